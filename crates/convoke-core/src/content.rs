@@ -1,0 +1,178 @@
+//! What a message can say. A contract, see `message`.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::notice::Notice;
+use crate::request::{PermissionRecord, QuestionRecord};
+
+/// The content of a message, told apart by `type`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Content {
+    /// Words. A prompt is whole and has no `partial`; an answer comes in pieces, the last one `partial: false`.
+    Text {
+        /// The words, or the next piece of them.
+        text: String,
+        /// Whether more pieces follow.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        partial: Option<bool>,
+    },
+    /// What the agent thinks aloud, in pieces like `text`.
+    Thinking {
+        /// The next piece.
+        text: String,
+        /// Whether more pieces follow.
+        partial: bool,
+    },
+    /// The agent's plan as it stands now; replaces the one before.
+    Plan {
+        /// The steps, first to last.
+        steps: Vec<PlanStep>,
+    },
+    /// A tool call as it stands now; replaces what was known of the same `toolCallId`.
+    Tool(Tool),
+    /// A permission asked of the human, and later what became of it.
+    Permission(PermissionRecord),
+    /// Questions asked of the human, and later what became of them.
+    Question(QuestionRecord),
+    /// What the conversation has cost so far.
+    Usage(Usage),
+    /// A fact about the session itself.
+    Notice(Notice),
+}
+
+/// One step of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanStep {
+    /// What is to be done.
+    pub content: String,
+    /// How far it is.
+    pub status: PlanStatus,
+    /// How much it matters, where the agent says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<PlanPriority>,
+}
+
+/// How far a step is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanStatus {
+    /// Not begun.
+    Pending,
+    /// Being done.
+    InProgress,
+    /// Done.
+    Completed,
+}
+
+/// How much a step matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanPriority {
+    /// Must be done.
+    High,
+    /// Should be done.
+    Medium,
+    /// May be done.
+    Low,
+}
+
+/// A tool call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tool {
+    /// The agent's id of the call, unique within its turn.
+    pub tool_call_id: String,
+    /// The tool's name; the call's title where the agent names no tool.
+    pub tool: String,
+    /// What the agent calls this call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What sort of tool it is, in the agent's words (`read`, `edit`, `execute`, …).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// The arguments as far as they are known.
+    pub args: Value,
+    /// How far the call is.
+    pub status: ToolStatus,
+    /// What came of it, as far as it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<ToolResult>,
+}
+
+/// How far a tool call is; nothing leaves `complete` and `error`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolStatus {
+    /// Announced or at work.
+    Running,
+    /// Done.
+    Complete,
+    /// Failed, refused, or still open when its turn ended.
+    Error,
+}
+
+/// What came of a tool call.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolResult {
+    /// What the tool printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The files it changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub diffs: Vec<Diff>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// A change to one file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Diff {
+    /// The file's path as the agent gave it.
+    pub path: String,
+    /// The text before; absent for a new file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old_text: Option<String>,
+    /// The text after.
+    pub new_text: String,
+}
+
+/// What the conversation has cost so far; every agent reports some of it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Usage {
+    /// Tokens read by the model in the last turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens written by the model in the last turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    /// Tokens that now fill the context window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_used: Option<u64>,
+    /// Tokens that the context window holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_size: Option<u64>,
+    /// Money spent on the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+}
+
+/// An amount of money.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// How much.
+    pub amount: f64,
+    /// ISO 4217, such as `USD`.
+    pub currency: String,
+}
+
+impl From<Notice> for Content {
+    fn from(notice: Notice) -> Self {
+        Self::Notice(notice)
+    }
+}

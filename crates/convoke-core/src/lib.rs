@@ -1,0 +1,21 @@
+//! What Convoke decides, and nothing else: ids, messages, the four state machines and the rules of the domain.
+//!
+//! Everything here is a pure function of its arguments. There is no I/O, no clock and no randomness; the engine
+//! brings those, carries out the effects and stores the messages.
+
+pub mod compaction;
+pub mod content;
+pub mod id;
+mod invalid;
+pub mod message;
+pub mod notice;
+pub mod process;
+pub mod question;
+pub mod request;
+pub mod session;
+pub mod team;
+pub mod time;
+pub mod title;
+pub mod turn;
+
+pub use invalid::{Invalid, InvalidKind};

@@ -1,0 +1,135 @@
+//! The contract: the JSON of every variant is pinned here, and what is written is read back unchanged.
+
+mod generated;
+mod samples;
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+/// One message a line, as it is stored and sent.
+fn lines(contents: &[Content]) -> String {
+    contents.iter().map(|content| format!("{}\n", json!(content))).collect()
+}
+
+#[test]
+fn s7_words_plans_and_tools_keep_their_shape() {
+    insta::assert_snapshot!(lines(&samples::words_plans_and_tools()), @r#"
+    {"text":"user's prompt","type":"text"}
+    {"partial":true,"text":"agent's response","type":"text"}
+    {"partial":false,"text":"","type":"text"}
+    {"partial":true,"text":"hm","type":"thinking"}
+    {"steps":[{"content":"read","priority":"high","status":"completed"},{"content":"write","priority":"medium","status":"in_progress"},{"content":"rest","priority":"low","status":"pending"},{"content":"dream","status":"pending"}],"type":"plan"}
+    {"args":{},"status":"running","tool":"Bash","toolCallId":"call_1","type":"tool"}
+    {"args":{"path":"a.txt"},"kind":"edit","result":{"diffs":[{"newText":"b","oldText":"a","path":"a.txt"},{"newText":"c","path":"new.txt"}],"text":"done"},"status":"complete","title":"Edit a.txt","tool":"write","toolCallId":"call_2","type":"tool"}
+    {"args":{},"result":{"error":"no such file"},"status":"error","tool":"read","toolCallId":"call_3","type":"tool"}
+    {"type":"usage"}
+    {"contextSize":200000,"contextUsed":1234,"cost":{"amount":0.14,"currency":"USD"},"inputTokens":10,"outputTokens":20,"type":"usage"}
+    "#);
+}
+
+#[test]
+fn requests_to_a_human_keep_their_shape() {
+    insta::assert_snapshot!(lines(&samples::requests()), @r#"
+    {"options":[{"kind":"allow_once","name":"Allow","optionId":"1"},{"kind":"allow_always","name":"Always","optionId":"2"},{"kind":"reject_once","name":"Deny","optionId":"3"},{"kind":"reject_always","name":"Never","optionId":"4"}],"requestId":"00000000-0000-4000-8000-000000000000","status":"pending","title":"Run tests","toolCallId":"call_1","type":"permission"}
+    {"optionId":"1","options":[],"requestId":"00000000-0000-4000-8000-000000000000","status":"answered","title":"Run tests","type":"permission"}
+    {"options":[],"reason":null,"requestId":"00000000-0000-4000-8000-000000000000","status":"rejected","title":"Run tests","type":"permission"}
+    {"questions":[{"multiSelect":true,"options":[{"label":"A"},{"description":"second","label":"B"}],"prompt":"Which?","title":"Which"}],"requestId":"00000000-0000-4000-8000-000000000000","status":"pending","type":"question"}
+    {"answers":[{"customText":"C","questionIndex":0,"selectedOptions":["A","B"],"timestamp":"2026-11-15T10:00:00.000Z"},{"questionIndex":0,"selectedOption":"A","timestamp":"2026-11-15T10:00:00.000Z"}],"questions":[],"requestId":"00000000-0000-4000-8000-000000000000","status":"answered","type":"question"}
+    {"questions":[],"reason":"not now","requestId":"00000000-0000-4000-8000-000000000000","status":"rejected","type":"question"}
+    {"questions":[],"requestId":"00000000-0000-4000-8000-000000000000","status":"timed_out","type":"question"}
+    {"questions":[],"requestId":"00000000-0000-4000-8000-000000000000","status":"abandoned","type":"question"}
+    "#);
+}
+
+#[test]
+fn notices_keep_their_shape() {
+    insta::assert_snapshot!(lines(&samples::notices()), @r#"
+    {"event":"turn_ended","stopReason":"end_turn","text":"The turn ended.","turn":3,"type":"notice"}
+    {"event":"turn_ended","stopReason":"cancelled","text":"The turn was cancelled.","turn":3,"type":"notice"}
+    {"event":"turn_ended","stopReason":"refusal","text":"The model refused to go on.","turn":3,"type":"notice"}
+    {"event":"turn_ended","stopReason":"max_tokens","text":"The model ran out of room.","turn":3,"type":"notice"}
+    {"event":"turn_ended","stopReason":"max_turn_requests","text":"The agent took as many steps as one turn may.","turn":3,"type":"notice"}
+    {"detail":"boom","event":"turn_ended","stopReason":"failed","text":"The turn failed: boom","turn":3,"type":"notice","why":"interrupted"}
+    {"detail":"boom","event":"turn_ended","stopReason":"failed","text":"The turn failed: boom","turn":3,"type":"notice","why":"process_exited"}
+    {"detail":"boom","event":"turn_ended","stopReason":"failed","text":"The turn failed: boom","turn":3,"type":"notice","why":"agent_error"}
+    {"detail":"boom","event":"turn_ended","stopReason":"failed","text":"The turn failed: boom","turn":3,"type":"notice","why":"not_started"}
+    {"detail":"boom","event":"turn_ended","stopReason":"failed","text":"The turn failed: boom","turn":3,"type":"notice","why":"internal"}
+    {"event":"cancel_asked","text":"The turn is being stopped.","turn":3,"type":"notice"}
+    {"event":"resumed","how":"native","text":"The agent took up its own session again.","type":"notice"}
+    {"event":"resumed","how":"replay","text":"The agent started anew and was given the transcript.","type":"notice"}
+    {"event":"resumed","how":"summary","text":"The agent started anew and was given a summary of the conversation.","type":"notice"}
+    {"event":"resumed","how":"afresh","text":"The agent started anew and remembers nothing of this conversation.","type":"notice"}
+    {"event":"process_exited","text":"The agent's process ended: for an unknown reason.","type":"notice"}
+    {"event":"process_exited","exitCode":1,"stderrTail":"panicked","text":"The agent's process ended: exit code 1, after saying: panicked.","type":"notice"}
+    {"event":"process_exited","signal":9,"text":"The agent's process ended: signal 9.","type":"notice"}
+    {"event":"compacted","text":"The agent compacted its context.","type":"notice"}
+    {"event":"completed","reason":"idle_timeout","text":"The session was completed (idle_timeout).","type":"notice"}
+    {"event":"cancelled","reason":"user","text":"The session was cancelled (user).","type":"notice"}
+    {"error":"no such program","event":"failed","text":"The agent cannot go on: no such program","type":"notice"}
+    {"event":"reopened","text":"The session was taken up again.","type":"notice"}
+    {"event":"renamed","text":"The session is now called “Parser”.","title":"Parser","type":"notice"}
+    {"event":"archived","text":"The session was archived.","type":"notice"}
+    {"event":"unarchived","text":"The session was brought back from the archive.","type":"notice"}
+    {"commands":[{"description":"make room","hint":"[focus]","name":"compact"}],"event":"commands","text":"Commands on offer: 1.","type":"notice"}
+    {"available":[{"description":"think first","id":"plan","name":"Plan"}],"current":"plan","event":"modes","text":"The agent is in mode plan.","type":"notice"}
+    {"current":"default","event":"modes","text":"The agent is in mode default.","type":"notice"}
+    {"event":"settings","settings":[{"category":"model","choices":[{"description":"think first","id":"plan","name":"Plan"}],"current":"plan","id":"model","name":"Model"}],"text":"Settings on offer: 1.","type":"notice"}
+    {"event":"advice","severity":"warning","text":"The agent reports: warning.","type":"notice"}
+    {"event":"unknown","kind":"sparkle","payload":{"glitter":1},"text":"The agent sent something Convoke does not know: sparkle.","type":"notice"}
+    "#);
+}
+
+#[test]
+fn s2_a_message_has_id_session_place_role_content_and_time() {
+    let [id, session] = [[7; 16], [8; 16]];
+    let message = Draft::user("hello").stamp(
+        MessageId::from_random(id),
+        SessionId::from_random(session),
+        Seq::START.next(),
+        Timestamp::from_millis(1_794_739_200_007),
+    );
+    insta::assert_snapshot!(serde_json::to_string_pretty(&message).unwrap(), @r#"
+    {
+      "id": "07070707-0707-4707-8707-070707070707",
+      "sessionId": "08080808-0808-4808-8808-080808080808",
+      "seq": 1,
+      "role": "user",
+      "content": {
+        "type": "text",
+        "text": "hello"
+      },
+      "timestamp": "2026-11-15T10:40:00.007Z"
+    }
+    "#);
+}
+
+#[test]
+fn what_people_said_is_told_apart_from_what_agents_did() {
+    let role = |content: &Content| {
+        let is_prompt = matches!(content, Content::Text { partial: None, .. });
+        if is_prompt { Role::User } else { Role::System }
+    };
+    let human = |content: Content| {
+        let id = MessageId::from_random([0; 16]);
+        let draft = Draft { role: role(&content), content };
+        draft
+            .stamp(id, SessionId::from_random([0; 16]), Seq::START, Timestamp::from_millis(0))
+            .is_human()
+    };
+    let said: Vec<bool> = samples::all().into_iter().map(human).collect();
+    let words = [true, false, false, false, false, false, false, false, false, false];
+    let requests = [false, true, true, false, true, true, false, false];
+    assert_eq!(said[..words.len()], words);
+    assert_eq!(said[words.len()..][..requests.len()], requests);
+    assert!(said[words.len() + requests.len()..].iter().all(|human| !human));
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_back_unchanged(content in generated::content()) {
+        let written = serde_json::to_string(&content).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Content>(&written).unwrap(), content);
+    }
+}

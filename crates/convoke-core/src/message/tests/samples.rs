@@ -1,0 +1,204 @@
+//! At least one content of every variant.
+
+use serde_json::json;
+
+use crate::content::{
+    Content, Cost, Diff, PlanPriority, PlanStatus, PlanStep, Tool, ToolResult, ToolStatus, Usage,
+};
+use crate::id::RequestId;
+use crate::message::Seq;
+use crate::notice::{Event, Notice, OfferedChoice, OfferedCommand, OfferedSetting, Resumed};
+use crate::process::Exit;
+use crate::question::{Answer, Choice as Offered, Question};
+use crate::request::{
+    Answers, Choice, PermissionKind, PermissionOption, PermissionRecord, QuestionRecord, State,
+};
+use crate::time::Timestamp;
+use crate::turn::{FailureKind, Stop};
+
+pub(super) fn all() -> Vec<Content> {
+    [words_plans_and_tools(), requests(), notices()].concat()
+}
+
+pub(super) fn words_plans_and_tools() -> Vec<Content> {
+    let text = |text: &str, partial| Content::Text { text: text.to_owned(), partial };
+    let step = |content: &str, status, priority| PlanStep {
+        content: content.to_owned(),
+        status,
+        priority,
+    };
+    let steps = vec![
+        step("read", PlanStatus::Completed, Some(PlanPriority::High)),
+        step("write", PlanStatus::InProgress, Some(PlanPriority::Medium)),
+        step("rest", PlanStatus::Pending, Some(PlanPriority::Low)),
+        step("dream", PlanStatus::Pending, None),
+    ];
+    let tool = |id: &str, tool: &str, status, result| Tool {
+        tool_call_id: id.to_owned(),
+        tool: tool.to_owned(),
+        title: None,
+        kind: None,
+        args: json!({}),
+        status,
+        result,
+    };
+    let diff = |path: &str, old: Option<&str>, new: &str| Diff {
+        path: path.to_owned(),
+        old_text: old.map(str::to_owned),
+        new_text: new.to_owned(),
+    };
+    let edited = ToolResult {
+        text: Some("done".to_owned()),
+        diffs: vec![diff("a.txt", Some("a"), "b"), diff("new.txt", None, "c")],
+        error: None,
+    };
+    let failed = ToolResult { error: Some("no such file".to_owned()), ..ToolResult::default() };
+    let usage = Usage {
+        input_tokens: Some(10),
+        output_tokens: Some(20),
+        context_used: Some(1234),
+        context_size: Some(200_000),
+        cost: Some(Cost { amount: 0.14, currency: "USD".to_owned() }),
+    };
+    vec![
+        text("user's prompt", None),
+        text("agent's response", Some(true)),
+        text("", Some(false)),
+        Content::Thinking { text: "hm".to_owned(), partial: true },
+        Content::Plan { steps },
+        Content::Tool(tool("call_1", "Bash", ToolStatus::Running, None)),
+        Content::Tool(Tool {
+            title: Some("Edit a.txt".to_owned()),
+            kind: Some("edit".to_owned()),
+            args: json!({"path": "a.txt"}),
+            ..tool("call_2", "write", ToolStatus::Complete, Some(edited))
+        }),
+        Content::Tool(tool("call_3", "read", ToolStatus::Error, Some(failed))),
+        Content::Usage(Usage::default()),
+        Content::Usage(usage),
+    ]
+}
+
+pub(super) fn requests() -> Vec<Content> {
+    let request_id = RequestId::from_random([0; 16]);
+    let option = |option_id: &str, name: &str, kind| PermissionOption {
+        option_id: option_id.to_owned(),
+        name: name.to_owned(),
+        kind,
+    };
+    let permission = |state| PermissionRecord {
+        request_id,
+        tool_call_id: None,
+        title: "Run tests".to_owned(),
+        options: Vec::new(),
+        state,
+    };
+    let question = |state| QuestionRecord { request_id, questions: Vec::new(), state };
+    let asked = Question {
+        prompt: "Which?".to_owned(),
+        title: "Which".to_owned(),
+        options: vec![
+            Offered { label: "A".to_owned(), description: None },
+            Offered { label: "B".to_owned(), description: Some("second".to_owned()) },
+        ],
+        multi_select: true,
+    };
+    let several = Answer {
+        question_index: 0,
+        selected_option: None,
+        selected_options: Some(vec!["A".to_owned(), "B".to_owned()]),
+        custom_text: Some("C".to_owned()),
+        timestamp: Timestamp::from_millis(1_794_736_800_000),
+    };
+    let one = Answer {
+        question_index: 0,
+        selected_option: Some("A".to_owned()),
+        selected_options: None,
+        custom_text: None,
+        timestamp: several.timestamp,
+    };
+    vec![
+        Content::Permission(PermissionRecord {
+            tool_call_id: Some("call_1".to_owned()),
+            options: vec![
+                option("1", "Allow", PermissionKind::AllowOnce),
+                option("2", "Always", PermissionKind::AllowAlways),
+                option("3", "Deny", PermissionKind::RejectOnce),
+                option("4", "Never", PermissionKind::RejectAlways),
+            ],
+            ..permission(State::Pending)
+        }),
+        Content::Permission(permission(State::Answered(Choice { option_id: "1".to_owned() }))),
+        Content::Permission(permission(State::Rejected { reason: None })),
+        Content::Question(QuestionRecord { questions: vec![asked], ..question(State::Pending) }),
+        Content::Question(question(State::Answered(Answers { answers: vec![several, one] }))),
+        Content::Question(question(State::Rejected { reason: Some("not now".to_owned()) })),
+        Content::Question(question(State::TimedOut)),
+        Content::Question(question(State::Abandoned)),
+    ]
+}
+
+pub(super) fn notices() -> Vec<Content> {
+    let turn = Seq::new(3);
+    let failed = |why| Stop::failed(why, "boom");
+    let stops = [
+        Stop::EndTurn,
+        Stop::Cancelled,
+        Stop::Refusal,
+        Stop::MaxTokens,
+        Stop::MaxTurnRequests,
+        failed(FailureKind::Interrupted),
+        failed(FailureKind::ProcessExited),
+        failed(FailureKind::AgentError),
+        failed(FailureKind::NotStarted),
+        failed(FailureKind::Internal),
+    ];
+    let resumed = [Resumed::Native, Resumed::Replay, Resumed::Summary, Resumed::Afresh];
+    let choice = OfferedChoice {
+        id: "plan".to_owned(),
+        name: "Plan".to_owned(),
+        description: Some("think first".to_owned()),
+    };
+    let exits = [
+        Exit::default(),
+        Exit { exit_code: Some(1), stderr_tail: Some("panicked".to_owned()), signal: None },
+        Exit { signal: Some(9), ..Exit::default() },
+    ];
+    let events = stops
+        .map(|stop| Event::TurnEnded { turn, stop })
+        .into_iter()
+        .chain([Event::CancelAsked { turn }])
+        .chain(resumed.map(|how| Event::Resumed { how }))
+        .chain(exits.map(|exit| Event::ProcessExited { exit }))
+        .chain([
+            Event::Compacted,
+            Event::Completed { reason: "idle_timeout".to_owned() },
+            Event::Cancelled { reason: "user".to_owned() },
+            Event::Failed { error: "no such program".to_owned() },
+            Event::Reopened,
+            Event::Renamed { title: "Parser".to_owned() },
+            Event::Archived,
+            Event::Unarchived,
+            Event::Commands {
+                commands: vec![OfferedCommand {
+                    name: "compact".to_owned(),
+                    description: "make room".to_owned(),
+                    hint: Some("[focus]".to_owned()),
+                }],
+            },
+            Event::Modes { current: "plan".to_owned(), available: vec![choice.clone()] },
+            Event::Modes { current: "default".to_owned(), available: Vec::new() },
+            Event::Settings {
+                settings: vec![OfferedSetting {
+                    id: "model".to_owned(),
+                    name: "Model".to_owned(),
+                    category: Some("model".to_owned()),
+                    current: "plan".to_owned(),
+                    choices: vec![choice],
+                }],
+            },
+            Event::Advice { severity: "warning".to_owned() },
+            Event::Unknown { kind: "sparkle".to_owned(), payload: json!({"glitter": 1}) },
+        ]);
+    events.map(|event| Content::Notice(Notice::new(event))).collect()
+}

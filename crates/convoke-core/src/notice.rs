@@ -1,0 +1,208 @@
+//! Facts about a session that neither human nor agent said. A contract, see `message`.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::message::Seq;
+use crate::process::Exit;
+use crate::turn::Stop;
+
+/// A fact about the session, with a sentence for people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// The fact.
+    #[serde(flatten)]
+    pub event: Event,
+    /// The fact in a sentence, so that no reader needs wording of its own.
+    pub text: String,
+}
+
+/// What happened, told apart by `event`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Event {
+    /// The turn that began with prompt `turn` has ended.
+    TurnEnded {
+        /// The place of the turn's prompt.
+        turn: Seq,
+        /// How it ended.
+        #[serde(flatten)]
+        stop: Stop,
+    },
+    /// A human asked to stop the turn that began with prompt `turn`.
+    CancelAsked {
+        /// The place of the turn's prompt.
+        turn: Seq,
+    },
+    /// A new process took the conversation up.
+    Resumed {
+        /// With how much of it in mind.
+        how: Resumed,
+    },
+    /// The agent's process ended by itself.
+    ProcessExited {
+        /// How it ended.
+        #[serde(flatten)]
+        exit: Exit,
+    },
+    /// The agent made room in its context.
+    Compacted,
+    /// The session ended well.
+    Completed {
+        /// Why: `user`, `idle_timeout`, `made_room`, …
+        reason: String,
+    },
+    /// The session was cancelled.
+    Cancelled {
+        /// Why.
+        reason: String,
+    },
+    /// The session's agent can be neither started nor resumed.
+    Failed {
+        /// What went wrong.
+        error: String,
+    },
+    /// The session accepts prompts again.
+    Reopened,
+    /// The session has a new title.
+    Renamed {
+        /// The title.
+        title: String,
+    },
+    /// The session is hidden from lists.
+    Archived,
+    /// The session is shown in lists again.
+    Unarchived,
+    /// The commands that the agent offers now.
+    Commands {
+        /// All of them.
+        commands: Vec<OfferedCommand>,
+    },
+    /// The modes that the agent offers, and the one it is in.
+    Modes {
+        /// The id of the current mode.
+        current: String,
+        /// All modes; empty when only the current one changed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        available: Vec<OfferedChoice>,
+    },
+    /// The settings that the agent offers now (model, effort, …).
+    Settings {
+        /// All of them.
+        settings: Vec<OfferedSetting>,
+    },
+    /// Something the agent wants people to know.
+    Advice {
+        /// `info`, `warning` or `error`, in the agent's words.
+        severity: String,
+    },
+    /// An update of a kind that Convoke does not know, kept as it came.
+    Unknown {
+        /// The kind the agent named.
+        kind: String,
+        /// The whole update.
+        payload: Value,
+    },
+}
+
+/// With how much of the conversation in mind a process took it up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resumed {
+    /// The agent loaded its own session.
+    Native,
+    /// The agent was given the transcript.
+    Replay,
+    /// The agent was given a summary.
+    Summary,
+    /// The agent remembers nothing.
+    Afresh,
+}
+
+/// A command that people may type.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfferedCommand {
+    /// Without the slash.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// What may follow it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// One value that can be chosen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfferedChoice {
+    /// What the agent calls it.
+    pub id: String,
+    /// What people read.
+    pub name: String,
+    /// What it means.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// A setting with its choices.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfferedSetting {
+    /// What the agent calls it.
+    pub id: String,
+    /// What people read.
+    pub name: String,
+    /// What sort of setting it is (`model`, `mode`, `thought_level`, …), where the agent says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    /// The id of the chosen one.
+    pub current: String,
+    /// All choices.
+    pub choices: Vec<OfferedChoice>,
+}
+
+impl Notice {
+    /// Words the fact for people.
+    pub fn new(event: Event) -> Self {
+        let text = sentence(&event);
+        Self { event, text }
+    }
+
+    /// A fact whose words are the agent's own.
+    pub const fn worded(event: Event, text: String) -> Self {
+        Self { event, text }
+    }
+}
+
+fn sentence(event: &Event) -> String {
+    match event {
+        Event::TurnEnded { stop, .. } => stop.sentence(),
+        Event::CancelAsked { .. } => "The turn is being stopped.".to_owned(),
+        Event::Resumed { how: Resumed::Native } => {
+            "The agent took up its own session again.".to_owned()
+        }
+        Event::Resumed { how: Resumed::Replay } => {
+            "The agent started anew and was given the transcript.".to_owned()
+        }
+        Event::Resumed { how: Resumed::Summary } => {
+            "The agent started anew and was given a summary of the conversation.".to_owned()
+        }
+        Event::Resumed { how: Resumed::Afresh } => {
+            "The agent started anew and remembers nothing of this conversation.".to_owned()
+        }
+        Event::ProcessExited { exit } => format!("The agent's process ended: {exit}."),
+        Event::Compacted => "The agent compacted its context.".to_owned(),
+        Event::Completed { reason } => format!("The session was completed ({reason})."),
+        Event::Cancelled { reason } => format!("The session was cancelled ({reason})."),
+        Event::Failed { error } => format!("The agent cannot go on: {error}"),
+        Event::Reopened => "The session was taken up again.".to_owned(),
+        Event::Renamed { title } => format!("The session is now called “{title}”."),
+        Event::Archived => "The session was archived.".to_owned(),
+        Event::Unarchived => "The session was brought back from the archive.".to_owned(),
+        Event::Commands { commands } => format!("Commands on offer: {}.", commands.len()),
+        Event::Modes { current, .. } => format!("The agent is in mode {current}."),
+        Event::Settings { settings } => format!("Settings on offer: {}.", settings.len()),
+        Event::Advice { severity } => format!("The agent reports: {severity}."),
+        Event::Unknown { kind, .. } => {
+            format!("The agent sent something Convoke does not know: {kind}.")
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! What a session can be told, what follows from it, and why it may refuse.
+
+use serde_json::Value;
+
+use crate::content::{PlanStep, ToolResult, ToolStatus, Usage};
+use crate::id::RequestId;
+use crate::message::{Draft, Seq};
+use crate::notice::{Notice, Resumed};
+use crate::process::Exit;
+use crate::question::Answer;
+use crate::request::{self, Request, Verdict};
+use crate::turn::{self, Stop};
+
+use super::{PENDING_MAX, QUEUE_MAX, Status};
+
+/// A wish about a session.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Command {
+    /// Say this to the agent.
+    Prompt {
+        /// What is said.
+        text: String,
+    },
+    /// Stop the running turn; the session goes on.
+    CancelTurn,
+    /// End the session well.
+    Complete {
+        /// Why: `user`, `idle_timeout`, `made_room`, …
+        reason: String,
+    },
+    /// End the session for good.
+    Cancel {
+        /// Why.
+        reason: String,
+    },
+    /// Let an ended session accept prompts again.
+    Resume,
+    /// Call the session this.
+    Rename {
+        /// The new title.
+        title: String,
+    },
+    /// Hide the session from lists.
+    Archive,
+    /// Show the session in lists again.
+    Unarchive,
+    /// Settle a pending request.
+    Settle {
+        /// Which one.
+        request: RequestId,
+        /// What is said to it.
+        verdict: Verdict,
+    },
+    /// Settle a request that is no longer pending, as the store has it.
+    SettleLate {
+        /// The request as it stands.
+        request: Request,
+        /// What is said to it.
+        verdict: Verdict,
+    },
+    /// Take up a session that was cut off when Convoke was ended.
+    Recover,
+    /// The agent reports.
+    Agent(Report),
+}
+
+/// What an agent's driver reports.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Report {
+    /// A new process took the conversation up.
+    Resumed(Resumed),
+    /// It said a piece of its answer.
+    Said(String),
+    /// It thought aloud.
+    Thought(String),
+    /// It made or changed its plan.
+    Planned(Vec<PlanStep>),
+    /// It called a tool, or more is known of a call.
+    ToolCalled(ToolUpdate),
+    /// It counted what it spent.
+    Spent(Usage),
+    /// It let people know something about itself.
+    Noticed(Notice),
+    /// It asked the human.
+    Asked(Request),
+    /// It took a request back.
+    Withdrew(RequestId),
+    /// Its turn ended.
+    TurnEnded {
+        /// The place of the turn's prompt.
+        turn: Seq,
+        /// How it ended.
+        stop: Stop,
+    },
+    /// Its process ended by itself.
+    Exited(Exit),
+    /// It can be neither started nor resumed.
+    Failed {
+        /// What went wrong.
+        error: String,
+    },
+}
+
+/// What is known of a tool call so far; what is `None` stays as it was.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ToolUpdate {
+    /// The agent's id of the call.
+    pub tool_call_id: String,
+    /// The tool's name.
+    pub tool: Option<String>,
+    /// What the agent calls this call.
+    pub title: Option<String>,
+    /// What sort of tool it is.
+    pub kind: Option<String>,
+    /// The arguments.
+    pub args: Option<Value>,
+    /// How far the call is.
+    pub status: Option<ToolStatus>,
+    /// What came of it.
+    pub result: Option<ToolResult>,
+}
+
+/// What must be done outside, after the messages are stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// Give the prompt at this place to the agent.
+    StartTurn {
+        /// The place of the prompt.
+        turn: Seq,
+    },
+    /// Tell the agent to stop this turn.
+    CancelTurn {
+        /// The place of its prompt.
+        turn: Seq,
+    },
+    /// Tell the asker, who waits.
+    Reply {
+        /// Which request.
+        request: RequestId,
+        /// What became of it.
+        reply: Reply,
+    },
+    /// End the agent's process.
+    StopProcess,
+}
+
+/// What an asker is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// The human chose this option.
+    Chosen {
+        /// What the agent calls it.
+        option_id: String,
+    },
+    /// The human answered.
+    Answered(Vec<Answer>),
+    /// The human would not answer.
+    Rejected {
+        /// Why, in their words.
+        reason: Option<String>,
+    },
+    /// The human did not answer in time.
+    TimedOut,
+    /// The turn or the session ended first.
+    Cancelled,
+}
+
+/// What follows from a command: messages to store, and then effects to carry out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// To store, in this order.
+    pub drafts: Vec<Draft>,
+    /// To carry out once they are stored.
+    pub effects: Vec<Effect>,
+    next: Seq,
+}
+
+impl Decision {
+    pub(super) const fn after(last: Seq) -> Self {
+        Self { drafts: Vec::new(), effects: Vec::new(), next: last.next() }
+    }
+
+    /// Adds a message and tells the place that it will have.
+    pub(super) fn record(&mut self, draft: Draft) -> Seq {
+        let seq = self.next;
+        self.drafts.push(draft);
+        self.next = seq.next();
+        seq
+    }
+}
+
+/// Why a session does not follow a command.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It has ended.
+    #[error("the session is {status}")]
+    Ended {
+        /// How.
+        status: Status,
+    },
+    /// It was cancelled, which is for good.
+    #[error("a cancelled session cannot be resumed")]
+    Cancelled,
+    /// It accepts prompts already.
+    #[error("the session is active already")]
+    Active,
+    /// There is nothing to say.
+    #[error("the prompt is empty")]
+    EmptyPrompt,
+    /// Too many prompts wait.
+    #[error("{QUEUE_MAX} prompts are waiting already")]
+    QueueFull,
+    /// Nothing runs that could be stopped.
+    #[error("no turn is running")]
+    NoTurn,
+    /// The turn cannot follow.
+    #[error(transparent)]
+    Turn(#[from] turn::Refusal),
+    /// A title says nothing.
+    #[error("the title is empty")]
+    EmptyTitle,
+    /// A title that no list could show.
+    #[error("the title is longer than {max} characters")]
+    LongTitle {
+        /// How long it may be.
+        max: usize,
+    },
+    /// Too many requests wait for the human.
+    #[error("{PENDING_MAX} requests are waiting for the human already")]
+    TooManyRequests,
+    /// The same request was asked before.
+    #[error("the request {id} was asked before")]
+    RepeatedRequest {
+        /// Which one.
+        id: RequestId,
+    },
+    /// No such request is pending here.
+    #[error("the request {id} is not pending")]
+    NotPending {
+        /// Which one.
+        id: RequestId,
+    },
+    /// The verdict cannot stand.
+    #[error(transparent)]
+    Request(#[from] request::Refusal),
+}

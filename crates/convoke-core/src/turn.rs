@@ -1,0 +1,224 @@
+//! The life of a turn: one prompt until its stop reason. A turn always ends.
+
+use serde::{Deserialize, Serialize};
+
+/// Where a turn is in its life.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Turn {
+    /// Waits for the turn before it.
+    Queued,
+    /// The agent works on it.
+    Running,
+    /// The agent was told to stop and has not yet said that it did.
+    Cancelling,
+    /// Over.
+    Done(Stop),
+}
+
+/// A wish about a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// Give it to the agent.
+    Start,
+    /// Let the human take it back.
+    Cancel,
+    /// It has ended.
+    End(Stop),
+}
+
+/// What must be done at the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Send the prompt.
+    Send,
+    /// Tell it to stop.
+    Cancel,
+}
+
+/// A command that this turn cannot follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The turn is already with the agent.
+    #[error("the turn is already running")]
+    Running,
+    /// The turn is over.
+    #[error("the turn has already ended")]
+    Ended,
+}
+
+impl Turn {
+    /// Decides what follows from a command.
+    pub fn handle(&self, command: Command) -> Result<(Self, Option<Effect>), Refusal> {
+        match (self, command) {
+            (Self::Queued, Command::Start) => Ok((Self::Running, Some(Effect::Send))),
+            (Self::Queued, Command::Cancel) => Ok((Self::Done(Stop::Cancelled), None)),
+            (Self::Running | Self::Cancelling, Command::Start) => Err(Refusal::Running),
+            (Self::Running, Command::Cancel) => Ok((Self::Cancelling, Some(Effect::Cancel))),
+            (Self::Cancelling, Command::Cancel) => Ok((Self::Cancelling, None)),
+            // Some agents answer a cancel with an error; the human asked for it, so it is no failure.
+            (Self::Cancelling, Command::End(Stop::Failed(_))) => {
+                Ok((Self::Done(Stop::Cancelled), None))
+            }
+            (Self::Queued | Self::Running | Self::Cancelling, Command::End(stop)) => {
+                Ok((Self::Done(stop), None))
+            }
+            (Self::Done(_), Command::Start | Command::Cancel | Command::End(_)) => {
+                Err(Refusal::Ended)
+            }
+        }
+    }
+}
+
+/// How a turn ended, told apart by `stopReason`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "stopReason", rename_all = "snake_case")]
+pub enum Stop {
+    /// The agent said all it had to say.
+    EndTurn,
+    /// A human stopped it.
+    Cancelled,
+    /// The model refused.
+    Refusal,
+    /// The model ran out of room.
+    MaxTokens,
+    /// The agent took as many steps as it may in one turn.
+    MaxTurnRequests,
+    /// It broke off.
+    Failed(Failure),
+}
+
+/// Why a turn broke off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What sort of failure.
+    pub why: FailureKind,
+    /// What exactly, for people.
+    pub detail: String,
+}
+
+/// What sort of failure ended a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// Convoke itself was ended in the middle.
+    Interrupted,
+    /// The agent's process ended in the middle.
+    ProcessExited,
+    /// The agent said that it failed.
+    AgentError,
+    /// The agent could not be started.
+    NotStarted,
+    /// Convoke has a bug.
+    Internal,
+}
+
+impl Stop {
+    /// A turn that broke off.
+    pub fn failed(why: FailureKind, detail: impl Into<String>) -> Self {
+        Self::Failed(Failure { why, detail: detail.into() })
+    }
+
+    /// The end of the turn in a sentence.
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::EndTurn => "The turn ended.".to_owned(),
+            Self::Cancelled => "The turn was cancelled.".to_owned(),
+            Self::Refusal => "The model refused to go on.".to_owned(),
+            Self::MaxTokens => "The model ran out of room.".to_owned(),
+            Self::MaxTurnRequests => "The agent took as many steps as one turn may.".to_owned(),
+            Self::Failed(failure) => format!("The turn failed: {}", failure.detail),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+
+    /// Plays commands against a fresh turn and writes down every state and effect.
+    fn play(script: &str) -> String {
+        let mut turn = Turn::Queued;
+        let mut lines = Vec::new();
+        for word in script.split_whitespace() {
+            let command = match word {
+                "start" => Command::Start,
+                "cancel" => Command::Cancel,
+                "end" => Command::End(Stop::EndTurn),
+                "fail" => Command::End(Stop::failed(FailureKind::AgentError, "boom")),
+                other => panic!("unknown word {other}"),
+            };
+            match turn.handle(command) {
+                Ok((next, effect)) => {
+                    lines.push(format!("{word}: {next:?} {effect:?}"));
+                    turn = next;
+                }
+                Err(refusal) => lines.push(format!("{word}: refused, {refusal}")),
+            }
+        }
+        lines.join("\n")
+    }
+
+    #[test]
+    fn a_turn_is_sent_once_and_ends_once() {
+        insta::assert_snapshot!(play("start start end end cancel start"), @r"
+        start: Running Some(Send)
+        start: refused, the turn is already running
+        end: Done(EndTurn) None
+        end: refused, the turn has already ended
+        cancel: refused, the turn has already ended
+        start: refused, the turn has already ended
+        ");
+    }
+
+    #[test]
+    fn a_queued_turn_is_cancelled_without_the_agent() {
+        insta::assert_snapshot!(play("cancel end"), @r"
+        cancel: Done(Cancelled) None
+        end: refused, the turn has already ended
+        ");
+    }
+
+    #[test]
+    fn a_cancelled_turn_that_the_agent_calls_failed_was_cancelled() {
+        insta::assert_snapshot!(play("start cancel cancel fail"), @r"
+        start: Running Some(Send)
+        cancel: Cancelling Some(Cancel)
+        cancel: Cancelling None
+        fail: Done(Cancelled) None
+        ");
+    }
+
+    #[test]
+    fn a_turn_that_ends_before_the_cancel_arrives_has_ended_well() {
+        insta::assert_snapshot!(play("start cancel end"), @r"
+        start: Running Some(Send)
+        cancel: Cancelling Some(Cancel)
+        end: Done(EndTurn) None
+        ");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_leaves_done(commands in vec(select(vec![
+            Command::Start,
+            Command::Cancel,
+            Command::End(Stop::EndTurn),
+            Command::End(Stop::failed(FailureKind::AgentError, "boom")),
+        ]), 0..20)) {
+            let mut turn = Turn::Queued;
+            for command in commands {
+                let next = turn.handle(command);
+                if let Turn::Done(_) = turn {
+                    prop_assert_eq!(next, Err(Refusal::Ended));
+                } else if let Ok((next, _)) = next {
+                    prop_assert_ne!(&next, &Turn::Queued);
+                    turn = next;
+                }
+            }
+        }
+    }
+}
