@@ -2,9 +2,13 @@
 //!
 //! The JSON is that of `request.json` and `answers.json`, which other programs read and write too.
 
+mod given;
+
 use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
+
+pub use given::GivenAnswers;
 
 /// One question with its options.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

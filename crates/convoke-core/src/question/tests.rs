@@ -18,14 +18,8 @@ fn questions() -> Vec<Question> {
 
 /// Answers from `{"0": {…}}`, all given at one moment.
 fn answers(value: &serde_json::Value) -> Vec<Answer> {
-    let mut answers = Vec::new();
-    for (index, fields) in value.as_object().unwrap() {
-        let mut fields = fields.clone();
-        fields["questionIndex"] = json!(index.parse::<usize>().unwrap());
-        fields["timestamp"] = json!("2026-11-15T10:00:00.000Z");
-        answers.push(serde_json::from_value(fields).unwrap());
-    }
-    answers
+    let given: GivenAnswers = serde_json::from_value(value.clone()).unwrap();
+    given.at(Timestamp::from_millis(0))
 }
 
 fn formatted(value: &serde_json::Value) -> String {
@@ -144,4 +138,14 @@ fn q3_q17_a_set_of_questions_keeps_within_its_limits() {
     Question 1 has the option 'Linux' twice
     Question 1 has an option with an empty label
     ");
+}
+
+#[test]
+fn typed_answers_are_numbered_and_hold_nothing_unknown() {
+    let parse = |text: &str| serde_json::from_str::<GivenAnswers>(text).map_err(|e| e.to_string());
+    assert!(parse(r#"{"1": {"selectedOptions": ["X"], "customText": "y"}}"#).is_ok());
+    assert!(
+        parse(r#"{"first": {"selectedOption": "A"}}"#).unwrap_err().contains("a number in quotes")
+    );
+    assert!(parse(r#"{"0": {"selected": "A"}}"#).unwrap_err().contains("unknown field `selected`"));
 }

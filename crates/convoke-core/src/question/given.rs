@@ -1,0 +1,38 @@
+//! Answers as they are typed: `{"0": {"selectedOption": "A"}, "1": {"customText": "…"}}`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Answer;
+use crate::time::Timestamp;
+
+/// Answers by the number of their question, counted from 0. A contract of the command line and of REST.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct GivenAnswers(BTreeMap<usize, GivenAnswer>);
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct GivenAnswer {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    selected_option: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    selected_options: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    custom_text: Option<String>,
+}
+
+impl GivenAnswers {
+    /// The answers as they are kept, all given now.
+    pub fn at(self, now: Timestamp) -> Vec<Answer> {
+        let answer = |(question_index, given): (usize, GivenAnswer)| Answer {
+            question_index,
+            selected_option: given.selected_option,
+            selected_options: given.selected_options,
+            custom_text: given.custom_text,
+            timestamp: now,
+        };
+        self.0.into_iter().map(answer).collect()
+    }
+}

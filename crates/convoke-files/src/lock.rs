@@ -1,0 +1,166 @@
+//! Lock files that name their holder, and that no death, recycled PID or garbage can wedge.
+//!
+//! The file holds its owner's PID, as other programs expect. The truth for our own processes is the operating
+//! system's lock on that file, which ends with the process; the PID decides only for programs that take none.
+//! Whoever removes a stale file holds the operating system's lock on it, so nobody's live lock is ever removed.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::atomic::temporary;
+use crate::{Error, Result};
+
+/// How long a lock is waited for; holders need milliseconds, so this much means that something is wrong.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The first pause between two attempts; each next one is twice as long, up to `PAUSE_MAX`.
+const PAUSE_MIN: Duration = Duration::from_millis(1);
+const PAUSE_MAX: Duration = Duration::from_millis(32);
+/// A lock file without a PID may be one that is just being written; after this long it is garbage.
+const GARBAGE_AGE: Duration = Duration::from_secs(1);
+
+/// A lock that is held until it is dropped.
+#[derive(Debug)]
+pub struct Lock {
+    path: PathBuf,
+    file: File,
+}
+
+impl Lock {
+    /// Takes the lock, waiting up to five seconds for whoever holds it.
+    pub fn acquire(path: &Path) -> Result<Self> {
+        Self::acquire_within(path, PATIENCE)
+    }
+
+    /// Takes the lock only if nobody holds it.
+    pub fn try_acquire(path: &Path) -> Result<Self> {
+        Self::acquire_within(path, Duration::ZERO)
+    }
+
+    fn acquire_within(path: &Path, patience: Duration) -> Result<Self> {
+        let fail = |source| Error::Write { path: path.to_owned(), step: "locking", source };
+        let deadline = Instant::now() + patience;
+        let mut pause = PAUSE_MIN;
+        loop {
+            if let Some(file) = create(path).map_err(fail)? {
+                return Ok(Self { path: path.to_owned(), file });
+            }
+            match clear_if_stale(path).map_err(fail)? {
+                Found::Gone => continue,
+                Found::Held { .. } if Instant::now() < deadline => {}
+                Found::Held { pid } => {
+                    return Err(Error::Locked { path: path.to_owned(), holder: pid });
+                }
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // A program that does not know our lock may have put its own in this place.
+        if is_at(&self.file, &self.path) {
+            fs::remove_file(&self.path).ok();
+        }
+    }
+}
+
+/// Makes the lock file, or tells that there is one. It appears with its PID written and its lock held.
+fn create(path: &Path) -> io::Result<Option<File>> {
+    let mut temp = temporary(path.parent().unwrap_or(Path::new(".")))?;
+    write!(temp, "{}", std::process::id())?;
+    match temp.as_file().try_lock() {
+        Ok(()) => {}
+        // Nobody else knows this file, so its file system has no such locks; the PID must do.
+        Err(TryLockError::WouldBlock) => {}
+        Err(TryLockError::Error(error)) => return Err(error),
+    }
+    match temp.persist_noclobber(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if is_lost(error.error.kind()) => Ok(None),
+        Err(error) => Err(error.error),
+    }
+}
+
+/// Somebody else has the lock, or its holder swept our temporary file away: there will be another attempt.
+const fn is_lost(kind: io::ErrorKind) -> bool {
+    matches!(kind, io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound)
+}
+
+enum Found {
+    /// There is no lock file any more.
+    Gone,
+    Held {
+        pid: Option<u32>,
+    },
+}
+
+/// Looks at a lock file and removes it when its holder is dead.
+fn clear_if_stale(path: &Path) -> io::Result<Found> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Gone),
+        Err(error) => return Err(error),
+    };
+    let mut text = String::new();
+    // Garbage need not be text.
+    (&mut file).take(64).read_to_string(&mut text).unwrap_or_default();
+    let pid = text.split_whitespace().next().and_then(|word| word.parse::<u32>().ok());
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => return Ok(Found::Held { pid }),
+        Err(TryLockError::Error(error)) => return Err(error),
+        Ok(()) => {}
+    }
+    if !is_at(&file, path) {
+        return Ok(Found::Gone);
+    }
+    if is_held(pid, file.metadata()?.modified()?) {
+        return Ok(Found::Held { pid });
+    }
+    fs::remove_file(path)?;
+    Ok(Found::Gone)
+}
+
+/// Whether a lock file that carries no lock of the operating system has a living holder.
+fn is_held(pid: Option<u32>, written_at: SystemTime) -> bool {
+    match pid {
+        None => written_at.elapsed().is_ok_and(|age| age < GARBAGE_AGE),
+        // A process that began after the lock was written is another one under a recycled PID.
+        Some(pid) => process_start(pid).is_some_and(|started| started <= written_at + CLOCK_SLACK),
+    }
+}
+
+/// Start times are counted in hundredths of a second from a boot time in whole seconds.
+const CLOCK_SLACK: Duration = Duration::from_secs(2);
+
+/// When the living process with this PID began.
+fn process_start(pid: u32) -> Option<SystemTime> {
+    // The name of the program stands in parentheses and may hold anything, so count from its end.
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(')')?;
+    let ticks: u64 = fields.split_whitespace().nth(19)?.parse().ok()?;
+    let since_boot = Duration::from_secs(ticks / rustix::param::clock_ticks_per_second());
+    Some(boot_time()? + since_boot)
+}
+
+fn boot_time() -> Option<SystemTime> {
+    let stat = fs::read_to_string("/proc/stat").ok()?;
+    let line = stat.lines().find_map(|line| line.strip_prefix("btime "))?;
+    Some(SystemTime::UNIX_EPOCH + Duration::from_secs(line.trim().parse().ok()?))
+}
+
+/// Whether the open file is the one that has this name now.
+fn is_at(file: &File, path: &Path) -> bool {
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(open), Ok(named)) => (open.dev(), open.ino()) == (named.dev(), named.ino()),
+        (Err(_), _) | (_, Err(_)) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

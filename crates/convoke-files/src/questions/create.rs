@@ -1,0 +1,92 @@
+//! Asking: a new session in the folder.
+
+use std::fs;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+
+use convoke_core::id::RequestId;
+use convoke_core::question::{Question, check_questions};
+use convoke_core::time::Timestamp;
+use serde::Serialize;
+use serde_json::Map;
+
+use super::{Questions, REQUEST, RequestFile, STATUS, Status, StatusFile};
+use crate::{Error, Result, atomic};
+
+/// What is asked, and by whom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewSet {
+    /// What is asked.
+    pub questions: Vec<Question>,
+    /// The call that asks, where it has an id.
+    pub call_id: Option<String>,
+    /// Where the asker works.
+    pub working_directory: Option<String>,
+    /// Who asks.
+    pub asked_by: Option<String>,
+}
+
+impl Questions {
+    /// Asks. The session exists once its `status.json` does.
+    pub fn create(&self, id: RequestId, new: NewSet, now: Timestamp) -> Result<()> {
+        check_questions(&new.questions, self.settings.limits)?;
+        self.check_room()?;
+        let folder = self.folder(id);
+        make_folder(&self.dir)?;
+        make_folder(&folder)?;
+        let status = StatusFile {
+            session_id: id,
+            status: Status::Pending,
+            created_at: now,
+            last_modified: now,
+            total_questions: new.questions.len(),
+            call_id: new.call_id.clone(),
+            rejection_reason: None,
+            working_directory: new.working_directory.clone(),
+            other: Map::new(),
+        };
+        let request = RequestFile {
+            session_id: id,
+            questions: new.questions,
+            status: Status::Pending,
+            timestamp: now,
+            call_id: new.call_id,
+            working_directory: new.working_directory,
+            asked_by: new.asked_by,
+            other: Map::new(),
+        };
+        let written = write(&folder.join(REQUEST), &request)
+            .and_then(|()| write(&folder.join(STATUS), &status))
+            .and_then(|()| sync(&self.dir));
+        // Half a session helps nobody, and the error says why there is none.
+        written.inspect_err(|_| fs::remove_dir_all(&folder).unwrap_or_default())
+    }
+
+    fn check_room(&self) -> Result<()> {
+        let max = self.settings.sessions_max;
+        // Most folders hold fewer sessions than may wait; then nothing needs to be read.
+        if self.ids()?.len() < max {
+            return Ok(());
+        }
+        let waiting =
+            self.list()?.entries.iter().filter(|entry| entry.status == Status::Pending).count();
+        if waiting < max { Ok(()) } else { Err(Error::TooMany { max }) }
+    }
+}
+
+/// Writes a file of a session the way all programs of the format do.
+pub(super) fn write(path: &Path, file: &impl Serialize) -> Result<()> {
+    let fail = |source| Error::Damaged { path: path.to_owned(), source };
+    atomic::write(path, &serde_json::to_vec_pretty(file).map_err(fail)?)
+}
+
+fn make_folder(path: &Path) -> Result<()> {
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|source| Error::Write { path: path.to_owned(), step: "making the folder", source })
+}
+
+fn sync(folder: &Path) -> Result<()> {
+    let fail =
+        |source| Error::Write { path: folder.to_owned(), step: "syncing the folder", source };
+    atomic::sync_folder(folder).map_err(fail)
+}

@@ -1,0 +1,99 @@
+//! All sessions of a folder at a glance.
+
+use std::num::NonZero;
+use std::thread;
+
+use convoke_core::id::RequestId;
+use convoke_core::time::Timestamp;
+
+use super::{ANSWERS, Questions, STATUS, Status, StatusFile};
+use crate::{Error, Result, read};
+
+/// Sessions below this number are read faster by one thread than by several.
+const THREAD_MIN: usize = 256;
+
+/// What a list shows of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The session.
+    pub id: RequestId,
+    /// Where it stands.
+    pub status: Status,
+    /// When it was asked.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub last_modified: Timestamp,
+    /// How many questions it has.
+    pub total_questions: usize,
+    /// Where the asker works.
+    pub working_directory: Option<String>,
+}
+
+/// A session that cannot be read.
+#[derive(Debug)]
+pub struct Damage {
+    /// The session.
+    pub id: RequestId,
+    /// What is wrong with it.
+    pub error: Error,
+}
+
+/// The sessions of a folder, oldest first.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// Those that can be read.
+    pub entries: Vec<Entry>,
+    /// Those that cannot.
+    pub damaged: Vec<Damage>,
+}
+
+impl Questions {
+    /// Lists all sessions, oldest first. Damaged ones are told apart and hide no other.
+    pub fn list(&self) -> Result<Listing> {
+        let ids = self.ids()?;
+        let threads = thread::available_parallelism().map_or(1, NonZero::get);
+        let share = ids.len().div_ceil(threads).max(THREAD_MIN);
+        let parts: Vec<Listing> = thread::scope(|scope| {
+            let readers: Vec<_> =
+                ids.chunks(share).map(|ids| scope.spawn(|| self.list_of(ids))).collect();
+            readers.into_iter().flat_map(thread::ScopedJoinHandle::join).collect()
+        });
+        let mut listing = Listing::default();
+        for part in parts {
+            listing.entries.extend(part.entries);
+            listing.damaged.extend(part.damaged);
+        }
+        listing.entries.sort_unstable_by_key(|entry| (entry.created_at, entry.id));
+        listing.damaged.sort_unstable_by_key(|damage| damage.id);
+        Ok(listing)
+    }
+
+    fn list_of(&self, ids: &[RequestId]) -> Listing {
+        let mut listing = Listing::default();
+        for id in ids {
+            match self.entry(*id) {
+                Ok(Some(entry)) => listing.entries.push(entry),
+                // Being made or being deleted at this moment.
+                Ok(None) => {}
+                Err(error) => listing.damaged.push(Damage { id: *id, error }),
+            }
+        }
+        listing
+    }
+
+    /// What a list shows of one session; `None` where it is not there, or not yet.
+    pub fn entry(&self, id: RequestId) -> Result<Option<Entry>> {
+        let folder = self.folder(id);
+        let Some(file) = read::json::<StatusFile>(&folder.join(STATUS))? else { return Ok(None) };
+        let answered = file.status == Status::Pending && folder.join(ANSWERS).exists();
+        Ok(Some(Entry {
+            id,
+            // Whoever answered was killed before writing it down, or is about to.
+            status: if answered { Status::Completed } else { file.status },
+            created_at: file.created_at,
+            last_modified: file.last_modified,
+            total_questions: file.total_questions,
+            working_directory: file.working_directory,
+        }))
+    }
+}

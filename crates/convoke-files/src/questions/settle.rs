@@ -1,0 +1,162 @@
+//! Answering, rejecting, timing out and abandoning: of many attempts exactly one wins.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use convoke_core::id::RequestId;
+use convoke_core::question::{Answer, check_all_answered, check_answers};
+use convoke_core::request::Command;
+use convoke_core::time::Timestamp;
+use serde_json::Map;
+
+use super::create::write;
+use super::{ANSWERS, AnswersFile, Questions, STATUS, Status, StatusFile, Verdict};
+use crate::lock::Lock;
+use crate::{Error, Result, atomic, read};
+
+impl Questions {
+    /// Gives a session its verdict, or tells what became of it before.
+    pub fn settle(&self, id: RequestId, verdict: Verdict, now: Timestamp) -> Result<()> {
+        let folder = self.existing(id)?;
+        if let Verdict::Answer(answers) = &verdict {
+            check_all_answered(&self.questions(id)?, answers)?;
+        }
+        let _lock = Lock::acquire(&lock_path(&folder))?;
+        let status = self.reconcile(id, &folder, now)?;
+        let (command, answers, reason) = parts(verdict);
+        let settled = |_| Error::Settled { id, status: status.status };
+        let (next, _) = status.status.state().handle(command).map_err(settled)?;
+        if let Some(answers) = answers {
+            let file = AnswersFile {
+                session_id: id,
+                answers,
+                timestamp: now,
+                call_id: status.call_id.clone(),
+                other: Map::new(),
+            };
+            write(&folder.join(ANSWERS), &file)?;
+        }
+        let status = StatusFile {
+            status: next.status().into(),
+            last_modified: now,
+            rejection_reason: reason,
+            ..status
+        };
+        write(&folder.join(STATUS), &status)
+    }
+
+    /// Whether the files disagree: somebody was killed while answering, or something is damaged.
+    pub(super) fn is_unfinished(&self, folder: &Path) -> Result<bool> {
+        match read::json::<StatusFile>(&folder.join(STATUS)) {
+            Ok(Some(status)) => Ok(status.status != Status::Completed
+                && status.status != Status::Rejected
+                && folder.join(ANSWERS).exists()),
+            Ok(None) | Err(Error::Damaged { .. }) => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Completes what a killed writer began, and sets aside what is damaged.
+    pub(super) fn repair(&self, id: RequestId) -> Result<StatusFile> {
+        let folder = self.existing(id)?;
+        let _lock = Lock::acquire(&lock_path(&folder))?;
+        let modified = fs::metadata(&folder).and_then(|metadata| metadata.modified());
+        let since_epoch =
+            modified.ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+        let millis = since_epoch.and_then(|age| i64::try_from(age.as_millis()).ok());
+        self.reconcile(id, &folder, Timestamp::from_millis(millis.unwrap_or_default()))
+    }
+
+    /// Brings the files of a locked session into agreement and tells where it stands.
+    fn reconcile(&self, id: RequestId, folder: &Path, now: Timestamp) -> Result<StatusFile> {
+        atomic::sweep(folder);
+        let path = folder.join(STATUS);
+        let found = match read::json::<StatusFile>(&path) {
+            Err(error @ Error::Damaged { .. }) => {
+                set_aside(&path, &error)?;
+                Some(StatusFile { status: Status::Abandoned, ..self.first_status(id)? })
+            }
+            found => found?,
+        };
+        let before = match &found {
+            Some(status) => status.clone(),
+            None => self.first_status(id)?,
+        };
+        let status = match (before.status, self.answers(id, folder)?) {
+            (Status::Completed | Status::Rejected, _) | (_, Answers::None) => before.status,
+            (_, Answers::Valid) => Status::Completed,
+            (_, Answers::SetAside) => Status::Abandoned,
+        };
+        let after = StatusFile { status, ..before };
+        if found.as_ref().map(|status| status.status) != Some(after.status) || !path.exists() {
+            write(&path, &StatusFile { last_modified: now, ..after.clone() })?;
+        }
+        Ok(after)
+    }
+
+    /// The status that a session had when it was asked.
+    fn first_status(&self, id: RequestId) -> Result<StatusFile> {
+        let request = self.request(id)?;
+        Ok(StatusFile {
+            session_id: id,
+            status: Status::Pending,
+            created_at: request.timestamp,
+            last_modified: request.timestamp,
+            total_questions: request.questions.len(),
+            call_id: request.call_id,
+            rejection_reason: None,
+            working_directory: request.working_directory,
+            other: Map::new(),
+        })
+    }
+
+    fn answers(&self, id: RequestId, folder: &Path) -> Result<Answers> {
+        let path = folder.join(ANSWERS);
+        let checked = read::json::<AnswersFile>(&path).and_then(|file| match file {
+            None => Ok(Answers::None),
+            Some(file) => {
+                check_answers(&self.questions(id)?, &file.answers)?;
+                Ok(Answers::Valid)
+            }
+        });
+        match checked {
+            Err(error @ (Error::Damaged { .. } | Error::Answers(_))) => {
+                set_aside(&path, &error)?;
+                Ok(Answers::SetAside)
+            }
+            checked => checked,
+        }
+    }
+}
+
+enum Answers {
+    None,
+    Valid,
+    /// Somebody answered in a way that nobody can read.
+    SetAside,
+}
+
+/// The lock that everybody who changes a session holds.
+pub(super) fn lock_path(folder: &Path) -> PathBuf {
+    folder.join(format!("{STATUS}.lock"))
+}
+
+fn parts(verdict: Verdict) -> (Command<()>, Option<Vec<Answer>>, Option<String>) {
+    match verdict {
+        Verdict::Answer(answers) => (Command::Answer(()), Some(answers), None),
+        Verdict::Reject { reason } => (Command::Reject { reason: None }, None, reason),
+        Verdict::TimeOut => (Command::TimeOut, None, None),
+        Verdict::Abandon => (Command::Abandon, None, None),
+    }
+}
+
+/// Gives a damaged file another name, so that it is in nobody's way and not lost.
+fn set_aside(path: &Path, error: &Error) -> Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let aside = (0u32..).map(|count| path.with_file_name(format!("{name}.bad{count}")));
+    // Names are tried in turn, so that an earlier one is never replaced.
+    let Some(aside) = aside.into_iter().find(|path| !path.exists()) else { return Ok(()) };
+    tracing::warn!("{} set aside as {}: {error}", path.display(), aside.display());
+    let fail = |source| Error::Write { path: path.to_owned(), step: "setting it aside", source };
+    fs::rename(path, &aside).map_err(fail)
+}

@@ -1,0 +1,97 @@
+//! Files that are half-written, garbage, or left by somebody who was killed.
+
+use std::fs;
+
+use convoke_files::questions::Outcome;
+
+use crate::scene::{Scene, answer, answers_file, reject};
+
+#[test]
+fn an_answerer_killed_half_way_has_answered() {
+    let scene = Scene::new();
+    let id = scene.ask();
+    // Killed after the moment of answering: its lock, a temporary file and the old status are left.
+    fs::write(scene.path(id, "answers.json"), answers_file(id, "A", None).to_string()).unwrap();
+    fs::write(scene.path(id, "status.json.lock"), "4194305").unwrap();
+    fs::write(scene.path(id, ".half.tmp"), "{").unwrap();
+    let entry = scene.questions.entry(id).unwrap().unwrap();
+    assert_eq!(entry.status.as_str(), "completed");
+    assert_eq!(scene.settle(id, reject(None)), format!("Session {id} is already completed"));
+    assert_eq!(scene.names(id), ["answers.json", "request.json", "status.json"]);
+    assert_eq!(scene.status(id), "completed");
+}
+
+#[test]
+fn a_reader_completes_what_a_killed_answerer_began() {
+    let scene = Scene::new();
+    let id = scene.ask();
+    fs::write(scene.path(id, "answers.json"), answers_file(id, "B", None).to_string()).unwrap();
+    let shown = scene.questions.show(id).unwrap();
+    assert_eq!(shown.status.status.as_str(), "completed");
+    assert_eq!(scene.status(id), "completed");
+}
+
+#[test]
+fn an_answerer_killed_before_the_answer_appeared_has_not_answered() {
+    let scene = Scene::new();
+    let id = scene.ask();
+    fs::write(scene.path(id, ".answers.tmp"), "{\"answers\":").unwrap();
+    assert_eq!(scene.settle(id, answer("B")), "completed");
+    assert_eq!(scene.names(id), ["answers.json", "request.json", "status.json"]);
+}
+
+#[test]
+fn q18_answers_that_nobody_can_read_are_set_aside_and_the_set_is_abandoned() {
+    let scene = Scene::new();
+    for garbage in ["{", "[]", "\u{0}", "{\"answers\":1}"] {
+        let id = scene.ask();
+        fs::write(scene.path(id, "answers.json"), garbage).unwrap();
+        let outcome = scene.questions.outcome_now(id, None).unwrap();
+        assert_eq!(outcome, Some(Outcome::Abandoned), "{garbage}");
+        assert_eq!(scene.status(id), "abandoned");
+        assert_eq!(fs::read_to_string(scene.path(id, "answers.json.bad0")).unwrap(), garbage);
+        // It can still be answered, and the garbage is still there.
+        assert_eq!(scene.settle(id, answer("A")), "completed");
+        assert!(scene.path(id, "answers.json.bad0").exists());
+    }
+}
+
+#[test]
+fn q18_answers_with_an_unknown_label_do_not_reach_the_asker() {
+    let scene = Scene::new();
+    let id = scene.ask();
+    fs::write(scene.path(id, "answers.json"), answers_file(id, "Z", None).to_string()).unwrap();
+    assert_eq!(scene.questions.outcome_now(id, None).unwrap(), Some(Outcome::Abandoned));
+    assert_eq!(scene.status(id), "abandoned");
+}
+
+#[test]
+fn q18_a_damaged_status_is_set_aside_and_rebuilt() {
+    let scene = Scene::new();
+    let id = scene.ask();
+    fs::write(scene.path(id, "status.json"), "garbage").unwrap();
+    let listed = scene.questions.list().unwrap();
+    assert_eq!((listed.entries.len(), listed.damaged.len()), (0, 1));
+    assert_eq!(scene.settle(id, answer("A")), "completed");
+    assert_eq!(fs::read_to_string(scene.path(id, "status.json.bad0")).unwrap(), "garbage");
+    assert_eq!(scene.json(id, "status.json")["totalQuestions"], 1);
+}
+
+#[test]
+fn q18_a_damaged_request_is_said_and_hides_no_other() {
+    let scene = Scene::new();
+    let (bad, good) = (scene.ask(), scene.ask());
+    fs::write(scene.path(bad, "request.json"), "{").unwrap();
+    let error = scene.settle(bad, answer("A"));
+    assert_eq!(error, format!("{} is damaged", scene.path(bad, "request.json").display()));
+    assert_eq!(scene.settle(good, answer("A")), "completed");
+}
+
+#[test]
+fn a_link_in_the_folder_is_no_session() {
+    let scene = Scene::new();
+    let target = scene.ask();
+    let id = scene.next_id();
+    std::os::unix::fs::symlink(scene.questions.folder(target), scene.questions.folder(id)).unwrap();
+    assert_eq!(scene.settle(id, answer("A")), format!("Session not found: {id}"));
+}
