@@ -1,0 +1,56 @@
+//! What the catalogue holds, and how a program is found.
+
+use std::ffi::OsString;
+use std::fs;
+
+use super::*;
+
+#[test]
+fn the_catalogue_has_a_badge_and_a_command_for_every_agent() {
+    let lines: Vec<String> = built_in(Path::new("/usr/bin/convoke"))
+        .iter()
+        .map(|agent| {
+            let Agent { badge, name, protocol, command, args, .. } = agent;
+            format!("{badge} {name}: {protocol:?} {command} {}", args.join(" "))
+        })
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"), @"
+    CC claude-code: Claude claude 
+    CX codex: Acp codex-acp 
+    GM gemini: Acp gemini --acp
+    OC opencode: Acp opencode acp
+    GO goose: Acp goose acp
+    DM demo: Acp /usr/bin/convoke demo-agent
+    ");
+}
+
+#[test]
+fn a_new_agent_gets_its_badge_from_its_name() {
+    let badges = ["my-agent", "qwen", "x", "a.b.c", "-"].map(badge_of);
+    assert_eq!(badges, ["MA", "QW", "X", "AB", ""]);
+}
+
+#[test]
+fn only_an_executable_file_on_the_search_path_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (folder.path().join("first"), folder.path().join("second"));
+    let program = |folder: &Path, name: &str, mode: u32| {
+        let path = folder.join(name);
+        fs::create_dir_all(folder).unwrap();
+        fs::write(&path, "").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        path
+    };
+    program(&first, "agent", 0o644);
+    let agent = program(&second, "agent", 0o755);
+    fs::create_dir(first.join("folder")).unwrap();
+    let path: OsString =
+        std::env::join_paths([Path::new(""), Path::new("."), &first, &second]).unwrap();
+
+    assert_eq!(find("agent", Some(&path)), Some(agent.clone()));
+    assert_eq!(find(agent.to_str().unwrap(), None), Some(agent));
+    for absent in ["folder", "missing", "", "second/agent", "../second/agent", "/nowhere/agent"] {
+        assert_eq!(find(absent, Some(&path)), None, "{absent}");
+    }
+    assert_eq!(find("agent", None), None);
+}
