@@ -8,28 +8,30 @@ use serde::de::DeserializeOwned;
 
 use crate::{Error, Result};
 
-/// Attempts at reading a file that does not parse: its writer may be in the middle of it.
+/// Attempts at reading a file that cannot be read or does not parse: its writer may be in the middle of it.
 const ATTEMPTS: u32 = 3;
 /// The pause after the first attempt; each next one is twice as long.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Reads a JSON file, or `None` where there is none. What does not parse is read up to three times.
+/// Reads a JSON file, or `None` where there is none.
 pub(crate) fn json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
-    let mut pause = PAUSE;
-    for _ in 1..ATTEMPTS {
-        match json_once(path) {
-            Err(Error::Damaged { .. } | Error::Read { .. }) => {
-                thread::sleep(pause);
-                pause *= 2;
-            }
+    retried(|| json_once(path), thread::sleep)
+}
+
+fn retried<T>(
+    mut attempt: impl FnMut() -> Result<T>,
+    mut pause: impl FnMut(Duration),
+) -> Result<T> {
+    for pauses in 0..ATTEMPTS - 1 {
+        match attempt() {
+            Err(Error::Damaged { .. } | Error::Read { .. }) => pause(PAUSE * 2u32.pow(pauses)),
             result => return result,
         }
     }
-    json_once(path)
+    attempt()
 }
 
-/// Reads a JSON file in one attempt.
-pub(crate) fn json_once<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
+fn json_once<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -37,4 +39,40 @@ pub(crate) fn json_once<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     };
     let parsed = serde_json::from_slice(&bytes);
     parsed.map(Some).map_err(|source| Error::Damaged { path: path.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads a file that holds each of these in turn; tells what came of it and which pauses were made.
+    fn read(contents: &[&str]) -> (String, Vec<u128>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("status.json");
+        let mut contents = contents.iter();
+        let mut pauses = Vec::new();
+        let attempt = || {
+            fs::write(&path, contents.next().unwrap()).unwrap();
+            json_once::<u32>(&path)
+        };
+        let read = retried(attempt, |pause| pauses.push(pause.as_millis()));
+        let read = read.map_or_else(|_| "damaged".to_owned(), |value| format!("{value:?}"));
+        (read, pauses)
+    }
+
+    #[test]
+    fn q8_a_file_that_does_not_parse_is_read_three_times_with_growing_pauses() {
+        assert_eq!(read(&["7"]), ("Some(7)".to_owned(), vec![]));
+        assert_eq!(read(&["", "{", "7"]), ("Some(7)".to_owned(), vec![10, 20]));
+        assert_eq!(read(&["{", "{", "{", "7"]), ("damaged".to_owned(), vec![10, 20]));
+    }
+
+    #[test]
+    fn q8_a_file_that_is_not_there_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(json::<u32>(&folder.path().join("status.json")).unwrap(), None);
+        // A folder where the file should be is an error that stays one.
+        let error = json::<u32>(folder.path()).unwrap_err();
+        assert_eq!(error.to_string(), format!("cannot read {}", folder.path().display()));
+    }
 }
