@@ -1,0 +1,25 @@
+//! Question sessions in files: asking, waiting and listing, beside what the file system itself needs.
+
+mod asking;
+mod folder;
+mod listing;
+mod waiting;
+
+use convoke_testkit::bench::{Bench, Result};
+
+/// Sessions of a folder that is full, and of what is enough to try the benchmark out.
+const OTHERS: (usize, usize) = (10_000, 200);
+
+fn main() -> Result<()> {
+    let mut bench = Bench::from_args()?;
+    if bench.wants(&waiting::ROWS) {
+        waiting::measure(&mut bench)?;
+    }
+    if bench.wants(&asking::ROWS) {
+        asking::measure(&mut bench)?;
+    }
+    if bench.wants(&listing::ROWS) {
+        listing::measure(&mut bench)?;
+    }
+    bench.finish()
+}

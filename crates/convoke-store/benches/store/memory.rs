@@ -1,0 +1,78 @@
+//! Memory, in processes of their own: it must not grow with what is stored.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use convoke_core::message::Seq;
+use convoke_store::{SearchQuery, SessionFilter, SessionOrder, Store, Window};
+use convoke_testkit::bench::random::{Random, word};
+use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit, errand, process};
+
+use crate::database::{Database, moment, session_id};
+
+pub(crate) const ROWS: [&str; 1] = ["memory: opening and all reads"];
+
+/// Messages of the small database.
+const SMALL: usize = 1000;
+/// Times everything is read, so that caches fill.
+const READS: u64 = 300;
+
+pub(crate) async fn measure(bench: &mut Bench, large: &Database) -> Result<()> {
+    let [name] = ROWS;
+    if !bench.wants(&[name]) {
+        return Ok(());
+    }
+    bench.progress(name)?;
+    let small = Database::fill(SMALL).await?;
+    let grown = |database: &Database| -> Result<f64> {
+        let path = database.path.to_str().ok_or("the path is not text")?;
+        let words = format!("{} {} {path}", database.sessions, database.logs);
+        Ok(errand(&words)?.trim().parse()?)
+    };
+    bench.add(
+        Row::new(name, Unit::Bytes, grown(large)?)
+            .against("with 1,000 messages", grown(&small)?)
+            .goal(Goal::ExcessAtMost(10e6)),
+    )
+}
+
+/// Opens a database, reads in it all that can be read, and prints by how many bytes this process has grown.
+pub(crate) async fn read_everything(words: &str) -> Result<()> {
+    let mut words = words.splitn(3, ' ');
+    let mut next = || words.next().ok_or("three words are needed: SESSIONS LOGS PATH");
+    let (sessions, logs, path) = (next()?.parse()?, next()?.parse()?, next()?);
+    let before = process::resident_bytes()?;
+    let store = Store::open(Path::new(path), moment(0)).await?;
+    let mut random = Random::new(9);
+    for at in 0..READS {
+        let (any, logged) = (random.below(sessions) as usize, random.below(logs) as usize);
+        store.session(session_id(any)).await?;
+        store.messages(session_id(logged), Seq::START, 50).await?;
+        store.messages_before(session_id(logged), Seq::new(400), 50).await?;
+        store.messages_since(session_id(logged), moment(any), Seq::START, 50).await?;
+        list(&store, u32::try_from(at % 20)?).await?;
+        search(&store, &word(1 + at * at % 40_000)).await?;
+        search(&store, &format!("{} {}", word(1 + at), word(2 + at))).await?;
+    }
+    let grown = process::resident_bytes()?.saturating_sub(before);
+    store.close().await;
+    writeln!(io::stdout(), "{grown}")?;
+    Ok(())
+}
+
+async fn list(store: &Store, page: u32) -> Result<()> {
+    let window = Window { limit: 20, offset: 20 * page };
+    for order in [SessionOrder::Created, SessionOrder::Active] {
+        store.sessions(SessionFilter::all(), order, window).await?;
+    }
+    store.unsettled_sessions(None, 20).await?;
+    store.pending_requests(window).await?;
+    store.projects(window).await?;
+    Ok(())
+}
+
+async fn search(store: &Store, text: &str) -> Result<()> {
+    let query = SearchQuery { text: text.to_owned(), project: None, session: None };
+    store.search(query, None, 20).await?;
+    Ok(())
+}

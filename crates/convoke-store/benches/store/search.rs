@@ -1,0 +1,76 @@
+//! Searching among very many messages, newest first.
+
+use std::time::Instant;
+
+use convoke_store::SearchQuery;
+use convoke_testkit::bench::measure::{in_turn_async, seconds};
+use convoke_testkit::bench::random::word;
+use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit};
+use rusqlite::params;
+
+use crate::database::Database;
+
+pub(crate) const ROWS: [&str; 6] = [
+    "search: the commonest word",
+    "search: a word of medium frequency",
+    "search: a rare word",
+    "search: two words",
+    "search: a beginning of four letters",
+    "search: a beginning of three letters",
+];
+
+/// Times a search is done.
+const SEARCHES: (usize, usize) = (300, 10);
+/// Hits of a page.
+const LIMIT: u32 = 20;
+
+pub(crate) async fn measure(bench: &mut Bench, database: &Database) -> Result<()> {
+    // By their ranks; the beginnings are shared by a hundred and by five hundred words.
+    let frequent = format!("{} {}", word(20), word(30));
+    let beginning = |letters: usize, rank: u64| {
+        let letters: String = word(rank).chars().take(letters).collect();
+        format!("{letters}*")
+    };
+    // Rarer ones do not occur among few messages.
+    let rare = word(bench.size(40_000, 1000) as u64);
+    let texts = [word(1), word(500), rare, frequent, beginning(4, 5000), beginning(3, 5000)];
+    for (name, text) in ROWS.into_iter().zip(texts) {
+        if bench.wants(&[name]) {
+            measure_one(bench, database, name, &text).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn measure_one(bench: &mut Bench, database: &Database, name: &str, text: &str) -> Result<()> {
+    bench.progress(name)?;
+    let (store, db) = (database.open().await?, database.connect()?);
+    let mut statement = db.prepare(
+        "SELECT rowid FROM message_search WHERE message_search MATCH ?1
+         ORDER BY rowid DESC LIMIT ?2",
+    )?;
+    let (time, bare) = in_turn_async(
+        bench.size(SEARCHES.0, SEARCHES.1),
+        async || {
+            let query = SearchQuery { text: text.to_owned(), project: None, session: None };
+            let start = Instant::now();
+            let page = store.search(query, None, LIMIT).await?;
+            let taken = start.elapsed().as_secs_f64();
+            if page.hits.is_empty() { Err("nothing was found".into()) } else { Ok(taken) }
+        },
+        || {
+            seconds(|| {
+                let found = statement
+                    .query_map(params![format!("text : ({text})"), LIMIT], |row| row.get(0))?;
+                found.collect::<rusqlite::Result<Vec<i64>>>()
+            })
+        },
+    )
+    .await?;
+    store.close().await;
+    bench.add(
+        Row::new(name, Unit::Seconds, time.median())
+            .against("the index alone, bare SQL", bare.median())
+            .goal(Goal::AtMost(0.002)),
+    )
+}

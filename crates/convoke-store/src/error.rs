@@ -1,0 +1,289 @@
+//! What can go wrong, as far as a caller treats it differently.
+
+use std::path::{Path, PathBuf};
+
+use convoke_core::id::{ProjectId, SessionId};
+use convoke_core::message::Seq;
+use convoke_core::team::Pair;
+use rusqlite::ffi::{SQLITE_IOERR_CORRUPTFS, SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_SHORT_READ};
+use rusqlite::{Error as Sql, ErrorCode};
+
+use crate::pairs::PairId;
+
+/// What the store's functions return.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The cause of an error, from below the store.
+pub type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why the store could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A newer Convoke wrote the database; it was not touched.
+    #[error("{path} was written by a newer Convoke (schema {found}; this one knows {known})")]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// The newest migration in it.
+        found: u32,
+        /// The newest migration that this program knows.
+        known: u32,
+    },
+    /// A migration that was applied differs from the one in this program.
+    #[error("{path} was made by another version of migration {version} ({name})")]
+    Changed {
+        /// The database.
+        path: PathBuf,
+        /// The migration's number.
+        version: u32,
+        /// The migration's name, as the database has it.
+        name: String,
+    },
+    /// The database is damaged.
+    #[error("{path} is damaged: {detail}")]
+    Corrupt {
+        /// The database.
+        path: PathBuf,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// The file holds something else.
+    #[error("{path} is not a database")]
+    NotADatabase {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The database belongs to another program; it was not touched.
+    #[error("{path} is the database of another program")]
+    ForeignDatabase {
+        /// The database.
+        path: PathBuf,
+    },
+    /// Something is there that is not a file.
+    #[error("{path} is not a file")]
+    NotAFile {
+        /// What is there.
+        path: PathBuf,
+    },
+    /// The file, or where it lies, cannot be written.
+    #[error("{path} cannot be written")]
+    ReadOnly {
+        /// The database.
+        path: PathBuf,
+    },
+    /// There is no room left; nothing of what failed was stored.
+    #[error("no space left for {path}")]
+    DiskFull {
+        /// The database.
+        path: PathBuf,
+    },
+    /// Another process writes to the database.
+    #[error("{path} is in use by another process")]
+    InUse {
+        /// The database.
+        path: PathBuf,
+        /// The other process, where it said so.
+        pid: Option<u32>,
+    },
+    /// The operating system refuses access.
+    #[error("cannot open {path}")]
+    Denied {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: Cause,
+    },
+    /// There is no such project, or it was removed.
+    #[error("there is no project {id}")]
+    UnknownProject {
+        /// The id that was asked for.
+        id: ProjectId,
+    },
+    /// There is no such session.
+    #[error("there is no session {id}")]
+    UnknownSession {
+        /// The id that was asked for.
+        id: SessionId,
+    },
+    /// There is no such pair of teams.
+    #[error("there is no team pair {id}")]
+    UnknownPair {
+        /// The id that was asked for.
+        id: PairId,
+    },
+    /// The directory is a project already.
+    #[error("{project_path} is already project {id}")]
+    ProjectExists {
+        /// The directory.
+        project_path: PathBuf,
+        /// The project that it is.
+        id: ProjectId,
+    },
+    /// The session was created before.
+    #[error("session {id} exists already")]
+    SessionExists {
+        /// The session.
+        id: SessionId,
+    },
+    /// Another pair, not archived, joins the same teams.
+    #[error("there is another pair {pair}")]
+    PairExists {
+        /// Who talks to whom.
+        pair: Box<Pair>,
+    },
+    /// Messages do not continue the session's log; none was stored.
+    #[error("session {session} continues with message {expected}, not {got}")]
+    OutOfOrder {
+        /// The session.
+        session: SessionId,
+        /// The place that comes next.
+        expected: Seq,
+        /// The place that was given.
+        got: Seq,
+    },
+    /// One stored message cannot be read; those around it can.
+    #[error("message {seq} of session {session} cannot be read")]
+    UnreadableMessage {
+        /// The session.
+        session: SessionId,
+        /// The message's place; read on from here.
+        seq: Seq,
+        /// Why it cannot be read.
+        source: Cause,
+    },
+    /// A call that makes no sense.
+    #[error("{what}")]
+    Misuse {
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// The store was closed.
+    #[error("the store is closed")]
+    Closed,
+    /// Anything else.
+    #[error("the database at {path} failed")]
+    Internal {
+        /// The database.
+        path: PathBuf,
+        /// What failed.
+        source: Cause,
+    },
+}
+
+/// An error on its way to the border, where it learns which database it is about.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// What the database said.
+    Sql(Sql),
+    /// What we say.
+    Refused(Error),
+}
+
+impl From<Sql> for Fault {
+    fn from(error: Sql) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl Fault {
+    /// Translates the fault for callers. The only place that knows the database's words for errors.
+    pub(crate) fn at(self, path: &Path) -> Error {
+        let error = match self {
+            Self::Refused(error) => return error,
+            Self::Sql(error) => error,
+        };
+        Kind::of(&error).error(path, error)
+    }
+}
+
+/// What the database said, for one of several callers whom it concerns alike.
+pub(crate) fn for_each_caller(error: &Sql, path: &Path) -> Error {
+    Kind::of(error).error(path, error.to_string())
+}
+
+/// What a database error means to us.
+enum Kind {
+    Corrupt,
+    NotADatabase,
+    ReadOnly,
+    DiskFull,
+    Busy,
+    Denied,
+    Other,
+}
+
+impl Kind {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "foreign enums that grow; the rest is one kind"
+    )]
+    fn of(error: &Sql) -> Self {
+        let failure = match error {
+            Sql::SqliteFailure(failure, _) => failure,
+            // A value of the wrong type or out of range was not written by us.
+            Sql::FromSqlConversionFailure(..)
+            | Sql::IntegralValueOutOfRange(..)
+            | Sql::Utf8Error(..)
+            | Sql::InvalidColumnType(..) => return Self::Corrupt,
+            _ => return Self::Other,
+        };
+        match (failure.code, failure.extended_code) {
+            (ErrorCode::DatabaseCorrupt, _)
+            | (_, SQLITE_IOERR_CORRUPTFS | SQLITE_IOERR_SHORT_READ) => Self::Corrupt,
+            (ErrorCode::NotADatabase, _) => Self::NotADatabase,
+            (ErrorCode::ReadOnly, _) => Self::ReadOnly,
+            // The index beside the log is enlarged before anything is written to the log.
+            (ErrorCode::DiskFull, _) | (_, SQLITE_IOERR_SHMSIZE) => Self::DiskFull,
+            (ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked, _) => Self::Busy,
+            (ErrorCode::CannotOpen | ErrorCode::PermissionDenied, _) => Self::Denied,
+            _ => Self::Other,
+        }
+    }
+
+    fn error(self, path: &Path, cause: impl Into<Cause>) -> Error {
+        let (path, source) = (path.to_owned(), cause.into());
+        match self {
+            Self::Corrupt => Error::Corrupt { path, detail: source.to_string() },
+            Self::NotADatabase => Error::NotADatabase { path },
+            Self::ReadOnly => Error::ReadOnly { path },
+            Self::DiskFull => Error::DiskFull { path },
+            Self::Busy => Error::InUse { path, pid: None },
+            Self::Denied => Error::Denied { path, source },
+            Self::Other => Error::Internal { path, source },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_database_says_becomes_what_callers_tell_apart() {
+        let said = |code: i32| {
+            let error = Sql::SqliteFailure(rusqlite::ffi::Error::new(code), None);
+            let error = Fault::Sql(error).at(Path::new("/home/me/convoke.db"));
+            format!("{code}: {error}")
+        };
+        let codes = [5, 8, 11, 13, 14, 26, 522, 1032, 4874, 8458, 10];
+        insta::assert_snapshot!(codes.map(said).join("\n"), @r"
+        5: /home/me/convoke.db is in use by another process
+        8: /home/me/convoke.db cannot be written
+        11: /home/me/convoke.db is damaged: Error code 11: database disk image is malformed
+        13: no space left for /home/me/convoke.db
+        14: cannot open /home/me/convoke.db
+        26: /home/me/convoke.db is not a database
+        522: /home/me/convoke.db is damaged: Error code 522: disk I/O error
+        1032: /home/me/convoke.db cannot be written
+        4874: no space left for /home/me/convoke.db
+        8458: /home/me/convoke.db is damaged: Error code 8458: disk I/O error
+        10: the database at /home/me/convoke.db failed
+        ");
+    }
+}

@@ -1,0 +1,32 @@
+//! Keeps what was said: sessions, messages, projects, team pairs and requests to humans, in one file.
+//!
+//! The only crate that speaks SQL. One thread writes and many changes share a commit; readers work beside it. A
+//! change is acknowledged after its commit, and what people said only when it is on disk. Lists and logs come in
+//! pages: no function returns everything.
+
+mod error;
+mod messages;
+mod open;
+mod pairs;
+mod projects;
+mod readers;
+mod requests;
+mod row;
+pub mod schema;
+mod search;
+mod sessions;
+mod store;
+mod write;
+mod writer;
+
+pub use error::{Cause, Error, Result};
+pub use messages::MessagePage;
+pub use pairs::{Asker, PairChange, PairCreation, PairFilter, PairId, PairStats, StoredPair};
+pub use projects::{NewProject, Project};
+pub use requests::StoredRequest;
+pub use search::{Fragment, Hit, HitPage, HitPlace, SearchQuery};
+pub use sessions::{
+    AgentSessionRecord, Archived, NewSession, SessionFilter, SessionKind, SessionOrder,
+    SessionPage, StoredSession,
+};
+pub use store::{Store, Window};

@@ -1,0 +1,281 @@
+//! The database's files: what is there, who may write, and connections that are set up alike.
+//!
+//! Nothing here opens the database file itself except through the database library: closing any other handle of
+//! it would release the library's locks, which the operating system keeps per process and file.
+
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::{Error, Fault, Result};
+
+/// Only the owner reads what was said.
+const MODE: u32 = 0o600;
+
+/// The smallest page that a database can have; a shorter file is none.
+const DATABASE_BYTES_MIN: u64 = 512;
+
+/// How long a connection waits for a program beside us (a backup, a shell) before it gives up with `InUse`.
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Page cache of the writer, in KiB. A larger batch spills into the log before its commit, which is slower only.
+const WRITER_CACHE_KIB: u32 = 8 * 1024;
+/// Page cache of each reader, in KiB. What falls out is read again, mostly from the system's cache.
+const READER_CACHE_KIB: u32 = 2 * 1024;
+
+/// Pages in the log after which it is brought into the database: 16 MiB. The pages of a session that is being written
+/// to change again and again, and the longer the log, the fewer of them are copied in vain.
+const WAL_PAGES: u32 = 4096;
+
+/// Statements that a connection keeps compiled; a rarer one is compiled again.
+const STATEMENTS: usize = 64;
+
+/// Where a database and the files beside it lie.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub(crate) path: PathBuf,
+    pub(crate) wal: PathBuf,
+    lock: PathBuf,
+}
+
+/// What is at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// No file, or one without a byte in it, as a crash at the very first start leaves it.
+    Nothing,
+    /// A file that may be a database.
+    Something,
+}
+
+impl Place {
+    /// Looks at what is at a path, without opening it.
+    pub(crate) fn find(path: &Path) -> Result<(Self, Found)> {
+        let denied = |error: io::Error| denied(path, error);
+        let place = match fs::canonicalize(path) {
+            Ok(path) => Self::of(path),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+                    return Err(Error::NotAFile { path: path.to_owned() });
+                };
+                let here = folder.as_os_str().is_empty();
+                let folder = if here { Path::new(".") } else { folder };
+                Self::of(fs::canonicalize(folder).map_err(denied)?.join(name))
+            }
+            Err(error) => return Err(denied(error)),
+        };
+        let size = match fs::metadata(&place.path) {
+            Ok(metadata) if metadata.is_file() => metadata.len(),
+            Ok(_) => return Err(Error::NotAFile { path: place.path }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+            Err(error) => return Err(denied(error)),
+        };
+        if size >= DATABASE_BYTES_MIN {
+            return Ok((place, Found::Something));
+        }
+        // The library would take it for an empty one and write over it.
+        if size > 0 {
+            return Err(Error::NotADatabase { path: place.path });
+        }
+        // The library would delete the log as left over; but it may hold all that was said.
+        if place.wal_bytes() > 0 {
+            let detail = format!("it is empty, but {} is not", place.wal.display());
+            return Err(Error::Corrupt { path: place.path, detail });
+        }
+        Ok((place, Found::Nothing))
+    }
+
+    fn of(path: PathBuf) -> Self {
+        let beside = |suffix: &str| {
+            let mut name = path.clone().into_os_string();
+            name.push(suffix);
+            PathBuf::from(name)
+        };
+        Self { wal: beside("-wal"), lock: beside(".lock"), path }
+    }
+
+    /// The length of the log file; 0 when there is none.
+    pub(crate) fn wal_bytes(&self) -> u64 {
+        fs::metadata(&self.wal).map_or(0, |metadata| metadata.len())
+    }
+
+    /// Becomes the only writer, until the lock is dropped or the process is gone.
+    pub(crate) fn lock(&self) -> Result<WriteLock> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).mode(MODE);
+        let mut file = options.open(&self.lock).map_err(|error| denied(&self.path, error))?;
+        if let Err(error) = file.try_lock() {
+            return Err(match error {
+                fs::TryLockError::WouldBlock => {
+                    Error::InUse { path: self.path.clone(), pid: read_pid(&mut file) }
+                }
+                fs::TryLockError::Error(error) => denied(&self.path, error),
+            });
+        }
+        // The number only helps people; the lock holds without it, on a full disk for instance.
+        file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).ok();
+        Ok(WriteLock { _file: file })
+    }
+
+    /// A connection that changes nothing, not even the files beside the database where that can be helped.
+    pub(crate) fn look(&self) -> Result<Connection, Fault> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = if fs::exists(&self.wal).unwrap_or(true) {
+            Connection::open_with_flags(&self.path, flags)?
+        } else {
+            // Without a log nobody has it open, and it can be read as it lies there. Opened the usual way, even a
+            // read-only connection would leave an empty log behind.
+            let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+            Connection::open_with_flags(immutable_uri(self.path.as_os_str()), flags)?
+        };
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        Ok(connection)
+    }
+
+    /// The connection of the only writer; makes the file when there is none.
+    pub(crate) fn connect_writer(&self, _lock: &WriteLock) -> Result<Connection, Fault> {
+        self.make_private()?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&self.path, flags)?;
+        // Asked to write what cannot be written, the library silently opens it for reading.
+        if connection.is_readonly("main")? {
+            return Err(Error::ReadOnly { path: self.path.clone() }.into());
+        }
+        set_up(&connection, WRITER_CACHE_KIB)?;
+        let mode: String =
+            connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+        if mode != "wal" {
+            // Readers could not work beside the writer. Some network file systems are like that.
+            let source = "its file system cannot share memory between processes".into();
+            return Err(Error::Denied { path: self.path.clone(), source }.into());
+        }
+        // On macOS an ordinary sync leaves the data in the disk's own memory; elsewhere the second line says nothing.
+        connection.execute_batch(&format!(
+            "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = {WAL_PAGES};
+             PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;"
+        ))?;
+        Ok(connection)
+    }
+
+    /// A connection beside the writer's.
+    pub(crate) fn connect_reader(&self) -> Result<Connection, Fault> {
+        // Readers share the index beside the log, so the file itself must be open for writing.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&self.path, flags)?;
+        set_up(&connection, READER_CACHE_KIB)?;
+        connection.execute_batch("PRAGMA query_only = ON;")?;
+        Ok(connection)
+    }
+
+    /// Makes the file when there is none. Those beside it are made by the library, with the same mode.
+    fn make_private(&self) -> Result<()> {
+        let denied = |error: io::Error| denied(&self.path, error);
+        match OpenOptions::new().write(true).create_new(true).mode(MODE).open(&self.path) {
+            Ok(_) => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(denied(error)),
+        }
+        let mode = fs::metadata(&self.path).map_err(denied)?.permissions().mode();
+        if mode & 0o077 != 0 {
+            fs::set_permissions(&self.path, Permissions::from_mode(MODE)).map_err(denied)?;
+        }
+        Ok(())
+    }
+}
+
+/// Held by the only writer. The file stays when it is dropped: removing it would let two others lock two files.
+#[derive(Debug)]
+pub(crate) struct WriteLock {
+    _file: File,
+}
+
+fn set_up(connection: &Connection, cache_kib: u32) -> rusqlite::Result<()> {
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // No memory map: a disk error would kill the process instead of failing one call.
+    connection.execute_batch(&format!(
+        "PRAGMA foreign_keys = ON; PRAGMA mmap_size = 0; PRAGMA cache_size = -{cache_kib};"
+    ))
+}
+
+fn denied(path: &Path, error: io::Error) -> Error {
+    let path = path.to_owned();
+    if error.kind() == io::ErrorKind::ReadOnlyFilesystem {
+        return Error::ReadOnly { path };
+    }
+    if error.kind() == io::ErrorKind::StorageFull {
+        return Error::DiskFull { path };
+    }
+    Error::Denied { path, source: error.into() }
+}
+
+fn read_pid(file: &mut File) -> Option<u32> {
+    let mut text = String::new();
+    // Without the number the message is only less helpful.
+    file.take(16).read_to_string(&mut text).ok()?;
+    text.trim().parse().ok()
+}
+
+/// The path as the library's URI, every doubtful byte escaped.
+fn immutable_uri(path: &OsStr) -> String {
+    let mut uri = "file:".to_owned();
+    for byte in path.as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-_.".contains(byte) {
+            uri.push(char::from(*byte));
+        } else {
+            write!(uri, "%{byte:02x}").expect("writing to a string cannot fail");
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_with_any_character_can_be_looked_at() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("50% of?größe#1 &.db");
+        let db = Connection::open(&path).unwrap();
+        db.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (a)").unwrap();
+        drop(db);
+        let (place, found) = Place::find(&path).unwrap();
+        assert_eq!(found, Found::Something);
+        let db = place.look().unwrap();
+        let tables: u32 =
+            db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap();
+        assert_eq!(tables, 1);
+        drop(db);
+        assert_eq!(
+            fs::read_dir(folder.path()).unwrap().count(),
+            1,
+            "looking leaves nothing behind"
+        );
+    }
+
+    #[test]
+    fn what_the_system_refuses_is_told_apart() {
+        let told = |kind| denied(Path::new("/home/me/convoke.db"), io::Error::from(kind));
+        let kinds = [
+            io::ErrorKind::ReadOnlyFilesystem,
+            io::ErrorKind::StorageFull,
+            io::ErrorKind::PermissionDenied,
+        ];
+        assert_eq!(
+            kinds.map(|kind| told(kind).to_string()),
+            [
+                "/home/me/convoke.db cannot be written",
+                "no space left for /home/me/convoke.db",
+                "cannot open /home/me/convoke.db",
+            ]
+        );
+    }
+}

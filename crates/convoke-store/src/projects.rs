@@ -1,0 +1,111 @@
+//! Projects: directories in which agents work.
+
+use std::path::{Path, PathBuf};
+
+use convoke_core::id::ProjectId;
+use convoke_core::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, Row};
+
+use crate::error::{Error, Result};
+use crate::row;
+use crate::store::{Store, Window};
+use crate::write::projects::{AddProject, RemoveProject};
+
+/// A directory that is to become a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewProject {
+    /// A new id.
+    pub id: ProjectId,
+    /// What people call it.
+    pub name: String,
+    /// The directory, resolved.
+    pub path: PathBuf,
+    /// When it was added.
+    pub added_at: Timestamp,
+}
+
+/// A project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    /// Its id.
+    pub id: ProjectId,
+    /// What people call it.
+    pub name: String,
+    /// The directory, resolved.
+    pub path: PathBuf,
+    /// When it was added.
+    pub added_at: Timestamp,
+    /// When it was removed; its sessions stay readable.
+    pub removed_at: Option<Timestamp>,
+}
+
+impl Store {
+    /// Adds a project. Fails with `ProjectExists` when its directory is one; a removed one does not count.
+    pub async fn add_project(&self, new: NewProject) -> Result<Project> {
+        let path = path_text(&new.path)?.to_owned();
+        let NewProject { id, name, path: directory, added_at } = new;
+        let project = Project { id, name, path: directory, added_at, removed_at: None };
+        self.make(AddProject { project: project.clone(), path }).await?;
+        Ok(project)
+    }
+
+    /// Removes a project. Fails with `UnknownProject` when there is none, or no longer.
+    pub async fn remove_project(&self, id: ProjectId, at: Timestamp) -> Result<()> {
+        self.make(RemoveProject { id, at }).await
+    }
+
+    /// Finds a project by its id, also a removed one.
+    pub async fn project(&self, id: ProjectId) -> Result<Option<Project>> {
+        self.read(|db| {
+            let mut statement =
+                db.prepare_cached(&format!("SELECT {COLUMNS} FROM projects WHERE id = ?1"))?;
+            Ok(statement.query_row([id.to_string()], project).optional()?)
+        })
+        .await
+    }
+
+    /// Finds the project that a directory is.
+    pub async fn project_at(&self, path: &Path) -> Result<Option<Project>> {
+        let path = path_text(path)?;
+        self.read(|db| Ok(find_by_path(db, path)?)).await
+    }
+
+    /// Lists the projects that have not been removed, the first added first.
+    pub async fn projects(&self, window: Window) -> Result<Vec<Project>> {
+        self.read_list(window, move |db| {
+            let mut statement = db.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM projects WHERE removed_at IS NULL
+                 ORDER BY added_at, rowid LIMIT ?1 OFFSET ?2"
+            ))?;
+            let projects = statement.query_map([window.limit(), window.offset], project)?;
+            Ok(projects.collect::<rusqlite::Result<_>>()?)
+        })
+        .await
+    }
+}
+
+const COLUMNS: &str = "id, name, path, added_at, removed_at";
+
+/// The project that is at a path now.
+pub(crate) fn find_by_path(db: &Connection, path: &str) -> rusqlite::Result<Option<Project>> {
+    db.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM projects WHERE path = ?1 AND removed_at IS NULL"
+    ))?
+    .query_row([path], project)
+    .optional()
+}
+
+fn project(row: &Row<'_>) -> rusqlite::Result<Project> {
+    Ok(Project {
+        id: row::text(row, 0)?,
+        name: row.get(1)?,
+        path: PathBuf::from(row.get::<_, String>(2)?),
+        added_at: row::moment(row, 3)?,
+        removed_at: row.get::<_, Option<i64>>(4)?.map(Timestamp::from_millis),
+    })
+}
+
+/// The path as every interface writes it, which is as text.
+fn path_text(path: &Path) -> Result<&str> {
+    path.to_str().ok_or(Error::Misuse { what: "the path of a project must be valid UTF-8" })
+}

@@ -1,0 +1,89 @@
+//! The connections that read, beside the one that writes.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::Connection;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::error::{Error, Fault, Result};
+use crate::open::Place;
+
+/// Reads at the same time; one more waits for the first of them to end. Each keeps a cache, so there are few.
+const READERS: u32 = 4;
+
+/// Long reads at the same time; one more waits, so that short ones never wait for long ones alone.
+const LONG_READS: u32 = READERS - 1;
+
+/// A handle to the readers; cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Readers {
+    place: Arc<Place>,
+    room: Arc<Semaphore>,
+    long_room: Arc<Semaphore>,
+    /// Open connections that nobody uses; there are never more than there is room for.
+    idle: Arc<Mutex<Vec<Connection>>>,
+}
+
+impl Readers {
+    /// Opens nothing yet.
+    pub(crate) fn new(place: Place) -> Self {
+        let [room, long_room] =
+            [READERS, LONG_READS].map(|reads| Arc::new(Semaphore::new(reads as usize)));
+        Self { place: Arc::new(place), room, long_room, idle: Arc::default() }
+    }
+
+    /// Reads on this thread. For what takes microseconds; less than handing it to another thread would.
+    pub(crate) async fn here<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Result<T> {
+        let _room = enter(&self.room).await?;
+        self.read(read)
+    }
+
+    /// Reads on a thread that may be blocked. For what may take longer.
+    pub(crate) async fn aside<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T> {
+        let rooms = (enter(&self.long_room).await?, enter(&self.room).await?);
+        let readers = self.clone();
+        let reading = tokio::task::spawn_blocking(move || {
+            // Kept until it is done, even when the caller no longer waits.
+            let _rooms = rooms;
+            readers.read(read)
+        });
+        reading.await.map_err(|error| Error::Internal {
+            path: self.place.path.clone(),
+            source: error.into(),
+        })?
+    }
+
+    /// Waits for all reads to end and closes every connection; later reads fail with `Closed`.
+    pub(crate) async fn close(&self) {
+        // An error means that somebody else has closed them.
+        let all = self.room.acquire_many(READERS).await.ok();
+        self.room.close();
+        self.long_room.close();
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        drop(all);
+    }
+
+    fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = match idle {
+            Some(connection) => Ok(connection),
+            None => self.place.connect_reader(),
+        };
+        let outcome = connection.and_then(|connection| {
+            let outcome = read(&connection);
+            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+            outcome
+        });
+        outcome.map_err(|fault| fault.at(&self.place.path))
+    }
+}
+
+async fn enter(room: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
+    Arc::clone(room).acquire_owned().await.map_err(|_| Error::Closed)
+}

@@ -1,0 +1,80 @@
+//! Requests to humans, as their newest messages have them.
+
+use convoke_core::id::{RequestId, SessionId};
+use convoke_core::request::Request;
+use convoke_core::time::Timestamp;
+use rusqlite::{OptionalExtension as _, Row, params};
+
+use crate::error::{Error, Result};
+use crate::row;
+use crate::store::{Store, Window};
+use crate::write::sessions::number;
+
+/// A permission or a set of questions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredRequest {
+    /// The session in which it was asked.
+    pub session_id: Option<SessionId>,
+    /// When it was asked.
+    pub asked_at: Timestamp,
+    /// When its state last changed.
+    pub changed_at: Timestamp,
+    /// What is asked, and where that stands.
+    pub request: Request,
+}
+
+impl Store {
+    /// Finds a request by its id, in whatever state.
+    pub async fn request(&self, id: RequestId) -> Result<Option<StoredRequest>> {
+        self.read(|db| {
+            let mut statement = db.prepare_cached(&format!("{SELECT} WHERE r.id = ?1"))?;
+            Ok(statement.query_row([id.to_string()], request).optional()?)
+        })
+        .await
+    }
+
+    /// Lists what waits for an answer, the first asked first.
+    pub async fn pending_requests(&self, window: Window) -> Result<Vec<StoredRequest>> {
+        self.read_list(window, move |db| {
+            let mut statement = db.prepare_cached(&format!(
+                "{SELECT} WHERE r.status = 'pending'
+                 ORDER BY r.asked_at, r.rowid LIMIT ?1 OFFSET ?2"
+            ))?;
+            let requests = statement.query_map([window.limit(), window.offset], request)?;
+            Ok(requests.collect::<rusqlite::Result<_>>()?)
+        })
+        .await
+    }
+
+    /// Lists what waits for an answer in one session, the first asked first.
+    pub async fn pending_requests_of(
+        &self,
+        session: SessionId,
+        window: Window,
+    ) -> Result<Vec<StoredRequest>> {
+        self.read_list(window, move |db| {
+            let n = number(db, session)?.ok_or(Error::UnknownSession { id: session })?;
+            let mut statement = db.prepare_cached(&format!(
+                "{SELECT} WHERE r.status = 'pending' AND r.session = ?1
+                 ORDER BY r.asked_at, r.rowid LIMIT ?2 OFFSET ?3"
+            ))?;
+            let window = params![n, window.limit(), window.offset];
+            let requests = statement.query_map(window, request)?;
+            Ok(requests.collect::<rusqlite::Result<_>>()?)
+        })
+        .await
+    }
+}
+
+const SELECT: &str = "SELECT s.id, r.asked_at, r.changed_at, r.body
+    FROM human_requests AS r LEFT JOIN agent_sessions AS s ON s.n = r.session";
+
+fn request(row: &Row<'_>) -> rusqlite::Result<StoredRequest> {
+    let body = row.get_ref(3)?.as_str()?;
+    Ok(StoredRequest {
+        session_id: row::optional_text(row, 0)?,
+        asked_at: row::moment(row, 1)?,
+        changed_at: row::moment(row, 2)?,
+        request: serde_json::from_str(body).map_err(|error| row::unreadable(3, error))?,
+    })
+}

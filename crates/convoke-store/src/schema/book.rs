@@ -1,0 +1,115 @@
+//! The book of migrations that every database keeps about itself, and the check that it tells our story.
+
+use std::path::Path;
+
+use convoke_core::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::APPLICATION_ID;
+use super::steps::Step;
+use crate::error::{Error, Result};
+use crate::row;
+
+/// One migration as the database has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) version: u32,
+    pub(super) name: String,
+    pub(super) checksum: String,
+    pub(super) applied_at: Timestamp,
+}
+
+/// Whose database it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// Nothing is in it yet, as a crash at the very first start leaves it.
+    Nobody,
+    Us,
+    Another,
+}
+
+impl Owner {
+    pub(super) fn of(db: &Connection) -> rusqlite::Result<Self> {
+        let id: i32 = db.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+        let empty =
+            db.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?;
+        Ok(match id {
+            APPLICATION_ID => Self::Us,
+            0 if empty => Self::Nobody,
+            _ => Self::Another,
+        })
+    }
+}
+
+/// Reads the book, first entry to last.
+pub(super) fn read(db: &Connection) -> rusqlite::Result<Vec<Entry>> {
+    let mut statement = db.prepare(
+        "SELECT version, name, checksum, applied_at FROM schema_migrations ORDER BY version",
+    )?;
+    let entries = statement.query_map([], |row| {
+        Ok(Entry {
+            version: row.get(0)?,
+            name: row.get(1)?,
+            checksum: row.get(2)?,
+            applied_at: row::moment(row, 3)?,
+        })
+    })?;
+    entries.collect()
+}
+
+/// Reads the book; begins it, and marks the database as ours, when there is none.
+pub(super) fn open(db: &Connection) -> rusqlite::Result<Vec<Entry>> {
+    // In the same transaction as the first migration, so that a crash leaves all of it or nothing.
+    if Owner::of(db)? == Owner::Nobody {
+        db.execute_batch(&format!(
+            "PRAGMA application_id = {APPLICATION_ID};
+             CREATE TABLE schema_migrations (
+                 version INTEGER PRIMARY KEY,
+                 name TEXT NOT NULL,
+                 checksum TEXT NOT NULL,
+                 applied_at INTEGER NOT NULL
+             ) STRICT;"
+        ))?;
+    }
+    read(db)
+}
+
+/// Enters a migration that was applied.
+pub(super) fn enter(db: &Connection, step: &Step, now: Timestamp) -> rusqlite::Result<()> {
+    db.execute(
+        "INSERT INTO schema_migrations (version, name, checksum, applied_at)
+         VALUES (?1, ?2, ?3, ?4)",
+        params![step.version, step.name, step.checksum(), now.as_millis()],
+    )?;
+    Ok(())
+}
+
+/// Strikes a migration out; returns when it had been applied, if it had.
+pub(super) fn strike(db: &Connection, step: &Step) -> rusqlite::Result<Option<Timestamp>> {
+    db.query_row(
+        "DELETE FROM schema_migrations WHERE version = ?1 RETURNING applied_at",
+        [step.version],
+        |row| row::moment(row, 0),
+    )
+    .optional()
+}
+
+/// Refuses a book that is not the beginning of ours.
+pub(super) fn verify(path: &Path, steps: &[Step], book: &[Entry]) -> Result<()> {
+    let known = steps.last().map_or(0, |step| step.version);
+    if let Some(newest) = book.last().filter(|entry| entry.version > known) {
+        return Err(Error::Newer { path: path.to_owned(), found: newest.version, known });
+    }
+    let changed = book.iter().zip(steps).find(|(entry, step)| {
+        (entry.version, &*entry.name, &entry.checksum)
+            != (step.version, step.name, &step.checksum())
+    });
+    match changed {
+        None => Ok(()),
+        Some((entry, _)) => Err(Error::Changed {
+            path: path.to_owned(),
+            version: entry.version,
+            name: entry.name.clone(),
+        }),
+    }
+}

@@ -1,0 +1,34 @@
+//! The migrations themselves, in order.
+
+use convoke_core::time::Timestamp;
+use sha2::{Digest as _, Sha256};
+
+use super::Migration;
+
+/// Both halves of a migration.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step {
+    pub(super) version: u32,
+    pub(super) name: &'static str,
+    pub(super) up: &'static str,
+    pub(super) down: &'static str,
+}
+
+/// Every migration; a new one is added at the end, and those before it stay as they are.
+pub(super) const STEPS: &[Step] = &[Step {
+    version: 1,
+    name: "foundation",
+    up: include_str!("../../migrations/0001_foundation.up.sql"),
+    down: include_str!("../../migrations/0001_foundation.down.sql"),
+}];
+
+impl Step {
+    pub(super) const fn migration(&self, applied_at: Option<Timestamp>) -> Migration {
+        Migration { version: self.version, name: self.name, applied_at }
+    }
+
+    /// SHA-256 of the text that was applied, in hexadecimal digits.
+    pub(super) fn checksum(&self) -> String {
+        Sha256::digest(self.up).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}

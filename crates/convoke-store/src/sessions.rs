@@ -1,0 +1,302 @@
+//! Sessions, as lists show them.
+
+mod list;
+
+use convoke_core::id::{AgentName, CanonicalId, ProjectId, SessionId};
+use convoke_core::message::Message;
+use convoke_core::session::{Status, Summary};
+use convoke_core::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
+
+use crate::error::{Error, Result};
+use crate::row;
+use crate::store::{Store, Window};
+use crate::write::append::Append;
+use crate::write::sessions::{CreateSession, RecordAgentSession, number};
+
+/// Characters below which a prefix of an id says too little.
+const PREFIX_MIN: usize = 4;
+
+/// What a session is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionKind {
+    /// A human's; it counts against the limit.
+    Session,
+    /// A pair of teams'; it does not count.
+    Team,
+}
+
+impl SessionKind {
+    const ALL: [Self; 2] = [Self::Session, Self::Team];
+
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Team => "team",
+        }
+    }
+}
+
+/// A session that is to begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewSession {
+    /// A new id.
+    pub id: SessionId,
+    /// The project it works in.
+    pub project_id: ProjectId,
+    /// The agent it talks to.
+    pub agent: AgentName,
+    /// What it is for.
+    pub kind: SessionKind,
+    /// When it begins.
+    pub created_at: Timestamp,
+}
+
+/// A session without its messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredSession {
+    /// Its id.
+    pub id: SessionId,
+    /// The project it works in.
+    pub project_id: ProjectId,
+    /// The agent it talks to.
+    pub agent: AgentName,
+    /// What it is for.
+    pub kind: SessionKind,
+    /// When it began.
+    pub created_at: Timestamp,
+    /// How it stands after its newest message.
+    pub summary: Summary,
+    /// The newest id by which its agent knows it.
+    pub agent_session_id: Option<String>,
+}
+
+/// An id by which an agent knew a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentSessionRecord {
+    /// The agent's own id.
+    pub agent_session_id: String,
+    /// Why it was recorded: created, resumed, …
+    pub why: String,
+    /// When it was recorded.
+    pub recorded_at: Timestamp,
+}
+
+/// Which sessions a list is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionFilter {
+    /// Those of one project.
+    pub project: Option<ProjectId>,
+    /// Those with one of these statuses; none means all.
+    pub statuses: Vec<Status>,
+    /// Whether archived ones are among them.
+    pub archived: Archived,
+    /// Those of one kind.
+    pub kind: Option<SessionKind>,
+}
+
+impl SessionFilter {
+    /// Every session there is.
+    pub const fn all() -> Self {
+        Self { project: None, statuses: Vec::new(), archived: Archived::Shown, kind: None }
+    }
+}
+
+/// Whether archived sessions are in a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Archived {
+    /// They are left out.
+    Hidden,
+    /// They stand among the others.
+    Shown,
+    /// There is nothing else.
+    Only,
+}
+
+/// How a list is sorted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionOrder {
+    /// The last created first.
+    Created,
+    /// The last active first.
+    Active,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionPage {
+    /// The sessions in the window.
+    pub sessions: Vec<StoredSession>,
+    /// How many there are in the whole list.
+    pub total: u64,
+}
+
+impl Store {
+    /// Begins a session. Fails with `UnknownProject` or `SessionExists`.
+    pub async fn create_session(&self, new: NewSession) -> Result<()> {
+        self.make(CreateSession(new)).await
+    }
+
+    /// Continues a session's log, and stores how it stands after that. All of it or nothing.
+    ///
+    /// The messages must follow the last stored one without a gap; else it fails with `OutOfOrder`. What a human
+    /// said is on disk when this returns.
+    pub async fn append(
+        &self,
+        session: SessionId,
+        messages: Vec<Message>,
+        summary: Summary,
+    ) -> Result<()> {
+        self.make(Append::new(session, &messages, summary)?).await
+    }
+
+    /// Records an id by which the agent knows the session from now on. Those before it are kept.
+    pub async fn record_agent_session(
+        &self,
+        session: SessionId,
+        agent_session_id: String,
+        why: String,
+        at: Timestamp,
+    ) -> Result<()> {
+        if agent_session_id.is_empty() {
+            return Err(Error::Misuse { what: "an agent's session id is never empty" });
+        }
+        self.make(RecordAgentSession { session, agent_session_id, why, at }).await
+    }
+
+    /// Finds a session by its id.
+    pub async fn session(&self, id: SessionId) -> Result<Option<StoredSession>> {
+        self.read(|db| {
+            let sql = format!("SELECT {COLUMNS} FROM agent_sessions AS s WHERE id = ?1");
+            Ok(db.prepare_cached(&sql)?.query_row([id.to_string()], session).optional()?)
+        })
+        .await
+    }
+
+    /// Finds a session by any id that its agent ever had for it.
+    pub async fn session_by_canonical_id(&self, id: &CanonicalId) -> Result<Option<StoredSession>> {
+        self.read(|db| {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM agent_session_ids AS i JOIN agent_sessions AS s
+                 ON s.n = i.session AND s.agent = ?1
+                 WHERE i.agent_session_id = ?2 ORDER BY i.n DESC LIMIT 1"
+            );
+            let ids = params![id.agent.as_str(), id.agent_session];
+            Ok(db.prepare_cached(&sql)?.query_row(ids, session).optional()?)
+        })
+        .await
+    }
+
+    /// Finds the sessions whose ids begin with at least four characters; no more than `limit` of them.
+    pub async fn sessions_by_prefix(&self, prefix: &str, limit: u32) -> Result<Vec<StoredSession>> {
+        let prefix = prefix.to_ascii_lowercase();
+        if prefix.len() < PREFIX_MIN {
+            return Err(Error::Misuse { what: "a prefix of an id needs at least 4 characters" });
+        }
+        if !prefix.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-') {
+            return Ok(Vec::new());
+        }
+        // Sorts after every id that begins so.
+        let beyond = format!("{prefix}g");
+        let window = Window::first(limit);
+        self.read_list(window, move |db| {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM agent_sessions AS s
+                 WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3"
+            );
+            Ok(many(db, &sql, params![prefix, beyond, window.limit()])?)
+        })
+        .await
+    }
+
+    /// Lists sessions, newest first.
+    pub async fn sessions(
+        &self,
+        filter: SessionFilter,
+        order: SessionOrder,
+        window: Window,
+    ) -> Result<SessionPage> {
+        self.read_list(window, move |db| Ok(list::page(db, &filter, order, window)?)).await
+    }
+
+    /// Counts sessions, without looking at each.
+    pub async fn count_sessions(&self, filter: &SessionFilter) -> Result<u64> {
+        self.read(|db| Ok(list::total(db, filter)?)).await
+    }
+
+    /// Lists the sessions in which something was under way, the first created first, after the given one.
+    pub async fn unsettled_sessions(
+        &self,
+        after: Option<SessionId>,
+        limit: u32,
+    ) -> Result<Vec<StoredSession>> {
+        let window = Window::first(limit);
+        self.read_list(window, move |db| {
+            let after = match after {
+                None => 0,
+                Some(id) => number(db, id)?.ok_or(Error::UnknownSession { id })?,
+            };
+            let sql = format!(
+                "SELECT {COLUMNS} FROM agent_sessions AS s
+                 WHERE settled_seq <> last_seq AND n > ?1 ORDER BY n LIMIT ?2"
+            );
+            Ok(many(db, &sql, params![after, window.limit()])?)
+        })
+        .await
+    }
+
+    /// Lists the ids by which its agent knew a session, the newest first.
+    pub async fn agent_session_records(
+        &self,
+        id: SessionId,
+        window: Window,
+    ) -> Result<Vec<AgentSessionRecord>> {
+        self.read_list(window, move |db| {
+            let n = number(db, id)?.ok_or(Error::UnknownSession { id })?;
+            let mut statement = db.prepare_cached(
+                "SELECT agent_session_id, why, recorded_at FROM agent_session_ids
+                 WHERE session = ?1 ORDER BY n DESC LIMIT ?2 OFFSET ?3",
+            )?;
+            let records =
+                statement.query_map(params![n, window.limit(), window.offset], |row| {
+                    Ok(AgentSessionRecord {
+                        agent_session_id: row.get(0)?,
+                        why: row.get(1)?,
+                        recorded_at: row::moment(row, 2)?,
+                    })
+                })?;
+            Ok(records.collect::<rusqlite::Result<_>>()?)
+        })
+        .await
+    }
+}
+
+/// What `session` reads, of a table called `s`.
+const COLUMNS: &str = "s.id, s.project_id, s.agent, s.kind, s.created_at, s.agent_session_id, \
+     s.status, s.reason, s.archived, s.title, s.last_seq, s.settled_seq, s.updated_at, \
+     s.last_active_at";
+
+fn many(db: &Connection, sql: &str, params: impl Params) -> rusqlite::Result<Vec<StoredSession>> {
+    db.prepare_cached(sql)?.query_map(params, session)?.collect()
+}
+
+fn session(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
+    Ok(StoredSession {
+        id: row::text(row, 0)?,
+        project_id: row::text(row, 1)?,
+        agent: row::text(row, 2)?,
+        kind: row::word(row, 3, &SessionKind::ALL, SessionKind::as_str)?,
+        created_at: row::moment(row, 4)?,
+        agent_session_id: row.get(5)?,
+        summary: Summary {
+            status: row::word(row, 6, &Status::ALL, Status::as_str)?,
+            reason: row.get(7)?,
+            archived: row.get(8)?,
+            title: row.get(9)?,
+            last_seq: row::seq(row, 10)?,
+            settled_seq: row::seq(row, 11)?,
+            updated_at: row::moment(row, 12)?,
+            last_active_at: row::moment(row, 13)?,
+        },
+    })
+}

@@ -1,0 +1,91 @@
+//! Lists of sessions. However many there are, a list walks along an index and never sorts or counts them.
+
+use convoke_core::session::Status;
+use rusqlite::{Connection, ToSql, params_from_iter};
+
+use super::{Archived, COLUMNS, SessionFilter, SessionKind, SessionOrder, SessionPage, many};
+use crate::store::Window;
+
+/// The sessions in a window and how many there are, as of one moment.
+pub(super) fn page(
+    db: &Connection,
+    filter: &SessionFilter,
+    order: SessionOrder,
+    window: Window,
+) -> rusqlite::Result<SessionPage> {
+    let moment = db.unchecked_transaction()?;
+    let (limit, project) = (window.limit(), filter.project.map(|id| id.to_string()));
+    let mut params: Vec<&dyn ToSql> = vec![&limit, &window.offset];
+    params.extend(project.iter().map(|id| id as &dyn ToSql));
+    let sessions = many(&moment, &page_sql(filter, order), params_from_iter(params))?;
+    Ok(SessionPage { sessions, total: total(&moment, filter)? })
+}
+
+/// How many sessions a list has.
+pub(super) fn total(db: &Connection, filter: &SessionFilter) -> rusqlite::Result<u64> {
+    let quoted =
+        |words: Vec<&str>| words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>();
+    let sql = format!(
+        "SELECT coalesce(sum(count), 0) FROM session_counts
+         WHERE archived IN ({}) AND kind IN ({}) AND status IN ({}) {}",
+        archived(filter).join(", "),
+        quoted(kinds(filter)).join(", "),
+        quoted(statuses(filter)).join(", "),
+        if filter.project.is_some() { "AND project_id = ?1" } else { "" },
+    );
+    let project = filter.project.map(|id| id.to_string());
+    db.prepare_cached(&sql)?.query_row(params_from_iter(project), |row| row.get(0))
+}
+
+/// Each wanted combination is one sorted range of an index; the database merges them as far as the window reaches.
+fn page_sql(filter: &SessionFilter, order: SessionOrder) -> String {
+    let at = match order {
+        SessionOrder::Created => "created_at",
+        SessionOrder::Active => "last_active_at",
+    };
+    let project = if filter.project.is_some() { "project_id = ?3 AND " } else { "" };
+    let mut ranges = Vec::new();
+    for archived in archived(filter) {
+        for kind in kinds(filter) {
+            for status in statuses(filter) {
+                ranges.push(format!(
+                    "SELECT n, {at} AS at FROM agent_sessions
+                     WHERE {project}archived = {archived} AND kind = '{kind}' AND status = '{status}'"
+                ));
+            }
+        }
+    }
+    format!(
+        "SELECT {COLUMNS} FROM ({} ORDER BY at DESC, n DESC LIMIT ?1 OFFSET ?2) AS key
+         CROSS JOIN agent_sessions AS s ON s.n = key.n ORDER BY key.at DESC, key.n DESC",
+        ranges.join(" UNION ALL ")
+    )
+}
+
+fn archived(filter: &SessionFilter) -> Vec<&'static str> {
+    match filter.archived {
+        Archived::Hidden => vec!["0"],
+        Archived::Shown => vec!["0", "1"],
+        Archived::Only => vec!["1"],
+    }
+}
+
+fn kinds(filter: &SessionFilter) -> Vec<&'static str> {
+    SessionKind::ALL
+        .into_iter()
+        .filter(|kind| filter.kind.is_none_or(|wanted| wanted == *kind))
+        .map(SessionKind::as_str)
+        .collect()
+}
+
+/// Every status once, in one order, so that equal filters make equal statements.
+fn statuses(filter: &SessionFilter) -> Vec<&'static str> {
+    Status::ALL
+        .into_iter()
+        .filter(|status| filter.statuses.is_empty() || filter.statuses.contains(status))
+        .map(Status::as_str)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

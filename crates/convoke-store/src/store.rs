@@ -1,0 +1,108 @@
+//! The handle through which everybody else stores and reads.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use convoke_core::time::Timestamp;
+use rusqlite::Connection;
+use tokio::runtime::Handle;
+
+use crate::error::{Error, Fault, Result};
+use crate::open::Place;
+use crate::readers::Readers;
+use crate::schema;
+use crate::write::Change;
+use crate::writer::{WAL_BYTES_MAX, Writer};
+
+/// Entries that are read, or passed over, in less time than it takes to hand the work to another thread and back.
+const READ_HERE_MAX: u32 = 100;
+
+/// Everything that was said, in one file. Cheap to clone; all clones are the same store.
+///
+/// Dropping the last clone loses nothing, but the file is free for others only after `close`.
+#[derive(Debug, Clone)]
+pub struct Store {
+    writer: Arc<Writer>,
+    readers: Readers,
+}
+
+/// Which part of a list is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// How many at most; beyond 10,000 it is cut to that.
+    pub limit: u32,
+    /// How many to leave out at the beginning.
+    pub offset: u32,
+}
+
+impl Window {
+    /// Entries in one page; more would be a list that nobody reads and everybody waits for.
+    pub const LIMIT_MAX: u32 = 10_000;
+
+    /// The first so many.
+    pub const fn first(limit: u32) -> Self {
+        Self { limit, offset: 0 }
+    }
+
+    pub(crate) fn limit(self) -> u32 {
+        self.limit.min(Self::LIMIT_MAX)
+    }
+}
+
+impl Store {
+    /// Opens the database at `path` as its only writer; makes it, or brings its schema up to date, where needed.
+    ///
+    /// Its directory must exist. What is not ours, or newer than this program, is refused untouched.
+    pub async fn open(path: impl Into<PathBuf>, now: Timestamp) -> Result<Self> {
+        let path = path.into();
+        let opening = {
+            let (path, runtime) = (path.clone(), Handle::current());
+            tokio::task::spawn_blocking(move || Self::open_blocking(&path, now, runtime))
+        };
+        opening.await.map_err(|error| Error::Internal { path, source: error.into() })?
+    }
+
+    fn open_blocking(path: &Path, now: Timestamp, runtime: Handle) -> Result<Self> {
+        let (place, found) = Place::find(path)?;
+        schema::refuse_foreign(&place, found)?;
+        let lock = place.lock()?;
+        let db = schema::bring_up_to_date(&place, &lock, now)?;
+        let readers = Readers::new(place.clone());
+        let writer = Arc::new(Writer::start(db, place, lock, WAL_BYTES_MAX, runtime)?);
+        Ok(Self { writer, readers })
+    }
+
+    /// Commits what is under way and lets go of the files. Every clone of this store is closed with it.
+    pub async fn close(&self) {
+        self.readers.close().await;
+        self.writer.stop().await;
+    }
+
+    pub(crate) async fn make<C: Change>(&self, change: C) -> Result<C::Outcome> {
+        self.writer.make(change).await
+    }
+
+    pub(crate) async fn read<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Result<T> {
+        self.readers.here(read).await
+    }
+
+    /// Reads a list, on this thread when it is short.
+    pub(crate) async fn read_list<T: Send + 'static>(
+        &self,
+        window: Window,
+        read: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T> {
+        let is_short = window.limit().saturating_add(window.offset) <= READ_HERE_MAX;
+        if is_short { self.readers.here(read).await } else { self.readers.aside(read).await }
+    }
+
+    pub(crate) async fn read_aside<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T> {
+        self.readers.aside(read).await
+    }
+}

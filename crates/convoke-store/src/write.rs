@@ -1,0 +1,35 @@
+//! Changes to what is stored, one type each. The writer carries them out; nobody else writes.
+
+pub(crate) mod append;
+pub(crate) mod pairs;
+pub(crate) mod projects;
+mod requests;
+mod search;
+pub(crate) mod sessions;
+
+use rusqlite::Connection;
+
+use crate::error::Fault;
+
+/// One change. It is made whole or not at all.
+pub(crate) trait Change: Send + 'static {
+    /// What the caller gets to know.
+    type Outcome: Send + 'static;
+
+    /// When the change must be on disk.
+    fn durability(&self) -> Durability;
+
+    /// Makes the change inside a transaction that the writer began.
+    ///
+    /// It may be called again after the transaction was rolled back for the sake of another change.
+    fn apply(&self, db: &Connection) -> Result<Self::Outcome, Fault>;
+}
+
+/// When a change must be on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Durability {
+    /// A moment later is soon enough. It survives our death, but not a power cut in that moment.
+    Soon,
+    /// Before it is acknowledged: people said it, or it cannot be had again.
+    Acknowledged,
+}

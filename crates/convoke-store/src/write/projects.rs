@@ -1,0 +1,64 @@
+//! Adds and removes projects.
+
+use convoke_core::id::ProjectId;
+use convoke_core::time::Timestamp;
+use rusqlite::{Connection, params};
+
+use super::{Change, Durability};
+use crate::error::{Error, Fault};
+use crate::projects::{self, Project};
+
+/// A directory that becomes a project.
+#[derive(Debug)]
+pub(crate) struct AddProject {
+    pub(crate) project: Project,
+    /// The directory as text; whoever makes the change has checked that it is.
+    pub(crate) path: String,
+}
+
+impl Change for AddProject {
+    type Outcome = ();
+
+    fn durability(&self) -> Durability {
+        Durability::Acknowledged
+    }
+
+    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+        let Project { id, name, path, added_at, .. } = &self.project;
+        if let Some(other) = projects::find_by_path(db, &self.path)? {
+            return Err(Error::ProjectExists { project_path: path.clone(), id: other.id }.into());
+        }
+        db.prepare_cached(
+            "INSERT INTO projects (id, name, path, added_at) VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute(params![id.to_string(), name, self.path, added_at.as_millis()])?;
+        Ok(())
+    }
+}
+
+/// A project that is one no longer. Its sessions stay.
+#[derive(Debug)]
+pub(crate) struct RemoveProject {
+    pub(crate) id: ProjectId,
+    pub(crate) at: Timestamp,
+}
+
+impl Change for RemoveProject {
+    type Outcome = ();
+
+    fn durability(&self) -> Durability {
+        Durability::Acknowledged
+    }
+
+    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+        let removed = db
+            .prepare_cached(
+                "UPDATE projects SET removed_at = ?2 WHERE id = ?1 AND removed_at IS NULL",
+            )?
+            .execute(params![self.id.to_string(), self.at.as_millis()])?;
+        if removed == 0 {
+            return Err(Error::UnknownProject { id: self.id }.into());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,63 @@
+//! Keeps the newest state of every request to a human, as their messages tell it.
+
+use convoke_core::content::Content;
+use convoke_core::request::Request;
+use convoke_core::time::Timestamp;
+use rusqlite::{Connection, params};
+
+use crate::error::{Error, Fault, Result};
+
+/// A request as it will lie in the table.
+#[derive(Debug)]
+pub(super) struct RequestRow {
+    id: String,
+    kind: &'static str,
+    status: &'static str,
+    body: String,
+}
+
+impl RequestRow {
+    /// The request that a message is about, if it is about one.
+    pub(super) fn of(content: &Content) -> Result<Option<Self>> {
+        let (kind, request) = match content {
+            Content::Permission(record) => ("permission", Request::Permission(record.clone())),
+            Content::Question(record) => ("questions", Request::Questions(record.clone())),
+            Content::Text { .. }
+            | Content::Thinking { .. }
+            | Content::Plan { .. }
+            | Content::Tool(_)
+            | Content::Usage(_)
+            | Content::Notice(_) => return Ok(None),
+        };
+        let body = serde_json::to_string(&request)
+            .map_err(|_| Error::Misuse { what: "the request cannot be written as JSON" })?;
+        let (id, status) = (request.id().to_string(), request.status().as_str());
+        Ok(Some(Self { id, kind, status, body }))
+    }
+
+    pub(super) fn store(&self, db: &Connection, session: i64, at: Timestamp) -> Result<(), Fault> {
+        let stored = db
+            .prepare_cached(
+                "INSERT INTO human_requests
+                     (id, session, kind, status, body, asked_at, changed_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
+                 ON CONFLICT (id) DO UPDATE SET
+                     status = excluded.status,
+                     body = excluded.body,
+                     changed_at = excluded.changed_at
+                 WHERE (session, kind) = (excluded.session, excluded.kind)",
+            )?
+            .execute(params![
+                self.id,
+                session,
+                self.kind,
+                self.status,
+                self.body,
+                at.as_millis()
+            ])?;
+        if stored == 0 {
+            return Err(Error::Misuse { what: "the request belongs to another session" }.into());
+        }
+        Ok(())
+    }
+}

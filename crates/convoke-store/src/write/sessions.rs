@@ -1,0 +1,98 @@
+//! Begins sessions, and records the ids by which agents know them.
+
+use convoke_core::id::{ProjectId, SessionId};
+use convoke_core::session::Summary;
+use convoke_core::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::{Change, Durability};
+use crate::error::{Error, Fault};
+use crate::sessions::NewSession;
+
+/// A session that begins.
+#[derive(Debug)]
+pub(crate) struct CreateSession(pub(crate) NewSession);
+
+impl Change for CreateSession {
+    type Outcome = ();
+
+    fn durability(&self) -> Durability {
+        Durability::Acknowledged
+    }
+
+    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+        create(db, &self.0)
+    }
+}
+
+/// Creates a session without messages.
+pub(super) fn create(db: &Connection, session: &NewSession) -> Result<(), Fault> {
+    if !has_project(db, session.project_id)? {
+        return Err(Error::UnknownProject { id: session.project_id }.into());
+    }
+    if number(db, session.id)?.is_some() {
+        return Err(Error::SessionExists { id: session.id }.into());
+    }
+    let summary = Summary::new(session.created_at);
+    db.prepare_cached(
+        "INSERT INTO agent_sessions
+             (id, project_id, agent, kind, created_at, status, reason, archived, title,
+              last_seq, settled_seq, updated_at, last_active_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+    )?
+    .execute(params![
+        session.id.to_string(),
+        session.project_id.to_string(),
+        session.agent.as_str(),
+        session.kind.as_str(),
+        session.created_at.as_millis(),
+        summary.status.as_str(),
+        summary.reason,
+        summary.archived,
+        summary.title,
+        summary.last_seq.get(),
+        summary.settled_seq.get(),
+        summary.updated_at.as_millis(),
+        summary.last_active_at.as_millis(),
+    ])?;
+    Ok(())
+}
+
+fn has_project(db: &Connection, id: ProjectId) -> rusqlite::Result<bool> {
+    db.prepare_cached("SELECT 1 FROM projects WHERE id = ?1 AND removed_at IS NULL")?
+        .exists([id.to_string()])
+}
+
+/// The number by which other rows name a session.
+pub(crate) fn number(db: &Connection, id: SessionId) -> rusqlite::Result<Option<i64>> {
+    db.prepare_cached("SELECT n FROM agent_sessions WHERE id = ?1")?
+        .query_row([id.to_string()], |row| row.get(0))
+        .optional()
+}
+
+/// An id by which the agent knows a session from now on.
+#[derive(Debug)]
+pub(crate) struct RecordAgentSession {
+    pub(crate) session: SessionId,
+    pub(crate) agent_session_id: String,
+    pub(crate) why: String,
+    pub(crate) at: Timestamp,
+}
+
+impl Change for RecordAgentSession {
+    type Outcome = ();
+
+    fn durability(&self) -> Durability {
+        Durability::Acknowledged
+    }
+
+    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+        let n = number(db, self.session)?.ok_or(Error::UnknownSession { id: self.session })?;
+        db.prepare_cached(
+            "INSERT INTO agent_session_ids (session, agent_session_id, why, recorded_at)
+             VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute(params![n, self.agent_session_id, self.why, self.at.as_millis()])?;
+        Ok(())
+    }
+}

@@ -1,0 +1,197 @@
+//! The one thread that writes. What waits for it goes into one transaction; all are answered after its commit.
+
+mod batch;
+mod pace;
+
+use std::fs::File;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, oneshot};
+
+use crate::error::{Error, Result};
+use crate::open::{BUSY_TIMEOUT, Place, WriteLock};
+use crate::write::Change;
+use batch::{Batch, Job, Task};
+use pace::Pace;
+
+/// Changes that may be under way at once; when there are as many, callers wait before theirs is taken.
+const QUEUE: usize = 1024;
+
+/// Changes in one transaction. More would make the first of them wait longer without making a sync any cheaper.
+const BATCH_MAX: usize = 256;
+
+/// How long the log may grow before readers are made to let go of it. Usually it is used anew from 16 MiB on, but not
+/// while there is always some reader in it.
+pub(crate) const WAL_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// How long writing stands still for that; when the readers need longer, it is tried again later.
+const WAL_PATIENCE: Duration = Duration::from_millis(100);
+
+/// The way to the writer's thread.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    queue: SyncSender<Order>,
+    room: Arc<Semaphore>,
+}
+
+/// What the thread is told.
+enum Order {
+    Change(Box<dyn Job>),
+    Stop(oneshot::Sender<()>),
+}
+
+impl Writer {
+    /// Starts the thread, which holds the lock for as long as it runs.
+    pub(crate) fn start(
+        db: Connection,
+        place: Place,
+        lock: WriteLock,
+        wal_bytes_max: u64,
+        runtime: Handle,
+    ) -> Result<Self> {
+        // One more than there can be changes, for the order to stop.
+        let (queue, orders) = sync_channel(QUEUE + 1);
+        let path = place.path.clone();
+        let batch = Batch::new(&path, runtime);
+        let (pace, wal_limit) = (Pace::default(), wal_bytes_max);
+        let task = WriterTask { db, place, batch, pace, wal_bytes_max, wal_limit, lock };
+        std::thread::Builder::new()
+            .name("convoke-store".to_owned())
+            .spawn(move || task.run(&orders))
+            .map_err(|error| Error::Internal { path, source: error.into() })?;
+        Ok(Self { queue, room: Arc::new(Semaphore::new(QUEUE)) })
+    }
+
+    /// Has a change made, and waits until it is committed.
+    ///
+    /// A caller that stops waiting does not stop the change once it is in the queue.
+    pub(crate) async fn make<C: Change>(&self, change: C) -> Result<C::Outcome> {
+        let room = Arc::clone(&self.room).acquire_owned().await.map_err(|_| Error::Closed)?;
+        let (reply, outcome) = oneshot::channel();
+        let task = Task::new(change, reply, room);
+        self.queue.try_send(Order::Change(Box::new(task))).map_err(|_| Error::Closed)?;
+        outcome.await.map_err(|_| Error::Closed)?
+    }
+
+    /// Lets what is queued be committed, then ends the thread; later changes fail with `Closed`.
+    pub(crate) async fn stop(&self) {
+        self.room.close();
+        let (reply, stopped) = oneshot::channel();
+        if self.queue.try_send(Order::Stop(reply)).is_ok() {
+            // An error means that the thread has ended without answering, which is as good.
+            stopped.await.ok();
+        }
+    }
+}
+
+struct WriterTask {
+    db: Connection,
+    place: Place,
+    batch: Batch,
+    pace: Pace,
+    wal_bytes_max: u64,
+    /// The length of the log at which its readers are next made to let go of it.
+    wal_limit: u64,
+    lock: WriteLock,
+}
+
+impl WriterTask {
+    fn run(mut self, orders: &Receiver<Order>) {
+        let mut stop = None;
+        while stop.is_none() {
+            let order = match self.pace.patience(Instant::now()) {
+                None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(patience) => orders.recv_timeout(patience),
+            };
+            match order {
+                Ok(order) => stop = self.carry_out(order, orders),
+                Err(RecvTimeoutError::Timeout) => self.sync(),
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        self.finish(stop);
+    }
+
+    /// Carries out an order and those that came meanwhile; returns the order to stop when it was among them.
+    fn carry_out(&mut self, first: Order, orders: &Receiver<Order>) -> Option<oneshot::Sender<()>> {
+        let more = std::iter::from_fn(|| orders.try_recv().ok());
+        let mut stop = None;
+        for order in std::iter::once(first).chain(more.take(BATCH_MAX - 1)) {
+            match order {
+                Order::Change(job) => self.batch.add(job),
+                Order::Stop(reply) => stop = Some(reply),
+            }
+        }
+        self.batch.carry_out(&mut self.db, &mut self.pace);
+        self.trim_log();
+        stop
+    }
+
+    /// Brings to disk what was committed without waiting for it.
+    fn sync(&mut self) {
+        // A checkpoint would do it too, but not while a reader is in the log.
+        match File::open(&self.place.wal).and_then(|log| log.sync_data()) {
+            Ok(()) => self.pace.synced(),
+            Err(error) => {
+                tracing::warn!(path = %self.place.path.display(), %error, "cannot sync the database");
+                self.pace.tried(Instant::now());
+            }
+        }
+    }
+
+    /// Keeps the log from growing without end while there is always some reader in it.
+    fn trim_log(&mut self) {
+        let bytes = self.place.wal_bytes();
+        if bytes < self.wal_limit {
+            return;
+        }
+        let trimmed = self.db.busy_timeout(WAL_PATIENCE).and_then(|()| empty_log(&self.db));
+        let restored = self.db.busy_timeout(BUSY_TIMEOUT);
+        match trimmed.and_then(|emptying| restored.map(|()| emptying)) {
+            Ok(Emptying::Done) => {
+                self.wal_limit = self.wal_bytes_max;
+                self.pace.synced();
+            }
+            Ok(Emptying::Held) => self.wal_limit = bytes + self.wal_bytes_max,
+            Err(error) => {
+                tracing::warn!(path = %self.place.path.display(), %error, "cannot shorten the log");
+                self.wal_limit = bytes + self.wal_bytes_max;
+            }
+        }
+    }
+
+    /// Closes the database before the lock, and answers when both are done.
+    fn finish(self, stop: Option<oneshot::Sender<()>>) {
+        let Self { db, place, lock, .. } = self;
+        // The last connection to close moves everything out of the log and removes it.
+        if let Err((_, error)) = db.close() {
+            tracing::warn!(path = %place.path.display(), %error, "the database did not close cleanly");
+        }
+        drop(lock);
+        if let Some(reply) = stop {
+            // Whoever asked may have stopped waiting.
+            reply.send(()).ok();
+        }
+    }
+}
+
+/// What became of an attempt to empty the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Emptying {
+    Done,
+    /// A reader still needs it.
+    Held,
+}
+
+fn empty_log(db: &Connection) -> rusqlite::Result<Emptying> {
+    db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
+        Ok(if row.get::<_, bool>(0)? { Emptying::Held } else { Emptying::Done })
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+//! Changes that are committed together, and what happens to the others when one of them fails.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+
+use super::pace::Pace;
+use crate::error::{Error, Fault, Result, for_each_caller};
+use crate::write::{Change, Durability};
+
+/// A change of any kind with somebody waiting for it.
+pub(super) trait Job: Send {
+    fn durability(&self) -> Durability;
+    /// Makes the change and keeps its outcome until the commit.
+    fn run(&mut self, db: &Connection) -> Attempt;
+    /// Hands the kept outcome to the caller.
+    fn answer(self: Box<Self>, path: &Path);
+    /// Tells the caller that the commit failed.
+    fn fail(self: Box<Self>, error: Error);
+}
+
+/// What became of one change, for the moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Attempt {
+    Made,
+    Failed,
+}
+
+/// A change with its outcome and the caller who waits for it.
+pub(super) struct Task<C: Change> {
+    change: C,
+    outcome: Option<Result<C::Outcome, Fault>>,
+    reply: oneshot::Sender<Result<C::Outcome>>,
+    /// The place in the queue, free again when the caller has been answered.
+    _room: OwnedSemaphorePermit,
+}
+
+impl<C: Change> Task<C> {
+    pub(super) const fn new(
+        change: C,
+        reply: oneshot::Sender<Result<C::Outcome>>,
+        room: OwnedSemaphorePermit,
+    ) -> Self {
+        Self { change, outcome: None, reply, _room: room }
+    }
+}
+
+impl<C: Change> Job for Task<C> {
+    fn durability(&self) -> Durability {
+        self.change.durability()
+    }
+
+    fn run(&mut self, db: &Connection) -> Attempt {
+        let outcome = self.change.apply(db);
+        let attempt = if outcome.is_ok() { Attempt::Made } else { Attempt::Failed };
+        self.outcome = Some(outcome);
+        attempt
+    }
+
+    fn answer(self: Box<Self>, path: &Path) {
+        if let Some(outcome) = self.outcome {
+            // A caller who no longer waits is told nothing; the change stands.
+            self.reply.send(outcome.map_err(|fault| fault.at(path))).ok();
+        }
+    }
+
+    fn fail(self: Box<Self>, error: Error) {
+        self.reply.send(Err(error)).ok();
+    }
+}
+
+/// Changes on their way into one transaction.
+pub(super) struct Batch {
+    path: Arc<Path>,
+    jobs: Vec<Box<dyn Job>>,
+    /// Where several callers are answered. Waking each of them from outside would cost the writer as much as a commit.
+    runtime: Handle,
+}
+
+/// Why a transaction came to nothing.
+enum Setback {
+    /// It did not begin; none of the changes has anything to do with it.
+    Beginning(rusqlite::Error),
+    /// Only those changes, by their places; the others may be tried without them.
+    Members(Vec<usize>),
+    /// It could not be ended; a smaller one may still find room.
+    Ending(rusqlite::Error),
+}
+
+impl Batch {
+    pub(super) fn new(path: &Path, runtime: Handle) -> Self {
+        Self { path: path.into(), jobs: Vec::new(), runtime }
+    }
+
+    pub(super) fn add(&mut self, job: Box<dyn Job>) {
+        self.jobs.push(job);
+    }
+
+    /// Makes every change that can be made, in as few commits as possible, and answers every caller.
+    pub(super) fn carry_out(&mut self, db: &mut Connection, pace: &mut Pace) {
+        while !self.jobs.is_empty() {
+            match attempt(db, &mut self.jobs, pace) {
+                Ok(()) => self.answer_all(),
+                Err(Setback::Beginning(error)) => self.fail_all(&error),
+                Err(Setback::Members(failed)) => self.answer_failed(&failed),
+                Err(Setback::Ending(error)) => self.carry_out_one_by_one(db, pace, error),
+            }
+        }
+    }
+
+    fn answer_all(&mut self) {
+        let (jobs, path) = (std::mem::take(&mut self.jobs), Arc::clone(&self.path));
+        let is_alone = jobs.len() == 1;
+        let answer = move || jobs.into_iter().for_each(|job| job.answer(&path));
+        if is_alone {
+            answer();
+        } else {
+            // Nobody waits for the task itself, only for the answers.
+            drop(self.runtime.spawn(async move { answer() }));
+        }
+    }
+
+    fn fail_all(&mut self, error: &rusqlite::Error) {
+        for job in self.jobs.drain(..) {
+            job.fail(for_each_caller(error, &self.path));
+        }
+    }
+
+    fn answer_failed(&mut self, failed: &[usize]) {
+        let mut place = 0..;
+        let failed =
+            self.jobs.extract_if(.., |_| place.next().is_some_and(|at| failed.contains(&at)));
+        for job in failed {
+            job.answer(&self.path);
+        }
+    }
+
+    fn carry_out_one_by_one(
+        &mut self,
+        db: &mut Connection,
+        pace: &mut Pace,
+        error: rusqlite::Error,
+    ) {
+        match <[Box<dyn Job>; 1]>::try_from(std::mem::take(&mut self.jobs)) {
+            Ok([only]) => only.fail(Fault::Sql(error).at(&self.path)),
+            Err(several) => {
+                tracing::warn!(path = %self.path.display(), %error, "a batch of changes failed");
+                for job in several {
+                    self.jobs.push(job);
+                    self.carry_out(db, pace);
+                }
+            }
+        }
+    }
+}
+
+/// Makes all changes in one transaction, or none.
+fn attempt(db: &mut Connection, jobs: &mut [Box<dyn Job>], pace: &mut Pace) -> Result<(), Setback> {
+    let asked = jobs.iter().map(|job| job.durability()).max().unwrap_or(Durability::Soon);
+    let durability = pace.durability(asked, Instant::now());
+    set_durability(db, durability).map_err(Setback::Beginning)?;
+    let transaction =
+        db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(Setback::Beginning)?;
+    let mut failed = Vec::new();
+    for (at, job) in jobs.iter_mut().enumerate() {
+        if job.run(&transaction) == Attempt::Failed {
+            failed.push(at);
+            // A full disk, for one, ends the transaction from within; what would follow stood outside of it.
+            if transaction.is_autocommit() {
+                return Err(Setback::Members(failed));
+            }
+        }
+    }
+    if !failed.is_empty() {
+        transaction.rollback().map_err(Setback::Ending)?;
+        return Err(Setback::Members(failed));
+    }
+    transaction.commit().map_err(Setback::Ending)?;
+    pace.committed(durability, Instant::now());
+    Ok(())
+}
+
+/// Must be called outside of a transaction; inside, the database would ignore it.
+fn set_durability(db: &Connection, durability: Durability) -> rusqlite::Result<()> {
+    db.execute_batch(match durability {
+        Durability::Soon => "PRAGMA synchronous = NORMAL",
+        Durability::Acknowledged => "PRAGMA synchronous = FULL",
+    })
+}

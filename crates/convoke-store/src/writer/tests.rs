@@ -1,0 +1,259 @@
+//! What happens to the others when one change fails, and when the database itself does.
+
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, mpsc};
+use std::task::Poll;
+
+use convoke_core::time::Timestamp;
+use rusqlite::params;
+use tempfile::TempDir;
+
+use super::*;
+use crate::error::Fault;
+use crate::schema;
+use crate::write::Durability;
+
+/// A change made up for a test.
+struct Made<F>(F);
+
+impl<T: Send + 'static, F: Fn(&Connection) -> Result<T, Fault> + Send + 'static> Change
+    for Made<F>
+{
+    type Outcome = T;
+
+    fn durability(&self) -> Durability {
+        Durability::Soon
+    }
+
+    fn apply(&self, db: &Connection) -> Result<T, Fault> {
+        (self.0)(db)
+    }
+}
+
+fn start(wal_bytes_max: u64) -> (TempDir, Place, Writer) {
+    let folder = tempfile::tempdir().unwrap();
+    let (place, _) = Place::find(&folder.path().join("convoke.db")).unwrap();
+    let lock = place.lock().unwrap();
+    let db = schema::bring_up_to_date(&place, &lock, Timestamp::from_millis(0)).unwrap();
+    db.execute_batch("CREATE TABLE notes (text TEXT UNIQUE)").unwrap();
+    let writer = Writer::start(db, place.clone(), lock, wal_bytes_max, Handle::current()).unwrap();
+    (folder, place, writer)
+}
+
+fn note(text: String) -> Made<impl Fn(&Connection) -> Result<u64, Fault>> {
+    Made(move |db: &Connection| {
+        db.execute("INSERT INTO notes VALUES (?1)", [&text])?;
+        Ok(text.len() as u64)
+    })
+}
+
+fn execute(sql: &'static str) -> Made<impl Fn(&Connection) -> Result<(), Fault>> {
+    Made(move |db: &Connection| Ok(db.execute_batch(sql)?))
+}
+
+fn notes(place: &Place) -> Vec<String> {
+    let db = place.connect_reader().unwrap();
+    let mut statement = db.prepare("SELECT text FROM notes ORDER BY rowid").unwrap();
+    statement.query_map([], |row| row.get(0)).unwrap().map(|text| text.unwrap()).collect()
+}
+
+/// Holds the writer until all of these wait for it, so that they come to it as one batch.
+async fn make_together<C: Change>(
+    writer: &Writer,
+    changes: impl IntoIterator<Item = C>,
+) -> Vec<Result<C::Outcome>> {
+    let (started, has_started) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let ends = Mutex::new((started, released));
+    let hold = Made(move |_: &Connection| {
+        let (started, released) = &*ends.lock().unwrap();
+        started.send(()).unwrap();
+        // Fails as soon as the other end is dropped.
+        released.recv().ok();
+        Ok(())
+    });
+    let holding = queue(writer, hold).await;
+    // Fails when the change cannot even begin, and then there is nothing to hold.
+    has_started.recv().ok();
+    let mut queued = Vec::new();
+    for change in changes {
+        queued.push(queue(writer, change).await);
+    }
+    drop(release);
+    holding.await.ok();
+    let mut outcomes = Vec::new();
+    for change in queued {
+        outcomes.push(change.await);
+    }
+    outcomes
+}
+
+/// Polls once, which puts the change into the queue, unless it is answered by then.
+async fn queue<C: Change>(writer: &Writer, change: C) -> impl Future<Output = Result<C::Outcome>> {
+    let mut making = Box::pin(writer.make(change));
+    let polled = poll_fn(|context| Poll::Ready(making.as_mut().poll(context))).await;
+    async {
+        match polled {
+            Poll::Ready(outcome) => outcome,
+            Poll::Pending => making.await,
+        }
+    }
+}
+
+#[tokio::test]
+async fn one_change_that_fails_halfway_fails_alone() {
+    let (_folder, place, writer) = start(WAL_BYTES_MAX);
+    let changes = (0..100).map(|number| {
+        Made(move |db: &Connection| {
+            db.execute("INSERT INTO notes VALUES (?1)", params![format!("{number}")])?;
+            if number % 10 == 3 {
+                // The second one violates what the first one did.
+                db.execute("INSERT INTO notes VALUES (?1)", params![format!("{number}")])?;
+            }
+            Ok(number)
+        })
+    });
+    let outcomes = make_together(&writer, changes).await;
+    let kept: Vec<String> =
+        (0..100).filter(|number| number % 10 != 3).map(|number| number.to_string()).collect();
+    let made: Vec<String> =
+        outcomes.iter().flatten().map(|number: &i32| number.to_string()).collect();
+    assert_eq!(outcomes.iter().filter(|outcome| outcome.is_err()).count(), 10);
+    assert_eq!(made, kept);
+    assert_eq!(notes(&place), kept);
+}
+
+#[tokio::test]
+async fn what_waits_together_is_committed_together() {
+    let (_folder, place, writer) = start(WAL_BYTES_MAX);
+    let changes = (0..50).map(|number| {
+        let place = place.clone();
+        Made(move |db: &Connection| {
+            db.execute("INSERT INTO notes VALUES (?1)", params![number.to_string()])?;
+            Ok(notes(&place).len())
+        })
+    });
+    let outcomes = make_together(&writer, changes).await;
+    let seen: Vec<usize> = outcomes.into_iter().map(|outcome| outcome.unwrap()).collect();
+    assert_eq!(seen, [0; 50], "the last one is made before the first one is seen outside");
+    assert_eq!(notes(&place).len(), 50);
+}
+
+#[tokio::test]
+async fn a_full_disk_fails_those_that_need_room_and_the_writer_lives_on() {
+    let (_folder, place, writer) = start(WAL_BYTES_MAX);
+    writer.make(note("before".to_owned())).await.unwrap();
+    let limit = Made(|db: &Connection| {
+        let pages: i64 = db.query_row("PRAGMA page_count", [], |row| row.get(0))?;
+        db.query_row(&format!("PRAGMA max_page_count = {}", pages + 2), [], |_| Ok(()))?;
+        Ok(())
+    });
+    writer.make(limit).await.unwrap();
+    let big = |number: u32| format!("{number}").repeat(100_000);
+    let changes =
+        (0..9).map(|number| note(if number % 2 == 0 { big(number) } else { number.to_string() }));
+    let outcomes = make_together(&writer, changes).await;
+    let told: Vec<String> = outcomes
+        .into_iter()
+        .map(|outcome| match outcome {
+            Ok(_) => "stored".to_owned(),
+            Err(Error::DiskFull { path }) => {
+                assert_eq!(path, place.path);
+                "full".to_owned()
+            }
+            Err(other) => other.to_string(),
+        })
+        .collect();
+    assert_eq!(
+        told,
+        ["full", "stored", "full", "stored", "full", "stored", "full", "stored", "full"]
+    );
+    assert_eq!(notes(&place), ["before", "1", "3", "5", "7"]);
+    schema::check(&place.path).unwrap();
+
+    writer.make(execute("PRAGMA max_page_count = 1000000")).await.unwrap();
+    writer.make(note(big(1))).await.unwrap();
+    writer.stop().await;
+    schema::check(&place.path).unwrap();
+}
+
+#[tokio::test]
+async fn another_program_that_writes_delays_nobody_for_ever_and_the_writer_lives_on() {
+    let (_folder, place, writer) = start(WAL_BYTES_MAX);
+    writer.make(Made(|db: &Connection| Ok(db.busy_timeout(Duration::ZERO)?))).await.unwrap();
+    let other = Connection::open(&place.path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let outcomes = make_together(&writer, (0..3).map(|number| note(number.to_string()))).await;
+    for outcome in outcomes {
+        assert!(matches!(outcome, Err(Error::InUse { pid: None, .. })));
+    }
+    other.execute_batch("COMMIT").unwrap();
+    writer.make(note("after".to_owned())).await.unwrap();
+    assert_eq!(notes(&place), ["after"]);
+}
+
+#[tokio::test]
+async fn a_database_that_becomes_unwritable_says_so_to_everybody() {
+    let (_folder, place, writer) = start(WAL_BYTES_MAX);
+    writer.make(execute("PRAGMA query_only = ON")).await.unwrap();
+    let outcomes = make_together(&writer, (0..3).map(|number| note(number.to_string()))).await;
+    for outcome in outcomes {
+        assert!(matches!(outcome, Err(Error::ReadOnly { path }) if path == place.path));
+    }
+    assert_eq!(notes(&place), [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_log_stays_bounded_while_there_is_always_a_reader_in_it() {
+    let limit = 1024 * 1024;
+    let (_folder, place, writer) = start(limit);
+    let done = AtomicBool::new(false);
+    let mut longest = 0;
+    std::thread::scope(|scope| {
+        scope.spawn(|| read_without_pause(&place, &done));
+        let runtime = tokio::runtime::Handle::current();
+        tokio::task::block_in_place(|| {
+            for round in 100..300_u32 {
+                let text = round.to_string().repeat(20_000);
+                runtime.block_on(writer.make(note(text))).unwrap();
+                longest = longest.max(place.wal_bytes());
+            }
+        });
+        done.store(true, Ordering::Relaxed);
+    });
+    // On a busy machine a reader may be slow to let go, and the log is shortened a little later.
+    let written = 200 * 60_000;
+    assert!(longest < written / 2, "{longest} bytes");
+}
+
+/// One begins to read before the other ends, so that at no moment nobody reads.
+fn read_without_pause(place: &Place, done: &AtomicBool) {
+    let begin = |reader: &Connection| {
+        reader.execute_batch("BEGIN").unwrap();
+        reader.query_row("SELECT count(*) FROM notes", [], |_| Ok(())).unwrap();
+    };
+    let end = |reader: &Connection| reader.execute_batch("COMMIT").unwrap();
+    let (one, two) = (place.connect_reader().unwrap(), place.connect_reader().unwrap());
+    begin(&one);
+    while !done.load(Ordering::Relaxed) {
+        begin(&two);
+        end(&one);
+        begin(&one);
+        end(&two);
+    }
+}
+
+#[tokio::test]
+async fn stopping_lets_everything_queued_be_committed() {
+    let (_folder, place, writer) = start(WAL_BYTES_MAX);
+    let (outcomes, ()) = tokio::join!(
+        make_together(&writer, (0..20).map(|number| note(number.to_string()))),
+        writer.stop(),
+    );
+    // Those that were too late were told so, and nothing of them is stored.
+    let made = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+    assert!(outcomes.iter().all(|outcome| matches!(outcome, Ok(_) | Err(Error::Closed))));
+    assert_eq!(notes(&place).len(), made);
+    assert!(matches!(writer.make(note("late".to_owned())).await, Err(Error::Closed)));
+}

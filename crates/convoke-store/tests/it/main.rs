@@ -1,0 +1,26 @@
+//! The store through its public surface, with real files.
+
+#[cfg(test)]
+mod crash;
+#[cfg(test)]
+mod files;
+#[cfg(test)]
+mod interleaving;
+#[cfg(test)]
+mod messages;
+#[cfg(test)]
+mod pairs;
+#[cfg(test)]
+mod projects;
+#[cfg(test)]
+mod requests;
+#[cfg(test)]
+mod schema;
+#[cfg(test)]
+mod search;
+#[cfg(test)]
+mod sessions;
+#[cfg(test)]
+mod together;
+#[cfg(test)]
+mod world;

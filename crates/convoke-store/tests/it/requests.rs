@@ -1,0 +1,115 @@
+//! Requests to humans: kept in step with the messages that tell of them.
+
+use convoke_core::content::Content;
+use convoke_core::id::RequestId;
+use convoke_core::message::Draft;
+use convoke_core::request::{
+    Choice, PermissionKind, PermissionOption, PermissionRecord, QuestionRecord, Request, State,
+};
+use convoke_store::{Error, StoredRequest, Window};
+
+use crate::world::{World, at, request_id};
+
+fn permission(request_id: RequestId, state: State<Choice>) -> PermissionRecord {
+    let allow = PermissionOption {
+        option_id: "allow".to_owned(),
+        name: "Allow".to_owned(),
+        kind: PermissionKind::AllowOnce,
+    };
+    let title = "rm -r build".to_owned();
+    PermissionRecord { request_id, tool_call_id: None, title, options: vec![allow], state }
+}
+
+fn asks(record: &PermissionRecord) -> Draft {
+    Draft::system(Content::Permission(record.clone()))
+}
+
+const ALL: Window = Window::first(100);
+
+#[tokio::test]
+async fn a_request_is_stored_with_its_message_and_changes_with_the_next_one() {
+    let mut world = World::new().await;
+    let mut talk = world.talk().await;
+    let asked = permission(request_id(), State::Pending);
+    let (messages, summary) = talk.next_at(at(10), [asks(&asked)]);
+    world.store.append(talk.id, messages, summary).await.unwrap();
+    let pending = StoredRequest {
+        session_id: Some(talk.id),
+        asked_at: at(10),
+        changed_at: at(10),
+        request: Request::Permission(asked.clone()),
+    };
+    assert_eq!(world.store.pending_requests(ALL).await.unwrap(), std::slice::from_ref(&pending));
+    assert_eq!(world.store.request(asked.request_id).await.unwrap(), Some(pending.clone()));
+
+    let chosen = State::Answered(Choice { option_id: "allow".to_owned() });
+    let answered = PermissionRecord { state: chosen, ..asked };
+    let (messages, summary) = talk.next_at(at(20), [asks(&answered)]);
+    world.store.append(talk.id, messages, summary).await.unwrap();
+    world.reopen().await;
+    assert_eq!(world.store.pending_requests(ALL).await.unwrap(), []);
+    let stored = world.store.request(answered.request_id).await.unwrap();
+    let expected =
+        StoredRequest { changed_at: at(20), request: Request::Permission(answered), ..pending };
+    assert_eq!(stored, Some(expected));
+    assert_eq!(world.store.request(request_id()).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn q4_a_request_that_nobody_waits_for_any_more_can_still_be_found_and_answered() {
+    let world = World::new().await;
+    let mut talk = world.talk().await;
+    let id = request_id();
+    let mut states = Vec::new();
+    let chosen = State::Answered(Choice { option_id: "allow".to_owned() });
+    for state in [State::Pending, State::TimedOut, chosen] {
+        talk.say(&world.store, [asks(&permission(id, state))]).await;
+        let stored = world.store.request(id).await.unwrap().unwrap();
+        let pending = world.store.pending_requests(ALL).await.unwrap().len();
+        states.push((stored.request.status().as_str(), pending));
+    }
+    assert_eq!(states, [("pending", 1), ("timed_out", 0), ("answered", 0)]);
+}
+
+#[tokio::test]
+async fn pending_requests_are_listed_by_session_and_together_oldest_first() {
+    let world = World::new().await;
+    let (mut one, mut two) = (world.talk().await, world.talk().await);
+    let mut ids = Vec::new();
+    for moment in 0..6 {
+        let talk = if moment % 2 == 0 { &mut one } else { &mut two };
+        let id = request_id();
+        let questions = QuestionRecord { request_id: id, questions: vec![], state: State::Pending };
+        let draft = match moment {
+            3 => Draft::system(Content::Question(questions)),
+            _ => asks(&permission(id, State::Pending)),
+        };
+        let (messages, summary) = talk.next_at(at(moment), [draft]);
+        world.store.append(talk.id, messages, summary).await.unwrap();
+        ids.push(id);
+    }
+    let ids_of = |requests: Vec<StoredRequest>| {
+        requests.iter().map(|stored| stored.request.id()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids_of(world.store.pending_requests(ALL).await.unwrap()), ids);
+    let window = Window { limit: 2, offset: 3 };
+    assert_eq!(ids_of(world.store.pending_requests(window).await.unwrap()), ids[3..5]);
+    let of_two = world.store.pending_requests_of(two.id, ALL).await.unwrap();
+    assert_eq!(ids_of(of_two), [ids[1], ids[3], ids[5]]);
+}
+
+#[tokio::test]
+async fn a_request_of_another_session_is_refused_and_stays_as_it_was() {
+    let world = World::new().await;
+    let (mut one, mut two) = (world.talk().await, world.talk().await);
+    let asked = permission(request_id(), State::Pending);
+    one.say(&world.store, [asks(&asked)]).await;
+    let taken = PermissionRecord { state: State::Abandoned, ..asked.clone() };
+    let (messages, summary) = two.next([asks(&taken)]);
+    let refused = world.store.append(two.id, messages, summary).await;
+    assert!(matches!(refused, Err(Error::Misuse { .. })));
+    let stored = world.store.request(asked.request_id).await.unwrap().unwrap();
+    assert_eq!(stored.request, Request::Permission(asked));
+    let untouched = world.store.session(two.id).await.unwrap().unwrap();
+    assert_eq!(untouched.summary.last_seq.get(), 0);
+}

@@ -1,0 +1,31 @@
+//! The whole program, as people and scripts start it.
+
+mod listing;
+mod start;
+mod waiting;
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+
+use convoke_testkit::bench::{Bench, Result, build};
+use tempfile::TempDir;
+
+fn main() -> Result<()> {
+    let mut bench = Bench::from_args()?;
+    let rows = [&start::ROWS[..], &listing::ROWS, &waiting::ROWS].concat();
+    if bench.wants(&rows) {
+        bench.progress("building convoke")?;
+        let program = build::release("convoke")?;
+        start::measure(&mut bench, &program)?;
+        listing::measure(&mut bench, &program)?;
+        waiting::measure(&mut bench, &program)?;
+    }
+    bench.finish()
+}
+
+/// A home that only its owner can look into; else every command would warn of it.
+fn new_home() -> Result<TempDir> {
+    let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    fs::set_permissions(home.path(), Permissions::from_mode(0o700))?;
+    Ok(home)
+}

@@ -1,0 +1,30 @@
+//! Agents that follow a script: they speak real ACP or Claude's real frames, and misbehave exactly as they are told.
+//!
+//! A [`Script`] is data, so that a test says what its agent does and a process can be handed it as a file. Everything
+//! that an agent was ever seen doing wrong can be said with a handful of [`Step`]s:
+//!
+//! | what the agent does | the script |
+//! |---|---|
+//! | hangs while it starts | `on("initialize", [Step::Hang])`, or `"session/new"` |
+//! | speaks another version | `on("initialize", [Step::Answer(json!({"protocolVersion": 2}))])` |
+//! | wants a login | `on("session/new", [Step::fail(-32000, "log in first")])` |
+//! | replays after its answer | `on("session/load", [Step::Answer(Value::Null), Step::say("old words")])` |
+//! | does not know a session | `on("session/load", [Step::fail(-32002, "not found")])` |
+//! | claims success | `Step::Answer(json!({"stopReason": "end_turn"}))` alone, or [`Step::Fail`] of Claude |
+//! | crashes in the middle | [`Step::Exit`] or [`Step::Die`] between other steps |
+//! | says more after its answer | steps after [`Step::Answer`] |
+//! | does not stop | [`Script::ignoring`] |
+
+mod acp;
+mod claude;
+mod dialect;
+mod player;
+mod process;
+mod script;
+
+pub use player::{Ending, serve};
+pub use process::main;
+pub use script::{Ask, Choice, Ignored, Protocol, Script, Step, Tool, Turn};
+
+#[cfg(test)]
+mod tests;

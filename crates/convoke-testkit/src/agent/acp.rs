@@ -1,0 +1,139 @@
+//! The Agent Client Protocol, version 1, from the agent's side.
+
+use serde_json::{Value, json};
+
+use super::dialect::{Cue, Dialect, Heard};
+use super::script::{Ask, Step, Tool};
+
+/// Speaks ACP.
+pub(super) struct Acp {
+    pub(super) session: String,
+    pub(super) capabilities: Value,
+}
+
+impl Dialect for Acp {
+    fn hear(&mut self, mut line: Value) -> Heard {
+        let (id, method) = (line["id"].take(), line["method"].as_str().map(str::to_owned));
+        match (id, method) {
+            (Value::Null, Some(method)) if method == "session/cancel" => {
+                Heard::Cancel { receipt: None }
+            }
+            (Value::Null, _) => Heard::Other,
+            (id, Some(method)) => {
+                let params = &line["params"];
+                if let Some(session) = params["sessionId"].as_str() {
+                    session.clone_into(&mut self.session);
+                }
+                let prompt = (method == "session/prompt").then(|| words(&params["prompt"]));
+                Heard::Request(Cue { id, method, prompt })
+            }
+            (id, None) => {
+                let outcome = &line["result"]["outcome"];
+                let word = outcome["optionId"].as_str().or_else(|| outcome["outcome"].as_str());
+                Heard::Answer { id, choice: word.unwrap_or("failed").to_owned(), whole: line }
+            }
+        }
+    }
+
+    fn tell(&mut self, step: &Step, cue: &Cue) -> Option<Vec<Value>> {
+        let chunk = |kind: &str, text: &str| json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}});
+        let update = match step {
+            Step::Say(text) => chunk("agent_message_chunk", text),
+            Step::Think(text) => chunk("agent_thought_chunk", text),
+            Step::Echo => chunk("user_message_chunk", cue.prompt.as_deref().unwrap_or_default()),
+            Step::Plan(steps) => json!({"sessionUpdate": "plan", "entries": entries(steps)}),
+            Step::Call(tool) => of_kind("tool_call", call(tool)),
+            Step::Update(tool) => of_kind("tool_call_update", call(tool)),
+            Step::Tell(update) => update.clone(),
+            Step::LongLine(bytes) => {
+                let mut long = chunk("agent_message_chunk", "long");
+                long["_meta"] = json!({"padding": "x".repeat(*bytes)});
+                long
+            }
+            _ => return None,
+        };
+        let params = json!({"sessionId": self.session, "update": update});
+        Some(vec![json!({"jsonrpc": "2.0", "method": "session/update", "params": params})])
+    }
+
+    fn ask(&self, id: &Value, ask: &Ask) -> Value {
+        let option = |choice: &super::Choice| json!({"optionId": choice.id, "name": choice.id, "kind": choice.kind});
+        let options: Vec<Value> = ask.choices.iter().map(option).collect();
+        let params =
+            json!({"sessionId": self.session, "toolCall": call(&ask.tool), "options": options});
+        self.request(id, "session/request_permission", &params)
+    }
+
+    fn request(&self, id: &Value, method: &str, params: &Value) -> Value {
+        json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+    }
+
+    fn withdraw(&self, id: &Value) -> Value {
+        json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": id}})
+    }
+
+    fn answer(&mut self, cue: &Cue, result: Value) -> Vec<Value> {
+        vec![json!({"jsonrpc": "2.0", "id": cue.id, "result": result})]
+    }
+
+    fn proper_answer(&mut self, cue: &Cue) -> Vec<Value> {
+        let result = match cue.method.as_str() {
+            "initialize" => json!({
+                "protocolVersion": 1,
+                "agentCapabilities": self.capabilities,
+                "agentInfo": {"name": "scripted", "version": "1"},
+                "authMethods": [],
+            }),
+            "session/new" => json!({"sessionId": self.session}),
+            "session/prompt" => json!({"stopReason": "end_turn"}),
+            "session/list" => json!({"sessions": [{"sessionId": self.session}]}),
+            "authenticate" | "session/load" | "session/resume" | "session/close"
+            | "session/set_mode" | "session/set_config_option" => json!({}),
+            _ => return self.fail(cue, -32601, "Method not found"),
+        };
+        self.answer(cue, result)
+    }
+
+    fn fail(&mut self, cue: &Cue, code: i64, message: &str) -> Vec<Value> {
+        let error = json!({"code": code, "message": message});
+        vec![json!({"jsonrpc": "2.0", "id": cue.id, "error": error})]
+    }
+
+    fn cancelled(&mut self, cue: &Cue) -> Vec<Value> {
+        self.answer(cue, json!({"stopReason": "cancelled"}))
+    }
+}
+
+fn words(prompt: &Value) -> String {
+    let blocks = prompt.as_array().map(Vec::as_slice).unwrap_or_default();
+    blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
+}
+
+fn entries(steps: &[String]) -> Vec<Value> {
+    let entry =
+        |step: &String| json!({"content": step, "status": "pending", "priority": "medium"});
+    steps.iter().map(entry).collect()
+}
+
+/// A tool call with nothing in it but what is known.
+fn call(tool: &Tool) -> Value {
+    let content = tool.output.as_ref().map(|text| {
+        json!([{"type": "content", "content": {"type": "text", "text": text}}])
+    });
+    let fields = [
+        ("toolCallId", Some(json!(tool.id))),
+        ("name", tool.name.as_ref().map(|it| json!(it))),
+        ("title", tool.title.as_ref().map(|it| json!(it))),
+        ("kind", tool.kind.as_ref().map(|it| json!(it))),
+        ("rawInput", tool.args.clone()),
+        ("status", tool.status.as_ref().map(|it| json!(it))),
+        ("content", content),
+    ];
+    let known = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(known.collect())
+}
+
+fn of_kind(kind: &str, mut update: Value) -> Value {
+    update["sessionUpdate"] = kind.into();
+    update
+}

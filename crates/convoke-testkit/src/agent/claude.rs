@@ -1,0 +1,216 @@
+//! The frames of `claude --input-format stream-json --output-format stream-json`, from its side.
+
+use serde_json::{Value, json};
+
+use super::dialect::{Cue, Dialect, Heard};
+use super::script::{Ask, Step, Tool};
+
+/// Speaks Claude's frames.
+pub(super) struct Claude {
+    pub(super) session: String,
+    /// How many messages it has sent.
+    messages: u64,
+    /// Its version tells the client which manners to expect.
+    version: &'static str,
+}
+
+impl Claude {
+    pub(super) const fn new(session: String) -> Self {
+        Self { session, messages: 0, version: "2.1.325" }
+    }
+
+    fn message(&mut self, block: &Value) -> Value {
+        self.messages += 1;
+        let message = json!({
+            "id": format!("msg_{}", self.messages),
+            "type": "message",
+            "role": "assistant",
+            "content": [block],
+            "stop_reason": null,
+        });
+        json!({
+            "type": "assistant",
+            "message": message,
+            "parent_tool_use_id": null,
+            "session_id": self.session,
+        })
+    }
+
+    fn user(&self, content: &Value) -> Value {
+        json!({
+            "type": "user",
+            "message": {"role": "user", "content": content},
+            "parent_tool_use_id": null,
+            "session_id": self.session,
+        })
+    }
+
+    /// The frame that ends a turn. As the real one it names its type last, and the prompts that it ends.
+    fn result(&self, cue: &Cue, fields: Value) -> Value {
+        let mut frame = json!({
+            "stop_reason": "end_turn",
+            "session_id": self.session,
+            "is_error": false,
+            "subtype": "success",
+            "result": "",
+            "terminal_reason": "completed",
+            "user_message_uuids": if cue.id.is_null() { json!([]) } else { json!([cue.id]) },
+            "type": "result",
+        });
+        if let (Value::Object(frame), Value::Object(fields)) = (&mut frame, fields) {
+            frame.extend(fields);
+        }
+        frame
+    }
+}
+
+impl Dialect for Claude {
+    fn hear(&mut self, mut line: Value) -> Heard {
+        let kind = line["type"].as_str().unwrap_or_default();
+        match kind {
+            "user" => {
+                let prompt = line["message"]["content"].as_str().map(str::to_owned);
+                let (id, method) = (line["uuid"].take(), "prompt".to_owned());
+                Heard::Request(Cue { id, method, prompt: prompt.or_else(|| Some(String::new())) })
+            }
+            "control_request" => {
+                let (id, request) = (line["request_id"].take(), &line["request"]);
+                let method = request["subtype"].as_str().unwrap_or_default().to_owned();
+                if method == "interrupt" {
+                    let receipt = Some(respond(&id, json!({"still_queued": []})));
+                    return Heard::Cancel { receipt };
+                }
+                Heard::Request(Cue { id, method, prompt: None })
+            }
+            "control_response" => {
+                let whole = line["response"].take();
+                let answer = &whole["response"];
+                let choice = match answer["behavior"].as_str() {
+                    Some(_) if answer["interrupt"] == true => "cancelled",
+                    Some(behavior) => behavior,
+                    None => "failed",
+                };
+                let (id, choice) = (whole["request_id"].clone(), choice.to_owned());
+                Heard::Answer { id, choice, whole }
+            }
+            _ => Heard::Other,
+        }
+    }
+
+    fn tell(&mut self, step: &Step, cue: &Cue) -> Option<Vec<Value>> {
+        Some(match step {
+            Step::Say(text) => vec![self.message(&json!({"type": "text", "text": text}))],
+            Step::Think(text) => vec![self.message(&json!({"type": "thinking", "thinking": text}))],
+            Step::Echo => vec![self.user(&json!(cue.prompt))],
+            Step::Plan(steps) => {
+                let todo = |step: &String| json!({"content": step, "status": "pending"});
+                let todos: Vec<Value> = steps.iter().map(todo).collect();
+                let tool = Tool::named("plan", "TodoWrite", json!({"todos": todos}));
+                vec![self.message(&tool_use(&tool))]
+            }
+            Step::Call(tool) => vec![self.message(&tool_use(tool))],
+            Step::Update(tool) => {
+                let is_error = tool.status.as_deref() == Some("failed");
+                let result = json!({
+                    "type": "tool_result",
+                    "tool_use_id": tool.id,
+                    "content": tool.output,
+                    "is_error": is_error,
+                });
+                vec![self.user(&json!([result]))]
+            }
+            Step::LongLine(bytes) => {
+                let mut long = self.message(&json!({"type": "text", "text": "long"}));
+                long["padding"] = "x".repeat(*bytes).into();
+                vec![long]
+            }
+            _ => return None,
+        })
+    }
+
+    fn ask(&self, id: &Value, ask: &Ask) -> Value {
+        let params = json!({
+            "tool_name": ask.tool.name.as_deref().unwrap_or("Bash"),
+            "input": ask.tool.args.clone().unwrap_or_else(|| json!({})),
+            "tool_use_id": ask.tool.id,
+        });
+        self.request(id, "can_use_tool", &params)
+    }
+
+    fn request(&self, id: &Value, method: &str, params: &Value) -> Value {
+        let mut request = params.clone();
+        request["subtype"] = method.into();
+        json!({"type": "control_request", "request_id": id, "request": request})
+    }
+
+    fn withdraw(&self, id: &Value) -> Value {
+        json!({"type": "control_cancel_request", "request_id": id})
+    }
+
+    fn answer(&mut self, cue: &Cue, result: Value) -> Vec<Value> {
+        match cue.prompt {
+            Some(_) => vec![self.result(cue, result)],
+            None => vec![respond(&cue.id, result)],
+        }
+    }
+
+    fn proper_answer(&mut self, cue: &Cue) -> Vec<Value> {
+        match cue.method.as_str() {
+            "initialize" => {
+                let ready = json!({
+                    "commands": [],
+                    "models": [],
+                    "claude_code_version": self.version,
+                    "current_permission_mode": "default",
+                });
+                self.answer(cue, ready)
+            }
+            "prompt" | "set_permission_mode" | "set_model" => self.answer(cue, json!({})),
+            other => {
+                let message = format!("Unsupported control request subtype: {other}");
+                self.fail(cue, 0, &message)
+            }
+        }
+    }
+
+    fn fail(&mut self, cue: &Cue, code: i64, message: &str) -> Vec<Value> {
+        if cue.prompt.is_some() {
+            let failure = json!({
+                "is_error": true,
+                "terminal_reason": "api_error",
+                "api_error_status": code,
+                "result": message,
+            });
+            return vec![self.result(cue, failure)];
+        }
+        let error = json!({"subtype": "error", "request_id": cue.id, "error": message});
+        vec![json!({"type": "control_response", "response": error})]
+    }
+
+    fn cancelled(&mut self, cue: &Cue) -> Vec<Value> {
+        let interruption = json!({
+            "is_error": true,
+            "subtype": "error_during_execution",
+            "terminal_reason": "aborted_streaming",
+            "stop_reason": null,
+        });
+        vec![
+            self.user(&json!([{"type": "text", "text": "[Request interrupted by user]"}])),
+            self.result(cue, interruption),
+        ]
+    }
+}
+
+fn respond(id: &Value, response: Value) -> Value {
+    let response = json!({"subtype": "success", "request_id": id, "response": response});
+    json!({"type": "control_response", "response": response})
+}
+
+fn tool_use(tool: &Tool) -> Value {
+    json!({
+        "type": "tool_use",
+        "id": tool.id,
+        "name": tool.name.as_deref().unwrap_or("Bash"),
+        "input": tool.args.clone().unwrap_or_else(|| json!({})),
+    })
+}

@@ -1,0 +1,69 @@
+//! What the player needs to know of a protocol.
+
+use serde_json::Value;
+
+use super::script::{Ask, Step};
+
+/// Puts what a script says into the words of one protocol, and takes apart what the client says.
+pub(super) trait Dialect: Send {
+    /// What a line of the client's is.
+    fn hear(&mut self, line: Value) -> Heard;
+
+    /// The messages of a step that only says something; none when the protocol has no words for it.
+    fn tell(&mut self, step: &Step, cue: &Cue) -> Option<Vec<Value>>;
+
+    /// A request for permission, with this id.
+    fn ask(&self, id: &Value, ask: &Ask) -> Value;
+
+    /// Any request to the client, with this id.
+    fn request(&self, id: &Value, method: &str, params: &Value) -> Value;
+
+    /// What takes a request back.
+    fn withdraw(&self, id: &Value) -> Value;
+
+    /// An answer.
+    fn answer(&mut self, cue: &Cue, result: Value) -> Vec<Value>;
+
+    /// What an agent answers that does everything right.
+    fn proper_answer(&mut self, cue: &Cue) -> Vec<Value>;
+
+    /// An error for an answer.
+    fn fail(&mut self, cue: &Cue, code: i64, message: &str) -> Vec<Value>;
+
+    /// The answer of a turn that was cancelled.
+    fn cancelled(&mut self, cue: &Cue) -> Vec<Value>;
+}
+
+/// A request of the client's that is being answered.
+#[derive(Debug, Clone)]
+pub(super) struct Cue {
+    /// The client's id of it.
+    pub(super) id: Value,
+    /// What is wanted.
+    pub(super) method: String,
+    /// The words of a prompt; other requests have none.
+    pub(super) prompt: Option<String>,
+}
+
+/// What a client said.
+#[derive(Debug)]
+pub(super) enum Heard {
+    /// It wants an answer.
+    Request(Cue),
+    /// It answers a request of the agent's.
+    Answer {
+        /// The agent's id of it.
+        id: Value,
+        /// For a permission: the option, `cancelled` or `failed`.
+        choice: String,
+        /// The answer itself.
+        whole: Value,
+    },
+    /// It wants the turn to stop, and perhaps to hear that this was understood.
+    Cancel {
+        /// What tells so.
+        receipt: Option<Value>,
+    },
+    /// Nothing that matters.
+    Other,
+}

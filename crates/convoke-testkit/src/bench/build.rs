@@ -1,0 +1,99 @@
+//! Building programs to be measured, as they are released.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde::Deserialize;
+
+use super::Result;
+
+/// A program that cargo built.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub kind: Kind,
+    /// Where its package lies.
+    pub package: PathBuf,
+    /// The program itself.
+    pub path: PathBuf,
+}
+
+/// What a program is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Measuring.
+    Benchmark,
+    /// Anything else.
+    Product,
+}
+
+/// Runs cargo with these words and returns the programs it built or found up to date.
+///
+/// What cargo has to say goes to standard error.
+pub fn programs(words: &[&str]) -> Result<Vec<Program>> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(words).arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
+    let output = cargo.output()?;
+    if !output.status.success() {
+        return Err(format!("`cargo {}` failed", words.join(" ")).into());
+    }
+    Ok(String::from_utf8(output.stdout)?.lines().filter_map(program).collect())
+}
+
+/// The program with this name, built from the package of the same name.
+pub fn release(name: &str) -> Result<PathBuf> {
+    let built = programs(&["build", "--release", "--quiet", "--package", name, "--bin", name])?;
+    let program = built.into_iter().find(|program| program.name == name);
+    Ok(program.ok_or_else(|| format!("cargo did not build {name}"))?.path)
+}
+
+/// The program of one of cargo's messages, which are about many other things too.
+fn program(line: &str) -> Option<Program> {
+    #[derive(Deserialize)]
+    struct Message {
+        reason: String,
+        manifest_path: PathBuf,
+        target: Target,
+        executable: Option<PathBuf>,
+    }
+    #[derive(Deserialize)]
+    struct Target {
+        name: String,
+        kind: Vec<String>,
+    }
+    let message: Message = serde_json::from_str(line).ok()?;
+    let kind = match message.target.kind.first()?.as_str() {
+        "bench" => Kind::Benchmark,
+        "bin" => Kind::Product,
+        _ => return None,
+    };
+    let (name, package) = (message.target.name, message.manifest_path.parent()?.to_owned());
+    let path = message.executable.filter(|_| message.reason == "compiler-artifact")?;
+    Some(Program { name, kind, package, path })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_messages_about_programs_name_one() {
+        let artifact = |kind: &str, executable: &str| {
+            format!(
+                r#"{{"reason":"compiler-artifact","manifest_path":"/home/me/a/Cargo.toml",
+                "target":{{"name":"a","kind":["{kind}"]}},"executable":{executable}}}"#
+            )
+        };
+        let found = Program {
+            name: "a".into(),
+            kind: Kind::Benchmark,
+            package: "/home/me/a".into(),
+            path: "/t/a".into(),
+        };
+        assert_eq!(program(&artifact("bench", "\"/t/a\"")), Some(found));
+        assert_eq!(program(&artifact("lib", "null")), None);
+        assert_eq!(program(r#"{"reason":"build-finished","success":true}"#), None);
+    }
+}

@@ -1,0 +1,3 @@
+//! What tests and benchmarks of several crates have in common. Development only: nothing here ships.
+
+pub mod bench;
