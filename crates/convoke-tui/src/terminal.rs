@@ -1,0 +1,182 @@
+//! The terminal, taken over while a screen is open and given back however it closes.
+
+use std::io::{self, Stdout, Write};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::panic::{self, PanicHookInfo};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use crossterm::event::{
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
+    KeyboardEnhancementFlags, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
+};
+use crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{cursor, execute};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::layout::Size;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::sync::Notify;
+
+use crate::Arrival;
+use crate::model::Model;
+use crate::text::wrap;
+use crate::view;
+
+/// A terminal that shows our screen until this is dropped, or until something panics.
+pub(crate) struct Screen {
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+    state: Arc<State>,
+    hook: Arc<Hook>,
+    /// The terminal once more, to hear of its end; `None` where the system cannot tell.
+    end: Option<AsyncFd<OwnedFd>>,
+}
+
+type Hook = dyn Fn(&PanicHookInfo<'_>) + Send + Sync;
+
+/// Shared with the panic hook, which may run on any thread.
+#[derive(Default)]
+struct State {
+    /// Giving back twice would put the cursor where it no longer belongs.
+    is_taken: AtomicBool,
+    panicked: Notify,
+}
+
+impl Screen {
+    /// Takes the terminal over.
+    pub(crate) fn open() -> io::Result<Self> {
+        let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+        let state = Arc::new(State::default());
+        let hook = give_back_on_panic(&state);
+        // From here on dropping the screen gives everything back, whatever fails.
+        let screen = Self { terminal, state, hook, end: end_of(io::stdout().as_fd()) };
+        screen.take()?;
+        Ok(screen)
+    }
+
+    pub(crate) fn size(&self) -> io::Result<Size> {
+        self.terminal.size()
+    }
+
+    pub(crate) fn draw(&mut self, model: &Model) -> io::Result<()> {
+        self.terminal.draw(|frame| view::view(model, frame)).map(|_| ())
+    }
+
+    /// Makes new questions heard; the text must be harmless.
+    pub(crate) fn announce(&mut self, arrival: Arrival, text: &str) -> io::Result<()> {
+        let out = self.terminal.backend_mut();
+        out.write_all(announcement(arrival, text).as_bytes())?;
+        Write::flush(out)
+    }
+
+    /// Waits until a panic has given the terminal back.
+    pub(crate) async fn panicked(&self) {
+        self.state.panicked.notified().await;
+    }
+
+    /// Waits until there is no terminal any more.
+    ///
+    /// Whoever reads its keys is not told, and would try again for ever (crossterm issue 793).
+    pub(crate) async fn ended(&self) {
+        let Some(end) = &self.end else { return std::future::pending().await };
+        while let Ok(mut ready) = end.readable().await {
+            if ready.ready().is_read_closed() {
+                return;
+            }
+            // A key, which is somebody else's to read.
+            ready.clear_ready();
+        }
+    }
+
+    fn take(&self) -> io::Result<()> {
+        self.state.is_taken.store(true, Ordering::SeqCst);
+        enable_raw_mode()?;
+        execute!(
+            io::stdout(),
+            EnterAlternateScreen,
+            EnableBracketedPaste,
+            EnableMouseCapture,
+            // Tells Shift-Enter from Enter; terminals that do not know it ignore it.
+            PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),
+        )
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        self.state.give_back();
+        // The hook cannot be changed by a thread that is just panicking.
+        if !thread::panicking() {
+            let before = Arc::clone(&self.hook);
+            panic::set_hook(Box::new(move |panic| before(panic)));
+        }
+    }
+}
+
+impl State {
+    fn give_back(&self) {
+        if !self.is_taken.swap(false, Ordering::SeqCst) {
+            return;
+        }
+        // Nobody is left to tell when the terminal itself is gone.
+        execute!(
+            io::stdout(),
+            PopKeyboardEnhancementFlags,
+            DisableMouseCapture,
+            DisableBracketedPaste,
+            LeaveAlternateScreen,
+            cursor::Show,
+        )
+        .ok();
+        disable_raw_mode().ok();
+    }
+}
+
+/// What tells of the end of a terminal.
+#[expect(
+    deprecated,
+    reason = "unsound for types that lie about their descriptor; this one owns it"
+)]
+fn end_of(terminal: BorrowedFd<'_>) -> Option<AsyncFd<OwnedFd>> {
+    AsyncFd::with_interest(terminal.try_clone_to_owned().ok()?, Interest::READABLE).ok()
+}
+
+/// What makes a terminal ring, or show a notice on the desktop.
+fn announcement(arrival: Arrival, text: &str) -> String {
+    match arrival {
+        Arrival::Bell => "\x07".to_owned(),
+        Arrival::Notice => format!("\x1b]9;{}\x07", wrap::shorten(text, NOTICE_CELLS)),
+    }
+}
+
+/// What a desktop shows of a notice without cutting it.
+const NOTICE_CELLS: usize = 80;
+
+/// Gives the terminal back before a panic's words are printed, and returns what printed them before.
+fn give_back_on_panic(state: &Arc<State>) -> Arc<Hook> {
+    let before: Arc<Hook> = Arc::from(panic::take_hook());
+    let (state, then) = (Arc::clone(state), Arc::clone(&before));
+    panic::set_hook(Box::new(move |panic| {
+        state.give_back();
+        state.panicked.notify_one();
+        then(panic);
+    }));
+    before
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_questions_ring_or_show_a_notice() {
+        assert_eq!(announcement(Arrival::Bell, "New questions: Tea"), "\u{7}");
+        let notice = announcement(Arrival::Notice, &format!("New questions: {}", "日".repeat(90)));
+        assert!(notice.starts_with("\u{1b}]9;New questions: 日"));
+        assert!(notice.ends_with("日…\u{7}"));
+    }
+}

@@ -1,0 +1,58 @@
+//! Agents' text made harmless: nothing in it can drive the terminal or show itself as something else.
+
+/// One line: line breaks and tabs become spaces, and what could drive the terminal a picture of itself.
+pub(crate) fn line(text: &str) -> String {
+    block(text).replace('\n', " ")
+}
+
+/// Several lines, which end in `\n` alone; else as `line`.
+pub(crate) fn block(text: &str) -> String {
+    text.replace("\r\n", "\n").chars().map(harmless).collect()
+}
+
+/// What a person puts in: line breaks become `\n`, and nothing else that controls stays but tabs.
+pub(crate) fn typed(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    text.chars().filter(|c| matches!(c, '\n' | '\t') || !c.is_control()).collect()
+}
+
+fn harmless(c: char) -> char {
+    match c {
+        '\n' | '\u{2028}' | '\u{2029}' => '\n',
+        '\t' => ' ',
+        // The control pictures of Unicode stand in the order of the characters that they show.
+        '\0'..='\u{1f}' => char::from_u32(u32::from(c) + 0x2400).unwrap_or(REPLACEMENT),
+        '\u{7f}' => '␡',
+        c if c.is_control() || reorders(c) => REPLACEMENT,
+        c => c,
+    }
+}
+
+const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
+
+/// Characters that make a terminal show the text around them in another order than it has.
+const fn reorders(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escape_sequences_become_pictures_of_themselves() {
+        assert_eq!(line("a\u{1b}[2Jb\u{7}\u{7f}\u{9b}31m"), "a␛[2Jb␇␡\u{fffd}31m");
+        assert_eq!(line("safe\u{202e}txt.exe"), "safe\u{fffd}txt.exe");
+    }
+
+    #[test]
+    fn line_breaks_are_kept_or_become_spaces() {
+        assert_eq!(block("a\r\nb\rc\u{2028}d\te"), "a\nb␍c\nd e");
+        assert_eq!(line("a\r\nb\tc"), "a b c");
+    }
+
+    #[test]
+    fn what_a_person_pastes_keeps_its_line_breaks_and_tabs_and_loses_its_controls() {
+        assert_eq!(typed("a\r\nb\rc\n\td\u{1b}[31m日本\u{200d}"), "a\nb\nc\n\td[31m日本\u{200d}");
+    }
+}
