@@ -228,7 +228,7 @@ const BUILT_IN: [Entry; 6] = [
         protocol: Protocol::Acp,
         command: Program::Own,
         args: &["demo-agent"],
-        writable: &[],
+        writable: &["~/.local/state/convoke-demo"],
     },
 ];
 

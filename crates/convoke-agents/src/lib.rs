@@ -2,5 +2,17 @@
 //!
 //! Nothing here reads the environment; the search path and the user's folders are handed in.
 
+mod acp;
 pub mod catalogue;
+pub mod claude;
+pub mod demo;
+pub mod driver;
+mod error;
+pub mod launch;
+pub mod leftovers;
+mod lines;
+pub mod pool;
+mod process;
 pub mod sandbox;
+
+pub use error::{Error, Result};

@@ -1,0 +1,174 @@
+//! The driver for agents that speak the Agent Client Protocol, version 1.
+//!
+//! Real agents deviate from it in many ways, so the messages are read leniently and as they come: nothing that an agent
+//! sends ends the connection, and what is not known is passed by or kept as it is.
+
+mod auth;
+mod dialogue;
+mod files;
+mod handshake;
+mod host;
+mod listing;
+mod offer;
+mod permission;
+mod talk;
+mod terminal;
+mod text;
+mod tool;
+mod update;
+mod wire;
+
+use std::pin::pin;
+use std::time::Duration;
+
+use convoke_core::process::Exit;
+use convoke_core::session::Report;
+use serde_json::json;
+use tokio::sync::mpsc;
+use tokio::time::{sleep, timeout};
+
+use crate::driver::{Abilities, Confinement, Driver, Launch, ORDERS_MAX, Random, Started, Wish};
+use crate::error::{Error, Result};
+use crate::process::{Child, Pipes};
+use dialogue::Dialogue;
+use files::Files;
+use host::Host;
+use talk::{End, Talk};
+use terminal::Terminals;
+
+/// How long the last lines of a process that ended are waited for; one that left its group may hold the pipe for ever.
+const LAST_WORDS_GRACE: Duration = Duration::from_secs(1);
+/// How long an agent may take to exit after it closed its pipes; then it is killed.
+const EXIT_GRACE: Duration = Duration::from_secs(1);
+/// How long an agent may take to close its session before it is stopped all the same.
+const CLOSE_GRACE: Duration = Duration::from_secs(2);
+
+/// Starts an agent and opens or resumes its session. Reports come through `reports`.
+pub(crate) async fn start(
+    launch: Launch,
+    random: Random,
+    reports: mpsc::Sender<Report>,
+) -> Result<(Driver, Started)> {
+    let (mut child, pipes) = Child::spawn(&launch).await?;
+    let mut talk = connect(pipes, &launch, random, reports)?;
+    let started = shake(&mut talk, &mut child, &launch).await?;
+    let (driver, wishes) = mpsc::channel(ORDERS_MAX);
+    let pid = child.pid();
+    let close = Close { abilities: started.abilities, session: started.agent_session.clone() };
+    let task = tokio::spawn(attend(child, talk, wishes, close));
+    Ok((Driver::new(pid, driver, task), started))
+}
+
+fn connect(
+    pipes: Pipes,
+    launch: &Launch,
+    random: Random,
+    reports: mpsc::Sender<Report>,
+) -> Result<Talk> {
+    let hidden = match &launch.confinement {
+        Confinement::Off => &[],
+        Confinement::Workspace { hidden, .. } => hidden.as_slice(),
+    };
+    let path = launch.workspace.clone();
+    let files = Files::open(&launch.workspace, hidden, random)
+        .map_err(|source| Error::Workspace { path, source })?;
+    let host = Host::new(files, Terminals::new(launch.clone()));
+    Ok(Talk::new(Dialogue::new(host, random), pipes, reports))
+}
+
+/// Shakes hands with an agent that may end, or take too long, at any moment.
+async fn shake(talk: &mut Talk, child: &mut Child, launch: &Launch) -> Result<Started> {
+    let mut shaken = pin!(handshake::shake(talk, launch));
+    let exit = tokio::select! {
+        biased;
+        shaken = &mut shaken => match shaken {
+            Err(Error::Gone) => return Err(Error::Exited(last_exit(child).await)),
+            other => return other,
+        },
+        () = sleep(launch.patience) => {
+            let program = launch.program.clone();
+            return Err(Error::Timeout { program, after: launch.patience });
+        }
+        exit = child.exited() => exit,
+    };
+    // What it said last tells more than how it ended, if it can still be heard.
+    match timeout(LAST_WORDS_GRACE, shaken).await {
+        Ok(Err(error)) if !matches!(error, Error::Gone) => Err(error),
+        Ok(_) | Err(_) => Err(Error::Exited(exit)),
+    }
+}
+
+/// What is needed to take leave of an agent.
+struct Close {
+    abilities: Abilities,
+    session: String,
+}
+
+/// Attends to an agent until it is gone, and tells how it ended.
+async fn attend(
+    mut child: Child,
+    mut talk: Talk,
+    mut wishes: mpsc::Receiver<Wish>,
+    close: Close,
+) -> Exit {
+    let end = tokio::select! {
+        end = talk.run(&mut wishes) => Ok(end),
+        exit = child.exited() => Err(exit),
+    };
+    let exit = match end {
+        Ok(End::Stopped) => return stop(child, talk, close).await,
+        Ok(End::Deserted) => {
+            child.kill();
+            return child.exited().await;
+        }
+        Ok(End::Closed) => last_exit(&mut child).await,
+        Err(exit) => exit,
+    };
+    // From here on orders are refused.
+    drop(wishes);
+    hear_last_words(&mut talk).await;
+    talk.report_last(Report::Exited(exit.clone())).await;
+    exit
+}
+
+/// How a process ends whose pipes are closed.
+async fn last_exit(child: &mut Child) -> Exit {
+    match timeout(EXIT_GRACE, child.exited()).await {
+        Ok(exit) => exit,
+        Err(_) => {
+            child.kill();
+            child.exited().await
+        }
+    }
+}
+
+/// Reads what a process said before it ended. A slow session is waited for, a silent pipe is not.
+async fn hear_last_words(talk: &mut Talk) {
+    loop {
+        match timeout(LAST_WORDS_GRACE, talk.step(None)).await {
+            Ok(step) if step.is_break() => return,
+            Err(_) if !talk.has_reports() => return,
+            Ok(_) | Err(_) => {}
+        }
+    }
+}
+
+/// Takes leave: the session is closed where the agent knows how, and then its input is.
+async fn stop(child: Child, mut talk: Talk, close: Close) -> Exit {
+    // Nobody waits for reports any more, and they may not keep the agent from ending.
+    talk.mute();
+    if close.abilities.close {
+        let session = talk.call("session/close", json!({"sessionId": close.session}));
+        // It is stopped anyhow.
+        timeout(CLOSE_GRACE, session).await.ok();
+    }
+    let input = talk.take_input();
+    let mut stopped = pin!(child.stop(input));
+    tokio::select! {
+        exit = &mut stopped => exit,
+        () = talk.drain() => stopped.await,
+    }
+}
+
+#[cfg(test)]
+mod tests;

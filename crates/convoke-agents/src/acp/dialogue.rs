@@ -1,0 +1,343 @@
+//! One conversation with one agent, without the pipes: what it says goes in, and what follows from it comes out.
+//!
+//! Nothing here waits. Lines for the agent, reports for the session and work to be done pile up in the outbox, and
+//! whoever carries them bounds the pile by not listening to the agent meanwhile.
+
+mod turn;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use convoke_core::id::RequestId;
+use convoke_core::message::Seq;
+use convoke_core::notice::{Event, Notice};
+use convoke_core::session::Report;
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use super::host::{Host, Served, UnknownFile, Work};
+use super::listing;
+use super::permission::Permissions;
+use super::update::{Hearing, Translator};
+use super::wire::{self, CANCELLED, Fault, INTERNAL, Incoming, NO_METHOD, Outcome};
+use crate::driver::{Order, Page, Random};
+use crate::error::{Error, Result};
+use turn::Turn;
+
+/// Changes of mode or settings that may wait for the agent at once; one more is refused.
+const CHANGES_MAX: usize = 32;
+
+/// A conversation with an agent.
+pub(super) struct Dialogue {
+    pub(super) outbox: Outbox,
+    host: Host,
+    translator: Translator,
+    permissions: Permissions,
+    random: Random,
+    /// The agent's own id of the session, once it is known.
+    session: Option<String>,
+    hearing: Hearing,
+    /// How many updates there were.
+    heard: u64,
+    turn: Option<Turn>,
+    /// The ways to log in that the agent offers, for the day that it wants one.
+    logins: Vec<String>,
+    /// Our requests that the agent has not answered.
+    pending: BTreeMap<u64, Pending>,
+    last_id: u64,
+    /// The answer to the last call.
+    answer: Option<Outcome>,
+}
+
+/// What is to be carried out of a conversation.
+#[derive(Default)]
+pub(super) struct Outbox {
+    /// For the agent.
+    pub(super) lines: VecDeque<Value>,
+    /// For the session.
+    pub(super) reports: VecDeque<Report>,
+    /// Work on files for the request with this id; it ends soon.
+    pub(super) soon: Vec<(Value, Work)>,
+    /// Waiting for commands for the request with this id.
+    pub(super) later: Vec<(Value, Work)>,
+}
+
+/// What a request of ours is for.
+enum Pending {
+    /// Whoever made it looks for the answer.
+    Call,
+    Prompt {
+        turn: Seq,
+    },
+    SetMode {
+        mode: String,
+    },
+    SetSetting {
+        setting: String,
+        choice: String,
+    },
+    List(oneshot::Sender<Result<Page>>),
+}
+
+impl Dialogue {
+    pub(super) fn new(host: Host, random: Random) -> Self {
+        Self {
+            outbox: Outbox::default(),
+            host,
+            translator: Translator::default(),
+            permissions: Permissions::default(),
+            random,
+            session: None,
+            hearing: Hearing::Live,
+            heard: 0,
+            turn: None,
+            logins: Vec::new(),
+            pending: BTreeMap::new(),
+            last_id: 0,
+            answer: None,
+        }
+    }
+
+    /// Makes a request whose answer is looked for with [`Self::take_answer`].
+    pub(super) fn call(&mut self, method: &str, params: Value) {
+        self.answer = None;
+        self.request(method, params, Pending::Call);
+    }
+
+    /// The answer to the last call, once.
+    pub(super) const fn take_answer(&mut self) -> Option<Outcome> {
+        self.answer.take()
+    }
+
+    /// From now on the conversation is about this session.
+    pub(super) fn enter(&mut self, session: &str) {
+        self.session = Some(session.to_owned());
+    }
+
+    /// How the updates that follow are to be understood.
+    pub(super) const fn listen(&mut self, hearing: Hearing) {
+        self.hearing = hearing;
+    }
+
+    /// How many updates there were so far.
+    pub(super) const fn heard(&self) -> u64 {
+        self.heard
+    }
+
+    /// What the answer that opened the session offers.
+    pub(super) fn learn_offers(&mut self, answer: &Value) {
+        let notices = self.translator.offers.of_session(answer);
+        self.outbox.reports.extend(notices.into_iter().map(Report::Noticed));
+    }
+
+    /// How people can log in at the agent.
+    pub(super) fn learn_logins(&mut self, logins: Vec<String>) {
+        self.logins = logins;
+    }
+
+    /// What the agent shall hear of files that do not exist.
+    pub(super) const fn answer_unknown_files(&mut self, answer: UnknownFile) {
+        self.host.answer_unknown_files(answer);
+    }
+
+    /// The agent sent a line.
+    pub(super) fn hear(&mut self, line: Value) {
+        match Incoming::read(line) {
+            Incoming::Request { id, method, params } => self.serve(id, &method, &params),
+            Incoming::Notification { method, params } => match method.as_str() {
+                "session/update" => self.update(&params),
+                "$/cancel_request" => self.withdraw(params.get("requestId")),
+                _ => tracing::debug!(method, "a notification that Convoke does not know"),
+            },
+            Incoming::Answer { id, outcome } => self.answered(id, outcome),
+            Incoming::Nonsense => tracing::debug!("a line that is neither question nor answer"),
+        }
+    }
+
+    /// A request of the agent's was worked on.
+    pub(super) fn served(&mut self, id: Value, outcome: Outcome) {
+        self.outbox.lines.push_back(wire::answer(id, outcome));
+    }
+
+    /// Convoke wants something.
+    pub(super) fn order(&mut self, order: Order, now: Instant) {
+        match order {
+            Order::Prompt { turn, text } => self.prompt(turn, &text),
+            Order::Cancel => self.cancel(now),
+            Order::Reply { request, reply } => match self.permissions.reply(request, &reply) {
+                Some((id, result)) => self.served(id, Ok(result)),
+                None => tracing::debug!(%request, "the agent has its answer already"),
+            },
+            Order::SetMode { mode } => {
+                let params = json!({"modeId": mode});
+                self.change("session/set_mode", params, Pending::SetMode { mode });
+            }
+            Order::SetSetting { setting, choice } => {
+                let (method, params) = self.translator.offers.change(&setting, &choice);
+                self.change(method, params, Pending::SetSetting { setting, choice });
+            }
+        }
+    }
+
+    /// Asks for a page of the agent's sessions.
+    pub(super) fn list(&mut self, cursor: Option<String>, reply: oneshot::Sender<Result<Page>>) {
+        let params = cursor.map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
+        self.request("session/list", params, Pending::List(reply));
+    }
+
+    fn request(&mut self, method: &str, params: Value, pending: Pending) {
+        self.last_id += 1;
+        self.pending.insert(self.last_id, pending);
+        self.outbox.lines.push_back(wire::request(self.last_id, method, params));
+    }
+
+    /// Parameters with the session's id.
+    fn in_session(&self, mut params: Value) -> Value {
+        if let Value::Object(fields) = &mut params {
+            let session = self.session.clone().unwrap_or_default();
+            fields.insert("sessionId".to_owned(), Value::String(session));
+        }
+        params
+    }
+
+    fn change(&mut self, method: &str, params: Value, pending: Pending) {
+        let is_change =
+            |it: &&Pending| matches!(it, Pending::SetMode { .. } | Pending::SetSetting { .. });
+        if self.pending.values().filter(is_change).count() >= CHANGES_MAX {
+            return self
+                .advise("The agent has not answered the changes that were asked for before.");
+        }
+        let params = self.in_session(params);
+        self.request(method, params, pending);
+    }
+
+    fn serve(&mut self, id: Value, method: &str, params: &Value) {
+        if method == "session/request_permission" {
+            return self.ask(id, params);
+        }
+        match self.host.serve(method, params) {
+            Some(Served::Now(outcome)) => self.served(id, outcome),
+            Some(Served::Soon(work)) => self.outbox.soon.push((id, work)),
+            Some(Served::Later(work)) => self.outbox.later.push((id, work)),
+            None => {
+                tracing::debug!(method, "a request that Convoke does not know");
+                let fault = Fault::new(NO_METHOD, format!("Convoke does not know {method}"));
+                self.served(id, Err(fault));
+            }
+        }
+    }
+
+    /// The agent wants a permission. It may be for a session of a helper of its own; the human decides all the same.
+    fn ask(&mut self, id: Value, params: &Value) {
+        if self.turn.as_ref().is_some_and(Turn::is_cancelled) {
+            // The request and our cancel have crossed.
+            return self.served(id, Ok(json!({"outcome": {"outcome": "cancelled"}})));
+        }
+        let call = params.get("toolCall").unwrap_or(&Value::Null);
+        // A bare id says nothing new; some agents send no more, and some send here what they never announce.
+        let is_more = call.as_object().is_some_and(|fields| fields.len() > 1);
+        let terminals = &self.host.terminals;
+        let update = is_more.then(|| self.translator.tools.hear(call, &|id| terminals.shown(id)));
+        let known = call.get("toolCallId").and_then(Value::as_str);
+        let known = known.and_then(|id| self.translator.tools.title(id));
+        let request = RequestId::from_random((self.random)());
+        match self.permissions.ask(&id, request, params, known) {
+            Ok(request) => {
+                let update = update.flatten().map(|mut update| {
+                    // What waits for a permission has not ended, whatever is said.
+                    update.status = None;
+                    Report::ToolCalled(update)
+                });
+                for report in update.into_iter().chain([Report::Asked(request)]) {
+                    self.report(report);
+                }
+            }
+            Err(fault) => self.served(id, Err(fault)),
+        }
+    }
+
+    /// The agent takes back one of its requests.
+    fn withdraw(&mut self, id: Option<&Value>) {
+        let Some(id) = id else { return };
+        // Work on files is not interrupted, and what is answered already is not answered again.
+        if let Some(request) = self.permissions.withdraw(id) {
+            self.outbox.reports.push_back(Report::Withdrew(request));
+            let fault = Fault::new(CANCELLED, "the request was cancelled");
+            self.served(id.clone(), Err(fault));
+        }
+    }
+
+    fn update(&mut self, params: &Value) {
+        let of = params.get("sessionId").and_then(Value::as_str);
+        if let (Some(of), Some(ours)) = (of, &self.session)
+            && of != ours
+        {
+            tracing::debug!(session = of, "an update of a session that is not ours");
+            return;
+        }
+        let Some(update) = params.get("update") else { return };
+        self.heard += 1;
+        let terminals = &self.host.terminals;
+        let report = self.translator.hear(update, self.hearing, &|id| terminals.shown(id));
+        if let Some(report) = report {
+            self.report(report);
+        }
+    }
+
+    fn answered(&mut self, id: u64, outcome: Outcome) {
+        match self.pending.remove(&id) {
+            Some(Pending::Call) => self.answer = Some(outcome),
+            Some(Pending::Prompt { turn }) => self.prompt_answered(turn, outcome),
+            Some(Pending::SetMode { mode }) => match outcome {
+                Ok(_) => self.notice(|offers| offers.mode(&mode)),
+                Err(fault) => {
+                    self.advise(&format!("The agent did not change its mode: {}", fault.detail()));
+                }
+            },
+            Some(Pending::SetSetting { setting, choice }) => match outcome {
+                Ok(result) => self.notice(|offers| match result.get("configOptions") {
+                    Some(options) => offers.settings(options),
+                    None => offers.model(&choice),
+                }),
+                Err(fault) => {
+                    let why = fault.detail();
+                    self.advise(&format!("The agent did not change its setting {setting}: {why}"));
+                }
+            },
+            Some(Pending::List(reply)) => {
+                let page = outcome.map(|result| listing::page(&result));
+                let page = page.map_err(|fault| Error::Refused { detail: fault.detail() });
+                // Whoever asked may have lost interest.
+                reply.send(page).ok();
+            }
+            None => tracing::debug!(id, "an answer that nobody waits for"),
+        }
+    }
+
+    fn notice(&mut self, news: impl FnOnce(&mut super::offer::Offers) -> Option<Notice>) {
+        let notice = news(&mut self.translator.offers);
+        self.outbox.reports.extend(notice.map(Report::Noticed));
+    }
+
+    /// Lets people know that something they wanted did not happen.
+    fn advise(&mut self, text: &str) {
+        let event = Event::Advice { severity: "warning".to_owned() };
+        self.outbox.reports.push_back(Report::Noticed(Notice::worded(event, text.to_owned())));
+    }
+
+    /// Hands on what the agent did.
+    fn report(&mut self, report: Report) {
+        if let Some(turn) = &mut self.turn {
+            turn.witness(&report);
+        }
+        self.outbox.reports.push_back(report);
+    }
+}
+
+/// What is answered to requests that there is no room for.
+pub(super) fn too_many() -> Fault {
+    Fault::new(INTERNAL, "too many requests are open already")
+}
+
+#[cfg(test)]
+mod tests;

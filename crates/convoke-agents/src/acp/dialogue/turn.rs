@@ -1,0 +1,179 @@
+//! A turn at the agent: one prompt at a time, its end in Convoke's words, and a way out when it does not end.
+
+use std::time::Duration;
+
+use convoke_core::message::Seq;
+use convoke_core::notice::Event;
+use convoke_core::session::Report;
+use convoke_core::turn::{FailureKind, Stop};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::{Dialogue, Pending};
+use crate::acp::update;
+use crate::acp::wire::{self, AUTH_REQUIRED, CANCELLED, Outcome};
+
+/// How long a cancelled turn may take to end at the agent; then it has ended as far as Convoke is concerned.
+const CANCEL_GRACE: Duration = Duration::from_secs(10);
+
+/// The turn that the agent works on.
+#[derive(Debug)]
+pub(super) struct Turn {
+    /// The place of its prompt.
+    place: Seq,
+    /// What the agent did in it.
+    seen: Seen,
+    /// Until when it may take to end, since it was cancelled.
+    deadline: Option<Instant>,
+}
+
+/// What the agent did in a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    /// Nothing, though it should have said something.
+    Nothing,
+    /// Something, or it was given a command, which needs no words.
+    Enough,
+}
+
+impl Turn {
+    fn new(place: Seq, text: &str) -> Self {
+        let seen = if text.trim_start().starts_with('/') { Seen::Enough } else { Seen::Nothing };
+        Self { place, seen, deadline: None }
+    }
+
+    pub(super) const fn is_cancelled(&self) -> bool {
+        self.deadline.is_some()
+    }
+
+    /// Notes what the agent did.
+    pub(super) const fn witness(&mut self, report: &Report) {
+        match report {
+            Report::Said(_)
+            | Report::Thought(_)
+            | Report::Planned(_)
+            | Report::ToolCalled(_)
+            | Report::Asked(_) => self.seen = Seen::Enough,
+            Report::Noticed(notice) if is_deed(&notice.event) => self.seen = Seen::Enough,
+            Report::Noticed(_)
+            | Report::Resumed(_)
+            | Report::Spent(_)
+            | Report::Withdrew(_)
+            | Report::TurnEnded { .. }
+            | Report::Exited(_)
+            | Report::Failed { .. } => {}
+        }
+    }
+}
+
+/// Whether a notice tells of something that the agent did; what it offers has nothing to do with what it was asked.
+const fn is_deed(event: &Event) -> bool {
+    match event {
+        Event::Compacted | Event::Modes { .. } | Event::Advice { .. } | Event::Unknown { .. } => {
+            true
+        }
+        Event::Commands { .. }
+        | Event::Settings { .. }
+        | Event::TurnEnded { .. }
+        | Event::CancelAsked { .. }
+        | Event::Resumed { .. }
+        | Event::ProcessExited { .. }
+        | Event::Completed { .. }
+        | Event::Cancelled { .. }
+        | Event::Failed { .. }
+        | Event::Reopened
+        | Event::Renamed { .. }
+        | Event::Archived
+        | Event::Unarchived => false,
+    }
+}
+
+impl Dialogue {
+    pub(super) fn prompt(&mut self, place: Seq, text: &str) {
+        if self.turn.is_some() {
+            let stop = Stop::failed(FailureKind::Internal, "a turn is running already");
+            return self.end(place, stop);
+        }
+        self.turn = Some(Turn::new(place, text));
+        self.translator.begin_turn();
+        let params = self.in_session(json!({"prompt": [{"type": "text", "text": text}]}));
+        self.request("session/prompt", params, Pending::Prompt { turn: place });
+    }
+
+    /// Stops the turn: the agent is told first, and then gets its open permissions back.
+    pub(super) fn cancel(&mut self, now: Instant) {
+        let Some(turn) = &mut self.turn else { return };
+        if turn.is_cancelled() {
+            return;
+        }
+        turn.deadline = Some(now + CANCEL_GRACE);
+        let params = self.in_session(json!({}));
+        self.outbox.lines.push_back(wire::notification("session/cancel", params));
+        for (id, result) in self.permissions.cancel_all() {
+            self.served(id, Ok(result));
+        }
+    }
+
+    /// When the running turn is given up, if it was cancelled.
+    pub(in crate::acp) fn deadline(&self) -> Option<Instant> {
+        self.turn.as_ref().and_then(|turn| turn.deadline)
+    }
+
+    /// Gives up a cancelled turn that does not end.
+    pub(in crate::acp) fn give_up(&mut self, now: Instant) {
+        if let Some(turn) = self.turn.take_if(|turn| turn.deadline.is_some_and(|at| at <= now)) {
+            tracing::warn!(turn = %turn.place, "the agent does not end a cancelled turn");
+            self.end(turn.place, Stop::Cancelled);
+        }
+    }
+
+    pub(super) fn prompt_answered(&mut self, place: Seq, outcome: Outcome) {
+        let Some(turn) = self.turn.take_if(|turn| turn.place == place) else {
+            tracing::debug!(turn = %place, "the end of a turn that was given up");
+            return;
+        };
+        let stop = match outcome {
+            Ok(answer) => {
+                let spent = update::usage(&answer).map(Report::Spent);
+                self.outbox.reports.extend(spent);
+                self.stop_of(&turn, &answer)
+            }
+            Err(fault) if fault.code == CANCELLED => Stop::Cancelled,
+            Err(fault) if fault.code == AUTH_REQUIRED && !self.logins.is_empty() => {
+                let ways = self.logins.join(" | ");
+                let detail = format!("{}; ways to log in: {ways}", fault.detail());
+                Stop::failed(FailureKind::AgentError, detail)
+            }
+            Err(fault) => Stop::failed(FailureKind::AgentError, fault.detail()),
+        };
+        self.end(place, stop);
+    }
+
+    fn stop_of(&mut self, turn: &Turn, answer: &Value) -> Stop {
+        match answer.get("stopReason").and_then(Value::as_str) {
+            Some("cancelled") => return Stop::Cancelled,
+            Some("refusal") => return Stop::Refusal,
+            Some("max_tokens") => return Stop::MaxTokens,
+            Some("max_turn_requests") => return Stop::MaxTurnRequests,
+            Some("end_turn") => {}
+            // What it did is there all the same; only the reason is in words that nobody knows.
+            Some(other) => {
+                self.advise(&format!("The agent ended its turn for a reason of its own: {other}"));
+                return Stop::EndTurn;
+            }
+            None => tracing::debug!("the agent does not say why it ended its turn"),
+        }
+        match turn.seen {
+            Seen::Enough => Stop::EndTurn,
+            // Some agents end like this when their model refuses to answer them.
+            Seen::Nothing => {
+                let detail = "the agent ended the turn without saying anything";
+                Stop::failed(FailureKind::AgentError, detail)
+            }
+        }
+    }
+
+    fn end(&mut self, turn: Seq, stop: Stop) {
+        self.outbox.reports.push_back(Report::TurnEnded { turn, stop });
+    }
+}

@@ -1,0 +1,271 @@
+//! Files that the agent asks Convoke to read and write: those of its workspace, and no others.
+//!
+//! Convoke may do more than the agent may, so it is not enough to look at the path. Every step from the workspace's
+//! folder down to the file is opened without following links, after the links were resolved inside of the workspace;
+//! whoever swaps a folder for a link in between gets an error.
+//!
+//! All of this blocks, and belongs on a thread where that does no harm.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, File, MetadataExt, OpenOptions, OpenOptionsExt, PermissionsExt};
+use rustix::fs::OFlags;
+
+use super::wire::{BAD_PARAMS, Fault, INTERNAL, NOT_FOUND};
+use crate::driver::Random;
+
+/// The largest text that is read or written at the agent's request; a larger one is refused.
+const TEXT_BYTES_MAX: u64 = 10 << 20;
+
+/// The files of a workspace. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct Files {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    path: PathBuf,
+    folder: Dir,
+    /// Folders that the agent may not see, by device and inode, even when they lie in the workspace.
+    hidden: Vec<(u64, u64)>,
+    random: Random,
+}
+
+/// Which lines of a file are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lines {
+    /// The first, counted from 1.
+    pub(super) first: u64,
+    /// How many at most.
+    pub(super) count: u64,
+}
+
+impl Lines {
+    /// The whole file.
+    pub(super) const ALL: Self = Self { first: 1, count: u64::MAX };
+}
+
+/// Why a file cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Trouble {
+    #[error("{} is outside of the workspace", .0.display())]
+    Outside(PathBuf),
+    #[error("{} does not exist", .0.display())]
+    Missing(PathBuf),
+    #[error("{} {what}", path.display())]
+    Unfit { path: PathBuf, what: &'static str },
+    #[error("{}: {source}", path.display())]
+    Io { path: PathBuf, source: io::Error },
+}
+
+impl From<Trouble> for Fault {
+    fn from(trouble: Trouble) -> Self {
+        let code = match &trouble {
+            Trouble::Outside(_) | Trouble::Unfit { .. } => BAD_PARAMS,
+            Trouble::Missing(_) => NOT_FOUND,
+            Trouble::Io { .. } => INTERNAL,
+        };
+        Self::new(code, trouble.to_string())
+    }
+}
+
+/// What to do about folders on the way that do not exist.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    Create,
+    Report,
+}
+
+impl Files {
+    /// Opens the workspace. `path` is absolute, with links resolved.
+    pub(super) fn open(path: &Path, hidden: &[PathBuf], random: Random) -> io::Result<Self> {
+        let folder = Dir::open_ambient_dir(path, ambient_authority())?;
+        let hidden = hidden.iter().filter_map(|path| identity(path).ok()).collect();
+        Ok(Self { inner: Arc::new(Inner { path: path.to_owned(), folder, hidden, random }) })
+    }
+
+    /// Some lines of a text.
+    pub(super) fn read(&self, path: &Path, lines: Lines) -> Result<String, Trouble> {
+        let (folder, name) = self.inner.folder_of(path, Missing::Report)?;
+        let file = open_plain(&folder, &name, OpenOptions::new().read(true), path)?;
+        let text = select(BufReader::new(file), lines).map_err(|source| trouble(path, source))?;
+        match text {
+            Some(text) => String::from_utf8(text).map_err(|_| unfit(path, "is not UTF-8 text")),
+            None => Err(unfit(path, "is larger than 10 MiB")),
+        }
+    }
+
+    /// Puts a text in the place of the old one, whole or not at all. Folders on the way are made.
+    pub(super) fn write(&self, path: &Path, text: &str) -> Result<(), Trouble> {
+        if text.len() as u64 > TEXT_BYTES_MAX {
+            return Err(unfit(path, "would be larger than 10 MiB"));
+        }
+        let (folder, name) = self.inner.folder_of(path, Missing::Create)?;
+        // A file that may not be written is not replaced either.
+        let mode = match open_plain(&folder, &name, OpenOptions::new().write(true), path) {
+            Ok(old) => Some(old.metadata().map_err(|source| trouble(path, source))?.mode()),
+            Err(Trouble::Missing(_)) => None,
+            Err(other) => return Err(other),
+        };
+        self.inner.replace(&folder, &name, text, mode).map_err(|source| trouble(path, source))
+    }
+}
+
+impl Inner {
+    /// The folder that holds a file, and the file's name in it.
+    fn folder_of(&self, path: &Path, missing: Missing) -> Result<(Dir, OsString), Trouble> {
+        let mut steps = self.resolve(path)?;
+        let name = steps.pop().ok_or_else(|| unfit(path, "is a folder"))?;
+        let mut folder = self.folder.try_clone().map_err(|source| trouble(path, source))?;
+        for step in steps {
+            folder = self.descend(&folder, &step, missing).map_err(|error| trouble(path, error))?;
+        }
+        Ok((folder, name))
+    }
+
+    /// The steps to a file from the workspace, without links as far as it exists.
+    fn resolve(&self, path: &Path) -> Result<Vec<OsString>, Trouble> {
+        let inside = match path.is_absolute() {
+            true => path.strip_prefix(&self.path).map_err(|_| outside(path))?,
+            false => path,
+        };
+        let mut existing = inside.to_owned();
+        let mut new = Vec::new();
+        let resolved = loop {
+            if existing.as_os_str().is_empty() {
+                break PathBuf::new();
+            }
+            match self.folder.canonicalize(&existing) {
+                Ok(resolved) => break resolved,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    new.push(existing.file_name().ok_or_else(|| outside(path))?.to_owned());
+                    existing.pop();
+                }
+                Err(source) => return Err(trouble(path, source)),
+            }
+        };
+        let mut steps = Vec::new();
+        for step in resolved.components() {
+            match step {
+                Component::Normal(name) => steps.push(name.to_owned()),
+                Component::CurDir => {}
+                Component::Prefix(_) | Component::RootDir | Component::ParentDir => {
+                    return Err(outside(path));
+                }
+            }
+        }
+        steps.extend(new.into_iter().rev());
+        Ok(steps)
+    }
+
+    /// The folder of this name in a folder.
+    fn descend(&self, folder: &Dir, name: &OsStr, missing: Missing) -> io::Result<Dir> {
+        let open = || {
+            let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
+            let mut options = OpenOptions::new();
+            folder.open_with(name, options.read(true).custom_flags(flags.bits().cast_signed()))
+        };
+        let opened = match open() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && missing == Missing::Create => {
+                match folder.create_dir(name) {
+                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                        return Err(error);
+                    }
+                    Ok(()) | Err(_) => open()?,
+                }
+            }
+            other => other?,
+        };
+        let found = opened.metadata()?;
+        if self.hidden.contains(&(found.dev(), found.ino())) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        Ok(Dir::from_std_file(opened.into_std()))
+    }
+
+    /// Writes beside the file, and then takes its place.
+    fn replace(&self, folder: &Dir, name: &OsStr, text: &str, mode: Option<u32>) -> io::Result<()> {
+        let beside = format!(".convoke-{:032x}.tmp", u128::from_ne_bytes((self.random)()));
+        let mut file =
+            folder.open_with(&beside, OpenOptions::new().write(true).create_new(true))?;
+        let written = file.write_all(text.as_bytes()).and_then(|()| match mode {
+            Some(mode) => file.set_permissions(PermissionsExt::from_mode(mode)),
+            None => Ok(()),
+        });
+        let placed = written.and_then(|()| folder.rename(&beside, folder, name));
+        if placed.is_err() {
+            // The failure that is reported is the one that counts.
+            folder.remove_file(&beside).ok();
+        }
+        placed
+    }
+}
+
+/// Opens a file that is neither a link nor a folder, a pipe or a device, on which one could wait for ever.
+fn open_plain(
+    folder: &Dir,
+    name: &OsStr,
+    options: &mut OpenOptions,
+    path: &Path,
+) -> Result<File, Trouble> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let options = options.custom_flags(flags.bits().cast_signed());
+    let file = folder.open_with(name, options).map_err(|source| trouble(path, source))?;
+    let found = file.metadata().map_err(|source| trouble(path, source))?;
+    if found.is_file() { Ok(file) } else { Err(unfit(path, "is not a plain file")) }
+}
+
+/// The wanted lines, or `None` when they are more than can be had at once.
+fn select(mut file: impl BufRead, lines: Lines) -> io::Result<Option<Vec<u8>>> {
+    for _ in 1..lines.first {
+        if file.skip_until(b'\n')? == 0 {
+            break;
+        }
+    }
+    let mut text = Vec::new();
+    let mut rest = file.take(TEXT_BYTES_MAX + 1);
+    if lines == Lines::ALL {
+        rest.read_to_end(&mut text)?;
+    } else {
+        for _ in 0..lines.count {
+            if rest.read_until(b'\n', &mut text)? == 0 {
+                break;
+            }
+        }
+    }
+    Ok((text.len() as u64 <= TEXT_BYTES_MAX).then_some(text))
+}
+
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let found = std::fs::metadata(path)?;
+    Ok((found.dev(), found.ino()))
+}
+
+fn outside(path: &Path) -> Trouble {
+    tracing::warn!(path = %path.display(), "an agent asked for a file outside of its workspace");
+    Trouble::Outside(path.to_owned())
+}
+
+fn unfit(path: &Path, what: &'static str) -> Trouble {
+    Trouble::Unfit { path: path.to_owned(), what }
+}
+
+fn trouble(path: &Path, source: io::Error) -> Trouble {
+    let kind = source.kind();
+    if kind == io::ErrorKind::NotFound {
+        return Trouble::Missing(path.to_owned());
+    }
+    // A refusal that is not the operating system's is one of a path that leads out, or to what is hidden.
+    if kind == io::ErrorKind::PermissionDenied && source.raw_os_error().is_none() {
+        return outside(path);
+    }
+    Trouble::Io { path: path.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests;

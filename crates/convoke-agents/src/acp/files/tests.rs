@@ -1,0 +1,174 @@
+//! Files of a workspace, and all the ways out of it that are none.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::acp::tests::scene::count;
+
+/// A workspace beside a folder with secrets.
+struct Place {
+    _root: TempDir,
+    path: PathBuf,
+    secrets: PathBuf,
+    files: Files,
+}
+
+fn place() -> Place {
+    let root = tempfile::tempdir().unwrap();
+    let (path, secrets) = (root.path().join("w"), root.path().join("secrets"));
+    fs::create_dir(&path).unwrap();
+    fs::create_dir(&secrets).unwrap();
+    fs::write(secrets.join("key"), "secret").unwrap();
+    let path = path.canonicalize().unwrap();
+    let files = Files::open(&path, &[], count).unwrap();
+    Place { _root: root, path, secrets, files }
+}
+
+impl Place {
+    fn read(&self, path: impl AsRef<Path>) -> Result<String, Fault> {
+        Ok(self.files.read(&self.path.join(path), Lines::ALL)?)
+    }
+
+    fn write(&self, path: impl AsRef<Path>, text: &str) -> Result<(), Fault> {
+        Ok(self.files.write(&self.path.join(path), text)?)
+    }
+}
+
+#[test]
+fn what_is_written_can_be_read_and_folders_are_made() {
+    let place = place();
+    place.write("a/b/c.txt", "hello\n").unwrap();
+    assert_eq!(place.read("a/b/c.txt").unwrap(), "hello\n");
+    place.write("a/b/c.txt", "").unwrap();
+    assert_eq!(place.files.read(Path::new("a/./b/../b/c.txt"), Lines::ALL).unwrap(), "");
+    let left: Vec<_> = fs::read_dir(place.path.join("a/b")).unwrap().collect();
+    assert_eq!(left.len(), 1);
+}
+
+#[test]
+fn some_lines_can_be_read() {
+    let place = place();
+    place.write("a.txt", "one\ntwo\nthree").unwrap();
+    let lines =
+        |first, count| place.files.read(&place.path.join("a.txt"), Lines { first, count }).unwrap();
+    assert_eq!(lines(1, 2), "one\ntwo\n");
+    assert_eq!(lines(2, u64::MAX), "two\nthree");
+    assert_eq!(lines(0, 1), "one\n");
+    assert_eq!(lines(4, 1), "");
+    assert_eq!(lines(u64::MAX, 1), "");
+    assert_eq!(lines(1, 0), "");
+}
+
+#[test]
+fn s6_nothing_outside_of_the_workspace_is_read_or_written() {
+    let place = place();
+    symlink(&place.secrets, place.path.join("out")).unwrap();
+    symlink("../secrets/key", place.path.join("key")).unwrap();
+    symlink("../secrets/new", place.path.join("dangling")).unwrap();
+    symlink("/proc/self/root", place.path.join("root")).unwrap();
+    let evil = PathBuf::from(format!("{}-evil/x", place.path.display()));
+    let ways = [
+        place.secrets.join("key"),
+        evil,
+        place.path.join("../secrets/key"),
+        place.path.join("new/../../secrets/key"),
+        place.path.join("out/key"),
+        place.path.join("out/new"),
+        place.path.join("key"),
+        place.path.join("root/etc/passwd"),
+        PathBuf::from("../secrets/key"),
+        PathBuf::from("/etc/passwd"),
+        PathBuf::from("/"),
+    ];
+    for way in ways {
+        let read = place.files.read(&way, Lines::ALL).unwrap_err();
+        assert!(matches!(read, Trouble::Outside(_)), "{read}");
+        let written = place.files.write(&way, "mine").unwrap_err();
+        assert!(matches!(written, Trouble::Outside(_)), "{written}");
+    }
+    place.write("dangling", "mine").unwrap_err();
+    assert_eq!(fs::read_to_string(place.secrets.join("key")).unwrap(), "secret");
+    assert_eq!(fs::read_dir(&place.secrets).unwrap().count(), 1);
+}
+
+#[test]
+fn s6_links_inside_of_the_workspace_are_followed_and_stay() {
+    let place = place();
+    place.write("real/a.txt", "old").unwrap();
+    symlink("real", place.path.join("folder")).unwrap();
+    symlink("real/a.txt", place.path.join("file")).unwrap();
+    assert_eq!(place.read("folder/a.txt").unwrap(), "old");
+    place.write("file", "new").unwrap();
+    assert_eq!(place.read("real/a.txt").unwrap(), "new");
+    assert!(place.path.join("file").is_symlink());
+    place.write("folder/b.txt", "b").unwrap();
+    assert_eq!(place.read("real/b.txt").unwrap(), "b");
+}
+
+#[test]
+fn s6_what_is_hidden_stays_hidden_inside_of_the_workspace() {
+    let place = place();
+    place.write("home/.convoke/token", "t").unwrap();
+    symlink("home/.convoke", place.path.join("way")).unwrap();
+    let hidden = [place.path.join("home/.convoke"), place.path.join("missing")];
+    let files = Files::open(&place.path, &hidden, count).unwrap();
+    for way in ["home/.convoke/token", "home/.convoke/new", "way/token", "home/.convoke/a/b"] {
+        assert!(matches!(
+            files.read(Path::new(way), Lines::ALL),
+            Err(Trouble::Outside(_) | Trouble::Missing(_))
+        ));
+        assert!(matches!(files.write(Path::new(way), "x"), Err(Trouble::Outside(_))));
+    }
+    files.write(Path::new("home/other"), "x").unwrap();
+    assert_eq!(place.read("home/.convoke/token").unwrap(), "t");
+}
+
+#[test]
+fn only_plain_text_files_of_a_reasonable_size_are_read() {
+    let place = place();
+    fs::write(place.path.join("binary"), b"\xff\xfe").unwrap();
+    fs::write(place.path.join("large"), vec![b'x'; (10 << 20) + 1]).unwrap();
+    fs::write(place.path.join("most"), vec![b'x'; 10 << 20]).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        place.path.join("pipe"),
+        rustix::fs::FileType::Fifo,
+        0o600.into(),
+        0,
+    )
+    .unwrap();
+    fs::create_dir(place.path.join("folder")).unwrap();
+    let told = |fault: Fault| {
+        format!("{} {}", fault.code, fault.message.replace(&*place.path.to_string_lossy(), ""))
+    };
+    let names = ["binary", "large", "pipe", "folder", "", "missing", "binary/below"];
+    let told: Vec<String> = names.iter().map(|name| told(place.read(name).unwrap_err())).collect();
+    insta::assert_snapshot!(told.join("\n"), @r"
+    -32602 /binary is not UTF-8 text
+    -32602 /large is larger than 10 MiB
+    -32602 /pipe is not a plain file
+    -32602 /folder is not a plain file
+    -32602 / is a folder
+    -32002 /missing does not exist
+    -32603 /binary/below: Not a directory (os error 20)
+    ");
+    assert_eq!(place.read("most").unwrap().len(), 10 << 20);
+    let written = place.write("new", &"x".repeat((10 << 20) + 1)).unwrap_err();
+    assert!(written.message.ends_with("would be larger than 10 MiB"));
+    for name in ["pipe", "folder", ""] {
+        place.write(name, "x").unwrap_err();
+    }
+}
+
+#[test]
+fn a_replaced_file_keeps_its_mode() {
+    let place = place();
+    place.write("run.sh", "old").unwrap();
+    fs::set_permissions(place.path.join("run.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+    place.write("run.sh", "new").unwrap();
+    let mode = fs::metadata(place.path.join("run.sh")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o755);
+}

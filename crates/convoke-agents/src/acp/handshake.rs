@@ -1,0 +1,210 @@
+//! From a fresh process to an agent that is ready for a prompt.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
+
+use super::auth;
+use super::host::UnknownFile;
+use super::talk::{End, Talk};
+use super::update::Hearing;
+use super::wire::{AUTH_REQUIRED, Fault, NO_METHOD, Outcome};
+use crate::driver::{Abilities, Launch, McpServer, Start, Started};
+use crate::error::{Error, Result};
+
+/// The protocol that is spoken here; a higher number would make some agents speak a draft of the next one.
+const PROTOCOL_VERSION: u64 = 1;
+/// A replay that comes after the answer is over when nothing came for so long.
+const SETTLE_QUIET: Duration = Duration::from_millis(300);
+/// A replay that comes after the answer is not waited for longer than this; what comes later is taken for news.
+const SETTLE_MAX: Duration = Duration::from_secs(2);
+
+/// Introduces Convoke and opens the session. [`Error::Gone`] means that the agent closed its pipes.
+pub(super) async fn shake(talk: &mut Talk, launch: &Launch) -> Result<Started> {
+    let hello = call(talk, "initialize", introduction()).await?;
+    let hello = hello.map_err(|fault| Error::Refused { detail: fault.detail() })?;
+    check_version(&hello)?;
+    let methods = hello.get("authMethods").unwrap_or(&Value::Null);
+    let logins = auth::ways(methods, &launch.program);
+    talk.dialogue.learn_logins(logins.clone());
+    if hello.pointer("/agentInfo/name").and_then(Value::as_str) == Some("gemini-cli") {
+        talk.dialogue.answer_unknown_files(UnknownFile::Empty);
+    }
+    let abilities = abilities(&hello);
+    let opened = match &launch.start {
+        Start::New { .. } => open(talk, launch).await,
+        Start::Resume { agent_session } => resume(talk, launch, abilities, agent_session).await,
+    };
+    let agent_session = opened.map_err(|refusal| match refusal {
+        Refusal::Login(fault) => Error::AuthRequired { methods: logins, detail: fault.detail() },
+        Refusal::Other(error) => error,
+    })?;
+    Ok(Started { agent_session, introduced_as: introduced_as(&hello), abilities })
+}
+
+/// Why a session was not opened.
+enum Refusal {
+    Login(Fault),
+    Other(Error),
+}
+
+impl Refusal {
+    /// Sorts out an error of the agent's.
+    fn new(fault: Fault, other: impl FnOnce(String) -> Error) -> Self {
+        if fault.code == AUTH_REQUIRED {
+            Self::Login(fault)
+        } else {
+            Self::Other(other(fault.detail()))
+        }
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+async fn open(talk: &mut Talk, launch: &Launch) -> std::result::Result<String, Refusal> {
+    let answer = call(talk, "session/new", place(launch)).await?;
+    let answer = answer.map_err(|fault| Refusal::new(fault, |detail| Error::Refused { detail }))?;
+    let Some(session) = session_in(&answer) else {
+        let detail = "it opened a session without telling its id".to_owned();
+        return Err(Error::Protocol { detail }.into());
+    };
+    talk.dialogue.enter(session);
+    talk.dialogue.learn_offers(&answer);
+    Ok(session.to_owned())
+}
+
+async fn resume(
+    talk: &mut Talk,
+    launch: &Launch,
+    abilities: Abilities,
+    session: &str,
+) -> std::result::Result<String, Refusal> {
+    let mut params = place(launch);
+    if let Value::Object(fields) = &mut params {
+        fields.insert("sessionId".to_owned(), Value::String(session.to_owned()));
+    }
+    talk.dialogue.enter(session);
+    talk.dialogue.listen(Hearing::Replay);
+    let mut answer = None;
+    if abilities.resume {
+        let resumed = call(talk, "session/resume", params.clone()).await?;
+        // An agent may promise more than it has.
+        answer = Some(resumed).filter(|it| !is_unknown(it) || !abilities.load);
+    }
+    if answer.is_none() && abilities.load {
+        answer = Some(call(talk, "session/load", params).await?);
+        settle(talk).await?;
+    }
+    let Some(answer) = answer else {
+        let detail = "it offers no way to take up a session".to_owned();
+        return Err(Error::CannotResume { detail }.into());
+    };
+    let answer =
+        answer.map_err(|fault| Refusal::new(fault, |detail| Error::CannotResume { detail }))?;
+    talk.dialogue.listen(Hearing::Live);
+    // The answer may be nothing at all, or bring an id, which then is the one to use.
+    let session = session_in(&answer).unwrap_or(session);
+    talk.dialogue.enter(session);
+    talk.dialogue.learn_offers(&answer);
+    Ok(session.to_owned())
+}
+
+/// Lets a replay pass by that comes after the answer.
+async fn settle(talk: &mut Talk) -> Result<()> {
+    let last = Instant::now() + SETTLE_MAX;
+    let mut quiet = Instant::now() + SETTLE_QUIET;
+    let mut heard = talk.dialogue.heard();
+    while let Ok(step) = timeout_at(quiet.min(last), talk.step(None)).await {
+        if step.is_break() {
+            return Err(Error::Gone);
+        }
+        if talk.dialogue.heard() != heard {
+            heard = talk.dialogue.heard();
+            quiet = Instant::now() + SETTLE_QUIET;
+        }
+    }
+    Ok(())
+}
+
+async fn call(talk: &mut Talk, method: &str, params: Value) -> Result<Outcome> {
+    match talk.call(method, params).await {
+        Ok(outcome) => Ok(outcome),
+        Err(End::Closed | End::Deserted | End::Stopped) => Err(Error::Gone),
+    }
+}
+
+fn introduction() -> Value {
+    json!({
+        "protocolVersion": PROTOCOL_VERSION,
+        "clientCapabilities": {
+            "fs": {"readTextFile": true, "writeTextFile": true},
+            "terminal": true,
+            "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
+        },
+        "clientInfo": {"name": "convoke", "title": "Convoke", "version": env!("CARGO_PKG_VERSION")},
+    })
+}
+
+fn check_version(hello: &Value) -> Result<()> {
+    let version = hello.get("protocolVersion").unwrap_or(&Value::Null);
+    if version.as_u64() == Some(PROTOCOL_VERSION) {
+        return Ok(());
+    }
+    let detail = if version.is_null() {
+        "it does not say which version of ACP it speaks".to_owned()
+    } else {
+        format!("it speaks version {version} of ACP, and Convoke speaks version 1")
+    };
+    Err(Error::Protocol { detail })
+}
+
+fn abilities(hello: &Value) -> Abilities {
+    let can = |path: &str| {
+        let ability = hello.pointer(&format!("/agentCapabilities/{path}"));
+        ability.is_some_and(|ability| !matches!(ability, Value::Null | Value::Bool(false)))
+    };
+    Abilities {
+        load: can("loadSession"),
+        resume: can("sessionCapabilities/resume"),
+        list: can("sessionCapabilities/list"),
+        close: can("sessionCapabilities/close"),
+    }
+}
+
+fn introduced_as(hello: &Value) -> Option<String> {
+    let field = |name: &str| hello.get("agentInfo")?.get(name)?.as_str();
+    let name = field("title").or_else(|| field("name"))?;
+    Some(field("version").map_or_else(|| name.to_owned(), |version| format!("{name} {version}")))
+}
+
+/// Where the session takes place, and with which servers of tools.
+fn place(launch: &Launch) -> Value {
+    let servers: Vec<Value> = launch.mcp_servers.iter().map(server).collect();
+    json!({"cwd": launch.workspace.to_string_lossy(), "mcpServers": servers})
+}
+
+fn server(server: &McpServer) -> Value {
+    let variable = |(name, value): (&String, &String)| json!({"name": name, "value": value});
+    json!({
+        "name": server.name,
+        "command": server.command.to_string_lossy(),
+        "args": server.args,
+        "env": server.env.iter().map(variable).collect::<Vec<_>>(),
+    })
+}
+
+fn session_in(answer: &Value) -> Option<&str> {
+    answer.get("sessionId")?.as_str().filter(|session| !session.is_empty())
+}
+
+fn is_unknown(outcome: &Outcome) -> bool {
+    matches!(outcome, Err(fault) if fault.code == NO_METHOD)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,226 @@
+//! Shaking hands with agents as they were seen to answer.
+
+use serde_json::{Value, json};
+
+use super::introduction;
+use crate::acp::tests::scene::{Scene, hello};
+use crate::driver::{McpServer, Start};
+use crate::error::Error;
+
+fn new() -> Start {
+    Start::New { id: "unused".to_owned() }
+}
+
+fn resume() -> Start {
+    Start::Resume { agent_session: "ses_1".to_owned() }
+}
+
+fn chunk(session: &str, text: &str) -> Value {
+    let update =
+        json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}});
+    json!({"method": "session/update", "params": {"sessionId": session, "update": update}})
+}
+
+#[tokio::test(start_paused = true)]
+async fn s6_the_agent_is_given_its_workspace_and_its_servers_of_tools() {
+    let (mut scene, mut launch) = Scene::new(new());
+    launch.mcp_servers = vec![McpServer {
+        name: "convoke".to_owned(),
+        command: "/opt/convoke".into(),
+        args: vec!["mcp".to_owned()],
+        env: [("CONVOKE_SESSION".to_owned(), "1".to_owned())].into(),
+    }];
+    let hello = json!({"id": "$", "result": {
+        "protocolVersion": 1,
+        "agentCapabilities": {"loadSession": true, "sessionCapabilities": {"close": {}, "list": {}, "resume": null}},
+        "agentInfo": {"name": "codex-acp", "title": "Codex", "version": "2.6.0"},
+    }});
+    let answer = json!({"id": "$", "result": {"sessionId": "20261115_1", "modes": {"currentModeId": "agent", "availableModes": []}}});
+    let started = scene.shake(&launch, [&[hello][..], &[answer]]).await.unwrap();
+    insta::assert_debug_snapshot!(started, @r#"
+    Started {
+        agent_session: "20261115_1",
+        introduced_as: Some(
+            "Codex 2.6.0",
+        ),
+        abilities: Abilities {
+            load: true,
+            resume: false,
+            list: true,
+            close: true,
+        },
+    }
+    "#);
+    insta::assert_snapshot!(scene.transcript(), @r#"
+    > initialize
+    > {"id":2,"method":"session/new","params":{"cwd":"/workspace","mcpServers":[{"args":["mcp"],"command":"/opt/convoke","env":[{"name":"CONVOKE_SESSION","value":"1"}],"name":"convoke"}]}}
+    ! noticed {"event":"modes","current":"agent","text":"The agent is in mode agent."}
+    "#);
+}
+
+#[test]
+fn convoke_says_what_it_can_do_and_asks_for_version_one() {
+    insta::assert_snapshot!(introduction(), @r#"{"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"session":{"compaction":{},"configOptions":{"boolean":{}},"notices":{}},"terminal":true},"clientInfo":{"name":"convoke","title":"Convoke","version":"0.1.0"},"protocolVersion":1}"#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_version_of_the_protocol_is_a_clear_error() {
+    for (version, told) in [
+        (json!(2), "it speaks version 2 of ACP, and Convoke speaks version 1"),
+        (json!(null), "it does not say which version of ACP it speaks"),
+    ] {
+        let (mut scene, launch) = Scene::new(new());
+        let hello = json!({"id": "$", "result": {"protocolVersion": version}});
+        let error = scene.shake(&launch, [&[hello][..]]).await.unwrap_err();
+        assert_eq!(error.to_string(), format!("the agent does not keep to its protocol: {told}"));
+    }
+    let (mut scene, launch) = Scene::new(new());
+    let refusal = json!({"id": "$", "error": {"code": -32022, "message": "unsupported", "data": {"requested": 1, "supported": [2]}}});
+    let error = scene.shake(&launch, [&[refusal][..]]).await.unwrap_err();
+    insta::assert_snapshot!(error, @r#"the agent refuses: unsupported: {"requested":1,"supported":[2]}"#);
+}
+
+/// As cline does without a key.
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_wants_a_login_says_how() {
+    for start in [new(), resume()] {
+        let (mut scene, launch) = Scene::new(start);
+        let hello = json!({"id": "$", "result": {
+            "protocolVersion": 1,
+            "agentCapabilities": {"loadSession": true},
+            "authMethods": [{"id": "cline", "name": "Sign in with Cline"}, {"id": "x", "type": "terminal", "name": "Log in", "args": ["--login"]}],
+        }});
+        let refusal = json!({"id": "$", "error": {"code": -32000, "message": "Authentication required: Call authenticate before starting a session"}});
+        let error = scene.shake(&launch, [&[hello][..], &[refusal]]).await.unwrap_err();
+        let Error::AuthRequired { methods, detail } = error else { panic!("{error}") };
+        assert_eq!(
+            methods,
+            ["Sign in with Cline", "Log in: run `/opt/agent --login` in a terminal"]
+        );
+        assert_eq!(detail, "Authentication required: Call authenticate before starting a session");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_or_nameless_new_session_is_an_error() {
+    let refusal = json!({"id": "$", "error": {"code": -32603, "message": "Internal error", "data": {"details": "no folder"}}});
+    let nameless = json!({"id": "$", "result": {"sessionId": ""}});
+    for (answer, told) in [
+        (refusal, "the agent refuses: Internal error: no folder"),
+        (
+            nameless,
+            "the agent does not keep to its protocol: it opened a session without telling its id",
+        ),
+    ] {
+        let (mut scene, launch) = Scene::new(new());
+        let error = scene.shake(&launch, [&[hello(&json!({}))][..], &[answer]]).await.unwrap_err();
+        assert_eq!(error.to_string(), told);
+    }
+}
+
+/// As kimi does: it reads its notes before it has told the id of the session.
+#[tokio::test(start_paused = true)]
+async fn requests_before_there_is_a_session_are_served() {
+    let (mut scene, launch) = Scene::new(new());
+    std::fs::write(scene.workspace.path().join("AGENTS.md"), "notes").unwrap();
+    let path = launch.workspace.join("AGENTS.md");
+    let before = [
+        json!({"id": 0, "method": "fs/read_text_file", "params": {"sessionId": "s", "path": path}}),
+        json!({"method": "_auth/status_update", "params": {}}),
+        json!({"method": "session/update", "params": {"sessionId": "s", "update": {"sessionUpdate": "available_commands_update", "availableCommands": [{"name": "init", "description": "Begins"}]}}}),
+        json!({"id": "$", "result": {"sessionId": "s"}}),
+    ];
+    scene.shake(&launch, [&[hello(&json!({}))][..], &before]).await.unwrap();
+    insta::assert_snapshot!(scene.transcript(), @r#"
+    > initialize
+    > {"id":2,"method":"session/new","params":{"cwd":"/workspace","mcpServers":[]}}
+    > {"id":0,"result":{"content":"notes"}}
+    ! noticed {"event":"commands","commands":[{"name":"init","description":"Begins"}],"text":"Commands on offer: 1."}
+    "#);
+}
+
+/// As claude and most others do: the history comes before the answer, which has an id of its own.
+#[tokio::test(start_paused = true)]
+async fn a_loaded_session_replays_without_being_reported() {
+    let (mut scene, launch) = Scene::new(resume());
+    let replay = [
+        json!({"method": "session/update", "params": {"sessionId": "ses_1", "update": {"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": "hi"}}}}),
+        chunk("ses_1", "old words"),
+        json!({"method": "session/update", "params": {"sessionId": "ses_1", "update": {"sessionUpdate": "tool_call", "toolCallId": "t", "status": "completed"}}}),
+        json!({"method": "session/update", "params": {"sessionId": "ses_1", "update": {"sessionUpdate": "current_mode_update", "currentModeId": "plan"}}}),
+        json!({"id": "$", "result": {"sessionId": "ses_1", "configOptions": []}}),
+    ];
+    let load = hello(&json!({"loadSession": true}));
+    let started = scene.shake(&launch, [&[load][..], &replay]).await.unwrap();
+    assert_eq!(started.agent_session, "ses_1");
+    scene.line(chunk("ses_1", "news")).await;
+    insta::assert_snapshot!(scene.transcript(), @r#"
+    > initialize
+    > {"id":2,"method":"session/load","params":{"cwd":"/workspace","mcpServers":[],"sessionId":"ses_1"}}
+    ! noticed {"event":"modes","current":"plan","text":"The agent is in mode plan."}
+    ! noticed {"event":"settings","settings":[],"text":"Settings on offer: 0."}
+    ! said "news"
+    "#);
+}
+
+/// As gemini does.
+#[tokio::test(start_paused = true)]
+async fn a_replay_after_the_answer_is_still_a_replay() {
+    let (mut scene, launch) = Scene::new(resume());
+    let replay =
+        [json!({"id": "$", "result": null}), chunk("ses_1", "old"), chunk("ses_1", "words")];
+    let started = std::time::Duration::from_millis(300);
+    let before = tokio::time::Instant::now();
+    let load = hello(&json!({"loadSession": true}));
+    scene.shake(&launch, [&[load][..], &replay]).await.unwrap();
+    assert!(before.elapsed() >= started);
+    assert!(before.elapsed() < 2 * started);
+    scene.line(chunk("ses_1", "news")).await;
+    insta::assert_snapshot!(scene.transcript(), @r#"
+    > initialize
+    > {"id":2,"method":"session/load","params":{"cwd":"/workspace","mcpServers":[],"sessionId":"ses_1"}}
+    ! said "news"
+    "#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_is_resumed_without_a_replay_where_the_agent_can() {
+    let (mut scene, launch) = Scene::new(resume());
+    let able = hello(&json!({"loadSession": true, "sessionCapabilities": {"resume": {}}}));
+    let before = tokio::time::Instant::now();
+    scene.shake(&launch, [&[able][..], &[json!({"id": "$", "result": {}})]]).await.unwrap();
+    assert!(before.elapsed().as_millis() < 100);
+    insta::assert_snapshot!(scene.transcript(), @r#"
+    > initialize
+    > {"id":2,"method":"session/resume","params":{"cwd":"/workspace","mcpServers":[],"sessionId":"ses_1"}}
+    "#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_promised_to_resume_and_cannot_may_load() {
+    let (mut scene, launch) = Scene::new(resume());
+    let able = hello(&json!({"loadSession": true, "sessionCapabilities": {"resume": {}}}));
+    let unknown = json!({"id": "$", "error": {"code": -32601, "message": "Method not found"}});
+    let loaded = json!({"id": "$", "result": null});
+    scene.shake(&launch, [&[able][..], &[unknown], &[loaded]]).await.unwrap();
+    insta::assert_snapshot!(scene.transcript(), @r#"
+    > initialize
+    > {"id":2,"method":"session/resume","params":{"cwd":"/workspace","mcpServers":[],"sessionId":"ses_1"}}
+    > {"id":3,"method":"session/load","params":{"cwd":"/workspace","mcpServers":[],"sessionId":"ses_1"}}
+    "#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_cannot_be_resumed_is_told_from_one_that_fails() {
+    let refusal = json!({"id": "$", "error": {"code": -32002, "message": "Resource not found"}});
+    for (able, told) in [
+        (json!({"loadSession": true}), "Resource not found"),
+        (json!({"sessionCapabilities": {"resume": {}}}), "Resource not found"),
+        (json!({"loadSession": false}), "it offers no way to take up a session"),
+    ] {
+        let (mut scene, launch) = Scene::new(resume());
+        let answers = [&[hello(&able)][..], std::slice::from_ref(&refusal)];
+        let error = scene.shake(&launch, answers).await.unwrap_err();
+        assert_eq!(error.to_string(), format!("the agent cannot resume the session: {told}"));
+    }
+}

@@ -1,0 +1,141 @@
+//! What the agent asks Convoke to do: read and write files, run commands. Anything else it is told does not exist.
+
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+
+use serde_json::{Value, json};
+
+use super::files::{Files, Lines, Trouble};
+use super::terminal::{Order, Terminals};
+use super::wire::{BAD_PARAMS, Fault, INTERNAL, Outcome};
+
+/// Who does the agent's bidding.
+pub(super) struct Host {
+    files: Files,
+    pub(super) terminals: Terminals,
+    unknown_file: UnknownFile,
+}
+
+/// What an agent wants to hear when it reads a file that does not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum UnknownFile {
+    /// That it does not exist.
+    Missing,
+    /// Nothing: Gemini reads a file before it writes it, and cannot make a new one when the reading fails.
+    Empty,
+}
+
+/// How a request is served.
+pub(super) enum Served {
+    /// At once.
+    Now(Outcome),
+    /// By work on files, which ends soon.
+    Soon(Work),
+    /// Whenever a command ends.
+    Later(Work),
+}
+
+/// What leads to the outcome of a request.
+pub(super) type Work = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+
+impl Host {
+    pub(super) const fn new(files: Files, terminals: Terminals) -> Self {
+        Self { files, terminals, unknown_file: UnknownFile::Missing }
+    }
+
+    /// What the agent shall hear of files that do not exist.
+    pub(super) const fn answer_unknown_files(&mut self, answer: UnknownFile) {
+        self.unknown_file = answer;
+    }
+
+    /// Serves a request, or does not know the method.
+    pub(super) fn serve(&mut self, method: &str, params: &Value) -> Option<Served> {
+        let served = match method {
+            "fs/read_text_file" => self.read(params),
+            "fs/write_text_file" => self.write(params),
+            "terminal/create" => self.create(params),
+            "terminal/output" => self.terminal(params, |terminals, id| terminals.output(id)),
+            "terminal/kill" => self.terminal(params, |terminals, id| terminals.kill(id)),
+            "terminal/release" => self.terminal(params, |terminals, id| terminals.release(id)),
+            "terminal/wait_for_exit" => self.wait(params),
+            _ => return None,
+        };
+        Some(served.unwrap_or_else(|fault| Served::Now(Err(fault))))
+    }
+
+    fn read(&self, params: &Value) -> Result<Served, Fault> {
+        let path = path(params)?;
+        let number = |name: &str| params.get(name).and_then(Value::as_u64);
+        let lines = Lines {
+            first: number("line").unwrap_or(Lines::ALL.first),
+            count: number("limit").unwrap_or(Lines::ALL.count),
+        };
+        let (files, unknown_file) = (self.files.clone(), self.unknown_file);
+        Ok(Served::Soon(aside(move || match files.read(&path, lines) {
+            Err(Trouble::Missing(_)) if unknown_file == UnknownFile::Empty => {
+                Ok(json!({"content": ""}))
+            }
+            read => Ok(json!({"content": read?})),
+        })))
+    }
+
+    fn write(&self, params: &Value) -> Result<Served, Fault> {
+        let path = path(params)?;
+        let content = text(params, "content")?.to_owned();
+        let files = self.files.clone();
+        Ok(Served::Soon(aside(move || {
+            files.write(&path, &content)?;
+            Ok(json!({}))
+        })))
+    }
+
+    fn create(&mut self, params: &Value) -> Result<Served, Fault> {
+        let strings = |name: &str| {
+            let list = params.get(name).and_then(Value::as_array).map(Vec::as_slice);
+            list.unwrap_or_default().iter()
+        };
+        let variable = |entry: &Value| {
+            Some((entry.get("name")?.as_str()?.into(), entry.get("value")?.as_str()?.into()))
+        };
+        let order = Order {
+            command: text(params, "command")?.to_owned(),
+            args: strings("args").filter_map(|arg| arg.as_str().map(str::to_owned)).collect(),
+            environment: strings("env").filter_map(variable).collect(),
+            folder: params.get("cwd").and_then(Value::as_str).map(PathBuf::from),
+            output_bytes_max: params.get("outputByteLimit").and_then(Value::as_u64),
+        };
+        let id = self.terminals.create(order)?;
+        Ok(Served::Now(Ok(json!({"terminalId": id}))))
+    }
+
+    fn terminal(
+        &mut self,
+        params: &Value,
+        act: impl FnOnce(&mut Terminals, &str) -> Outcome,
+    ) -> Result<Served, Fault> {
+        let id = text(params, "terminalId")?;
+        Ok(Served::Now(act(&mut self.terminals, id)))
+    }
+
+    fn wait(&self, params: &Value) -> Result<Served, Fault> {
+        let exit = self.terminals.exit(text(params, "terminalId")?)?;
+        Ok(Served::Later(Box::pin(exit)))
+    }
+}
+
+/// Work that blocks, on a thread of its own.
+fn aside(work: impl FnOnce() -> Outcome + Send + 'static) -> Work {
+    let task = tokio::task::spawn_blocking(work);
+    Box::pin(async {
+        task.await.unwrap_or_else(|error| Err(Fault::new(INTERNAL, error.to_string())))
+    })
+}
+
+fn path(params: &Value) -> Result<PathBuf, Fault> {
+    Ok(Path::new(text(params, "path")?).to_owned())
+}
+
+fn text<'a>(params: &'a Value, name: &str) -> Result<&'a str, Fault> {
+    let missing = || Fault::new(BAD_PARAMS, format!("{name} is missing or not a text"));
+    params.get(name).and_then(Value::as_str).ok_or_else(missing)
+}

@@ -1,0 +1,117 @@
+//! Permissions that the agent waits for: asked once, answered exactly once.
+
+use convoke_core::id::RequestId;
+use convoke_core::request::{PermissionKind, PermissionOption, PermissionRecord, Request, State};
+use convoke_core::session::Reply;
+use serde_json::{Value, json};
+
+use super::text::cut_to;
+use super::wire::{BAD_PARAMS, Fault, INTERNAL};
+
+/// Permissions that may be open at once; one more is refused. The session takes fewer, so this is only a last bound.
+const OPEN_MAX: usize = 64;
+/// The longest title or name that is handed on.
+const TITLE_BYTES_MAX: usize = 4 << 10;
+/// What an agent wants that does not say what it wants.
+const UNTITLED: &str = "The agent asks for permission";
+
+/// The permissions that the agent waits for.
+#[derive(Debug, Default)]
+pub(super) struct Permissions {
+    open: Vec<Open>,
+}
+
+/// One that is not answered.
+#[derive(Debug)]
+struct Open {
+    /// The agent's id of its request.
+    id: Value,
+    request: RequestId,
+    options: Vec<PermissionOption>,
+}
+
+/// An answer that the agent waits for: the id of its request, and the result.
+pub(super) type Answer = (Value, Value);
+
+impl Permissions {
+    /// Takes up a request; `known_title` is what is known of the tool call from before.
+    pub(super) fn ask(
+        &mut self,
+        id: &Value,
+        request: RequestId,
+        params: &Value,
+        known_title: Option<&str>,
+    ) -> Result<Request, Fault> {
+        if self.open.len() >= OPEN_MAX {
+            return Err(Fault::new(INTERNAL, "too many permissions are open already"));
+        }
+        let options = params.get("options").and_then(Value::as_array).map(Vec::as_slice);
+        let options: Vec<_> = options.unwrap_or_default().iter().filter_map(option).collect();
+        if options.is_empty() {
+            return Err(Fault::new(BAD_PARAMS, "a permission needs options to choose from"));
+        }
+        let call = params.get("toolCall").unwrap_or(&Value::Null);
+        let field = |name: &str| call.get(name).and_then(Value::as_str).filter(|it| !it.is_empty());
+        let title = field("title").or(known_title).or_else(|| field("name")).unwrap_or(UNTITLED);
+        let record = PermissionRecord {
+            request_id: request,
+            tool_call_id: field("toolCallId").map(str::to_owned),
+            title: cut_to(title, TITLE_BYTES_MAX),
+            options: options.clone(),
+            state: State::Pending,
+        };
+        self.open.push(Open { id: id.clone(), request, options });
+        Ok(Request::Permission(record))
+    }
+
+    /// What the human, or the clock, decided; none when the agent has its answer already.
+    pub(super) fn reply(&mut self, request: RequestId, reply: &Reply) -> Option<Answer> {
+        let place = self.open.iter().position(|open| open.request == request)?;
+        let open = self.open.remove(place);
+        let option_id = match reply {
+            Reply::Chosen { option_id } => Some(option_id.clone()),
+            Reply::Rejected { .. } => open.rejection(),
+            Reply::Answered(_) | Reply::TimedOut | Reply::Cancelled => None,
+        };
+        let outcome = match option_id {
+            Some(option_id) => json!({"outcome": "selected", "optionId": option_id}),
+            None => json!({"outcome": "cancelled"}),
+        };
+        Some((open.id, json!({"outcome": outcome})))
+    }
+
+    /// Cancels all that is open.
+    pub(super) fn cancel_all(&mut self) -> Vec<Answer> {
+        let cancelled = || json!({"outcome": {"outcome": "cancelled"}});
+        self.open.drain(..).map(|open| (open.id, cancelled())).collect()
+    }
+
+    /// The agent takes back the request with this id of its own.
+    pub(super) fn withdraw(&mut self, id: &Value) -> Option<RequestId> {
+        let place = self.open.iter().position(|open| open.id == *id)?;
+        Some(self.open.remove(place).request)
+    }
+}
+
+impl Open {
+    /// The option that says no, for this time rather than for ever.
+    fn rejection(&self) -> Option<String> {
+        [PermissionKind::RejectOnce, PermissionKind::RejectAlways].into_iter().find_map(|kind| {
+            let option = self.options.iter().find(|option| option.kind == kind)?;
+            Some(option.option_id.clone())
+        })
+    }
+}
+
+fn option(option: &Value) -> Option<PermissionOption> {
+    let option_id = option.get("optionId")?.as_str()?.to_owned();
+    let name = option.get("name").and_then(Value::as_str).unwrap_or(&option_id);
+    let kind = match option.get("kind").and_then(Value::as_str) {
+        Some("allow_always") => PermissionKind::AllowAlways,
+        Some("reject_once") => PermissionKind::RejectOnce,
+        Some("reject_always") => PermissionKind::RejectAlways,
+        // An unknown option is never taken for a no, which is what Convoke may choose by itself.
+        Some(_) | None => PermissionKind::AllowOnce,
+    };
+    Some(PermissionOption { name: cut_to(name, TITLE_BYTES_MAX), option_id, kind })
+}

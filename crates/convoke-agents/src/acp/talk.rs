@@ -1,0 +1,271 @@
+//! The pipes around a conversation: carries lines, reports and work between the agent, the session and the runtime.
+//!
+//! Nobody waits for somebody who waits for them: while the session is slow the agent is not read from, and while the
+//! agent does not read it is still listened to, and orders are taken all the time.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::pin::Pin;
+use std::{future, io, mem};
+
+use convoke_core::session::Report;
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until};
+
+use super::dialogue::{Dialogue, too_many};
+use super::wire::Outcome;
+use crate::driver::Wish;
+use crate::lines::{Line, Reader, Writer};
+use crate::process::Pipes;
+
+/// Lines that may wait for the agent to read them; when there are as many, it is not listened to.
+const LINES_MAX: usize = 64;
+/// Works on files that are done at once; when there are as many, the agent is not listened to.
+const SOON_MAX: usize = 16;
+/// Requests that may wait for the end of a command; one more is refused, as the others may wait for ever.
+const LATER_MAX: usize = 64;
+
+/// A conversation and its pipes.
+pub(super) struct Talk {
+    pub(super) dialogue: Dialogue,
+    lines: Reader,
+    pen: Pen,
+    /// The way to the session, as long as it listens.
+    reports: Option<mpsc::Sender<Report>>,
+    /// Work for requests of the agent's.
+    soon: JoinSet<Served>,
+    later: JoinSet<Served>,
+}
+
+/// The outcome of a request of the agent's.
+type Served = (Value, Outcome);
+
+/// Why a conversation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// The agent listens or speaks no more.
+    Closed,
+    /// The session does not listen any more.
+    Deserted,
+    /// Convoke wants it to end.
+    Stopped,
+}
+
+impl Talk {
+    pub(super) fn new(dialogue: Dialogue, pipes: Pipes, reports: mpsc::Sender<Report>) -> Self {
+        let pen = Pen::Idle(pipes.input);
+        let (soon, later) = (JoinSet::new(), JoinSet::new());
+        Self { dialogue, lines: pipes.lines, pen, reports: Some(reports), soon, later }
+    }
+
+    /// Follows the wishes until there is an end. Cancel-safe.
+    pub(super) async fn run(&mut self, wishes: &mut mpsc::Receiver<Wish>) -> End {
+        loop {
+            if let ControlFlow::Break(end) = self.step(Some(wishes)).await {
+                return end;
+            }
+        }
+    }
+
+    /// Makes a request and waits for its answer. Other things happen meanwhile.
+    pub(super) async fn call(&mut self, method: &str, params: Value) -> Result<Outcome, End> {
+        self.dialogue.call(method, params);
+        loop {
+            if let Some(outcome) = self.dialogue.take_answer() {
+                return Ok(outcome);
+            }
+            if let ControlFlow::Break(end) = self.step(None).await {
+                return Err(end);
+            }
+        }
+    }
+
+    /// Lets the next thing happen. Cancel-safe.
+    pub(super) async fn step(
+        &mut self,
+        wishes: Option<&mut mpsc::Receiver<Wish>>,
+    ) -> ControlFlow<End> {
+        self.begin();
+        let deadline = self.dialogue.deadline();
+        let has_reports = !self.dialogue.outbox.reports.is_empty();
+        let listens = !has_reports
+            && self.dialogue.outbox.lines.len() < LINES_MAX
+            && self.soon.len() < SOON_MAX;
+        // What leaves comes first, so that nothing piles up; what the agent says comes last.
+        tokio::select! {
+            biased;
+            written = self.pen.written() => if let Err(error) = written {
+                tracing::debug!(%error, "the agent does not read any more");
+                return ControlFlow::Break(End::Closed);
+            },
+            delivered = deliver(self.reports.as_ref(), &mut self.dialogue.outbox.reports),
+                if has_reports => return delivered,
+            wish = next(wishes) => return self.follow(wish),
+            Some(served) = self.soon.join_next() => self.served(served),
+            Some(served) = self.later.join_next() => self.served(served),
+            () = reached(deadline) => self.dialogue.give_up(Instant::now()),
+            line = self.lines.next(), if listens => return self.hear(line),
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Whether the session has not yet taken all that it is to be told.
+    pub(super) fn has_reports(&self) -> bool {
+        !self.dialogue.outbox.reports.is_empty()
+    }
+
+    /// Tells the session one last thing, after everything else.
+    pub(super) async fn report_last(&mut self, last: Report) {
+        let reports = mem::take(&mut self.dialogue.outbox.reports);
+        let Some(session) = &self.reports else { return };
+        for report in reports.into_iter().chain([last]) {
+            if session.send(report).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Forgets what the session was to be told, and all that comes after it.
+    pub(super) fn mute(&mut self) {
+        self.reports = None;
+    }
+
+    /// The way to the agent. What is written just now is not finished.
+    pub(super) fn take_input(&mut self) -> Writer {
+        match mem::replace(&mut self.pen, Pen::Gone) {
+            Pen::Idle(writer) => writer,
+            // The pipe is closed by dropping it, and the one who closes it again closes nothing.
+            Pen::Busy(_) | Pen::Gone => Writer::new(tokio::io::sink()),
+        }
+    }
+
+    /// Reads what the agent still says, so that it does not hang on a full pipe, and listens to none of it.
+    pub(super) async fn drain(&mut self) {
+        while let Ok(Some(_)) = self.lines.next().await {}
+    }
+
+    /// Begins what has piled up and can be begun.
+    fn begin(&mut self) {
+        if self.reports.is_none() {
+            self.dialogue.outbox.reports.clear();
+        }
+        let outbox = &mut self.dialogue.outbox;
+        for (id, work) in outbox.soon.drain(..) {
+            self.soon.spawn(async move { (id, work.await) });
+        }
+        for (id, work) in mem::take(&mut outbox.later) {
+            if self.later.len() < LATER_MAX {
+                self.later.spawn(async move { (id, work.await) });
+            } else {
+                self.dialogue.served(id, Err(too_many()));
+            }
+        }
+        self.pen.write_next(&mut self.dialogue.outbox.lines);
+    }
+
+    fn follow(&mut self, wish: Option<Wish>) -> ControlFlow<End> {
+        match wish {
+            Some(Wish::Order(order)) => self.dialogue.order(order, Instant::now()),
+            Some(Wish::List { cursor, reply }) => self.dialogue.list(cursor, reply),
+            Some(Wish::Stop) => return ControlFlow::Break(End::Stopped),
+            None => return ControlFlow::Break(End::Deserted),
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn served(&mut self, served: Result<Served, tokio::task::JoinError>) {
+        match served {
+            Ok((id, outcome)) => self.dialogue.served(id, outcome),
+            Err(error) => tracing::error!(%error, "work for an agent was broken off"),
+        }
+    }
+
+    fn hear(&mut self, line: io::Result<Option<Line>>) -> ControlFlow<End> {
+        match line {
+            Ok(Some(Line::Json(line))) => self.dialogue.hear(line),
+            Ok(Some(Line::Junk(line))) => {
+                tracing::debug!(line, "the agent printed a line that is not JSON");
+            }
+            Ok(Some(Line::TooLong { bytes })) => {
+                tracing::warn!(bytes, "the agent sent a line that is too long, which was skipped");
+            }
+            Ok(None) => return ControlFlow::Break(End::Closed),
+            Err(error) => {
+                tracing::debug!(%error, "the agent cannot be read from");
+                return ControlFlow::Break(End::Closed);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+async fn next(wishes: Option<&mut mpsc::Receiver<Wish>>) -> Option<Wish> {
+    match wishes {
+        Some(wishes) => wishes.recv().await,
+        None => future::pending().await,
+    }
+}
+
+/// Hands the first report on as soon as there is room. Cancel-safe.
+async fn deliver(
+    session: Option<&mpsc::Sender<Report>>,
+    reports: &mut VecDeque<Report>,
+) -> ControlFlow<End> {
+    let Some(session) = session else { return ControlFlow::Continue(()) };
+    let Ok(permit) = session.reserve().await else { return ControlFlow::Break(End::Deserted) };
+    if let Some(report) = reports.pop_front() {
+        permit.send(report);
+    }
+    ControlFlow::Continue(())
+}
+
+async fn reached(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline).await,
+        None => future::pending().await,
+    }
+}
+
+/// What writes to the agent, one line after the other, without anybody waiting for it.
+enum Pen {
+    Idle(Writer),
+    Busy(Pin<Box<dyn Future<Output = (Writer, io::Result<()>)> + Send>>),
+    /// The agent has closed the pipe, or somebody else closes it.
+    Gone,
+}
+
+impl Pen {
+    /// Begins with the next line, unless the last one is not finished.
+    fn write_next(&mut self, lines: &mut VecDeque<Value>) {
+        if lines.is_empty() {
+            return;
+        }
+        match mem::replace(self, Self::Gone) {
+            Self::Idle(mut writer) => {
+                if let Some(line) = lines.pop_front() {
+                    *self = Self::Busy(Box::pin(async move {
+                        let sent = writer.send(&line).await;
+                        (writer, sent)
+                    }));
+                }
+            }
+            busy @ Self::Busy(_) => *self = busy,
+            // Nobody will ever read them.
+            Self::Gone => lines.clear(),
+        }
+    }
+
+    /// Waits for the end of a line. Cancel-safe.
+    async fn written(&mut self) -> io::Result<()> {
+        match self {
+            Self::Busy(writing) => {
+                let (writer, sent) = writing.await;
+                *self = if sent.is_ok() { Self::Idle(writer) } else { Self::Gone };
+                sent
+            }
+            Self::Idle(_) | Self::Gone => future::pending().await,
+        }
+    }
+}

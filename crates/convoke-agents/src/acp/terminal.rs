@@ -1,0 +1,149 @@
+//! Commands that the agent has Convoke run: confined like the agent itself, and gone when it is gone.
+
+mod command;
+mod screen;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Value, json};
+
+use super::wire::{BAD_PARAMS, Fault, INTERNAL, NOT_FOUND, Outcome};
+use crate::driver::Launch;
+use command::{Command, Ended};
+use screen::Screen;
+
+/// Commands that the agent may have running or unreleased at once; one more is refused.
+const OPEN_MAX: usize = 64;
+/// Outputs that are kept after their release, since the tool calls that show them end later.
+const RELEASED_MAX: usize = 8;
+/// The most that is kept of a command's output, whatever the agent asks for; the beginning is dropped.
+const OUTPUT_BYTES_MAX: usize = 1 << 20;
+
+/// The commands of one agent.
+pub(super) struct Terminals {
+    launch: Launch,
+    open: BTreeMap<String, Terminal>,
+    released: VecDeque<(String, String)>,
+    created: u64,
+}
+
+/// A command, and what it has printed.
+struct Terminal {
+    command: Command,
+    screen: Arc<Mutex<Screen>>,
+}
+
+/// What shall be run.
+pub(super) struct Order {
+    /// A program, or a whole line for a shell when there are no arguments.
+    pub(super) command: String,
+    pub(super) args: Vec<String>,
+    /// Variables besides the agent's own.
+    pub(super) environment: Vec<(OsString, OsString)>,
+    /// Where, if not in the workspace.
+    pub(super) folder: Option<PathBuf>,
+    /// How much of its output shall be kept.
+    pub(super) output_bytes_max: Option<u64>,
+}
+
+impl Terminals {
+    /// For the agent that is launched like this.
+    pub(super) const fn new(launch: Launch) -> Self {
+        Self { launch, open: BTreeMap::new(), released: VecDeque::new(), created: 0 }
+    }
+
+    /// Starts a command and tells the id of its terminal.
+    pub(super) fn create(&mut self, order: Order) -> Result<String, Fault> {
+        if self.open.len() >= OPEN_MAX {
+            return Err(Fault::new(INTERNAL, "too many terminals are open already"));
+        }
+        let wanted = order.output_bytes_max.and_then(|bytes| usize::try_from(bytes).ok());
+        let bytes_max = wanted.unwrap_or(OUTPUT_BYTES_MAX).min(OUTPUT_BYTES_MAX);
+        let screen = Arc::new(Mutex::new(Screen::new(bytes_max)));
+        let started = Command::start(&self.launch, order, Arc::clone(&screen));
+        let command = started.map_err(|error| Fault::new(BAD_PARAMS, error.to_string()))?;
+        self.created += 1;
+        let id = format!("terminal-{}", self.created);
+        self.open.insert(id.clone(), Terminal { command, screen });
+        Ok(id)
+    }
+
+    /// What a command has printed, and how it ended if it did.
+    pub(super) fn output(&self, id: &str) -> Outcome {
+        let terminal = self.find(id)?;
+        let (output, truncated) = terminal.text();
+        let status = terminal.command.ended().map(|ended| status(&ended));
+        Ok(json!({"output": output, "truncated": truncated, "exitStatus": status}))
+    }
+
+    /// Waits for the end of a command, however long that takes.
+    pub(super) fn exit(&self, id: &str) -> Result<impl Future<Output = Outcome> + use<>, Fault> {
+        let end = self.find(id)?.command.end();
+        Ok(async move { Ok(status(&end.await)) })
+    }
+
+    /// Kills a command; its output can still be had.
+    pub(super) fn kill(&self, id: &str) -> Outcome {
+        self.find(id)?.command.kill();
+        Ok(json!({}))
+    }
+
+    /// Kills a command and forgets it.
+    pub(super) fn release(&mut self, id: &str) -> Outcome {
+        let terminal = self.open.remove(id).ok_or_else(|| unknown(id))?;
+        if self.released.len() >= RELEASED_MAX {
+            self.released.pop_front();
+        }
+        self.released.push_back((id.to_owned(), terminal.text().0));
+        Ok(json!({}))
+    }
+
+    /// What people see of a terminal, also after its release.
+    pub(super) fn shown(&self, id: &str) -> Option<String> {
+        let released = || self.released.iter().find(|(released, _)| released == id);
+        let open = self.open.get(id).map(|terminal| terminal.text().0);
+        open.or_else(|| released().map(|(_, text)| text.clone()))
+    }
+
+    fn find(&self, id: &str) -> Result<&Terminal, Fault> {
+        self.open.get(id).ok_or_else(|| unknown(id))
+    }
+}
+
+impl Terminal {
+    /// What is kept of the output, and whether that is not all.
+    fn text(&self) -> (String, bool) {
+        // Whoever wrote to the screen and panicked left bytes, which are as good as any.
+        let screen = self.screen.lock().unwrap_or_else(PoisonError::into_inner);
+        (screen.text(), screen.is_cut())
+    }
+}
+
+fn unknown(id: &str) -> Fault {
+    Fault::new(NOT_FOUND, format!("there is no terminal {id}"))
+}
+
+fn status(ended: &Ended) -> Value {
+    json!({"exitCode": ended.code, "signal": ended.signal.map(signal_name)})
+}
+
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        1 => "HUP",
+        2 => "INT",
+        3 => "QUIT",
+        6 => "ABRT",
+        9 => "KILL",
+        11 => "SEGV",
+        13 => "PIPE",
+        15 => "TERM",
+        _ => return format!("signal {signal}"),
+    };
+    format!("SIG{name}")
+}
+
+#[cfg(test)]
+mod tests;

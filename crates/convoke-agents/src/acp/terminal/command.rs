@@ -1,0 +1,186 @@
+//! One command in a group of processes of its own.
+//!
+//! A command may leave others running when it ends (`server &`), and they are the agent's to keep until it releases
+//! the terminal. So the leader is not reaped before that: as long as it is a zombie, the number of its group cannot
+//! become somebody else's, and killing the group is safe.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe;
+use tokio::process::{self, Child};
+use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
+
+use super::Order;
+use super::screen::Screen;
+use crate::catalogue;
+use crate::driver::Launch;
+use crate::leftovers::Record;
+use crate::sandbox;
+
+/// The shell that runs lines.
+const SHELL: &str = "/bin/sh";
+/// How long the output of a command that ended is waited for; one that it left running may hold the pipe for ever.
+const OUTPUT_GRACE: Duration = Duration::from_millis(200);
+/// How much of the output is read at once.
+const READ_BYTES: usize = 16 << 10;
+
+/// A command that was started. Dropping it kills it and everything that it started.
+pub(super) struct Command {
+    /// Never waited for; the runtime reaps it after it was dropped.
+    _leader: Child,
+    group: Pid,
+    ended: watch::Receiver<Option<Ended>>,
+    watcher: AbortHandle,
+    _record: Option<Record>,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Ended {
+    pub(super) code: Option<i32>,
+    pub(super) signal: Option<i32>,
+}
+
+impl Command {
+    /// Starts what is ordered, confined as the agent is, and has the screen filled.
+    pub(super) fn start(
+        launch: &Launch,
+        order: Order,
+        screen: Arc<Mutex<Screen>>,
+    ) -> io::Result<Self> {
+        let folder = order.folder.as_deref().unwrap_or(Path::new(""));
+        let folder = launch.workspace.join(folder);
+        let launch = launch_of(launch, order, &folder)?;
+        let (program, args) = sandbox::command_line(&launch);
+        // One pipe for both outputs, so that they are read in the order in which they were written.
+        let (output, input) = io::pipe()?;
+        // Listening begins before there is anything to miss.
+        let changes = signal(SignalKind::child())?;
+        let leader = process::Command::new(program)
+            .args(args)
+            .env_clear()
+            .envs(&launch.environment)
+            .current_dir(&folder)
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(input.try_clone()?)
+            .stderr(input)
+            .spawn()?;
+        let group = leader.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        let group = group.ok_or_else(|| io::Error::other("the process has no number"))?;
+        let record = launch.leftovers.as_deref().and_then(|folder| {
+            let pid = group.as_raw_pid().cast_unsigned();
+            // Without a record only a killed daemon's successor misses something.
+            Record::write(folder, pid, &launch.program, &launch.workspace).ok()
+        });
+        let output = pipe::Receiver::from_owned_fd(OwnedFd::from(output))?;
+        let (end, ended) = watch::channel(None);
+        let watcher = tokio::spawn(attend(group, changes, output, screen, end)).abort_handle();
+        Ok(Self { _leader: leader, group, ended, watcher, _record: record })
+    }
+
+    /// How it ended, if it did.
+    pub(super) fn ended(&self) -> Option<Ended> {
+        self.ended.borrow().clone()
+    }
+
+    /// Waits for its end, or for its release.
+    pub(super) fn end(&self) -> impl Future<Output = Ended> + use<> {
+        let mut ended = self.ended.clone();
+        async move {
+            let end = ended.wait_for(Option::is_some).await;
+            // A command that was released is killed without anybody looking.
+            end.ok().and_then(|end| end.clone()).unwrap_or_default()
+        }
+    }
+
+    /// Kills it and everything that it started.
+    pub(super) fn kill(&self) {
+        // It fails only when there is nobody left in the group.
+        kill_process_group(self.group, Signal::KILL).ok();
+    }
+}
+
+impl Drop for Command {
+    fn drop(&mut self) {
+        self.watcher.abort();
+        self.kill();
+    }
+}
+
+/// The launch of the agent, with the command in its place.
+fn launch_of(launch: &Launch, order: Order, folder: &Path) -> io::Result<Launch> {
+    let mut environment = launch.environment.clone();
+    environment.extend(order.environment);
+    let (program, args) = if order.args.is_empty() {
+        (PathBuf::from(SHELL), vec!["-c".to_owned(), order.command])
+    } else {
+        let path = environment.get(std::ffi::OsStr::new("PATH")).map(AsRef::as_ref);
+        let inside = || Some(folder.join(&order.command)).filter(|_| order.command.contains('/'));
+        let found = catalogue::find(&order.command, path).or_else(inside);
+        let missing = || {
+            io::Error::new(
+                io::ErrorKind::NotFound,
+                format!("there is no program {}", order.command),
+            )
+        };
+        (found.ok_or_else(missing)?, order.args)
+    };
+    Ok(Launch { program, args, environment, ..launch.clone() })
+}
+
+/// Fills the screen until the command has ended, and then tells how.
+async fn attend(
+    group: Pid,
+    mut changes: Signals,
+    mut output: pipe::Receiver,
+    screen: Arc<Mutex<Screen>>,
+    end: watch::Sender<Option<Ended>>,
+) {
+    let read = async {
+        let mut bytes = Vec::with_capacity(READ_BYTES);
+        while let Ok(1..) = output.read_buf(&mut bytes).await {
+            screen.lock().unwrap_or_else(PoisonError::into_inner).print(&bytes);
+            bytes.clear();
+        }
+    };
+    let exit = async {
+        loop {
+            let looking = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+            match waitid(WaitId::Pid(group), looking) {
+                Ok(Some(status)) => {
+                    let signal = status.terminating_signal();
+                    break Ended { code: status.exit_status(), signal };
+                }
+                // There is always a next change while the runtime lives.
+                Ok(None) => changes.recv().await,
+                Err(error) => {
+                    tracing::error!(%error, "cannot ask for a command");
+                    break Ended::default();
+                }
+            };
+        }
+    };
+    let mut read = std::pin::pin!(read);
+    let mut exit = std::pin::pin!(exit);
+    let (ended, all_read) = tokio::select! {
+        ended = &mut exit => (ended, false),
+        () = &mut read => (exit.await, true),
+    };
+    let all_read = all_read || timeout(OUTPUT_GRACE, &mut read).await.is_ok();
+    end.send_replace(Some(ended));
+    if !all_read {
+        // What the command left running may still print.
+        read.await;
+    }
+}

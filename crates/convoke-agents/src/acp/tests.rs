@@ -1,0 +1,7 @@
+//! The driver against scripted agents: what real ones were seen to do, over pipes in memory or as real processes.
+
+mod agents;
+mod junk;
+mod process;
+pub(super) mod scene;
+mod slow;

@@ -1,0 +1,190 @@
+//! Tool calls: their names, arguments and results come in pieces, late, twice, or never.
+//!
+//! The session wants each word about a call to stand alone, so what agents say once is remembered here while the call
+//! is open.
+
+use std::collections::BTreeMap;
+
+use convoke_core::content::{Diff, ToolResult, ToolStatus};
+use convoke_core::session::ToolUpdate;
+use serde_json::Value;
+
+use super::text::{self, TEXT_BYTES_MAX};
+
+/// Open calls that are remembered; beyond that the first one is forgotten, and what it said before is not repeated.
+const CALLS_MAX: usize = 256;
+/// The longest output of a running call that is handed on: some agents repeat all of it with every word they add.
+const RUNNING_TEXT_BYTES_MAX: usize = 4 << 10;
+
+/// The tool calls that are under way.
+#[derive(Debug, Default)]
+pub(super) struct Tools {
+    calls: BTreeMap<String, Call>,
+}
+
+/// What is known of an open call.
+#[derive(Debug, Default)]
+struct Call {
+    /// All that was told of it.
+    known: ToolUpdate,
+    text: Option<String>,
+    diffs: Vec<Diff>,
+    /// Terminals whose output belongs to it.
+    terminals: Vec<String>,
+    /// What came of it in the agent's own words, for want of content.
+    raw: Option<String>,
+}
+
+/// Looks up what a terminal has printed.
+pub(super) type Screens<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+impl Tools {
+    /// All that is known of a call after a `tool_call` or `tool_call_update`; none when that is nothing new, or when it
+    /// does not say of which call.
+    pub(super) fn hear(&mut self, update: &Value, screens: Screens<'_>) -> Option<ToolUpdate> {
+        let id = update.get("toolCallId")?.as_str()?;
+        let told = self.calls.get(id).map(|call| call.known.clone());
+        let call = self.open(id);
+        call.hear(update);
+        let known = match call.known.status {
+            Some(ToolStatus::Complete | ToolStatus::Error) => self.calls.remove(id)?.ended(screens),
+            Some(ToolStatus::Running) | None => {
+                call.known.result = call.running();
+                call.known.clone()
+            }
+        };
+        Some(known).filter(|known| told.as_ref() != Some(known))
+    }
+
+    /// What people know the call by, from all that was said of it.
+    pub(super) fn title(&self, id: &str) -> Option<&str> {
+        let known = &self.calls.get(id)?.known;
+        [&known.title, &known.tool, &known.kind].into_iter().find_map(Option::as_deref)
+    }
+
+    /// Forgets the calls of a turn that is over; some agents never say that they ended.
+    pub(super) fn clear(&mut self) {
+        self.calls.clear();
+    }
+
+    fn open(&mut self, id: &str) -> &mut Call {
+        if !self.calls.contains_key(id) && self.calls.len() >= CALLS_MAX {
+            self.calls.pop_first();
+        }
+        self.calls.entry(id.to_owned()).or_insert_with(|| {
+            let known = ToolUpdate { tool_call_id: id.to_owned(), ..ToolUpdate::default() };
+            Call { known, ..Call::default() }
+        })
+    }
+}
+
+impl Call {
+    fn hear(&mut self, update: &Value) {
+        let known = &mut self.known;
+        let status = update.get("status").and_then(Value::as_str).and_then(status);
+        known.tool = name(update).or_else(|| known.tool.take());
+        known.title = field(update, "title").or_else(|| known.title.take());
+        known.kind = field(update, "kind").or_else(|| known.kind.take());
+        known.args = arguments(update).or_else(|| known.args.take());
+        known.status = status.or(known.status);
+        self.raw = update.get("rawOutput").and_then(words).or_else(|| self.raw.take());
+        let content = update.get("content").and_then(Value::as_array).filter(|it| !it.is_empty());
+        if let Some(blocks) = content {
+            self.replace_content(blocks);
+        }
+    }
+
+    /// Content is always sent as a whole, and replaces what was there.
+    fn replace_content(&mut self, blocks: &[Value]) {
+        let texts = blocks.iter().filter_map(|block| text::of_block(block.get("content")?));
+        self.text = joined(texts);
+        self.diffs = blocks.iter().filter_map(diff).collect();
+        let terminals = blocks.iter().filter_map(|block| field(block, "terminalId"));
+        self.terminals = terminals.collect();
+    }
+
+    /// What there is to see of a running call.
+    fn running(&self) -> Option<ToolResult> {
+        let short = |text: &String| text.len() <= RUNNING_TEXT_BYTES_MAX;
+        let text = self.text.clone().filter(short);
+        let result = ToolResult { text, diffs: self.diffs.clone(), error: None };
+        Some(result).filter(|result| *result != ToolResult::default())
+    }
+
+    /// The call with all that came of it.
+    fn ended(self, screens: Screens<'_>) -> ToolUpdate {
+        let printed = self.terminals.iter().filter_map(|id| screens(id));
+        let mut text = joined(self.text.into_iter().chain(printed));
+        if text.is_none() && self.diffs.is_empty() {
+            text = self.raw;
+        }
+        let text = text.map(|text| text::cut(&text));
+        let (text, error) = match self.known.status {
+            Some(ToolStatus::Error) => (None, text),
+            Some(ToolStatus::Running | ToolStatus::Complete) | None => (text, None),
+        };
+        let result = ToolResult { text, diffs: self.diffs, error };
+        let result = Some(result).filter(|result| *result != ToolResult::default());
+        ToolUpdate { result, ..self.known }
+    }
+}
+
+fn status(word: &str) -> Option<ToolStatus> {
+    match word {
+        "pending" | "in_progress" => Some(ToolStatus::Running),
+        "completed" => Some(ToolStatus::Complete),
+        "failed" | "cancelled" => Some(ToolStatus::Error),
+        _ => None,
+    }
+}
+
+fn name(update: &Value) -> Option<String> {
+    let claude = update.pointer("/_meta/claudeCode").unwrap_or(&Value::Null);
+    field(update, "name").or_else(|| field(claude, "toolName"))
+}
+
+fn arguments(update: &Value) -> Option<Value> {
+    // Arguments that are still on their way are often sent as an empty object.
+    let is_there = |args: &&Value| {
+        !args.is_null() && args.as_object().is_none_or(|fields| !fields.is_empty())
+    };
+    let args = update.get("rawInput").filter(is_there)?;
+    Some(text::cut_value(args, TEXT_BYTES_MAX))
+}
+
+fn diff(block: &Value) -> Option<Diff> {
+    let text_of = |name: &str| block.get(name).and_then(Value::as_str).map(text::cut);
+    let path = field(block, "path")?;
+    Some(Diff { path, old_text: text_of("oldText"), new_text: text_of("newText")? })
+}
+
+/// What a tool returned, where the agent shows it in no other way.
+fn words(output: &Value) -> Option<String> {
+    let words = match output {
+        Value::Null => return None,
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            joined(blocks.iter().filter_map(text::of_block)).unwrap_or_else(|| output.to_string())
+        }
+        Value::Object(fields) => {
+            let known = ["formatted_output", "output", "stdout", "text", "content", "error"];
+            let text = known.iter().find_map(|key| fields.get(*key)?.as_str());
+            text.map_or_else(|| output.to_string(), str::to_owned)
+        }
+        Value::Bool(_) | Value::Number(_) => output.to_string(),
+    };
+    Some(text::cut(&words)).filter(|words| !words.is_empty())
+}
+
+fn joined(texts: impl Iterator<Item = String>) -> Option<String> {
+    let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+fn field(value: &Value, name: &str) -> Option<String> {
+    let text = value.get(name)?.as_str().filter(|text| !text.is_empty())?;
+    Some(text::cut_to(text, RUNNING_TEXT_BYTES_MAX))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! Tool calls in the shapes that agents were seen to send.
+
+use convoke_core::session::Report;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::acp::tests::scene::reported;
+
+fn hear(updates: impl IntoIterator<Item = Value>) -> String {
+    let mut tools = Tools::default();
+    let screens = |id: &str| (id == "terminal-1").then(|| "printed\n".to_owned());
+    let heard = updates.into_iter().filter_map(|update| tools.hear(&update, &screens));
+    heard.map(|update| reported(&Report::ToolCalled(update))).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn claude_names_and_fills_a_call_late() {
+    insta::assert_snapshot!(hear([
+        json!({"_meta": {"claudeCode": {"toolName": "Bash"}}, "toolCallId": "toolu_1", "sessionUpdate": "tool_call", "rawInput": {}, "status": "pending", "title": "Terminal", "kind": "execute", "content": []}),
+        json!({"toolCallId": "toolu_1", "sessionUpdate": "tool_call_update", "title": "echo hi", "rawInput": {"command": "echo hi"}}),
+        json!({"toolCallId": "toolu_1", "sessionUpdate": "tool_call_update", "_meta": {"claudeCode": {"toolResponse": {"stdout": "hi"}}}}),
+        json!({"toolCallId": "toolu_1", "sessionUpdate": "tool_call_update", "status": "completed", "rawOutput": "hi", "content": [{"type": "content", "content": {"type": "text", "text": "```console\nhi\n```"}}]}),
+    ]), @r#"
+    ! tool toolu_1, name "Bash", title "Terminal", kind "execute", status Running
+    ! tool toolu_1, name "Bash", title "echo hi", kind "execute", args {"command":"echo hi"}, status Running
+    ! tool toolu_1, name "Bash", title "echo hi", kind "execute", args {"command":"echo hi"}, status Complete, result {"text":"```console\nhi\n```"}
+    "#);
+}
+
+#[test]
+fn a_diff_is_kept_until_the_call_ends() {
+    insta::assert_snapshot!(hear([
+        json!({"toolCallId": "t", "name": "Write", "title": "Write a.txt", "content": [{"type": "diff", "path": "/w/a.txt", "oldText": null, "newText": "hi"}]}),
+        json!({"toolCallId": "t", "status": "completed"}),
+    ]), @r#"
+    ! tool t, name "Write", title "Write a.txt", result {"diffs":[{"path":"/w/a.txt","newText":"hi"}]}
+    ! tool t, name "Write", title "Write a.txt", status Complete, result {"diffs":[{"path":"/w/a.txt","newText":"hi"}]}
+    "#);
+}
+
+#[test]
+fn goose_says_neither_kind_nor_status_and_shows_a_terminal() {
+    insta::assert_snapshot!(hear([
+        json!({"toolCallId": "call_1", "title": "shell · echo hi", "rawInput": {"command": "echo hi"}, "_meta": {}}),
+        json!({"toolCallId": "call_1", "kind": "execute"}),
+        json!({"toolCallId": "call_1", "content": [{"type": "terminal", "terminalId": "terminal-1"}]}),
+        json!({"toolCallId": "call_1", "status": "completed"}),
+    ]), @r#"
+    ! tool call_1, title "shell · echo hi", args {"command":"echo hi"}
+    ! tool call_1, title "shell · echo hi", kind "execute", args {"command":"echo hi"}
+    ! tool call_1, title "shell · echo hi", kind "execute", args {"command":"echo hi"}, status Complete, result {"text":"printed\n"}
+    "#);
+}
+
+#[test]
+fn codex_shows_a_terminal_of_its_own_and_tells_the_output_apart() {
+    insta::assert_snapshot!(hear([
+        json!({"toolCallId": "call_1", "kind": "execute", "title": "touch x", "status": "in_progress", "content": [{"type": "terminal", "terminalId": "call_1"}], "rawInput": {"command": "touch x"}, "_meta": {"terminal_info": {}}}),
+        json!({"toolCallId": "call_1", "_meta": {"terminal_output_delta": {"data": "hello\n", "terminal_id": "call_1"}}}),
+        json!({"toolCallId": "call_1", "status": "completed", "rawOutput": {"formatted_output": "hello\n", "exit_code": 0}}),
+    ]), @r#"
+    ! tool call_1, title "touch x", kind "execute", args {"command":"touch x"}, status Running
+    ! tool call_1, title "touch x", kind "execute", args {"command":"touch x"}, status Complete, result {"text":"hello\n"}
+    "#);
+}
+
+#[test]
+fn a_failed_call_says_why_and_may_fail_twice() {
+    insta::assert_snapshot!(hear([
+        json!({"toolCallId": "t", "title": "apply_patch", "kind": "other"}),
+        json!({"toolCallId": "t", "status": "failed", "content": [{"type": "content", "content": {"type": "text", "text": "rejected"}}]}),
+        json!({"toolCallId": "t", "status": "failed"}),
+    ]), @r#"
+    ! tool t, title "apply_patch", kind "other"
+    ! tool t, title "apply_patch", kind "other", status Error, result {"error":"rejected"}
+    ! tool t, status Error
+    "#);
+}
+
+#[test]
+fn two_calls_with_one_id_are_one_call() {
+    insta::assert_snapshot!(hear([
+        json!({"sessionUpdate": "tool_call", "toolCallId": "t", "title": "one", "status": "pending"}),
+        json!({"sessionUpdate": "tool_call", "toolCallId": "t", "title": "two", "status": "in_progress"}),
+    ]), @r#"
+    ! tool t, title "one", status Running
+    ! tool t, title "two", status Running
+    "#);
+}
+
+#[test]
+fn odd_outputs_are_told_as_well_as_they_can_be() {
+    let outputs = [
+        json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]),
+        json!({"x": 1}),
+        json!([1]),
+        json!(5),
+        json!(""),
+        json!(null),
+    ];
+    let updates = outputs
+        .map(|output| json!({"toolCallId": "t", "status": "completed", "rawOutput": output}));
+    insta::assert_snapshot!(hear(updates), @r#"
+    ! tool t, status Complete, result {"text":"a\nb"}
+    ! tool t, status Complete, result {"text":"{\"x\":1}"}
+    ! tool t, status Complete, result {"text":"[1]"}
+    ! tool t, status Complete, result {"text":"5"}
+    ! tool t, status Complete
+    ! tool t, status Complete
+    "#);
+}
+
+#[test]
+fn what_a_running_call_prints_is_shown_while_it_is_short() {
+    let printed = |length: usize| {
+        let text = "x".repeat(length);
+        json!({"toolCallId": "t", "status": "in_progress", "content": [{"type": "content", "content": {"type": "text", "text": text}}]})
+    };
+    let mut tools = Tools::default();
+    let mut length = |update: Value| {
+        let result = tools.hear(&update, &|_| None).unwrap().result;
+        result.and_then(|result| result.text).map(|text| text.len())
+    };
+    assert_eq!(length(printed(10)), Some(10));
+    assert_eq!(length(printed(5000)), None);
+    assert_eq!(length(json!({"toolCallId": "t", "status": "completed"})), Some(5000));
+}
+
+#[test]
+fn results_and_diffs_are_cut() {
+    let long = "x".repeat(2 << 20);
+    let mut tools = Tools::default();
+    let update = json!({"toolCallId": "t", "status": "completed", "rawInput": {"a": long}, "content": [
+        {"type": "content", "content": {"type": "text", "text": long}},
+        {"type": "diff", "path": "a", "oldText": long, "newText": long},
+    ]});
+    let heard = tools.hear(&update, &|_| None).unwrap();
+    let result = heard.result.unwrap();
+    let diff = result.diffs.into_iter().next().unwrap();
+    for text in [result.text.unwrap(), diff.old_text.unwrap(), diff.new_text] {
+        assert!(text.ends_with("[cut here by Convoke: 1048496 of 2097152 bytes]"));
+    }
+    assert!(heard.args.unwrap().to_string().len() < 20_000);
+}
+
+#[test]
+fn no_more_calls_are_remembered_than_there_is_room_for() {
+    let mut tools = Tools::default();
+    for number in 0..2 * CALLS_MAX {
+        tools.hear(&json!({"toolCallId": format!("{number:04}"), "title": "x"}), &|_| None);
+    }
+    assert_eq!(tools.calls.len(), CALLS_MAX);
+    assert_eq!(tools.title("0000"), None);
+    assert_eq!(tools.title("0511"), Some("x"));
+    assert_eq!(tools.hear(&json!({"title": "of no call"}), &|_| None), None);
+}

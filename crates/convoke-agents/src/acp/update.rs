@@ -1,0 +1,174 @@
+//! What `session/update` notifications mean in Convoke's words. The only place that knows both vocabularies.
+
+use convoke_core::content::{Cost, PlanPriority, PlanStatus, PlanStep, Usage};
+use convoke_core::notice::{Event, Notice};
+use convoke_core::session::Report;
+use serde_json::Value;
+
+use super::offer::Offers;
+use super::text::{self, UNKNOWN_BYTES_MAX};
+use super::tool::{Screens, Tools};
+
+/// Updates of unknown kinds that are kept in one turn; the rest is only logged, in case that one comes as a stream.
+const UNKNOWN_MAX: u32 = 64;
+/// Steps of a plan that are handed on; people do not read more.
+const STEPS_MAX: usize = 1000;
+/// The longest step of a plan that is handed on.
+const STEP_BYTES_MAX: usize = 4 << 10;
+
+/// Understands updates, and remembers what later ones leave out.
+#[derive(Debug, Default)]
+pub(super) struct Translator {
+    pub(super) tools: Tools,
+    pub(super) offers: Offers,
+    /// Updates of unknown kinds in this turn.
+    unknown: u32,
+}
+
+/// Whether updates tell what happens, or repeat what happened before the process was started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hearing {
+    Live,
+    Replay,
+}
+
+impl Translator {
+    /// What an update reports, if anything.
+    pub(super) fn hear(
+        &mut self,
+        update: &Value,
+        hearing: Hearing,
+        screens: Screens<'_>,
+    ) -> Option<Report> {
+        let Some(kind) = update.get("sessionUpdate").and_then(Value::as_str) else {
+            tracing::debug!("an update does not say of which kind it is");
+            return None;
+        };
+        // What the agent offers holds for now, also when it is sent along with old words.
+        let offer = match kind {
+            "available_commands_update" => self.offers.commands(update),
+            "current_mode_update" => self.offers.mode(update.get("currentModeId")?.as_str()?),
+            "config_option_update" => self.offers.settings(update.get("configOptions")?),
+            _ if hearing == Hearing::Replay => return None,
+            _ => return self.hear_live(kind, update, screens),
+        };
+        offer.map(Report::Noticed)
+    }
+
+    fn hear_live(&mut self, kind: &str, update: &Value, screens: Screens<'_>) -> Option<Report> {
+        match kind {
+            "agent_message_chunk" => chunk(update).map(Report::Said),
+            "agent_thought_chunk" => chunk(update).map(Report::Thought),
+            // Some agents echo the prompt, which is in the log already.
+            "user_message_chunk" => None,
+            "tool_call" | "tool_call_update" => {
+                self.tools.hear(update, screens).map(Report::ToolCalled)
+            }
+            "plan" => steps(update).map(Report::Planned),
+            "usage_update" => context(update).map(Report::Spent),
+            "notice" => advice(update).map(Report::Noticed),
+            "compaction_update" => compaction(update).map(Report::Noticed),
+            // The title is the human's, and a summary is for the agent itself.
+            "session_info_update" | "compaction_summary_chunk" => {
+                tracing::debug!(kind, "an update that people need not see");
+                None
+            }
+            _ => self.unknown(kind, update),
+        }
+    }
+
+    /// A new turn begins.
+    pub(super) fn begin_turn(&mut self) {
+        self.tools.clear();
+        self.unknown = 0;
+    }
+
+    fn unknown(&mut self, kind: &str, update: &Value) -> Option<Report> {
+        self.unknown = self.unknown.saturating_add(1);
+        if self.unknown > UNKNOWN_MAX {
+            tracing::debug!(kind, "one more update of an unknown kind");
+            return None;
+        }
+        let payload = text::cut_value(update, UNKNOWN_BYTES_MAX);
+        let event = Event::Unknown { kind: text::cut_to(kind, STEP_BYTES_MAX), payload };
+        Some(Report::Noticed(Notice::new(event)))
+    }
+}
+
+fn chunk(update: &Value) -> Option<String> {
+    text::of_block(update.get("content")?).filter(|text| !text.is_empty())
+}
+
+fn steps(update: &Value) -> Option<Vec<PlanStep>> {
+    let entries = update.get("entries")?.as_array()?;
+    Some(entries.iter().take(STEPS_MAX).filter_map(step).collect())
+}
+
+fn step(entry: &Value) -> Option<PlanStep> {
+    let word = |name: &str| entry.get(name).and_then(Value::as_str);
+    Some(PlanStep {
+        content: text::cut_to(word("content")?, STEP_BYTES_MAX),
+        status: match word("status") {
+            Some("in_progress") => PlanStatus::InProgress,
+            Some("completed") => PlanStatus::Completed,
+            Some(_) | None => PlanStatus::Pending,
+        },
+        priority: match word("priority") {
+            Some("high") => Some(PlanPriority::High),
+            Some("medium") => Some(PlanPriority::Medium),
+            Some("low") => Some(PlanPriority::Low),
+            Some(_) | None => None,
+        },
+    })
+}
+
+/// How full the context is, and what the session has cost.
+fn context(update: &Value) -> Option<Usage> {
+    let cost = update.get("cost").and_then(|cost| {
+        let currency = cost.get("currency")?.as_str()?.to_owned();
+        Some(Cost { amount: cost.get("amount")?.as_f64()?, currency })
+    });
+    let (context_used, context_size) = (count(update, "used"), count(update, "size"));
+    said_something(Usage { context_used, context_size, cost, ..Usage::default() })
+}
+
+/// What the turn has cost, as the answer to a prompt tells it.
+pub(super) fn usage(answer: &Value) -> Option<Usage> {
+    let usage = answer.get("usage")?;
+    let (input_tokens, output_tokens) = (count(usage, "inputTokens"), count(usage, "outputTokens"));
+    said_something(Usage { input_tokens, output_tokens, ..Usage::default() })
+}
+
+fn said_something(usage: Usage) -> Option<Usage> {
+    Some(usage).filter(|usage| *usage != Usage::default())
+}
+
+fn count(value: &Value, field: &str) -> Option<u64> {
+    value.get(field)?.as_u64()
+}
+
+fn advice(update: &Value) -> Option<Notice> {
+    let word = |name: &str| {
+        let text = update.get(name)?.as_str().filter(|text| !text.is_empty())?;
+        Some(text::cut_to(text, UNKNOWN_BYTES_MAX))
+    };
+    let words = [word("title"), word("description")];
+    let text = words.into_iter().flatten().collect::<Vec<_>>().join(": ");
+    let severity = word("severity").unwrap_or_else(|| "info".to_owned());
+    (!text.is_empty()).then(|| Notice::worded(Event::Advice { severity }, text))
+}
+
+fn compaction(update: &Value) -> Option<Notice> {
+    match update.get("status").and_then(Value::as_str) {
+        Some("completed") => Some(Notice::new(Event::Compacted)),
+        Some("failed") => {
+            let why = update.get("error").and_then(Value::as_str).unwrap_or("it does not say why");
+            let text = format!("The agent could not compact its context: {}", text::cut(why));
+            Some(Notice::worded(Event::Advice { severity: "error".to_owned() }, text))
+        }
+        Some(_) | None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+//! Updates of every kind, as agents were seen to send them.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::acp::tests::scene::reported;
+
+fn hear(hearing: Hearing, updates: impl IntoIterator<Item = Value>) -> String {
+    let mut translator = Translator::default();
+    let reports =
+        updates.into_iter().filter_map(|update| translator.hear(&update, hearing, &|_| None));
+    reports.map(|report| reported(&report)).collect::<Vec<_>>().join("\n")
+}
+
+fn every_kind() -> Vec<Value> {
+    let text = |text: &str| json!({"type": "text", "text": text});
+    vec![
+        json!({"sessionUpdate": "agent_message_chunk", "content": text("ECHO tur"), "messageId": "msg_1"}),
+        json!({"content": text(""), "_meta": {"usage": {}}, "sessionUpdate": "agent_message_chunk"}),
+        json!({"sessionUpdate": "agent_thought_chunk", "content": text("****\npondering")}),
+        json!({"sessionUpdate": "user_message_chunk", "content": text("echoed prompt")}),
+        json!({"sessionUpdate": "tool_call", "toolCallId": "t", "title": "x"}),
+        json!({"sessionUpdate": "plan", "entries": [
+            {"content": "first", "priority": "high", "status": "completed"},
+            {"content": "second", "priority": "urgent", "status": "in_progress"},
+            {"content": "third"},
+            {"status": "pending"},
+        ]}),
+        json!({"sessionUpdate": "usage_update", "used": 11734, "size": 1_000_000, "cost": {"amount": 0.14, "currency": "USD"}}),
+        json!({"sessionUpdate": "usage_update"}),
+        json!({"sessionUpdate": "session_info_update", "title": "hello one", "updatedAt": "2026-11-15T00:00:00Z"}),
+        json!({"sessionUpdate": "session_info_update", "_meta": {"goose": {"activeRunId": "r"}}}),
+        json!({"sessionUpdate": "config_option_update", "configOptions": [{"id": "effort", "name": "Effort", "category": "thought_level", "currentValue": "low", "options": []}]}),
+        json!({"sessionUpdate": "current_mode_update", "currentModeId": "https://agentclientprotocol.com/protocol/session-modes#agent"}),
+        json!({"sessionUpdate": "available_commands_update", "availableCommands": [{"name": "init", "description": "Begins"}], "_meta": {"availableSkillDetails": "x".repeat(500_000)}}),
+        json!({"sessionUpdate": "notice", "severity": "warning", "title": "Low on credit", "description": "Soon over"}),
+        json!({"sessionUpdate": "notice"}),
+        json!({"sessionUpdate": "compaction_update", "compactionId": "c", "status": "in_progress"}),
+        json!({"sessionUpdate": "compaction_update", "compactionId": "c", "status": "completed"}),
+        json!({"sessionUpdate": "compaction_update", "compactionId": "c", "status": "failed", "error": "no model"}),
+        json!({"sessionUpdate": "subagent_update", "sessionId": "child"}),
+        json!({"sessionUpdate": 5}),
+        json!(null),
+    ]
+}
+
+#[test]
+fn every_kind_of_update_is_told_in_our_words() {
+    insta::assert_snapshot!(hear(Hearing::Live, every_kind()), @r#"
+    ! said "ECHO tur"
+    ! thought "****\npondering"
+    ! tool t, title "x"
+    ! planned [{"content":"first","status":"completed","priority":"high"},{"content":"second","status":"in_progress"},{"content":"third","status":"pending"}]
+    ! spent {"contextUsed":11734,"contextSize":1000000,"cost":{"amount":0.14,"currency":"USD"}}
+    ! noticed {"event":"settings","settings":[{"id":"effort","name":"Effort","category":"thought_level","current":"low","choices":[]}],"text":"Settings on offer: 1."}
+    ! noticed {"event":"modes","current":"https://agentclientprotocol.com/protocol/session-modes#agent","text":"The agent is in mode https://agentclientprotocol.com/protocol/session-modes#agent."}
+    ! noticed {"event":"commands","commands":[{"name":"init","description":"Begins"}],"text":"Commands on offer: 1."}
+    ! noticed {"event":"advice","severity":"warning","text":"Low on credit: Soon over"}
+    ! noticed {"event":"compacted","text":"The agent compacted its context."}
+    ! noticed {"event":"advice","severity":"error","text":"The agent could not compact its context: no model"}
+    ! noticed {"event":"unknown","kind":"subagent_update","payload":{"sessionId":"child","sessionUpdate":"subagent_update"},"text":"The agent sent something Convoke does not know: subagent_update."}
+    "#);
+}
+
+#[test]
+fn a_replay_tells_only_what_holds_now() {
+    insta::assert_snapshot!(hear(Hearing::Replay, every_kind()), @r#"
+    ! noticed {"event":"settings","settings":[{"id":"effort","name":"Effort","category":"thought_level","current":"low","choices":[]}],"text":"Settings on offer: 1."}
+    ! noticed {"event":"modes","current":"https://agentclientprotocol.com/protocol/session-modes#agent","text":"The agent is in mode https://agentclientprotocol.com/protocol/session-modes#agent."}
+    ! noticed {"event":"commands","commands":[{"name":"init","description":"Begins"}],"text":"Commands on offer: 1."}
+    "#);
+}
+
+#[test]
+fn an_unknown_update_is_kept_short_and_not_too_often() {
+    let flood = || json!({"sessionUpdate": "smoke_signal", "data": "x".repeat(100_000)});
+    let mut translator = Translator::default();
+    let mut hear = || translator.hear(&flood(), Hearing::Live, &|_| None);
+    let Some(Report::Noticed(Notice { event: Event::Unknown { kind, payload }, .. })) = hear()
+    else {
+        panic!("nothing was reported")
+    };
+    assert_eq!(kind, "smoke_signal");
+    assert!(payload.to_string().len() < 17_000);
+    assert_eq!((0..100).filter(|_| hear().is_some()).count(), 63);
+    translator.begin_turn();
+    assert!(translator.hear(&flood(), Hearing::Live, &|_| None).is_some());
+}
+
+#[test]
+fn long_words_are_cut() {
+    let update = json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x".repeat(3 << 20)}});
+    let report = Translator::default().hear(&update, Hearing::Live, &|_| None);
+    let Some(Report::Said(text)) = report else { panic!("{report:?}") };
+    assert!(text.ends_with("[cut here by Convoke: 1048496 of 3145728 bytes]"));
+}

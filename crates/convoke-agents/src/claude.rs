@@ -1,0 +1,132 @@
+//! Drives `claude` itself, by the frames that it exchanges with programs on its standard input and output.
+//!
+//! A turn can also begin without a prompt, when something that runs in the background is done. What is said and done
+//! in it is reported like everything else, but it ends none of the turns that were asked for.
+
+mod arguments;
+mod conversation;
+mod create;
+mod outbox;
+mod refusal;
+mod session_file;
+mod talk;
+mod tool_servers;
+
+use std::pin::pin;
+use std::time::Duration;
+
+use convoke_core::process::Exit;
+use convoke_core::session::Report;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use crate::driver::{Abilities, Driver, Launch, ORDERS_MAX, Random, Start, Started, Wish};
+use crate::process::Child;
+use crate::{Error, Result};
+
+use conversation::Conversation;
+use talk::{End, Talk};
+
+pub use create::create_session;
+pub use session_file::session_file;
+
+/// How long it may take to exit after it closed its output; then it is killed.
+const EXIT_GRACE: Duration = Duration::from_secs(1);
+/// How long it may take to hear that its turn is cancelled before it is stopped all the same.
+const LEAVE_GRACE: Duration = Duration::from_secs(1);
+
+/// It takes up a session without replaying it; everything else is done with the files that it keeps.
+const ABILITIES: Abilities = Abilities { load: false, resume: true, list: false, close: false };
+
+/// Starts `claude` and waits until it can be prompted. Reports come through `reports`.
+pub(crate) async fn start(
+    launch: Launch,
+    random: Random,
+    reports: mpsc::Sender<Report>,
+) -> Result<(Driver, Started)> {
+    let session = match &launch.start {
+        Start::New { id } => id.clone(),
+        Start::Resume { agent_session } => agent_session.clone(),
+    };
+    let servers = tool_servers::File::write(&launch, random)?;
+    let args = arguments::to_talk(&launch, servers.as_ref().map(tool_servers::File::path))?;
+    let launch = Launch { args, ..launch };
+    let (mut child, pipes) = Child::spawn(&launch).await?;
+    let mut talk = Talk::new(Conversation::new(session.clone(), random), pipes, reports);
+    let Ok(greeted) = timeout(launch.patience, greet(&mut talk, &mut child, &session)).await else {
+        return Err(Error::Timeout { program: launch.program, after: launch.patience });
+    };
+    let name =
+        greeted?.map_or("Claude Code".to_owned(), |version| format!("Claude Code {version}"));
+    let (pid, (orders, wishes)) = (child.pid(), mpsc::channel(ORDERS_MAX));
+    let task = tokio::spawn(async move {
+        let exit = attend(child, talk, wishes).await;
+        // It may want to read about its servers again as long as it lives.
+        drop(servers);
+        exit
+    });
+    let introduced_as = Some(name);
+    let started = Started { agent_session: session, introduced_as, abilities: ABILITIES };
+    Ok((Driver::new(pid, orders, task), started))
+}
+
+/// Greets an agent that may end at any moment, and tells its version.
+async fn greet(talk: &mut Talk, child: &mut Child, session: &str) -> Result<Option<String>> {
+    let greeted = tokio::select! {
+        greeted = talk.greet() => greeted,
+        exit = child.exited() => return Err(refusal::sort_out(exit, session)),
+    };
+    match greeted {
+        Err(Error::Gone) => Err(refusal::sort_out(last_exit(child).await, session)),
+        other => other,
+    }
+}
+
+/// Attends to an agent until it is gone, and tells how it ended.
+async fn attend(mut child: Child, mut talk: Talk, mut wishes: mpsc::Receiver<Wish>) -> Exit {
+    let end = tokio::select! {
+        end = talk.run(&mut wishes) => Ok(end),
+        exit = child.exited() => Err(exit),
+    };
+    let exit = match end {
+        Ok(End::Stopped) => return stop(child, talk).await,
+        Ok(End::Deserted) => {
+            child.kill();
+            return child.exited().await;
+        }
+        Ok(End::Silent) => last_exit(&mut child).await,
+        Err(exit) => {
+            if talk.hear_out(&mut wishes).await != End::Silent {
+                return exit;
+            }
+            exit
+        }
+    };
+    talk.report_last(Report::Exited(exit.clone()), &mut wishes).await;
+    exit
+}
+
+/// How a process ends that has closed its output.
+async fn last_exit(child: &mut Child) -> Exit {
+    match timeout(EXIT_GRACE, child.exited()).await {
+        Ok(exit) => exit,
+        Err(_) => {
+            child.kill();
+            child.exited().await
+        }
+    }
+}
+
+/// Takes leave. Without being told, it would finish its turn after its input is closed.
+async fn stop(child: Child, mut talk: Talk) -> Exit {
+    // It is stopped anyhow.
+    timeout(LEAVE_GRACE, talk.leave()).await.ok();
+    let mut stopped = pin!(child.stop(talk.take_input()));
+    tokio::select! {
+        exit = &mut stopped => exit,
+        () = talk.drain() => stopped.await,
+    }
+}
+
+#[cfg(test)]
+mod tests;

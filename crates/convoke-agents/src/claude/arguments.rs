@@ -1,0 +1,57 @@
+//! What `claude` is started with.
+
+use std::path::Path;
+
+use crate::driver::{Launch, Start};
+use crate::{Error, Result};
+
+/// Makes it speak frames both ways, whole and in pieces, and ask us for permission. `--verbose` is what it demands.
+const TALK: [&str; 9] = [
+    "--print",
+    "--input-format",
+    "stream-json",
+    "--output-format",
+    "stream-json",
+    "--verbose",
+    "--include-partial-messages",
+    "--permission-prompt-tool",
+    "stdio",
+];
+
+/// The arguments of a process that takes part in a conversation.
+pub(super) fn to_talk(launch: &Launch, servers: Option<&Path>) -> Result<Vec<String>> {
+    let (flag, id) = match &launch.start {
+        Start::New { id } => ("--session-id", checked(id)?),
+        Start::Resume { agent_session: id } => {
+            let cannot = |error: Error| Error::CannotResume { detail: error.to_string() };
+            ("--resume", checked(id).map_err(cannot)?)
+        }
+    };
+    let mut args = launch.args.clone();
+    args.extend(TALK.map(str::to_owned));
+    args.extend([flag.to_owned(), id.to_owned()]);
+    if let Some(servers) = servers {
+        args.extend(["--mcp-config".to_owned(), servers.to_string_lossy().into_owned()]);
+    }
+    Ok(args)
+}
+
+/// The arguments of a process that does nothing but make a session.
+pub(super) fn to_create(launch: &Launch, id: &str) -> Result<Vec<String>> {
+    let flags = ["--session-id", checked(id)?, "--print", "ping"];
+    Ok(launch.args.iter().cloned().chain(flags.map(str::to_owned)).collect())
+}
+
+/// A session's id, which must not be taken for an option by the program, nor for a path by anybody else.
+fn checked(id: &str) -> Result<&str> {
+    let fits = |(at, byte): (usize, u8)| match at {
+        8 | 13 | 18 | 23 => byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    };
+    if id.len() == 36 && id.bytes().enumerate().all(fits) {
+        return Ok(id);
+    }
+    Err(Error::Refused {
+        detail: format!("a session of Claude's is named by a UUID, not by '{id}'"),
+    })
+}

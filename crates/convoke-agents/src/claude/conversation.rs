@@ -1,0 +1,211 @@
+//! What is known of a conversation with `claude`, and what follows from what either side says.
+//!
+//! Nothing here reads, writes or waits. Frames are read field by field, because a field that is missing or of another
+//! type must never cost the rest of its frame: an unread `result` would be a turn without an end.
+
+mod answer;
+mod ending;
+mod human;
+mod offer;
+mod system;
+mod tool;
+mod wish;
+
+use std::collections::BTreeMap;
+use std::mem;
+
+use convoke_core::id::RequestId;
+use convoke_core::message::Seq;
+use convoke_core::notice::{Event, Notice};
+use convoke_core::session::Report;
+use convoke_core::turn::{FailureKind, Stop};
+use serde_json::{Value, json};
+
+use crate::driver::{Order, Random};
+
+use answer::Answer;
+use human::Ask;
+use offer::Offer;
+use tool::Calls;
+use wish::Wishes;
+
+pub(super) use offer::Greeting;
+
+/// How much of a frame that nobody knows is kept.
+const UNKNOWN_CHARS_MAX: usize = 4096;
+
+/// What must be done next.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Step {
+    /// Tell the session.
+    Tell(Report),
+    /// Send this to the agent.
+    Send(Value),
+}
+
+/// A conversation as it stands.
+pub(super) struct Conversation {
+    random: Random,
+    /// The agent's id of the session; `/clear` changes it.
+    session: String,
+    turn: Option<Turn>,
+    answer: Answer,
+    calls: Calls,
+    asked: BTreeMap<RequestId, Ask>,
+    wishes: Wishes,
+    offer: Offer,
+    /// What was last said about the limits of use.
+    limit: String,
+    steps: Vec<Step>,
+}
+
+/// A turn that one of our prompts began.
+struct Turn {
+    /// The place of the prompt.
+    place: Seq,
+    /// The id that the prompt was sent with; the result of the turn names it.
+    message: String,
+    /// Whether we asked to stop it.
+    interrupted: bool,
+    /// Whether a word was said in it.
+    answered: bool,
+    /// How often people were told of a retry.
+    retries_told: u32,
+}
+
+impl Conversation {
+    /// A conversation in which nothing was said yet.
+    pub(super) fn new(session: String, random: Random) -> Self {
+        Self {
+            random,
+            session,
+            turn: None,
+            answer: Answer::default(),
+            calls: Calls::default(),
+            asked: BTreeMap::new(),
+            wishes: Wishes::default(),
+            offer: Offer::default(),
+            limit: String::new(),
+            steps: Vec::new(),
+        }
+    }
+
+    /// Takes in a frame of the agent's.
+    pub(super) fn hear(&mut self, frame: &Value) -> Vec<Step> {
+        match word(frame, "type") {
+            "stream_event" => self.hear_piece(frame),
+            "assistant" => self.hear_message(frame),
+            "user" => self.hear_results(frame),
+            "system" => self.hear_system(frame),
+            "result" => self.hear_ending(frame),
+            "control_request" => self.hear_request(frame),
+            "control_response" => self.hear_response(&frame["response"]),
+            "control_cancel_request" => self.hear_withdrawal(word(frame, "request_id")),
+            "command_lifecycle" => self.hear_progress_of_prompt(frame),
+            "rate_limit_event" => self.hear_limit(&frame["rate_limit_info"]),
+            kind => self.hear_unknown(kind, frame),
+        }
+        mem::take(&mut self.steps)
+    }
+
+    /// Takes in an order.
+    pub(super) fn obey(&mut self, order: Order) -> Vec<Step> {
+        match order {
+            Order::Prompt { turn, text } => self.prompt(turn, &text),
+            Order::Cancel => self.cancel(),
+            Order::Reply { request, reply } => self.reply(request, reply),
+            Order::SetMode { mode } => self.wish_mode(mode),
+            Order::SetSetting { setting, choice } => self.wish_setting(&setting, choice),
+        }
+        mem::take(&mut self.steps)
+    }
+
+    /// What is sent before the process is stopped, so that it does not go on with its turn.
+    pub(super) fn leave(&mut self) -> Vec<Step> {
+        self.cancel();
+        self.steps.retain(|step| matches!(step, Step::Send(_)));
+        mem::take(&mut self.steps)
+    }
+
+    fn prompt(&mut self, place: Seq, text: &str) {
+        if self.turn.is_some() {
+            // Claude would make one turn of both, and end it with one result.
+            let stop = Stop::failed(FailureKind::Internal, "another turn was still running");
+            return self.tell(Report::TurnEnded { turn: place, stop });
+        }
+        let message = self.new_id();
+        self.send(json!({
+            "type": "user",
+            "message": {"role": "user", "content": text},
+            "parent_tool_use_id": null,
+            "session_id": "",
+            "uuid": message,
+        }));
+        let (interrupted, answered, retries_told) = (false, false, 0);
+        self.turn = Some(Turn { place, message, interrupted, answered, retries_told });
+    }
+
+    fn cancel(&mut self) {
+        if let Some(turn) = &mut self.turn {
+            turn.interrupted = true;
+            self.wish_interrupt();
+        }
+    }
+
+    /// An interrupt that comes before the prompt has begun stops nothing, so it is sent again when it does.
+    fn hear_progress_of_prompt(&mut self, frame: &Value) {
+        let is_ours = |turn: &Turn| turn.interrupted && turn.message == word(frame, "command_uuid");
+        if word(frame, "state") == "started" && self.turn.as_ref().is_some_and(is_ours) {
+            self.wish_interrupt();
+        }
+    }
+
+    fn hear_unknown(&mut self, kind: &str, frame: &Value) {
+        if frame["message"].is_null() && frame["content"].is_null() {
+            return tracing::debug!(
+                kind,
+                "claude sent a frame of a kind that says nothing to people"
+            );
+        }
+        let text = frame.to_string();
+        let payload = match text.char_indices().nth(UNKNOWN_CHARS_MAX) {
+            Some((end, _)) => json!({"cut": text.get(..end)}),
+            None => frame.clone(),
+        };
+        self.notice(Event::Unknown { kind: kind.to_owned(), payload });
+    }
+
+    fn tell(&mut self, report: Report) {
+        self.steps.push(Step::Tell(report));
+    }
+
+    fn send(&mut self, frame: Value) {
+        self.steps.push(Step::Send(frame));
+    }
+
+    fn notice(&mut self, event: Event) {
+        self.tell(Report::Noticed(Notice::new(event)));
+    }
+
+    fn advise(&mut self, severity: &str, text: String) {
+        let event = Event::Advice { severity: severity.to_owned() };
+        self.tell(Report::Noticed(Notice::worded(event, text)));
+    }
+
+    fn new_id(&self) -> String {
+        RequestId::from_random((self.random)()).to_string()
+    }
+}
+
+/// A field as a word, or nothing when it is none.
+fn word<'a>(frame: &'a Value, field: &str) -> &'a str {
+    frame[field].as_str().unwrap_or_default()
+}
+
+/// A field as a list, or an empty one.
+fn list<'a>(frame: &'a Value, field: &str) -> &'a [Value] {
+    frame[field].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

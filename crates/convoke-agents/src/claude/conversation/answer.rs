@@ -1,0 +1,122 @@
+//! What the agent says and thinks, in pieces or in whole messages.
+//!
+//! A sub-agent talks to the agent and not to people, so its words are left out; its tool calls are shown.
+
+use convoke_core::session::Report;
+use serde_json::Value;
+
+use super::{Conversation, list, word};
+
+/// The message that the agent is at.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    /// The message whose pieces are coming.
+    current: String,
+    /// The last message of which pieces came; when it comes as a whole, its words were told already.
+    in_pieces: String,
+    read_tokens: u64,
+    written_tokens: u64,
+}
+
+impl Answer {
+    /// How many tokens of the conversation the model had before it after its last message.
+    pub(super) fn context_used(&self) -> Option<u64> {
+        Some(self.read_tokens + self.written_tokens).filter(|tokens| *tokens > 0)
+    }
+
+    /// Takes the count of a conversation that was made shorter.
+    pub(super) fn shorten(&mut self, tokens: u64) {
+        (self.read_tokens, self.written_tokens) = (tokens, 0);
+    }
+
+    fn count(&mut self, usage: &Value) {
+        // What comes with the last pieces may count the written tokens only, and messages that no model wrote count none.
+        let (read, written) = (read_tokens(usage), usage["output_tokens"].as_u64().unwrap_or(0));
+        if read > 0 {
+            self.read_tokens = read;
+        }
+        if written > 0 {
+            self.written_tokens = written;
+        }
+    }
+}
+
+/// The tokens that the model read, whether they came from a cache or not.
+pub(super) fn read_tokens(usage: &Value) -> u64 {
+    ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"]
+        .iter()
+        .filter_map(|field| usage[field].as_u64())
+        .fold(0, u64::saturating_add)
+}
+
+impl Conversation {
+    pub(super) fn hear_piece(&mut self, frame: &Value) {
+        if is_from_sub_agent(frame) {
+            return;
+        }
+        let event = &frame["event"];
+        match word(event, "type") {
+            "message_start" => {
+                word(&event["message"], "id").clone_into(&mut self.answer.current);
+                self.answer.count(&event["message"]["usage"]);
+            }
+            "message_delta" => self.answer.count(&event["usage"]),
+            "content_block_delta" => self.hear_delta(&event["delta"]),
+            // Starts and ends of blocks, and what later versions may add around the pieces.
+            _ => {}
+        }
+    }
+
+    /// The arguments of a tool come in pieces too, but are told when the call is whole.
+    fn hear_delta(&mut self, delta: &Value) {
+        match word(delta, "type") {
+            "text_delta" => self.say(word(delta, "text")),
+            "thinking_delta" => self.think(word(delta, "thinking")),
+            _ => return,
+        }
+        self.answer.in_pieces.clone_from(&self.answer.current);
+    }
+
+    pub(super) fn hear_message(&mut self, frame: &Value) {
+        let message = &frame["message"];
+        let by_sub_agent = is_from_sub_agent(frame);
+        if !by_sub_agent {
+            self.answer.count(&message["usage"]);
+        }
+        let id = word(message, "id");
+        let was_told = !id.is_empty() && self.answer.in_pieces == id;
+        // An error of the model's comes again as the result of the turn.
+        let is_error = frame["is_api_error_message"] == true;
+        let is_news = !by_sub_agent && !was_told && !is_error;
+        for block in list(message, "content") {
+            match word(block, "type") {
+                "text" if is_news => self.say(word(block, "text")),
+                "thinking" if is_news => self.think(word(block, "thinking")),
+                "tool_use" | "server_tool_use" | "mcp_tool_use" => self.call(block, frame),
+                // Tools that the model's maker runs have their results among the words.
+                _ if block["tool_use_id"].is_string() => self.settle(block, &Value::Null),
+                _ => {}
+            }
+        }
+    }
+
+    pub(super) fn say(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        if let Some(turn) = &mut self.turn {
+            turn.answered = true;
+        }
+        self.tell(Report::Said(text.to_owned()));
+    }
+
+    fn think(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.tell(Report::Thought(text.to_owned()));
+        }
+    }
+}
+
+fn is_from_sub_agent(frame: &Value) -> bool {
+    frame["parent_tool_use_id"].is_string()
+}

@@ -1,0 +1,249 @@
+//! What the agent asks of the human: permissions, and questions of its own.
+
+use convoke_core::id::RequestId;
+use convoke_core::question::{Answer, Choice, Limits, Question, check_questions};
+use convoke_core::request::{
+    PermissionKind, PermissionOption, PermissionRecord, QuestionRecord, Request, State,
+};
+use convoke_core::session::{PENDING_MAX, Reply, Report};
+use serde_json::{Map, Value, json};
+
+use super::tool::full_title;
+use super::{Conversation, list, word};
+
+const ALLOW: &str = "allow";
+const ALLOW_ALWAYS: &str = "allow_always";
+const DENY: &str = "deny";
+/// The tool by which the agent asks questions. Its permission is answered with the answers.
+const QUESTION_TOOL: &str = "AskUserQuestion";
+/// More than the agent's own limits, which may change; whoever shows the questions has to cope.
+const QUESTION_LIMITS: Limits = Limits { questions_max: 16, options_max: 32 };
+
+/// A request of the agent's that is open.
+#[derive(Debug)]
+pub(super) struct Ask {
+    /// What the agent calls it.
+    wire_id: String,
+    /// What it wants to call the tool with.
+    input: Value,
+    subject: Subject,
+}
+
+#[derive(Debug)]
+enum Subject {
+    /// May it, and what becomes allowed when the answer is "always".
+    Permission { always: Vec<Value> },
+    /// What does the human want.
+    Questions(Vec<Question>),
+}
+
+impl Conversation {
+    pub(super) fn hear_request(&mut self, frame: &Value) {
+        let (wire_id, request) = (word(frame, "request_id"), &frame["request"]);
+        let subtype = word(request, "subtype");
+        if subtype != "can_use_tool" {
+            let error = format!("Convoke does not take requests of the kind '{subtype}'");
+            return self.respond(json!({
+                "subtype": "error", "request_id": wire_id, "error": error,
+            }));
+        }
+        if self.asked.len() >= PENDING_MAX {
+            return self.answer(wire_id, deny("Too many requests wait for the user already."));
+        }
+        let id = RequestId::from_random((self.random)());
+        let (tool, input) = (word(request, "tool_name"), &request["input"]);
+        let tool_call_id = request["tool_use_id"].as_str().map(str::to_owned);
+        if let Some(call) = &tool_call_id {
+            self.announce(call, tool, input, None);
+        }
+        let (subject, record) = match questions(tool, input) {
+            Some(questions) => {
+                let record = QuestionRecord {
+                    request_id: id,
+                    questions: questions.clone(),
+                    state: State::Pending,
+                };
+                (Subject::Questions(questions), Request::Questions(record))
+            }
+            None => {
+                let always = rules_for_always(list(request, "permission_suggestions"));
+                let record = PermissionRecord {
+                    request_id: id,
+                    tool_call_id,
+                    title: title(request, tool, input),
+                    options: options(&always),
+                    state: State::Pending,
+                };
+                (Subject::Permission { always }, Request::Permission(record))
+            }
+        };
+        let ask = Ask { wire_id: wire_id.to_owned(), input: input.clone(), subject };
+        self.asked.insert(id, ask);
+        self.tell(Report::Asked(record));
+    }
+
+    pub(super) fn hear_withdrawal(&mut self, wire_id: &str) {
+        let found = self.asked.iter().find(|(_, ask)| ask.wire_id == wire_id).map(|(id, _)| *id);
+        if let Some(id) = found {
+            self.asked.remove(&id);
+            self.tell(Report::Withdrew(id));
+        }
+    }
+
+    pub(super) fn reply(&mut self, request: RequestId, reply: Reply) {
+        // The agent may have taken it back in the meantime.
+        let Some(ask) = self.asked.remove(&request) else { return };
+        let answer = match (ask.subject, reply) {
+            (Subject::Permission { always }, Reply::Chosen { option_id }) => {
+                chosen(&option_id, &ask.input, always)
+            }
+            (Subject::Questions(questions), Reply::Answered(answers)) => {
+                answered(ask.input, &questions, &answers)
+            }
+            (Subject::Permission { .. }, Reply::Answered(_))
+            | (Subject::Questions(_), Reply::Chosen { .. }) => {
+                deny("The user's answer does not fit the request.")
+            }
+            (_, Reply::Rejected { reason }) => {
+                let reason = reason.filter(|reason| !reason.trim().is_empty());
+                deny(reason.as_deref().unwrap_or("The user does not want this."))
+            }
+            (_, Reply::TimedOut) => deny(
+                "Nobody answered in time. The user has not refused: do something else that needs \
+                 no permission, or end your turn and say what you are waiting for.",
+            ),
+            (_, Reply::Cancelled) => self.take_back(),
+        };
+        self.answer(&ask.wire_id, answer);
+    }
+
+    /// No answer will come. While its turn is running, the agent must not try something else instead.
+    fn take_back(&mut self) -> Value {
+        let mut answer = deny("The request was cancelled.");
+        if let Some(turn) = &mut self.turn {
+            turn.interrupted = true;
+            answer["interrupt"] = true.into();
+        }
+        answer
+    }
+
+    fn answer(&mut self, wire_id: &str, answer: Value) {
+        self.respond(json!({"subtype": "success", "request_id": wire_id, "response": answer}));
+    }
+
+    fn respond(&mut self, response: Value) {
+        self.send(json!({"type": "control_response", "response": response}));
+    }
+}
+
+fn deny(message: &str) -> Value {
+    json!({"behavior": "deny", "message": message})
+}
+
+fn chosen(option_id: &str, input: &Value, always: Vec<Value>) -> Value {
+    match option_id {
+        ALLOW => json!({"behavior": "allow", "updatedInput": input}),
+        ALLOW_ALWAYS => {
+            json!({"behavior": "allow", "updatedInput": input, "updatedPermissions": always})
+        }
+        // Whatever else it is, it does not say yes.
+        _ => deny("The user denied this."),
+    }
+}
+
+/// The agent reads the answers from the input of its tool, by the text of the questions.
+fn answered(mut input: Value, questions: &[Question], answers: &[Answer]) -> Value {
+    let words = |index: usize| {
+        let fitting = answers.iter().filter(|answer| answer.question_index == index);
+        fitting.flat_map(words_of).collect::<Vec<_>>().join(", ")
+    };
+    let said = questions.iter().enumerate();
+    let said: Map<String, Value> =
+        said.map(|(index, question)| (question.prompt.clone(), words(index).into())).collect();
+    // What holds questions is an object, so that this cannot fail.
+    input["answers"] = said.into();
+    json!({"behavior": "allow", "updatedInput": input})
+}
+
+fn words_of(answer: &Answer) -> Vec<&str> {
+    // Several win over one, as everywhere.
+    let selected = match &answer.selected_options {
+        Some(labels) => labels.iter().map(String::as_str).collect(),
+        None => answer.selected_option.as_deref().into_iter().collect::<Vec<_>>(),
+    };
+    selected.into_iter().chain(answer.custom_text.as_deref()).filter(|w| !w.is_empty()).collect()
+}
+
+/// The questions, if that is what the agent asks and a human could answer them.
+fn questions(tool: &str, input: &Value) -> Option<Vec<Question>> {
+    if tool != QUESTION_TOOL {
+        return None;
+    }
+    let questions: Vec<_> = list(input, "questions").iter().map(question).collect();
+    check_questions(&questions, QUESTION_LIMITS).is_ok().then_some(questions)
+}
+
+fn question(asked: &Value) -> Question {
+    let option = |option: &Value| Choice {
+        label: word(option, "label").to_owned(),
+        description: option["description"].as_str().map(str::to_owned),
+    };
+    Question {
+        prompt: word(asked, "question").to_owned(),
+        title: word(asked, "header").to_owned(),
+        options: list(asked, "options").iter().map(option).collect(),
+        multi_select: asked["multiSelect"] == true,
+    }
+}
+
+fn title(request: &Value, tool: &str, input: &Value) -> String {
+    let shown = request["display_name"].as_str().filter(|name| !name.is_empty()).unwrap_or(tool);
+    let title = full_title(shown, input);
+    match request["description"].as_str().filter(|text| title == shown && !text.is_empty()) {
+        Some(description) => format!("{shown}: {description}"),
+        None => title,
+    }
+}
+
+fn options(always: &[Value]) -> Vec<PermissionOption> {
+    let option =
+        |id: &str, name: String, kind| PermissionOption { option_id: id.to_owned(), name, kind };
+    let what: Vec<String> = always.iter().map(rule_in_words).collect();
+    let always = (!what.is_empty()).then(|| {
+        let name = format!("Always allow {}", what.join(" and "));
+        option(ALLOW_ALWAYS, name, PermissionKind::AllowAlways)
+    });
+    [option(ALLOW, "Allow".to_owned(), PermissionKind::AllowOnce)]
+        .into_iter()
+        .chain(always)
+        .chain([option(DENY, "Deny".to_owned(), PermissionKind::RejectOnce)])
+        .collect()
+}
+
+/// What "always" allows: the rules, and not also another mode that allows much more than was asked for.
+fn rules_for_always(suggestions: &[Value]) -> Vec<Value> {
+    let is_mode = |suggestion: &Value| word(suggestion, "type") == "setMode";
+    let narrow: Vec<Value> = suggestions.iter().filter(|s| !is_mode(s)).cloned().collect();
+    if narrow.is_empty() { suggestions.to_vec() } else { narrow }
+}
+
+fn rule_in_words(rule: &Value) -> String {
+    let join = |words: Vec<String>| words.join(", ");
+    match word(rule, "type") {
+        "addRules" => join(list(rule, "rules").iter().map(tool_rule).collect()),
+        "addDirectories" => {
+            let paths = list(rule, "directories").iter().filter_map(Value::as_str);
+            format!("access to {}", join(paths.map(str::to_owned).collect()))
+        }
+        "setMode" => format!("everything that mode {} allows", word(rule, "mode")),
+        other => other.to_owned(),
+    }
+}
+
+fn tool_rule(rule: &Value) -> String {
+    let tool = word(rule, "toolName");
+    match rule["ruleContent"].as_str() {
+        Some(content) => format!("{tool}({content})"),
+        None => tool.to_owned(),
+    }
+}

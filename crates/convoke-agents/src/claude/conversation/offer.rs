@@ -1,0 +1,170 @@
+//! What the agent offers: its commands, its models and its modes, and which of them are chosen.
+
+use convoke_core::notice::{Event, OfferedChoice, OfferedCommand, OfferedSetting};
+use serde_json::Value;
+
+use super::{Conversation, list, word};
+
+/// The only setting.
+pub(super) const MODEL: &str = "model";
+/// How much of a command's description is kept; some are whole manuals for the model.
+const DESCRIPTION_CHARS_MAX: usize = 200;
+/// The modes that every version takes, with what people read. The dangerous one is refused unless it was started with.
+const MODES: [(&str, &str, &str); 4] = [
+    ("default", "Default", "Asks before it changes or runs anything"),
+    ("acceptEdits", "Accept edits", "Edits files in the workspace without asking"),
+    ("plan", "Plan", "Reads and plans, and changes nothing"),
+    ("dontAsk", "Don't ask", "Does what is allowed already, and refuses the rest without asking"),
+];
+
+/// What the agent offers, once it has said so.
+#[derive(Debug, Default)]
+pub(super) struct Offer {
+    greeting: Option<Greeting>,
+    models: Vec<Model>,
+    /// The id of the chosen model.
+    model: String,
+    /// The full name of the chosen model, which counts are kept by.
+    pub(super) full_model: String,
+    mode: String,
+}
+
+/// How the agent answered our greeting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::claude) enum Greeting {
+    /// It is ready.
+    Ready {
+        /// Its version, where it says so.
+        version: Option<String>,
+    },
+    /// It is not.
+    Refused {
+        /// What it said.
+        error: String,
+    },
+}
+
+#[derive(Debug)]
+struct Model {
+    choice: OfferedChoice,
+    full_name: String,
+}
+
+impl Offer {
+    pub(super) fn refuse(&mut self, error: &str) {
+        self.greeting = Some(Greeting::Refused { error: error.to_owned() });
+    }
+}
+
+impl Conversation {
+    /// How the agent answered our greeting, once it has.
+    pub(in crate::claude) fn greeting(&self) -> Option<&Greeting> {
+        self.offer.greeting.as_ref()
+    }
+
+    pub(super) fn welcome(&mut self, answer: &Value) {
+        let version = answer["claude_code_version"].as_str().map(str::to_owned);
+        self.offer.greeting = Some(Greeting::Ready { version });
+        let commands: Vec<_> = list(answer, "commands").iter().filter_map(command).collect();
+        if !commands.is_empty() {
+            self.notice(Event::Commands { commands });
+        }
+        self.offer.models = list(answer, "models").iter().filter_map(model).collect();
+        if let Some(first) = self.offer.models.first() {
+            self.offer.model.clone_from(&first.choice.id);
+            self.offer.full_model.clone_from(&first.full_name);
+        }
+        self.notice_settings();
+        let mode = Some(word(answer, "current_permission_mode")).filter(|mode| !mode.is_empty());
+        mode.unwrap_or("default").clone_into(&mut self.offer.mode);
+        self.notice_modes(known_modes(&self.offer.mode));
+    }
+
+    pub(super) fn enter_mode(&mut self, mode: &str) {
+        // Several frames tell of one change.
+        if !mode.is_empty() && self.offer.mode != mode {
+            mode.clone_into(&mut self.offer.mode);
+            self.notice_modes(Vec::new());
+        }
+    }
+
+    /// Takes the model that was asked for.
+    pub(super) fn choose_model(&mut self, id: &str) {
+        if self.offer.model != id {
+            id.clone_into(&mut self.offer.model);
+            self.notice_settings();
+        }
+    }
+
+    /// Takes the model that the agent says it uses, by its full name.
+    pub(super) fn meet_model(&mut self, full_name: &str) {
+        if full_name.is_empty() {
+            return;
+        }
+        full_name.clone_into(&mut self.offer.full_model);
+        let stands_for_it = |model: &&Model| model.full_name == full_name;
+        let mut fitting = self.offer.models.iter().filter(stands_for_it).peekable();
+        let known = fitting.peek().map_or(full_name, |model| &model.choice.id).to_owned();
+        // Several ids can stand for one model, and the chosen one goes on to.
+        if !fitting.any(|model| model.choice.id == self.offer.model) {
+            self.choose_model(&known);
+        }
+    }
+
+    fn notice_settings(&mut self) {
+        if self.offer.models.is_empty() {
+            return;
+        }
+        let choices = self.offer.models.iter().map(|model| model.choice.clone()).collect();
+        let setting = OfferedSetting {
+            id: MODEL.to_owned(),
+            name: "Model".to_owned(),
+            category: Some(MODEL.to_owned()),
+            current: self.offer.model.clone(),
+            choices,
+        };
+        self.notice(Event::Settings { settings: vec![setting] });
+    }
+
+    fn notice_modes(&mut self, available: Vec<OfferedChoice>) {
+        self.notice(Event::Modes { current: self.offer.mode.clone(), available });
+    }
+}
+
+/// The modes on offer, with the current one even when it is none that is offered to everybody.
+fn known_modes(current: &str) -> Vec<OfferedChoice> {
+    let offered = MODES.iter().map(|(id, name, meaning)| OfferedChoice {
+        id: (*id).to_owned(),
+        name: (*name).to_owned(),
+        description: Some((*meaning).to_owned()),
+    });
+    let special = Some(current).filter(|id| MODES.iter().all(|(known, ..)| known != id));
+    offered.chain(special.map(unnamed)).collect()
+}
+
+fn unnamed(id: &str) -> OfferedChoice {
+    OfferedChoice { id: id.to_owned(), name: id.to_owned(), description: None }
+}
+
+fn command(offered: &Value) -> Option<OfferedCommand> {
+    // Names that begin so are called by other programs of the same maker.
+    let name = offered["name"].as_str().filter(|name| !name.starts_with("__"))?;
+    let description = word(offered, "description");
+    let mut kept: String = description.chars().take(DESCRIPTION_CHARS_MAX).collect();
+    if kept.len() < description.len() {
+        kept.push('…');
+    }
+    let hint = offered["argumentHint"].as_str().filter(|hint| !hint.is_empty());
+    Some(OfferedCommand { name: name.to_owned(), description: kept, hint: hint.map(str::to_owned) })
+}
+
+fn model(offered: &Value) -> Option<Model> {
+    let id = offered["value"].as_str()?;
+    let choice = OfferedChoice {
+        id: id.to_owned(),
+        name: offered["displayName"].as_str().unwrap_or(id).to_owned(),
+        description: offered["description"].as_str().map(str::to_owned),
+    };
+    let full_name = offered["resolvedModel"].as_str().unwrap_or(id).to_owned();
+    Some(Model { choice, full_name })
+}

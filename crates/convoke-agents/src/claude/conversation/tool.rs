@@ -1,0 +1,197 @@
+//! Tool calls: what is called, what came of it, and what it changes.
+
+use std::collections::BTreeMap;
+
+use convoke_core::content::{Diff, PlanStatus, PlanStep, ToolResult, ToolStatus};
+use convoke_core::session::{Report, ToolUpdate};
+use serde_json::Value;
+
+use super::{Conversation, list, word};
+
+/// Longer texts are cut here, with a mark; nobody reads them, and every reader of the log would carry them.
+const TEXT_BYTES_MAX: usize = 1 << 20;
+/// How much of a call's gist fits in a line.
+const GIST_CHARS_MAX: usize = 500;
+/// Calls that may be open; beyond that the first is forgotten, and its result comes without diffs.
+const OPEN_MAX: usize = 1024;
+
+/// The changes that open calls are about to make.
+#[derive(Debug, Default)]
+pub(super) struct Calls(BTreeMap<String, Vec<Diff>>);
+
+impl Conversation {
+    /// A call as the agent makes it; `frame` says whether a sub-agent does.
+    pub(super) fn call(&mut self, block: &Value, frame: &Value) {
+        let (id, tool, args) = (word(block, "id"), word(block, "name"), &block["input"]);
+        if id.is_empty() {
+            return;
+        }
+        let by = [word(frame, "task_description"), word(frame, "subagent_type")];
+        let title = match by.into_iter().find(|name| !name.is_empty()) {
+            Some(name) => Some(format!("{name}: {}", full_title(tool, args))),
+            None => gist(args),
+        };
+        self.announce(id, tool, args, title);
+        if tool == "TodoWrite" {
+            let steps = list(args, "todos").iter().filter_map(plan_step).collect();
+            self.tell(Report::Planned(steps));
+        }
+    }
+
+    /// Tells of a call unless it was told of; a permission may come before its call.
+    pub(super) fn announce(&mut self, id: &str, tool: &str, args: &Value, title: Option<String>) {
+        if self.calls.0.contains_key(id) {
+            return;
+        }
+        let diffs = planned_diffs(tool, args);
+        let result = ToolResult { diffs: diffs.clone(), ..ToolResult::default() };
+        self.tell(Report::ToolCalled(ToolUpdate {
+            tool_call_id: id.to_owned(),
+            tool: Some(tool.to_owned()),
+            title,
+            kind: Some(kind(tool).to_owned()),
+            args: Some(args.clone()),
+            status: Some(ToolStatus::Running),
+            result: (!diffs.is_empty()).then_some(result),
+        }));
+        if self.calls.0.len() >= OPEN_MAX {
+            self.calls.0.pop_first();
+        }
+        self.calls.0.insert(id.to_owned(), diffs);
+    }
+
+    /// What the tools gave back. All other words in the user's name are the agent's own: summaries, replays, marks.
+    pub(super) fn hear_results(&mut self, frame: &Value) {
+        for block in list(&frame["message"], "content") {
+            if word(block, "type") == "tool_result" {
+                self.settle(block, &frame["tool_use_result"]);
+            }
+        }
+    }
+
+    /// A result; `details` is what the agent knows besides, in a shape of the tool's own.
+    pub(super) fn settle(&mut self, block: &Value, details: &Value) {
+        let id = word(block, "tool_use_id");
+        let mut diffs = self.calls.0.remove(id).unwrap_or_default();
+        let text = Some(cut(plain_text(&block["content"]))).filter(|text| !text.is_empty());
+        let (status, result) = if block["is_error"] == true {
+            let error = text.map(|text| without_tag(&text).to_owned());
+            (ToolStatus::Error, ToolResult { error, ..ToolResult::default() })
+        } else {
+            if let ([diff], Some(before)) = (diffs.as_mut_slice(), details["originalFile"].as_str())
+                && diff.old_text.is_none()
+            {
+                diff.old_text = Some(cut(before.to_owned()));
+            }
+            (ToolStatus::Complete, ToolResult { text, diffs, error: None })
+        };
+        self.tell(Report::ToolCalled(ToolUpdate {
+            tool_call_id: id.to_owned(),
+            status: Some(status),
+            result: Some(result),
+            ..ToolUpdate::default()
+        }));
+    }
+}
+
+/// What a call is about, with the tool's name: `Bash: echo hi`.
+pub(super) fn full_title(tool: &str, args: &Value) -> String {
+    gist(args).map_or_else(|| tool.to_owned(), |gist| format!("{tool}: {gist}"))
+}
+
+/// What a call is about, in one line.
+fn gist(args: &Value) -> Option<String> {
+    const TELLING: [&str; 11] = [
+        "command",
+        "file_path",
+        "notebook_path",
+        "path",
+        "pattern",
+        "url",
+        "query",
+        "skill",
+        "description",
+        "prompt",
+        "plan",
+    ];
+    let text = TELLING.iter().find_map(|field| args[field].as_str())?.trim();
+    // Lines are joined visibly: what is allowed must not hide behind its first line.
+    let line = text.lines().collect::<Vec<_>>().join(" ⏎ ");
+    let end = line.char_indices().nth(GIST_CHARS_MAX).map(|(end, _)| end);
+    let gist = match end.and_then(|end| line.get(..end)) {
+        Some(start) => format!("{start}…"),
+        None => line,
+    };
+    Some(gist).filter(|gist| !gist.is_empty())
+}
+
+/// The sort of a tool, in the words of the other protocol.
+fn kind(tool: &str) -> &'static str {
+    match tool {
+        "Read" | "NotebookRead" => "read",
+        "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => "edit",
+        "Bash" | "BashOutput" | "KillShell" | "TaskStop" => "execute",
+        "Glob" | "Grep" | "WebSearch" | "ToolSearch" => "search",
+        "WebFetch" => "fetch",
+        "Task" | "Agent" | "TodoWrite" => "think",
+        "EnterPlanMode" | "ExitPlanMode" => "switch_mode",
+        _ => "other",
+    }
+}
+
+/// The changes that a call announces. What stands there before a `Write` is known only when it is done.
+fn planned_diffs(tool: &str, args: &Value) -> Vec<Diff> {
+    let path = word(args, "file_path");
+    let edit = |change: &Value| {
+        let (old, new) = (change["old_string"].as_str()?, change["new_string"].as_str()?);
+        let old_text = Some(old).filter(|old| !old.is_empty()).map(|old| cut(old.to_owned()));
+        Some(Diff { path: path.to_owned(), old_text, new_text: cut(new.to_owned()) })
+    };
+    match tool {
+        "Edit" => edit(args).into_iter().collect(),
+        "MultiEdit" => list(args, "edits").iter().filter_map(edit).collect(),
+        "Write" => {
+            let written = args["content"].as_str().map(|text| cut(text.to_owned()));
+            let diff = |new_text| Diff { path: path.to_owned(), old_text: None, new_text };
+            written.map(diff).into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn plan_step(todo: &Value) -> Option<PlanStep> {
+    let status = match word(todo, "status") {
+        "completed" => PlanStatus::Completed,
+        "in_progress" => PlanStatus::InProgress,
+        _ => PlanStatus::Pending,
+    };
+    let content = todo["content"].as_str()?.to_owned();
+    Some(PlanStep { content, status, priority: None })
+}
+
+/// The words of a result, which is a text or a list of blocks.
+fn plain_text(content: &Value) -> String {
+    let Some(blocks) = content.as_array() else {
+        return content.as_str().unwrap_or_default().to_owned();
+    };
+    let texts = blocks.iter().map(|block| match word(block, "type") {
+        "text" => word(block, "text").to_owned(),
+        other => format!("[{other}]"),
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// An error without the tag that marks it for the model.
+fn without_tag(text: &str) -> &str {
+    let inner = text.strip_prefix("<tool_use_error>");
+    inner.and_then(|text| text.strip_suffix("</tool_use_error>")).unwrap_or(text)
+}
+
+fn cut(mut text: String) -> String {
+    if text.len() > TEXT_BYTES_MAX {
+        let bytes = text.len();
+        text.truncate(text.floor_char_boundary(TEXT_BYTES_MAX));
+        text.push_str(&format!("\n… (cut: {bytes} bytes in all)"));
+    }
+    text
+}

@@ -1,0 +1,67 @@
+//! Makes a session without taking part in it, so that it can be resumed later and from elsewhere.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use convoke_core::process::Exit;
+use tokio::time::timeout;
+
+use super::session_file::session_file_in;
+use super::{arguments, refusal};
+use crate::driver::Launch;
+use crate::lines::{Line, Reader};
+use crate::process::Child;
+use crate::{Error, Result};
+
+/// Has `claude` make the session `id`, and tells in which file it keeps it. A process that takes longer than its
+/// patience is killed.
+///
+/// The launch says where and how; its conversation and its servers of tools do not matter here. A failed attempt may
+/// have used the id up, so the next one needs a new one.
+pub async fn create_session(launch: &Launch, id: &str) -> Result<PathBuf> {
+    let launch = Launch { args: arguments::to_create(launch, id)?, ..launch.clone() };
+    let file = session_file_in(&settings_folder(&launch)?, &launch.workspace, id);
+    let (mut child, mut pipes) = Child::spawn(&launch).await?;
+    // As long as its input is open, it waits for more of the prompt.
+    pipes.input.close().await;
+    let ended = async { tokio::join!(child.exited(), last_words(&mut pipes.lines)) };
+    let Ok((exit, said)) = timeout(launch.patience, ended).await else {
+        return Err(Error::SessionTimeout { after: launch.patience });
+    };
+    if exit.exit_code != Some(0) {
+        let stderr_tail = exit.stderr_tail.or(said);
+        return Err(refusal::sort_out(Exit { stderr_tail, ..exit }, id));
+    }
+    let made = file.clone();
+    match tokio::task::spawn_blocking(move || made.try_exists()).await {
+        Ok(Ok(true)) => Ok(file),
+        Ok(Ok(false)) => {
+            let detail = format!("it made no session at {}", file.display());
+            Err(Error::Protocol { detail })
+        }
+        Ok(Err(error)) => Err(error.into()),
+        Err(panic) => Err(std::io::Error::other(panic).into()),
+    }
+}
+
+/// The folder in which `claude` keeps everything, by the environment that it gets.
+fn settings_folder(launch: &Launch) -> Result<PathBuf> {
+    let variable = |name| launch.environment.get(OsStr::new(name)).map(Path::new);
+    let folder = variable("CLAUDE_CONFIG_DIR").map(Path::to_owned);
+    let folder = folder.or_else(|| Some(variable("HOME")?.join(".claude")));
+    let detail = "Claude needs a HOME to keep its sessions in".to_owned();
+    folder.ok_or(Error::Refused { detail })
+}
+
+/// The last line that is printed.
+async fn last_words(lines: &mut Reader) -> Option<String> {
+    let mut last = None;
+    while let Ok(Some(line)) = lines.next().await {
+        last = match line {
+            Line::Junk(text) => Some(text),
+            Line::Json(value) => Some(value.to_string()),
+            Line::TooLong { .. } => last,
+        };
+    }
+    last
+}

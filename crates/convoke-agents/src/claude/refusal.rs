@@ -1,0 +1,30 @@
+//! Why `claude` ended before it was of any use, from what it said last.
+
+use convoke_core::process::Exit;
+
+use crate::Error;
+
+/// What it says when somebody has to log in.
+const LOGIN: [&str; 5] = [
+    "Please run /login",
+    "Not logged in",
+    "Invalid API key",
+    "OAuth token",
+    "authentication_error",
+];
+
+/// Sorts out an end; `id` is the session that was to be made or taken up.
+pub(super) fn sort_out(exit: Exit, id: &str) -> Error {
+    let said = exit.stderr_tail.clone().unwrap_or_default();
+    // Only a new session can be in the way of an old one: the test is whether its file exists.
+    if said.contains("is already in use") {
+        return Error::IdTaken { id: id.to_owned() };
+    }
+    if said.contains("No conversation found") {
+        return Error::CannotResume { detail: said };
+    }
+    if LOGIN.iter().any(|words| said.contains(words)) {
+        return Error::AuthRequired { methods: vec!["claude /login".to_owned()], detail: said };
+    }
+    Error::Exited(exit)
+}

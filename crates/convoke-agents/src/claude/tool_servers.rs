@@ -1,0 +1,56 @@
+//! The file that tells `claude` which servers of tools to start.
+//!
+//! A file, because every user of the machine can read the arguments of a process, and the servers' variables may hold
+//! keys.
+
+use std::ffi::OsStr;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use convoke_core::id::RequestId;
+use serde_json::{Map, Value, json};
+
+use crate::driver::{Launch, McpServer, Random};
+
+/// A file that only its owner can read, and that is gone with this value.
+pub(super) struct File(PathBuf);
+
+impl File {
+    /// Writes the file into the agent's own folder for temporary files, unless there are no servers.
+    pub(super) fn write(launch: &Launch, random: Random) -> io::Result<Option<Self>> {
+        if launch.mcp_servers.is_empty() {
+            return Ok(None);
+        }
+        let folder = launch.environment.get(OsStr::new("TMPDIR"));
+        let folder = folder.map_or_else(std::env::temp_dir, PathBuf::from);
+        let path = folder.join(format!("mcp-{}.json", RequestId::from_random(random())));
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        // From here on it is removed, whatever happens.
+        let written = Self(path);
+        file.write_all(content(&launch.mcp_servers).to_string().as_bytes())?;
+        Ok(Some(written))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        // The agent may have cleaned its folder up itself.
+        fs::remove_file(&self.0).ok();
+    }
+}
+
+fn content(servers: &[McpServer]) -> Value {
+    let server = |server: &McpServer| {
+        let command = server.command.to_string_lossy();
+        let (args, env) = (&server.args, &server.env);
+        let entry = json!({"type": "stdio", "command": command, "args": args, "env": env});
+        (server.name.clone(), entry)
+    };
+    json!({"mcpServers": servers.iter().map(server).collect::<Map<_, _>>()})
+}

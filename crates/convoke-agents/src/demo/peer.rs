@@ -1,0 +1,83 @@
+//! The client, seen from the demo agent: answers, updates, and requests of our own.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Value, json};
+use tokio::io::AsyncWrite;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::lines::Writer;
+
+/// Lines that may wait for the client to read them; when there are as many, turns wait.
+const LINES_MAX: usize = 64;
+
+/// A handle to the client; cheap to clone.
+#[derive(Clone)]
+pub(super) struct Peer {
+    lines: mpsc::Sender<Value>,
+    pending: Arc<Mutex<BTreeMap<u64, oneshot::Sender<Value>>>>,
+    next: Arc<AtomicU64>,
+}
+
+impl Peer {
+    /// Starts the task that writes to the client.
+    pub(super) fn start(output: impl AsyncWrite + Send + Unpin + 'static) -> Self {
+        let (lines, mut waiting) = mpsc::channel::<Value>(LINES_MAX);
+        tokio::spawn(async move {
+            let mut writer = Writer::new(output);
+            while let Some(line) = waiting.recv().await {
+                // A client that no longer reads has gone; its input ends soon.
+                if writer.send(&line).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Self { lines, pending: Arc::default(), next: Arc::default() }
+    }
+
+    /// Answers a request of the client's.
+    pub(super) async fn answer(&self, id: Value, answer: Result<Value, (i64, String)>) {
+        self.send(match answer {
+            Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+            Err((code, message)) => {
+                json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+            }
+        })
+        .await;
+    }
+
+    /// Tells the client what happens in a session.
+    pub(super) async fn update(&self, session: &str, update: Value) {
+        let params = json!({"sessionId": session, "update": update});
+        self.send(json!({"jsonrpc": "2.0", "method": "session/update", "params": params})).await;
+    }
+
+    /// Asks the client; `None` when it goes away or refuses.
+    pub(super) async fn request(&self, method: &str, params: Value) -> Option<Value> {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let (reply, answer) = oneshot::channel();
+        self.pending().insert(id, reply);
+        self.send(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await;
+        answer.await.ok()?.get("result").cloned()
+    }
+
+    /// Hands the client's answer to whoever asked.
+    pub(super) fn settle(&self, id: &Value, message: Value) {
+        let reply = id.as_u64().and_then(|id| self.pending().remove(&id));
+        if let Some(reply) = reply {
+            // Whoever asked may have been cancelled.
+            reply.send(message).ok();
+        }
+    }
+
+    async fn send(&self, line: Value) {
+        // Without a client there is nobody to tell.
+        self.lines.send(line).await.ok();
+    }
+
+    fn pending(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, oneshot::Sender<Value>>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,248 @@
+//! What Convoke and an agent say to each other, whichever protocol carries it.
+//!
+//! A driver is one running process of one agent, taking part in one session. Orders go in, reports come out; the
+//! words are the core's, and no type of a protocol is seen outside of its driver's module.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use convoke_core::id::RequestId;
+use convoke_core::message::Seq;
+use convoke_core::process::Exit;
+use convoke_core::session::{Reply, Report};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use crate::catalogue::Protocol;
+use crate::error::{Error, Result};
+
+/// How one process of an agent is started, and for which session.
+#[derive(Clone)]
+pub struct Launch {
+    /// What the agent speaks.
+    pub protocol: Protocol,
+    /// The program, by its absolute path.
+    pub program: PathBuf,
+    /// Its arguments, with everything filled in.
+    pub args: Vec<String>,
+    /// All of its environment: nothing is inherited. May hold keys, so it does not belong in a log.
+    pub environment: BTreeMap<OsString, OsString>,
+    /// The project's folder: absolute, existing, links resolved.
+    pub workspace: PathBuf,
+    /// How it is confined.
+    pub confinement: Confinement,
+    /// The servers of tools that the agent is given.
+    pub mcp_servers: Vec<McpServer>,
+    /// Which conversation it takes part in.
+    pub start: Start,
+    /// How long it may take to be ready for a prompt; then it is killed, and the error says so.
+    pub patience: Duration,
+    /// The folder that tells what runs, for [`crate::leftovers::reap`] after a kill; `None` to leave no trace.
+    pub leftovers: Option<PathBuf>,
+}
+
+/// Which conversation a process takes part in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Start {
+    /// A new one.
+    New {
+        /// A fresh UUID, for agents that are told their session's id; others choose their own.
+        id: String,
+    },
+    /// One that the agent knows.
+    Resume {
+        /// The agent's own id of it.
+        agent_session: String,
+    },
+}
+
+/// How a process and all its children are confined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Confinement {
+    /// Not at all.
+    Off,
+    /// By the kernel: it reads what it needs and writes where it may.
+    Workspace {
+        /// Convoke itself, which confines itself and then becomes the agent.
+        helper: PathBuf,
+        /// Files and folders it may write besides its workspace: its own state, and a private folder for temporary files.
+        writable: Vec<PathBuf>,
+        /// Folders that it may not even read, such as Convoke's home.
+        hidden: Vec<PathBuf>,
+    },
+}
+
+/// A server of tools on standard input and output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct McpServer {
+    /// What the agent calls it.
+    pub name: String,
+    /// The program, by its absolute path.
+    pub command: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Variables it gets.
+    pub env: BTreeMap<String, String>,
+}
+
+/// What an agent is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Order {
+    /// Work on this prompt; there is never a second one before the turn has ended.
+    Prompt {
+        /// The place of the prompt, which names the turn in reports.
+        turn: Seq,
+        /// What is said.
+        text: String,
+    },
+    /// Stop the running turn. Its open permissions are answered as cancelled by orders of their own.
+    Cancel,
+    /// What became of a request that the agent made.
+    Reply {
+        /// Which one.
+        request: RequestId,
+        /// What is said to it.
+        reply: Reply,
+    },
+    /// Change the mode.
+    SetMode {
+        /// The id that the agent gave it.
+        mode: String,
+    },
+    /// Change a setting.
+    SetSetting {
+        /// The id that the agent gave it.
+        setting: String,
+        /// The id of the choice.
+        choice: String,
+    },
+}
+
+/// An agent that is ready for a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Started {
+    /// The agent's own id of the session.
+    pub agent_session: String,
+    /// What the agent calls itself, with its version, where it says so.
+    pub introduced_as: Option<String>,
+    /// What it can do besides talking.
+    pub abilities: Abilities,
+}
+
+/// What an agent says it can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Abilities {
+    /// Take up a session with its history replayed.
+    pub load: bool,
+    /// Take up a session without a replay.
+    pub resume: bool,
+    /// List its sessions.
+    pub list: bool,
+    /// Close a session.
+    pub close: bool,
+}
+
+/// Starts an agent and readies it for its session. What it does from then on comes out of `reports`.
+pub async fn start(
+    launch: Launch,
+    random: Random,
+    reports: mpsc::Sender<Report>,
+) -> Result<(Driver, Started)> {
+    match launch.protocol {
+        Protocol::Acp => crate::acp::start(launch, random, reports).await,
+        Protocol::Claude => crate::claude::start(launch, random, reports).await,
+    }
+}
+
+/// Sixteen random bytes; the caller has the randomness.
+pub type Random = fn() -> [u8; 16];
+
+/// Reports that may wait for the session's task; when there are as many, the driver stops reading from its agent.
+pub const REPORTS_MAX: usize = 256;
+/// Orders that may wait for the driver; one more waits with its sender. That is never for long, as a driver takes orders
+/// also while its agent or its session makes it wait.
+pub(crate) const ORDERS_MAX: usize = 32;
+
+/// A running agent. Dropping this kills it and everything that it started.
+///
+/// What it does comes out of the queue that it was started with. Its end by itself is reported there, too; a queue that
+/// closes without such a report means that the driver itself broke down.
+#[derive(Debug)]
+pub struct Driver {
+    pid: u32,
+    wishes: mpsc::Sender<Wish>,
+    task: JoinHandle<Exit>,
+}
+
+/// What a driver's task is told.
+#[derive(Debug)]
+pub(crate) enum Wish {
+    /// Tell this to the agent.
+    Order(Order),
+    /// Ask the agent for its sessions, from the cursor on.
+    List { cursor: Option<String>, reply: oneshot::Sender<Result<Page>> },
+    /// Take leave of the agent, and end.
+    Stop,
+}
+
+/// Some of the sessions that an agent knows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Page {
+    /// The sessions, in the agent's order.
+    pub sessions: Vec<Listed>,
+    /// Where the next page begins, if there is one.
+    pub next: Option<String>,
+}
+
+/// A session that an agent knows, as the agent tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// The agent's own id of it.
+    pub agent_session: String,
+    /// The folder that it works in.
+    pub workspace: Option<PathBuf>,
+    /// What the agent calls it.
+    pub title: Option<String>,
+    /// When anything last happened in it, in the agent's words.
+    pub updated_at: Option<String>,
+}
+
+impl Driver {
+    /// The handle of a task that attends to an agent. The task kills its agent when the queue is closed.
+    pub(crate) const fn new(pid: u32, wishes: mpsc::Sender<Wish>, task: JoinHandle<Exit>) -> Self {
+        Self { pid, wishes, task }
+    }
+
+    /// The number by which the operating system knows the agent's process.
+    pub const fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Passes an order on. That it is followed is told by reports.
+    pub async fn send(&self, order: Order) -> Result<()> {
+        self.wishes.send(Wish::Order(order)).await.map_err(|_| Error::Gone)
+    }
+
+    /// Asks the agent for its sessions, from the cursor of an earlier page on.
+    pub async fn list(&self, cursor: Option<String>) -> Result<Page> {
+        let (reply, answer) = oneshot::channel();
+        let wish = Wish::List { cursor, reply };
+        self.wishes.send(wish).await.map_err(|_| Error::Gone)?;
+        answer.await.map_err(|_| Error::Gone)?
+    }
+
+    /// Ends when the agent does.
+    pub(crate) async fn closed(&self) {
+        self.wishes.closed().await;
+    }
+
+    /// Stops the agent after all orders so far, by ever stronger means, and tells how it ended. Nothing more is reported.
+    pub async fn stop(self) -> Exit {
+        // A task that is over knows how the agent ended.
+        self.wishes.send(Wish::Stop).await.ok();
+        // The agent of a task that broke down was killed when the task was.
+        self.task.await.unwrap_or_default()
+    }
+}

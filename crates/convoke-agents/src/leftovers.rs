@@ -1,0 +1,245 @@
+//! What a killed daemon leaves behind, found and ended by its successor.
+//!
+//! Every group of processes has a file that tells who leads it, and whose it is. A number alone proves nothing, because
+//! the system gives it to the next one: a process is the recorded one only when it also began at the same moment of the
+//! same boot. A group outlives its leader, though, and agents are made so: an adapter ends with its input, and the agent
+//! that it started works on. While a group has members, the system gives its number to nobody, so:
+//!
+//! * The leader lives: all of its group is ours, and is killed.
+//! * Somebody else has its number: our group has no members, or the number would not have been free.
+//! * Nobody has its number: whoever is in a group of that number is either ours or, if ours died out and the number went
+//!   round in the meantime, in a stranger's group that has lost its leader too. Killed are only those that run in the
+//!   starter's session of processes or in the leader's own, began after the leader, and work in its workspace. Who fails
+//!   in any of it is spared.
+//!
+//! Without `/proc` nothing can be proved, so nothing is recorded and nothing is killed.
+
+mod proc;
+
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use std::{fs, io, thread};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use serde::{Deserialize, Serialize};
+
+use proc::Seen;
+
+/// How long a killed process may take to disappear; longer means that the kernel holds it.
+const DEATH_GRACE: Duration = Duration::from_secs(2);
+/// How often it is looked for meanwhile.
+const DEATH_PAUSE: Duration = Duration::from_millis(2);
+/// How the name of a record ends; other files are not touched.
+const ENDING: &str = "json";
+
+/// What was found under one record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leftover {
+    /// The agent's program.
+    pub program: PathBuf,
+    /// The process that led the group.
+    pub pid: u32,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// What became of a group that was recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing was left of it.
+    Gone,
+    /// It was killed, and is gone.
+    Killed {
+        /// How many processes there were.
+        processes: usize,
+    },
+    /// It was sent SIGKILL and has not gone; the next start tries again.
+    Survived,
+    /// Whoever started it lives, so it is not left over.
+    Attended,
+}
+
+/// Ends what earlier daemons left behind, and tells about every record in the folder.
+///
+/// Blocks until the killed are gone, or two seconds for each group. Nothing is done about a group whose starter lives.
+pub fn reap(folder: &Path) -> io::Result<Vec<Leftover>> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        if path.extension().is_none_or(|ending| ending != ENDING) {
+            continue;
+        }
+        match read(&path) {
+            Ok(Some(entry)) => found.push(settle(&path, &entry)?),
+            // Its owner removed it just now.
+            Ok(None) => {}
+            Err(error) => {
+                tracing::warn!(path = %path.display(), %error, "cannot read what an agent was recorded in");
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// A record of a living group; dropping it says that the group is gone.
+pub(crate) struct Record {
+    path: PathBuf,
+}
+
+impl Record {
+    /// Records the group that a process leads, while it is our child and was not waited for.
+    pub(crate) fn write(
+        folder: &Path,
+        pid: u32,
+        program: &Path,
+        workspace: &Path,
+    ) -> io::Result<Self> {
+        let unknown =
+            || io::Error::new(io::ErrorKind::Unsupported, "the system does not tell when it began");
+        let leader = proc::look_at(pid).ok_or_else(unknown)?;
+        let starter = proc::look_at(std::process::id()).ok_or_else(unknown)?;
+        let entry = Entry {
+            leader: leader.identity(),
+            session: starter.session,
+            starter: starter.identity(),
+            boot: proc::boot().ok_or_else(unknown)?,
+            program: program.to_owned(),
+            workspace: workspace.to_owned(),
+        };
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        // A record is whole or not there: readers look at nothing with another ending.
+        let unfinished = folder.join(format!("{pid}.new"));
+        let path = folder.join(format!("{pid}.{ENDING}"));
+        let mut options = fs::OpenOptions::new();
+        let mut file =
+            options.write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
+        serde_json::to_writer(&mut file, &entry)?;
+        fs::rename(&unfinished, &path)?;
+        Ok(Self { path })
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        // A record that stays is found to be stale at the next start.
+        fs::remove_file(&self.path).ok();
+    }
+}
+
+/// What a record says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry {
+    leader: Identity,
+    /// The starter's session of processes, which the leader may have left to lead one of its own.
+    session: u32,
+    starter: Identity,
+    boot: String,
+    program: PathBuf,
+    workspace: PathBuf,
+}
+
+/// A process that cannot be mistaken for another one of the same boot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Identity {
+    pid: u32,
+    /// When it began, in the kernel's ticks since the boot.
+    start: u64,
+}
+
+impl Identity {
+    fn lives(self) -> bool {
+        proc::look_at(self.pid).is_some_and(|seen| seen.identity() == self && seen.is_alive())
+    }
+}
+
+fn read(path: &Path) -> io::Result<Option<Entry>> {
+    match fs::read(path) {
+        Ok(text) => Ok(Some(serde_json::from_slice(&text)?)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Sees to one record, and removes it when there is nothing left of its group.
+fn settle(path: &Path, entry: &Entry) -> io::Result<Leftover> {
+    let outcome = if proc::boot().as_ref() != Some(&entry.boot) {
+        Outcome::Gone
+    } else if entry.starter.lives() {
+        Outcome::Attended
+    } else {
+        kill(entry)
+    };
+    match outcome {
+        Outcome::Gone | Outcome::Killed { .. } => fs::remove_file(path)?,
+        Outcome::Survived | Outcome::Attended => {}
+    }
+    Ok(Leftover { program: entry.program.clone(), pid: entry.leader.pid, outcome })
+}
+
+/// Kills what is left of a group, and waits until it is gone.
+fn kill(entry: &Entry) -> Outcome {
+    let deadline = Instant::now() + DEATH_GRACE;
+    let mut killed = Vec::new();
+    loop {
+        // Looked for anew each time: a process that is about to die may still have started another one.
+        let left = members(entry);
+        if left.is_empty() {
+            killed.sort_unstable();
+            killed.dedup();
+            let processes = killed.len();
+            return if processes == 0 { Outcome::Gone } else { Outcome::Killed { processes } };
+        }
+        if Instant::now() >= deadline {
+            return Outcome::Survived;
+        }
+        killed.extend(left.iter().map(|seen| seen.pid));
+        send_kill(entry, &left);
+        thread::sleep(DEATH_PAUSE);
+    }
+}
+
+/// The living members of a recorded group, as far as it is certain that they are.
+fn members(entry: &Entry) -> Vec<Seen> {
+    let group = entry.leader.pid;
+    let living = || proc::all().filter(|seen| seen.is_alive());
+    match proc::look_at(group).map(|seen| seen.identity() == entry.leader) {
+        // The leader may have moved to another group, and is ours nevertheless.
+        Some(true) => living().filter(|seen| seen.group == group || seen.pid == group).collect(),
+        Some(false) => Vec::new(),
+        None => {
+            living().filter(|seen| seen.group == group && entry.is_certainly_of_us(seen)).collect()
+        }
+    }
+}
+
+impl Entry {
+    /// Whether a process of a group with our number, whose leader is dead, was started by our leader.
+    fn is_certainly_of_us(&self, seen: &Seen) -> bool {
+        [self.session, self.leader.pid].contains(&seen.session)
+            && seen.start >= self.leader.start
+            && proc::workplace(seen.pid).is_some_and(|place| place.starts_with(&self.workspace))
+    }
+}
+
+fn send_kill(entry: &Entry, left: &[Seen]) {
+    let number = |pid: u32| i32::try_from(pid).ok().and_then(Pid::from_raw);
+    // A signal fails when its receiver has just gone, or is not ours to kill, which the next look tells apart.
+    if left.iter().any(|seen| seen.identity() == entry.leader) {
+        number(entry.leader.pid).map(|group| kill_process_group(group, Signal::KILL).ok());
+    }
+    for one in left.iter().filter_map(|seen| number(seen.pid)) {
+        kill_process(one, Signal::KILL).ok();
+    }
+}
+
+// They look into /proc.
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,285 @@
+//! The pool: one process a session, started on demand, kept warm, reused, and stopped when nobody needs it.
+//!
+//! It knows keys and processes and nothing of sessions. A process whose seat is taken is never stopped to make room:
+//! a full pool lets callers wait, in order, and tells them their place.
+
+mod slot;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use convoke_core::session::Report;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::Instant;
+
+use crate::driver::{Launch, Order, Random, Started};
+use crate::error::{Error, Result};
+use slot::{Command, News, Slot};
+
+/// Requests that may wait for the pool's task, which never waits itself; one more waits with its sender.
+const REQUESTS_MAX: usize = 64;
+
+/// How many processes there may be, and how long one is kept without work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// Processes at the same time, those that start and stop included.
+    pub processes_max: usize,
+    /// How long a process is kept warm without a turn.
+    pub idle_timeout: Duration,
+}
+
+/// A handle to the pool; cheap to clone. When the last one is gone, every process is stopped.
+#[derive(Debug, Clone)]
+pub struct Pool {
+    mailbox: mpsc::Sender<Request>,
+}
+
+/// The right to use a process: while it is held, the process is not idle.
+#[derive(Debug)]
+pub struct Seat {
+    orders: mpsc::Sender<Command>,
+    /// What the agent said when it started, for whoever takes the first seat.
+    pub started: Option<Started>,
+    _taken: oneshot::Sender<()>,
+}
+
+impl Seat {
+    /// Passes an order on to the agent.
+    pub async fn send(&self, order: Order) -> Result<()> {
+        self.orders.send(Command::Order(order)).await.map_err(|_| Error::Gone)
+    }
+}
+
+/// How many processes the pool has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Census {
+    /// All of them.
+    pub processes: usize,
+    /// Those whose seat is taken.
+    pub busy: usize,
+    /// Callers that wait for room.
+    pub waiting: usize,
+}
+
+enum Request {
+    Acquire(Wait),
+    Prepare { key: String, launch: Launch },
+    Release { key: String, done: oneshot::Sender<()> },
+    Census(oneshot::Sender<Census>),
+}
+
+/// A caller who wants a process.
+struct Wait {
+    key: String,
+    launch: Launch,
+    reports: mpsc::Sender<Report>,
+    place: watch::Sender<usize>,
+    reply: oneshot::Sender<Result<Seat>>,
+}
+
+impl Pool {
+    /// Starts the pool's task.
+    pub fn start(settings: Settings, random: Random) -> Self {
+        let (mailbox, requests) = mpsc::channel(REQUESTS_MAX);
+        let (news_to, news) = mpsc::channel(REQUESTS_MAX);
+        let task =
+            PoolTask { settings, random, slots: BTreeMap::new(), queue: VecDeque::new(), news_to };
+        tokio::spawn(task.run(requests, news));
+        Self { mailbox }
+    }
+
+    /// Takes the seat of a key's process: the warm one, or a new one as `launch` says, as soon as there is room.
+    ///
+    /// What the process does comes out of `reports`, also after the seat is given back. While the caller waits for room,
+    /// `place` tells how many are before it, itself included; 0 means that it does not wait.
+    pub async fn acquire(
+        &self,
+        key: &str,
+        launch: Launch,
+        reports: mpsc::Sender<Report>,
+        place: watch::Sender<usize>,
+    ) -> Result<Seat> {
+        let (reply, seat) = oneshot::channel();
+        let wait = Wait { key: key.to_owned(), launch, reports, place, reply };
+        self.mailbox.send(Request::Acquire(wait)).await.map_err(|_| Error::Gone)?;
+        seat.await.map_err(|_| Error::Gone)?
+    }
+
+    /// Starts a process that somebody will probably want, if there is room to spare.
+    pub async fn prepare(&self, key: &str, launch: Launch) {
+        // A pool that is gone prepares nothing.
+        self.mailbox.send(Request::Prepare { key: key.to_owned(), launch }).await.ok();
+    }
+
+    /// Stops a key's process, whatever it does, and waits until it is gone.
+    pub async fn release(&self, key: &str) {
+        let (done, gone) = oneshot::channel();
+        let request = Request::Release { key: key.to_owned(), done };
+        if self.mailbox.send(request).await.is_ok() {
+            // Dropped unanswered when the process is gone, or was never there.
+            gone.await.ok();
+        }
+    }
+
+    /// Counts the processes.
+    pub async fn census(&self) -> Census {
+        let (reply, census) = oneshot::channel();
+        if self.mailbox.send(Request::Census(reply)).await.is_err() {
+            return Census::default();
+        }
+        census.await.unwrap_or_default()
+    }
+}
+
+struct PoolTask {
+    settings: Settings,
+    random: Random,
+    slots: BTreeMap<String, Slot>,
+    queue: VecDeque<Wait>,
+    news_to: mpsc::Sender<News>,
+}
+
+impl PoolTask {
+    async fn run(mut self, mut requests: mpsc::Receiver<Request>, mut news: mpsc::Receiver<News>) {
+        loop {
+            let due = self.slots.values().filter_map(|slot| slot.idle_since()).min();
+            let due = due.map(|since| since + self.settings.idle_timeout);
+            tokio::select! {
+                request = requests.recv() => match request {
+                    Some(request) => self.carry_out(request),
+                    None => break,
+                },
+                Some(news) = news.recv() => self.learn(news),
+                () = at(due) => self.stop_idle(),
+            }
+        }
+        // Nobody can ask for anything any more; the processes end with their slots.
+        self.slots.clear();
+    }
+
+    fn carry_out(&mut self, request: Request) {
+        match request {
+            Request::Acquire(wait) => {
+                self.queue.push_back(wait);
+                self.serve();
+            }
+            Request::Prepare { key, launch } => {
+                if self.slots.len() < self.settings.processes_max && !self.slots.contains_key(&key)
+                {
+                    self.start(key, launch);
+                }
+            }
+            Request::Release { key, done } => {
+                if let Some(slot) = self.slots.get_mut(&key) {
+                    slot.stop_for(done);
+                }
+            }
+            Request::Census(reply) => {
+                let busy = self.slots.values().filter(|slot| slot.is_taken()).count();
+                let census =
+                    Census { processes: self.slots.len(), busy, waiting: self.queue.len() };
+                // Whoever asked may have stopped waiting.
+                reply.send(census).ok();
+            }
+        }
+    }
+
+    fn learn(&mut self, news: News) {
+        match news {
+            News::Ready { key, orders, started } => {
+                if let Some(slot) = self.slots.get_mut(&key) {
+                    slot.ready(orders, started);
+                }
+            }
+            News::Failed { key, error } => {
+                self.slots.remove(&key);
+                self.refuse(&key, error);
+            }
+            News::Freed { key } => {
+                if let Some(slot) = self.slots.get_mut(&key) {
+                    slot.freed(Instant::now());
+                }
+            }
+            News::Gone { key } => {
+                self.slots.remove(&key);
+            }
+        }
+        self.serve();
+    }
+
+    /// Serves those who wait, first come first served; who finds a warm process need not wait for the others.
+    fn serve(&mut self) {
+        let waiting = std::mem::take(&mut self.queue);
+        for wait in waiting {
+            if wait.reply.is_closed() {
+                continue;
+            }
+            match self.slots.get_mut(&wait.key) {
+                Some(slot) => {
+                    if let Err(wait) = slot.seat(wait, &self.news_to) {
+                        self.queue.push_back(wait);
+                    }
+                }
+                None => {
+                    self.make_room_for(&wait);
+                    self.queue.push_back(wait);
+                }
+            }
+        }
+        let waiting = self.queue.iter().filter(|wait| !self.slots.contains_key(&wait.key));
+        for (before, wait) in waiting.enumerate() {
+            wait.place.send_replace(before + 1);
+        }
+    }
+
+    /// Starts a process for a caller if there is room; else the one that has been idle longest makes some.
+    fn make_room_for(&mut self, wait: &Wait) {
+        if self.slots.len() < self.settings.processes_max {
+            self.start(wait.key.clone(), wait.launch.clone());
+            wait.place.send_replace(0);
+            return;
+        }
+        // One that is on its way out makes room for the first in the queue; another need not go for the same caller.
+        let leaving = self.slots.values().filter(|slot| slot.is_leaving()).count();
+        if leaving > self.queue.len() {
+            return;
+        }
+        let idle = self.slots.values_mut().filter(|slot| slot.idle_since().is_some());
+        if let Some(slot) = idle.min_by_key(|slot| slot.idle_since()) {
+            slot.stop();
+        }
+    }
+
+    fn start(&mut self, key: String, launch: Launch) {
+        let slot = Slot::start(key.clone(), launch, self.random, self.news_to.clone());
+        self.slots.insert(key, slot);
+    }
+
+    fn stop_idle(&mut self) {
+        let now = Instant::now();
+        let timeout = self.settings.idle_timeout;
+        let is_due = |slot: &Slot| slot.idle_since().is_some_and(|since| since + timeout <= now);
+        self.slots.values_mut().filter(|slot| is_due(slot)).for_each(Slot::stop);
+    }
+
+    /// Tells the first caller of a key why there is no process; the next one tries again.
+    fn refuse(&mut self, key: &str, error: Error) {
+        if let Some(index) = self.queue.iter().position(|wait| wait.key == key)
+            && let Some(wait) = self.queue.remove(index)
+        {
+            // Whoever asked may have stopped waiting.
+            wait.reply.send(Err(error)).ok();
+        }
+    }
+}
+
+/// Waits for a moment, or for ever.
+async fn at(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due).await,
+        None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests;

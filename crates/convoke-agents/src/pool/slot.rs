@@ -1,0 +1,206 @@
+//! One process of the pool, from its start to its end.
+
+use convoke_core::session::Report;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+
+use super::{Seat, Wait};
+use crate::driver::{self, Driver, Launch, Order, REPORTS_MAX, Random, Started};
+use crate::error::Error;
+
+/// Commands that may wait for a slot's task; one more waits with its sender.
+const COMMANDS_MAX: usize = 32;
+
+/// What the slot's task is told.
+#[derive(Debug)]
+pub(super) enum Command {
+    Order(Order),
+    /// Send reports there from now on.
+    Report(mpsc::Sender<Report>),
+    Stop,
+}
+
+/// What the pool hears of a slot.
+#[derive(Debug)]
+pub(super) enum News {
+    Ready {
+        key: String,
+        orders: mpsc::Sender<Command>,
+        started: Started,
+    },
+    Failed {
+        key: String,
+        error: Error,
+    },
+    /// The seat was given back.
+    Freed {
+        key: String,
+    },
+    /// The process is no more.
+    Gone {
+        key: String,
+    },
+}
+
+/// A process as the pool sees it.
+pub(super) struct Slot {
+    key: String,
+    state: State,
+    /// Ends the task, and with it the process, when the pool ends.
+    task: AbortHandle,
+    /// Answered by being dropped with the slot.
+    stopped_for: Vec<oneshot::Sender<()>>,
+}
+
+enum State {
+    Starting,
+    Idle { orders: mpsc::Sender<Command>, since: Instant, started: Option<Started> },
+    Taken { orders: mpsc::Sender<Command> },
+    Leaving,
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Slot {
+    /// Starts a process.
+    pub(super) fn start(
+        key: String,
+        launch: Launch,
+        random: Random,
+        news: mpsc::Sender<News>,
+    ) -> Self {
+        let task = tokio::spawn(attend(key.clone(), launch, random, news)).abort_handle();
+        Self { key, state: State::Starting, task, stopped_for: Vec::new() }
+    }
+
+    /// Since when nobody has needed the process.
+    pub(super) const fn idle_since(&self) -> Option<Instant> {
+        match &self.state {
+            State::Idle { since, .. } => Some(*since),
+            State::Starting | State::Taken { .. } | State::Leaving => None,
+        }
+    }
+
+    pub(super) const fn is_taken(&self) -> bool {
+        matches!(self.state, State::Taken { .. })
+    }
+
+    pub(super) const fn is_leaving(&self) -> bool {
+        matches!(self.state, State::Leaving)
+    }
+
+    pub(super) fn ready(&mut self, orders: mpsc::Sender<Command>, started: Started) {
+        if let State::Starting = self.state {
+            self.state = State::Idle { orders, since: Instant::now(), started: Some(started) };
+        } else {
+            // It was told to stop before it was ready.
+            tell(&orders, Command::Stop);
+        }
+    }
+
+    pub(super) fn freed(&mut self, now: Instant) {
+        if let State::Taken { orders } = &self.state {
+            self.state = State::Idle { orders: orders.clone(), since: now, started: None };
+        }
+    }
+
+    /// Gives the seat to a caller, or the caller back when it is not free.
+    pub(super) fn seat(&mut self, wait: Wait, news: &mpsc::Sender<News>) -> Result<(), Wait> {
+        let State::Idle { orders, started, .. } = &mut self.state else { return Err(wait) };
+        let (taken, freed) = oneshot::channel();
+        let seat = Seat { orders: orders.clone(), started: started.take(), _taken: taken };
+        tell(orders, Command::Report(wait.reports));
+        wait.place.send_replace(0);
+        self.state = State::Taken { orders: orders.clone() };
+        let (news, key) = (news.clone(), self.key.clone());
+        tokio::spawn(async move {
+            // Nothing is ever sent: the seat is given back by being dropped.
+            freed.await.ok();
+            news.send(News::Freed { key }).await.ok();
+        });
+        // A caller that no longer waits drops the seat, which gives it back.
+        wait.reply.send(Ok(seat)).ok();
+        Ok(())
+    }
+
+    pub(super) fn stop(&mut self) {
+        if let State::Idle { orders, .. } | State::Taken { orders } = &self.state {
+            tell(orders, Command::Stop);
+        }
+        self.state = State::Leaving;
+    }
+
+    /// Stops, and lets somebody know when it is done.
+    pub(super) fn stop_for(&mut self, done: oneshot::Sender<()>) {
+        self.stop();
+        self.stopped_for.push(done);
+    }
+}
+
+/// Tells a slot's task something without waiting for it; a task that is over needs no telling.
+fn tell(orders: &mpsc::Sender<Command>, command: Command) {
+    let orders = orders.clone();
+    if let Err(mpsc::error::TrySendError::Full(command)) = orders.try_send(command) {
+        tokio::spawn(async move { orders.send(command).await });
+    }
+}
+
+/// The life of one process.
+async fn attend(key: String, launch: Launch, random: Random, news: mpsc::Sender<News>) {
+    let (reports, mut from_agent) = mpsc::channel(REPORTS_MAX);
+    let (driver, started) = match driver::start(launch, random, reports).await {
+        Ok(started) => started,
+        Err(error) => {
+            // A pool that is gone needs no news, here and below.
+            news.send(News::Failed { key, error }).await.ok();
+            return;
+        }
+    };
+    let (orders, mut commands) = mpsc::channel(COMMANDS_MAX);
+    news.send(News::Ready { key: key.clone(), orders, started }).await.ok();
+    serve(driver, &mut commands, &mut from_agent).await;
+    news.send(News::Gone { key }).await.ok();
+}
+
+async fn serve(
+    driver: Driver,
+    commands: &mut mpsc::Receiver<Command>,
+    from_agent: &mut mpsc::Receiver<Report>,
+) {
+    let mut to_session: Option<mpsc::Sender<Report>> = None;
+    loop {
+        tokio::select! {
+            command = commands.recv() => match command {
+                Some(Command::Order(order)) => {
+                    // An agent that is gone is told of by its last report.
+                    driver.send(order).await.ok();
+                }
+                Some(Command::Report(reports)) => to_session = Some(reports),
+                Some(Command::Stop) | None => {
+                    driver.stop().await;
+                    return;
+                }
+            },
+            () = driver.closed(), if to_session.is_none() => return,
+            // Before there is a session, what a new agent says waits in its queue.
+            report = from_agent.recv(), if to_session.is_some() => match report {
+                Some(report) => {
+                    let is_last = matches!(report, Report::Exited(_));
+                    if let Some(reports) = &to_session {
+                        // A session that is gone does not listen; its process is stopped by whoever ended it.
+                        reports.send(report).await.ok();
+                    }
+                    if is_last {
+                        return;
+                    }
+                }
+                None => return,
+            },
+        }
+    }
+}

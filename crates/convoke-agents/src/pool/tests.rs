@@ -1,0 +1,211 @@
+//! The pool with real processes: the demo agent as a program of its own.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use convoke_core::message::Seq;
+
+use super::*;
+use crate::catalogue::Protocol;
+use crate::driver::{Confinement, REPORTS_MAX, Start};
+
+/// A pool, and a folder for its agents.
+struct Scene {
+    pool: Pool,
+    folder: tempfile::TempDir,
+}
+
+/// What a caller holds while it uses a process.
+struct Guest {
+    seat: Seat,
+    reports: mpsc::Receiver<Report>,
+}
+
+/// Sixteen bytes that are different every time within this process.
+fn random() -> [u8; 16] {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    u128::from(NEXT.fetch_add(1, Ordering::Relaxed)).to_be_bytes()
+}
+
+impl Scene {
+    fn new(processes_max: usize) -> Self {
+        Self::with(Settings { processes_max, idle_timeout: Duration::from_secs(600) })
+    }
+
+    fn with(settings: Settings) -> Self {
+        Self { pool: Pool::start(settings, random), folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn launch(&self) -> Launch {
+        // Examples lie beside the folder of the test programs.
+        let here = std::env::current_exe().unwrap();
+        let program = here.ancestors().nth(2).unwrap().join("examples/demo_agent");
+        self.launch_program(&program)
+    }
+
+    fn launch_program(&self, program: &Path) -> Launch {
+        Launch {
+            protocol: Protocol::Acp,
+            program: program.to_owned(),
+            args: vec![self.folder.path().join("state").display().to_string()],
+            environment: BTreeMap::new(),
+            workspace: self.folder.path().to_owned(),
+            confinement: Confinement::Off,
+            mcp_servers: Vec::new(),
+            start: Start::New { id: "11111111-1111-4111-8111-111111111111".to_owned() },
+            patience: Duration::from_secs(20),
+            leftovers: None,
+        }
+    }
+
+    async fn guest(&self, key: &str) -> Guest {
+        let (to_session, reports) = mpsc::channel(REPORTS_MAX);
+        let place = watch::Sender::new(0);
+        let seat = self.pool.acquire(key, self.launch(), to_session, place).await.unwrap();
+        Guest { seat, reports }
+    }
+
+    /// A caller that does not get a process at once, and what it is told of its place.
+    fn waiting(
+        &self,
+        key: &str,
+    ) -> (tokio::task::JoinHandle<Result<Seat>>, watch::Receiver<usize>) {
+        let (to_session, _) = mpsc::channel(REPORTS_MAX);
+        let place = watch::Sender::new(0);
+        let (told, pool, key) = (place.subscribe(), self.pool.clone(), key.to_owned());
+        let launch = self.launch();
+        let caller =
+            tokio::spawn(async move { pool.acquire(&key, launch, to_session, place).await });
+        (caller, told)
+    }
+
+    /// Asks until so many processes are there.
+    async fn has(&self, processes: usize) {
+        while self.pool.census().await.processes != processes {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+async fn placed(told: &mut watch::Receiver<usize>, place: usize) {
+    told.wait_for(|told| *told == place).await.unwrap();
+}
+
+#[tokio::test]
+async fn t10_a_process_is_kept_warm_and_reused() {
+    let scene = Scene::new(2);
+    let first = scene.guest("a->b").await;
+    assert!(first.seat.started.is_some());
+    drop(first);
+    let second = scene.guest("a->b").await;
+    assert!(second.seat.started.is_none(), "it had started before");
+    assert_eq!(scene.pool.census().await, Census { processes: 1, busy: 1, waiting: 0 });
+}
+
+#[tokio::test]
+async fn t10_a_full_pool_stops_the_one_that_was_idle_longest() {
+    let scene = Scene::new(2);
+    let (first, second) = (scene.guest("first").await, scene.guest("second").await);
+    drop(first);
+    // Idle in this order, once the pool has heard of it.
+    while scene.pool.census().await.busy != 1 {
+        tokio::task::yield_now().await;
+    }
+    drop(second);
+    let third = scene.guest("third").await;
+    assert!(third.seat.started.is_some());
+    let again = scene.guest("second").await;
+    assert!(again.seat.started.is_none(), "the second one was kept");
+}
+
+#[tokio::test]
+async fn t10_a_full_pool_of_busy_processes_lets_callers_wait_and_tells_their_place() {
+    let scene = Scene::new(1);
+    let busy = scene.guest("busy").await;
+    let (second, mut second_place) = scene.waiting("second");
+    placed(&mut second_place, 1).await;
+    let (third, mut third_place) = scene.waiting("third");
+    placed(&mut third_place, 2).await;
+    assert_eq!(scene.pool.census().await, Census { processes: 1, busy: 1, waiting: 2 });
+    drop(busy);
+    let seat = second.await.unwrap().unwrap();
+    placed(&mut third_place, 1).await;
+    drop(seat);
+    third.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn t10_two_callers_of_one_key_use_one_process_after_each_other() {
+    let scene = Scene::new(2);
+    let first = scene.guest("a->b").await;
+    let (second, _) = scene.waiting("a->b");
+    while scene.pool.census().await.waiting != 1 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(scene.pool.census().await.processes, 1);
+    drop(first);
+    assert!(second.await.unwrap().unwrap().started.is_none());
+}
+
+#[tokio::test]
+async fn t10_an_idle_process_is_stopped_after_its_time() {
+    let settings = Settings { processes_max: 2, idle_timeout: Duration::from_millis(20) };
+    let scene = Scene::with(settings);
+    let guest = scene.guest("a").await;
+    assert_eq!(scene.pool.census().await.processes, 1);
+    drop(guest);
+    scene.has(0).await;
+}
+
+#[tokio::test]
+async fn a_process_that_crashes_is_reported_and_the_next_caller_gets_another() {
+    let scene = Scene::new(1);
+    let mut guest = scene.guest("a").await;
+    guest.seat.send(Order::Prompt { turn: Seq::new(1), text: "crash".to_owned() }).await.unwrap();
+    loop {
+        if let Report::Exited(exit) = guest.reports.recv().await.unwrap() {
+            assert_eq!(exit.signal, Some(6));
+            break;
+        }
+    }
+    drop(guest);
+    scene.has(0).await;
+    assert!(scene.guest("a").await.seat.started.is_some());
+}
+
+#[tokio::test]
+async fn an_agent_that_does_not_start_is_told_and_holds_no_room() {
+    let scene = Scene::new(1);
+    let launch = scene.launch_program(&PathBuf::from("/nowhere/agent"));
+    let (to_session, _) = mpsc::channel(REPORTS_MAX);
+    let place = watch::Sender::new(0);
+    let error = scene.pool.acquire("a", launch, to_session, place).await.unwrap_err();
+    assert_eq!(error.to_string(), "there is no program /nowhere/agent");
+    assert!(scene.guest("a").await.seat.started.is_some());
+}
+
+#[tokio::test]
+async fn a_prepared_process_is_there_when_it_is_wanted_and_never_in_the_way() {
+    let scene = Scene::new(1);
+    scene.pool.prepare("next", scene.launch()).await;
+    scene.has(1).await;
+    let guest = scene.guest("next").await;
+    assert!(guest.seat.started.is_some());
+    assert_eq!(scene.pool.census().await.processes, 1);
+    // There is no room for another spare one.
+    scene.pool.prepare("more", scene.launch()).await;
+    assert_eq!(scene.pool.census().await.processes, 1);
+    drop(guest);
+    assert!(scene.guest("other").await.seat.started.is_some());
+}
+
+#[tokio::test]
+async fn a_released_process_is_gone_also_in_the_middle_of_a_turn() {
+    let scene = Scene::new(1);
+    let guest = scene.guest("a").await;
+    guest.seat.send(Order::Prompt { turn: Seq::new(1), text: "long".to_owned() }).await.unwrap();
+    scene.pool.release("a").await;
+    assert_eq!(scene.pool.census().await.processes, 0);
+    scene.pool.release("never there").await;
+}

@@ -1,0 +1,246 @@
+//! One running process of an agent, and everything that it starts: they live in a group and end together.
+//!
+//! A process that makes a session of its own (`setsid`) leaves the group, and nothing here can follow it.
+
+mod stderr;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use convoke_core::process::{Command, Effect, Exit, Means, Process};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group as signal_group, waitid,
+};
+use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use crate::driver::Launch;
+use crate::leftovers::Record;
+use crate::{Error, Result, lines, sandbox};
+
+/// The slowest agent seen needed seven seconds to leave after its input was closed.
+const GRACE: Grace = Grace { close: Duration::from_secs(8), signal: Duration::from_secs(2) };
+/// How long the rest of its error output is waited for: a process that left the group may hold the pipe for ever.
+const STDERR_GRACE: Duration = Duration::from_millis(500);
+
+/// A process and its group. Dropping it kills the whole group; the runtime sees to it that nothing stays a zombie.
+pub(crate) struct Child {
+    /// What a successor of this daemon would find the group by. It goes first, while the number is still ours.
+    record: Option<Record>,
+    leader: tokio::process::Child,
+    /// The number of the leader and of the group. It is ours until the leader is reaped, and then it is never used again.
+    group: Pid,
+    /// Tells that some child of ours changed.
+    changes: Signals,
+    said: watch::Receiver<stderr::Tail>,
+    /// How the leader ended, without its last words. Known means reaped.
+    ended: Option<Exit>,
+}
+
+/// How long a process may take to leave before stronger means are used, or SIGKILL again.
+struct Grace {
+    /// After its input was closed.
+    close: Duration,
+    /// After a signal.
+    signal: Duration,
+}
+
+/// The pipes to an agent.
+pub(crate) struct Pipes {
+    /// What it says. Whoever stops the process goes on reading, or it may hang on a full pipe.
+    pub(crate) lines: lines::Reader,
+    /// What it is told.
+    pub(crate) input: lines::Writer,
+}
+
+impl Child {
+    /// Starts a process, through the sandbox when it is to be confined.
+    pub(crate) async fn spawn(launch: &Launch) -> Result<(Self, Pipes)> {
+        check(launch).await?;
+        let (program, args) = sandbox::command_line(launch);
+        let fail = |source| Error::Spawn { program: launch.program.clone(), source };
+        // Listening begins before there is anything to miss.
+        let changes = signal(SignalKind::child()).map_err(fail)?;
+        let mut leader = tokio::process::Command::new(program)
+            .args(args)
+            .env_clear()
+            .envs(&launch.environment)
+            .current_dir(&launch.workspace)
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(fail)?;
+        let number = leader.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        let pipes = (leader.stdin.take(), leader.stdout.take(), leader.stderr.take());
+        let (Some(group), (Some(stdin), Some(stdout), Some(errors))) = (number, pipes) else {
+            return Err(fail(io::Error::other("the process has no pipes")));
+        };
+        let said = stderr::drain(errors, group);
+        let mut child = Self { leader, group, changes, said, ended: None, record: None };
+        child.record =
+            launch.leftovers.as_deref().and_then(|folder| child.record_in(folder, launch));
+        let pipes = Pipes { lines: lines::Reader::new(stdout), input: lines::Writer::new(stdin) };
+        Ok((child, pipes))
+    }
+
+    /// The number by which the operating system knows the process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.group.as_raw_pid().cast_unsigned()
+    }
+
+    /// Waits for the end of the process, and tells how it ended as the operating system says. The rest of its group is
+    /// killed as soon as this notices, so it should be waited for all the time that the pipes are in use.
+    ///
+    /// Cancel-safe, and can be asked again.
+    pub(crate) async fn exited(&mut self) -> Exit {
+        let exit = loop {
+            if let Some(exit) = self.reap() {
+                break exit.clone();
+            }
+            if self.changes.recv().await.is_none() {
+                // Nothing more is told when the runtime ends, and this future with it.
+                std::future::pending::<()>().await;
+            }
+        };
+        let silent = async { while self.said.changed().await.is_ok() {} };
+        // Too late for its last words is no reason to wait longer.
+        timeout(STDERR_GRACE, silent).await.ok();
+        Exit { stderr_tail: self.said.borrow().text(), ..exit }
+    }
+
+    /// Stops the process by ever stronger means: end of input, SIGTERM and SIGKILL to the group.
+    pub(crate) async fn stop(self, input: lines::Writer) -> Exit {
+        self.stop_within(GRACE, input).await
+    }
+
+    async fn stop_within(mut self, grace: Grace, input: lines::Writer) -> Exit {
+        let mut input = Some(input);
+        let mut process = Process::Idle;
+        let mut command = Command::Stop;
+        loop {
+            let effect = match process.handle(command) {
+                Ok((next, effect)) => {
+                    process = next;
+                    effect
+                }
+                Err(refusal) => {
+                    tracing::error!(%refusal, "cannot stop a process in order, so it is killed");
+                    Some(Effect::Kill)
+                }
+            };
+            match effect {
+                Some(Effect::CloseInput) => {
+                    if let Some(input) = input.take() {
+                        input.close().await;
+                    }
+                }
+                Some(Effect::Terminate) => self.signal(Signal::TERM),
+                Some(Effect::Kill) => self.kill(),
+                Some(Effect::ReportExit(_) | Effect::ReportNotStarted(_)) | None => {}
+            }
+            let patience = match process {
+                Process::Gone(exit) => return exit,
+                Process::Stopping(Means::InputClosed) => grace.close,
+                Process::Stopping(Means::Terminated | Means::Killed)
+                | Process::Starting
+                | Process::Idle
+                | Process::Busy
+                | Process::Waiting(_) => grace.signal,
+            };
+            command = match timeout(patience, self.exited()).await {
+                Ok(exit) => Command::Exited(exit),
+                Err(_) => Command::GraceOver,
+            };
+        }
+    }
+
+    /// Kills the whole group at once. That it is gone is told by [`Self::exited`].
+    pub(crate) fn kill(&mut self) {
+        self.signal(Signal::KILL);
+    }
+
+    /// Sends a signal to the group, unless the leader is reaped and the number may be somebody else's.
+    fn signal(&self, signal: Signal) {
+        if self.ended.is_none() {
+            // A leader on its way to a session of its own is in no group of its own, and has no children yet.
+            // When nobody gets it, there is nobody left.
+            signal_group(self.group, signal).or_else(|_| kill_process(self.group, signal)).ok();
+        }
+    }
+
+    /// How the leader ended, if it did.
+    fn reap(&mut self) -> Option<&Exit> {
+        if self.ended.is_none() {
+            let looking = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+            match waitid(WaitId::Pid(self.group), looking) {
+                Ok(None) => return None,
+                // A zombie keeps its number, so this reaches the group of this leader and no other.
+                Ok(Some(_)) => self.kill(),
+                Err(error) => tracing::error!(pid = self.pid(), %error, "cannot ask for a process"),
+            }
+            self.record = None;
+            self.ended = Some(match self.leader.try_wait() {
+                Ok(Some(status)) => exit_of(status),
+                Ok(None) | Err(_) => Exit::default(),
+            });
+        }
+        self.ended.as_ref()
+    }
+
+    fn record_in(&self, folder: &Path, launch: &Launch) -> Option<Record> {
+        match Record::write(folder, self.pid(), &launch.program, &launch.workspace) {
+            Ok(record) => Some(record),
+            Err(error) => {
+                let pid = self.pid();
+                tracing::warn!(%error, pid, "cannot note an agent for the case that we are killed");
+                None
+            }
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn exit_of(status: std::process::ExitStatus) -> Exit {
+    use std::os::unix::process::ExitStatusExt;
+    Exit { exit_code: status.code(), signal: status.signal(), stderr_tail: None }
+}
+
+/// Looks at what a launch names, because the operating system's own words would not tell folder from program.
+async fn check(launch: &Launch) -> Result<()> {
+    let (program, workspace) = (launch.program.clone(), launch.workspace.clone());
+    // A folder on a network drive may take its time.
+    let looking = tokio::task::spawn_blocking(move || look(&program, workspace));
+    looking.await.unwrap_or_else(|panic| Err(Error::Io(io::Error::other(panic))))
+}
+
+fn look(program: &Path, workspace: PathBuf) -> Result<()> {
+    let fault = match workspace.canonicalize() {
+        Ok(real) if real != workspace => {
+            // Whoever could put a link here could send an agent anywhere.
+            Some(io::Error::other(format!("its links lead to {}", real.display())))
+        }
+        Ok(real) if !real.is_dir() => Some(io::ErrorKind::NotADirectory.into()),
+        Ok(_) => None,
+        Err(error) => Some(error),
+    };
+    match fault {
+        Some(source) => Err(Error::Workspace { path: workspace, source }),
+        None if program.exists() => Ok(()),
+        None => Err(Error::NotFound { program: program.to_owned() }),
+    }
+}
+
+// They look into /proc.
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod tests;

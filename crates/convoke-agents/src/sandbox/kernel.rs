@@ -1,0 +1,144 @@
+//! Landlock itself: the only place that knows its words.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset,
+    RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
+
+use crate::{Error, Result};
+
+/// The newest generation whose rules on files were tried out; rules of later ones would forbid what nobody tested.
+const FILES: ABI = ABI::V5;
+/// The generation that keeps signals and nameless sockets inside: the agent reaches its children, and not the daemon.
+const SCOPES: ABI = ABI::V6;
+
+/// Generations that brought a new kind of rule, newest first; those between them look alike from here.
+const GENERATIONS: [(u8, ABI); 7] = [
+    (9, ABI::V9),
+    (6, ABI::V6),
+    (5, ABI::V5),
+    (4, ABI::V4),
+    (3, ABI::V3),
+    (2, ABI::V2),
+    (1, ABI::V1),
+];
+
+/// Devices that do no harm; the rest, disks among them, can be neither read nor written.
+const DEVICES: [&str; 8] = [
+    "/dev/full",
+    "/dev/null",
+    "/dev/ptmx",
+    "/dev/pts",
+    "/dev/random",
+    "/dev/tty",
+    "/dev/urandom",
+    "/dev/zero",
+];
+
+/// Where programs share memory.
+const SHARED_MEMORY: &str = "/dev/shm";
+
+/// Landlock is asked by making rule sets that are thrown away without being applied.
+pub(super) fn newest_generation() -> Option<u8> {
+    // The reason of a refusal does not matter: an older generation is tried next.
+    GENERATIONS.iter().find(|(_, abi)| make_rules(*abi).is_ok()).map(|(number, _)| *number)
+}
+
+fn make_rules(abi: ABI) -> std::result::Result<(), RulesetError> {
+    let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(abi))?;
+    // The crate refuses empty sets, which is what the older generations have here.
+    if abi >= ABI::V4 {
+        rules = rules.handle_access(AccessNet::from_all(abi))?;
+    }
+    if abi >= ABI::V6 {
+        rules = rules.scope(Scope::from_all(abi))?;
+    }
+    rules.create().map(drop)
+}
+
+/// Takes everything from the calling thread but what is listed, as far as the kernel's generation goes.
+pub(super) fn restrict(readable: &[PathBuf], writable: &[PathBuf]) -> Result<()> {
+    let handled = AccessFs::from_all(FILES);
+    let scopes = Scope::from_all(SCOPES);
+    let rules = Ruleset::default().handle_access(handled).and_then(|rules| rules.scope(scopes));
+    let mut rules = rules.and_then(Ruleset::create).map_err(landlock)?;
+
+    rules = grant_if_there(rules, Path::new("/"), AccessFs::ReadDir.into())?;
+    for path in readable {
+        rules = grant_if_there(rules, path, AccessFs::from_read(FILES))?;
+    }
+    for path in writable {
+        let opened = open(path).map_err(|source| Error::Confine { path: path.clone(), source })?;
+        rules = grant(rules, opened, writing())?;
+    }
+    // Systems do not have all of these, and some of them are links to others.
+    for device in DEVICES.iter().filter_map(|path| Path::new(path).canonicalize().ok()) {
+        rules = grant_if_there(rules, &device, using_devices())?;
+    }
+    rules = grant_if_there(rules, Path::new(SHARED_MEMORY), writing())?;
+
+    match rules.restrict_self().map_err(landlock)?.ruleset {
+        RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(()),
+        RulesetStatus::NotEnforced => Err(Error::NoLandlock),
+    }
+}
+
+/// All that is done in a folder of one's own. Devices are not made there: with one for the disk, root would have it all.
+fn writing() -> BitFlags<AccessFs> {
+    let devices = AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev;
+    AccessFs::from_all(FILES) & !devices
+}
+
+fn using_devices() -> BitFlags<AccessFs> {
+    AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev
+}
+
+/// Grants rights on something that may have gone since it was listed; then there is nothing to miss.
+fn grant_if_there(
+    rules: RulesetCreated,
+    path: &Path,
+    rights: BitFlags<AccessFs>,
+) -> Result<RulesetCreated> {
+    match open(path) {
+        Ok(opened) => grant(rules, opened, rights),
+        Err(_) => Ok(rules),
+    }
+}
+
+fn grant(
+    rules: RulesetCreated,
+    (opened, kind): (OwnedFd, FileType),
+    rights: BitFlags<AccessFs>,
+) -> Result<RulesetCreated> {
+    let rights = match kind {
+        FileType::Directory => rights,
+        // One that was named by the user is there to be used.
+        FileType::CharacterDevice => using_devices(),
+        FileType::RegularFile
+        | FileType::Symlink
+        | FileType::Fifo
+        | FileType::Socket
+        | FileType::BlockDevice
+        | FileType::Unknown => rights & AccessFs::from_file(FILES),
+    };
+    rules.add_rule(PathBeneath::new(opened, rights)).map_err(landlock)
+}
+
+/// Opens a path for naming it in a rule. No link is followed: it may have been put there after the path was resolved.
+fn open(path: &Path) -> io::Result<(OwnedFd, FileType)> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let opened = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+    let kind = FileType::from_raw_mode(fstat(&opened)?.st_mode);
+    Ok((opened, kind))
+}
+
+fn landlock(error: RulesetError) -> Error {
+    Error::Landlock(Box::new(error))
+}
