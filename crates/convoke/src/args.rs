@@ -1,0 +1,106 @@
+//! The command line: what can be asked for, and its help. What a command does is in `commands`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::builder::StyledStr;
+use clap::error::ErrorKind;
+use clap::{Args as ClapArgs, Parser, Subcommand};
+
+use crate::commands::agent::AgentArgs;
+use crate::commands::answer::AnswerArgs;
+use crate::commands::ask::AskArgs;
+use crate::commands::completions::CompletionsArgs;
+use crate::commands::config::ConfigArgs;
+use crate::commands::db::DbArgs;
+use crate::commands::demo_agent::DemoAgentArgs;
+use crate::commands::doctor::DoctorArgs;
+use crate::commands::mcp::McpArgs;
+use crate::commands::questions::QuestionsArgs;
+use crate::commands::sandbox_exec::SandboxExecArgs;
+
+/// What `--version` prints.
+pub(crate) const VERSION: &str = concat!("convoke ", env!("CARGO_PKG_VERSION"));
+
+/// Keep the conversations you have with coding agents: durable, resumable, visible from everywhere
+#[derive(Debug, Parser)]
+#[command(
+    name = "convoke",
+    version,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    after_help = "Examples:
+  convoke ask questions.json ask the human and print the answers
+  convoke answer             answer questions as they come
+  convoke doctor             find out whether this machine is ready
+  convoke config show        see every setting and where it comes from
+  convoke db migrate         bring the database up to date"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options that every command takes.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct GlobalArgs {
+    /// Print the result as JSON, and errors as one JSON object on stderr
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Folder of the configuration, the database and the logs [default: $CONVOKE_HOME, then ~/.convoke]
+    #[arg(long, global = true, value_name = "PATH")]
+    pub(crate) home: Option<PathBuf>,
+    /// Say more on stderr; repeat for still more
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// Say nothing on stderr but errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+}
+
+/// The commands, in the order of the help.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Ask(AskArgs),
+    Answer(AnswerArgs),
+    Questions(QuestionsArgs),
+    Mcp(McpArgs),
+    Agent(AgentArgs),
+    Doctor(DoctorArgs),
+    Config(ConfigArgs),
+    Db(DbArgs),
+    Completions(CompletionsArgs),
+    #[command(hide = true)]
+    DemoAgent(DemoAgentArgs),
+    #[command(hide = true)]
+    SandboxExec(SandboxExecArgs),
+}
+
+/// What a command line turned out to ask for.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    /// The version, and nothing else.
+    Version,
+    /// This help text.
+    Help(StyledStr),
+    /// A command.
+    Command(Box<Args>),
+}
+
+/// Reads the words of a command line, the program's name first.
+pub(crate) fn read(words: Vec<OsString>) -> Result<Asked, clap::Error> {
+    // Scripts ask for the version often; the parser need not be built for it.
+    if let [_, word] = words.as_slice()
+        && (word == "--version" || word == "-V")
+    {
+        return Ok(Asked::Version);
+    }
+    match Args::try_parse_from(words) {
+        Ok(args) => Ok(Asked::Command(Box::new(args))),
+        Err(error) if error.kind() == ErrorKind::DisplayVersion => Ok(Asked::Version),
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => Ok(Asked::Help(error.render())),
+        Err(error) => Err(error),
+    }
+}

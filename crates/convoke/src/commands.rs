@@ -1,0 +1,111 @@
+//! The commands, one a file, and what each of them is handed.
+
+pub(crate) mod agent;
+pub(crate) mod answer;
+pub(crate) mod ask;
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod db;
+pub(crate) mod demo_agent;
+pub(crate) mod doctor;
+pub(crate) mod mcp;
+pub(crate) mod questions;
+pub(crate) mod sandbox_exec;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use anyhow::Context;
+
+use crate::args::{Args, Command, GlobalArgs};
+use crate::asking::Asking;
+use crate::config::{Loaded, Mistakes, Sources};
+use crate::environment::Environment;
+use crate::home::{self, Exposure, Home};
+use crate::logs::{self, Loudness};
+use crate::output::{Format, Output};
+
+/// What a command may know of the world around the process.
+pub(crate) struct World {
+    /// The variables the program was started with.
+    pub(crate) environment: Environment,
+    /// The program itself.
+    pub(crate) program: PathBuf,
+}
+
+impl World {
+    /// The world around this process.
+    pub(crate) fn around(environment: Environment) -> anyhow::Result<Self> {
+        let program = std::env::current_exe().context("cannot tell where this program is")?;
+        Ok(Self { environment, program })
+    }
+
+    /// Where the home is; nothing is read or created.
+    pub(crate) fn home(&self, global: &GlobalArgs) -> Result<Home, home::Error> {
+        Home::locate(global.home.as_deref(), &self.environment)
+    }
+
+    /// Loads the configuration of a home.
+    pub(crate) fn config(&self, home: &Home) -> Result<Loaded, Mistakes> {
+        crate::config::load(&Sources {
+            home: home.path(),
+            file: &home.config_file(),
+            environment: &self.environment,
+            flags: BTreeMap::new(),
+            program: &self.program,
+        })
+    }
+
+    /// The folder of questions to the human, as configured.
+    pub(crate) fn asking(
+        &self,
+        global: &GlobalArgs,
+        loudness: Loudness,
+        output: &Output,
+    ) -> anyhow::Result<Asking> {
+        let home = self.open_home_at(global, loudness, output)?;
+        Ok(Asking::new(&self.config(&home)?.config.questions))
+    }
+
+    /// The home, there and writable, with the log open.
+    pub(crate) fn open_home(&self, global: &GlobalArgs, output: &Output) -> anyhow::Result<Home> {
+        self.open_home_at(global, Loudness::of(global), output)
+    }
+
+    fn open_home_at(
+        &self,
+        global: &GlobalArgs,
+        loudness: Loudness,
+        output: &Output,
+    ) -> anyhow::Result<Home> {
+        let home = self.home(global)?;
+        let exposure = home.open()?;
+        logs::start(loudness, self, output, Some(&home));
+        if let Exposure::Open { mode } = exposure {
+            let path = home.path().display();
+            tracing::warn!(
+                "others can look into the home {path} (mode {mode:o}); run: chmod 700 '{path}'"
+            );
+        }
+        Ok(home)
+    }
+}
+
+/// Carries out a command.
+pub(crate) fn run(args: Args, world: &World, output: &mut Output) -> anyhow::Result<()> {
+    let Args { global, command } = args;
+    output.format = if global.json { Format::Json } else { Format::Human };
+    match command {
+        Command::Ask(args) => ask::run(&args, &global, world, output),
+        Command::Answer(_) => answer::run(&global, world, output),
+        Command::Questions(args) => questions::run(&args, &global, world, output),
+        Command::Mcp(_) => mcp::run(&global, world, output),
+        Command::Agent(args) => agent::run(&args, &global, world, output),
+        Command::DemoAgent(_) => demo_agent::run(world),
+        Command::Doctor(_) => doctor::run(&global, world, output),
+        Command::Config(args) => config::run(&args, &global, world, output),
+        Command::Db(args) => db::run(&args, &global, world, output),
+        Command::Completions(args) => completions::run(&args, output),
+        Command::SandboxExec(args) => sandbox_exec::run(&args),
+    }
+}

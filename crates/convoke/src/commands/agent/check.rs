@@ -1,0 +1,129 @@
+//! `convoke agent check`: starts an agent, shakes hands with it, and stops it again.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::time::Instant;
+
+use anyhow::Context;
+use convoke_agents::catalogue::Agent;
+use convoke_agents::driver::{self, Abilities, Confinement, Launch, REPORTS_MAX, Start};
+use convoke_agents::launch::{Occasion, Surroundings};
+use serde::Serialize;
+use tokio::sync::mpsc;
+
+use crate::commands::World;
+use crate::home::Home;
+use crate::output::{Output, aside_on_terminal};
+use crate::{random, signals};
+
+/// Start an agent, shake hands with it, and tell its version and abilities
+///
+/// The agent works in an empty folder and is stopped at once; no prompt is sent, so no model is used.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke agent check demo
+  convoke agent check claude-code --json")]
+pub(crate) struct CheckArgs {
+    /// Agent, as `convoke agent list` names it
+    name: String,
+}
+
+/// A name that no agent has.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no agent called {name}")]
+pub(crate) struct UnknownAgent {
+    name: String,
+}
+
+/// A contract with scripts.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Checked {
+    name: String,
+    program: String,
+    introduced_as: Option<String>,
+    confined: bool,
+    abilities: CheckedAbilities,
+    ready_ms: u128,
+}
+
+#[derive(Serialize)]
+struct CheckedAbilities {
+    load: bool,
+    resume: bool,
+    list: bool,
+    close: bool,
+}
+
+pub(super) fn run(
+    args: &CheckArgs,
+    agents: &[Agent],
+    home: &Home,
+    world: &World,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let agent = agents.iter().find(|agent| agent.name.as_str() == args.name);
+    let agent = agent.ok_or_else(|| UnknownAgent { name: args.name.clone() })?;
+    let folder = tempfile::tempdir().context("cannot make a folder for the agent to work in")?;
+    let [workspace, temp] = ["workspace", "tmp"].map(|name| folder.path().join(name));
+    for path in [&workspace, &temp] {
+        std::fs::create_dir(path).context("cannot make a folder for the agent to work in")?;
+    }
+    let around = Surroundings {
+        environment: world.environment.iter().map(owned).collect::<BTreeMap<_, _>>(),
+        convoke: world.program.clone(),
+        home: home.path().to_owned(),
+        temp,
+    };
+    let start = Start::New { id: random::uuid() };
+    let launch =
+        Launch::of(agent, &around, Occasion { workspace, start, mcp_servers: Vec::new() })?;
+    aside_on_terminal(&format!("Starting {}…", launch.program.display()));
+    let checked = signals::block_on(shake_hands(agent, launch))?;
+    output.show(&checked, |checked, _| human(checked))
+}
+
+fn owned((name, value): (&OsString, &OsString)) -> (OsString, OsString) {
+    (name.clone(), value.clone())
+}
+
+async fn shake_hands(agent: &Agent, launch: Launch) -> anyhow::Result<Checked> {
+    let program = launch.program.display().to_string();
+    let confined = launch.confinement != Confinement::Off;
+    // Nothing is prompted, so what is reported fits into the queue or can wait for the end.
+    let (reports, _unread) = mpsc::channel(REPORTS_MAX);
+    let begun = Instant::now();
+    let (driver, started) = driver::start(launch, random::bytes, reports).await?;
+    let ready_ms = begun.elapsed().as_millis();
+    driver.stop().await;
+    let Abilities { load, resume, list, close } = started.abilities;
+    Ok(Checked {
+        name: agent.name.to_string(),
+        program,
+        introduced_as: started.introduced_as,
+        confined,
+        abilities: CheckedAbilities { load, resume, list, close },
+        ready_ms,
+    })
+}
+
+fn human(checked: &Checked) -> String {
+    let abilities = &checked.abilities;
+    let can: Vec<&str> = [
+        ("load", abilities.load),
+        ("resume", abilities.resume),
+        ("list", abilities.list),
+        ("close", abilities.close),
+    ]
+    .into_iter()
+    .filter_map(|(name, can)| can.then_some(name))
+    .collect();
+    let can = if can.is_empty() { "nothing more".to_owned() } else { can.join(", ") };
+    let introduced = checked.introduced_as.as_deref().unwrap_or("an agent that gives no name");
+    let confined =
+        if checked.confined { "to its workspace, by the kernel" } else { "not confined" };
+    format!(
+        "{} answers: {introduced}, ready in {} ms\n  program   {}\n  confined  {confined}\n  sessions  {can}\n",
+        checked.name, checked.ready_ms, checked.program
+    )
+}

@@ -1,0 +1,176 @@
+//! `convoke ask`: puts questions to the human and waits for the answers.
+
+use std::fs;
+use std::io::{self, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+use convoke_core::id::RequestId;
+use convoke_core::question::Question;
+use convoke_files::questions::Outcome;
+use serde::Serialize;
+
+use super::World;
+use crate::args::GlobalArgs;
+use crate::asking::{Asked, Asker, patience, status_of, text};
+use crate::exit::Ended;
+use crate::logs::Loudness;
+use crate::output::{Output, aside_on_terminal};
+use crate::signals;
+
+/// Ask the human, and print the answers
+///
+/// The questions are JSON: a list of {"prompt", "title", "options": [{"label", "description"}], "multiSelect"},
+/// or an object with that list as "questions". They are answered with `convoke answer`, in the browser, or with
+/// `convoke questions answer`. Works without the daemon. Exits with 4 when the human rejects the questions and
+/// with 5 when time is over; a late answer is kept and can be had with `convoke questions wait`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = r#"Examples:
+  convoke ask questions.json
+  convoke ask --timeout-ms 60000 questions.json
+  echo '[{"prompt": "Ship it?", "title": "Ship", "multiSelect": false,
+          "options": [{"label": "Yes"}, {"label": "No"}]}]' | convoke ask -"#)]
+pub(crate) struct AskArgs {
+    /// File with the questions; - or nothing reads standard input
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Milliseconds to wait, 0 for ever [default: questions.timeout_ms]
+    #[arg(long, value_name = "N")]
+    timeout_ms: Option<u64>,
+    /// Do not wait; print the id of the session
+    #[arg(long)]
+    non_blocking: bool,
+    /// Name of this call, which the answers must carry
+    #[arg(long, value_name = "C")]
+    call_id: Option<String>,
+}
+
+/// Why nothing could be asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AskError {
+    /// A person typed the command and nothing else.
+    #[error("there are no questions: standard input is a terminal")]
+    NoInput,
+    /// The questions cannot be read.
+    #[error("cannot read the questions from {from}")]
+    Unreadable {
+        /// The file, or standard input.
+        from: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The questions are not JSON, or not questions.
+    #[error("the questions from {from} cannot be understood")]
+    NotQuestions {
+        /// The file, or standard input.
+        from: String,
+        /// What is wrong with them.
+        source: serde_json::Error,
+    },
+}
+
+/// What `ask --non-blocking --json` prints. A contract with scripts.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct NotWaiting {
+    session_id: RequestId,
+    status: convoke_files::questions::Status,
+}
+
+/// What a wait prints with `--json`. A contract with scripts.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Waited<'a> {
+    session_id: RequestId,
+    status: convoke_files::questions::Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answers: Option<&'a [convoke_core::question::Answer]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rejection_reason: Option<&'a str>,
+}
+
+pub(crate) fn run(
+    args: &AskArgs,
+    global: &GlobalArgs,
+    world: &World,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let questions = read(args.file.as_deref())?;
+    let asking = world.asking(global, Loudness::of(global), output)?;
+    let asker = Asker {
+        call_id: args.call_id.clone(),
+        working_directory: std::env::current_dir().ok(),
+        name: Some("convoke ask".to_owned()),
+    };
+    if args.non_blocking {
+        let id = asking.ask(questions, asker)?;
+        let status = status_of(None);
+        return output.show(&NotWaiting { session_id: id, status }, |_, _| format!("{id}\n"));
+    }
+    let timeout = args.timeout_ms.map_or(asking.timeout, patience);
+    signals::block_on(async {
+        // Before anything is asked, so that no signal can leave a question that nobody knows to be abandoned.
+        let signalled = signals::ended()?;
+        let id = asking.ask(questions.clone(), asker)?;
+        say_where(id);
+        tokio::select! {
+            outcome = asking.wait(id, args.call_id.as_deref(), timeout) => {
+                told(id, &questions, &outcome?, output)
+            }
+            () = signalled => {
+                asking.abandon(id);
+                Err(Ended::Interrupted { id: text::short(id) }.into())
+            }
+        }
+    })
+}
+
+/// Prints what became of questions, and ends with the code that stands for it.
+pub(super) fn told(
+    id: RequestId,
+    questions: &[Question],
+    outcome: &Outcome,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let text = text::outcome(id, questions, outcome)?;
+    let (answers, rejection_reason) = match outcome {
+        Outcome::Answered(file) => (Some(file.answers.as_slice()), None),
+        Outcome::Rejected { reason } => (None, reason.as_deref()),
+        Outcome::TimedOut | Outcome::Abandoned => (None, None),
+    };
+    let status = status_of(Some(outcome));
+    let waited = Waited { session_id: id, status, answers, rejection_reason };
+    output.show(&waited, |_, _| format!("{text}\n"))?;
+    match outcome {
+        Outcome::Answered(_) => Ok(()),
+        Outcome::Rejected { .. } => Err(Ended::Rejected.into()),
+        Outcome::TimedOut => Err(Ended::TimedOut.into()),
+        Outcome::Abandoned => Err(Ended::Abandoned.into()),
+    }
+}
+
+/// Tells a person who watches how to answer; a pipe hears nothing.
+fn say_where(id: RequestId) {
+    let id = text::short(id);
+    aside_on_terminal(&format!("Waiting for an answer to {id}; answer with: convoke answer"));
+}
+
+fn read(file: Option<&Path>) -> Result<Vec<Question>, AskError> {
+    let (from, bytes) = match file.filter(|path| *path != Path::new("-")) {
+        Some(path) => (path.display().to_string(), fs::read(path)),
+        None if io::stdin().is_terminal() => return Err(AskError::NoInput),
+        None => {
+            let mut bytes = Vec::new();
+            let read = io::stdin().lock().read_to_end(&mut bytes);
+            ("standard input".to_owned(), read.map(|_| bytes))
+        }
+    };
+    let bytes = bytes.map_err(|source| AskError::Unreadable { from: from.clone(), source })?;
+    // An untagged enum says nothing about what is wrong, so the shape is decided by the first character.
+    let is_list = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
+    let questions = if is_list {
+        serde_json::from_slice(&bytes)
+    } else {
+        serde_json::from_slice::<Asked>(&bytes).map(|asked| asked.questions)
+    };
+    questions.map_err(|source| AskError::NotQuestions { from, source })
+}

@@ -1,0 +1,181 @@
+//! `convoke db`: the database's schema, looked at and moved forth and back.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use convoke_store::schema::{self, Migration};
+use serde::Serialize;
+
+use super::World;
+use crate::args::GlobalArgs;
+use crate::clock;
+use crate::output::{Answer, Output, ask, table};
+
+/// Look at the database's schema, and move it forth and back
+#[derive(Debug, clap::Args)]
+#[command(
+    arg_required_else_help = true,
+    after_help = "Examples:
+  convoke db status
+  convoke db migrate"
+)]
+pub(crate) struct DbArgs {
+    #[command(subcommand)]
+    command: DbCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum DbCommand {
+    Status(StatusArgs),
+    Migrate(MigrateArgs),
+    Rollback(RollbackArgs),
+}
+
+/// Show which migrations are applied; changes nothing
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke db status
+  convoke db status --json")]
+struct StatusArgs {}
+
+/// Bring the database up to date, creating it if need be
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke db migrate")]
+struct MigrateArgs {}
+
+/// Take back the newest migrations, and lose what they hold
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke db rollback
+  convoke db rollback --steps 2 --yes")]
+struct RollbackArgs {
+    /// How many migrations to take back
+    #[arg(long, value_name = "N", default_value = "1")]
+    steps: NonZeroUsize,
+    /// Do not ask first
+    #[arg(long)]
+    yes: bool,
+}
+
+/// Why a rollback did not happen.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RollbackError {
+    /// The human said no.
+    #[error("nothing was rolled back: you did not say yes")]
+    Declined,
+    /// There is no human to ask.
+    #[error("a rollback loses data, and there is no terminal to ask on")]
+    NobodyToAsk,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownMigration {
+    version: u32,
+    name: String,
+    applied_at: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Status {
+    database: String,
+    migrations: Vec<ShownMigration>,
+}
+
+#[derive(Serialize)]
+struct Applied {
+    database: String,
+    applied: Vec<ShownMigration>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RolledBack {
+    database: String,
+    rolled_back: Vec<ShownMigration>,
+}
+
+pub(crate) fn run(
+    args: &DbArgs,
+    global: &GlobalArgs,
+    world: &World,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let path = world.open_home(global, output)?.database();
+    match &args.command {
+        DbCommand::Status(StatusArgs {}) => status(&path, output),
+        DbCommand::Migrate(MigrateArgs {}) => migrate(&path, output),
+        DbCommand::Rollback(args) => rollback(&path, args, output),
+    }
+}
+
+fn status(path: &Path, output: &Output) -> anyhow::Result<()> {
+    let status =
+        Status { database: path.display().to_string(), migrations: shown(&schema::status(path)?) };
+    output.show(&status, |status, _| {
+        let rows = status.migrations.iter().map(|migration| {
+            let applied = migration.applied_at.clone().unwrap_or_else(|| "not yet".to_owned());
+            [migration.version.to_string(), migration.name.clone(), applied]
+        });
+        table(["VERSION", "NAME", "APPLIED"], rows.collect())
+    })
+}
+
+fn migrate(path: &Path, output: &Output) -> anyhow::Result<()> {
+    let applied = schema::migrate(path, clock::now())?;
+    tracing::info!(count = applied.len(), "migrated {}", path.display());
+    let applied = Applied { database: path.display().to_string(), applied: shown(&applied) };
+    output.show(&applied, |applied, _| match applied.applied.as_slice() {
+        [] => format!("{} is up to date\n", applied.database),
+        migrations => lines("applied", migrations),
+    })
+}
+
+fn rollback(path: &Path, args: &RollbackArgs, output: &Output) -> anyhow::Result<()> {
+    let mut newest = schema::status(path)?;
+    newest.retain(|migration| migration.applied_at.is_some());
+    newest.reverse();
+    newest.truncate(args.steps.get());
+    if !newest.is_empty() && !args.yes {
+        confirm(path, &newest)?;
+    }
+    let rolled_back =
+        if newest.is_empty() { Vec::new() } else { schema::rollback(path, args.steps.get())? };
+    tracing::info!(count = rolled_back.len(), "rolled back {}", path.display());
+    let rolled_back =
+        RolledBack { database: path.display().to_string(), rolled_back: shown(&rolled_back) };
+    output.show(&rolled_back, |rolled_back, _| match rolled_back.rolled_back.as_slice() {
+        [] => format!("nothing to roll back in {}\n", rolled_back.database),
+        migrations => lines("rolled back", migrations),
+    })
+}
+
+fn confirm(path: &Path, migrations: &[Migration]) -> anyhow::Result<()> {
+    let names: Vec<String> = migrations
+        .iter()
+        .map(|migration| format!("{} {}", migration.version, migration.name))
+        .collect();
+    let question =
+        format!("Roll back {} in {}, and lose what it holds?", names.join(", "), path.display());
+    match ask(&question)? {
+        Answer::Yes => Ok(()),
+        Answer::No => Err(RollbackError::Declined.into()),
+        Answer::Nobody => Err(RollbackError::NobodyToAsk.into()),
+    }
+}
+
+fn shown(migrations: &[Migration]) -> Vec<ShownMigration> {
+    let shown = migrations.iter().map(|migration| ShownMigration {
+        version: migration.version,
+        name: migration.name.to_string(),
+        applied_at: migration.applied_at.map(|moment| moment.to_string()),
+    });
+    shown.collect()
+}
+
+fn lines(done: &str, migrations: &[ShownMigration]) -> String {
+    let line =
+        |migration: &ShownMigration| format!("{done} {} {}\n", migration.version, migration.name);
+    migrations.iter().map(line).collect()
+}

@@ -1,0 +1,129 @@
+//! `convoke doctor`: is this machine ready? It reports what is wrong, and never stumbles over it.
+
+mod agents;
+mod checks;
+
+use serde::Serialize;
+
+use super::World;
+use crate::args::GlobalArgs;
+use crate::colour::Colour;
+use crate::logs;
+use crate::output::{Output, table};
+use agents::FoundAgent;
+
+/// Find out whether this machine is ready for Convoke
+///
+/// Checks the home, the configuration, the database, the port, the logs, the sandbox and the agents.
+/// Each check says what it found and, where something is wrong, the way out.
+/// The exit code is 0 unless a check failed; warnings do not count.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke doctor
+  convoke doctor --json | jq '.checks[] | select(.status != \"ok\")'")]
+pub(crate) struct DoctorArgs {}
+
+/// How a check turned out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    Ok,
+    Warn,
+    Fail,
+}
+
+/// What a check found.
+#[derive(Debug, Serialize)]
+struct Check {
+    check: &'static str,
+    status: Status,
+    finding: String,
+    /// The way out.
+    fix: Option<String>,
+}
+
+impl Check {
+    fn ok(check: &'static str, finding: impl Into<String>) -> Self {
+        Self { check, status: Status::Ok, finding: finding.into(), fix: None }
+    }
+
+    fn warn(check: &'static str, finding: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { check, status: Status::Warn, finding: finding.into(), fix: Some(fix.into()) }
+    }
+
+    fn skipped(check: &'static str, reason: &str) -> Self {
+        let finding = format!("not looked at: {reason}");
+        Self { check, status: Status::Warn, finding, fix: None }
+    }
+
+    fn fail(check: &'static str, error: impl Into<anyhow::Error>) -> Self {
+        let (finding, fix) = crate::exit::explain(&error.into());
+        Self { check, status: Status::Fail, finding, fix }
+    }
+}
+
+/// A contract with scripts.
+#[derive(Debug, Serialize)]
+struct Report {
+    healthy: bool,
+    checks: Vec<Check>,
+    agents: Vec<FoundAgent>,
+}
+
+/// Some checks failed; the report says which.
+#[derive(Debug, thiserror::Error)]
+#[error("this machine is not ready: see {}", .failed.join(", "))]
+struct Unhealthy {
+    failed: Vec<&'static str>,
+}
+
+pub(crate) fn run(global: &GlobalArgs, world: &World, output: &Output) -> anyhow::Result<()> {
+    let report = examine(global, world, output);
+    output.show(&report, human)?;
+    let failed = report.checks.iter().filter(|check| check.status == Status::Fail);
+    let mut failed: Vec<&str> = failed.map(|check| check.check).collect();
+    failed.dedup();
+    if report.healthy { Ok(()) } else { Err(Unhealthy { failed }.into()) }
+}
+
+fn examine(global: &GlobalArgs, world: &World, output: &Output) -> Report {
+    let mut checks = Vec::new();
+    let located = world.home(global);
+    let named = located.as_ref().ok().cloned();
+    let usable = checks::home(located, &mut checks);
+    logs::start(logs::Loudness::of(global), world, output, usable.as_ref());
+    let config = checks::config(named.as_ref(), world, &mut checks);
+    checks.push(usable.as_ref().map_or_else(|| no_home("database"), checks::database));
+    checks.push(match (&named, &config) {
+        (Some(home), Some(config)) => checks::port(home, config),
+        (Some(_), None) => Check::skipped("port", "the configuration has mistakes"),
+        (None, _) => no_home("port"),
+    });
+    checks.push(usable.as_ref().map_or_else(|| no_home("logs"), checks::logs));
+    checks.push(checks::sandbox());
+    let agents = agents::look_for(config.as_ref(), world);
+    checks.push(agents::check(&agents));
+    let healthy = checks.iter().all(|check| check.status != Status::Fail);
+    Report { healthy, checks, agents }
+}
+
+fn no_home(check: &'static str) -> Check {
+    Check::skipped(check, "there is no home to look into")
+}
+
+fn human(report: &Report, colour: Colour) -> String {
+    let mut text = String::new();
+    for Check { check, status, finding, fix } in &report.checks {
+        let mark = match status {
+            Status::Ok => colour.good("ok  "),
+            Status::Warn => colour.doubtful("warn"),
+            Status::Fail => colour.bad("fail"),
+        };
+        text += &format!("{mark}  {check:<8}  {finding}\n");
+        if let Some(fix) = fix {
+            text += &format!("                {} {fix}\n", colour.faint("→"));
+        }
+    }
+    let rows = report.agents.iter().map(FoundAgent::row).collect();
+    format!("{text}\n{}", table(["AGENT", "TITLE", "INSTALLED"], rows))
+}

@@ -1,0 +1,164 @@
+//! The checks of everything but the agents, a function each. What cannot be looked at is not guessed at.
+
+use std::fs;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+
+use anyhow::Context;
+use convoke_agents::sandbox::landlock_generation;
+use convoke_store::schema;
+use serde::Deserialize;
+
+use super::{Check, Status, World, no_home};
+use crate::config::Config;
+use crate::home::{self, Exposure, Home};
+
+/// Landlock's third generation was the first to confine truncation; before, what lies outside could be emptied.
+const LANDLOCK_GENERATION_MIN: u8 = 3;
+
+/// Gives the home back if it can be used.
+pub(super) fn home(located: Result<Home, home::Error>, checks: &mut Vec<Check>) -> Option<Home> {
+    let opened = located.and_then(|home| home.open().map(|exposure| (home, exposure)));
+    match opened {
+        Ok((home, exposure)) => {
+            let path = home.path().display();
+            checks.push(match exposure {
+                Exposure::Private => Check::ok("home", path.to_string()),
+                Exposure::Open { mode } => Check::warn(
+                    "home",
+                    format!("others can look into {path} (mode {mode:o})"),
+                    format!("chmod 700 '{path}'"),
+                ),
+            });
+            Some(home)
+        }
+        Err(error) => {
+            checks.push(Check::fail("home", error));
+            None
+        }
+    }
+}
+
+/// Gives the configuration back if there is no mistake in it.
+pub(super) fn config(
+    home: Option<&Home>,
+    world: &World,
+    checks: &mut Vec<Check>,
+) -> Option<Config> {
+    let Some(home) = home else {
+        checks.push(no_home("config"));
+        return None;
+    };
+    let file = home.config_file();
+    match world.config(home) {
+        Ok(loaded) => {
+            let absence = if file.exists() { "" } else { "the defaults hold; there is no " };
+            checks.push(Check::ok("config", format!("{absence}{}", file.display())));
+            Some(loaded.config)
+        }
+        Err(mistakes) => {
+            checks.extend(mistakes.list.iter().map(|mistake| Check {
+                check: "config",
+                status: Status::Fail,
+                finding: mistakes.describe(mistake),
+                fix: Some(mistake.hint.clone()),
+            }));
+            None
+        }
+    }
+}
+
+pub(super) fn database(home: &Home) -> Check {
+    let path = home.database();
+    if !path.exists() && !path.is_symlink() {
+        return Check::ok("database", "none yet; it is made when it is needed");
+    }
+    let looked_at = schema::status(&path).and_then(|found| schema::check(&path).map(|()| found));
+    let migrations = match looked_at {
+        Ok(migrations) => migrations,
+        Err(error) => return Check::fail("database", error),
+    };
+    let applied = migrations.iter().filter(|migration| migration.applied_at.is_some());
+    let version = applied.map(|migration| migration.version).max().unwrap_or(0);
+    let newest = migrations.iter().map(|migration| migration.version).max().unwrap_or(0);
+    let path = path.display();
+    if version < newest {
+        let finding = format!("{path} has schema {version}, and {newest} is the newest");
+        return Check::warn("database", finding, "convoke db migrate");
+    }
+    Check::ok("database", format!("{path} is sound, schema {version}"))
+}
+
+/// Whether the daemon could listen, or does.
+pub(super) fn port(home: &Home, config: &Config) -> Check {
+    let address = config.server.listen;
+    match TcpListener::bind(address) {
+        Ok(_) if address.port() == 0 => Check::ok("port", "any free one will be taken"),
+        Ok(_) => Check::ok("port", format!("{address} is free")),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => taken(home, address),
+        Err(error) => {
+            let error = anyhow::Error::from(error).context(format!("cannot listen on {address}"));
+            Check::fail("port", error)
+        }
+    }
+}
+
+/// The part of the daemon's file that tells whether the port is its.
+#[derive(Deserialize)]
+struct Daemon {
+    pid: u32,
+    url: String,
+}
+
+fn taken(home: &Home, address: SocketAddr) -> Check {
+    // A file that is missing or broken names no daemon, and then the port is someone else's.
+    let said = fs::read(home.daemon_file()).ok();
+    let daemon = said.and_then(|said| serde_json::from_slice::<Daemon>(&said).ok());
+    match daemon {
+        Some(Daemon { pid, url }) if url.trim_end_matches('/') == format!("http://{address}") => {
+            Check::ok("port", format!("{address} is where our daemon listens (pid {pid})"))
+        }
+        Some(_) | None => Check::warn(
+            "port",
+            format!("{address} is taken by another program"),
+            "end that program, or choose another `listen` in [server] of config.toml",
+        ),
+    }
+}
+
+pub(super) fn logs(home: &Home) -> Check {
+    let folder = home.logs();
+    let written = fs::read_dir(&folder)
+        .and_then(|entries| tempfile::tempfile_in(&folder).map(|_| entries.count()))
+        .with_context(|| format!("cannot write logs in {}", folder.display()));
+    match written {
+        Ok(1) => Check::ok("logs", format!("{} (1 file)", folder.display())),
+        Ok(files) => Check::ok("logs", format!("{} ({files} files)", folder.display())),
+        Err(error) => {
+            let (finding, _) = crate::exit::explain(&error);
+            Check::warn(
+                "logs",
+                finding,
+                format!("see what is there: ls -ld '{}'", folder.display()),
+            )
+        }
+    }
+}
+
+pub(super) fn sandbox() -> Check {
+    const WAY_OUT: &str =
+        "use Linux 6.2 or later with Landlock enabled, or a container for each agent";
+    match landlock_generation() {
+        Some(generation) if generation >= LANDLOCK_GENERATION_MIN => {
+            Check::ok("sandbox", format!("Landlock, generation {generation}"))
+        }
+        Some(generation) => {
+            let finding =
+                format!("Landlock, generation {generation}, confines agents in part only");
+            Check::warn("sandbox", finding, WAY_OUT)
+        }
+        None => {
+            Check::warn("sandbox", "this system has no Landlock to confine agents with", WAY_OUT)
+        }
+    }
+}

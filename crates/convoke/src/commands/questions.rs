@@ -1,0 +1,320 @@
+//! `convoke questions`: the question sessions, looked at and settled without a terminal UI.
+
+mod show;
+
+use std::time::Duration;
+
+use convoke_core::id::RequestId;
+use convoke_core::question::GivenAnswers;
+use convoke_core::time::{Timestamp, relative};
+use convoke_files::questions::{Cleaned, Entry, Status, Verdict};
+use serde::Serialize;
+
+use super::World;
+use super::ask::told;
+use crate::args::GlobalArgs;
+use crate::asking::{Asking, patience, text};
+use crate::clock;
+use crate::exit::Ended;
+use crate::logs::Loudness;
+use crate::output::{Output, table};
+use crate::signals;
+
+/// List, show, answer, reject and clean up questions to the human
+///
+/// ID may be any unambiguous start of an id, four characters or more. Works without the daemon.
+#[derive(Debug, clap::Args)]
+#[command(
+    arg_required_else_help = true,
+    after_help = "Examples:
+  convoke questions list --status pending
+  convoke questions show 3fa8
+  convoke questions reject 3fa8 --reason 'ask me tomorrow'"
+)]
+pub(crate) struct QuestionsArgs {
+    #[command(subcommand)]
+    command: QuestionsCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum QuestionsCommand {
+    List(ListArgs),
+    Show(ShowArgs),
+    Wait(WaitArgs),
+    Answer(AnswerArgs),
+    Reject(RejectArgs),
+    Validate(ValidateArgs),
+    Clean(CleanArgs),
+}
+
+/// List the question sessions, oldest first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke questions list
+  convoke questions list --status pending --json")]
+struct ListArgs {
+    /// Only those that stand so
+    #[arg(long, value_name = "S")]
+    status: Option<ShownStatus>,
+}
+
+/// Show the questions of a session, and its answers
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke questions show 3fa8")]
+struct ShowArgs {
+    /// Session
+    id: String,
+}
+
+/// Wait for the answers of a session, and print them
+///
+/// Exits with 4 when the human rejects the questions, and with 5 when time is over.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke questions wait 3fa8 --timeout-ms 60000")]
+struct WaitArgs {
+    /// Session
+    id: String,
+    /// Milliseconds to wait, 0 for ever [default: questions.timeout_ms]
+    #[arg(long, value_name = "N")]
+    timeout_ms: Option<u64>,
+}
+
+/// Answer the questions of a session
+///
+/// The answers are JSON, by the number of the question, counted from 0; each has "selectedOption",
+/// "selectedOptions" or "customText". The first answer wins.
+#[derive(Debug, clap::Args)]
+#[command(after_help = r#"Examples:
+  convoke questions answer 3fa8 --answers '{"0": {"selectedOption": "SQLite"}}'
+  convoke questions answer 3fa8 --answers '{"0": {"selectedOptions": ["A", "B"]}, "1": {"customText": "no idea"}}'"#)]
+struct AnswerArgs {
+    /// Session
+    id: String,
+    /// The answers
+    #[arg(long, value_name = "JSON")]
+    answers: String,
+}
+
+/// Turn the questions of a session down
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke questions reject 3fa8
+  convoke questions reject 3fa8 --reason 'ask me tomorrow'")]
+struct RejectArgs {
+    /// Session
+    id: String,
+    /// Why, for whoever asked
+    #[arg(long, value_name = "T")]
+    reason: Option<String>,
+}
+
+/// Check that the files of a session are whole and agree; changes nothing
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke questions validate 3fa8")]
+struct ValidateArgs {
+    /// Session
+    id: String,
+}
+
+/// Delete old sessions, except those that somebody still waits for
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke questions clean
+  convoke questions clean --older-than-days 1")]
+struct CleanArgs {
+    /// Days without a change [default: questions.retention_days]
+    #[arg(long, value_name = "N")]
+    older_than_days: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum ShownStatus {
+    Pending,
+    Completed,
+    Rejected,
+    TimedOut,
+    Abandoned,
+}
+
+impl From<ShownStatus> for Status {
+    fn from(status: ShownStatus) -> Self {
+        match status {
+            ShownStatus::Pending => Self::Pending,
+            ShownStatus::Completed => Self::Completed,
+            ShownStatus::Rejected => Self::Rejected,
+            ShownStatus::TimedOut => Self::TimedOut,
+            ShownStatus::Abandoned => Self::Abandoned,
+        }
+    }
+}
+
+/// Answers that are no answers.
+#[derive(Debug, thiserror::Error)]
+#[error("--answers cannot be understood")]
+pub(crate) struct NotAnswers {
+    source: serde_json::Error,
+}
+
+/// A contract with scripts.
+#[derive(Serialize)]
+struct Listed {
+    sessions: Vec<ListedSession>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ListedSession {
+    session_id: RequestId,
+    status: Status,
+    created_at: Timestamp,
+    total_questions: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    working_directory: Option<String>,
+}
+
+/// What a session has become. A contract with scripts.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Settled {
+    session_id: RequestId,
+    status: Status,
+}
+
+/// A contract with scripts.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Validated {
+    session_id: RequestId,
+    is_valid: bool,
+    issues: Vec<String>,
+}
+
+/// A contract with scripts.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CleanedUp {
+    deleted: usize,
+    waited_on: usize,
+    failed: usize,
+}
+
+pub(crate) fn run(
+    args: &QuestionsArgs,
+    global: &GlobalArgs,
+    world: &World,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let asking = world.asking(global, Loudness::of(global), output)?;
+    match &args.command {
+        QuestionsCommand::List(args) => list(&asking, args, output),
+        QuestionsCommand::Show(args) => show::run(&asking, &args.id, output),
+        QuestionsCommand::Wait(args) => wait(&asking, args, output),
+        QuestionsCommand::Answer(args) => answer(&asking, args, output),
+        QuestionsCommand::Reject(args) => {
+            let verdict = Verdict::Reject { reason: args.reason.clone() };
+            settle(&asking, &args.id, verdict, output)
+        }
+        QuestionsCommand::Validate(args) => validate(&asking, &args.id, output),
+        QuestionsCommand::Clean(args) => clean(&asking, args, output),
+    }
+}
+
+fn list(asking: &Asking, args: &ListArgs, output: &Output) -> anyhow::Result<()> {
+    let mut listing = asking.questions.list()?;
+    for damage in &listing.damaged {
+        let id = text::short(damage.id);
+        tracing::warn!(
+            "question session {id}: {}; see `convoke questions validate {id}`",
+            damage.error
+        );
+    }
+    let wanted = args.status.map(Status::from);
+    listing.entries.retain(|entry| wanted.is_none_or(|status| status == entry.status));
+    let session = |entry: Entry| ListedSession {
+        session_id: entry.id,
+        status: entry.status,
+        created_at: entry.created_at,
+        total_questions: entry.total_questions,
+        working_directory: entry.working_directory,
+    };
+    let listed = Listed { sessions: listing.entries.into_iter().map(session).collect() };
+    output.show(&listed, |listed, _| {
+        if listed.sessions.is_empty() {
+            return "No questions.\n".to_owned();
+        }
+        let now = clock::now();
+        let row = |session: &ListedSession| {
+            [
+                text::short(session.session_id),
+                session.status.to_string(),
+                relative(session.created_at, now),
+                session.total_questions.to_string(),
+                session.working_directory.clone().unwrap_or_default(),
+            ]
+        };
+        let rows = listed.sessions.iter().map(row).collect();
+        table(["SESSION", "STATUS", "ASKED", "QUESTIONS", "FROM"], rows)
+    })
+}
+
+fn wait(asking: &Asking, args: &WaitArgs, output: &Output) -> anyhow::Result<()> {
+    let id = asking.questions.find(&args.id)?;
+    let (request, _) = asking.look(id)?;
+    let timeout = args.timeout_ms.map_or(asking.timeout, patience);
+    let outcome = signals::block_on(async { Ok(asking.wait(id, None, timeout).await?) })?;
+    told(id, &request.questions, &outcome, output)
+}
+
+fn answer(asking: &Asking, args: &AnswerArgs, output: &Output) -> anyhow::Result<()> {
+    let given: GivenAnswers =
+        serde_json::from_str(&args.answers).map_err(|source| NotAnswers { source })?;
+    settle(asking, &args.id, Verdict::Answer(given.at(clock::now())), output)
+}
+
+fn settle(asking: &Asking, id: &str, verdict: Verdict, output: &Output) -> anyhow::Result<()> {
+    let id = asking.questions.find(id)?;
+    let status = match &verdict {
+        Verdict::Answer(_) => Status::Completed,
+        Verdict::Reject { .. } => Status::Rejected,
+        Verdict::TimeOut => Status::TimedOut,
+        Verdict::Abandon => Status::Abandoned,
+    };
+    asking.questions.settle(id, verdict, clock::now())?;
+    output
+        .show(&Settled { session_id: id, status }, |_, _| format!("{} {status}\n", text::short(id)))
+}
+
+fn validate(asking: &Asking, id: &str, output: &Output) -> anyhow::Result<()> {
+    let id = asking.questions.find(id)?;
+    let issues = asking.questions.validate(id)?;
+    let validated = Validated { session_id: id, is_valid: issues.is_empty(), issues };
+    output.show(&validated, |validated, _| match validated.issues.as_slice() {
+        [] => format!("{id} is whole\n"),
+        issues => issues.iter().map(|issue| format!("{issue}\n")).collect(),
+    })?;
+    if validated.is_valid { Ok(()) } else { Err(Ended::Invalid.into()) }
+}
+
+fn clean(asking: &Asking, args: &CleanArgs, output: &Output) -> anyhow::Result<()> {
+    let days = |days: u64| Duration::from_secs(days.saturating_mul(86_400));
+    let retention = args.older_than_days.map_or(asking.retention, days);
+    let Cleaned { deleted, waited_on, failed } = asking.questions.clean(retention, clock::now())?;
+    let cleaned =
+        CleanedUp { deleted: deleted.len(), waited_on: waited_on.len(), failed: failed.len() };
+    output.show(&cleaned, |cleaned, _| {
+        let mut text = format!("deleted {} question sessions\n", cleaned.deleted);
+        if cleaned.waited_on > 0 {
+            text += &format!("kept {} that somebody still waits for\n", cleaned.waited_on);
+        }
+        text
+    })?;
+    if cleaned.failed == 0 {
+        Ok(())
+    } else {
+        Err(Ended::Incomplete { count: cleaned.failed }.into())
+    }
+}

@@ -1,0 +1,132 @@
+//! The settings: defaults, then `config.toml`, then the environment, then flags; each value knows where it comes from.
+//!
+//! Loading is a function of its [`Sources`]. Every mistake is found in one go, with its place and a way out.
+
+mod agents;
+mod expand;
+mod file;
+mod kind;
+mod layers;
+mod mistake;
+mod nearest;
+#[cfg(test)]
+mod reference;
+mod settings;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use convoke_agents::catalogue::Agent;
+
+use crate::environment::Environment;
+pub(crate) use mistake::Mistakes;
+pub(crate) use tree::Origin;
+
+/// Every setting, in the form the program uses it.
+#[derive(Debug)]
+pub(crate) struct Config {
+    pub(crate) server: Server,
+    pub(crate) sessions: Sessions,
+    pub(crate) pool: Pool,
+    pub(crate) questions: Questions,
+    pub(crate) spawner: Spawner,
+    /// The teams' own file.
+    pub(crate) teams_file: PathBuf,
+    /// The built-in catalogue with the file's changes, then the file's own agents.
+    pub(crate) agents: Vec<Agent>,
+}
+
+/// The daemon's door.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) listen: SocketAddr,
+    /// Whether `listen` may be anything but loopback.
+    pub(crate) allow_remote: bool,
+}
+
+/// Limits of sessions.
+#[derive(Debug)]
+pub(crate) struct Sessions {
+    pub(crate) max_active: u64,
+    pub(crate) idle_timeout: Duration,
+    /// Projects outside of this folder are refused.
+    pub(crate) workspace_root: PathBuf,
+}
+
+/// Limits of agent processes.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    pub(crate) max_processes: u64,
+    pub(crate) idle_timeout_ms: u64,
+    pub(crate) health_check_interval_ms: u64,
+}
+
+/// Where questions to the human lie, and how many.
+#[derive(Debug)]
+pub(crate) struct Questions {
+    pub(crate) dir: PathBuf,
+    pub(crate) max_sessions: u64,
+    pub(crate) max_questions: u64,
+    pub(crate) max_options: u64,
+    pub(crate) retention_days: u64,
+    /// 0 waits for ever.
+    pub(crate) timeout_ms: u64,
+}
+
+/// The interactive spawner.
+#[derive(Debug)]
+pub(crate) struct Spawner {
+    pub(crate) session_expiry_days: u64,
+    pub(crate) max_tokens: u64,
+}
+
+/// What a configuration is made of. Nothing else is read.
+#[derive(Debug)]
+pub(crate) struct Sources<'a> {
+    /// Convoke's home, which relative paths are relative to.
+    pub(crate) home: &'a Path,
+    /// The file, which need not exist.
+    pub(crate) file: &'a Path,
+    /// The variables that beat it.
+    pub(crate) environment: &'a Environment,
+    /// Flags that were given, such as `--listen`; they beat everything.
+    pub(crate) flags: BTreeMap<&'static str, String>,
+    /// Convoke itself, which contains the demo agent.
+    pub(crate) program: &'a Path,
+}
+
+/// A configuration, and for each of its values where it comes from.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) config: Config,
+    pub(crate) effective: Vec<Effective>,
+}
+
+/// A value as people see it.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Effective {
+    /// The dotted key of the file.
+    pub(crate) key: String,
+    /// The value; secrets are already masked.
+    pub(crate) value: serde_json::Value,
+    /// Who set it.
+    pub(crate) origin: Origin,
+}
+
+/// Puts the layers on top of each other, or reports every mistake in them.
+pub(crate) fn load(sources: &Sources<'_>) -> Result<Loaded, Mistakes> {
+    let mut mistakes = Vec::new();
+    let written = file::read(sources.file, sources.environment, &mut mistakes);
+    let loaded = layers::settle(written, sources, &mut mistakes);
+    if mistakes.is_empty() {
+        return Ok(loaded);
+    }
+    mistakes.sort_by_key(mistake::Mistake::place);
+    Err(Mistakes { file: sources.file.to_owned(), list: mistakes })
+}

@@ -1,0 +1,220 @@
+//! The keys of an agent's table: what each accepts, and how it is shown.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use convoke_agents::catalogue::{Agent, Protocol, Sandbox};
+use serde_json::json;
+
+use crate::config::Sources;
+use crate::config::kind::{Base, resolve};
+use crate::config::mistake::Problem;
+use crate::config::nearest;
+use crate::config::tree::{Entry, Made, Node, Text, Value};
+
+/// A key of an agent's table.
+pub(in crate::config) struct Field {
+    pub(in crate::config) key: &'static str,
+    /// What it is for.
+    pub(in crate::config) doc: &'static str,
+    /// Checks a value, puts it into the agent, and gives it back in the form in which it is shown.
+    pub(super) set: fn(&mut Agent, &Node, &Sources<'_>) -> Result<serde_json::Value, Problem>,
+    /// The value that a built-in agent has.
+    pub(super) show: fn(&Agent) -> serde_json::Value,
+}
+
+/// The keys of an agent's table, in the order in which they are shown.
+pub(in crate::config) static FIELDS: [Field; 8] = [
+    Field {
+        key: "protocol",
+        doc: "what the agent speaks: \"acp\", or \"claude\" (Claude Code's stream-json)",
+        set: |agent, node, _| choose(&mut agent.protocol, node, &Protocol::WORDS),
+        show: |agent| json!(word_of(&agent.protocol, &Protocol::WORDS)),
+    },
+    Field {
+        key: "command",
+        doc: "the program: a name on the search path, or an absolute path",
+        set: |agent, node, sources| set_command(agent, node, sources),
+        show: |agent| json!(agent.command),
+    },
+    Field {
+        key: "args",
+        doc: "its arguments; {workspace} is replaced by the project's absolute path",
+        set: |agent, node, _| set_args(agent, node),
+        show: |agent| json!(agent.args),
+    },
+    Field {
+        key: "env",
+        doc: "variables it gets besides the inherited ones",
+        set: |agent, node, _| set_env(agent, node),
+        show: |agent| json!(agent.env),
+    },
+    Field {
+        key: "title",
+        doc: "the name that people read",
+        set: |agent, node, _| set_label(&mut agent.title, node, TITLE_CHARS_MAX),
+        show: |agent| json!(agent.title),
+    },
+    Field {
+        key: "badge",
+        doc: "the name for narrow places, two letters as a rule",
+        set: |agent, node, _| set_label(&mut agent.badge, node, BADGE_CHARS_MAX),
+        show: |agent| json!(agent.badge),
+    },
+    Field {
+        key: "sandbox",
+        doc: "what the agent may write: \"workspace\", or \"off\" for no limits",
+        set: |agent, node, _| choose(&mut agent.sandbox, node, &Sandbox::WORDS),
+        show: |agent| json!(word_of(&agent.sandbox, &Sandbox::WORDS)),
+    },
+    Field {
+        key: "writable",
+        doc: "what else a sandboxed agent must write: absolute paths, or below ~",
+        set: |agent, node, sources| set_writable(agent, node, sources),
+        show: |agent| json!(shown_paths(&agent.writable)),
+    },
+];
+
+/// More would not fit into a list.
+const TITLE_CHARS_MAX: usize = 60;
+/// More would not fit into a sidebar.
+const BADGE_CHARS_MAX: usize = 4;
+/// What is shown instead of a secret.
+const MASK: &str = "***";
+
+fn choose<T: Copy>(
+    choice: &mut T,
+    node: &Node,
+    words: &[(&'static str, T)],
+) -> Result<serde_json::Value, Problem> {
+    let text = node.text()?;
+    let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+    match words.iter().find(|(word, _)| *word == text.text) {
+        Some((word, chosen)) => {
+            *choice = *chosen;
+            Ok(json!(word))
+        }
+        None => Err(Problem::new(format!("`{}` is not one of the choices", text.text))
+            .hint(nearest::hint(&text.text, &known))),
+    }
+}
+
+fn word_of<T: PartialEq>(choice: &T, words: &[(&'static str, T)]) -> Option<&'static str> {
+    words.iter().find(|(_, known)| known == choice).map(|(word, _)| *word)
+}
+
+fn set_command(
+    agent: &mut Agent,
+    node: &Node,
+    sources: &Sources<'_>,
+) -> Result<serde_json::Value, Problem> {
+    let text = node.text()?;
+    agent.command = if text.text.contains(['/', '~']) {
+        resolve(&text.text, Base::Nothing, sources)?.to_string_lossy().into_owned()
+    } else if text.text.trim().is_empty() {
+        return Err(Problem::new("expected a program, found an empty text"));
+    } else {
+        text.text.clone()
+    };
+    Ok(json!(agent.command))
+}
+
+fn set_args(agent: &mut Agent, node: &Node) -> Result<serde_json::Value, Problem> {
+    let texts = node.texts()?;
+    let shown: Vec<&str> = texts.iter().map(|text| mask_if_made(text)).collect();
+    agent.args = texts.iter().map(|text| text.text.clone()).collect();
+    Ok(json!(shown))
+}
+
+fn set_env(agent: &mut Agent, node: &Node) -> Result<serde_json::Value, Problem> {
+    let Value::Table(entries) = &node.value else {
+        return Err(Problem::wrong_type("a table of variables", node));
+    };
+    let mut env = BTreeMap::new();
+    let mut shown = BTreeMap::new();
+    for Entry { key, node, .. } in entries {
+        if key.is_empty() || key.contains(['=', '\0']) {
+            return Err(Problem::new(format!("`{key}` cannot be the name of a variable")));
+        }
+        let text = node.text()?;
+        env.insert(key.clone(), text.text.clone());
+        shown.insert(key, if sounds_secret(key) { MASK } else { mask_if_made(text) });
+    }
+    let shown = json!(shown);
+    agent.env = env;
+    Ok(shown)
+}
+
+/// What comes from a variable is where people keep what does not belong in a file.
+fn mask_if_made(text: &Text) -> &str {
+    match text.made {
+        Made::Literally => &text.text,
+        Made::FromVariables => MASK,
+    }
+}
+
+fn sounds_secret(key: &str) -> bool {
+    let key = key.to_uppercase();
+    ["KEY", "TOKEN", "SECRET", "PASSWORD"].iter().any(|word| key.contains(word))
+}
+
+fn set_label(
+    label: &mut String,
+    node: &Node,
+    chars_max: usize,
+) -> Result<serde_json::Value, Problem> {
+    let text = node.text()?.text.trim();
+    let chars = text.chars().count();
+    if chars == 0 || chars > chars_max || text.chars().any(char::is_control) {
+        let found = format!("expected 1 to {chars_max} printable characters, found {chars}");
+        return Err(Problem::new(found));
+    }
+    text.clone_into(label);
+    Ok(json!(label))
+}
+
+fn set_writable(
+    agent: &mut Agent,
+    node: &Node,
+    sources: &Sources<'_>,
+) -> Result<serde_json::Value, Problem> {
+    let paths: Result<Vec<PathBuf>, Problem> =
+        node.texts()?.iter().map(|text| resolve(&text.text, Base::Nothing, sources)).collect();
+    agent.writable = paths?;
+    Ok(json!(shown_paths(&agent.writable)))
+}
+
+fn shown_paths(paths: &[PathBuf]) -> Vec<Cow<'_, str>> {
+    paths.iter().map(|path| path.to_string_lossy()).collect()
+}
+
+impl Node {
+    fn text(&self) -> Result<&Text, Problem> {
+        let Value::Text(text) = &self.value else {
+            return Err(Problem::wrong_type("a string", self));
+        };
+        Ok(text)
+    }
+
+    fn texts(&self) -> Result<Vec<&Text>, Problem> {
+        let Value::List(nodes) = &self.value else {
+            return Err(Problem::wrong_type("a list of strings", self));
+        };
+        nodes.iter().map(Self::text).collect()
+    }
+
+    /// Whether a mistake inside of it has been reported already.
+    pub(super) fn is_broken(&self) -> bool {
+        match &self.value {
+            Value::Broken => true,
+            Value::List(nodes) => nodes.iter().any(Self::is_broken),
+            Value::Table(entries) => entries.iter().any(|entry| entry.node.is_broken()),
+            Value::Whole(_)
+            | Value::Fraction(_)
+            | Value::Switch(_)
+            | Value::Text(_)
+            | Value::Moment => false,
+        }
+    }
+}

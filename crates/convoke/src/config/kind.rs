@@ -1,0 +1,175 @@
+//! Kinds of values: what is accepted, and into which field of the configuration it goes.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::mistake::Problem;
+use super::tree::{Node, Value};
+use super::{Config, Sources};
+
+/// A kind of value with its default and its field, which the compiler holds together.
+pub(super) enum Kind {
+    /// A whole number in a range.
+    Whole { default: u64, range: RangeInclusive<u64>, field: fn(&mut Config) -> &mut u64 },
+    /// Minutes in a range, with fractions.
+    Minutes { default: f64, range: RangeInclusive<f64>, field: fn(&mut Config) -> &mut Duration },
+    /// `true` or `false`.
+    Switch { default: bool, field: fn(&mut Config) -> &mut bool },
+    /// An IP address and a port.
+    Address { default: &'static str, field: fn(&mut Config) -> &mut SocketAddr },
+    /// A file or folder.
+    Path { default: &'static str, base: Base, field: fn(&mut Config) -> &mut PathBuf },
+}
+
+/// What a relative path is relative to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Base {
+    /// Convoke's home.
+    Home,
+    /// Nothing: only an absolute path will do.
+    Nothing,
+}
+
+/// The kind in words, as in "expected a whole number".
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Whole { .. } => "a whole number",
+            Self::Minutes { .. } => "a number of minutes",
+            Self::Switch { .. } => "true or false",
+            Self::Address { .. } => "an IP address and a port",
+            Self::Path { base: Base::Home, .. } => "a path",
+            Self::Path { base: Base::Nothing, .. } => "an absolute path",
+        })
+    }
+}
+
+impl Kind {
+    /// The default, as if it had been read.
+    pub(super) fn default_value(&self) -> Value {
+        match self {
+            Self::Whole { default, .. } => Value::Whole((*default).try_into().unwrap_or(i64::MAX)),
+            Self::Minutes { default, .. } => Value::Fraction(*default),
+            Self::Switch { default, .. } => Value::Switch(*default),
+            Self::Address { default, .. } | Self::Path { default, .. } => Value::literal(default),
+        }
+    }
+
+    /// The default, as one would write it in the file.
+    pub(super) fn default_toml(&self) -> String {
+        match self {
+            Self::Whole { default, .. } => default.to_string(),
+            Self::Minutes { default, .. } => default.to_string(),
+            Self::Switch { default, .. } => default.to_string(),
+            Self::Address { default, .. } | Self::Path { default, .. } => format!("\"{default}\""),
+        }
+    }
+
+    /// The range in words; empty for kinds that have none.
+    pub(super) fn range(&self) -> String {
+        match self {
+            Self::Whole { range, .. } => format!(" from {} to {}", range.start(), range.end()),
+            Self::Minutes { range, .. } => format!(" from {} to {}", range.start(), range.end()),
+            Self::Switch { .. } | Self::Address { .. } | Self::Path { .. } => String::new(),
+        }
+    }
+
+    /// The value that a text stands for where everything is text: in variables and flags.
+    pub(super) fn read_text(&self, text: &str) -> Value {
+        let value = match self {
+            Self::Whole { .. } => text.parse().ok().map(Value::Whole),
+            Self::Minutes { .. } => text.parse().ok().map(Value::Fraction),
+            Self::Switch { .. } => text.parse().ok().map(Value::Switch),
+            Self::Address { .. } | Self::Path { .. } => None,
+        };
+        value.unwrap_or_else(|| Value::literal(text))
+    }
+
+    /// Checks a value, puts it into its field, and gives it back in the form in which it is shown.
+    pub(super) fn set(
+        &self,
+        node: &Node,
+        sources: &Sources<'_>,
+        config: &mut Config,
+    ) -> Result<serde_json::Value, Problem> {
+        match (self, &node.value) {
+            (Self::Whole { range, field, .. }, Value::Whole(found)) => {
+                let number = u64::try_from(*found).ok().filter(|number| range.contains(number));
+                *field(config) = number.ok_or_else(|| self.refuse(found))?;
+                Ok(json!(found))
+            }
+            (Self::Minutes { range, field, .. }, Value::Whole(_) | Value::Fraction(_)) => {
+                let minutes = as_fraction(&node.value);
+                if !range.contains(&minutes) {
+                    return Err(self.refuse(minutes));
+                }
+                *field(config) = Duration::from_secs_f64(minutes * 60.0);
+                // Half an hour is shown as 30, as people write it, and not as 30.0.
+                Ok(if minutes.fract() == 0.0 { json!(minutes as u64) } else { json!(minutes) })
+            }
+            (Self::Switch { field, .. }, Value::Switch(switch)) => {
+                *field(config) = *switch;
+                Ok(json!(switch))
+            }
+            (Self::Address { field, .. }, Value::Text(text)) => {
+                let address = text.text.parse::<SocketAddr>();
+                let address = address.map_err(|_| self.refuse(format!("`{}`", text.text)))?;
+                *field(config) = address;
+                Ok(json!(address.to_string()))
+            }
+            (Self::Path { base, field, .. }, Value::Text(text)) => {
+                let path = resolve(&text.text, *base, sources)?;
+                let shown = json!(path.to_string_lossy());
+                *field(config) = path;
+                Ok(shown)
+            }
+            _ => Err(Problem::wrong_type(&self.to_string(), node)),
+        }
+    }
+
+    /// The right type, but not a value that will do.
+    fn refuse(&self, found: impl fmt::Display) -> Problem {
+        Problem::new(format!("expected {self}{}, found {found}", self.range()))
+    }
+}
+
+fn as_fraction(value: &Value) -> f64 {
+    match value {
+        Value::Whole(number) => *number as f64,
+        Value::Fraction(number) => *number,
+        Value::Switch(_)
+        | Value::Text(_)
+        | Value::Moment
+        | Value::List(_)
+        | Value::Table(_)
+        | Value::Broken => f64::NAN,
+    }
+}
+
+/// Makes a path of a text: `~` is the user's folder, and what is relative is so to `base`.
+pub(super) fn resolve(text: &str, base: Base, sources: &Sources<'_>) -> Result<PathBuf, Problem> {
+    if text.is_empty() {
+        return Err(Problem::new("expected a path, found an empty text"));
+    }
+    let Some(path) = sources.environment.expand_tilde(Path::new(text)) else {
+        return Err(Problem::new(format!(
+            "cannot expand `{text}`: HOME is not set to an absolute path"
+        ))
+        .hint("set HOME, or write an absolute path"));
+    };
+    // Otherwise `~bob/x` would quietly become a folder of that name.
+    if path.to_string_lossy().starts_with('~') {
+        return Err(Problem::new(format!("cannot expand `{text}`"))
+            .hint("only `~` and `~/` are expanded; write an absolute path"));
+    }
+    match base {
+        Base::Home => Ok(sources.home.join(path)),
+        Base::Nothing if path.is_absolute() => Ok(path),
+        Base::Nothing => Err(Problem::new(format!("expected an absolute path, found `{text}`"))),
+    }
+}

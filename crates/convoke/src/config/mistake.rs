@@ -1,0 +1,108 @@
+//! What can be wrong with a configuration, told so that it can be mended.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use super::tree::{Node, Origin, Value};
+
+/// Everything that is wrong with a configuration; at least one thing.
+#[derive(Debug)]
+pub(crate) struct Mistakes {
+    /// The file that some or all of them are in.
+    pub(crate) file: PathBuf,
+    /// In the order of the file, then variables, then flags.
+    pub(crate) list: Vec<Mistake>,
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mistake {
+    /// Where.
+    pub(crate) origin: Option<Origin>,
+    /// What.
+    pub(crate) text: String,
+    /// What would be right.
+    pub(crate) hint: String,
+}
+
+impl Mistakes {
+    /// A mistake with its place, in the form that editors and terminals can jump to.
+    pub(crate) fn describe(&self, mistake: &Mistake) -> String {
+        let place = match mistake.origin {
+            Some(Origin::File { line, column }) => {
+                format!("{}:{line}:{column}", self.file.display())
+            }
+            Some(Origin::Default) => "default".to_owned(),
+            Some(Origin::Variable(name)) => format!("env {name}"),
+            Some(Origin::Flag(name)) => format!("flag {name}"),
+            None => self.file.display().to_string(),
+        };
+        format!("{place}: {}", mistake.text)
+    }
+}
+
+impl Mistake {
+    /// What mistakes are sorted by: the file as such, then its lines, then everything else.
+    pub(super) fn place(&self) -> (usize, usize) {
+        match self.origin {
+            None => (0, 0),
+            Some(Origin::File { line, column }) => (line, column),
+            Some(Origin::Default | Origin::Variable(_) | Origin::Flag(_)) => (usize::MAX, 0),
+        }
+    }
+}
+
+impl fmt::Display for Mistakes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.list.len() {
+            1 => f.write_str("there is a mistake in the configuration"),
+            count => write!(f, "there are {count} mistakes in the configuration"),
+        }
+    }
+}
+
+impl std::error::Error for Mistakes {}
+
+/// What is wrong with a value whose place and meaning the caller knows.
+#[derive(Debug)]
+pub(super) struct Problem {
+    pub(super) text: String,
+    /// What would be right, when there is more to say than what the value is for.
+    pub(super) hint: Option<String>,
+    /// Where, when it is a part of the value only.
+    part: Option<Origin>,
+}
+
+impl Problem {
+    /// A problem whose way out is plain from its key.
+    pub(super) fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), hint: None, part: None }
+    }
+
+    /// The same problem with a way out of its own.
+    pub(super) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// A value of the wrong type. In the file the type is told; elsewhere everything is text, so the text is.
+    pub(super) fn wrong_type(expected: &str, found: &Node) -> Self {
+        let origin = found.origin;
+        let told = match (&found.value, origin) {
+            (Value::Text(text), _) if text.text.is_empty() => "an empty text".to_owned(),
+            (Value::Text(text), Origin::Variable(_) | Origin::Flag(_)) => {
+                format!("`{}`", text.text)
+            }
+            (value, _) => value.type_name().to_owned(),
+        };
+        Self { part: Some(origin), ..Self::new(format!("expected {expected}, found {told}")) }
+    }
+
+    /// The problem at its place; `hint` is what to say when the problem itself has none.
+    pub(super) fn at(self, origin: Origin, key: &str, hint: impl FnOnce() -> String) -> Mistake {
+        Mistake {
+            origin: Some(self.part.unwrap_or(origin)),
+            text: format!("`{key}`: {}", self.text),
+            hint: self.hint.unwrap_or_else(hint),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The reference page of the settings, made from the list of settings and compared with what is in the repository.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use super::agents::FIELDS;
+use super::settings::SETTINGS;
+use crate::environment::Environment;
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
+
+const INTRODUCTION: &str = "\
+# Configuration
+
+<!-- Made from the list of settings: UPDATE_DOCS=1 cargo nextest run -p convoke the_reference_page -->
+
+Convoke keeps everything in its home: `--home`, else `$CONVOKE_HOME`, else `~/.convoke`.
+The settings are in `config.toml` there; every one of them is optional.
+Flags beat environment variables, variables beat the file, and the file beats the defaults.
+`convoke config show` prints every value with its source.
+
+In texts, `${VAR}` stands for an environment variable and `${VAR:-default}` also for one that is not set or empty; `$${` is a literal `${`.
+A path may begin with `~` or `~/`.
+An unknown key, a wrong type or a value out of range stops the program with file, line and what would be right.
+
+| key | default | accepts | variable, flag | what it is for |
+|---|---|---|---|---|
+";
+
+const AGENTS: &str = "
+## Agents
+
+A table `[agents.NAME]` changes a built-in agent field by field, or adds an agent, which then needs at least a `command`.
+
+| key | what it is for |
+|---|---|
+";
+
+#[test]
+fn the_reference_page_says_what_the_list_of_settings_says() {
+    let page = page();
+    if Environment::of_this_process().get("UPDATE_DOCS").is_some() {
+        fs::write(PAGE, &page).unwrap();
+    }
+    let written = fs::read_to_string(Path::new(PAGE)).unwrap();
+    assert!(
+        written == page,
+        "docs/configuration.md is out of date; its second line says how to make it"
+    );
+}
+
+fn page() -> String {
+    let mut page = INTRODUCTION.to_owned();
+    for setting in &SETTINGS {
+        let others: Vec<String> = [setting.variable, setting.flag]
+            .iter()
+            .flatten()
+            .map(|name| format!("`{name}`"))
+            .collect();
+        let (default, accepts) = (setting.kind.default_toml(), &setting.kind);
+        let (range, others) = (setting.kind.range(), others.join(", "));
+        writeln!(
+            page,
+            "| `{}` | `{default}` | {accepts}{range} | {others} | {} |",
+            setting.key, setting.doc
+        )
+        .unwrap();
+    }
+    page.push_str(AGENTS);
+    for field in &FIELDS {
+        writeln!(page, "| `{}` | {} |", field.key, field.doc).unwrap();
+    }
+    page
+}

@@ -1,0 +1,192 @@
+//! The list of settings. Checking, `convoke config show` and the reference page all come from it.
+//!
+//! A contract with users: a key, a variable or a default that changes here goes into the changelog.
+
+use super::kind::{Base, Kind};
+
+/// A setting.
+pub(super) struct Setting {
+    /// Its dotted key in the file.
+    pub(super) key: &'static str,
+    /// The variable that beats the file.
+    pub(super) variable: Option<&'static str>,
+    /// The flag that beats the variable.
+    pub(super) flag: Option<&'static str>,
+    /// What it is for.
+    pub(super) doc: &'static str,
+    /// What it accepts, by default is, and sets.
+    pub(super) kind: Kind,
+}
+
+impl Setting {
+    /// The last part of the key.
+    pub(super) fn name(&self) -> &'static str {
+        self.key.rsplit('.').next().unwrap_or(self.key)
+    }
+
+    /// What to say to someone who got it wrong.
+    pub(super) fn hint(&self) -> String {
+        format!("{}; by default `{} = {}`", self.doc, self.name(), self.kind.default_toml())
+    }
+
+    const fn new(key: &'static str, doc: &'static str, kind: Kind) -> Self {
+        Self { key, variable: None, flag: None, doc, kind }
+    }
+
+    const fn variable(self, variable: &'static str) -> Self {
+        Self { variable: Some(variable), ..self }
+    }
+
+    const fn flag(self, flag: &'static str) -> Self {
+        Self { flag: Some(flag), ..self }
+    }
+}
+
+/// A year; longer waits are typing mistakes.
+const YEAR_MS: u64 = 365 * 24 * 60 * 60 * 1000;
+/// Likewise, for idle sessions.
+const YEAR_MINUTES: f64 = 365.0 * 24.0 * 60.0;
+/// A century, for what is kept in days.
+const CENTURY_DAYS: u64 = 36_500;
+
+/// Every setting outside of `[agents]`, in the order in which it is shown.
+pub(super) static SETTINGS: [Setting; 17] = [
+    Setting::new(
+        "teams_file",
+        "the file that describes the teams, relative to the home",
+        Kind::Path { default: "teams.json", base: Base::Home, field: |c| &mut c.teams_file },
+    ),
+    Setting::new(
+        "server.listen",
+        "where the daemon listens; port 0 picks a free one",
+        Kind::Address { default: "127.0.0.1:7717", field: |c| &mut c.server.listen },
+    )
+    .flag("--listen"),
+    Setting::new(
+        "server.allow_remote",
+        "whether `listen` may be an address that other machines can reach",
+        Kind::Switch { default: false, field: |c| &mut c.server.allow_remote },
+    ),
+    Setting::new(
+        "sessions.max_active",
+        "sessions that may be active at once",
+        Kind::Whole { default: 5, range: 1..=1_000, field: |c| &mut c.sessions.max_active },
+    )
+    .variable("AGENT_MAX_CONCURRENT_SESSIONS"),
+    Setting::new(
+        "sessions.idle_timeout_minutes",
+        "minutes without activity after which a session is completed; fractions are allowed",
+        Kind::Minutes {
+            default: 30.0,
+            // 60 ms: people who try it out do not wait for minutes.
+            range: 0.001..=YEAR_MINUTES,
+            field: |c| &mut c.sessions.idle_timeout,
+        },
+    )
+    .variable("AGENT_SESSION_IDLE_TIMEOUT"),
+    Setting::new(
+        "sessions.workspace_root",
+        "the folder that every project must be in",
+        Kind::Path { default: "~", base: Base::Nothing, field: |c| &mut c.sessions.workspace_root },
+    )
+    .variable("AGENT_WORKSPACE_ROOT"),
+    Setting::new(
+        "pool.max_processes",
+        "agent processes that may run at once; further turns wait",
+        Kind::Whole { default: 10, range: 1..=1_000, field: |c| &mut c.pool.max_processes },
+    ),
+    Setting::new(
+        "pool.idle_timeout_ms",
+        "milliseconds after which an idle agent process is ended",
+        Kind::Whole {
+            default: 300_000,
+            range: 1..=YEAR_MS,
+            field: |c| &mut c.pool.idle_timeout_ms,
+        },
+    ),
+    Setting::new(
+        "pool.health_check_interval_ms",
+        "milliseconds between two looks at the agent processes",
+        Kind::Whole {
+            default: 30_000,
+            // More often than this would be a busy loop.
+            range: 10..=YEAR_MS,
+            field: |c| &mut c.pool.health_check_interval_ms,
+        },
+    ),
+    Setting::new(
+        "questions.dir",
+        "the folder of the questions to you, relative to the home",
+        Kind::Path { default: "questions", base: Base::Home, field: |c| &mut c.questions.dir },
+    )
+    .variable("CONVOKE_QUESTIONS_DIR"),
+    Setting::new(
+        "questions.max_sessions",
+        "question sets that are kept at once",
+        Kind::Whole { default: 100, range: 1..=100_000, field: |c| &mut c.questions.max_sessions },
+    ),
+    Setting::new(
+        "questions.max_questions",
+        "questions in one set",
+        Kind::Whole { default: 5, range: 1..=100, field: |c| &mut c.questions.max_questions },
+    ),
+    Setting::new(
+        "questions.max_options",
+        "options of one question",
+        Kind::Whole { default: 5, range: 2..=100, field: |c| &mut c.questions.max_options },
+    ),
+    Setting::new(
+        "questions.retention_days",
+        "days after which question sets are cleaned up",
+        Kind::Whole {
+            default: 7,
+            range: 1..=CENTURY_DAYS,
+            field: |c| &mut c.questions.retention_days,
+        },
+    ),
+    Setting::new(
+        "questions.timeout_ms",
+        "milliseconds to wait for an answer; 0 waits for ever",
+        Kind::Whole { default: 0, range: 0..=YEAR_MS, field: |c| &mut c.questions.timeout_ms },
+    ),
+    Setting::new(
+        "spawner.interactive.session_expiry_days",
+        "days after which interactive sessions are cleaned up",
+        Kind::Whole {
+            default: 30,
+            range: 1..=CENTURY_DAYS,
+            field: |c| &mut c.spawner.session_expiry_days,
+        },
+    ),
+    Setting::new(
+        "spawner.interactive.max_tokens",
+        "tokens of context that an interactive session may carry",
+        Kind::Whole {
+            default: 100_000,
+            range: 1_000..=100_000_000,
+            field: |c| &mut c.spawner.max_tokens,
+        },
+    ),
+];
+
+/// The setting with this key.
+pub(super) fn find(key: &str) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.key == key)
+}
+
+/// What may stand in the section with this dotted name; the empty name is the top of the file.
+pub(super) fn names_in(section: &str) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for setting in &SETTINGS {
+        let rest = match section {
+            "" => Some(setting.key),
+            _ => setting.key.strip_prefix(section).and_then(|rest| rest.strip_prefix('.')),
+        };
+        let name = rest.and_then(|rest| rest.split('.').next());
+        names.extend(name.filter(|name| !names.contains(name)));
+    }
+    if section.is_empty() {
+        names.push("agents");
+    }
+    names
+}

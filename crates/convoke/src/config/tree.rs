@@ -1,0 +1,93 @@
+//! A configuration file in our own words: values, each with its place, before anyone knows what they mean.
+
+use std::fmt;
+
+/// Who set a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// Nobody.
+    Default,
+    /// The file, at this place; both count from 1, columns in characters.
+    File { line: usize, column: usize },
+    /// An environment variable.
+    Variable(&'static str),
+    /// A flag, such as `--listen`.
+    Flag(&'static str),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File { line, .. } => write!(f, "config.toml:{line}"),
+            Self::Variable(name) => write!(f, "env {name}"),
+            Self::Flag(name) => write!(f, "flag {name}"),
+        }
+    }
+}
+
+/// A value and its place.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) origin: Origin,
+    pub(super) value: Value,
+}
+
+/// A value of any type.
+#[derive(Debug)]
+pub(super) enum Value {
+    Whole(i64),
+    Fraction(f64),
+    Switch(bool),
+    Text(Text),
+    Moment,
+    List(Vec<Node>),
+    Table(Vec<Entry>),
+    /// A text that could not be expanded; the mistake is already reported.
+    Broken,
+}
+
+/// A text after expansion.
+#[derive(Debug, Clone)]
+pub(super) struct Text {
+    pub(super) text: String,
+    pub(super) made: Made,
+}
+
+/// How a text came about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Made {
+    /// It stands there as it is.
+    Literally,
+    /// It took something from the environment, which may be a secret.
+    FromVariables,
+}
+
+/// A key with its value.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) key: String,
+    /// Where the key stands, which is not where its value stands.
+    pub(super) origin: Origin,
+    pub(super) node: Node,
+}
+
+impl Value {
+    /// A text that was typed rather than read from the file.
+    pub(super) fn literal(text: &str) -> Self {
+        Self::Text(Text { text: text.to_owned(), made: Made::Literally })
+    }
+
+    /// The type in words, as in "found a string".
+    pub(super) fn type_name(&self) -> &'static str {
+        match self {
+            Self::Whole(_) => "a whole number",
+            Self::Fraction(_) => "a fractional number",
+            Self::Switch(_) => "true or false",
+            Self::Text(_) | Self::Broken => "a string",
+            Self::Moment => "a date",
+            Self::List(_) => "a list",
+            Self::Table(_) => "a table",
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Convoke's home: where it is, what lies in it, and that nobody else can read it.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::environment::Environment;
+
+/// Permissions that a home gives to nobody but its owner.
+const PRIVATE: u32 = 0o700;
+
+/// The folder of the configuration, the database and the logs. Naming it touches nothing.
+#[derive(Debug, Clone)]
+pub(crate) struct Home {
+    path: PathBuf,
+    origin: Origin,
+}
+
+/// Who chose the home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// Nobody: `~/.convoke`.
+    Default,
+    /// `CONVOKE_HOME`.
+    Variable,
+    /// `--home`.
+    Flag,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Default => "default",
+            Self::Variable => "env CONVOKE_HOME",
+            Self::Flag => "flag --home",
+        })
+    }
+}
+
+/// Why a folder cannot be Convoke's home.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// Neither a flag nor a variable says where it is.
+    #[error("cannot tell where the home is: HOME is not set to an absolute path")]
+    Unknown,
+    /// The choice is an empty text.
+    #[error("the home given by {origin} is empty")]
+    Empty { origin: Origin },
+    /// The choice depends on the current folder.
+    #[error("the home given by {origin} is not an absolute path: {}", path.display())]
+    Relative { origin: Origin, path: PathBuf },
+    /// Something else is there.
+    #[error("the home is not a folder: {}", path.display())]
+    NotAFolder { path: PathBuf },
+    /// It is not there and cannot be made.
+    #[error("cannot create the home {}", path.display())]
+    Create { path: PathBuf, source: io::Error },
+    /// It is there and nothing can be put into it.
+    #[error("cannot write in the home {}", path.display())]
+    Unwritable { path: PathBuf, source: io::Error },
+}
+
+/// Whether others can look into a home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exposure {
+    /// Only its owner can.
+    Private,
+    /// Others can, by these permissions.
+    Open {
+        /// The permission bits of the folder.
+        mode: u32,
+    },
+}
+
+impl Home {
+    /// Decides where the home is: the flag, else `CONVOKE_HOME`, else `~/.convoke`.
+    pub(crate) fn locate(flag: Option<&Path>, environment: &Environment) -> Result<Self, Error> {
+        let variable = environment.get("CONVOKE_HOME").map(Path::new);
+        let (origin, path) = match (flag, variable) {
+            (Some(path), _) => (Origin::Flag, path),
+            (None, Some(path)) => (Origin::Variable, path),
+            (None, None) => (Origin::Default, Path::new("~/.convoke")),
+        };
+        if path.as_os_str().is_empty() {
+            return Err(Error::Empty { origin });
+        }
+        let path = environment.expand_tilde(path).ok_or(Error::Unknown)?;
+        if !path.is_absolute() {
+            return Err(Error::Relative { origin, path });
+        }
+        Ok(Self { path, origin })
+    }
+
+    /// Makes sure the home is there and can be written, creating it on first use.
+    pub(crate) fn open(&self) -> Result<Exposure, Error> {
+        let path = self.path.clone();
+        match fs::metadata(&path) {
+            Ok(found) if !found.is_dir() => return Err(Error::NotAFolder { path }),
+            Ok(_) => {}
+            // Whatever hides it, the attempt to create it tells why.
+            Err(_) => {
+                if let Err(source) = create_private(&path) {
+                    return Err(Error::Create { path, source });
+                }
+            }
+        }
+        // Permission bits do not tell of read-only file systems or quotas; a nameless file does, and leaves no trace.
+        if let Err(source) = tempfile::tempfile_in(&path) {
+            return Err(Error::Unwritable { path, source });
+        }
+        self.exposure().map_err(|source| Error::Unwritable { path, source })
+    }
+
+    fn exposure(&self) -> io::Result<Exposure> {
+        let mode = fs::metadata(&self.path)?.permissions().mode() & 0o777;
+        Ok(if mode & !PRIVATE == 0 { Exposure::Private } else { Exposure::Open { mode } })
+    }
+
+    /// The folder itself.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Who chose it.
+    pub(crate) fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// The settings.
+    pub(crate) fn config_file(&self) -> PathBuf {
+        self.path.join("config.toml")
+    }
+
+    /// Everything that was said.
+    pub(crate) fn database(&self) -> PathBuf {
+        self.path.join("convoke.db")
+    }
+
+    /// What a running daemon says about itself.
+    pub(crate) fn daemon_file(&self) -> PathBuf {
+        self.path.join("run/daemon.json")
+    }
+
+    /// Where the logs are.
+    pub(crate) fn logs(&self) -> PathBuf {
+        self.path.join("logs")
+    }
+}
+
+/// Makes a folder, and the missing ones above it, that only the owner can enter.
+pub(crate) fn create_private(path: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(PRIVATE).create(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn locate(flag: Option<&str>, variables: &[(&str, &str)]) -> String {
+        let environment = variables.iter().copied().collect();
+        match Home::locate(flag.map(Path::new), &environment) {
+            Ok(home) => format!("{} ({})", home.path().display(), home.origin()),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn the_flag_beats_the_variable_and_the_variable_the_default() {
+        let both = [("HOME", "/home/ann"), ("CONVOKE_HOME", "/srv/convoke")];
+        assert_eq!(locate(Some("/tmp/c"), &both), "/tmp/c (flag --home)");
+        assert_eq!(locate(None, &both), "/srv/convoke (env CONVOKE_HOME)");
+        assert_eq!(locate(None, &both[..1]), "/home/ann/.convoke (default)");
+        assert_eq!(locate(Some("~/c"), &both), "/home/ann/c (flag --home)");
+    }
+
+    #[test]
+    fn a_home_that_depends_on_the_current_folder_is_refused() {
+        let home = [("HOME", "/home/ann")];
+        assert_eq!(
+            locate(Some("data"), &home),
+            "the home given by flag --home is not an absolute path: data"
+        );
+        assert_eq!(locate(Some(""), &home), "the home given by flag --home is empty");
+        assert_eq!(
+            locate(None, &[("CONVOKE_HOME", "")]),
+            "the home given by env CONVOKE_HOME is empty"
+        );
+        assert_eq!(
+            locate(None, &[]),
+            "cannot tell where the home is: HOME is not set to an absolute path"
+        );
+    }
+
+    #[test]
+    fn a_new_home_can_be_entered_by_its_owner_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/home");
+        let home = Home::locate(Some(&path), &Environment::default()).unwrap();
+        assert_eq!(home.open().unwrap(), Exposure::Private);
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o700, 0o700));
+
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(home.open().unwrap(), Exposure::Open { mode: 0o755 });
+    }
+}

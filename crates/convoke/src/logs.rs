@@ -1,0 +1,109 @@
+//! Logs: short lines on stderr for whoever watches, JSON lines in the home for whoever looks later. Never on stdout.
+
+mod daily;
+
+use std::io;
+use std::sync::Mutex;
+
+use anyhow::Context;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, fmt};
+
+use crate::args::GlobalArgs;
+use crate::clock;
+use crate::colour::Colour;
+use crate::commands::World;
+use crate::home::{Home, create_private};
+use crate::output::Output;
+use daily::Daily;
+
+/// How much is said on stderr, from least to most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Loudness {
+    /// Nothing at all: the terminal belongs to a screen.
+    Off,
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+impl Loudness {
+    /// What the flags ask for.
+    pub(crate) fn of(global: &GlobalArgs) -> Self {
+        match (global.quiet, global.verbose) {
+            (true, _) => Self::Error,
+            (false, 0) => Self::Warn,
+            (false, 1) => Self::Info,
+            (false, 2) => Self::Debug,
+            (false, 3..) => Self::Trace,
+        }
+    }
+
+    fn directive(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Error => "error",
+            Self::Warn => "warn",
+            Self::Info => "info",
+            Self::Debug => "debug",
+            Self::Trace => "trace",
+        }
+    }
+}
+
+/// Starts logging to stderr, and into the home if there is one. `CONVOKE_LOG` beats the flags.
+///
+/// A log that cannot be opened is a warning: it must not keep anyone from working.
+pub(crate) fn start(loudness: Loudness, world: &World, output: &Output, home: Option<&Home>) {
+    let wanted = world.environment.get("CONVOKE_LOG").map(|text| text.to_string_lossy());
+    let parsed = wanted.as_deref().map(EnvFilter::try_new).transpose();
+    let filter = |otherwise: Loudness| match (&wanted, &parsed) {
+        (Some(text), Ok(_)) => EnvFilter::new(text),
+        (None, _) | (_, Err(_)) => EnvFilter::new(otherwise.directive()),
+    };
+    let file = home.map(open_file).transpose();
+    let stderr_layer = fmt::layer()
+        .with_writer(io::stderr)
+        .with_ansi(output.error_colour == Colour::On)
+        .without_time()
+        .with_target(false)
+        .with_filter(match loudness {
+            // Not even the variable may write into a screen.
+            Loudness::Off => EnvFilter::new("off"),
+            Loudness::Error
+            | Loudness::Warn
+            | Loudness::Info
+            | Loudness::Debug
+            | Loudness::Trace => filter(loudness),
+        });
+    let (file, trouble) = match file {
+        Ok(file) => (file, None),
+        Err(error) => (None, Some(error)),
+    };
+    let file_layer = file.map(|daily| {
+        fmt::layer()
+            .json()
+            .with_writer(Mutex::new(daily))
+            .with_filter(filter(loudness.max(Loudness::Info)))
+    });
+    let started = tracing_subscriber::registry().with(stderr_layer).with(file_layer).try_init();
+    if started.is_err() {
+        tracing::debug!("logging was started before");
+    }
+    if let Some(error) = trouble {
+        tracing::warn!("cannot log to a file: {error:#}");
+    }
+    if let Err(error) = parsed {
+        tracing::warn!("CONVOKE_LOG is not understood and has no effect: {error}");
+    }
+}
+
+fn open_file(home: &Home) -> anyhow::Result<Daily> {
+    let folder = home.logs();
+    create_private(&folder)
+        .and_then(|()| Daily::open(folder.clone(), clock::now))
+        .with_context(|| format!("{} is no folder to write in", folder.display()))
+}

@@ -1,0 +1,136 @@
+//! Standard output: the only place that prints a command's result, for people or for machines.
+//!
+//! A reader that goes away (`convoke … | head -1`) has what it wanted, so a closed pipe is no error.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use anyhow::Context;
+use clap::builder::StyledStr;
+use comfy_table::{Table, presets};
+use serde::Serialize;
+
+use crate::colour::Colour;
+use crate::environment::Environment;
+
+/// Who reads the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// A person.
+    Human,
+    /// A program.
+    Json,
+}
+
+impl Format {
+    /// What a command line asks for, even one that cannot be understood.
+    pub(crate) fn asked_for(words: &[OsString]) -> Self {
+        let mut options = words.iter().take_while(|word| *word != "--");
+        if options.any(|word| word == "--json") { Self::Json } else { Self::Human }
+    }
+}
+
+/// Where results go.
+#[derive(Debug)]
+pub(crate) struct Output {
+    /// Who reads it.
+    pub(crate) format: Format,
+    /// Whether stdout is coloured.
+    pub(crate) colour: Colour,
+    /// Whether stderr is coloured, where errors and logs go.
+    pub(crate) error_colour: Colour,
+}
+
+impl Output {
+    /// Prints to this process's stdout.
+    pub(crate) fn new(environment: &Environment, format: Format) -> Self {
+        Self {
+            format,
+            colour: Colour::of(&io::stdout(), environment),
+            error_colour: Colour::of(&io::stderr(), environment),
+        }
+    }
+
+    /// Prints a result: as JSON, or as the text that `human` makes of it.
+    pub(crate) fn show<T: Serialize>(
+        &self,
+        result: &T,
+        human: impl FnOnce(&T, Colour) -> String,
+    ) -> anyhow::Result<()> {
+        match self.format {
+            Format::Human => self.text(&human(result, self.colour)),
+            Format::Json => self.line(&serde_json::to_string_pretty(result)?),
+        }
+    }
+
+    /// Prints a help text.
+    pub(crate) fn help(&self, text: &StyledStr) -> anyhow::Result<()> {
+        match self.colour {
+            Colour::On => self.text(&text.ansi().to_string()),
+            Colour::Off => self.text(&text.to_string()),
+        }
+    }
+
+    /// Prints a line.
+    pub(crate) fn line(&self, text: &str) -> anyhow::Result<()> {
+        self.text(&format!("{text}\n"))
+    }
+
+    fn text(&self, text: &str) -> anyhow::Result<()> {
+        let mut stdout = io::stdout().lock();
+        match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(error).context("cannot write to standard output")
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+}
+
+/// An aligned table without lines, a row per line, that `grep` and `awk` can read.
+pub(crate) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(header).add_rows(rows);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// Tells what takes its time to a person who watches; a pipe hears nothing.
+pub(crate) fn aside_on_terminal(text: &str) {
+    if io::stderr().is_terminal() {
+        aside(text);
+    }
+}
+
+/// Tells a person who watches something besides the result; stdout stays the result's.
+pub(crate) fn aside(text: &str) {
+    // Nobody needs it when it cannot be said.
+    writeln!(io::stderr(), "{text}").ok();
+}
+
+/// What a person said to a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// `y` or `yes`.
+    Yes,
+    /// Anything else.
+    No,
+    /// There is no person: input or errors are not on a terminal.
+    Nobody,
+}
+
+/// Asks a yes-or-no question on the terminal; stdout stays the result's.
+pub(crate) fn ask(question: &str) -> io::Result<Answer> {
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Ok(Answer::Nobody);
+    }
+    write!(io::stderr(), "{question} [y/N] ")?;
+    let mut said = String::new();
+    io::stdin().lock().read_line(&mut said)?;
+    match said.trim().to_lowercase().as_str() {
+        "y" | "yes" => Ok(Answer::Yes),
+        _ => Ok(Answer::No),
+    }
+}

@@ -1,0 +1,19 @@
+//! The one place that makes randomness.
+
+use convoke_core::id::RequestId;
+
+/// A new id for a request to a human.
+pub(crate) fn request_id() -> RequestId {
+    RequestId::from_random(bytes())
+}
+
+/// A new UUID.
+pub(crate) fn uuid() -> String {
+    uuid::Uuid::new_v4().to_string()
+}
+
+/// Sixteen random bytes.
+pub(crate) fn bytes() -> [u8; 16] {
+    // The few bits that mark it as a UUID do not matter to anyone who makes a UUID of it.
+    uuid::Uuid::new_v4().into_bytes()
+}

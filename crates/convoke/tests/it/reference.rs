@@ -1,0 +1,64 @@
+//! The help of every command is a contract: it is kept in `docs/commands.md` and changes only on purpose.
+
+use std::fs;
+use std::path::Path;
+
+use crate::convoke::Convoke;
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/commands.md");
+
+const INTRODUCTION: &str = "\
+# Commands
+
+<!-- Made from the help of every command: UPDATE_DOCS=1 cargo nextest run -p convoke the_command_page -->
+
+Exit codes: 0 done, 1 could not, 2 asked wrongly, 3 daemon unreachable, 4 rejected by the human, 5 timed out.
+";
+
+#[test]
+fn the_command_page_says_what_the_help_says() {
+    let mut page = INTRODUCTION.to_owned();
+    describe(&Convoke::new(), "convoke", &mut page);
+    if std::env::vars_os().any(|(name, _)| name == "UPDATE_DOCS") {
+        fs::write(PAGE, &page).unwrap();
+    }
+    let written = fs::read_to_string(Path::new(PAGE)).unwrap_or_default();
+    assert!(
+        written == page,
+        "docs/commands.md is out of date; its second line says how to make it"
+    );
+}
+
+#[test]
+fn the_program_without_arguments_shows_its_help() {
+    let told = Convoke::new().run("");
+    assert!(told.starts_with("exit 2\n--- stderr\nKeep the conversations"), "{told}");
+}
+
+/// Adds a command and those below it.
+fn describe(machine: &Convoke, command: &str, page: &mut String) {
+    let help = help(machine, command);
+    let help = help.trim_end();
+    page.push_str(&format!("\n## {command}\n\n```text\n{help}\n```\n"));
+    for name in subcommands(help) {
+        describe(machine, &format!("{command} {name}"), page);
+    }
+}
+
+fn help(machine: &Convoke, command: &str) -> String {
+    let args: Vec<&str> = command.split_whitespace().skip(1).chain(["--help"]).collect();
+    let told = machine.run_args(&args);
+    let help = told.strip_prefix("exit 0\n--- stdout\n").unwrap_or_else(|| panic!("{told}"));
+    assert!(help.contains("\nExamples:\n  "), "no example in the help of {command}");
+    help.to_owned()
+}
+
+/// The names in the list of commands; what is indented deeper goes on with a description.
+fn subcommands(help: &str) -> Vec<&str> {
+    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    lines
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')))
+        .filter_map(|rest| rest.split_whitespace().next())
+        .collect()
+}
