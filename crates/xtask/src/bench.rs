@@ -1,0 +1,140 @@
+//! `cargo xtask bench`: builds the benchmarks as releases are built, runs them one after the other, and tabulates.
+//!
+//! What is measured, and against what, is the benchmarks' own business. A missed goal is told and is no failure.
+
+use std::io::{self, BufRead as _, BufReader, IsTerminal as _, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use convoke_testkit::bench::build::{self, Kind, Program};
+use convoke_testkit::bench::{Row, table};
+
+/// What is asked for.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Only rows with this in their names.
+    filter: Option<String>,
+    size: Size,
+    format: Format,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Size {
+    #[default]
+    Full,
+    Quick,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    #[default]
+    Table,
+    Json,
+}
+
+impl Options {
+    /// Reads the words after `bench`; `None` when they cannot be understood.
+    pub fn read(words: &[&str]) -> Option<Self> {
+        let mut options = Self::default();
+        for word in words {
+            match *word {
+                "--quick" => options.size = Size::Quick,
+                "--json" => options.format = Format::Json,
+                word if !word.starts_with('-') && options.filter.is_none() => {
+                    options.filter = Some(word.to_owned());
+                }
+                _ => return None,
+            }
+        }
+        Some(options)
+    }
+
+    /// The same wishes, for a benchmark.
+    fn words(&self) -> Vec<&str> {
+        let quick = (self.size == Size::Quick).then_some("--quick");
+        ["--json"].into_iter().chain(quick).chain(self.filter.as_deref()).collect()
+    }
+}
+
+/// Printed below a table of small sizes.
+const QUICK: &str =
+    "Measured with small sizes, whatever the names say: the benchmarks work, no more.";
+
+/// Runs the benchmarks of the workspace at `root`. Fails when one of them does, after all have had their turn.
+pub fn run(root: &Path, options: &Options) -> Result<()> {
+    let mut rows = Vec::new();
+    let mut failures = Vec::new();
+    for program in programs(root)? {
+        if let Err(error) = measure(&program, options, &mut rows) {
+            failures.push(format!("the benchmark {} failed: {error:#}", program.name));
+        }
+    }
+    if options.format == Format::Table && !rows.is_empty() {
+        write!(io::stdout(), "{}", table(&rows))?;
+        if options.size == Size::Quick {
+            writeln!(io::stdout(), "{QUICK}")?;
+        }
+    }
+    if !failures.is_empty() {
+        bail!("{}", failures.join("\n"));
+    }
+    if rows.is_empty() {
+        bail!("no row has {} in its name", options.filter.as_deref().unwrap_or_default());
+    }
+    Ok(())
+}
+
+fn programs(root: &Path) -> Result<Vec<Program>> {
+    let manifest = root.join("Cargo.toml");
+    let manifest = manifest.to_str().context("the path of the workspace is not text")?;
+    let mut words = vec!["bench", "--no-run", "--workspace", "--bench", "*"];
+    words.extend(["--manifest-path", manifest]);
+    if !io::stderr().is_terminal() {
+        words.push("--quiet");
+    }
+    let mut programs = build::programs(&words).map_err(|error| anyhow!("{error}"))?;
+    programs.retain(|program| program.kind == Kind::Benchmark);
+    programs.sort_by(|one, other| one.package.cmp(&other.package));
+    Ok(programs)
+}
+
+/// Runs one benchmark and collects its rows as they come.
+fn measure(program: &Program, options: &Options, rows: &mut Vec<Row>) -> Result<()> {
+    let mut child = Command::new(&program.path)
+        .args(options.words())
+        .current_dir(&program.package)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot start {}", program.path.display()))?;
+    let output = child.stdout.take().context("it has no output")?;
+    for line in BufReader::new(output).lines() {
+        let line = line?;
+        let row = Row::from_json(&line).with_context(|| format!("it printed `{line}`"))?;
+        if options.format == Format::Json {
+            writeln!(io::stdout(), "{line}")?;
+        }
+        rows.push(row);
+    }
+    let status = child.wait()?;
+    if !status.success() {
+        bail!("{status}");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_a_command_line_reach_the_benchmarks() {
+        let words = |words: &[&str]| Options::read(words).map(|it| it.words().join(" "));
+        assert_eq!(words(&[]).as_deref(), Some("--json"));
+        assert_eq!(words(&["--quick", "append"]).as_deref(), Some("--json --quick append"));
+        assert_eq!(words(&["append", "--json"]).as_deref(), Some("--json append"));
+        assert_eq!(words(&["append", "list"]), None);
+        assert_eq!(words(&["--fast"]), None);
+    }
+}

@@ -1,0 +1,88 @@
+//! `cargo xtask`: reads the arguments, runs the chore, prints what it found.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use xtask::tree::Tree;
+use xtask::{bench, tidy};
+
+/// Printed for `--help`, and after a question that was put wrongly.
+const USAGE: &str = "\
+Usage: cargo xtask tidy [--bless]
+       cargo xtask bench [FILTER] [--quick] [--json]
+
+  tidy           check the tree against the rules no compiler knows
+  tidy --bless   first refresh what is generated from the tree:
+                 the test column of docs/conformance.md and the
+                 checksums of migrations that are not released yet
+  bench          build as for a release, measure, and print a table;
+                 a missed goal is no failure
+  bench FILTER   only rows with this in their names
+  bench --quick  small sizes: does every benchmark work?
+  bench --json   one JSON object a row
+";
+
+fn main() -> Result<ExitCode> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let root = root()?;
+    match args.as_slice() {
+        ["tidy"] => check(root),
+        ["tidy", "--bless"] => {
+            for path in tidy::bless(&Tree::load(root)?)? {
+                writeln!(io::stdout(), "refreshed {path}")?;
+            }
+            check(root)
+        }
+        ["--help" | "-h" | "help"] | ["tidy" | "bench", "--help" | "-h"] => {
+            write!(io::stdout(), "{USAGE}")?;
+            Ok(ExitCode::SUCCESS)
+        }
+        ["bench", words @ ..] => match bench::Options::read(words) {
+            Some(options) => measure(root, &options),
+            None => misunderstood(),
+        },
+        _ => misunderstood(),
+    }
+}
+
+fn misunderstood() -> Result<ExitCode> {
+    write!(io::stderr(), "{USAGE}")?;
+    Ok(ExitCode::from(2))
+}
+
+fn check(root: &Path) -> Result<ExitCode> {
+    let tree = Tree::load(root)?;
+    let findings = tidy::run(&tree);
+    let mut out = io::stdout().lock();
+    for finding in &findings {
+        writeln!(out, "{finding}")?;
+    }
+    let (checks, files) = (tidy::CHECKS.len(), tree.files().len());
+    if findings.is_empty() {
+        writeln!(out, "tidy: {checks} checks on {files} files, nothing to mend")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    writeln!(out, "tidy: {checks} checks on {files} files, {} to mend", findings.len())?;
+    Ok(ExitCode::FAILURE)
+}
+
+fn measure(root: &Path, options: &bench::Options) -> Result<ExitCode> {
+    match bench::run(root, options) {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(error) => {
+            writeln!(io::stderr(), "bench: {error:#}")?;
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+/// The workspace's root: two levels above this crate, wherever the command was typed.
+fn root() -> Result<&'static Path> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent()
+        .and_then(Path::parent)
+        .context("this crate does not lie in crates/ of a workspace")
+}

@@ -1,0 +1,68 @@
+//! Our crates depend on each other in one direction only, from the edges to the core.
+
+use crate::finding::Finding;
+use crate::manifest::{self, DependencyKind};
+use crate::tree::Tree;
+
+/// Each crate with those of ours that it may depend on; tests keep to it too.
+const MAY_DEPEND_ON: [(&str, &[&str]); 11] = [
+    ("convoke-core", &[]),
+    ("convoke-agents", &["convoke-core"]),
+    ("convoke-files", &["convoke-core"]),
+    ("convoke-store", &["convoke-core"]),
+    ("convoke-engine", &["convoke-agents", "convoke-core", "convoke-files", "convoke-store"]),
+    ("convoke-api", &["convoke-core"]),
+    ("convoke-server", &["convoke-api", "convoke-core", "convoke-engine"]),
+    ("convoke-tui", &["convoke-api", "convoke-core", "convoke-files"]),
+    // The store for the upkeep of its schema alone: docs/decisions/0001.
+    (
+        "convoke",
+        &[
+            "convoke-agents",
+            "convoke-api",
+            "convoke-core",
+            "convoke-files",
+            "convoke-server",
+            "convoke-store",
+            "convoke-tui",
+        ],
+    ),
+    (TESTKIT, &["convoke-core"]),
+    // The rows and the table of benchmarks, which are run from there.
+    ("xtask", &[TESTKIT]),
+];
+
+/// What tests and benchmarks of any crate may use besides.
+const TESTKIT: &str = "convoke-testkit";
+
+/// Where the table above stands, for the way out.
+const HERE: &str = "crates/xtask/src/tidy/crate_direction.rs";
+
+/// Finds dependencies that point the wrong way, and crates that have no place yet.
+pub fn check(tree: &Tree) -> Vec<Finding> {
+    let crates = manifest::crates(tree);
+    let ours = |name: &str| crates.iter().any(|manifest| manifest.name == name);
+    let mut findings = Vec::new();
+    for manifest in &crates {
+        let (path, name) = (&manifest.path, &manifest.name);
+        let Some((_, allowed)) = MAY_DEPEND_ON.iter().find(|(known, _)| known == name) else {
+            let what = format!("the crate {name} has no place among the others");
+            let way_out = format!("say in {HERE} what it may depend on, and who may depend on it");
+            findings.push(Finding::new(path, 1, what, way_out));
+            continue;
+        };
+        for dependency in &manifest.dependencies {
+            let package = dependency.package.as_str();
+            let of_tests = dependency.kind == DependencyKind::Dev && package == TESTKIT;
+            if ours(package) && !allowed.contains(&package) && !of_tests {
+                let what = format!("{name} must not depend on {package}");
+                let allowed =
+                    if allowed.is_empty() { "none of ours".to_owned() } else { allowed.join(", ") };
+                let way_out =
+                    format!("it may depend on {allowed}; move the code to where both can be seen");
+                findings.push(Finding::new(path, dependency.line, what, way_out));
+            }
+        }
+    }
+    findings
+}

@@ -1,0 +1,84 @@
+//! A foreign crate is known only to the crate at its border, so that its types and its releases stop there.
+//!
+//! Judged from the manifests: what is not a dependency cannot be imported.
+
+use crate::finding::Finding;
+use crate::manifest::{self, Dependency, DependencyKind, Manifest};
+use crate::tree::Tree;
+
+/// Who may depend on which foreign crate; what is not listed is open to all but the core.
+const BORDERS: [(&str, &[&str]); 20] = [
+    ("agent-client-protocol", &["convoke-agents"]),
+    ("anyhow", &["convoke", "xtask"]),
+    ("axum", &["convoke-server"]),
+    ("cap-std", &["convoke-agents"]),
+    ("clap", &["convoke", "xtask"]),
+    ("clap_complete", &["convoke"]),
+    ("clap_mangen", &["convoke"]),
+    ("crossterm", &["convoke-tui"]),
+    ("hyper", &["convoke-api", "convoke-server"]),
+    ("hyper-util", &["convoke-api", "convoke-server"]),
+    ("landlock", &["convoke-agents"]),
+    ("notify", &["convoke-files"]),
+    ("ratatui", &["convoke-tui"]),
+    ("ratatui-textarea", &["convoke-tui"]),
+    ("rmcp", &["convoke", "convoke-server"]),
+    ("rusqlite", &["convoke-store"]),
+    ("tokio-tungstenite", &["convoke-api", "convoke-server"]),
+    ("tower", &["convoke-server"]),
+    ("tower-http", &["convoke-server"]),
+    ("utoipa-axum", &["convoke-server"]),
+];
+
+/// The crate that decides and does nothing else.
+const CORE: &str = "convoke-core";
+
+/// All that the core may know: data, its text forms, and error types.
+const CORE_MAY_USE: [&str; 5] = ["jiff", "serde", "serde_json", "thiserror", "uuid"];
+
+/// Tools that a test may use in any crate.
+const TEST_TOOLS: [&str; 4] = ["criterion", "insta", "proptest", "tempfile"];
+
+/// Where the tables above stand, for the way out.
+const HERE: &str = "crates/xtask/src/tidy/foreign_crates.rs";
+
+/// Finds dependencies on the wrong side of a border.
+pub fn check(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for manifest in &manifest::crates(tree) {
+        findings.extend(manifest.dependencies.iter().filter_map(|it| judge(manifest, it)));
+    }
+    findings
+}
+
+fn judge(manifest: &Manifest, dependency: &Dependency) -> Option<Finding> {
+    let package = dependency.package.as_str();
+    if dependency.kind == DependencyKind::Dev && TEST_TOOLS.contains(&package) {
+        return None;
+    }
+    let border = BORDERS.iter().find(|(foreign, _)| *foreign == package);
+    let (what, way_out) = match border {
+        Some((_, homes)) if !homes.contains(&manifest.name.as_str()) => (
+            format!(
+                "{} depends on {package}, which stops at {}",
+                manifest.name,
+                homes.join(" and ")
+            ),
+            format!("ask {} for what is needed, in our own types", homes.join(" or ")),
+        ),
+        None if manifest.name == CORE && !CORE_MAY_USE.contains(&package) => {
+            // Our own crates are the business of the rule on direction.
+            if package.starts_with("convoke") {
+                return None;
+            }
+            (
+                format!("{CORE} depends on {package}, and knows nothing but data"),
+                format!(
+                    "do it in another crate, or add {package} to the list in {HERE} and say why"
+                ),
+            )
+        }
+        Some(_) | None => return None,
+    };
+    Some(Finding::new(&manifest.path, dependency.line, what, way_out))
+}

@@ -1,0 +1,37 @@
+//! Made-up trees, and what a check says of them.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+use xtask::tidy::Check;
+use xtask::tree::Tree;
+
+/// A tree of the given files in a directory of its own.
+pub(crate) fn made_up(files: &[(&str, &str)]) -> TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let full = root.path().join(path);
+        fs::create_dir_all(full.parent().unwrap()).unwrap();
+        fs::write(full, text).unwrap();
+    }
+    root
+}
+
+/// What a check says of a made-up tree, a line each.
+pub(crate) fn said(check: Check, files: &[(&str, &str)]) -> Vec<String> {
+    said_of(check, made_up(files).path())
+}
+
+/// Fails with what a check says of the tree that this file lies in.
+#[track_caller]
+pub(crate) fn passes_here(check: Check) {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().parent().unwrap();
+    let said = said_of(check, here);
+    assert!(said.is_empty(), "{}", said.join("\n"));
+}
+
+fn said_of(check: Check, root: &Path) -> Vec<String> {
+    let tree = Tree::load(root).unwrap();
+    check(&tree).iter().map(ToString::to_string).collect()
+}
