@@ -1,6 +1,6 @@
 //! Asking: a new session in the folder.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
@@ -30,9 +30,11 @@ impl Questions {
     /// Asks. The session exists once its `status.json` does.
     pub fn create(&self, id: RequestId, new: NewSet, now: Timestamp) -> Result<()> {
         check_questions(&new.questions, self.settings.limits)?;
+        make_folder(&self.dir)?;
+        // Askers count and ask one after the other, or two of them would take the last place.
+        let _turn = take_turn(&self.dir)?;
         self.check_room()?;
         let folder = self.folder(id);
-        make_folder(&self.dir)?;
         make_folder(&folder)?;
         let status = StatusFile {
             session_id: id,
@@ -83,6 +85,15 @@ pub(super) fn write(path: &Path, file: &impl Serialize) -> Result<()> {
 fn make_folder(path: &Path) -> Result<()> {
     let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(|source| Error::Write { path: path.to_owned(), step: "making the folder", source })
+}
+
+/// Waits for the other askers; ends with the file, and with the process.
+fn take_turn(folder: &Path) -> Result<File> {
+    let fail =
+        |source| Error::Write { path: folder.to_owned(), step: "locking the folder", source };
+    let file = File::open(folder).map_err(fail)?;
+    file.lock().map_err(fail)?;
+    Ok(file)
 }
 
 fn sync(folder: &Path) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::thread;
 
 use convoke_core::id::RequestId;
 use serde_json::json;
@@ -68,6 +69,22 @@ fn q17_as_many_sessions_may_wait_as_are_allowed() {
     assert_eq!(refused.to_string(), "2 question sessions are waiting for an answer already");
     scene.settle(first, answer("A"));
     scene.ask();
+}
+
+#[test]
+fn q17_of_many_simultaneous_askers_only_as_many_as_are_allowed_succeed() {
+    let scene = Scene::with_sessions_max(3);
+    let asked: usize = thread::scope(|scope| {
+        let askers: Vec<_> = (0..20)
+            .map(|_| {
+                scope
+                    .spawn(|| scene.questions.create(scene.next_id(), new_set(None), at(0)).is_ok())
+            })
+            .collect();
+        askers.into_iter().map(|asker| usize::from(asker.join().unwrap())).sum()
+    });
+    assert_eq!(asked, 3);
+    assert_eq!(scene.questions.list().unwrap().entries.len(), 3);
 }
 
 #[test]

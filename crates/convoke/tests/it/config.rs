@@ -64,7 +64,7 @@ fn the_agents_are_shown_too() {
     agents.demo.title                        default  Demo
     agents.demo.badge                        default  DM
     agents.demo.sandbox                      default  workspace
-    agents.demo.writable                     default  []
+    agents.demo.writable                     default  ["[tmp]/.local/state/convoke-demo"]
     "#);
 }
 

@@ -5,16 +5,13 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 
 use anyhow::Context;
-use convoke_agents::sandbox::landlock_generation;
+use convoke_agents::sandbox::{WRITING_GENERATION, landlock_generation};
 use convoke_store::schema;
 use serde::Deserialize;
 
 use super::{Check, Status, World, no_home};
 use crate::config::Config;
 use crate::home::{self, Exposure, Home};
-
-/// Landlock's third generation was the first to confine truncation; before, what lies outside could be emptied.
-const LANDLOCK_GENERATION_MIN: u8 = 3;
 
 /// Gives the home back if it can be used.
 pub(super) fn home(located: Result<Home, home::Error>, checks: &mut Vec<Check>) -> Option<Home> {
@@ -149,7 +146,7 @@ pub(super) fn sandbox() -> Check {
     const WAY_OUT: &str =
         "use Linux 6.2 or later with Landlock enabled, or a container for each agent";
     match landlock_generation() {
-        Some(generation) if generation >= LANDLOCK_GENERATION_MIN => {
+        Some(generation) if generation >= WRITING_GENERATION => {
             Check::ok("sandbox", format!("Landlock, generation {generation}"))
         }
         Some(generation) => {

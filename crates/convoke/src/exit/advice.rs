@@ -1,0 +1,242 @@
+//! What a person can do next, for every error that we know.
+
+use super::{Code, Ended};
+use crate::asking::text;
+use crate::commands::agent::UnknownAgent;
+use crate::commands::ask::AskError;
+use crate::commands::db::RollbackError;
+use crate::commands::questions::NotAnswers;
+use crate::commands::sandbox_exec::ExecError;
+use crate::home;
+
+/// The code and the hint of an error, by the first of its causes that we know.
+pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
+    for cause in error.chain() {
+        if let Some(error) = cause.downcast_ref::<home::Error>() {
+            let (code, hint) = home_advice(error);
+            return (code, Some(hint));
+        }
+        if let Some(error) = cause.downcast_ref::<convoke_store::Error>() {
+            return (Code::CouldNot, store_hint(error));
+        }
+        if let Some(ended) = cause.downcast_ref::<Ended>() {
+            return ended_advice(ended);
+        }
+        if let Some(convoke_tui::Error::NoTerminal) = cause.downcast_ref() {
+            let way_out = "answer without a terminal: see `convoke questions answer --help`";
+            return (Code::AskedWrongly, Some(way_out.to_owned()));
+        }
+        if let Some(error) = cause.downcast_ref::<convoke_files::Error>() {
+            return files_advice(error);
+        }
+        if let Some(error) = cause.downcast_ref::<AskError>() {
+            return ask_advice(error);
+        }
+        if let Some(error) = cause.downcast_ref::<ExecError>() {
+            let code = if error.is_not_found() { Code::NoProgram } else { Code::NotExecutable };
+            return (code, None);
+        }
+        if let Some(error) = cause.downcast_ref::<convoke_agents::Error>() {
+            return (Code::CouldNot, agent_hint(error));
+        }
+        if cause.is::<UnknownAgent>() {
+            return (Code::AskedWrongly, Some("see `convoke agent list`".to_owned()));
+        }
+        if cause.is::<NotAnswers>() {
+            let form = r#"the form is '{"0": {"selectedOption": "A"}}'; see --help"#;
+            return (Code::AskedWrongly, Some(form.to_owned()));
+        }
+        match cause.downcast_ref::<RollbackError>() {
+            Some(RollbackError::Declined) => return (Code::Rejected, None),
+            Some(RollbackError::NobodyToAsk) => {
+                return (Code::AskedWrongly, Some("add --yes if you mean it".to_owned()));
+            }
+            None => {}
+        }
+    }
+    (Code::CouldNot, None)
+}
+
+fn agent_hint(error: &convoke_agents::Error) -> Option<String> {
+    use convoke_agents::Error;
+    match error {
+        Error::NotInstalled { .. } | Error::NotFound { .. } => {
+            Some("`convoke agent list` says how to install it".to_owned())
+        }
+        Error::AuthRequired { methods, .. } if !methods.is_empty() => {
+            Some(format!("log in with the agent itself first: {}", methods.join("; ")))
+        }
+        Error::AuthRequired { .. } => Some("log in with the agent itself first".to_owned()),
+        Error::Timeout { .. } | Error::SessionTimeout { .. } => {
+            Some("try it again, or start the agent by hand to see what it waits for".to_owned())
+        }
+        Error::NoLandlock | Error::Exposed { .. } => {
+            Some("set sandbox = \"off\" for the agent, if it may write wherever you may".to_owned())
+        }
+        Error::Spawn { .. }
+        | Error::Workspace { .. }
+        | Error::Confine { .. }
+        | Error::Landlock(_)
+        | Error::Exited(_)
+        | Error::CannotResume { .. }
+        | Error::IdTaken { .. }
+        | Error::Protocol { .. }
+        | Error::Refused { .. }
+        | Error::Gone
+        | Error::Io(_) => None,
+    }
+}
+
+fn ended_advice(ended: &Ended) -> (Code, Option<String>) {
+    match ended {
+        Ended::Rejected => (Code::Rejected, None),
+        Ended::TimedOut => (Code::TimedOut, None),
+        Ended::Abandoned | Ended::Invalid => (Code::CouldNot, None),
+        Ended::Interrupted { id } => {
+            let way_out =
+                format!("they stay answerable; wait again with: convoke questions wait {id}");
+            (Code::CouldNot, Some(way_out))
+        }
+        Ended::Incomplete { .. } => (Code::CouldNot, Some("the log says why".to_owned())),
+    }
+}
+
+fn ask_advice(error: &AskError) -> (Code, Option<String>) {
+    let way_out = match error {
+        AskError::NoInput | AskError::NotQuestions { .. } => {
+            "see `convoke ask --help` for the form"
+        }
+        AskError::Unreadable { .. } => "give a file that can be read, or - for standard input",
+    };
+    (Code::AskedWrongly, Some(way_out.to_owned()))
+}
+
+fn files_advice(error: &convoke_files::Error) -> (Code, Option<String>) {
+    use convoke_files::Error;
+    let (code, hint) = match error {
+        Error::Write { path, .. } => {
+            let folder = path.parent().unwrap_or(path).display();
+            (
+                Code::CouldNot,
+                format!(
+                    "is there room, and may you write there? df -h '{folder}'; ls -ld '{folder}'"
+                ),
+            )
+        }
+        Error::Read { path, .. } => {
+            (Code::CouldNot, format!("may you read it? ls -ld '{}'", path.display()))
+        }
+        Error::Damaged { path, .. } => {
+            let folder = path.parent().unwrap_or(path).display();
+            (
+                Code::CouldNot,
+                format!("look at it, and delete the session if it is of no use: rm -r '{folder}'"),
+            )
+        }
+        Error::Locked { .. } | Error::Watch { .. } => {
+            (Code::CouldNot, "try again in a moment".to_owned())
+        }
+        Error::Invalid(_) => {
+            (Code::AskedWrongly, "give an id, or at least its first four characters".to_owned())
+        }
+        Error::NotFound { .. } => (Code::CouldNot, "see `convoke questions list`".to_owned()),
+        Error::Ambiguous { .. } => {
+            (Code::AskedWrongly, "give more characters of the id".to_owned())
+        }
+        Error::Settled { id, .. } => {
+            (Code::CouldNot, format!("see `convoke questions show {}`", text::short(*id)))
+        }
+        Error::Questions(_) => (
+            Code::AskedWrongly,
+            "the form is shown by `convoke ask --help`, the limits by `convoke config show`"
+                .to_owned(),
+        ),
+        Error::Answers(_) => (
+            Code::AskedWrongly,
+            "see the options with `convoke questions show`; the session can still be answered"
+                .to_owned(),
+        ),
+        Error::TooMany { .. } => (
+            Code::CouldNot,
+            "answer some of them with `convoke answer`, or raise questions.max_sessions".to_owned(),
+        ),
+    };
+    (code, Some(hint))
+}
+
+fn home_advice(error: &home::Error) -> (Code, String) {
+    match error {
+        home::Error::Unknown => {
+            (Code::AskedWrongly, "set HOME, CONVOKE_HOME or --home to an absolute path".to_owned())
+        }
+        home::Error::Empty { origin } | home::Error::Relative { origin, .. } => {
+            let way_out = match origin {
+                home::Origin::Default => "set HOME to an absolute path",
+                home::Origin::Variable => "set CONVOKE_HOME to an absolute path, or unset it",
+                home::Origin::Flag => "give --home an absolute path",
+            };
+            (Code::AskedWrongly, way_out.to_owned())
+        }
+        home::Error::NotAFolder { path } => {
+            let path = path.display();
+            let way_out = format!(
+                "move it away (mv '{path}' '{path}.old'), or choose another home with --home"
+            );
+            (Code::CouldNot, way_out)
+        }
+        home::Error::Create { .. } => {
+            (Code::CouldNot, "choose another home with --home or CONVOKE_HOME".to_owned())
+        }
+        home::Error::Unwritable { path, .. } => {
+            // No chown or chmod here: the folder may be one of the system's, named by mistake.
+            let path = path.display();
+            let way_out = format!(
+                "choose another home with --home, or see who may write it: ls -ld '{path}'"
+            );
+            (Code::CouldNot, way_out)
+        }
+    }
+}
+
+fn store_hint(error: &convoke_store::Error) -> Option<String> {
+    use convoke_store::Error;
+    let hint = match error {
+        Error::Newer { .. } => "a newer convoke wrote it; install that version again".to_owned(),
+        Error::Corrupt { path, .. } => {
+            let path = path.display();
+            format!(
+                "set it aside (mv '{path}' '{path}.damaged'), then restore a backup, \
+                 or recover what is left: sqlite3 '{path}.damaged' .recover | sqlite3 '{path}'"
+            )
+        }
+        Error::NotADatabase { path } | Error::ForeignDatabase { path } => {
+            let path = path.display();
+            format!("move it away (mv '{path}' '{path}.other'), or choose another home with --home")
+        }
+        Error::NotAFile { path } => {
+            let path = path.display();
+            format!("move it away: mv '{path}' '{path}.other'")
+        }
+        Error::ReadOnly { path } | Error::Denied { path, .. } => {
+            format!("see who may write it: ls -l '{}'", path.display())
+        }
+        Error::DiskFull { path } => format!("make room: df -h '{}'", path.display()),
+        Error::InUse { pid: Some(pid), .. } => format!("stop the daemon first: kill {pid}"),
+        Error::InUse { pid: None, .. } => "stop the daemon first".to_owned(),
+        Error::Changed { .. } => {
+            "a released migration was edited; run the convoke that made this database".to_owned()
+        }
+        Error::UnknownProject { .. }
+        | Error::UnknownSession { .. }
+        | Error::UnknownPair { .. }
+        | Error::ProjectExists { .. }
+        | Error::SessionExists { .. }
+        | Error::PairExists { .. }
+        | Error::OutOfOrder { .. }
+        | Error::UnreadableMessage { .. }
+        | Error::Misuse { .. }
+        | Error::Closed
+        | Error::Internal { .. } => return None,
+    };
+    Some(hint)
+}
