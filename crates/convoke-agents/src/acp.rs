@@ -124,8 +124,9 @@ async fn attend(
         Ok(End::Closed) => last_exit(&mut child).await,
         Err(exit) => exit,
     };
-    // From here on orders are refused.
+    // From here on orders are refused, and what was to be written is not.
     drop(wishes);
+    drop(talk.take_input());
     hear_last_words(&mut talk).await;
     talk.report_last(Report::Exited(exit.clone())).await;
     exit

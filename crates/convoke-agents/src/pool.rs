@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use convoke_core::session::Report;
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::Instant;
+use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::driver::{Launch, Order, Random, Started};
 use crate::error::{Error, Result};
@@ -26,6 +26,9 @@ pub struct Settings {
     pub processes_max: usize,
     /// How long a process is kept warm without a turn.
     pub idle_timeout: Duration,
+    /// How often the operating system is asked whether the processes live. A death is noticed at once without it; this
+    /// finds those whose driver has broken down.
+    pub health_interval: Duration,
 }
 
 /// A handle to the pool; cheap to clone. When the last one is gone, every process is stopped.
@@ -141,6 +144,8 @@ struct PoolTask {
 
 impl PoolTask {
     async fn run(mut self, mut requests: mpsc::Receiver<Request>, mut news: mpsc::Receiver<News>) {
+        let mut health = tokio::time::interval(self.settings.health_interval);
+        health.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let due = self.slots.values().filter_map(|slot| slot.idle_since()).min();
             let due = due.map(|since| since + self.settings.idle_timeout);
@@ -151,6 +156,7 @@ impl PoolTask {
                 },
                 Some(news) = news.recv() => self.learn(news),
                 () = at(due) => self.stop_idle(),
+                _ = health.tick() => self.check_health(),
             }
         }
         // Nobody can ask for anything any more; the processes end with their slots.
@@ -184,11 +190,23 @@ impl PoolTask {
         }
     }
 
+    /// Lets go of processes that the operating system no longer has, and that nobody has said to be gone since the last
+    /// time.
+    fn check_health(&mut self) {
+        let dead =
+            self.slots.iter_mut().filter_map(|(key, slot)| slot.is_missing().then(|| key.clone()));
+        for key in dead.collect::<Vec<_>>() {
+            tracing::warn!("the process of {key} is gone, and its driver did not notice");
+            self.slots.remove(&key);
+        }
+        self.serve();
+    }
+
     fn learn(&mut self, news: News) {
         match news {
-            News::Ready { key, orders, started } => {
+            News::Ready { key, pid, orders, started } => {
                 if let Some(slot) = self.slots.get_mut(&key) {
-                    slot.ready(orders, started);
+                    slot.ready(pid, orders, started);
                 }
             }
             News::Failed { key, error } => {
@@ -215,11 +233,7 @@ impl PoolTask {
                 continue;
             }
             match self.slots.get_mut(&wait.key) {
-                Some(slot) => {
-                    if let Err(wait) = slot.seat(wait, &self.news_to) {
-                        self.queue.push_back(wait);
-                    }
-                }
+                Some(slot) => self.queue.extend(slot.seat(wait, &self.news_to)),
                 None => {
                     self.make_room_for(&wait);
                     self.queue.push_back(wait);

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use convoke_core::process::{Command, Effect, Exit, Means, Process};
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group as signal_group, waitid,
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
 };
 use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
 use tokio::sync::watch;
@@ -167,9 +167,7 @@ impl Child {
     /// Sends a signal to the group, unless the leader is reaped and the number may be somebody else's.
     fn signal(&self, signal: Signal) {
         if self.ended.is_none() {
-            // A leader on its way to a session of its own is in no group of its own, and has no children yet.
-            // When nobody gets it, there is nobody left.
-            signal_group(self.group, signal).or_else(|_| kill_process(self.group, signal)).ok();
+            signal_group(self.group, signal);
         }
     }
 
@@ -208,6 +206,13 @@ impl Drop for Child {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// Sends a signal to the group of a leader that is not reaped.
+pub(crate) fn signal_group(leader: Pid, signal: Signal) {
+    // On its way to a session of its own, a confined leader is for a moment in its starter's group, without children yet.
+    // When nobody gets the signal, there is nobody left.
+    kill_process_group(leader, signal).or_else(|_| kill_process(leader, signal)).ok();
 }
 
 fn exit_of(status: std::process::ExitStatus) -> Exit {

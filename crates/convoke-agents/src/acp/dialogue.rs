@@ -135,9 +135,13 @@ impl Dialogue {
         self.logins = logins;
     }
 
-    /// What the agent shall hear of files that do not exist.
-    pub(super) const fn answer_unknown_files(&mut self, answer: UnknownFile) {
-        self.host.answer_unknown_files(answer);
+    /// Adapts to an agent that is known to have a way of its own.
+    pub(super) fn adapt_to(&mut self, name: &str) {
+        match name {
+            "gemini-cli" => self.host.answer_unknown_files(UnknownFile::Empty),
+            "Copilot" => self.translator.expect_running_count(),
+            _ => {}
+        }
     }
 
     /// The agent sent a line.

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::auth;
-use super::host::UnknownFile;
 use super::talk::{End, Talk};
 use super::update::Hearing;
 use super::wire::{AUTH_REQUIRED, Fault, NO_METHOD, Outcome};
@@ -28,8 +27,8 @@ pub(super) async fn shake(talk: &mut Talk, launch: &Launch) -> Result<Started> {
     let methods = hello.get("authMethods").unwrap_or(&Value::Null);
     let logins = auth::ways(methods, &launch.program);
     talk.dialogue.learn_logins(logins.clone());
-    if hello.pointer("/agentInfo/name").and_then(Value::as_str) == Some("gemini-cli") {
-        talk.dialogue.answer_unknown_files(UnknownFile::Empty);
+    if let Some(name) = hello.pointer("/agentInfo/name").and_then(Value::as_str) {
+        talk.dialogue.adapt_to(name);
     }
     let abilities = abilities(&hello);
     let opened = match &launch.start {

@@ -5,7 +5,7 @@ use convoke_core::request::{PermissionKind, PermissionOption, PermissionRecord, 
 use convoke_core::session::Reply;
 use serde_json::{Value, json};
 
-use super::text::cut_to;
+use super::text::{cut_to, of_block};
 use super::wire::{BAD_PARAMS, Fault, INTERNAL};
 
 /// Permissions that may be open at once; one more is refused. The session takes fewer, so this is only a last bound.
@@ -51,12 +51,10 @@ impl Permissions {
             return Err(Fault::new(BAD_PARAMS, "a permission needs options to choose from"));
         }
         let call = params.get("toolCall").unwrap_or(&Value::Null);
-        let field = |name: &str| call.get(name).and_then(Value::as_str).filter(|it| !it.is_empty());
-        let title = field("title").or(known_title).or_else(|| field("name")).unwrap_or(UNTITLED);
         let record = PermissionRecord {
             request_id: request,
-            tool_call_id: field("toolCallId").map(str::to_owned),
-            title: cut_to(title, TITLE_BYTES_MAX),
+            tool_call_id: field(call, "toolCallId").map(str::to_owned),
+            title: title(call, known_title),
             options: options.clone(),
             state: State::Pending,
         };
@@ -101,6 +99,26 @@ impl Open {
             Some(option.option_id.clone())
         })
     }
+}
+
+/// What people are asked.
+fn title(call: &Value, known_title: Option<&str>) -> String {
+    let named = field(call, "title").or(known_title).or_else(|| field(call, "name"));
+    let Some(title) = named else { return UNTITLED.to_owned() };
+    // Some titles are a model's own words for a command, or no more than the name of a tool.
+    let command = call.pointer("/rawInput/command").and_then(Value::as_str);
+    let detail =
+        command.filter(|command| !title.contains(command)).map(str::to_owned).or_else(|| {
+            let is_word = !title.contains(char::is_whitespace) && command.is_none();
+            let blocks = call.get("content").and_then(Value::as_array).filter(|_| is_word)?;
+            blocks.iter().find_map(|block| of_block(block.get("content")?))
+        });
+    let title = detail.map_or_else(|| title.to_owned(), |detail| format!("{title}: {detail}"));
+    cut_to(&title, TITLE_BYTES_MAX)
+}
+
+fn field<'a>(call: &'a Value, name: &str) -> Option<&'a str> {
+    call.get(name)?.as_str().filter(|text| !text.is_empty())
 }
 
 fn option(option: &Value) -> Option<PermissionOption> {

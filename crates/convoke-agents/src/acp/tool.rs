@@ -13,8 +13,8 @@ use super::text::{self, TEXT_BYTES_MAX};
 
 /// Open calls that are remembered; beyond that the first one is forgotten, and what it said before is not repeated.
 const CALLS_MAX: usize = 256;
-/// The longest output of a running call that is handed on: some agents repeat all of it with every word they add.
-const RUNNING_TEXT_BYTES_MAX: usize = 4 << 10;
+/// The longest title, name or path that is handed on.
+const TITLE_BYTES_MAX: usize = 4 << 10;
 
 /// The tool calls that are under way.
 #[derive(Debug, Default)]
@@ -31,6 +31,8 @@ struct Call {
     diffs: Vec<Diff>,
     /// Terminals whose output belongs to it.
     terminals: Vec<String>,
+    /// What was printed in a terminal that is the agent's own.
+    printed: String,
     /// What came of it in the agent's own words, for want of content.
     raw: Option<String>,
 }
@@ -49,7 +51,7 @@ impl Tools {
         let known = match call.known.status {
             Some(ToolStatus::Complete | ToolStatus::Error) => self.calls.remove(id)?.ended(screens),
             Some(ToolStatus::Running) | None => {
-                call.known.result = call.running();
+                call.known.result = call.changes();
                 call.known.clone()
             }
         };
@@ -88,6 +90,10 @@ impl Call {
         known.args = arguments(update).or_else(|| known.args.take());
         known.status = status.or(known.status);
         self.raw = update.get("rawOutput").and_then(words).or_else(|| self.raw.take());
+        // More than can be handed on need not be kept.
+        if self.printed.len() <= TEXT_BYTES_MAX {
+            self.printed.extend(printed(update));
+        }
         let content = update.get("content").and_then(Value::as_array).filter(|it| !it.is_empty());
         if let Some(blocks) = content {
             self.replace_content(blocks);
@@ -103,18 +109,17 @@ impl Call {
         self.terminals = terminals.collect();
     }
 
-    /// What there is to see of a running call.
-    fn running(&self) -> Option<ToolResult> {
-        let short = |text: &String| text.len() <= RUNNING_TEXT_BYTES_MAX;
-        let text = self.text.clone().filter(short);
-        let result = ToolResult { text, diffs: self.diffs.clone(), error: None };
-        Some(result).filter(|result| *result != ToolResult::default())
+    /// What a running call is about to change. What it prints is told when it has ended: some agents repeat all of it
+    /// with every word that they add.
+    fn changes(&self) -> Option<ToolResult> {
+        let diffs = self.diffs.clone();
+        (!diffs.is_empty()).then(|| ToolResult { diffs, ..ToolResult::default() })
     }
 
     /// The call with all that came of it.
     fn ended(self, screens: Screens<'_>) -> ToolUpdate {
         let printed = self.terminals.iter().filter_map(|id| screens(id));
-        let mut text = joined(self.text.into_iter().chain(printed));
+        let mut text = joined(self.text.into_iter().chain(printed).chain([self.printed]));
         if text.is_none() && self.diffs.is_empty() {
             text = self.raw;
         }
@@ -143,11 +148,16 @@ fn name(update: &Value) -> Option<String> {
     field(update, "name").or_else(|| field(claude, "toolName"))
 }
 
+/// What Codex says that its own terminal printed since the last time.
+fn printed(update: &Value) -> Option<&str> {
+    let places = ["/_meta/terminal_output_delta/data", "/_meta/terminal_output/data"];
+    places.iter().find_map(|place| update.pointer(place)?.as_str())
+}
+
 fn arguments(update: &Value) -> Option<Value> {
     // Arguments that are still on their way are often sent as an empty object.
-    let is_there = |args: &&Value| {
-        !args.is_null() && args.as_object().is_none_or(|fields| !fields.is_empty())
-    };
+    let is_there =
+        |args: &&Value| !args.is_null() && args.as_object().is_none_or(|fields| !fields.is_empty());
     let args = update.get("rawInput").filter(is_there)?;
     Some(text::cut_value(args, TEXT_BYTES_MAX))
 }
@@ -183,7 +193,7 @@ fn joined(texts: impl Iterator<Item = String>) -> Option<String> {
 
 fn field(value: &Value, name: &str) -> Option<String> {
     let text = value.get(name)?.as_str().filter(|text| !text.is_empty())?;
-    Some(text::cut_to(text, RUNNING_TEXT_BYTES_MAX))
+    Some(text::cut_to(text, TITLE_BYTES_MAX))
 }
 
 #[cfg(test)]

@@ -21,6 +21,10 @@ const STEP_BYTES_MAX: usize = 4 << 10;
 pub(super) struct Translator {
     pub(super) tools: Tools,
     pub(super) offers: Offers,
+    /// The last count of an agent that counts from the beginning on.
+    counted: Option<Usage>,
+    /// How full the context was and what all had cost when that was last told; some agents repeat it.
+    context: Option<Usage>,
     /// Updates of unknown kinds in this turn.
     unknown: u32,
 }
@@ -65,7 +69,7 @@ impl Translator {
                 self.tools.hear(update, screens).map(Report::ToolCalled)
             }
             "plan" => steps(update).map(Report::Planned),
-            "usage_update" => context(update).map(Report::Spent),
+            "usage_update" => self.context(update).map(Report::Spent),
             "notice" => advice(update).map(Report::Noticed),
             "compaction_update" => compaction(update).map(Report::Noticed),
             // The title is the human's, and a summary is for the agent itself.
@@ -81,6 +85,36 @@ impl Translator {
     pub(super) fn begin_turn(&mut self) {
         self.tools.clear();
         self.unknown = 0;
+    }
+
+    /// What the turn has cost, as the answer to a prompt tells it.
+    pub(super) fn usage(&mut self, answer: &Value) -> Option<Usage> {
+        let usage = answer.get("usage")?;
+        let (input_tokens, output_tokens) =
+            (count(usage, "inputTokens"), count(usage, "outputTokens"));
+        let counted = said_something(Usage { input_tokens, output_tokens, ..Usage::default() })?;
+        let Some(before) = &mut self.counted else { return Some(counted) };
+        let before = std::mem::replace(before, counted.clone());
+        // A count that went down began anew.
+        let since = |now: Option<u64>, before: Option<u64>| {
+            now.map(|now| now.checked_sub(before.unwrap_or_default()).unwrap_or(now))
+        };
+        Some(Usage {
+            input_tokens: since(counted.input_tokens, before.input_tokens),
+            output_tokens: since(counted.output_tokens, before.output_tokens),
+            ..counted
+        })
+    }
+
+    /// The agent counts from the beginning of the session on instead of turn by turn.
+    pub(super) fn expect_running_count(&mut self) {
+        self.counted = Some(Usage::default());
+    }
+
+    fn context(&mut self, update: &Value) -> Option<Usage> {
+        let usage = context(update).filter(|usage| self.context.as_ref() != Some(usage))?;
+        self.context = Some(usage.clone());
+        Some(usage)
     }
 
     fn unknown(&mut self, kind: &str, update: &Value) -> Option<Report> {
@@ -130,13 +164,6 @@ fn context(update: &Value) -> Option<Usage> {
     });
     let (context_used, context_size) = (count(update, "used"), count(update, "size"));
     said_something(Usage { context_used, context_size, cost, ..Usage::default() })
-}
-
-/// What the turn has cost, as the answer to a prompt tells it.
-pub(super) fn usage(answer: &Value) -> Option<Usage> {
-    let usage = answer.get("usage")?;
-    let (input_tokens, output_tokens) = (count(usage, "inputTokens"), count(usage, "outputTokens"));
-    said_something(Usage { input_tokens, output_tokens, ..Usage::default() })
 }
 
 fn said_something(usage: Usage) -> Option<Usage> {

@@ -42,7 +42,7 @@ impl Outbox {
     /// Writes whatever there is to write, and never ends. Cancel-safe: what was begun goes on with the next call.
     pub(super) async fn deliver(&mut self) {
         self.finish().await;
-        pending().await
+        pending::<()>().await;
     }
 
     /// Writes until nothing is left. Cancel-safe.
@@ -55,7 +55,13 @@ impl Outbox {
                 }
                 State::Writing(writing) => {
                     let (input, result) = writing.await;
-                    self.state = result.map_or_else(broken, |()| State::Idle(input));
+                    self.state = match result {
+                        Ok(()) => State::Idle(input),
+                        Err(error) => {
+                            tracing::debug!(%error, "claude does not listen any more");
+                            State::Broken
+                        }
+                    };
                 }
                 // The end of the process is about to be told.
                 State::Broken => return self.waiting.clear(),
@@ -79,9 +85,4 @@ impl Outbox {
             (input, result)
         }));
     }
-}
-
-fn broken(error: io::Error) -> State {
-    tracing::debug!(%error, "claude does not listen any more");
-    State::Broken
 }

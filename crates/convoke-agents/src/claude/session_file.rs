@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn t11_every_unit_that_is_no_letter_or_digit_becomes_a_dash() {
         for (workspace, name) in [
-            ("/Users/jenova/projects/iris-mcp", "-Users-jenova-projects-iris-mcp"),
+            ("/home/me/projects/iris-mcp", "-home-me-projects-iris-mcp"),
             ("/home/me/w/esc/Ünïcödé-日本", "-home-me-w-esc--n-c-d----"),
             ("/w/my_app v2~+@#", "-w-my-app-v2----"),
             ("/w/😀", "-w---"),

@@ -1,6 +1,7 @@
 //! One process of the pool, from its start to its end.
 
 use convoke_core::session::Report;
+use rustix::process::Pid;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
@@ -26,6 +27,7 @@ pub(super) enum Command {
 pub(super) enum News {
     Ready {
         key: String,
+        pid: u32,
         orders: mpsc::Sender<Command>,
         started: Started,
     },
@@ -47,10 +49,20 @@ pub(super) enum News {
 pub(super) struct Slot {
     key: String,
     state: State,
+    /// Known once it is ready.
+    pid: Option<u32>,
+    health: Health,
     /// Ends the task, and with it the process, when the pool ends.
     task: AbortHandle,
     /// Answered by being dropped with the slot.
     stopped_for: Vec<oneshot::Sender<()>>,
+}
+
+/// What the operating system said last.
+enum Health {
+    Lives,
+    /// Its driver is probably about to say so.
+    Missing,
 }
 
 enum State {
@@ -75,7 +87,8 @@ impl Slot {
         news: mpsc::Sender<News>,
     ) -> Self {
         let task = tokio::spawn(attend(key.clone(), launch, random, news)).abort_handle();
-        Self { key, state: State::Starting, task, stopped_for: Vec::new() }
+        let (state, health) = (State::Starting, Health::Lives);
+        Self { key, state, pid: None, health, task, stopped_for: Vec::new() }
     }
 
     /// Since when nobody has needed the process.
@@ -94,7 +107,19 @@ impl Slot {
         matches!(self.state, State::Leaving)
     }
 
-    pub(super) fn ready(&mut self, orders: mpsc::Sender<Command>, started: Started) {
+    /// Whether the operating system has not had the process for two looks in a row.
+    pub(super) fn is_missing(&mut self) -> bool {
+        let Some(pid) = self.pid.and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)) else {
+            return false;
+        };
+        let lives = rustix::process::test_kill_process(pid).is_ok();
+        let was_missing = matches!(self.health, Health::Missing);
+        self.health = if lives { Health::Lives } else { Health::Missing };
+        was_missing && !lives
+    }
+
+    pub(super) fn ready(&mut self, pid: u32, orders: mpsc::Sender<Command>, started: Started) {
+        self.pid = Some(pid);
         if let State::Starting = self.state {
             self.state = State::Idle { orders, since: Instant::now(), started: Some(started) };
         } else {
@@ -110,8 +135,8 @@ impl Slot {
     }
 
     /// Gives the seat to a caller, or the caller back when it is not free.
-    pub(super) fn seat(&mut self, wait: Wait, news: &mpsc::Sender<News>) -> Result<(), Wait> {
-        let State::Idle { orders, started, .. } = &mut self.state else { return Err(wait) };
+    pub(super) fn seat(&mut self, wait: Wait, news: &mpsc::Sender<News>) -> Option<Wait> {
+        let State::Idle { orders, started, .. } = &mut self.state else { return Some(wait) };
         let (taken, freed) = oneshot::channel();
         let seat = Seat { orders: orders.clone(), started: started.take(), _taken: taken };
         tell(orders, Command::Report(wait.reports));
@@ -125,7 +150,7 @@ impl Slot {
         });
         // A caller that no longer waits drops the seat, which gives it back.
         wait.reply.send(Ok(seat)).ok();
-        Ok(())
+        None
     }
 
     pub(super) fn stop(&mut self) {
@@ -162,7 +187,8 @@ async fn attend(key: String, launch: Launch, random: Random, news: mpsc::Sender<
         }
     };
     let (orders, mut commands) = mpsc::channel(COMMANDS_MAX);
-    news.send(News::Ready { key: key.clone(), orders, started }).await.ok();
+    let pid = driver.pid();
+    news.send(News::Ready { key: key.clone(), pid, orders, started }).await.ok();
     serve(driver, &mut commands, &mut from_agent).await;
     news.send(News::Gone { key }).await.ok();
 }

@@ -21,6 +21,12 @@ struct Guest {
     reports: mpsc::Receiver<Report>,
 }
 
+const SETTINGS: Settings = Settings {
+    processes_max: 2,
+    idle_timeout: Duration::from_secs(600),
+    health_interval: Duration::from_millis(5),
+};
+
 /// Sixteen bytes that are different every time within this process.
 fn random() -> [u8; 16] {
     use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,7 +36,7 @@ fn random() -> [u8; 16] {
 
 impl Scene {
     fn new(processes_max: usize) -> Self {
-        Self::with(Settings { processes_max, idle_timeout: Duration::from_secs(600) })
+        Self::with(Settings { processes_max, ..SETTINGS })
     }
 
     fn with(settings: Settings) -> Self {
@@ -78,6 +84,17 @@ impl Scene {
         let caller =
             tokio::spawn(async move { pool.acquire(&key, launch, to_session, place).await });
         (caller, told)
+    }
+
+    /// The only process that works in the scene's folder.
+    fn pid(&self) -> rustix::process::Pid {
+        let folder = self.folder.path().canonicalize().unwrap();
+        let works_there =
+            |path: &Path| std::fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd == folder);
+        let mut entries = std::fs::read_dir("/proc").unwrap().flatten();
+        let process = entries.find(|entry| works_there(&entry.path())).unwrap();
+        let number = process.file_name().into_string().unwrap().parse().unwrap();
+        rustix::process::Pid::from_raw(number).unwrap()
     }
 
     /// Asks until so many processes are there.
@@ -150,7 +167,7 @@ async fn t10_two_callers_of_one_key_use_one_process_after_each_other() {
 
 #[tokio::test]
 async fn t10_an_idle_process_is_stopped_after_its_time() {
-    let settings = Settings { processes_max: 2, idle_timeout: Duration::from_millis(20) };
+    let settings = Settings { idle_timeout: Duration::from_millis(20), ..SETTINGS };
     let scene = Scene::with(settings);
     let guest = scene.guest("a").await;
     assert_eq!(scene.pool.census().await.processes, 1);
@@ -208,4 +225,20 @@ async fn a_released_process_is_gone_also_in_the_middle_of_a_turn() {
     scene.pool.release("a").await;
     assert_eq!(scene.pool.census().await.processes, 0);
     scene.pool.release("never there").await;
+}
+
+#[tokio::test]
+async fn t10_a_killed_process_is_noticed_and_replaced() {
+    let scene = Scene::new(1);
+    let mut guest = scene.guest("a").await;
+    rustix::process::kill_process(scene.pid(), rustix::process::Signal::KILL).unwrap();
+    loop {
+        if let Report::Exited(exit) = guest.reports.recv().await.unwrap() {
+            assert_eq!(exit.signal, Some(9));
+            break;
+        }
+    }
+    drop(guest);
+    scene.has(0).await;
+    assert!(scene.guest("a").await.seat.started.is_some());
 }

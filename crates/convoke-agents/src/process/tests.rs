@@ -158,10 +158,11 @@ async fn children_and_grandchildren_die_with_the_process() {
     type Ending = fn(Child, Pipes) -> std::pin::Pin<Box<dyn Future<Output = ()>>>;
     let endings: [(&str, Ending); 4] = [
         ("dropped", |child, _| Box::pin(async move { drop(child) })),
-        ("killed", |mut child, _| {
+        ("killed", |mut child, pipes| {
             Box::pin(async move {
                 child.kill();
                 assert_eq!(child.exited().await.signal, Some(9));
+                drop(pipes);
             })
         }),
         ("stopped", |child, pipes| {

@@ -4,7 +4,7 @@ use convoke_core::session::Reply;
 use serde_json::{Value, json};
 
 use crate::acp::tests::scene::Scene;
-use crate::driver::Order;
+use crate::driver::{Order, Start};
 
 fn chunk(text: &str) -> Value {
     json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
@@ -89,6 +89,29 @@ async fn an_error_fails_the_turn_with_its_words() {
     "#);
 }
 
+/// As copilot does.
+#[tokio::test(start_paused = true)]
+async fn a_count_from_the_beginning_is_told_turn_by_turn() {
+    let (mut scene, launch) = Scene::new(Start::New { id: "unused".to_owned() });
+    let hello =
+        json!({"id": "$", "result": {"protocolVersion": 1, "agentInfo": {"name": "Copilot"}}});
+    let session = json!({"id": "$", "result": {"sessionId": "s"}});
+    scene.shake(&launch, [&[hello][..], &[session]]).await.unwrap();
+    for (id, input) in [(3, 100), (4, 250), (5, 250), (6, 10)] {
+        scene.prompt("/x").await;
+        let usage = json!({"inputTokens": input, "outputTokens": 7 * id, "totalTokens": 0});
+        scene.line(json!({"id": id, "result": {"stopReason": "end_turn", "usage": usage}})).await;
+    }
+    let transcript = scene.transcript();
+    let spent = transcript.lines().filter(|line| line.starts_with("! spent"));
+    insta::assert_snapshot!(spent.collect::<Vec<_>>().join("\n"), @r#"
+    ! spent {"inputTokens":100,"outputTokens":21}
+    ! spent {"inputTokens":150,"outputTokens":7}
+    ! spent {"inputTokens":0,"outputTokens":7}
+    ! spent {"inputTokens":10,"outputTokens":7}
+    "#);
+}
+
 /// As kimi does when its model answers with an error.
 #[tokio::test(start_paused = true)]
 async fn a_turn_in_which_nothing_was_said_has_failed() {
@@ -170,6 +193,36 @@ async fn a_permission_with_a_bare_id_is_titled_by_the_call() {
     ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"t","title":"echo hi","options":[{"optionId":"proceed_once","name":"Yes","kind":"allow_once"},{"optionId":"proceed_all","name":"Yes, and for all","kind":"allow_once"},{"optionId":"no_always","name":"Never","kind":"reject_always"},{"optionId":"no","name":"No","kind":"reject_once"}],"status":"pending"}
     ! asked {"kind":"permission","requestId":"01010101-0101-4101-8101-010101010101","toolCallId":"unheard of","title":"The agent asks for permission","options":[{"optionId":"proceed_once","name":"Yes","kind":"allow_once"},{"optionId":"proceed_all","name":"Yes, and for all","kind":"allow_once"},{"optionId":"no_always","name":"Never","kind":"reject_always"},{"optionId":"no","name":"No","kind":"reject_once"}],"status":"pending"}
     "#);
+}
+
+/// Kimi's title is no more than the tool's name, and copilot's is what the model says of its command.
+#[tokio::test(start_paused = true)]
+async fn a_permission_says_what_for() {
+    let mut scene = Scene::ready().await;
+    scene.prompt("run").await;
+    scene.transcript();
+    let text = json!([{"type": "content", "content": {"type": "text", "text": "Requesting approval to Running: echo hi"}}]);
+    for call in [
+        json!({"toolCallId": "a", "title": "Bash", "content": text}),
+        json!({"toolCallId": "b", "title": "bash", "rawInput": {"command": "echo hi"}}),
+        json!({"toolCallId": "c", "title": "Lists files", "rawInput": {"command": "rm -rf x"}}),
+        json!({"toolCallId": "d", "title": "`echo hi`", "rawInput": {"command": "echo hi"}}),
+        json!({"toolCallId": "e", "title": "Write a.txt", "content": text}),
+        json!({"toolCallId": "f", "title": "Fetch"}),
+    ] {
+        scene.line(permission(&json!(0), &call)).await;
+    }
+    let transcript = scene.transcript();
+    let titles =
+        transcript.lines().filter_map(|line| line.split(r#""title":""#).nth(1)?.split('"').next());
+    insta::assert_snapshot!(titles.collect::<Vec<_>>().join("\n"), @r"
+    Bash: Requesting approval to Running: echo hi
+    bash: echo hi
+    Lists files: rm -rf x
+    `echo hi`
+    Write a.txt
+    Fetch
+    ");
 }
 
 #[tokio::test(start_paused = true)]

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{Dialogue, Pending};
-use crate::acp::update;
 use crate::acp::wire::{self, AUTH_REQUIRED, CANCELLED, Outcome};
 
 /// How long a cancelled turn may take to end at the agent; then it has ended as far as Convoke is concerned.
@@ -134,7 +133,7 @@ impl Dialogue {
         };
         let stop = match outcome {
             Ok(answer) => {
-                let spent = update::usage(&answer).map(Report::Spent);
+                let spent = self.translator.usage(&answer).map(Report::Spent);
                 self.outbox.reports.extend(spent);
                 self.stop_of(&turn, &answer)
             }

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::acp::tests::scene::launch;
-use crate::driver::Start;
+use crate::driver::{Confinement, Start};
 
 fn terminals() -> (TempDir, Terminals) {
     let folder = tempfile::tempdir().unwrap();
@@ -54,6 +54,19 @@ async fn a_command_with_arguments_is_run_as_it_is() {
     insta::assert_snapshot!(output, @r#"{"exitStatus":{"exitCode":0,"signal":null},"output":"sub\na b\n","truncated":false}"#);
 }
 
+/// The helper is one that only tells what it was told.
+#[tokio::test]
+async fn s6_a_command_is_confined_as_the_agent_is() {
+    let (_folder, mut terminals) = terminals();
+    let (writable, hidden) = (vec!["/home/me/.agent".into()], vec!["/home/me/.convoke".into()]);
+    terminals.launch.confinement =
+        Confinement::Workspace { helper: "/bin/echo".into(), writable, hidden };
+    let workspace = terminals.launch.workspace.to_string_lossy().into_owned();
+    let (_, output) = run(&mut terminals, order("rm -rf /", &[])).await;
+    let told = output["output"].as_str().unwrap().replace(&workspace, "/workspace");
+    insta::assert_snapshot!(told, @"sandbox-exec --own-session --write /workspace --write /home/me/.agent --hide /home/me/.convoke -- /bin/sh -c rm -rf /");
+}
+
 #[tokio::test]
 async fn what_cannot_be_run_is_an_error() {
     let (_folder, mut terminals) = terminals();
@@ -81,8 +94,7 @@ async fn only_the_end_of_a_long_output_is_kept() {
 #[tokio::test]
 async fn a_killed_command_ends_with_all_that_it_started_and_can_still_be_read() {
     let (_folder, mut terminals) = terminals();
-    let id =
-        terminals.create(order("echo begun; tail -f /dev/null & wait", &[])).unwrap();
+    let id = terminals.create(order("echo begun; tail -f /dev/null & wait", &[])).unwrap();
     let exit = terminals.exit(&id).unwrap();
     assert_eq!(terminals.output(&id).unwrap()["exitStatus"], Value::Null);
     terminals.kill(&id).unwrap();

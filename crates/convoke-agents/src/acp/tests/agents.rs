@@ -50,7 +50,9 @@ fn rejected() -> Step {
 }
 
 fn says(text: &str) -> Step {
-    Update(json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}))
+    Update(
+        json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}),
+    )
 }
 
 fn ends(reason: &str) -> Step {
@@ -59,7 +61,9 @@ fn ends(reason: &str) -> Step {
 
 fn asks(id: u64, call: &Value, options: &Value) -> Step {
     let params = json!({"sessionId": "s", "toolCall": call, "options": options});
-    Line(json!({"jsonrpc": "2.0", "id": id, "method": "session/request_permission", "params": params}))
+    Line(
+        json!({"jsonrpc": "2.0", "id": id, "method": "session/request_permission", "params": params}),
+    )
 }
 
 /// Late names, a permission in the middle, and its own way to take a question back.
@@ -107,7 +111,7 @@ async fn codex_acp() {
         says("Warning: Model metadata for `fake-model` not found.\n"),
         Update(json!({"sessionUpdate": "tool_call", "toolCallId": "call_1", "kind": "execute", "title": "ls", "status": "in_progress", "content": [{"type": "terminal", "terminalId": "call_1"}], "rawInput": {"command": "ls"}, "_meta": {"terminal_info": {"terminal_id": "call_1"}}})),
         Update(json!({"sessionUpdate": "tool_call_update", "toolCallId": "call_1", "_meta": {"terminal_output_delta": {"data": "a.txt\n", "terminal_id": "call_1"}}})),
-        Update(json!({"sessionUpdate": "tool_call_update", "toolCallId": "call_1", "status": "completed", "rawOutput": {"formatted_output": "a.txt\n", "exit_code": 0}})),
+        Update(json!({"sessionUpdate": "tool_call_update", "toolCallId": "call_1", "status": "completed", "_meta": {"terminal_output_delta": {"data": "b.txt\n", "terminal_id": "call_1"}, "terminal_exit": {"exit_code": 0, "signal": null, "terminal_id": "call_1"}}})),
         Update(json!({"sessionUpdate": "session_info_update", "_meta": {"codex": {"threadStatus": "active"}}})),
         asks(0, &json!({"toolCallId": "call_2", "title": "touch x", "kind": "execute", "status": "pending"}), &options),
         rejected(),
@@ -117,7 +121,7 @@ async fn codex_acp() {
     insta::assert_snapshot!(played, @r#"
     ! said "Warning: Model metadata for `fake-model` not found.\n"
     ! tool call_1, title "ls", kind "execute", args {"command":"ls"}, status Running
-    ! tool call_1, title "ls", kind "execute", args {"command":"ls"}, status Complete, result {"text":"a.txt\n"}
+    ! tool call_1, title "ls", kind "execute", args {"command":"ls"}, status Complete, result {"text":"a.txt\nb.txt\n"}
     ! tool call_2, title "touch x", kind "execute"
     ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"call_2","title":"touch x","options":[{"optionId":"allow_once","name":"Yes","kind":"allow_once"},{"optionId":"accept_execpolicy_amendment","name":"Always","kind":"allow_always"},{"optionId":"cancel","name":"No","kind":"reject_once"}],"status":"pending"}
     > {"id":0,"result":{"outcome":{"optionId":"cancel","outcome":"selected"}}}
@@ -271,7 +275,9 @@ async fn copilot() {
 async fn cline() {
     let hello = json!({"protocolVersion": 1, "agentCapabilities": {"loadSession": true, "promptCapabilities": {"image": true}}, "agentInfo": {"name": "cline", "version": "3.0.65"}});
     let options = json!([{"optionId": "yes", "name": "Approve", "kind": "allow_once"}, {"optionId": "no", "name": "Reject", "kind": "reject_once"}]);
-    let failed = || Update(json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "failed"}));
+    let failed = || {
+        Update(json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "failed"}))
+    };
     let played = play(&hello, &json!({"sessionId": "s"}), [
         Update(json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "apply_patch", "kind": "other", "status": "in_progress", "rawInput": {"patch": "*** Begin"}})),
         asks(0, &json!({"toolCallId": "c", "title": "apply_patch", "kind": "other"}), &options),

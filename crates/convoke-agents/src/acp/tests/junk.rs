@@ -9,22 +9,77 @@ use super::scene::Scene;
 
 /// Words that mean something, so that the generated messages are nearly right.
 const WORDS: [&str; 40] = [
-    "method", "params", "id", "result", "error", "code", "message", "data", "sessionId", "update", "sessionUpdate",
-    "content", "text", "type", "toolCallId", "toolCall", "options", "optionId", "kind", "status", "completed", "diff",
-    "path", "newText", "entries", "availableCommands", "configOptions", "modes", "currentModeId", "usage", "used",
-    "stopReason", "requestId", "s", "line", "limit", "terminalId", "tool_call", "agent_message_chunk", "rawInput",
+    "method",
+    "params",
+    "id",
+    "result",
+    "error",
+    "code",
+    "message",
+    "data",
+    "sessionId",
+    "update",
+    "sessionUpdate",
+    "content",
+    "text",
+    "type",
+    "toolCallId",
+    "toolCall",
+    "options",
+    "optionId",
+    "kind",
+    "status",
+    "completed",
+    "diff",
+    "path",
+    "newText",
+    "entries",
+    "availableCommands",
+    "configOptions",
+    "modes",
+    "currentModeId",
+    "usage",
+    "used",
+    "stopReason",
+    "requestId",
+    "s",
+    "line",
+    "limit",
+    "terminalId",
+    "tool_call",
+    "agent_message_chunk",
+    "rawInput",
 ];
 
 /// Every method that an agent may use, but the one that runs programs.
 const METHODS: [&str; 10] = [
-    "session/update", "session/request_permission", "fs/read_text_file", "fs/write_text_file", "terminal/output",
-    "terminal/kill", "terminal/release", "terminal/wait_for_exit", "$/cancel_request", "_x/y",
+    "session/update",
+    "session/request_permission",
+    "fs/read_text_file",
+    "fs/write_text_file",
+    "terminal/output",
+    "terminal/kill",
+    "terminal/release",
+    "terminal/wait_for_exit",
+    "$/cancel_request",
+    "_x/y",
 ];
 
 const KINDS: [&str; 14] = [
-    "agent_message_chunk", "agent_thought_chunk", "user_message_chunk", "tool_call", "tool_call_update", "plan",
-    "available_commands_update", "current_mode_update", "config_option_update", "usage_update", "notice",
-    "compaction_update", "session_info_update", "else",
+    "agent_message_chunk",
+    "agent_thought_chunk",
+    "user_message_chunk",
+    "tool_call",
+    "tool_call_update",
+    "plan",
+    "available_commands_update",
+    "current_mode_update",
+    "config_option_update",
+    "usage_update",
+    "notice",
+    "compaction_update",
+    "session_info_update",
+    "else",
 ];
 
 fn word() -> impl Strategy<Value = String> {
@@ -53,11 +108,12 @@ fn line() -> impl Strategy<Value = Value> {
         .prop_map(|(id, method, params)| json!({"id": id, "method": method, "params": params}));
     let notification = (select(&METHODS[..]), value())
         .prop_map(|(method, params)| json!({"method": method, "params": params}));
-    let update = (select(&KINDS[..]), btree_map(word(), value(), 0..6)).prop_map(|(kind, fields)| {
-        let mut update = Value::from_iter(fields);
-        update["sessionUpdate"] = json!(kind);
-        json!({"method": "session/update", "params": {"sessionId": "s", "update": update}})
-    });
+    let update =
+        (select(&KINDS[..]), btree_map(word(), value(), 0..6)).prop_map(|(kind, fields)| {
+            let mut update = Value::from_iter(fields);
+            update["sessionUpdate"] = json!(kind);
+            json!({"method": "session/update", "params": {"sessionId": "s", "update": update}})
+        });
     let answer = (0..6u64, value()).prop_map(|(id, result)| json!({"id": id, "result": result}));
     let failure = (0..6u64, value()).prop_map(|(id, error)| json!({"id": id, "error": error}));
     prop_oneof![value(), request, notification, update, answer, failure]

@@ -97,7 +97,9 @@ async fn an_agent_that_closes_its_output_is_ended() {
 #[tokio::test]
 async fn a_stopped_agent_closes_its_session_and_reports_nothing() {
     let ready = READY.replace("\"list\"", "\"close\"");
-    let script = format!("{ready} read l; echo \"$l\" > closed; echo '{{\"id\":3,\"result\":{{}}}}'; cat >/dev/null");
+    let script = format!(
+        "{ready} read l; echo \"$l\" > closed; echo '{{\"id\":3,\"result\":{{}}}}'; cat >/dev/null"
+    );
     let mut play = play(&script).await;
     let (driver, _) = play.started.unwrap();
     assert_eq!(driver.stop().await.exit_code, Some(0));
@@ -128,7 +130,8 @@ async fn a_dropped_agent_is_killed_with_all_that_it_started() {
 async fn the_sessions_of_an_agent_can_be_listed() {
     let sessions = r#"{"id":3,"result":{"sessions":[{"sessionId":"20261115_1","cwd":"/w","title":"hello","updatedAt":"2026-11-15T00:00:00Z"},{"sessionId":"b"},{}],"nextCursor":"2"}}"#;
     let refusal = r#"{"id":4,"error":{"code":-32601,"message":"Method not found"}}"#;
-    let script = format!("{READY} read l; echo '{sessions}'; read l; echo '{refusal}'; cat >/dev/null");
+    let script =
+        format!("{READY} read l; echo '{sessions}'; read l; echo '{refusal}'; cat >/dev/null");
     let (driver, _) = play(&script).await.started.unwrap();
     insta::assert_debug_snapshot!(driver.list(None).await.unwrap(), @r#"
     Page {
@@ -164,7 +167,9 @@ async fn the_sessions_of_an_agent_can_be_listed() {
 #[tokio::test]
 async fn commands_of_an_agent_end_with_it() {
     let create = r#"{"id":"t","method":"terminal/create","params":{"sessionId":"s","command":"echo $$ > child; exec tail -f /dev/null"}}"#;
-    let mut play = play(&format!("{READY} echo '{create}'; read l; while [ ! -s child ]; do :; done; exit 0")).await;
+    let mut play =
+        play(&format!("{READY} echo '{create}'; read l; while [ ! -s child ]; do :; done; exit 0"))
+            .await;
     insta::assert_snapshot!(play.reports().await, @r#"! exited {"exitCode":0}"#);
     let child = std::fs::read_to_string(play.folder.path().join("child")).unwrap();
     let child = Pid::from_raw(child.trim().parse().unwrap()).unwrap();

@@ -37,7 +37,9 @@ async fn a_slow_session_stops_the_agent_and_loses_nothing() {
         // Orders are followed all the same.
         let prompt = Order::Prompt { turn: Seq::new(1), text: "hello".to_owned() };
         wishes.send(Wish::Order(prompt)).await.unwrap();
-        let Ok(Some(Line::Json(line))) = scene.from_driver.next().await else { panic!("no prompt") };
+        let Ok(Some(Line::Json(line))) = scene.from_driver.next().await else {
+            panic!("no prompt")
+        };
         assert_eq!(line["method"], "session/prompt");
         assert!(sent.get() < 2 * REPORTS_MAX);
         for number in 0..count {
@@ -61,7 +63,9 @@ async fn an_agent_that_talks_before_it_reads_is_listened_to() {
         for number in 0..200 {
             scene.to_driver.write_all(&chunk(number)).await.unwrap();
         }
-        let Ok(Some(Line::Json(line))) = scene.from_driver.next().await else { panic!("no prompt") };
+        let Ok(Some(Line::Json(line))) = scene.from_driver.next().await else {
+            panic!("no prompt")
+        };
         assert_eq!(line["method"], "session/prompt");
     };
     tokio::select! {

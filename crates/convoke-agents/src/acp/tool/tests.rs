@@ -57,10 +57,12 @@ fn codex_shows_a_terminal_of_its_own_and_tells_the_output_apart() {
     insta::assert_snapshot!(hear([
         json!({"toolCallId": "call_1", "kind": "execute", "title": "touch x", "status": "in_progress", "content": [{"type": "terminal", "terminalId": "call_1"}], "rawInput": {"command": "touch x"}, "_meta": {"terminal_info": {}}}),
         json!({"toolCallId": "call_1", "_meta": {"terminal_output_delta": {"data": "hello\n", "terminal_id": "call_1"}}}),
-        json!({"toolCallId": "call_1", "status": "completed", "rawOutput": {"formatted_output": "hello\n", "exit_code": 0}}),
+        json!({"toolCallId": "call_1", "status": "completed", "_meta": {"terminal_output_delta": {"data": "bye\n", "terminal_id": "call_1"}, "terminal_exit": {"exit_code": 0}}}),
+        json!({"toolCallId": "call_2", "status": "completed", "rawOutput": {"formatted_output": "hello\n", "exit_code": 0}}),
     ]), @r#"
     ! tool call_1, title "touch x", kind "execute", args {"command":"touch x"}, status Running
-    ! tool call_1, title "touch x", kind "execute", args {"command":"touch x"}, status Complete, result {"text":"hello\n"}
+    ! tool call_1, title "touch x", kind "execute", args {"command":"touch x"}, status Complete, result {"text":"hello\nbye\n"}
+    ! tool call_2, status Complete, result {"text":"hello\n"}
     "#);
 }
 
@@ -110,20 +112,19 @@ fn odd_outputs_are_told_as_well_as_they_can_be() {
     "#);
 }
 
+/// As kimi does while its model writes the arguments, and opencode while a command prints.
 #[test]
-fn what_a_running_call_prints_is_shown_while_it_is_short() {
-    let printed = |length: usize| {
-        let text = "x".repeat(length);
-        json!({"toolCallId": "t", "status": "in_progress", "content": [{"type": "content", "content": {"type": "text", "text": text}}]})
-    };
-    let mut tools = Tools::default();
-    let mut length = |update: Value| {
-        let result = tools.hear(&update, &|_| None).unwrap().result;
-        result.and_then(|result| result.text).map(|text| text.len())
-    };
-    assert_eq!(length(printed(10)), Some(10));
-    assert_eq!(length(printed(5000)), None);
-    assert_eq!(length(json!({"toolCallId": "t", "status": "completed"})), Some(5000));
+fn what_a_running_call_prints_is_told_when_it_ends() {
+    let printed = |text: &str| json!({"toolCallId": "t", "status": "in_progress", "content": [{"type": "content", "content": {"type": "text", "text": text}}]});
+    insta::assert_snapshot!(hear([
+        printed("a"),
+        printed("ab"),
+        printed("abc"),
+        json!({"toolCallId": "t", "status": "completed"}),
+    ]), @r#"
+    ! tool t, status Running
+    ! tool t, status Complete, result {"text":"abc"}
+    "#);
 }
 
 #[test]

@@ -14,6 +14,8 @@ pub(super) struct Answer {
     current: String,
     /// The last message of which pieces came; when it comes as a whole, its words were told already.
     in_pieces: String,
+    /// The model that wrote it. Not always the chosen one: in some modes another one thinks.
+    pub(super) model: String,
     read_tokens: u64,
     written_tokens: u64,
 }
@@ -27,6 +29,14 @@ impl Answer {
     /// Takes the count of a conversation that was made shorter.
     pub(super) fn shorten(&mut self, tokens: u64) {
         (self.read_tokens, self.written_tokens) = (tokens, 0);
+    }
+
+    fn meet_author(&mut self, message: &Value) {
+        let model = word(message, "model");
+        // What no model wrote says so in angle brackets.
+        if !model.is_empty() && !model.starts_with('<') {
+            model.clone_into(&mut self.model);
+        }
     }
 
     fn count(&mut self, usage: &Value) {
@@ -57,8 +67,10 @@ impl Conversation {
         let event = &frame["event"];
         match word(event, "type") {
             "message_start" => {
-                word(&event["message"], "id").clone_into(&mut self.answer.current);
-                self.answer.count(&event["message"]["usage"]);
+                let message = &event["message"];
+                word(message, "id").clone_into(&mut self.answer.current);
+                self.answer.meet_author(message);
+                self.answer.count(&message["usage"]);
             }
             "message_delta" => self.answer.count(&event["usage"]),
             "content_block_delta" => self.hear_delta(&event["delta"]),
@@ -81,6 +93,7 @@ impl Conversation {
         let message = &frame["message"];
         let by_sub_agent = is_from_sub_agent(frame);
         if !by_sub_agent {
+            self.answer.meet_author(message);
             self.answer.count(&message["usage"]);
         }
         let id = word(message, "id");

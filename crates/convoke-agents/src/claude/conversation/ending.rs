@@ -32,14 +32,14 @@ impl Conversation {
 
     /// Tokens are those of the turn. Money is that of the whole session, also before it was resumed; `/clear` resets it.
     fn tell_usage(&mut self, frame: &Value) {
-        let (used, model) = (&frame["usage"], &self.offer.full_model);
+        let (used, models, model) = (&frame["usage"], &frame["modelUsage"], &self.answer.model);
         let tokens = |count: u64| Some(count).filter(|count| *count > 0);
         let cost = frame["total_cost_usd"].as_f64();
         let usage = Usage {
             input_tokens: tokens(read_tokens(used)),
             output_tokens: used["output_tokens"].as_u64().and_then(tokens),
             context_used: self.answer.context_used(),
-            context_size: frame["modelUsage"][model]["contextWindow"].as_u64(),
+            context_size: models.get(model).and_then(|used| used["contextWindow"].as_u64()),
             cost: cost.map(|amount| Cost { amount, currency: "USD".to_owned() }),
         };
         if usage != Usage::default() {
@@ -53,8 +53,8 @@ fn ends(turn: &Turn, frame: &Value) -> bool {
     let prompts = list(frame, "user_message_uuids");
     if prompts.is_empty() {
         // Older versions name no prompts; they do say when it was not a human who prompted.
-        let origin = &frame["origin"]["kind"];
-        return origin.is_null() || origin == "human";
+        let origin = word(&frame["origin"], "kind");
+        return origin.is_empty() || origin == "human";
     }
     prompts.iter().any(|prompt| *prompt == turn.message)
 }

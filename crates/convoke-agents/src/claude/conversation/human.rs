@@ -43,12 +43,12 @@ impl Conversation {
         let subtype = word(request, "subtype");
         if subtype != "can_use_tool" {
             let error = format!("Convoke does not take requests of the kind '{subtype}'");
-            return self.respond(json!({
+            return self.respond(&json!({
                 "subtype": "error", "request_id": wire_id, "error": error,
             }));
         }
         if self.asked.len() >= PENDING_MAX {
-            return self.answer(wire_id, deny("Too many requests wait for the user already."));
+            return self.answer(wire_id, &deny("Too many requests wait for the user already."));
         }
         let id = RequestId::from_random((self.random)());
         let (tool, input) = (word(request, "tool_name"), &request["input"]);
@@ -95,7 +95,7 @@ impl Conversation {
         let Some(ask) = self.asked.remove(&request) else { return };
         let answer = match (ask.subject, reply) {
             (Subject::Permission { always }, Reply::Chosen { option_id }) => {
-                chosen(&option_id, &ask.input, always)
+                chosen(&option_id, &ask.input, &always)
             }
             (Subject::Questions(questions), Reply::Answered(answers)) => {
                 answered(ask.input, &questions, &answers)
@@ -114,24 +114,22 @@ impl Conversation {
             ),
             (_, Reply::Cancelled) => self.take_back(),
         };
-        self.answer(&ask.wire_id, answer);
+        self.answer(&ask.wire_id, &answer);
     }
 
     /// No answer will come. While its turn is running, the agent must not try something else instead.
     fn take_back(&mut self) -> Value {
-        let mut answer = deny("The request was cancelled.");
-        if let Some(turn) = &mut self.turn {
-            turn.interrupted = true;
-            answer["interrupt"] = true.into();
-        }
-        answer
+        const WHY: &str = "The request was cancelled.";
+        let Some(turn) = &mut self.turn else { return deny(WHY) };
+        turn.interrupted = true;
+        json!({"behavior": "deny", "message": WHY, "interrupt": true})
     }
 
-    fn answer(&mut self, wire_id: &str, answer: Value) {
-        self.respond(json!({"subtype": "success", "request_id": wire_id, "response": answer}));
+    fn answer(&mut self, wire_id: &str, answer: &Value) {
+        self.respond(&json!({"subtype": "success", "request_id": wire_id, "response": answer}));
     }
 
-    fn respond(&mut self, response: Value) {
+    fn respond(&mut self, response: &Value) {
         self.send(json!({"type": "control_response", "response": response}));
     }
 }
@@ -140,7 +138,7 @@ fn deny(message: &str) -> Value {
     json!({"behavior": "deny", "message": message})
 }
 
-fn chosen(option_id: &str, input: &Value, always: Vec<Value>) -> Value {
+fn chosen(option_id: &str, input: &Value, always: &[Value]) -> Value {
     match option_id {
         ALLOW => json!({"behavior": "allow", "updatedInput": input}),
         ALLOW_ALWAYS => {
@@ -160,8 +158,9 @@ fn answered(mut input: Value, questions: &[Question], answers: &[Answer]) -> Val
     let said = questions.iter().enumerate();
     let said: Map<String, Value> =
         said.map(|(index, question)| (question.prompt.clone(), words(index).into())).collect();
-    // What holds questions is an object, so that this cannot fail.
-    input["answers"] = said.into();
+    if let Some(fields) = input.as_object_mut() {
+        fields.insert("answers".to_owned(), said.into());
+    }
     json!({"behavior": "allow", "updatedInput": input})
 }
 

@@ -24,8 +24,6 @@ pub(super) struct Offer {
     models: Vec<Model>,
     /// The id of the chosen model.
     model: String,
-    /// The full name of the chosen model, which counts are kept by.
-    pub(super) full_model: String,
     mode: String,
 }
 
@@ -72,7 +70,6 @@ impl Conversation {
         self.offer.models = list(answer, "models").iter().filter_map(model).collect();
         if let Some(first) = self.offer.models.first() {
             self.offer.model.clone_from(&first.choice.id);
-            self.offer.full_model.clone_from(&first.full_name);
         }
         self.notice_settings();
         let mode = Some(word(answer, "current_permission_mode")).filter(|mode| !mode.is_empty());
@@ -81,8 +78,9 @@ impl Conversation {
     }
 
     pub(super) fn enter_mode(&mut self, mode: &str) {
-        // Several frames tell of one change.
-        if !mode.is_empty() && self.offer.mode != mode {
+        // Several frames tell of one change, and the first mode is told with the offers.
+        let is_news = self.offer.greeting.is_some() && self.offer.mode != mode;
+        if !mode.is_empty() && is_news {
             mode.clone_into(&mut self.offer.mode);
             self.notice_modes(Vec::new());
         }
@@ -101,7 +99,6 @@ impl Conversation {
         if full_name.is_empty() {
             return;
         }
-        full_name.clone_into(&mut self.offer.full_model);
         let stands_for_it = |model: &&Model| model.full_name == full_name;
         let mut fitting = self.offer.models.iter().filter(stands_for_it).peekable();
         let known = fitting.peek().map_or(full_name, |model| &model.choice.id).to_owned();

@@ -33,17 +33,17 @@ enum Wish {
 impl Conversation {
     /// Begins the conversation. The agent is ready when it has answered.
     pub(in crate::claude) fn greet(&mut self) -> Vec<super::Step> {
-        self.wish(Wish::Initialize, json!({"subtype": "initialize", "hooks": null}));
+        self.wish(Wish::Initialize, &json!({"subtype": "initialize", "hooks": null}));
         std::mem::take(&mut self.steps)
     }
 
     pub(super) fn wish_interrupt(&mut self) {
-        self.wish(Wish::Interrupt, json!({"subtype": "interrupt"}));
+        self.wish(Wish::Interrupt, &json!({"subtype": "interrupt"}));
     }
 
     pub(super) fn wish_mode(&mut self, mode: String) {
         let request = json!({"subtype": "set_permission_mode", "mode": mode});
-        self.wish(Wish::Mode(mode), request);
+        self.wish(Wish::Mode(mode), &request);
     }
 
     pub(super) fn wish_setting(&mut self, setting: &str, choice: String) {
@@ -51,7 +51,7 @@ impl Conversation {
             return self.advise("warning", format!("Claude has no setting “{setting}”."));
         }
         let request = json!({"subtype": "set_model", "model": choice});
-        self.wish(Wish::Model(choice), request);
+        self.wish(Wish::Model(choice), &request);
     }
 
     pub(super) fn hear_response(&mut self, response: &Value) {
@@ -84,7 +84,7 @@ impl Conversation {
         }
     }
 
-    fn wish(&mut self, wish: Wish, request: Value) {
+    fn wish(&mut self, wish: Wish, request: &Value) {
         let number = self.wishes.add(wish);
         let request_id = format!("convoke-{number}");
         self.send(json!({"type": "control_request", "request_id": request_id, "request": request}));

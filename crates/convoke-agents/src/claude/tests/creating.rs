@@ -1,7 +1,7 @@
 //! Sessions that are made without being used.
 
 use super::super::*;
-use super::{ID, PATIENCE, launch};
+use super::{ID, launch};
 
 /// Makes the file that `claude` would make.
 const MAKE_FILE: &str = r#"
@@ -36,7 +36,6 @@ async fn t11_a_session_lies_in_the_folder_that_the_environment_names() {
 async fn t12_a_session_that_is_not_created_in_time_is_given_up_and_its_process_killed() {
     let folder = tempfile::tempdir().unwrap();
     let launch = launch(folder.path(), "sleep 600");
-    assert_eq!(launch.patience, Duration::from_secs(30));
     let error = create_session(&launch, ID).await.unwrap_err().to_string();
     assert_eq!(error, "Session initialization timed out after 30000ms");
 }
@@ -76,5 +75,4 @@ async fn an_id_that_could_be_an_option_or_a_path_starts_nothing() {
         }
     }
     assert!(!launch.workspace.join("started").exists());
-    assert_eq!(launch.patience, PATIENCE);
 }

@@ -15,7 +15,7 @@ fn an_answer_in_pieces_is_told_once_though_it_comes_again_as_a_whole() {
         {"type":"command_lifecycle","command_uuid":"$1","state":"started"}
         {"type":"system","subtype":"init","session_id":"ses","model":"claude-opus-5-5","permissionMode":"","tools":["Bash"]}
         {"type":"system","subtype":"status","status":"requesting","user_message_uuids":["$1"]}
-        {"type":"stream_event","event":{"type":"message_start","message":{"id":"msg_1","usage":{"input_tokens":12735,"output_tokens":1}}},"parent_tool_use_id":null}
+        {"type":"stream_event","event":{"type":"message_start","message":{"id":"msg_1","model":"claude-opus-5-5","usage":{"input_tokens":12735,"output_tokens":1}}},"parent_tool_use_id":null}
         {"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}},"parent_tool_use_id":null}
         {"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hmm"}},"parent_tool_use_id":null}
         {"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"ZmFrZQ=="}},"parent_tool_use_id":null}

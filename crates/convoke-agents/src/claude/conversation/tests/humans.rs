@@ -145,6 +145,7 @@ fn the_greeting_tells_what_claude_offers() {
     let told = play(
         r#"
         greet
+        {"type":"system","subtype":"status","status":null,"permissionMode":"plan"}
         {"type":"control_response","response":{"subtype":"success","request_id":"convoke-1","response":{"commands":[{"name":"compact","description":"Clear conversation history but keep a summary","argumentHint":"[instructions]","builtin":true},{"name":"__remote-workflow","description":"x"},{"description":"nameless"}],"agents":[],"models":[{"value":"default","resolvedModel":"claude-opus-5-5","displayName":"Default (recommended)","description":"Opus 5.5"},{"value":"opus","resolvedModel":"claude-opus-5-5","displayName":"Opus"},{"value":"sonnet","resolvedModel":"claude-sonnet-5-5","displayName":"Sonnet"}],"account":{"apiKeySource":"ANTHROPIC_API_KEY"},"pid":1,"claude_code_version":"2.1.325","current_permission_mode":"default"}}}
         {"type":"system","subtype":"init","session_id":"ses","model":"claude-opus-5-5","permissionMode":"default"}
         {"type":"system","subtype":"init","session_id":"ses","model":"claude-sonnet-5-5","permissionMode":"default"}

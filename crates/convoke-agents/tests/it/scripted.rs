@@ -1,0 +1,112 @@
+//! A machine with one scripted agent on it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use convoke_agents::Error;
+use convoke_agents::catalogue::Protocol;
+use convoke_agents::driver::{self, Confinement, Launch, Start};
+use convoke_testkit::agent::Script;
+use tempfile::TempDir;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use super::running::{PATIENCE, Running, random};
+
+/// A session's id that both protocols take.
+pub(crate) const ID: &str = "a3f784c5-7770-4396-a222-0eff2d7f2c84";
+
+/// A folder for an agent, and the script that it follows.
+pub(crate) struct Machine {
+    folder: TempDir,
+    protocol: Protocol,
+}
+
+impl Machine {
+    pub(crate) fn new(protocol: Protocol, script: &Script) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("script.json"), serde_json::to_vec(script).unwrap()).unwrap();
+        Self { folder, protocol }
+    }
+
+    /// Where the agent works.
+    pub(crate) fn workspace(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap()
+    }
+
+    /// How the agent is started.
+    pub(crate) fn launch(&self) -> Launch {
+        let tests = std::env::current_exe().unwrap();
+        let program = tests.ancestors().nth(2).unwrap().join("examples/scripted_agent");
+        assert!(program.exists(), "{} is missing: build the examples too", program.display());
+        let protocol = match self.protocol {
+            Protocol::Acp => "acp",
+            Protocol::Claude => "claude",
+        };
+        let script = self.workspace().join("script.json").to_str().unwrap().to_owned();
+        let home = self.workspace().into_os_string();
+        Launch {
+            protocol: self.protocol,
+            program,
+            args: vec!["--protocol".to_owned(), protocol.to_owned(), script],
+            environment: BTreeMap::from([
+                ("PATH".into(), "/usr/bin:/bin".into()),
+                ("HOME".into(), home.clone()),
+                ("TMPDIR".into(), home),
+            ]),
+            workspace: self.workspace(),
+            confinement: Confinement::Off,
+            mcp_servers: Vec::new(),
+            start: Start::New { id: ID.to_owned() },
+            patience: PATIENCE,
+            leftovers: None,
+        }
+    }
+
+    /// Starts the agent in a new session.
+    pub(crate) async fn start(&self) -> Running {
+        Running::start(self.launch()).await
+    }
+
+    /// Starts the agent in a session that it should know.
+    pub(crate) async fn resume(&self, agent_session: &str) -> Running {
+        let start = Start::Resume { agent_session: agent_session.to_owned() };
+        Running::start(Launch { start, ..self.launch() }).await
+    }
+
+    /// Starts an agent that cannot be started.
+    pub(crate) async fn fail(&self, launch: Launch) -> Error {
+        let (sender, _reports) = mpsc::channel(4);
+        let started = driver::start(launch, random, sender).await;
+        started.map(|(_, started)| started).unwrap_err()
+    }
+
+    /// Waits until nothing runs in the workspace.
+    pub(crate) async fn empties(&self) {
+        let emptied = async {
+            // The runtime reaps what was killed; nobody tells when it has.
+            while !processes_in(&self.workspace()).is_empty() {
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(PATIENCE, emptied).await.expect("a process is left");
+    }
+}
+
+/// The processes that work in a folder.
+pub(crate) fn processes_in(folder: &Path) -> Vec<u32> {
+    let entries = fs::read_dir("/proc").unwrap().filter_map(std::result::Result::ok);
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let works_there = |pid: &u32| {
+        fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == folder) && is_alive(*pid)
+    };
+    numbers.filter(works_there).collect()
+}
+
+/// Whether there is such a process that is not a zombie.
+fn is_alive(pid: u32) -> bool {
+    let Ok(status) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+    // The state comes after the name, which is in parentheses and may hold anything.
+    status.rsplit(')').next().is_some_and(|rest| !rest.trim_start().starts_with('Z'))
+}

@@ -1,0 +1,146 @@
+//! What every agent must be able to do with us.
+
+use std::fs;
+
+use convoke_agents::claude::create_session;
+use convoke_agents::driver::{Order, Start};
+use convoke_core::request::{PermissionKind, Request};
+use convoke_core::session::{Reply, Report};
+use convoke_core::turn::Stop;
+
+use super::agents::{Agent, ID, Machine};
+use super::running::Running;
+
+/// Waits for a permission and answers with the option of this kind.
+async fn answer(running: &mut Running, kind: PermissionKind) {
+    let Request::Permission(asked) = running.asked().await else { panic!("no permission") };
+    let option = asked.options.iter().find(|option| option.kind == kind);
+    let option_id = option.unwrap_or_else(|| panic!("{asked:?}")).option_id.clone();
+    running.reply(asked.request_id, Reply::Chosen { option_id }).await;
+}
+
+#[tokio::test]
+async fn t11_a_real_agent_remembers_after_its_process_was_killed() {
+    for agent in Agent::ALL {
+        let machine = Machine::new(agent).await;
+        let mut running = machine.start().await;
+        println!("{agent:?}: {}", running.started.introduced_as.as_deref().unwrap_or("unnamed"));
+        let session = running.started.agent_session.clone();
+        let first = running.turn("first").await;
+        assert_eq!(first, ("ECHO turn=1: first".to_owned(), Stop::EndTurn), "{agent:?}");
+        // Dropping kills, which is how a crash looks from here.
+        drop(running);
+        let mut running = machine.resume(&session).await;
+        assert_eq!(running.started.agent_session, session, "{agent:?}");
+        let second = running.turn("second").await;
+        assert_eq!(second, ("ECHO turn=2: second".to_owned(), Stop::EndTurn), "{agent:?}");
+        running.driver.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_real_agent_runs_and_writes_what_it_is_allowed_to() {
+    for agent in Agent::ALL {
+        let machine = Machine::new(agent).await;
+        let mut running = machine.start().await;
+        let made = machine.workspace().join("made.txt");
+        running.prompt(&agent.run("echo made > made.txt; cat made.txt")).await;
+        answer(&mut running, PermissionKind::AllowOnce).await;
+        let (said, stop) = running.rest_of_turn().await;
+        assert!(said.contains("DONE turn=1: ") && said.contains("made"), "{agent:?}: {said}");
+        assert_eq!(stop, Stop::EndTurn, "{agent:?}");
+        assert_eq!(fs::read_to_string(&made).unwrap(), "made\n", "{agent:?}");
+        let written = machine.workspace().join("written.txt");
+        running.prompt(&agent.write(&written, "words")).await;
+        answer(&mut running, PermissionKind::AllowOnce).await;
+        let (said, _) = running.rest_of_turn().await;
+        assert!(said.contains("DONE turn=2: "), "{agent:?}: {said}");
+        assert_eq!(fs::read_to_string(&written).unwrap(), "words", "{agent:?}");
+        running.driver.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_real_agent_does_not_do_what_it_is_denied() {
+    for agent in Agent::ALL {
+        let machine = Machine::new(agent).await;
+        let mut running = machine.start().await;
+        running.prompt(&agent.run("touch denied.txt")).await;
+        answer(&mut running, PermissionKind::RejectOnce).await;
+        running.rest_of_turn().await;
+        assert!(!machine.workspace().join("denied.txt").exists(), "{agent:?}");
+        assert_eq!(running.turn("go on").await.1, Stop::EndTurn, "{agent:?}");
+        running.driver.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_real_agent_stops_in_the_middle_of_its_answer() {
+    for agent in Agent::ALL {
+        let machine = Machine::new(agent).await;
+        let mut running = machine.start().await;
+        running.prompt("[[slow]]").await;
+        let Report::Said(_) = running.next().await else { panic!("{agent:?} said nothing") };
+        running.driver.send(Order::Cancel).await.unwrap();
+        assert_eq!(running.rest_of_turn().await.1, Stop::Cancelled, "{agent:?}");
+        let (said, stop) = running.turn("next").await;
+        assert!(said.ends_with(": next"), "{agent:?}: {said}");
+        assert_eq!(stop, Stop::EndTurn, "{agent:?}");
+        running.driver.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_real_agent_stops_while_it_waits_for_a_permission() {
+    for agent in Agent::ALL {
+        let machine = Machine::new(agent).await;
+        let mut running = machine.start().await;
+        running.prompt(&agent.run("touch cancelled.txt")).await;
+        let request = running.asked().await.id();
+        running.driver.send(Order::Cancel).await.unwrap();
+        running.reply(request, Reply::Cancelled).await;
+        assert_eq!(running.rest_of_turn().await.1, Stop::Cancelled, "{agent:?}");
+        assert!(!machine.workspace().join("cancelled.txt").exists(), "{agent:?}");
+        assert_eq!(running.turn("next").await.1, Stop::EndTurn, "{agent:?}");
+        running.driver.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_real_agent_survives_a_model_that_refuses() {
+    for agent in Agent::ALL {
+        let machine = Machine::new(agent).await;
+        let mut running = machine.start().await;
+        let (said, stop) = running.turn("[[error 400]]").await;
+        // Some call it a failure, and some tell it in words.
+        let is_told = matches!(stop, Stop::Failed(_)) || said.contains("400");
+        assert!(is_told, "{agent:?} hides it: {said}, {stop:?}");
+        assert_eq!(running.turn("next").await.1, Stop::EndTurn, "{agent:?}");
+        running.driver.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_real_agent_lists_its_sessions() {
+    for agent in [Agent::Goose, Agent::Kimi] {
+        let machine = Machine::new(agent).await;
+        let mut running = machine.start().await;
+        running.turn("hello").await;
+        let sessions = running.driver.list(None).await.unwrap().sessions;
+        let ours = &running.started.agent_session;
+        assert!(sessions.iter().any(|it| it.agent_session == *ours), "{agent:?}: {sessions:?}");
+        running.driver.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn t11_claude_makes_a_session_that_is_resumed_later() {
+    let machine = Machine::new(Agent::Claude).await;
+    let launch = machine.launch(Start::New { id: ID.to_owned() });
+    let file = create_session(&launch, ID).await.unwrap();
+    assert!(file.starts_with(machine.home().join(".claude/projects")), "{}", file.display());
+    assert!(create_session(&launch, ID).await.unwrap_err().to_string().contains("already in use"));
+    let mut running = machine.resume(ID).await;
+    assert_eq!(running.turn("hello").await.0, "ECHO turn=2: hello");
+    running.driver.stop().await;
+}
