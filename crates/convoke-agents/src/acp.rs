@@ -124,12 +124,22 @@ async fn attend(
         Ok(End::Closed) => last_exit(&mut child).await,
         Err(exit) => exit,
     };
-    // From here on orders are refused, and what was to be written is not.
-    drop(wishes);
     drop(talk.take_input());
-    hear_last_words(&mut talk).await;
-    talk.report_last(Report::Exited(exit.clone())).await;
+    let told = async {
+        hear_last_words(&mut talk).await;
+        talk.report_last(Report::Exited(exit.clone())).await;
+    };
+    // A session that wants an end does not take reports any more.
+    tokio::select! {
+        () = told => {}
+        () = dismissed(&mut wishes) => {}
+    }
     exit
+}
+
+/// Waits until Convoke wants an end. Nothing else can be had of an agent that is gone.
+async fn dismissed(wishes: &mut mpsc::Receiver<Wish>) {
+    while let Some(Wish::Order(_) | Wish::List { .. }) = wishes.recv().await {}
 }
 
 /// How a process ends whose pipes are closed.

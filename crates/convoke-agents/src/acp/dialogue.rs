@@ -3,11 +3,11 @@
 //! Nothing here waits. Lines for the agent, reports for the session and work to be done pile up in the outbox, and
 //! whoever carries them bounds the pile by not listening to the agent meanwhile.
 
+mod asked;
 mod turn;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use convoke_core::id::RequestId;
 use convoke_core::message::Seq;
 use convoke_core::notice::{Event, Notice};
 use convoke_core::session::Report;
@@ -15,11 +15,12 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::host::{Host, Served, UnknownFile, Work};
+use super::host::{Host, UnknownFile, Work};
 use super::listing;
+use super::offer::Offers;
 use super::permission::Permissions;
 use super::update::{Hearing, Translator};
-use super::wire::{self, CANCELLED, Fault, INTERNAL, Incoming, NO_METHOD, Outcome};
+use super::wire::{self, Incoming, Outcome};
 use crate::driver::{Order, Page, Random};
 use crate::error::{Error, Result};
 use turn::Turn;
@@ -215,62 +216,6 @@ impl Dialogue {
         self.request(method, params, pending);
     }
 
-    fn serve(&mut self, id: Value, method: &str, params: &Value) {
-        if method == "session/request_permission" {
-            return self.ask(id, params);
-        }
-        match self.host.serve(method, params) {
-            Some(Served::Now(outcome)) => self.served(id, outcome),
-            Some(Served::Soon(work)) => self.outbox.soon.push((id, work)),
-            Some(Served::Later(work)) => self.outbox.later.push((id, work)),
-            None => {
-                tracing::debug!(method, "a request that Convoke does not know");
-                let fault = Fault::new(NO_METHOD, format!("Convoke does not know {method}"));
-                self.served(id, Err(fault));
-            }
-        }
-    }
-
-    /// The agent wants a permission. It may be for a session of a helper of its own; the human decides all the same.
-    fn ask(&mut self, id: Value, params: &Value) {
-        if self.turn.as_ref().is_some_and(Turn::is_cancelled) {
-            // The request and our cancel have crossed.
-            return self.served(id, Ok(json!({"outcome": {"outcome": "cancelled"}})));
-        }
-        let call = params.get("toolCall").unwrap_or(&Value::Null);
-        // A bare id says nothing new; some agents send no more, and some send here what they never announce.
-        let is_more = call.as_object().is_some_and(|fields| fields.len() > 1);
-        let terminals = &self.host.terminals;
-        let update = is_more.then(|| self.translator.tools.hear(call, &|id| terminals.shown(id)));
-        let known = call.get("toolCallId").and_then(Value::as_str);
-        let known = known.and_then(|id| self.translator.tools.title(id));
-        let request = RequestId::from_random((self.random)());
-        match self.permissions.ask(&id, request, params, known) {
-            Ok(request) => {
-                let update = update.flatten().map(|mut update| {
-                    // What waits for a permission has not ended, whatever is said.
-                    update.status = None;
-                    Report::ToolCalled(update)
-                });
-                for report in update.into_iter().chain([Report::Asked(request)]) {
-                    self.report(report);
-                }
-            }
-            Err(fault) => self.served(id, Err(fault)),
-        }
-    }
-
-    /// The agent takes back one of its requests.
-    fn withdraw(&mut self, id: Option<&Value>) {
-        let Some(id) = id else { return };
-        // Work on files is not interrupted, and what is answered already is not answered again.
-        if let Some(request) = self.permissions.withdraw(id) {
-            self.outbox.reports.push_back(Report::Withdrew(request));
-            let fault = Fault::new(CANCELLED, "the request was cancelled");
-            self.served(id.clone(), Err(fault));
-        }
-    }
-
     fn update(&mut self, params: &Value) {
         let of = params.get("sessionId").and_then(Value::as_str);
         if let (Some(of), Some(ours)) = (of, &self.session)
@@ -318,7 +263,7 @@ impl Dialogue {
         }
     }
 
-    fn notice(&mut self, news: impl FnOnce(&mut super::offer::Offers) -> Option<Notice>) {
+    fn notice(&mut self, news: impl FnOnce(&mut Offers) -> Option<Notice>) {
         let notice = news(&mut self.translator.offers);
         self.outbox.reports.extend(notice.map(Report::Noticed));
     }
@@ -336,11 +281,6 @@ impl Dialogue {
         }
         self.outbox.reports.push_back(report);
     }
-}
-
-/// What is answered to requests that there is no room for.
-pub(super) fn too_many() -> Fault {
-    Fault::new(INTERNAL, "too many requests are open already")
 }
 
 #[cfg(test)]

@@ -96,8 +96,11 @@ async fn resume(
         answer = Some(resumed).filter(|it| !is_unknown(it) || !abilities.load);
     }
     if answer.is_none() && abilities.load {
-        answer = Some(call(talk, "session/load", params).await?);
-        settle(talk).await?;
+        let loaded = call(talk, "session/load", params).await?;
+        if loaded.is_ok() {
+            settle(talk).await?;
+        }
+        answer = Some(loaded);
     }
     let Some(answer) = answer else {
         let detail = "it offers no way to take up a session".to_owned();

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
-use super::dialogue::{Dialogue, too_many};
+use super::dialogue::Dialogue;
 use super::wire::Outcome;
 use crate::driver::Wish;
 use crate::lines::{Line, Reader, Writer};
@@ -159,7 +159,7 @@ impl Talk {
             if self.later.len() < LATER_MAX {
                 self.later.spawn(async move { (id, work.await) });
             } else {
-                self.dialogue.served(id, Err(too_many()));
+                self.dialogue.refuse(id);
             }
         }
         self.pen.write_next(&mut self.dialogue.outbox.lines);

@@ -36,10 +36,10 @@ impl Client {
     }
 
     async fn receive(&mut self) -> Value {
-        match self.reader.next().await.unwrap().unwrap() {
-            Line::Json(message) => message,
-            line => panic!("{line:?}"),
-        }
+        let Some(Line::Json(message)) = self.reader.next().await.unwrap() else {
+            panic!("it sent something else, or went away");
+        };
+        message
     }
 
     async fn send(&mut self, method: &str, params: Value) -> u64 {
@@ -107,8 +107,8 @@ async fn it_thinks_and_plans() {
     let (updates, _) = client.call("session/prompt", Client::prompt(&session, "/think")).await;
     assert!(said(&updates, "agent_thought_chunk").starts_with("Let me see."));
     let (updates, _) = client.call("session/prompt", Client::prompt(&session, "/plan")).await;
-    let plans = updates.iter().filter(|update| update["sessionUpdate"] == "plan");
-    let last = plans.last().unwrap()["entries"].as_array().unwrap().clone();
+    let mut plans = updates.iter().filter(|update| update["sessionUpdate"] == "plan");
+    let last = plans.next_back().unwrap()["entries"].as_array().unwrap().clone();
     assert!(last.iter().all(|entry| entry["status"] == "completed"));
 }
 

@@ -208,6 +208,8 @@ async fn serve(
                 }
                 Some(Command::Report(reports)) => to_session = Some(reports),
                 Some(Command::Stop) | None => {
+                    // Nobody listens any more, and a driver must not wait for that.
+                    from_agent.close();
                     driver.stop().await;
                     return;
                 }

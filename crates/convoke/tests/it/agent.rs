@@ -1,7 +1,7 @@
 //! `convoke agent`, and the demo agent that is always there.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use serde_json::{Value, json};
 
@@ -60,8 +60,16 @@ fn an_agent_that_cannot_be_checked_is_explained() {
 
 /// The demo agent as a process, and its client.
 struct Client {
+    child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
 }
 
 impl Client {
@@ -72,10 +80,9 @@ impl Client {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        Self {
-            input: child.stdin.take().unwrap(),
-            output: BufReader::new(child.stdout.take().unwrap()),
-        }
+        let input = child.stdin.take().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        Self { child, input, output }
     }
 
     fn call(&mut self, id: u32, method: &str, params: &Value) -> Value {

@@ -110,6 +110,20 @@ async fn a_stopped_agent_closes_its_session_and_reports_nothing() {
 }
 
 #[tokio::test]
+async fn an_agent_that_is_gone_can_be_stopped_though_nobody_reads_its_reports() {
+    let said = r#"{"method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"}}}}"#;
+    let script =
+        format!("{READY} for i in 1 2 3 4; do for j in $(seq 100); do echo '{said}'; done; done");
+    let play = play(&script).await;
+    let (driver, _) = play.started.unwrap();
+    let pid = Pid::from_raw(driver.pid().cast_signed()).unwrap();
+    while test_kill_process(pid).is_ok() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(driver.stop().await.exit_code, Some(0));
+}
+
+#[tokio::test]
 async fn a_dropped_agent_is_killed_with_all_that_it_started() {
     let play = play(&format!("{READY} tail -f /dev/null & echo $! > child; wait")).await;
     let file = play.folder.path().join("child");

@@ -1,0 +1,74 @@
+//! What the agent asks: work that the host does, and permissions that a human gives.
+
+use convoke_core::id::RequestId;
+use convoke_core::session::Report;
+use serde_json::{Value, json};
+
+use super::Dialogue;
+use super::turn::Turn;
+use crate::acp::host::Served;
+use crate::acp::wire::{CANCELLED, Fault, INTERNAL, NO_METHOD};
+
+impl Dialogue {
+    pub(super) fn serve(&mut self, id: Value, method: &str, params: &Value) {
+        if method == "session/request_permission" {
+            return self.ask(id, params);
+        }
+        match self.host.serve(method, params) {
+            Some(Served::Now(outcome)) => self.served(id, outcome),
+            Some(Served::Soon(work)) => self.outbox.soon.push((id, work)),
+            Some(Served::Later(work)) => self.outbox.later.push((id, work)),
+            None => {
+                tracing::debug!(method, "a request that Convoke does not know");
+                let fault = Fault::new(NO_METHOD, format!("Convoke does not know {method}"));
+                self.served(id, Err(fault));
+            }
+        }
+    }
+
+    /// The agent wants a permission. It may be for a session of a helper of its own; the human decides all the same.
+    fn ask(&mut self, id: Value, params: &Value) {
+        if self.turn.as_ref().is_some_and(Turn::is_cancelled) {
+            // The request and our cancel have crossed.
+            return self.served(id, Ok(json!({"outcome": {"outcome": "cancelled"}})));
+        }
+        let call = params.get("toolCall").unwrap_or(&Value::Null);
+        // A bare id says nothing new; some agents send no more, and some send here what they never announce.
+        let is_more = call.as_object().is_some_and(|fields| fields.len() > 1);
+        let terminals = &self.host.terminals;
+        let update = is_more.then(|| self.translator.tools.hear(call, &|id| terminals.shown(id)));
+        let known = call.get("toolCallId").and_then(Value::as_str);
+        let known = known.and_then(|id| self.translator.tools.title(id));
+        let request = RequestId::from_random((self.random)());
+        match self.permissions.ask(&id, request, params, known) {
+            Ok(request) => {
+                let update = update.flatten().map(|mut update| {
+                    // What waits for a permission has not ended, whatever is said.
+                    update.status = None;
+                    Report::ToolCalled(update)
+                });
+                for report in update.into_iter().chain([Report::Asked(request)]) {
+                    self.report(report);
+                }
+            }
+            Err(fault) => self.served(id, Err(fault)),
+        }
+    }
+
+    /// The agent takes back one of its requests.
+    pub(super) fn withdraw(&mut self, id: Option<&Value>) {
+        let Some(id) = id else { return };
+        // Work on files is not interrupted, and what is answered already is not answered again.
+        if let Some(request) = self.permissions.withdraw(id) {
+            self.outbox.reports.push_back(Report::Withdrew(request));
+            let fault = Fault::new(CANCELLED, "the request was cancelled");
+            self.served(id.clone(), Err(fault));
+        }
+    }
+
+    /// There is no room for a request.
+    pub(in crate::acp) fn refuse(&mut self, id: Value) {
+        let fault = Fault::new(INTERNAL, "too many requests are open already");
+        self.served(id, Err(fault));
+    }
+}
