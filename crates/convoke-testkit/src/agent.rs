@@ -10,10 +10,19 @@
 //! | wants a login | `on("session/new", [Step::fail(-32000, "log in first")])` |
 //! | replays after its answer | `on("session/load", [Step::Answer(Value::Null), Step::say("old words")])` |
 //! | does not know a session | `on("session/load", [Step::fail(-32002, "not found")])` |
+//! | names a tool late | `Step::Call(Tool::bare("t"))`, and more of it in [`Step::Update`] |
+//! | never ends a tool | [`Step::Call`] without a later [`Step::Update`] |
+//! | takes a question back | [`Step::AskInVain`] |
+//! | tells usage, commands, modes, or what nobody knows | [`Step::Tell`] |
 //! | claims success | `Step::Answer(json!({"stopReason": "end_turn"}))` alone, or [`Step::Fail`] of Claude |
 //! | crashes in the middle | [`Step::Exit`] or [`Step::Die`] between other steps |
 //! | says more after its answer | steps after [`Step::Answer`] |
 //! | does not stop | [`Script::ignoring`] |
+
+#![expect(
+    clippy::indexing_slicing,
+    reason = "a missing field of JSON reads as null, and only ours is written to"
+)]
 
 mod acp;
 mod claude;
@@ -21,10 +30,12 @@ mod dialect;
 mod player;
 mod process;
 mod script;
+mod tool_server;
 
 pub use player::{Ending, serve};
 pub use process::main;
 pub use script::{Ask, Choice, Ignored, Protocol, Script, Step, Tool, Turn};
+pub use tool_server::serve_tools;
 
 #[cfg(test)]
 mod tests;

@@ -5,11 +5,13 @@ use std::time::Duration;
 use convoke_agents::Error;
 use convoke_agents::catalogue::Protocol;
 use convoke_agents::driver::Launch;
-use convoke_core::session::Report;
+use convoke_core::id::RequestId;
+use convoke_core::session::{Reply, Report};
 use convoke_core::turn::Stop;
 use convoke_testkit::agent::{Ignored, Script, Step};
 
-use super::scripted::{Machine, processes_in};
+use super::running::random;
+use super::scripted::Machine;
 
 /// What an agent that hangs is given.
 const SHORT: Duration = Duration::from_millis(300);
@@ -84,8 +86,11 @@ async fn a_slow_session_loses_none_of_ten_thousand_updates() {
         let script = Script::new().turn([Step::Count(10_000)]);
         let mut agent = Machine::new(protocol, &script).start().await;
         agent.prompt("count").await;
-        // Everything that fits into queues and pipes piles up before the first report is taken.
-        tokio::task::yield_now().await;
+        // While the session takes no report, the driver still takes more orders than fit into any queue.
+        for _ in 0..100 {
+            let request = RequestId::from_random(random());
+            agent.reply(request, Reply::TimedOut).await;
+        }
         let (said, stop) = agent.rest_of_turn().await;
         let numbers = said.split_whitespace().map(|number| number.parse::<u64>().unwrap());
         assert!(numbers.eq(1..=10_000), "something is lost or out of order");
@@ -117,6 +122,6 @@ async fn an_agent_that_stops_in_order_leaves_nothing() {
         let mut agent = machine.start().await;
         assert_eq!(agent.turn("hello").await, ("hello".to_owned(), Stop::EndTurn));
         assert_eq!(agent.driver.stop().await.exit_code, Some(0));
-        assert_eq!(processes_in(&machine.workspace()), Vec::<u32>::new());
+        machine.empties().await;
     }
 }

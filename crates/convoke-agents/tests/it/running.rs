@@ -1,5 +1,7 @@
 //! A running agent of any sort, and what its driver tells of it.
 
+use std::fs;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -45,17 +47,13 @@ impl Running {
         self.driver.send(Order::Reply { request, reply }).await.unwrap();
     }
 
-    pub(crate) async fn choose(&self, request: RequestId, option: &str) {
-        self.reply(request, Reply::Chosen { option_id: option.to_owned() }).await;
-    }
-
     /// The next report, without what the agent says about itself.
     pub(crate) async fn next(&mut self) -> Report {
         loop {
             let report = timeout(PATIENCE, self.reports.recv()).await.expect("nothing is reported");
-            match report.expect("the driver broke down") {
-                Report::Noticed(_) | Report::Spent(_) => {}
-                other => return other,
+            let report = report.expect("the driver broke down");
+            if !matches!(report, Report::Noticed(_) | Report::Spent(_)) {
+                return report;
             }
         }
     }
@@ -63,11 +61,13 @@ impl Running {
     /// The request that is reported before anything else but words and tools.
     pub(crate) async fn asked(&mut self) -> Request {
         loop {
-            match self.next().await {
-                Report::Asked(request) => return request,
-                Report::Said(_) | Report::Thought(_) | Report::ToolCalled(_) => {}
-                other => panic!("{other:?}"),
+            let report = self.next().await;
+            if let Report::Asked(request) = report {
+                return request;
             }
+            let is_work =
+                matches!(report, Report::Said(_) | Report::Thought(_) | Report::ToolCalled(_));
+            assert!(is_work, "{report:?}");
         }
     }
 
@@ -75,12 +75,17 @@ impl Running {
     pub(crate) async fn rest_of_turn(&mut self) -> (String, Stop) {
         let mut said = String::new();
         loop {
-            match self.next().await {
-                Report::Said(text) => said.push_str(&text),
-                Report::TurnEnded { stop, .. } => return (said, stop),
-                Report::Thought(_) | Report::Planned(_) | Report::ToolCalled(_) => {}
-                other => panic!("{other:?}"),
+            let report = self.next().await;
+            if let Report::TurnEnded { stop, .. } = report {
+                return (said, stop);
             }
+            if let Report::Said(text) = report {
+                said.push_str(&text);
+                continue;
+            }
+            let is_work =
+                matches!(report, Report::Thought(_) | Report::Planned(_) | Report::ToolCalled(_));
+            assert!(is_work, "{report:?}");
         }
     }
 
@@ -89,6 +94,34 @@ impl Running {
         self.prompt(text).await;
         self.rest_of_turn().await
     }
+}
+
+/// Waits until no process works in a folder.
+pub(crate) async fn empties(folder: &Path) {
+    let emptied = async {
+        // The kernel and the runtime take their time with what was killed, and nobody tells when they are done.
+        while !processes_in(folder).is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(PATIENCE, emptied).await.expect("a process is left");
+}
+
+/// The processes that work in a folder. Only Linux tells; elsewhere there are none to be seen.
+fn processes_in(folder: &Path) -> Vec<u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let works_there = |pid: &u32| {
+        fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == folder) && is_alive(*pid)
+    };
+    numbers.filter(works_there).collect()
+}
+
+/// Whether there is such a process that is not a zombie.
+fn is_alive(pid: u32) -> bool {
+    let Ok(status) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+    // The state comes after the name, which is in parentheses and may hold anything.
+    status.rsplit(')').next().is_some_and(|rest| !rest.trim_start().starts_with('Z'))
 }
 
 /// Different every time, as the ids of requests have to be.

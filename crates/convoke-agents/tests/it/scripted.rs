@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use convoke_agents::Error;
 use convoke_agents::catalogue::Protocol;
@@ -10,9 +10,8 @@ use convoke_agents::driver::{self, Confinement, Launch, Start};
 use convoke_testkit::agent::Script;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
 
-use super::running::{PATIENCE, Running, random};
+use super::running::{PATIENCE, Running, empties, random};
 
 /// A session's id that both protocols take.
 pub(crate) const ID: &str = "a3f784c5-7770-4396-a222-0eff2d7f2c84";
@@ -84,29 +83,6 @@ impl Machine {
 
     /// Waits until nothing runs in the workspace.
     pub(crate) async fn empties(&self) {
-        let emptied = async {
-            // The runtime reaps what was killed; nobody tells when it has.
-            while !processes_in(&self.workspace()).is_empty() {
-                tokio::task::yield_now().await;
-            }
-        };
-        timeout(PATIENCE, emptied).await.expect("a process is left");
+        empties(&self.workspace()).await;
     }
-}
-
-/// The processes that work in a folder.
-pub(crate) fn processes_in(folder: &Path) -> Vec<u32> {
-    let entries = fs::read_dir("/proc").unwrap().filter_map(std::result::Result::ok);
-    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let works_there = |pid: &u32| {
-        fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == folder) && is_alive(*pid)
-    };
-    numbers.filter(works_there).collect()
-}
-
-/// Whether there is such a process that is not a zombie.
-fn is_alive(pid: u32) -> bool {
-    let Ok(status) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
-    // The state comes after the name, which is in parentheses and may hold anything.
-    status.rsplit(')').next().is_some_and(|rest| !rest.trim_start().starts_with('Z'))
 }

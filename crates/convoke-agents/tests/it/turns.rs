@@ -1,5 +1,7 @@
 //! Turns with agents that ask, are cancelled, resume and fail in ways of their own.
 
+use std::fmt::Write as _;
+
 use convoke_agents::Error;
 use convoke_agents::catalogue::Protocol;
 use convoke_agents::driver::{Launch, Order, Start};
@@ -52,7 +54,7 @@ async fn s6_claude_gets_the_answer_to_what_it_asks() {
     for (option, said) in [("allow", "removed"), ("deny", "kept")] {
         agent.prompt("go").await;
         let request = agent.asked().await.id();
-        agent.choose(request, option).await;
+        agent.reply(request, Reply::Chosen { option_id: option.to_owned() }).await;
         assert_eq!(agent.rest_of_turn().await, (said.to_owned(), Stop::EndTurn));
     }
 }
@@ -150,6 +152,46 @@ async fn a_failure_is_told_even_when_the_agent_calls_it_a_success() {
         assert_eq!(agent.turn("go").await.1, failed(detail));
         assert_eq!(agent.turn("again").await, ("again".to_owned(), Stop::EndTurn));
     }
+}
+
+#[tokio::test]
+async fn pieces_of_a_message_are_reported_once() {
+    for protocol in [Protocol::Acp, Protocol::Claude] {
+        let pieces = ["one ", "two ", "three"].map(str::to_owned);
+        let script = Script::new().turn([Step::Stream(pieces.to_vec())]);
+        let mut agent = Machine::new(protocol, &script).start().await;
+        agent.prompt("go").await;
+        for piece in pieces {
+            assert_eq!(agent.next().await, Report::Said(piece));
+        }
+        assert_eq!(agent.rest_of_turn().await, (String::new(), Stop::EndTurn));
+    }
+}
+
+#[tokio::test]
+async fn what_is_learned_late_of_a_tool_is_reported_when_it_is() {
+    let late = Tool { name: None, ..Tool::named("t1", "Run ls", json!({"command": "ls"})) };
+    let steps = [
+        Step::Call(Tool { title: Some("Terminal".to_owned()), ..Tool::bare("t1") }),
+        Step::Update(late),
+        Step::Update(Tool::bare("t1").done("a.txt")),
+        Step::Call(Tool::named("t2", "Never ends", json!({}))),
+    ];
+    let mut agent = Machine::new(Protocol::Acp, &Script::new().turn(steps)).start().await;
+    agent.prompt("go").await;
+    let mut told = String::new();
+    while let Report::ToolCalled(call) = agent.next().await {
+        let output = call.result.and_then(|result| result.text);
+        let args = call.args.unwrap_or_default();
+        let title = call.title.unwrap_or_default();
+        writeln!(told, "{title}: {args} {:?} {output:?}", call.status).unwrap();
+    }
+    insta::assert_snapshot!(told, @r#"
+    Terminal: null None None
+    Run ls: {"command":"ls"} None None
+    Run ls: {"command":"ls"} Some(Complete) Some("a.txt")
+    Never ends: null None None
+    "#);
 }
 
 #[tokio::test]

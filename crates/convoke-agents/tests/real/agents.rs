@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use convoke_agents::catalogue::Protocol;
-use convoke_agents::driver::{Confinement, Launch, Start};
+use convoke_agents::driver::{Confinement, Launch, McpServer, Start};
 use convoke_testkit::model::Model;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -34,6 +34,15 @@ impl Agent {
             Self::Goose => "shell",
         };
         call(tool, &json!({"command": command, "description": "A test"}))
+    }
+
+    /// A prompt that makes the model call the echo of the server of tools.
+    pub(crate) fn echo(self, text: &str) -> String {
+        let tool = match self {
+            Self::Claude | Self::Kimi => "mcp__tools__echo",
+            Self::Goose => "tools__echo",
+        };
+        call(tool, &json!({"text": text}))
     }
 
     /// A prompt that makes the model call the agent's tool that writes files.
@@ -123,7 +132,7 @@ impl Machine {
             environment,
             workspace: self.workspace(),
             confinement: Confinement::Off,
-            mcp_servers: Vec::new(),
+            mcp_servers: vec![tool_server()],
             start,
             patience: PATIENCE,
             leftovers: None,
@@ -176,6 +185,15 @@ model = "fake-model"
 max_context_size = 128000
 "#
     )
+}
+
+/// The server of tools that every agent is given.
+fn tool_server() -> McpServer {
+    let tests = std::env::current_exe().unwrap();
+    let command = tests.ancestors().nth(2).unwrap().join("examples/tool_server");
+    assert!(command.exists(), "{} is missing: build the examples too", command.display());
+    let (args, env) = (Vec::new(), BTreeMap::new());
+    McpServer { name: "tools".to_owned(), command, args, env }
 }
 
 /// Where the agents are installed.

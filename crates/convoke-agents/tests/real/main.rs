@@ -2,7 +2,10 @@
 //!
 //! `./test --real-agents` installs them and says where they are; nothing else builds or runs this.
 
+#[cfg(test)]
 mod agents;
+#[cfg(test)]
 #[path = "../it/running.rs"]
 mod running;
+#[cfg(test)]
 mod stories;

@@ -9,7 +9,7 @@ use convoke_core::session::{Reply, Report};
 use convoke_core::turn::Stop;
 
 use super::agents::{Agent, ID, Machine};
-use super::running::Running;
+use super::running::{Running, empties};
 
 /// Waits for a permission and answers with the option of this kind.
 async fn answer(running: &mut Running, kind: PermissionKind) {
@@ -19,21 +19,48 @@ async fn answer(running: &mut Running, kind: PermissionKind) {
     running.reply(asked.request_id, Reply::Chosen { option_id }).await;
 }
 
+/// Whoever runs this by hand wants to see with which versions.
+#[expect(clippy::print_stdout, reason = "it is the outcome of a test by hand")]
+fn tell(agent: &str) {
+    println!("with {agent}");
+}
+
 #[tokio::test]
-async fn t11_a_real_agent_remembers_after_its_process_was_killed() {
+async fn t11_a_real_agent_remembers_after_its_process_was_stopped() {
     for agent in Agent::ALL {
         let machine = Machine::new(agent).await;
         let mut running = machine.start().await;
-        println!("{agent:?}: {}", running.started.introduced_as.as_deref().unwrap_or("unnamed"));
+        tell(running.started.introduced_as.as_deref().unwrap_or("an agent without a name"));
         let session = running.started.agent_session.clone();
         let first = running.turn("first").await;
         assert_eq!(first, ("ECHO turn=1: first".to_owned(), Stop::EndTurn), "{agent:?}");
-        // Dropping kills, which is how a crash looks from here.
-        drop(running);
+        running.driver.stop().await;
         let mut running = machine.resume(&session).await;
         assert_eq!(running.started.agent_session, session, "{agent:?}");
         let second = running.turn("second").await;
         assert_eq!(second, ("ECHO turn=2: second".to_owned(), Stop::EndTurn), "{agent:?}");
+        running.driver.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn t11_a_real_agent_remembers_what_came_before_the_turn_that_it_was_killed_in() {
+    for agent in Agent::ALL {
+        let machine = Machine::new(agent).await;
+        let mut running = machine.start().await;
+        let session = running.started.agent_session.clone();
+        running.turn("first").await;
+        running.prompt("[[slow]]").await;
+        let Report::Said(_) = running.next().await else { panic!("{agent:?} said nothing") };
+        // Dropping kills, which is how a crash looks from here.
+        drop(running);
+        empties(&machine.workspace()).await;
+        let mut running = machine.resume(&session).await;
+        let (said, stop) = running.turn("last").await;
+        // The prompt without an answer counts where the agent kept it.
+        let known = ["ECHO turn=2: last", "ECHO turn=3: last"];
+        assert!(known.contains(&said.as_str()), "{agent:?}: {said}");
+        assert_eq!(stop, Stop::EndTurn, "{agent:?}");
         running.driver.stop().await;
     }
 }
@@ -57,6 +84,21 @@ async fn a_real_agent_runs_and_writes_what_it_is_allowed_to() {
         assert!(said.contains("DONE turn=2: "), "{agent:?}: {said}");
         assert_eq!(fs::read_to_string(&written).unwrap(), "words", "{agent:?}");
         running.driver.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_real_agent_uses_the_tools_that_it_is_given() {
+    for agent in Agent::ALL {
+        let machine = Machine::new(agent).await;
+        let mut running = machine.start().await;
+        running.prompt(&agent.echo("hello")).await;
+        answer(&mut running, PermissionKind::AllowOnce).await;
+        let (said, _) = running.rest_of_turn().await;
+        assert!(said.contains("echoed hello"), "{agent:?}: {said}");
+        running.driver.stop().await;
+        // Its servers of tools are gone with it.
+        empties(&machine.workspace()).await;
     }
 }
 

@@ -8,11 +8,17 @@ use std::time::{Duration, Instant};
 
 use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit, process, questions};
 
-pub(crate) const ROWS: [&str; 2] =
-    ["wait: 200 convoke ask, CPU time a second", "wait: 200 convoke ask, bytes written a second"];
+pub(crate) const ROWS: [&str; 4] = [
+    "wait: 100 convoke ask, CPU time a second",
+    "wait: 100 convoke ask, bytes written a second",
+    "wait: 200 convoke ask, CPU time a second",
+    "wait: 200 convoke ask, bytes written a second",
+];
 
-/// Programs that wait.
-const ASKERS: (usize, usize) = (200, 20);
+/// Programs that wait, few enough for what Linux allows a user to watch by default, which is 128.
+const ASKERS: (usize, usize) = (100, 10);
+/// More than that: those who cannot watch must poll.
+const MANY_ASKERS: (usize, usize) = (200, 20);
 /// How long they are watched, in seconds.
 const WATCHED: (usize, usize) = (5, 1);
 /// How long they may take to begin.
@@ -21,15 +27,22 @@ const START_MAX: Duration = Duration::from_secs(60);
 const UNTIL_ASLEEP: Duration = Duration::from_secs(1);
 
 pub(crate) fn measure(bench: &mut Bench, program: &Path) -> Result<()> {
-    let [cpu, written] = ROWS;
-    if !bench.wants(&ROWS) {
+    let [cpu, written, cpu_many, written_many] = ROWS;
+    measure_some(bench, program, [cpu, written], bench.size(ASKERS.0, ASKERS.1))?;
+    let many = bench.size(MANY_ASKERS.0, MANY_ASKERS.1);
+    measure_some(bench, program, [cpu_many, written_many], many)
+}
+
+fn measure_some(bench: &mut Bench, program: &Path, rows: [&str; 2], askers: usize) -> Result<()> {
+    let [cpu, written] = rows;
+    if !bench.wants(&rows) {
         return Ok(());
     }
     bench.progress(cpu)?;
     let home = crate::new_home()?;
     fs::write(home.path().join("config.toml"), "[questions]\nmax_sessions = 1000\n")?;
     fs::write(home.path().join("ask.json"), serde_json::to_vec(&questions::questions())?)?;
-    let askers = Askers::start(program, home.path(), bench.size(ASKERS.0, ASKERS.1))?;
+    let askers = Askers::start(program, home.path(), askers)?;
     let watched = Duration::from_secs(bench.size(WATCHED.0, WATCHED.1) as u64);
     let (cpu_before, written_before) = askers.spent()?;
     thread::sleep(watched);

@@ -3,12 +3,19 @@
 use serde_json::{Value, json};
 
 use super::dialect::{Cue, Dialect, Heard};
-use super::script::{Ask, Step, Tool};
+use super::script::{Ask, Choice, Step, Tool};
 
 /// Speaks ACP.
 pub(super) struct Acp {
     pub(super) session: String,
     pub(super) capabilities: Value,
+}
+
+impl Acp {
+    fn notify(&self, update: &Value) -> Value {
+        let params = json!({"sessionId": self.session, "update": update});
+        json!({"jsonrpc": "2.0", "method": "session/update", "params": params})
+    }
 }
 
 impl Dialect for Acp {
@@ -36,9 +43,12 @@ impl Dialect for Acp {
     }
 
     fn tell(&mut self, step: &Step, cue: &Cue) -> Option<Vec<Value>> {
-        let chunk = |kind: &str, text: &str| json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}});
         let update = match step {
             Step::Say(text) => chunk("agent_message_chunk", text),
+            Step::Stream(pieces) => {
+                let chunks = pieces.iter().map(|piece| chunk("agent_message_chunk", piece));
+                return Some(chunks.map(|chunk| self.notify(&chunk)).collect());
+            }
             Step::Think(text) => chunk("agent_thought_chunk", text),
             Step::Echo => chunk("user_message_chunk", cue.prompt.as_deref().unwrap_or_default()),
             Step::Plan(steps) => json!({"sessionUpdate": "plan", "entries": entries(steps)}),
@@ -50,14 +60,29 @@ impl Dialect for Acp {
                 long["_meta"] = json!({"padding": "x".repeat(*bytes)});
                 long
             }
-            _ => return None,
+            Step::Count(_)
+            | Step::Flood(_)
+            | Step::Ask(_)
+            | Step::AskInVain(_)
+            | Step::Request { .. }
+            | Step::Send(_)
+            | Step::Print(_)
+            | Step::Complain(_)
+            | Step::Answer(_)
+            | Step::Fail { .. }
+            | Step::Hang
+            | Step::Spawn(_)
+            | Step::Exit(_)
+            | Step::Die(_) => return None,
         };
-        let params = json!({"sessionId": self.session, "update": update});
-        Some(vec![json!({"jsonrpc": "2.0", "method": "session/update", "params": params})])
+        Some(vec![self.notify(&update)])
+    }
+
+    fn id(&self, number: u64) -> Value {
+        number.into()
     }
 
     fn ask(&self, id: &Value, ask: &Ask) -> Value {
-        let option = |choice: &super::Choice| json!({"optionId": choice.id, "name": choice.id, "kind": choice.kind});
         let options: Vec<Value> = ask.choices.iter().map(option).collect();
         let params =
             json!({"sessionId": self.session, "toolCall": call(&ask.tool), "options": options});
@@ -87,8 +112,12 @@ impl Dialect for Acp {
             "session/new" => json!({"sessionId": self.session}),
             "session/prompt" => json!({"stopReason": "end_turn"}),
             "session/list" => json!({"sessions": [{"sessionId": self.session}]}),
-            "authenticate" | "session/load" | "session/resume" | "session/close"
-            | "session/set_mode" | "session/set_config_option" => json!({}),
+            "authenticate"
+            | "session/load"
+            | "session/resume"
+            | "session/close"
+            | "session/set_mode"
+            | "session/set_config_option" => json!({}),
             _ => return self.fail(cue, -32601, "Method not found"),
         };
         self.answer(cue, result)
@@ -104,22 +133,30 @@ impl Dialect for Acp {
     }
 }
 
+fn chunk(kind: &str, text: &str) -> Value {
+    json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}})
+}
+
 fn words(prompt: &Value) -> String {
     let blocks = prompt.as_array().map(Vec::as_slice).unwrap_or_default();
     blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
 }
 
+fn option(choice: &Choice) -> Value {
+    json!({"optionId": choice.id, "name": choice.id, "kind": choice.kind})
+}
+
 fn entries(steps: &[String]) -> Vec<Value> {
-    let entry =
-        |step: &String| json!({"content": step, "status": "pending", "priority": "medium"});
+    let entry = |step: &String| json!({"content": step, "status": "pending", "priority": "medium"});
     steps.iter().map(entry).collect()
 }
 
 /// A tool call with nothing in it but what is known.
 fn call(tool: &Tool) -> Value {
-    let content = tool.output.as_ref().map(|text| {
-        json!([{"type": "content", "content": {"type": "text", "text": text}}])
-    });
+    let content = tool
+        .output
+        .as_ref()
+        .map(|text| json!([{"type": "content", "content": {"type": "text", "text": text}}]));
     let fields = [
         ("toolCallId", Some(json!(tool.id))),
         ("name", tool.name.as_ref().map(|it| json!(it))),

@@ -5,18 +5,19 @@ use serde_json::{Value, json};
 use super::dialect::{Cue, Dialect, Heard};
 use super::script::{Ask, Step, Tool};
 
+/// The version whose manners these are.
+const VERSION: &str = "2.1.325";
+
 /// Speaks Claude's frames.
 pub(super) struct Claude {
     pub(super) session: String,
     /// How many messages it has sent.
     messages: u64,
-    /// Its version tells the client which manners to expect.
-    version: &'static str,
 }
 
 impl Claude {
     pub(super) const fn new(session: String) -> Self {
-        Self { session, messages: 0, version: "2.1.325" }
+        Self { session, messages: 0 }
     }
 
     fn message(&mut self, block: &Value) -> Value {
@@ -31,6 +32,39 @@ impl Claude {
         json!({
             "type": "assistant",
             "message": message,
+            "parent_tool_use_id": null,
+            "session_id": self.session,
+        })
+    }
+
+    /// A message in pieces. It comes again as a whole before its pieces are closed, as the real one does it.
+    fn stream(&mut self, pieces: &[String]) -> Vec<Value> {
+        let whole = self.message(&json!({"type": "text", "text": pieces.concat()}));
+        let (mut start, block) = (whole["message"].clone(), json!({"type": "text", "text": ""}));
+        start["content"] = json!([]);
+        let mut frames = vec![
+            self.event(&json!({"type": "message_start", "message": start})),
+            self.event(&json!({"type": "content_block_start", "index": 0, "content_block": block})),
+        ];
+        for piece in pieces {
+            let delta = json!({"type": "text_delta", "text": piece});
+            let event = json!({"type": "content_block_delta", "index": 0, "delta": delta});
+            frames.push(self.event(&event));
+        }
+        let delta = json!({"stop_reason": "end_turn"});
+        frames.extend([
+            whole,
+            self.event(&json!({"type": "content_block_stop", "index": 0})),
+            self.event(&json!({"type": "message_delta", "delta": delta})),
+            self.event(&json!({"type": "message_stop"})),
+        ]);
+        frames
+    }
+
+    fn event(&self, event: &Value) -> Value {
+        json!({
+            "type": "stream_event",
+            "event": event,
             "parent_tool_use_id": null,
             "session_id": self.session,
         })
@@ -77,7 +111,7 @@ impl Dialect for Claude {
                 let (id, request) = (line["request_id"].take(), &line["request"]);
                 let method = request["subtype"].as_str().unwrap_or_default().to_owned();
                 if method == "interrupt" {
-                    let receipt = Some(respond(&id, json!({"still_queued": []})));
+                    let receipt = Some(respond(&id, &json!({"still_queued": []})));
                     return Heard::Cancel { receipt };
                 }
                 Heard::Request(Cue { id, method, prompt: None })
@@ -100,6 +134,7 @@ impl Dialect for Claude {
     fn tell(&mut self, step: &Step, cue: &Cue) -> Option<Vec<Value>> {
         Some(match step {
             Step::Say(text) => vec![self.message(&json!({"type": "text", "text": text}))],
+            Step::Stream(pieces) => self.stream(pieces),
             Step::Think(text) => vec![self.message(&json!({"type": "thinking", "thinking": text}))],
             Step::Echo => vec![self.user(&json!(cue.prompt))],
             Step::Plan(steps) => {
@@ -124,8 +159,26 @@ impl Dialect for Claude {
                 long["padding"] = "x".repeat(*bytes).into();
                 vec![long]
             }
-            _ => return None,
+            Step::Tell(_)
+            | Step::Count(_)
+            | Step::Flood(_)
+            | Step::Ask(_)
+            | Step::AskInVain(_)
+            | Step::Request { .. }
+            | Step::Send(_)
+            | Step::Print(_)
+            | Step::Complain(_)
+            | Step::Answer(_)
+            | Step::Fail { .. }
+            | Step::Hang
+            | Step::Spawn(_)
+            | Step::Exit(_)
+            | Step::Die(_) => return None,
         })
+    }
+
+    fn id(&self, number: u64) -> Value {
+        format!("ask-{number}").into()
     }
 
     fn ask(&self, id: &Value, ask: &Ask) -> Value {
@@ -150,7 +203,7 @@ impl Dialect for Claude {
     fn answer(&mut self, cue: &Cue, result: Value) -> Vec<Value> {
         match cue.prompt {
             Some(_) => vec![self.result(cue, result)],
-            None => vec![respond(&cue.id, result)],
+            None => vec![respond(&cue.id, &result)],
         }
     }
 
@@ -160,7 +213,7 @@ impl Dialect for Claude {
                 let ready = json!({
                     "commands": [],
                     "models": [],
-                    "claude_code_version": self.version,
+                    "claude_code_version": VERSION,
                     "current_permission_mode": "default",
                 });
                 self.answer(cue, ready)
@@ -201,7 +254,7 @@ impl Dialect for Claude {
     }
 }
 
-fn respond(id: &Value, response: Value) -> Value {
+fn respond(id: &Value, response: &Value) -> Value {
     let response = json!({"subtype": "success", "request_id": id, "response": response});
     json!({"type": "control_response", "response": response})
 }

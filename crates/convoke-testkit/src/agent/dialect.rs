@@ -12,6 +12,9 @@ pub(super) trait Dialect: Send {
     /// The messages of a step that only says something; none when the protocol has no words for it.
     fn tell(&mut self, step: &Step, cue: &Cue) -> Option<Vec<Value>>;
 
+    /// The id of the agent's own request with this number.
+    fn id(&self, number: u64) -> Value;
+
     /// A request for permission, with this id.
     fn ask(&self, id: &Value, ask: &Ask) -> Value;
 

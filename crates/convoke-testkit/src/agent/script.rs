@@ -50,6 +50,8 @@ pub enum Ignored {
 pub enum Step {
     /// Says a piece of its answer.
     Say(String),
+    /// Says one message in these pieces.
+    Stream(Vec<String>),
     /// Says the numbers from 1 to this one, each in a piece of its own, with blanks between them.
     Count(u64),
     /// Says at least so many bytes, in pieces of 4 KiB.
@@ -269,10 +271,8 @@ impl Tool {
 impl Ask {
     /// A request with these choices, each an id and a kind.
     pub fn new(tool: Tool, choices: &[(&str, &str)]) -> Self {
-        let choice = |(id, kind): &(&str, &str)| Choice {
-            id: (*id).to_owned(),
-            kind: (*kind).to_owned(),
-        };
+        let choice =
+            |(id, kind): &(&str, &str)| Choice { id: (*id).to_owned(), kind: (*kind).to_owned() };
         let choices = choices.iter().map(choice).collect();
         Self { request: None, tool, choices, then: BTreeMap::new() }
     }

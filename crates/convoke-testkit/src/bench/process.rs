@@ -28,10 +28,10 @@ pub fn cpu_time(pid: u32) -> Result<Duration> {
     Ok(Duration::from_nanos(nanos))
 }
 
-/// The bytes that a process has handed to the kernel for writing, whatever became of them.
+/// The bytes that a process has had written to disks; those for other processes and for itself do not count.
 pub fn written_bytes(pid: u32) -> Result<u64> {
     let io = fs::read_to_string(format!("/proc/{pid}/io"))?;
-    Ok(field(&io, "wchar:").ok_or("the kernel does not tell what is written")?.parse()?)
+    Ok(field(&io, "write_bytes:").ok_or("the kernel does not tell what is written")?.parse()?)
 }
 
 fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {

@@ -1,0 +1,81 @@
+//! What the model replies, as the last line of the prompt wants it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::shown::Shown;
+
+/// How much of a tool's result is repeated.
+const RESULT_CHARS_MAX: usize = 200;
+/// Ten seconds in all: long enough to be interrupted on a slow machine.
+const SLOW: Pace = Pace { pieces: 100, pause: Duration::from_millis(100) };
+const AT_ONCE: Pace = Pace { pieces: 3, pause: Duration::ZERO };
+
+/// What the model replies.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Reply {
+    /// Words.
+    Say { text: String, pace: Pace },
+    /// A tool call.
+    Call { id: String, name: String, args: Value },
+}
+
+/// How fast words come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Pace {
+    pub(super) pieces: usize,
+    pub(super) pause: Duration,
+}
+
+impl Reply {
+    /// The reply to what the model is shown, or the status of HTTP that is wanted instead.
+    pub(super) fn to(shown: &Shown) -> Result<Self, u16> {
+        let turns = shown.turns;
+        let line = shown.prompt.lines().last().unwrap_or_default();
+        let echo = |pace| Self::Say { text: format!("ECHO turn={turns}: {line}"), pace };
+        let wish = line.split_once("[[").and_then(|(_, rest)| rest.rsplit_once("]]"));
+        let Some((wish, _)) = wish else { return Ok(echo(AT_ONCE)) };
+        let (verb, rest) = wish.split_once(' ').unwrap_or((wish, ""));
+        Ok(match (verb, shown.results.last()) {
+            ("tool", Some(result)) => {
+                let result: String = result.chars().take(RESULT_CHARS_MAX).collect();
+                Self::Say { text: format!("DONE turn={turns}: {result}"), pace: AT_ONCE }
+            }
+            ("tool", None) if shown.has_tools => {
+                let (name, args) = rest.split_once(' ').unwrap_or((rest, "{}"));
+                // A mistake in a test shows as a tool call that makes no sense.
+                let args = serde_json::from_str(args).unwrap_or_else(|_| json!(args));
+                Self::Call { id: fresh_id("call_"), name: name.to_owned(), args }
+            }
+            ("slow", _) => echo(SLOW),
+            ("error", _) => return Err(rest.parse().unwrap_or(500)),
+            _ => echo(AT_ONCE),
+        })
+    }
+}
+
+/// An id that no other answer has: agents take messages with one id for parts of one message.
+pub(super) fn fresh_id(prefix: &str) -> String {
+    static ANSWERS: AtomicU64 = AtomicU64::new(1);
+    format!("{prefix}{}", ANSWERS.fetch_add(1, Ordering::Relaxed))
+}
+
+/// A text in as many pieces as the pace wants.
+pub(super) fn pieces(text: &str, pace: Pace) -> Vec<String> {
+    let letters: Vec<char> = text.chars().collect();
+    let size = letters.len().div_ceil(pace.pieces).max(1);
+    let mut pieces: Vec<String> =
+        letters.chunks(size).map(|piece| piece.iter().collect()).collect();
+    // A short text is slow all the same: silence is part of it.
+    pieces.resize(pace.pieces, String::new());
+    if pace.pause.is_zero() {
+        pieces.retain(|piece| !piece.is_empty());
+    } else {
+        for piece in pieces.iter_mut().filter(|piece| piece.is_empty()) {
+            piece.push('.');
+        }
+    }
+    pieces
+}
