@@ -49,7 +49,8 @@ impl Lock {
                 return Ok(Self { path: path.to_owned(), file });
             }
             match clear_if_stale(path).map_err(fail)? {
-                Found::Gone => continue,
+                Found::Gone if Instant::now() < deadline + GARBAGE_AGE => continue,
+                Found::Gone => return Err(Error::Locked { path: path.to_owned(), holder: None }),
                 Found::Held { .. } if Instant::now() < deadline => {}
                 Found::Held { pid } => {
                     return Err(Error::Locked { path: path.to_owned(), holder: pid });
@@ -102,6 +103,11 @@ enum Found {
 
 /// Looks at a lock file and removes it when its holder is dead.
 fn clear_if_stale(path: &Path) -> io::Result<Found> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if !found.is_file() => return clear_stranger(path, &found),
+        // What is not there, or cannot be looked at, is told of by the attempt to open it.
+        Ok(_) | Err(_) => {}
+    }
     let mut file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Gone),
@@ -121,6 +127,15 @@ fn clear_if_stale(path: &Path) -> io::Result<Found> {
     }
     if is_held(pid, file.metadata()?.modified()?) {
         return Ok(Found::Held { pid });
+    }
+    fs::remove_file(path)?;
+    Ok(Found::Gone)
+}
+
+/// Removes a link, a pipe or the like that is no lock of anybody's; a folder is left to whoever made it.
+fn clear_stranger(path: &Path, found: &fs::Metadata) -> io::Result<Found> {
+    if found.is_dir() || is_held(None, found.modified()?) {
+        return Ok(Found::Held { pid: None });
     }
     fs::remove_file(path)?;
     Ok(Found::Gone)

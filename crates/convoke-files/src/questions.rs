@@ -25,7 +25,7 @@ pub use clean::Cleaned;
 pub use create::NewSet;
 pub use format::{AnswersFile, RequestFile, Status, StatusFile};
 pub use list::{Damage, Entry, Listing};
-pub use wait::Outcome;
+pub use wait::{Outcome, Until};
 
 const REQUEST: &str = "request.json";
 const STATUS: &str = "status.json";

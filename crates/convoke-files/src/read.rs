@@ -31,14 +31,26 @@ fn retried<T>(
     attempt()
 }
 
+/// Nobody asks or answers that much; a file that is longer is not one of ours.
+const BYTES_MAX: u64 = 16 << 20;
+
 fn json_once<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
-    let bytes = match fs::read(path) {
+    let bytes = match bytes(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(Error::Read { path: path.to_owned(), source }),
     };
     let parsed = serde_json::from_slice(&bytes);
     parsed.map(Some).map_err(|source| Error::Damaged { path: path.to_owned(), source })
+}
+
+/// All of a plain file: reading a pipe or a device might never end.
+fn bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let found = fs::symlink_metadata(path)?;
+    if !found.is_file() || found.len() > BYTES_MAX {
+        return Err(io::Error::other("it is not a plain file of reasonable size"));
+    }
+    fs::read(path)
 }
 
 #[cfg(test)]

@@ -30,11 +30,11 @@ pub(crate) const VERSION: &str = concat!("convoke ", env!("CARGO_PKG_VERSION"));
     arg_required_else_help = true,
     disable_help_subcommand = true,
     after_help = "Examples:
-  convoke ask questions.json ask the human and print the answers
-  convoke answer             answer questions as they come
-  convoke doctor             find out whether this machine is ready
-  convoke config show        see every setting and where it comes from
-  convoke db migrate         bring the database up to date"
+  convoke ask questions.json   ask the human and print the answers
+  convoke answer               answer questions as they come
+  convoke doctor               find out whether this machine is ready
+  convoke config show          see every setting and where it comes from
+  convoke db migrate           bring the database up to date"
 )]
 pub(crate) struct Args {
     #[command(flatten)]

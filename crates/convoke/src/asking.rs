@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use convoke_core::id::RequestId;
-use convoke_core::question::{Limits, Question};
+use convoke_core::question::{Choice, Limits, Question};
 use convoke_files::questions::{
-    NewSet, Outcome, Questions, RequestFile, Settings, Status, Verdict,
+    NewSet, Outcome, Questions, RequestFile, Settings, Status, Until, Verdict,
 };
 use convoke_files::{Error, Result};
 use serde::Deserialize;
@@ -28,11 +28,44 @@ pub(crate) struct Asking {
     pub(crate) retention: Duration,
 }
 
+/// A question as callers write it. The files of other programs may hold more; what a caller misspells is refused.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct AskedQuestion {
+    prompt: String,
+    #[serde(default)]
+    title: String,
+    options: Vec<AskedOption>,
+    #[serde(default)]
+    multi_select: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskedOption {
+    label: String,
+    #[serde(default)]
+    description: Option<String>,
+}
+
+impl From<AskedQuestion> for Question {
+    fn from(asked: AskedQuestion) -> Self {
+        let option = |AskedOption { label, description }| Choice { label, description };
+        Self {
+            prompt: asked.prompt,
+            title: asked.title,
+            options: asked.options.into_iter().map(option).collect(),
+            multi_select: asked.multi_select,
+        }
+    }
+}
+
 /// Questions as callers write them, where they do not just write the list.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Asked {
     /// What is asked.
-    pub(crate) questions: Vec<Question>,
+    pub(crate) questions: Vec<AskedQuestion>,
 }
 
 /// Who asks.
@@ -81,19 +114,40 @@ impl Asking {
         Ok(id)
     }
 
-    /// Waits for what becomes of questions; when time is over, they have timed out.
+    /// Waits for what becomes of one's own questions; when time is over, they have timed out.
     pub(crate) async fn wait(
         &self,
         id: RequestId,
         call_id: Option<&str>,
         timeout: Option<Duration>,
     ) -> Result<Outcome> {
-        if let Some(outcome) = self.questions.wait(id, call_id, timeout).await? {
+        match self.questions.wait(id, call_id, Until::NotPending, timeout).await? {
+            Some(outcome) => Ok(outcome),
+            None => self.time_out(id, call_id),
+        }
+    }
+
+    /// Waits for an answer to anybody's questions, also to those whose asker has left.
+    ///
+    /// When time is over, questions that nobody else waits for have timed out.
+    pub(crate) async fn wait_again(
+        &self,
+        id: RequestId,
+        timeout: Option<Duration>,
+    ) -> Result<Outcome> {
+        if let Some(outcome) = self.questions.wait(id, None, Until::Settled, timeout).await? {
             return Ok(outcome);
         }
+        if self.questions.is_waited_on(id)? {
+            return Ok(Outcome::TimedOut);
+        }
+        self.time_out(id, None)
+    }
+
+    fn time_out(&self, id: RequestId, call_id: Option<&str>) -> Result<Outcome> {
         match self.questions.settle(id, Verdict::TimeOut, clock::now()) {
             Ok(()) => Ok(Outcome::TimedOut),
-            // Settled in this very moment: then it is not too late.
+            // Settled in this very moment, or long before: then that is what became of it.
             Err(Error::Settled { .. }) => {
                 let outcome = self.questions.outcome_now(id, call_id)?;
                 Ok(outcome.unwrap_or(Outcome::TimedOut))

@@ -80,6 +80,11 @@ impl World {
     ) -> anyhow::Result<Home> {
         let home = self.home(global)?;
         let exposure = home.open()?;
+        // A program that reads stderr gets one object there, or nothing; who wants more says so.
+        let loudness = match (output.format, loudness) {
+            (Format::Json, Loudness::Error | Loudness::Warn) => Loudness::Off,
+            (Format::Json | Format::Human, loudness) => loudness,
+        };
         logs::start(loudness, self, output, Some(&home));
         if let Exposure::Open { mode } = exposure {
             let path = home.path().display();

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use convoke_core::id::RequestId;
+use convoke_core::question::Question;
 use convoke_files::questions::Outcome;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
@@ -38,8 +39,13 @@ pub(crate) async fn serve(
     let server = Server { asking, working_directory, gone: gone.clone() };
     let (stdin, stdout) = rmcp::transport::stdio_pipes();
     let stdin = EndOfInput::new(stdin, gone.clone());
-    let signalled = crate::signals::ended()?;
-    let running = match server.serve((stdin, stdout)).await {
+    let mut signalled = Box::pin(crate::signals::ended()?);
+    let served = tokio::select! {
+        served = server.serve((stdin, stdout)) => served,
+        // Told to end before anybody said hello.
+        () = &mut signalled => return Ok(()),
+    };
+    let running = match served {
         Ok(running) => running,
         // A client that leaves before it said hello wanted nothing.
         Err(_) if gone.is_cancelled() => return Ok(()),
@@ -107,6 +113,7 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> anyhow::Result<String> {
         let Ask { questions, non_blocking } = parse(arguments)?;
+        let questions: Vec<Question> = questions.into_iter().map(Question::from).collect();
         let asker = Asker {
             call_id: Some(context.id.to_string()),
             working_directory: self.working_directory.clone(),

@@ -87,6 +87,17 @@ impl Output {
     }
 }
 
+/// A text by others with everything in it that could drive the terminal made visible and harmless.
+pub(crate) fn plain(text: &str) -> String {
+    let is_harmless = |c: char| c == '\n' || c == '\t' || !(c.is_control() || is_direction(c));
+    text.chars().map(|c| if is_harmless(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
+}
+
+/// Marks that turn the direction of writing, by which a text can look like another.
+const fn is_direction(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// An aligned table without lines, a row per line, that `grep` and `awk` can read.
 pub(crate) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>) -> String {
     let mut table = Table::new();

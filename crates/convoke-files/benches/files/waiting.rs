@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use convoke_core::id::RequestId;
-use convoke_files::questions::{Outcome, Questions};
+use convoke_files::questions::{Outcome, Questions, Until};
 use convoke_testkit::bench::measure::Samples;
 use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit, questions};
 
@@ -93,7 +93,7 @@ fn wait_once(folder: &Questions, id: RequestId) -> Result<Duration> {
 /// Waits as `convoke ask` does, and tells when that was over.
 fn wait(folder: &Questions, id: RequestId) -> Result<Instant> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let outcome = runtime.block_on(folder.wait(id, None, Some(PATIENCE)))?;
+    let outcome = runtime.block_on(folder.wait(id, None, Until::NotPending, Some(PATIENCE)))?;
     let returned_at = Instant::now();
     match outcome {
         Some(Outcome::Answered(_)) => Ok(returned_at),

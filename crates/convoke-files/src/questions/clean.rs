@@ -85,6 +85,13 @@ pub(super) fn wait_on(folder: &Path) -> Result<File> {
     }
 }
 
+impl Questions {
+    /// Whether some process waits for a session.
+    pub fn is_waited_on(&self, id: RequestId) -> Result<bool> {
+        is_waited_on(&self.existing(id)?)
+    }
+}
+
 fn is_waited_on(folder: &Path) -> Result<bool> {
     let path = folder.join(REQUEST);
     let fail = |source| Error::Read { path: path.clone(), source };

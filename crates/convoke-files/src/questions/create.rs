@@ -1,8 +1,10 @@
 //! Asking: a new session in the folder.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use convoke_core::id::RequestId;
 use convoke_core::question::{Question, check_questions};
@@ -10,7 +12,7 @@ use convoke_core::time::Timestamp;
 use serde::Serialize;
 use serde_json::Map;
 
-use super::{Questions, REQUEST, RequestFile, STATUS, Status, StatusFile};
+use super::{ANSWERS, Questions, REQUEST, RequestFile, STATUS, Status, StatusFile};
 use crate::{Error, Result, atomic};
 
 /// What is asked, and by whom.
@@ -64,15 +66,22 @@ impl Questions {
         written.inspect_err(|_| fs::remove_dir_all(&folder).unwrap_or_default())
     }
 
+    /// Whether a session waits for its answer; most have one, which is told without reading anything.
+    fn is_pending(&self, id: RequestId) -> bool {
+        !self.folder(id).join(ANSWERS).exists()
+            && self
+                .entry(id)
+                .is_ok_and(|entry| entry.is_some_and(|entry| entry.status == Status::Pending))
+    }
+
     fn check_room(&self) -> Result<()> {
         let max = self.settings.sessions_max;
         // Most folders hold fewer sessions than may wait; then nothing needs to be read.
         if self.ids()?.len() < max {
             return Ok(());
         }
-        let waiting =
-            self.list()?.entries.iter().filter(|entry| entry.status == Status::Pending).count();
-        if waiting < max { Ok(()) } else { Err(Error::TooMany { max }) }
+        let pending = self.ids()?.into_iter().filter(|id| self.is_pending(*id));
+        if pending.take(max).count() < max { Ok(()) } else { Err(Error::TooMany { max }) }
     }
 }
 
@@ -87,13 +96,27 @@ fn make_folder(path: &Path) -> Result<()> {
     made.map_err(|source| Error::Write { path: path.to_owned(), step: "making the folder", source })
 }
 
+/// How long the other askers are waited for; each needs milliseconds.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The pause between two attempts.
+const PAUSE: Duration = Duration::from_millis(2);
+
 /// Waits for the other askers; ends with the file, and with the process.
 fn take_turn(folder: &Path) -> Result<File> {
     let fail =
         |source| Error::Write { path: folder.to_owned(), step: "locking the folder", source };
     let file = File::open(folder).map_err(fail)?;
-    file.lock().map_err(fail)?;
-    Ok(file)
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(error)) => return Err(fail(error)),
+            Err(TryLockError::WouldBlock) if Instant::now() > deadline => {
+                return Err(Error::Locked { path: folder.to_owned(), holder: None });
+            }
+            Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+        }
+    }
 }
 
 fn sync(folder: &Path) -> Result<()> {

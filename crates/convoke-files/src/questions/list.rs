@@ -75,7 +75,18 @@ impl Questions {
                 Ok(Some(entry)) => listing.entries.push(entry),
                 // Being made or being deleted at this moment.
                 Ok(None) => {}
-                Err(error) => listing.damaged.push(Damage { id: *id, error }),
+                Err(error) => match self.request(*id) {
+                    // Its questions are whole, so it can be answered, which mends it.
+                    Ok(request) => listing.entries.push(Entry {
+                        id: *id,
+                        status: Status::Abandoned,
+                        created_at: request.timestamp,
+                        last_modified: request.timestamp,
+                        total_questions: request.questions.len(),
+                        working_directory: request.working_directory,
+                    }),
+                    Err(_) => listing.damaged.push(Damage { id: *id, error }),
+                },
             }
         }
         listing

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use convoke_core::id::RequestId;
 use convoke_core::question::{Answer, check_all_answered, check_answers};
@@ -48,9 +49,13 @@ impl Questions {
     /// Whether the files disagree: somebody was killed while answering, or something is damaged.
     pub(super) fn is_unfinished(&self, folder: &Path) -> Result<bool> {
         match read::json::<StatusFile>(&folder.join(STATUS)) {
-            Ok(Some(status)) => Ok(status.status != Status::Completed
-                && status.status != Status::Rejected
-                && folder.join(ANSWERS).exists()),
+            Ok(Some(status)) => Ok(match status.status {
+                Status::Rejected => false,
+                Status::Completed => !folder.join(ANSWERS).exists(),
+                Status::Pending | Status::TimedOut | Status::Abandoned => {
+                    folder.join(ANSWERS).exists()
+                }
+            }),
             Ok(None) | Err(Error::Damaged { .. }) => Ok(true),
             Err(error) => Err(error),
         }
@@ -83,9 +88,11 @@ impl Questions {
             None => self.first_status(id)?,
         };
         let status = match (before.status, self.answers(id, folder)?) {
-            (Status::Completed | Status::Rejected, _) | (_, Answers::None) => before.status,
+            (Status::Rejected, _) => Status::Rejected,
             (_, Answers::Valid) => Status::Completed,
-            (_, Answers::SetAside) => Status::Abandoned,
+            // Answered in a way that nobody can read, or not at all: it can be answered again.
+            (_, Answers::SetAside) | (Status::Completed, Answers::None) => Status::Abandoned,
+            (_, Answers::BeingWritten) | (_, Answers::None) => before.status,
         };
         let after = StatusFile { status, ..before };
         if found.as_ref().map(|status| status.status) != Some(after.status) || !path.exists() {
@@ -120,6 +127,9 @@ impl Questions {
             }
         });
         match checked {
+            Err(Error::Damaged { .. } | Error::Answers(_)) if is_being_written(folder) => {
+                Ok(Answers::BeingWritten)
+            }
             Err(error @ (Error::Damaged { .. } | Error::Answers(_))) => {
                 set_aside(&path, &error)?;
                 Ok(Answers::SetAside)
@@ -129,9 +139,19 @@ impl Questions {
     }
 }
 
+/// A file that was changed so recently may not be whole yet: some programs write it in place.
+const WRITING_MAX: Duration = Duration::from_secs(2);
+
+/// Whether answers that cannot be read may be about to be.
+pub(super) fn is_being_written(folder: &Path) -> bool {
+    let changed_at = fs::metadata(folder.join(ANSWERS)).and_then(|file| file.modified());
+    changed_at.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < WRITING_MAX))
+}
+
 enum Answers {
     None,
     Valid,
+    BeingWritten,
     /// Somebody answered in a way that nobody can read.
     SetAside,
 }

@@ -1,15 +1,17 @@
 //! Waiting for the human, woken by the file system.
 
+use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use convoke_core::id::RequestId;
 use convoke_core::question::check_answers;
 use tokio::time::Instant;
 
 use super::clean::wait_on;
+use super::settle::is_being_written;
 use super::{ANSWERS, AnswersFile, Questions, STATUS, Status, StatusFile, not_found};
-use crate::watch::Watcher;
+use crate::watch::{Change, Watcher};
 use crate::{Error, Result, read};
 
 /// What came of waiting.
@@ -28,14 +30,37 @@ pub enum Outcome {
     Abandoned,
 }
 
+/// How far a session must be for a wait to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Until {
+    /// Anything but pending: what an asker waits for.
+    NotPending,
+    /// Answered or rejected: what one waits for who comes back to an abandoned session.
+    Settled,
+}
+
+impl Until {
+    const fn is_reached(self, outcome: &Outcome) -> bool {
+        match (self, outcome) {
+            (Self::NotPending, _)
+            | (Self::Settled, Outcome::Answered(_) | Outcome::Rejected { .. }) => true,
+            (Self::Settled, Outcome::TimedOut | Outcome::Abandoned) => false,
+        }
+    }
+}
+
+/// How soon half an answer is read again.
+const REREAD: Duration = Duration::from_millis(250);
+
 impl Questions {
-    /// Waits until a session is settled; `None` when `timeout` passed first, which settles nothing.
+    /// Waits until a session is as far as `until` says; `None` when `timeout` passed first, which settles nothing.
     ///
     /// With `call_id`, answers that carry another one are waited past. The session is not cleaned meanwhile.
     pub async fn wait(
         &self,
         id: RequestId,
         call_id: Option<&str>,
+        until: Until,
         timeout: Option<Duration>,
     ) -> Result<Option<Outcome>> {
         let folder = self.existing(id)?;
@@ -45,12 +70,22 @@ impl Questions {
         // Before the first look, so that nothing happens between the two.
         watcher.watch(&folder)?;
         loop {
-            if let Some(outcome) = self.outcome(id, &folder, call_id)? {
+            let looked_at = changed_at(&folder);
+            let outcome = self.outcome(id, &folder, call_id)?;
+            if let Some(outcome) = outcome.filter(|outcome| until.is_reached(outcome)) {
                 return Ok(Some(outcome));
             }
-            tokio::select! {
-                () = watcher.changed() => {}
-                () = until(deadline) => return Ok(None),
+            loop {
+                let change = tokio::select! {
+                    change = watcher.changed() => change,
+                    // Half an answer may never become a whole one, and nobody would tell.
+                    () = tokio::time::sleep(REREAD), if is_being_written(&folder) => Change::Told,
+                    () = at(deadline) => return Ok(None),
+                };
+                // A look that costs nothing, for hundreds of waiters that nobody tells of changes.
+                if change == Change::Told || is_touched(&folder, looked_at) {
+                    break;
+                }
             }
         }
     }
@@ -73,6 +108,9 @@ impl Questions {
             }
             Ok(Some(_)) => return Ok(None),
             Ok(None) => {}
+            Err(Error::Damaged { .. } | Error::Answers(_)) if is_being_written(folder) => {
+                return Ok(None);
+            }
             // Nobody can read this answer: it is set aside, and the session is abandoned.
             Err(Error::Damaged { .. } | Error::Answers(_)) => {
                 self.repair(id)?;
@@ -104,11 +142,26 @@ impl Questions {
     }
 }
 
+fn changed_at(folder: &Path) -> Option<SystemTime> {
+    fs::metadata(folder).and_then(|folder| folder.modified()).ok()
+}
+
+/// Whether files may have come, gone or been replaced since a folder was looked at.
+fn is_touched(folder: &Path, looked_at: Option<SystemTime>) -> bool {
+    let now = changed_at(folder);
+    // Two changes within one tick of the file system's clock look like one.
+    let is_old = now.and_then(|at| at.elapsed().ok()).is_some_and(|age| age > CLOCK_GRAIN);
+    !is_old || now != looked_at
+}
+
+/// Coarser than the clock of any file system.
+const CLOCK_GRAIN: Duration = Duration::from_secs(3);
+
 fn is_expected(expected: Option<&str>, found: Option<&str>) -> bool {
     expected.is_none() || expected == found
 }
 
-async fn until(deadline: Option<Instant>) {
+async fn at(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => tokio::time::sleep_until(deadline).await,
         None => std::future::pending().await,

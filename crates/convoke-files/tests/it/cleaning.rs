@@ -3,6 +3,8 @@
 use std::fs;
 use std::time::Duration;
 
+use convoke_files::questions::Until;
+
 use crate::scene::{Scene, answer, at};
 
 const DAY: Duration = Duration::from_secs(86_400);
@@ -15,7 +17,7 @@ async fn q13_old_sessions_are_deleted_but_never_one_that_is_waited_on() {
     let questions = scene.questions.clone();
     let (ready, waits) = tokio::sync::oneshot::channel();
     let waiter = tokio::spawn(async move {
-        let wait = questions.wait(waited_on, None, None);
+        let wait = questions.wait(waited_on, None, Until::NotPending, None);
         tokio::pin!(wait);
         // Polled once, it holds the session.
         tokio::select! {

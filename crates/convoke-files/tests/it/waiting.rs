@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use convoke_core::id::RequestId;
-use convoke_files::questions::{Outcome, Verdict};
+use convoke_files::questions::{Outcome, Until, Verdict};
 
 use crate::scene::{Scene, answer, answers_file, reject};
 
@@ -16,7 +16,7 @@ async fn waiting(
     let questions = scene.questions.clone();
     let (ready, waits) = tokio::sync::oneshot::channel();
     let waiter = tokio::spawn(async move {
-        let wait = questions.wait(id, call_id, None);
+        let wait = questions.wait(id, call_id, Until::NotPending, None);
         tokio::pin!(wait);
         tokio::select! {
             biased;
@@ -62,7 +62,7 @@ async fn q11_a_session_that_is_settled_already_is_not_waited_for() {
     let scene = Scene::new();
     let id = scene.ask();
     scene.settle(id, answer("A"));
-    let outcome = scene.questions.wait(id, None, None).await.unwrap();
+    let outcome = scene.questions.wait(id, None, Until::NotPending, None).await.unwrap();
     assert_eq!(label(outcome), "A");
 }
 
@@ -70,7 +70,11 @@ async fn q11_a_session_that_is_settled_already_is_not_waited_for() {
 async fn q11_waiting_ends_when_its_time_is_over_and_settles_nothing() {
     let scene = Scene::new();
     let id = scene.ask();
-    let outcome = scene.questions.wait(id, None, Some(Duration::from_millis(20))).await.unwrap();
+    let outcome = scene
+        .questions
+        .wait(id, None, Until::NotPending, Some(Duration::from_millis(20)))
+        .await
+        .unwrap();
     assert_eq!(outcome, None);
     assert_eq!(scene.status(id), "pending");
 }
@@ -95,9 +99,25 @@ async fn a_waiter_whose_session_is_deleted_is_told() {
     let scene = Scene::new();
     let id = scene.ask();
     let questions = scene.questions.clone();
-    let waiter = tokio::spawn(async move { questions.wait(id, None, None).await });
+    let waiter =
+        tokio::spawn(async move { questions.wait(id, None, Until::NotPending, None).await });
     tokio::task::yield_now().await;
     std::fs::remove_dir_all(scene.questions.folder(id)).unwrap();
     let error = waiter.await.unwrap().unwrap_err();
     assert_eq!(error.to_string(), format!("Session not found: {id}"));
+}
+
+#[tokio::test]
+async fn one_who_comes_back_waits_past_an_asker_that_has_left() {
+    let scene = Scene::new();
+    for ending in [Verdict::Abandon, Verdict::TimeOut] {
+        let id = scene.ask();
+        scene.settle(id, ending);
+        let wait = scene.questions.wait(id, None, Until::Settled, None);
+        tokio::pin!(wait);
+        let early = tokio::time::timeout(Duration::from_millis(20), &mut wait).await;
+        assert!(early.is_err(), "nobody has answered yet");
+        scene.settle(id, answer("A"));
+        assert_eq!(label(wait.await.unwrap()), "A");
+    }
 }

@@ -16,10 +16,10 @@ pub(crate) const ROWS: [&str; 2] =
 /// What both are compared with.
 const REFERENCE: &str = "the same rows, bare SQL";
 
-/// Rounds, of which the median counts.
-const ROUNDS: (usize, usize) = (7, 2);
+/// Rounds, of which the median counts. Many short ones, since a disk has its moods.
+const ROUNDS: (usize, usize) = (40, 2);
 /// Prompts in a round.
-const PROMPTS: (usize, usize) = (2000, 100);
+const PROMPTS: (usize, usize) = (250, 100);
 
 pub(crate) async fn measure(bench: &mut Bench) -> Result<()> {
     bench.progress("append: prompts, one by one")?;

@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use super::World;
 use crate::args::GlobalArgs;
-use crate::asking::{Asked, Asker, patience, status_of, text};
+use crate::asking::{Asked, AskedQuestion, Asker, patience, status_of, text};
 use crate::exit::Ended;
 use crate::logs::Loudness;
-use crate::output::{Output, aside_on_terminal};
+use crate::output::{Output, aside_on_terminal, plain};
 use crate::signals;
 
 /// Ask the human, and print the answers
@@ -139,7 +139,7 @@ pub(super) fn told(
     };
     let status = status_of(Some(outcome));
     let waited = Waited { session_id: id, status, answers, rejection_reason };
-    output.show(&waited, |_, _| format!("{text}\n"))?;
+    output.show(&waited, |_, _| format!("{}\n", plain(&text)))?;
     match outcome {
         Outcome::Answered(_) => Ok(()),
         Outcome::Rejected { .. } => Err(Ended::Rejected.into()),
@@ -168,9 +168,10 @@ fn read(file: Option<&Path>) -> Result<Vec<Question>, AskError> {
     // An untagged enum says nothing about what is wrong, so the shape is decided by the first character.
     let is_list = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
     let questions = if is_list {
-        serde_json::from_slice(&bytes)
+        serde_json::from_slice::<Vec<AskedQuestion>>(&bytes)
     } else {
         serde_json::from_slice::<Asked>(&bytes).map(|asked| asked.questions)
     };
+    let questions = questions.map(|asked| asked.into_iter().map(Question::from).collect());
     questions.map_err(|source| AskError::NotQuestions { from, source })
 }

@@ -17,7 +17,7 @@ use crate::asking::{Asking, patience, text};
 use crate::clock;
 use crate::exit::Ended;
 use crate::logs::Loudness;
-use crate::output::{Output, table};
+use crate::output::{Output, plain, table};
 use crate::signals;
 
 /// List, show, answer, reject and clean up questions to the human
@@ -69,7 +69,8 @@ struct ShowArgs {
 
 /// Wait for the answers of a session, and print them
 ///
-/// Exits with 4 when the human rejects the questions, and with 5 when time is over.
+/// Waits also for questions whose asker has left. Exits with 4 when the human rejects them, and with 5 when time is
+/// over.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke questions wait 3fa8 --timeout-ms 60000")]
@@ -253,7 +254,7 @@ fn list(asking: &Asking, args: &ListArgs, output: &Output) -> anyhow::Result<()>
                 session.status.to_string(),
                 relative(session.created_at, now),
                 session.total_questions.to_string(),
-                session.working_directory.clone().unwrap_or_default(),
+                plain(session.working_directory.as_deref().unwrap_or_default()),
             ]
         };
         let rows = listed.sessions.iter().map(row).collect();
@@ -265,7 +266,7 @@ fn wait(asking: &Asking, args: &WaitArgs, output: &Output) -> anyhow::Result<()>
     let id = asking.questions.find(&args.id)?;
     let (request, _) = asking.look(id)?;
     let timeout = args.timeout_ms.map_or(asking.timeout, patience);
-    let outcome = signals::block_on(async { Ok(asking.wait(id, None, timeout).await?) })?;
+    let outcome = signals::block_on(async { Ok(asking.wait_again(id, timeout).await?) })?;
     told(id, &request.questions, &outcome, output)
 }
 

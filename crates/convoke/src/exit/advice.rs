@@ -221,8 +221,10 @@ fn store_hint(error: &convoke_store::Error) -> Option<String> {
             format!("see who may write it: ls -l '{}'", path.display())
         }
         Error::DiskFull { path } => format!("make room: df -h '{}'", path.display()),
-        Error::InUse { pid: Some(pid), .. } => format!("stop the daemon first: kill {pid}"),
-        Error::InUse { pid: None, .. } => "stop the daemon first".to_owned(),
+        Error::InUse { pid: Some(pid), .. } => {
+            format!("wait for process {pid} to end, or see what it is: ps -p {pid}")
+        }
+        Error::InUse { pid: None, .. } => "wait for the other convoke to end".to_owned(),
         Error::Changed { .. } => {
             "a released migration was edited; run the convoke that made this database".to_owned()
         }

@@ -1,9 +1,11 @@
 //! The tools: their names, what they take, and how agents are told about them.
 
-use convoke_core::question::{Limits, OPTIONS_MIN, Question};
+use convoke_core::question::{Limits, OPTIONS_MIN};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+use crate::asking::AskedQuestion;
 
 /// Puts questions to the human.
 pub(super) const ASK: &str = "ask_user_questions";
@@ -19,7 +21,7 @@ pub(super) const INSTRUCTIONS: &str = "Ask your human with ask_user_questions wh
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Ask {
-    pub(super) questions: Vec<Question>,
+    pub(super) questions: Vec<AskedQuestion>,
     #[serde(default)]
     pub(super) non_blocking: bool,
 }
@@ -86,7 +88,7 @@ fn fetch() -> Tool {
             "session_id": {"type": "string", "minLength": 4,
                 "description": "The session of the questions: its id, or the first eight characters."},
             "blocking": {"type": "boolean", "default": false,
-                "description": "Wait until the human has answered."},
+                "description": "Wait as long as the questions are pending."},
         },
         "required": ["session_id"],
         "additionalProperties": false,

@@ -106,6 +106,35 @@ fn q4_a_late_answer_can_still_be_had() {
 }
 
 #[test]
+fn a_bystander_whose_time_is_over_ends_nobody_elses_wait() {
+    let machine = machine();
+    let (child, id) = asking(&machine, "ask questions.json");
+    assert!(machine.run(&format!("questions wait {id} --timeout-ms 30")).starts_with("exit 5\n"));
+    assert_eq!(machine.json(&format!("questions show {id} --json"))["status"], "pending");
+    answer(&machine, &id, "Yes");
+    assert_eq!(ended(child).1, 0);
+}
+
+#[test]
+fn a_misspelt_field_is_refused() {
+    let machine = machine();
+    let text = question().replace("multiSelect", "multiselect");
+    std::fs::write(machine.path().join("bad.json"), text).unwrap();
+    let told = machine.run("ask bad.json");
+    assert!(told.starts_with("exit 2\n") && told.contains("unknown field `multiselect`"), "{told}");
+}
+
+#[test]
+fn what_is_asked_cannot_drive_the_terminal() {
+    let machine = machine();
+    let text = question().replace("Ship it?", "\\u001b[2JShip\\u202e it?");
+    std::fs::write(machine.path().join("questions.json"), text).unwrap();
+    let id = asked(&machine);
+    let told = machine.run(&format!("questions show {id}"));
+    assert!(told.contains("1. \u{fffd}[2JShip\u{fffd} it?"), "{told}");
+}
+
+#[test]
 fn q12_an_asker_with_a_call_id_gets_the_answer_with_that_call_id() {
     let machine = machine();
     let (child, id) = asking(&machine, "ask questions.json --call-id call-7 --json");

@@ -191,7 +191,7 @@ fn a_database_that_a_daemon_writes_to_is_not_migrated() {
     exit 1
     --- stderr
     error: [tmp]/.convoke/convoke.db is in use by another process
-    hint: stop the daemon first: kill 4242
+    hint: wait for process 4242 to end, or see what it is: ps -p 4242
     ");
 }
 

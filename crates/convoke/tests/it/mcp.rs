@@ -267,3 +267,20 @@ fn a_client_that_leaves_before_it_says_hello_wanted_nothing() {
     let output = machine().command(&["mcp"]).output().unwrap();
     assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0));
 }
+
+#[test]
+fn a_server_that_nobody_has_greeted_ends_when_it_is_told_to() {
+    let mut child =
+        machine().command(&["mcp"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let listens = |pid: u32| {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        // The bit of SIGTERM.
+        u64::from_str_radix(caught.trim(), 16).unwrap() & (1 << 14) != 0
+    };
+    while !listens(child.id()) {
+        std::thread::yield_now();
+    }
+    std::process::Command::new("kill").arg(child.id().to_string()).status().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}

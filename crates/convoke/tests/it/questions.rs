@@ -198,8 +198,9 @@ fn q13_old_sessions_are_cleaned_and_counted() {
 fn q18_a_damaged_session_is_warned_of_and_hides_no_other() {
     let machine = machine();
     let (bad, good) = (asked(&machine), asked(&machine));
-    let status = machine.home().join("questions").join(&bad).join("status.json");
-    fs::write(&status, "garbage").unwrap();
+    for name in ["status.json", "request.json"] {
+        fs::write(machine.home().join("questions").join(&bad).join(name), "garbage").unwrap();
+    }
     let told = machine
         .run("questions list")
         .replace(&bad, "[bad]")

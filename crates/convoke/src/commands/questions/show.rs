@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::asking::{Asking, text};
 use crate::clock;
-use crate::output::Output;
+use crate::output::{Output, plain};
 
 /// A contract with scripts.
 #[derive(Serialize)]
@@ -45,7 +45,7 @@ pub(super) fn run(asking: &Asking, id: &str, output: &Output) -> anyhow::Result<
         answers: answers.as_ref().map(|file| file.answers.clone()),
     };
     let outcome = answers.map(Outcome::Answered);
-    output.show(&shown, |shown, _| human(shown, outcome.as_ref()))
+    output.show(&shown, |shown, _| plain(&human(shown, outcome.as_ref())))
 }
 
 fn human(shown: &Shown, outcome: Option<&Outcome>) -> String {

@@ -156,7 +156,9 @@ fn mask_if_made(text: &Text) -> &str {
 
 fn sounds_secret(key: &str) -> bool {
     let key = key.to_uppercase();
-    ["KEY", "TOKEN", "SECRET", "PASSWORD"].iter().any(|word| key.contains(word))
+    let words = ["AUTH", "CRED", "DSN", "KEY", "PASS", "SECRET", "TOKEN"];
+    // Hidden for nothing is better than shown by mistake; `PAT` alone would hide every PATH.
+    words.iter().any(|word| key.contains(word)) || key.ends_with("_PAT") || key.ends_with("_URL")
 }
 
 fn set_label(
