@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -106,8 +106,9 @@ impl Home {
                 }
             }
         }
-        // Permission bits do not tell of read-only file systems or quotas; a nameless file does, and leaves no trace.
-        if let Err(source) = tempfile::tempfile_in(&path) {
+        // Permission bits do not tell of read-only file systems, quotas or full disks; a nameless file does, and leaves no trace.
+        let written = tempfile::tempfile_in(&path).and_then(|mut file| file.write_all(&[0; 4096]));
+        if let Err(source) = written {
             return Err(Error::Unwritable { path, source });
         }
         self.exposure().map_err(|source| Error::Unwritable { path, source })

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Context;
 use convoke_agents::catalogue::Agent;
 use convoke_agents::driver::{self, Abilities, Confinement, Launch, REPORTS_MAX, Start};
 use convoke_agents::launch::{Occasion, Surroundings};
+use convoke_agents::leftovers;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
@@ -75,12 +77,21 @@ pub(super) fn run(
         home: home.path().to_owned(),
         temp,
     };
+    reap(&home.path().join("run/agents"));
     let start = Start::New { id: random::uuid() };
     let launch =
         Launch::of(agent, &around, Occasion { workspace, start, mcp_servers: Vec::new() })?;
     aside_on_terminal(&format!("Starting {}…", launch.program.display()));
     let checked = signals::block_on(shake_hands(agent, launch))?;
     output.show(&checked, |checked, _| human(checked))
+}
+
+/// Ends what a killed Convoke left running.
+fn reap(folder: &Path) {
+    match leftovers::reap(folder) {
+        Ok(found) => found.iter().for_each(|left| tracing::info!("found at the start: {left:?}")),
+        Err(error) => tracing::warn!("cannot look for agents that were left running: {error}"),
+    }
 }
 
 fn owned((name, value): (&OsString, &OsString)) -> (OsString, OsString) {

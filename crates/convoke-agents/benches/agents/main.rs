@@ -1,0 +1,88 @@
+//! What the way to an agent costs: turns, floods of updates and new sessions, beside talking to the agent directly.
+//!
+//! The agent is this program itself, following a script.
+
+mod direct;
+mod pooled;
+
+use convoke_testkit::agent::{Protocol, Script, Step, serve};
+use convoke_testkit::bench::measure::Samples;
+use convoke_testkit::bench::process::resident_bytes;
+use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit};
+
+use direct::Direct;
+use pooled::Pooled;
+
+const TURN: &str = "turn: prompt to end, through pool and driver";
+const UPDATES: &str = "updates: through one session";
+const MEMORY: &str = "updates: resident afterwards";
+const NEW: &str = "new: a session on a spare process";
+
+/// Rounds of one turn, and updates of one flood.
+const TURNS: (usize, usize) = (500, 20);
+const FLOOD: (usize, usize) = (100_000, 1_000);
+
+fn main() -> Result<()> {
+    let mut bench = Bench::from_args()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    if let Some(updates) = bench.errand() {
+        let script = script(updates.parse()?);
+        runtime.block_on(serve(Protocol::Acp, script, tokio::io::stdin(), tokio::io::stdout()));
+        return Ok(());
+    }
+    if bench.wants(&[TURN, UPDATES, MEMORY, NEW]) {
+        runtime.block_on(measure(&mut bench))?;
+    }
+    bench.finish()
+}
+
+/// An agent that answers with a word, and counts when it is told to.
+fn script(updates: u64) -> Script {
+    Script::new().when("count", [Step::Count(updates)]).when("hello", [Step::say("hello")])
+}
+
+async fn measure(bench: &mut Bench) -> Result<()> {
+    let turns = bench.size(TURNS.0, TURNS.1);
+    let updates = bench.size(FLOOD.0, FLOOD.1);
+    let mut direct = Direct::start(updates).await?;
+    let mut pooled = Pooled::start(updates)?;
+    // In turn, so that what else the machine does troubles both.
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for round in 0..=turns {
+        let (one, other) = (pooled.turn("hello").await?, direct.turn("hello").await?);
+        // The first time does not count.
+        if round > 0 {
+            ours.push(one.0);
+            theirs.push(other.0);
+        }
+    }
+    let (ours, theirs): (Samples, Samples) =
+        (ours.into_iter().collect(), theirs.into_iter().collect());
+    bench.add(
+        Row::new(TURN, Unit::Seconds, ours.median())
+            .against("the same agent, over its pipes", theirs.median())
+            .goal(Goal::ExcessAtMost(1e-3)),
+    )?;
+    let (flood, flood_direct) = (pooled.turn("count").await?, direct.turn("count").await?);
+    if flood.1 != updates {
+        return Err(format!("{} of {updates} updates arrived", flood.1).into());
+    }
+    let rate = |(time, count): (std::time::Duration, usize)| count as f64 / time.as_secs_f64();
+    bench.add(
+        Row::new(UPDATES, Unit::PerSecond, rate(flood))
+            .against("the same agent, over its pipes", rate(flood_direct)),
+    )?;
+    bench.add(Row::new(MEMORY, Unit::Bytes, resident_bytes()? as f64).goal(Goal::AtMost(100e6)))?;
+    let rounds = bench.size(30, 3);
+    let (mut spare, mut own) = (Vec::new(), Vec::new());
+    for round in 0..rounds {
+        spare.push(pooled.new_on_spare(round).await?);
+        own.push(direct.new_session().await?);
+    }
+    let (spare, own): (Samples, Samples) = (spare.into_iter().collect(), own.into_iter().collect());
+    bench.add(
+        Row::new(NEW, Unit::Seconds, spare.median())
+            .against("the agent's own session/new", own.median())
+            .goal(Goal::ExcessAtMost(50e-3)),
+    )
+}
