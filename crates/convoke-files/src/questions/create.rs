@@ -77,10 +77,11 @@ impl Questions {
     fn check_room(&self) -> Result<()> {
         let max = self.settings.sessions_max;
         // Most folders hold fewer sessions than may wait; then nothing needs to be read.
-        if self.ids()?.len() < max {
+        let ids = self.ids()?;
+        if ids.len() < max {
             return Ok(());
         }
-        let pending = self.ids()?.into_iter().filter(|id| self.is_pending(*id));
+        let pending = ids.into_iter().filter(|id| self.is_pending(*id));
         if pending.take(max).count() < max { Ok(()) } else { Err(Error::TooMany { max }) }
     }
 }

@@ -122,7 +122,7 @@ pub(super) static SETTINGS: [Setting; 17] = [
     .variable("CONVOKE_QUESTIONS_DIR"),
     Setting::new(
         "questions.max_sessions",
-        "question sets that are kept at once",
+        "question sets that may wait for an answer at once",
         Kind::Whole { default: 100, range: 1..=100_000, field: |c| &mut c.questions.max_sessions },
     ),
     Setting::new(
