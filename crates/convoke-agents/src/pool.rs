@@ -51,6 +51,11 @@ impl Seat {
     pub async fn send(&self, order: Order) -> Result<()> {
         self.orders.send(Command::Order(order)).await.map_err(|_| Error::Gone)
     }
+
+    /// Ends when the process does, or whoever attends to it.
+    pub async fn closed(&self) {
+        self.orders.closed().await;
+    }
 }
 
 /// How many processes the pool has.
@@ -68,6 +73,7 @@ enum Request {
     Acquire(Wait),
     Prepare { key: String, launch: Launch },
     Release { key: String, done: oneshot::Sender<()> },
+    Stop { done: oneshot::Sender<()> },
     Census(oneshot::Sender<Census>),
 }
 
@@ -85,8 +91,8 @@ impl Pool {
     pub fn start(settings: Settings, random: Random) -> Self {
         let (mailbox, requests) = mpsc::channel(REQUESTS_MAX);
         let (news_to, news) = mpsc::channel(REQUESTS_MAX);
-        let task =
-            PoolTask { settings, random, slots: BTreeMap::new(), queue: VecDeque::new(), news_to };
+        let (slots, queue, life) = (BTreeMap::new(), VecDeque::new(), Life::Serves);
+        let task = PoolTask { settings, random, slots, queue, news_to, life };
         tokio::spawn(task.run(requests, news));
         Self { mailbox }
     }
@@ -124,6 +130,15 @@ impl Pool {
         }
     }
 
+    /// Stops every process and starts no other; returns when they are gone. Those who wait for one are refused.
+    pub async fn stop(&self) {
+        let (done, gone) = oneshot::channel();
+        if self.mailbox.send(Request::Stop { done }).await.is_ok() {
+            // Dropped unanswered with the last process.
+            gone.await.ok();
+        }
+    }
+
     /// Counts the processes.
     pub async fn census(&self) -> Census {
         let (reply, census) = oneshot::channel();
@@ -140,6 +155,17 @@ struct PoolTask {
     slots: BTreeMap<String, Slot>,
     queue: VecDeque<Wait>,
     news_to: mpsc::Sender<News>,
+    life: Life,
+}
+
+/// Whether the pool still starts processes.
+enum Life {
+    Serves,
+    /// Whoever told it to is answered by the end of this state.
+    Stops {
+        _done: oneshot::Sender<()>,
+    },
+    Over,
 }
 
 impl PoolTask {
@@ -165,6 +191,9 @@ impl PoolTask {
 
     fn carry_out(&mut self, request: Request) {
         match request {
+            // Whoever asks a pool that stops is refused by the end of its question.
+            Request::Acquire(_) | Request::Prepare { .. } if !matches!(self.life, Life::Serves) => {
+            }
             Request::Acquire(wait) => {
                 self.queue.push_back(wait);
                 self.serve();
@@ -179,6 +208,12 @@ impl PoolTask {
                 if let Some(slot) = self.slots.get_mut(&key) {
                     slot.stop_for(done);
                 }
+            }
+            Request::Stop { done } => {
+                self.queue.clear();
+                self.slots.values_mut().for_each(Slot::stop);
+                self.life = Life::Stops { _done: done };
+                self.end_if_empty();
             }
             Request::Census(reply) => {
                 let busy = self.slots.values().filter(|slot| slot.is_taken()).count();
@@ -222,7 +257,14 @@ impl PoolTask {
                 self.slots.remove(&key);
             }
         }
+        self.end_if_empty();
         self.serve();
+    }
+
+    fn end_if_empty(&mut self) {
+        if self.slots.is_empty() && !matches!(self.life, Life::Serves) {
+            self.life = Life::Over;
+        }
     }
 
     /// Serves those who wait, first come first served; who finds a warm process need not wait for the others.

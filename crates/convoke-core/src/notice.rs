@@ -91,6 +91,23 @@ pub enum Event {
         /// All of them.
         settings: Vec<OfferedSetting>,
     },
+    /// The turn waits, because as many agents as may run at once are busy.
+    Waiting {
+        /// How many are served before it, itself included.
+        place: u64,
+    },
+    /// The kernel cannot confine the agent.
+    Unconfined,
+    /// From now on the agent may use this tool in this project without asking.
+    RuleMade {
+        /// The tool.
+        tool: String,
+    },
+    /// The agent was allowed to use this tool without asking, by an earlier word of the human's.
+    RuleApplied {
+        /// The tool.
+        tool: String,
+    },
     /// Something the agent wants people to know.
     Advice {
         /// `info`, `warning` or `error`, in the agent's words.
@@ -200,6 +217,16 @@ fn sentence(event: &Event) -> String {
         Event::Commands { commands } => format!("Commands on offer: {}.", commands.len()),
         Event::Modes { current, .. } => format!("The agent is in mode {current}."),
         Event::Settings { settings } => format!("Settings on offer: {}.", settings.len()),
+        Event::Waiting { place } => {
+            format!("All agent processes are busy; this turn is number {place} in line.")
+        }
+        Event::Unconfined => {
+            "This system cannot confine the agent: it can write wherever you can.".to_owned()
+        }
+        Event::RuleMade { tool } => {
+            format!("From now on {tool} is allowed in this project without asking.")
+        }
+        Event::RuleApplied { tool } => format!("{tool} was allowed without asking, as you said."),
         Event::Advice { severity } => format!("The agent reports: {severity}."),
         Event::Unknown { kind, .. } => {
             format!("The agent sent something Convoke does not know: {kind}.")

@@ -152,6 +152,9 @@ pub struct PermissionRecord {
     /// The tool call that needs it, where the agent says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
+    /// The tool, or the sort of tool, by which a human may allow it from now on; where the agent says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
     /// What the agent wants to do.
     pub title: String,
     /// What the human may choose.

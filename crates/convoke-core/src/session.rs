@@ -19,7 +19,7 @@ use crate::time::Timestamp;
 use crate::turn::Turn;
 use output::Output;
 
-pub use command::{Command, Decision, Effect, Refusal, Reply, Report, ToolUpdate};
+pub use command::{Command, Cut, Decision, Effect, Refusal, Reply, Report, ToolUpdate};
 
 /// Prompts that may wait behind a running turn; one more is refused, and its sender told to wait.
 pub const QUEUE_MAX: usize = 32;

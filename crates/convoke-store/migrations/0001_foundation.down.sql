@@ -2,6 +2,7 @@
 
 DROP TABLE message_search;
 DROP TABLE team_pairs;
+DROP TABLE permission_rules;
 DROP TABLE human_requests;
 DROP TABLE agent_session_ids;
 DROP TABLE agent_messages;

@@ -140,8 +140,20 @@ CREATE TABLE human_requests (
 ) STRICT;
 
 CREATE INDEX human_requests_pending ON human_requests (asked_at) WHERE status = 'pending';
+-- Questions whose asker has gone, which a human may still answer.
+CREATE INDEX human_requests_left ON human_requests (asked_at)
+    WHERE kind = 'questions' AND status IN ('timed_out', 'abandoned');
 CREATE INDEX human_requests_pending_by_session
     ON human_requests (session, asked_at) WHERE status = 'pending';
+
+-- What an agent may do in a project without asking, because a human said so.
+CREATE TABLE permission_rules (
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    agent TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    made_at INTEGER NOT NULL,
+    PRIMARY KEY (project_id, agent, tool)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE team_pairs (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -12,6 +12,7 @@ mod projects;
 mod readers;
 mod requests;
 mod row;
+mod rules;
 pub mod schema;
 mod search;
 mod sessions;
@@ -24,6 +25,7 @@ pub use messages::MessagePage;
 pub use pairs::{Asker, PairChange, PairCreation, PairFilter, PairId, PairStats, StoredPair};
 pub use projects::{NewProject, Project};
 pub use requests::StoredRequest;
+pub use rules::Rule;
 pub use search::{Fragment, Hit, HitPage, HitPlace, SearchQuery};
 pub use sessions::{
     AgentSessionRecord, Archived, NewSession, SessionFilter, SessionKind, SessionOrder,

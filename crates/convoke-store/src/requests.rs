@@ -33,11 +33,45 @@ impl Store {
         .await
     }
 
+    /// Finds the requests whose ids begin so; no more than `limit` of them.
+    pub async fn requests_by_prefix(&self, prefix: &str, limit: u32) -> Result<Vec<StoredRequest>> {
+        let prefix = prefix.to_ascii_lowercase();
+        if !prefix.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-') {
+            return Ok(Vec::new());
+        }
+        // Sorts after every id that begins so.
+        let beyond = format!("{prefix}g");
+        let window = Window::first(limit);
+        self.read_list(window, move |db| {
+            let mut statement = db.prepare_cached(&format!(
+                "{SELECT} WHERE r.id >= ?1 AND r.id < ?2 ORDER BY r.id LIMIT ?3"
+            ))?;
+            let requests = statement.query_map(params![prefix, beyond, window.limit()], request)?;
+            Ok(requests.collect::<rusqlite::Result<_>>()?)
+        })
+        .await
+    }
+
     /// Lists what waits for an answer, the first asked first.
     pub async fn pending_requests(&self, window: Window) -> Result<Vec<StoredRequest>> {
         self.read_list(window, move |db| {
             let mut statement = db.prepare_cached(&format!(
                 "{SELECT} WHERE r.status = 'pending'
+                 ORDER BY r.asked_at, r.rowid LIMIT ?1 OFFSET ?2"
+            ))?;
+            let requests = statement.query_map([window.limit(), window.offset], request)?;
+            Ok(requests.collect::<rusqlite::Result<_>>()?)
+        })
+        .await
+    }
+
+    /// Lists the questions of active sessions that nobody waits for any more and that can still be answered, the first
+    /// asked first.
+    pub async fn left_questions(&self, window: Window) -> Result<Vec<StoredRequest>> {
+        self.read_list(window, move |db| {
+            let mut statement = db.prepare_cached(&format!(
+                "{SELECT} WHERE r.kind = 'questions' AND r.status IN ('timed_out', 'abandoned')
+                 AND s.status = 'active' AND s.archived = 0
                  ORDER BY r.asked_at, r.rowid LIMIT ?1 OFFSET ?2"
             ))?;
             let requests = statement.query_map([window.limit(), window.offset], request)?;

@@ -144,10 +144,10 @@ impl Store {
     pub async fn append(
         &self,
         session: SessionId,
-        messages: Vec<Message>,
+        messages: impl AsRef<[Message]>,
         summary: Summary,
     ) -> Result<()> {
-        self.make(Append::new(session, &messages, summary)?).await
+        self.make(Append::new(session, messages.as_ref(), summary)?).await
     }
 
     /// Records an id by which the agent knows the session from now on. Those before it are kept.

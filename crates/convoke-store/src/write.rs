@@ -4,6 +4,7 @@ pub(crate) mod append;
 pub(crate) mod pairs;
 pub(crate) mod projects;
 mod requests;
+pub(crate) mod rules;
 mod search;
 pub(crate) mod sessions;
 

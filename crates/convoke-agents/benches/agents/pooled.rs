@@ -62,6 +62,7 @@ impl Pooled {
                 Report::TurnEnded { .. } => return Ok((begun.elapsed(), pieces)),
                 Report::Exited(exit) => return Err(format!("the agent ended: {exit}").into()),
                 Report::Resumed(_)
+                | Report::Renewed { .. }
                 | Report::Thought(_)
                 | Report::Planned(_)
                 | Report::ToolCalled(_)

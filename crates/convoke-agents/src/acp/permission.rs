@@ -2,7 +2,7 @@
 
 use convoke_core::id::RequestId;
 use convoke_core::request::{PermissionKind, PermissionOption, PermissionRecord, Request, State};
-use convoke_core::session::Reply;
+use convoke_core::session::{Reply, ToolUpdate};
 use serde_json::{Value, json};
 
 use super::text::{cut_to, of_block};
@@ -34,13 +34,13 @@ struct Open {
 pub(super) type Answer = (Value, Value);
 
 impl Permissions {
-    /// Takes up a request; `known_title` is what is known of the tool call from before.
+    /// Takes up a request; `known` is what was said of the tool call before.
     pub(super) fn ask(
         &mut self,
         id: &Value,
         request: RequestId,
         params: &Value,
-        known_title: Option<&str>,
+        known: Option<&ToolUpdate>,
     ) -> Result<Request, Fault> {
         if self.open.len() >= OPEN_MAX {
             return Err(Fault::new(INTERNAL, "too many permissions are open already"));
@@ -54,7 +54,8 @@ impl Permissions {
         let record = PermissionRecord {
             request_id: request,
             tool_call_id: field(call, "toolCallId").map(str::to_owned),
-            title: title(call, known_title),
+            tool: tool(call, known),
+            title: title(call, known.and_then(known_title)),
             options: options.clone(),
             state: State::Pending,
         };
@@ -99,6 +100,21 @@ impl Open {
             Some(option.option_id.clone())
         })
     }
+}
+
+/// What a human may allow once and for all: the tool, else the sort of tool.
+fn tool(call: &Value, known: Option<&ToolUpdate>) -> Option<String> {
+    // What is of no sort has nothing in common that could be allowed.
+    let is_sort = |kind: &&str| *kind != "other";
+    let told = known.and_then(|known| known.tool.as_deref());
+    let kind = known.and_then(|known| known.kind.as_deref()).or_else(|| field(call, "kind"));
+    let tool = field(call, "name").or(told).or(kind.filter(is_sort))?;
+    Some(cut_to(tool, TITLE_BYTES_MAX))
+}
+
+/// What people know the call by, from all that was said of it.
+fn known_title(known: &ToolUpdate) -> Option<&str> {
+    [&known.title, &known.tool, &known.kind].into_iter().find_map(Option::as_deref)
 }
 
 /// What people are asked.

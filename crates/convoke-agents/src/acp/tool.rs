@@ -58,10 +58,9 @@ impl Tools {
         Some(known).filter(|known| told.as_ref() != Some(known))
     }
 
-    /// What people know the call by, from all that was said of it.
-    pub(super) fn title(&self, id: &str) -> Option<&str> {
-        let known = &self.calls.get(id)?.known;
-        [&known.title, &known.tool, &known.kind].into_iter().find_map(Option::as_deref)
+    /// All that was said of an open call.
+    pub(super) fn known(&self, id: &str) -> Option<&ToolUpdate> {
+        Some(&self.calls.get(id)?.known)
     }
 
     /// Forgets the calls of a turn that is over; some agents never say that they ended.

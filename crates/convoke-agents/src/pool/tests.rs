@@ -242,3 +242,16 @@ async fn t10_a_killed_process_is_noticed_and_replaced() {
     scene.has(0).await;
     assert!(scene.guest("a").await.seat.started.is_some());
 }
+
+#[tokio::test]
+async fn a_stopped_pool_has_no_process_and_starts_none() {
+    let scene = Scene::new(2);
+    let guest = scene.guest("a").await;
+    scene.pool.stop().await;
+    assert_eq!(scene.pool.census().await.processes, 0);
+    guest.seat.closed().await;
+    let (to_session, _reports) = tokio::sync::mpsc::channel(1);
+    let (place, _) = tokio::sync::watch::channel(0);
+    let refused = scene.pool.acquire("b", scene.launch(), to_session, place).await;
+    assert_eq!(refused.unwrap_err().to_string(), "the agent is gone");
+}

@@ -32,7 +32,7 @@ fn s7_words_plans_and_tools_keep_their_shape() {
 #[test]
 fn requests_to_a_human_keep_their_shape() {
     insta::assert_snapshot!(lines(&samples::requests()), @r#"
-    {"options":[{"kind":"allow_once","name":"Allow","optionId":"1"},{"kind":"allow_always","name":"Always","optionId":"2"},{"kind":"reject_once","name":"Deny","optionId":"3"},{"kind":"reject_always","name":"Never","optionId":"4"}],"requestId":"00000000-0000-4000-8000-000000000000","status":"pending","title":"Run tests","toolCallId":"call_1","type":"permission"}
+    {"options":[{"kind":"allow_once","name":"Allow","optionId":"1"},{"kind":"allow_always","name":"Always","optionId":"2"},{"kind":"reject_once","name":"Deny","optionId":"3"},{"kind":"reject_always","name":"Never","optionId":"4"}],"requestId":"00000000-0000-4000-8000-000000000000","status":"pending","title":"Run tests","tool":"Bash","toolCallId":"call_1","type":"permission"}
     {"optionId":"1","options":[],"requestId":"00000000-0000-4000-8000-000000000000","status":"answered","title":"Run tests","type":"permission"}
     {"options":[],"reason":null,"requestId":"00000000-0000-4000-8000-000000000000","status":"rejected","title":"Run tests","type":"permission"}
     {"questions":[{"multiSelect":true,"options":[{"label":"A"},{"description":"second","label":"B"}],"prompt":"Which?","title":"Which"}],"requestId":"00000000-0000-4000-8000-000000000000","status":"pending","type":"question"}
@@ -76,6 +76,10 @@ fn notices_keep_their_shape() {
     {"available":[{"description":"think first","id":"plan","name":"Plan"}],"current":"plan","event":"modes","text":"The agent is in mode plan.","type":"notice"}
     {"current":"default","event":"modes","text":"The agent is in mode default.","type":"notice"}
     {"event":"settings","settings":[{"category":"model","choices":[{"description":"think first","id":"plan","name":"Plan"}],"current":"plan","id":"model","name":"Model"}],"text":"Settings on offer: 1.","type":"notice"}
+    {"event":"waiting","place":2,"text":"All agent processes are busy; this turn is number 2 in line.","type":"notice"}
+    {"event":"unconfined","text":"This system cannot confine the agent: it can write wherever you can.","type":"notice"}
+    {"event":"rule_made","text":"From now on Bash is allowed in this project without asking.","tool":"Bash","type":"notice"}
+    {"event":"rule_applied","text":"Bash was allowed without asking, as you said.","tool":"Bash","type":"notice"}
     {"event":"advice","severity":"warning","text":"The agent reports: warning.","type":"notice"}
     {"event":"unknown","kind":"sparkle","payload":{"glitter":1},"text":"The agent sent something Convoke does not know: sparkle.","type":"notice"}
     "#);

@@ -24,6 +24,9 @@ impl Session {
         }
         match report {
             Report::Resumed(how) => decision.notice(Event::Resumed { how }),
+            Report::Renewed { agent_session } => {
+                decision.effects.push(Effect::RecordAgentSession { agent_session });
+            }
             Report::Said(text) => self.stream(Stream::Text, text, &mut decision),
             Report::Thought(text) => self.stream(Stream::Thinking, text, &mut decision),
             Report::Planned(steps) => {

@@ -9,7 +9,7 @@ use crate::notice::{Notice, Resumed};
 use crate::process::Exit;
 use crate::question::Answer;
 use crate::request::{self, Request, Verdict};
-use crate::turn::{self, Stop};
+use crate::turn::{self, FailureKind, Stop};
 
 use super::{PENDING_MAX, QUEUE_MAX, Status};
 
@@ -58,10 +58,32 @@ pub enum Command {
         /// What is said to it.
         verdict: Verdict,
     },
-    /// Take up a session that was cut off when Convoke was ended.
-    Recover,
+    /// Take up a session that was cut off in the middle.
+    Recover(Cut),
     /// The agent reports.
     Agent(Report),
+}
+
+/// What cut a session off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// Convoke was ended.
+    Ended,
+    /// The task that keeps the session broke down.
+    Broken,
+}
+
+impl Cut {
+    pub(super) fn stop(self) -> Stop {
+        match self {
+            Self::Ended => {
+                Stop::failed(FailureKind::Interrupted, "Convoke was ended in the middle of it")
+            }
+            Self::Broken => {
+                Stop::failed(FailureKind::Internal, "Convoke made a mistake in the middle of it")
+            }
+        }
+    }
 }
 
 /// What an agent's driver reports.
@@ -69,6 +91,11 @@ pub enum Command {
 pub enum Report {
     /// A new process took the conversation up.
     Resumed(Resumed),
+    /// It began another session of its own in the middle of this one.
+    Renewed {
+        /// What it calls that one.
+        agent_session: String,
+    },
     /// It said a piece of its answer.
     Said(String),
     /// It thought aloud.
@@ -142,6 +169,11 @@ pub enum Effect {
     },
     /// End the agent's process.
     StopProcess,
+    /// Record what the agent calls the session from now on.
+    RecordAgentSession {
+        /// The agent's own id.
+        agent_session: String,
+    },
 }
 
 /// What an asker is told.

@@ -74,6 +74,10 @@ impl Session {
             | Event::Commands { .. }
             | Event::Modes { .. }
             | Event::Settings { .. }
+            | Event::Waiting { .. }
+            | Event::Unconfined
+            | Event::RuleMade { .. }
+            | Event::RuleApplied { .. }
             | Event::Advice { .. }
             | Event::Unknown { .. } => {}
         }

@@ -5,9 +5,9 @@ use crate::id::RequestId;
 use crate::message::Draft;
 use crate::notice::{Event, Notice};
 use crate::request::{Delivery, Request, State, Status as RequestStatus, Verdict};
-use crate::turn::{self, FailureKind, Stop, Turn};
+use crate::turn::{self, Stop, Turn};
 
-use super::command::{Command, Decision, Effect, Refusal, Reply};
+use super::command::{Command, Cut, Decision, Effect, Refusal, Reply};
 use super::{QUEUE_MAX, Session, Status};
 
 /// Characters of a title that lists can still show.
@@ -30,7 +30,7 @@ impl Session {
             Command::SettleLate { request, verdict } => {
                 self.settle_late(&request, verdict, decision)
             }
-            Command::Recover => Ok(self.recover(decision)),
+            Command::Recover(cut) => Ok(self.recover(cut, decision)),
             Command::Agent(report) => self.report(report, decision),
         }
     }
@@ -134,12 +134,11 @@ impl Session {
         Ok(decision)
     }
 
-    fn recover(&self, mut decision: Decision) -> Decision {
+    fn recover(&self, cut: Cut, mut decision: Decision) -> Decision {
         self.cut_off(Pending::All, &mut decision);
-        // Their askers died with Convoke; nobody is left to tell.
+        // Their askers are gone; nobody is left to tell.
         decision.effects.clear();
-        let detail = "Convoke was ended in the middle of it";
-        self.end_running(Stop::failed(FailureKind::Interrupted, detail), &mut decision);
+        self.end_running(cut.stop(), &mut decision);
         decision
     }
 

@@ -15,6 +15,8 @@ mod projects;
 #[cfg(test)]
 mod requests;
 #[cfg(test)]
+mod rules;
+#[cfg(test)]
 mod schema;
 #[cfg(test)]
 mod search;

@@ -3,6 +3,7 @@
 use convoke_core::content::Content;
 use convoke_core::id::RequestId;
 use convoke_core::message::Draft;
+use convoke_core::notice::{Event, Notice};
 use convoke_core::request::{
     Choice, PermissionKind, PermissionOption, PermissionRecord, QuestionRecord, Request, State,
 };
@@ -17,7 +18,14 @@ fn permission(request_id: RequestId, state: State<Choice>) -> PermissionRecord {
         kind: PermissionKind::AllowOnce,
     };
     let title = "rm -r build".to_owned();
-    PermissionRecord { request_id, tool_call_id: None, title, options: vec![allow], state }
+    PermissionRecord {
+        request_id,
+        tool_call_id: None,
+        tool: None,
+        title,
+        options: vec![allow],
+        state,
+    }
 }
 
 fn asks(record: &PermissionRecord) -> Draft {
@@ -112,4 +120,36 @@ async fn a_request_of_another_session_is_refused_and_stays_as_it_was() {
     assert_eq!(stored.request, Request::Permission(asked));
     let untouched = world.store.session(two.id).await.unwrap().unwrap();
     assert_eq!(untouched.summary.last_seq.get(), 0);
+}
+
+#[tokio::test]
+async fn q4_questions_whose_asker_left_are_listed_while_their_session_is_active() {
+    let world = World::new().await;
+    let mut talk = world.talk().await;
+    let ids = [request_id(), request_id(), request_id()];
+    let states = [State::Abandoned, State::TimedOut, State::Rejected { reason: None }];
+    for (request_id, state) in ids.into_iter().zip(states) {
+        let record = QuestionRecord { request_id, questions: vec![], state };
+        talk.say(&world.store, [Draft::system(Content::Question(record))]).await;
+    }
+    talk.say(&world.store, [asks(&permission(request_id(), State::Abandoned))]).await;
+    let left = world.store.left_questions(ALL).await.unwrap();
+    let left: Vec<RequestId> = left.iter().map(|stored| stored.request.id()).collect();
+    assert_eq!(left, ids[..2]);
+    let archived = Notice::new(Event::Archived);
+    talk.say(&world.store, [Draft::system(archived)]).await;
+    assert_eq!(world.store.left_questions(ALL).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn requests_are_found_by_the_beginning_of_their_ids() {
+    let world = World::new().await;
+    let mut talk = world.talk().await;
+    let id = request_id();
+    talk.say(&world.store, [asks(&permission(id, State::Pending))]).await;
+    let prefix = id.to_string()[..8].to_uppercase();
+    let found = world.store.requests_by_prefix(&prefix, 10).await.unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].request.id(), id);
+    assert_eq!(world.store.requests_by_prefix("xyz", 10).await.unwrap(), []);
 }

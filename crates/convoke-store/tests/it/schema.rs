@@ -74,6 +74,8 @@ async fn s11_what_is_looked_up_often_has_an_index() {
         "SELECT n FROM agent_session_ids WHERE agent_session_id = 'x' ORDER BY n DESC",
         "SELECT id FROM human_requests WHERE status = 'pending' ORDER BY asked_at",
         "SELECT id FROM human_requests WHERE status = 'pending' AND session = 1 ORDER BY asked_at",
+        "SELECT id FROM human_requests WHERE kind = 'questions'
+             AND status IN ('timed_out', 'abandoned') ORDER BY asked_at",
         "SELECT id FROM team_pairs WHERE to_team = 'b' AND coalesce(from_team, '') = ''
              AND coalesce(thread, '') = '' AND status <> 'archived'",
         "SELECT id FROM team_pairs ORDER BY last_used_at DESC LIMIT 5",
@@ -89,6 +91,7 @@ async fn s11_what_is_looked_up_often_has_an_index() {
     SEARCH agent_session_ids USING COVERING INDEX agent_session_ids_by_id (agent_session_id=?)
     SCAN human_requests USING INDEX human_requests_pending
     SEARCH human_requests USING INDEX human_requests_pending_by_session (session=?)
+    SCAN human_requests USING INDEX human_requests_left
     SEARCH team_pairs USING INDEX team_pairs_once (to_team=? AND <expr>=? AND <expr>=?)
     SCAN team_pairs USING COVERING INDEX team_pairs_by_use
     SEARCH projects USING INDEX projects_by_path (path=?)

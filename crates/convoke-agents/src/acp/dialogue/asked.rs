@@ -38,7 +38,7 @@ impl Dialogue {
         let terminals = &self.host.terminals;
         let update = is_more.then(|| self.translator.tools.hear(call, &|id| terminals.shown(id)));
         let known = call.get("toolCallId").and_then(Value::as_str);
-        let known = known.and_then(|id| self.translator.tools.title(id));
+        let known = known.and_then(|id| self.translator.tools.known(id));
         let request = RequestId::from_random((self.random)());
         match self.permissions.ask(&id, request, params, known) {
             Ok(request) => {

@@ -170,7 +170,7 @@ async fn a_permission_for_a_tool_that_was_never_announced_announces_it() {
     scene.reply(0, Reply::Chosen { option_id: "proceed_all".to_owned() }).await;
     insta::assert_snapshot!(scene.transcript(), @r#"
     ! tool write_file__1, title "Writing to a.txt", kind "edit", result {"diffs":[{"path":"a.txt","newText":"hi"}]}
-    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"write_file__1","title":"Writing to a.txt","options":[{"optionId":"proceed_once","name":"Yes","kind":"allow_once"},{"optionId":"proceed_all","name":"Yes, and for all","kind":"allow_once"},{"optionId":"no_always","name":"Never","kind":"reject_always"},{"optionId":"no","name":"No","kind":"reject_once"}],"status":"pending"}
+    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"write_file__1","tool":"edit","title":"Writing to a.txt","options":[{"optionId":"proceed_once","name":"Yes","kind":"allow_once"},{"optionId":"proceed_all","name":"Yes, and for all","kind":"allow_once"},{"optionId":"no_always","name":"Never","kind":"reject_always"},{"optionId":"no","name":"No","kind":"reject_once"}],"status":"pending"}
     > {"id":0,"result":{"outcome":{"optionId":"proceed_all","outcome":"selected"}}}
     "#);
 }

@@ -56,6 +56,7 @@ impl Turn {
             Report::Noticed(notice) if is_deed(&notice.event) => self.seen = Seen::Enough,
             Report::Noticed(_)
             | Report::Resumed(_)
+            | Report::Renewed { .. }
             | Report::Spent(_)
             | Report::Withdrew(_)
             | Report::TurnEnded { .. }
@@ -73,6 +74,10 @@ const fn is_deed(event: &Event) -> bool {
         }
         Event::Commands { .. }
         | Event::Settings { .. }
+        | Event::Waiting { .. }
+        | Event::Unconfined
+        | Event::RuleMade { .. }
+        | Event::RuleApplied { .. }
         | Event::TurnEnded { .. }
         | Event::CancelAsked { .. }
         | Event::Resumed { .. }

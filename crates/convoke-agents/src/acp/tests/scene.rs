@@ -246,6 +246,7 @@ pub(in crate::acp) fn reported(report: &Report) -> String {
     let json = |value: &dyn erased::Json| value.json();
     match report {
         Report::Resumed(how) => format!("! resumed {how:?}"),
+        Report::Renewed { agent_session } => format!("! renewed {agent_session}"),
         Report::Said(text) => format!("! said {text:?}"),
         Report::Thought(text) => format!("! thought {text:?}"),
         Report::Planned(steps) => format!("! planned {}", json(steps)),

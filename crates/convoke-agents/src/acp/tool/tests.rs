@@ -151,7 +151,7 @@ fn no_more_calls_are_remembered_than_there_is_room_for() {
         tools.hear(&json!({"toolCallId": format!("{number:04}"), "title": "x"}), &|_| None);
     }
     assert_eq!(tools.calls.len(), CALLS_MAX);
-    assert_eq!(tools.title("0000"), None);
-    assert_eq!(tools.title("0511"), Some("x"));
+    assert_eq!(tools.known("0000"), None);
+    assert_eq!(tools.known("0511").and_then(|known| known.title.as_deref()), Some("x"));
     assert_eq!(tools.hear(&json!({"title": "of no call"}), &|_| None), None);
 }

@@ -70,6 +70,7 @@ impl Conversation {
                 let record = PermissionRecord {
                     request_id: id,
                     tool_call_id,
+                    tool: Some(tool.to_owned()).filter(|tool| !tool.is_empty()),
                     title: title(request, tool, input),
                     options: options(&always),
                     state: State::Pending,

@@ -1,6 +1,7 @@
 //! What the agent says about itself while it works.
 
 use convoke_core::notice::Event;
+use convoke_core::session::Report;
 use serde_json::Value;
 
 use super::{Conversation, word};
@@ -31,6 +32,7 @@ impl Conversation {
                 "Claude forgot the conversation and began a new one, which it calls {session}."
             );
             self.advise("warning", text);
+            self.tell(Report::Renewed { agent_session: self.session.clone() });
         }
     }
 

@@ -95,6 +95,7 @@ fn permission() -> impl Strategy<Value = PermissionRecord> {
     (any::<[u8; 16]>(), of(any::<String>()), any::<String>(), state(choice)).prop_map(
         |(id, tool_call_id, title, state)| PermissionRecord {
             request_id: RequestId::from_random(id),
+            tool: tool_call_id.clone(),
             tool_call_id,
             title,
             options: Vec::new(),

@@ -89,6 +89,7 @@ pub(super) fn requests() -> Vec<Content> {
     let permission = |state| PermissionRecord {
         request_id,
         tool_call_id: None,
+        tool: None,
         title: "Run tests".to_owned(),
         options: Vec::new(),
         state,
@@ -120,6 +121,7 @@ pub(super) fn requests() -> Vec<Content> {
     vec![
         Content::Permission(PermissionRecord {
             tool_call_id: Some("call_1".to_owned()),
+            tool: Some("Bash".to_owned()),
             options: vec![
                 option("1", "Allow", PermissionKind::AllowOnce),
                 option("2", "Always", PermissionKind::AllowAlways),
@@ -197,6 +199,10 @@ pub(super) fn notices() -> Vec<Content> {
                     choices: vec![choice],
                 }],
             },
+            Event::Waiting { place: 2 },
+            Event::Unconfined,
+            Event::RuleMade { tool: "Bash".to_owned() },
+            Event::RuleApplied { tool: "Bash".to_owned() },
             Event::Advice { severity: "warning".to_owned() },
             Event::Unknown { kind: "sparkle".to_owned(), payload: json!({"glitter": 1}) },
         ]);

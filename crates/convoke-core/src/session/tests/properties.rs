@@ -169,7 +169,10 @@ fn final_requests(scene: &Scene) -> Vec<crate::request::Request> {
 fn started_turn(effect: &Effect) -> Option<Seq> {
     match effect {
         Effect::StartTurn { turn } => Some(*turn),
-        Effect::CancelTurn { .. } | Effect::Reply { .. } | Effect::StopProcess => None,
+        Effect::CancelTurn { .. }
+        | Effect::Reply { .. }
+        | Effect::StopProcess
+        | Effect::RecordAgentSession { .. } => None,
     }
 }
 

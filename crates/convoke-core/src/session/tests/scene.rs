@@ -8,7 +8,7 @@ use crate::message::{Message, Role, Seq};
 use crate::notice::{Event, Resumed};
 use crate::process::Exit;
 use crate::request::{Answers, Choice, Request, Verdict};
-use crate::session::{Command, Decision, Effect, Refusal, Reply, Report, Session, ToolUpdate};
+use crate::session::{Command, Cut, Decision, Effect, Refusal, Reply, Report, Session, ToolUpdate};
 use crate::time::Timestamp;
 use crate::turn::Stop;
 
@@ -117,7 +117,7 @@ impl Scene {
                 request: last("question").unwrap_or_else(|| question(count)),
                 verdict: answers(),
             },
-            "recover" => Command::Recover,
+            "recover" => Command::Recover(Cut::Ended),
             word => match word.strip_prefix("prompt:") {
                 Some(text) => Command::Prompt { text: text.to_owned() },
                 None => Command::Agent(self.report(word, count, last("permission"))),

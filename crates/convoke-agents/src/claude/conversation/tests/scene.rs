@@ -122,6 +122,7 @@ fn show_report(report: &Report) -> String {
         Report::Withdrew(id) => format!("withdrew {id}"),
         Report::TurnEnded { turn, stop } => format!("ended {turn}: {}", stop.sentence()),
         Report::Spent(usage) => format!("spent {}", serde_json::to_string(usage).unwrap()),
+        Report::Renewed { agent_session } => format!("renewed {agent_session}"),
         Report::Planned(_) | Report::Resumed(_) | Report::Exited(_) | Report::Failed { .. } => {
             format!("{report:?}")
         }

@@ -240,6 +240,7 @@ fn a_conversation_that_claude_forgets_is_told() {
     insta::assert_snapshot!(told, @r#"
     > {"message":{"content":"/clear","role":"user"},"parent_tool_use_id":null,"session_id":"","type":"user","uuid":"$1"}
     notice {"event":"advice","severity":"warning"}: Claude forgot the conversation and began a new one, which it calls other.
+    renewed other
     spent {"cost":{"amount":0.0,"currency":"USD"}}
     ended 1: The turn ended.
     "#);
