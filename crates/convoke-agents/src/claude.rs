@@ -28,7 +28,7 @@ use conversation::Conversation;
 use talk::{End, Talk};
 
 pub use create::create_session;
-pub use session_file::session_file;
+pub use session_file::{session_file, session_file_in};
 
 /// How long it may take to exit after it closed its output; then it is killed.
 const EXIT_GRACE: Duration = Duration::from_secs(1);

@@ -5,7 +5,7 @@
 
 mod slot;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use convoke_core::session::Report;
@@ -75,6 +75,7 @@ enum Request {
     Release { key: String, done: oneshot::Sender<()> },
     Stop { done: oneshot::Sender<()> },
     Census(oneshot::Sender<Census>),
+    Keys(oneshot::Sender<BTreeSet<String>>),
 }
 
 /// A caller who wants a process.
@@ -137,6 +138,15 @@ impl Pool {
             // Dropped unanswered with the last process.
             gone.await.ok();
         }
+    }
+
+    /// The keys that have a process.
+    pub async fn keys(&self) -> BTreeSet<String> {
+        let (reply, keys) = oneshot::channel();
+        if self.mailbox.send(Request::Keys(reply)).await.is_err() {
+            return BTreeSet::new();
+        }
+        keys.await.unwrap_or_default()
     }
 
     /// Counts the processes.
@@ -214,6 +224,10 @@ impl PoolTask {
                 self.slots.values_mut().for_each(Slot::stop);
                 self.life = Life::Stops { _done: done };
                 self.end_if_empty();
+            }
+            Request::Keys(reply) => {
+                // Whoever asked may have stopped waiting.
+                reply.send(self.slots.keys().cloned().collect()).ok();
             }
             Request::Census(reply) => {
                 let busy = self.slots.values().filter(|slot| slot.is_taken()).count();

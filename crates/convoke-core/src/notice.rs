@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::id::SessionId;
 use crate::message::Seq;
 use crate::process::Exit;
 use crate::turn::Stop;
@@ -107,6 +108,16 @@ pub enum Event {
     RuleApplied {
         /// The tool.
         tool: String,
+    },
+    /// The session goes on where another one grew too long, with a summary of it.
+    Continues {
+        /// The one before.
+        session: SessionId,
+    },
+    /// The session grew too long, and another one goes on with a summary of it.
+    ContinuedIn {
+        /// The one after.
+        session: SessionId,
     },
     /// Something the agent wants people to know.
     Advice {
@@ -227,6 +238,12 @@ fn sentence(event: &Event) -> String {
             format!("From now on {tool} is allowed in this project without asking.")
         }
         Event::RuleApplied { tool } => format!("{tool} was allowed without asking, as you said."),
+        Event::Continues { session } => {
+            format!("This session goes on from session {session}, with a summary of it.")
+        }
+        Event::ContinuedIn { session } => {
+            format!("This conversation goes on in session {session}, with a summary of this one.")
+        }
         Event::Advice { severity } => format!("The agent reports: {severity}."),
         Event::Unknown { kind, .. } => {
             format!("The agent sent something Convoke does not know: {kind}.")

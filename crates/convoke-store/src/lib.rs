@@ -4,6 +4,7 @@
 //! change is acknowledged after its commit, and what people said only when it is on disk. Lists and logs come in
 //! pages: no function returns everything.
 
+mod analytics;
 mod error;
 mod messages;
 mod open;
@@ -20,6 +21,7 @@ mod store;
 mod write;
 mod writer;
 
+pub use analytics::{PairActivity, PairUsage};
 pub use error::{Cause, Error, Result};
 pub use messages::MessagePage;
 pub use pairs::{Asker, PairChange, PairCreation, PairFilter, PairId, PairStats, StoredPair};

@@ -14,7 +14,7 @@ pub fn session_file(home: &Path, workspace: &Path, id: &str) -> PathBuf {
 }
 
 /// The same below the folder that `CLAUDE_CONFIG_DIR` names instead of `~/.claude`.
-pub(super) fn session_file_in(settings: &Path, workspace: &Path, id: &str) -> PathBuf {
+pub fn session_file_in(settings: &Path, workspace: &Path, id: &str) -> PathBuf {
     settings.join("projects").join(folder_name(workspace)).join(format!("{id}.jsonl"))
 }
 

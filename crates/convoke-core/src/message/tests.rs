@@ -80,6 +80,8 @@ fn notices_keep_their_shape() {
     {"event":"unconfined","text":"This system cannot confine the agent: it can write wherever you can.","type":"notice"}
     {"event":"rule_made","text":"From now on Bash is allowed in this project without asking.","tool":"Bash","type":"notice"}
     {"event":"rule_applied","text":"Bash was allowed without asking, as you said.","tool":"Bash","type":"notice"}
+    {"event":"continues","session":"00000000-0000-4000-8000-000000000000","text":"This session goes on from session 00000000-0000-4000-8000-000000000000, with a summary of it.","type":"notice"}
+    {"event":"continued_in","session":"00000000-0000-4000-8000-000000000000","text":"This conversation goes on in session 00000000-0000-4000-8000-000000000000, with a summary of this one.","type":"notice"}
     {"event":"advice","severity":"warning","text":"The agent reports: warning.","type":"notice"}
     {"event":"unknown","kind":"sparkle","payload":{"glitter":1},"text":"The agent sent something Convoke does not know: sparkle.","type":"notice"}
     "#);

@@ -23,6 +23,8 @@ pub enum Command {
     },
     /// Stop the running turn; the session goes on.
     CancelTurn,
+    /// Stop the running turn and all that wait; the session goes on.
+    CancelTurns,
     /// End the session well.
     Complete {
         /// Why: `user`, `idle_timeout`, `made_room`, …

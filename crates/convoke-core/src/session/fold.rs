@@ -78,6 +78,8 @@ impl Session {
             | Event::Unconfined
             | Event::RuleMade { .. }
             | Event::RuleApplied { .. }
+            | Event::Continues { .. }
+            | Event::ContinuedIn { .. }
             | Event::Advice { .. }
             | Event::Unknown { .. } => {}
         }

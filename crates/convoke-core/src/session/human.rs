@@ -20,6 +20,7 @@ impl Session {
         match command {
             Command::Prompt { text } => self.prompt(text, decision),
             Command::CancelTurn => self.cancel_turn(decision),
+            Command::CancelTurns => self.cancel_turns(decision),
             Command::Complete { reason } => self.end(Event::Completed { reason }, decision),
             Command::Cancel { reason } => self.end(Event::Cancelled { reason }, decision),
             Command::Resume => self.resume(decision),
@@ -68,6 +69,13 @@ impl Session {
             self.drop_pending(Pending::Permissions, &mut decision);
         }
         Ok(decision)
+    }
+
+    fn cancel_turns(&self, mut decision: Decision) -> Result<Decision, Refusal> {
+        for turn in self.queue() {
+            decision.notice(Event::TurnEnded { turn, stop: Stop::Cancelled });
+        }
+        self.cancel_turn(decision)
     }
 
     fn end(&self, event: Event, mut decision: Decision) -> Result<Decision, Refusal> {

@@ -87,6 +87,30 @@ fn s3_a_cancelled_turn_answers_its_permissions_and_leaves_the_session_active() {
 }
 
 #[test]
+fn s3_stopping_everything_empties_the_queue_too() {
+    insta::assert_snapshot!(play("prompt prompt prompt stop-all end prompt"), @r#"
+    prompt
+      1 user text "p"
+      ! StartTurn { turn: Seq(1) }
+    prompt
+      2 user text "p"
+    prompt
+      3 user text "p"
+    stop-all
+      4 system turn_ended 2 cancelled
+      5 system turn_ended 3 cancelled
+      6 system cancel_asked 1
+      ! CancelTurn { turn: Seq(1) }
+    end
+      7 system turn_ended 1 end_turn
+    prompt
+      8 user text "p"
+      ! StartTurn { turn: Seq(8) }
+    = active, settled at 7, titled p, running 8
+    "#);
+}
+
+#[test]
 fn s3_completing_ends_everything_and_can_be_resumed() {
     insta::assert_snapshot!(play("prompt say prompt ask complete prompt say resume prompt"), @r#"
     prompt

@@ -23,7 +23,7 @@ async fn a_rule_holds_for_one_tool_of_one_agent_in_one_project_until_it_is_forgo
     assert!(!world.store.has_rule(world.project, &claude, "Write").await.unwrap());
     assert!(!world.store.has_rule(world.project, &codex, "Bash").await.unwrap());
     assert!(!world.store.has_rule(elsewhere, &claude, "Bash").await.unwrap());
-    assert_eq!(world.store.rules(world.project).await.unwrap(), [rule.clone()]);
+    assert_eq!(world.store.rules(world.project).await.unwrap(), std::slice::from_ref(&rule));
     world.store.remove_rule(rule).await.unwrap();
     assert_eq!(world.store.rules(world.project).await.unwrap(), []);
 }

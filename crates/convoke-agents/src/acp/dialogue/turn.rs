@@ -78,6 +78,8 @@ const fn is_deed(event: &Event) -> bool {
         | Event::Unconfined
         | Event::RuleMade { .. }
         | Event::RuleApplied { .. }
+        | Event::Continues { .. }
+        | Event::ContinuedIn { .. }
         | Event::TurnEnded { .. }
         | Event::CancelAsked { .. }
         | Event::Resumed { .. }

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::content::{
     Content, Cost, Diff, PlanPriority, PlanStatus, PlanStep, Tool, ToolResult, ToolStatus, Usage,
 };
-use crate::id::RequestId;
+use crate::id::{RequestId, SessionId};
 use crate::message::Seq;
 use crate::notice::{Event, Notice, OfferedChoice, OfferedCommand, OfferedSetting, Resumed};
 use crate::process::Exit;
@@ -161,6 +161,7 @@ pub(super) fn notices() -> Vec<Content> {
         name: "Plan".to_owned(),
         description: Some("think first".to_owned()),
     };
+    let session = SessionId::from_random([0; 16]);
     let exits = [
         Exit::default(),
         Exit { exit_code: Some(1), stderr_tail: Some("panicked".to_owned()), signal: None },
@@ -203,6 +204,8 @@ pub(super) fn notices() -> Vec<Content> {
             Event::Unconfined,
             Event::RuleMade { tool: "Bash".to_owned() },
             Event::RuleApplied { tool: "Bash".to_owned() },
+            Event::Continues { session },
+            Event::ContinuedIn { session },
             Event::Advice { severity: "warning".to_owned() },
             Event::Unknown { kind: "sparkle".to_owned(), payload: json!({"glitter": 1}) },
         ]);

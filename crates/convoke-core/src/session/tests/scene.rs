@@ -103,6 +103,7 @@ impl Scene {
             "prompt" => Command::Prompt { text: "p".to_owned() },
             "blank" => Command::Prompt { text: " \n".to_owned() },
             "stop" => Command::CancelTurn,
+            "stop-all" => Command::CancelTurns,
             "complete" => Command::Complete { reason: "user".to_owned() },
             "cancel" => Command::Cancel { reason: "user".to_owned() },
             "resume" => Command::Resume,

@@ -1,0 +1,148 @@
+//! Figures about how teams talk: when, and what it cost.
+
+use convoke_core::team::Pair;
+use convoke_core::time::Timestamp;
+use rusqlite::{Row, params};
+
+use crate::error::Result;
+use crate::pairs::PairId;
+use crate::row;
+use crate::store::Store;
+
+/// Rows of one answer; beyond that the oldest days are left out.
+const ROWS_MAX: u32 = 10_000;
+
+/// How much a pair said in one stretch of time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PairActivity {
+    /// Who talked to whom.
+    pub pair: Pair,
+    /// When the stretch began.
+    pub from: Timestamp,
+    /// Questions in it.
+    pub prompts: u64,
+    /// Turns that failed in it.
+    pub failures: u64,
+    /// Times that the agent made room in its context, or a successor took over.
+    pub compactions: u64,
+}
+
+/// What a pair has cost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairUsage {
+    /// The pair.
+    pub id: PairId,
+    /// Tokens that models read, where agents say so.
+    pub input_tokens: u64,
+    /// Tokens that models wrote, where agents say so.
+    pub output_tokens: u64,
+    /// Money, by currency.
+    pub cost: Vec<(String, f64)>,
+}
+
+/// Every session that a pair has talked in: the one of now, and those that it goes on from.
+///
+/// A session says so among its first messages, and is looked for nowhere else.
+const LINEAGE: &str = "WITH RECURSIVE lineage (pair, session, generation) AS (
+        SELECT p.id, s.n, 0 FROM team_pairs AS p
+        CROSS JOIN agent_sessions AS s ON s.id = p.session_id
+      UNION
+        SELECT l.pair, s.n, l.generation + 1 FROM lineage AS l
+        CROSS JOIN agent_messages AS m ON m.session = l.session AND m.seq <= 10
+            AND m.role = 'system' AND json_extract(m.content, '$.event') = 'continues'
+        CROSS JOIN agent_sessions AS s ON s.id = json_extract(m.content, '$.session')
+        WHERE l.generation < 1000
+    )";
+
+impl Store {
+    /// What every pair said since a moment, in stretches of so many milliseconds, the newest first.
+    pub async fn pair_activity(&self, since: Timestamp, stretch: i64) -> Result<Vec<PairActivity>> {
+        let stretch = stretch.max(1);
+        self.read_aside(move |db| {
+            let mut statement = db.prepare_cached(&format!(
+                "{LINEAGE} SELECT p.from_team, p.to_team, p.thread,
+                        (m.timestamp / ?2) * ?2 AS start,
+                        sum(m.role = 'user'),
+                        sum(m.role = 'system' AND json_extract(m.content, '$.event') = 'turn_ended'
+                            AND json_extract(m.content, '$.stopReason') = 'failed'),
+                        sum(m.role = 'system'
+                            AND json_extract(m.content, '$.event') IN ('compacted', 'continues'))
+                 FROM lineage AS l
+                 CROSS JOIN team_pairs AS p ON p.id = l.pair
+                 CROSS JOIN agent_messages AS m ON m.session = l.session AND m.role <> 'agent'
+                 WHERE m.timestamp > ?1
+                 GROUP BY p.id, start ORDER BY start DESC, p.id LIMIT ?3"
+            ))?;
+            let found = statement
+                .query_map(params![since.as_millis(), stretch, ROWS_MAX], activity)?
+                .collect::<rusqlite::Result<_>>()?;
+            Ok(found)
+        })
+        .await
+    }
+
+    /// What every pair has cost so far.
+    pub async fn pair_usage(&self) -> Result<Vec<PairUsage>> {
+        self.read_aside(|db| {
+            // What an agent says of money is the sum of its session so far, of tokens the last turn.
+            let mut statement = db.prepare_cached(&format!(
+                "{LINEAGE} SELECT id, sum(input), sum(output), currency, sum(amount) FROM (
+                     SELECT l.pair AS id,
+                            sum(coalesce(json_extract(m.content, '$.inputTokens'), 0)) AS input,
+                            sum(coalesce(json_extract(m.content, '$.outputTokens'), 0)) AS output,
+                            json_extract(m.content, '$.cost.currency') AS currency,
+                            max(coalesce(json_extract(m.content, '$.cost.amount'), 0.0)) AS amount
+                     FROM lineage AS l
+                     CROSS JOIN agent_messages AS m ON m.session = l.session AND m.role = 'system'
+                     WHERE json_extract(m.content, '$.type') = 'usage'
+                     GROUP BY l.pair, l.session, currency
+                 ) GROUP BY id, currency ORDER BY id"
+            ))?;
+            let rows =
+                statement.query_map([], usage)?.collect::<rusqlite::Result<Vec<PairUsage>>>()?;
+            Ok(merged(rows))
+        })
+        .await
+    }
+}
+
+fn activity(row: &Row<'_>) -> rusqlite::Result<PairActivity> {
+    Ok(PairActivity {
+        pair: Pair {
+            from: row::optional_text(row, 0)?,
+            to: row::text(row, 1)?,
+            thread: row.get(2)?,
+        },
+        from: row::moment(row, 3)?,
+        prompts: row.get(4)?,
+        failures: row.get(5)?,
+        compactions: row.get(6)?,
+    })
+}
+
+fn usage(row: &Row<'_>) -> rusqlite::Result<PairUsage> {
+    let currency: Option<String> = row.get(3)?;
+    let amount: f64 = row.get(4)?;
+    Ok(PairUsage {
+        id: PairId::new(row.get(0)?),
+        input_tokens: row.get(1)?,
+        output_tokens: row.get(2)?,
+        cost: currency.map(|currency| (currency, amount)).into_iter().collect(),
+    })
+}
+
+/// Rows of the same pair, one for each currency, as one.
+fn merged(rows: Vec<PairUsage>) -> Vec<PairUsage> {
+    let mut all: Vec<PairUsage> = Vec::new();
+    for row in rows {
+        match all.last_mut() {
+            Some(last) if last.id == row.id => {
+                last.input_tokens += row.input_tokens;
+                last.output_tokens += row.output_tokens;
+                last.cost.extend(row.cost);
+            }
+            Some(_) | None => all.push(row),
+        }
+    }
+    all
+}
