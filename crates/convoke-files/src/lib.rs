@@ -1,13 +1,14 @@
 //! The file system as meeting place: programs that know nothing of each other meet in a folder.
 //!
 //! Atomic writes, locks that survive their holders' deaths, and being woken by changes; on top of them the
-//! question sessions of `questions`. There is no daemon here and no database.
+//! question sessions of `questions` and the conversations of `transcripts`. There is no daemon here and no database.
 
 pub mod atomic;
 mod error;
 pub mod lock;
 pub mod questions;
 mod read;
+pub mod transcripts;
 pub mod watch;
 
 pub use error::{Error, Result};

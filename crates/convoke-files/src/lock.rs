@@ -71,6 +71,27 @@ impl Drop for Lock {
     }
 }
 
+/// Whether a living program holds a lock at this moment. Takes nothing, clears nothing, and keeps nobody waiting.
+pub(crate) fn is_held_now(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else { return false };
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => true,
+        Err(TryLockError::Error(_)) => false,
+        Ok(()) => {
+            let written_at = file.metadata().and_then(|file| file.modified());
+            written_at.is_ok_and(|written_at| is_held(pid_in(&file), written_at))
+        }
+    }
+}
+
+/// The PID in a lock file.
+fn pid_in(mut file: &File) -> Option<u32> {
+    let mut text = String::new();
+    // Garbage need not be text.
+    (&mut file).take(64).read_to_string(&mut text).unwrap_or_default();
+    text.split_whitespace().next().and_then(|word| word.parse().ok())
+}
+
 /// Makes the lock file, or tells that there is one. It appears with its PID written and its lock held.
 fn create(path: &Path) -> io::Result<Option<File>> {
     let mut temp = temporary(path.parent().unwrap_or(Path::new(".")))?;
@@ -108,15 +129,12 @@ fn clear_if_stale(path: &Path) -> io::Result<Found> {
         // What is not there, or cannot be looked at, is told of by the attempt to open it.
         Ok(_) | Err(_) => {}
     }
-    let mut file = match File::open(path) {
+    let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Gone),
         Err(error) => return Err(error),
     };
-    let mut text = String::new();
-    // Garbage need not be text.
-    (&mut file).take(64).read_to_string(&mut text).unwrap_or_default();
-    let pid = text.split_whitespace().next().and_then(|word| word.parse::<u32>().ok());
+    let pid = pid_in(&file);
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => return Ok(Found::Held { pid }),
         Err(TryLockError::Error(error)) => return Err(error),
@@ -158,7 +176,12 @@ fn process_start(pid: u32) -> Option<SystemTime> {
     // The name of the program stands in parentheses and may hold anything, so count from its end.
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, fields) = stat.rsplit_once(')')?;
-    let ticks: u64 = fields.split_whitespace().nth(19)?.parse().ok()?;
+    let mut fields = fields.split_whitespace();
+    // One that has ended keeps its PID until its parent has looked at it, which may take long or never happen.
+    if matches!(fields.next()?, "Z" | "X") {
+        return None;
+    }
+    let ticks: u64 = fields.nth(18)?.parse().ok()?;
     let since_boot = Duration::from_secs(ticks / rustix::param::clock_ticks_per_second());
     Some(boot_time()? + since_boot)
 }

@@ -1,8 +1,9 @@
-//! Question sessions in files: asking, waiting and listing, beside what the file system itself needs.
+//! Question sessions and transcripts in files: asking, waiting and listing, beside what the file system itself needs.
 
 mod asking;
 mod folder;
 mod listing;
+mod transcripts;
 mod waiting;
 
 use convoke_testkit::bench::{Bench, Result};
@@ -20,6 +21,9 @@ fn main() -> Result<()> {
     }
     if bench.wants(&listing::ROWS) {
         listing::measure(&mut bench)?;
+    }
+    if bench.wants(&transcripts::ROWS) {
+        transcripts::measure(&mut bench)?;
     }
     bench.finish()
 }

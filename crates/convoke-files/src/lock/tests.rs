@@ -1,6 +1,6 @@
 //! Locks that were left behind, forged, recycled and fought over.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::*;
 
@@ -42,6 +42,21 @@ fn q7_a_dead_holders_lock_is_cleared() {
     child.wait().unwrap();
     leave(&path, pid.to_string().as_bytes(), SystemTime::now());
     assert_eq!(holder(&path), "free");
+}
+
+#[test]
+fn q7_a_holder_that_ended_and_that_nobody_has_buried_holds_nothing() {
+    let (_folder, path) = scene();
+    let mut child = Command::new("true").stdout(Stdio::piped()).spawn().unwrap();
+    // The end of its output is the end of the program; its PID stays until somebody waits for it.
+    child.stdout.take().unwrap().read_to_end(&mut Vec::new()).unwrap();
+    let stat = format!("/proc/{}/stat", child.id());
+    while !fs::read_to_string(&stat).unwrap().contains(") Z ") {
+        std::thread::yield_now();
+    }
+    leave(&path, child.id().to_string().as_bytes(), SystemTime::now());
+    assert_eq!(holder(&path), "free");
+    child.wait().unwrap();
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Question sessions in real folders, with real processes.
+//! Question sessions and transcripts in real folders, with real processes.
 
 #[cfg(test)]
 mod asking;
@@ -12,5 +12,17 @@ mod races;
 mod scene;
 #[cfg(test)]
 mod settling;
+#[cfg(test)]
+mod transcript_cleaning;
+#[cfg(test)]
+mod transcript_damage;
+#[cfg(test)]
+mod transcript_listing;
+#[cfg(test)]
+mod transcript_races;
+#[cfg(test)]
+mod transcript_scene;
+#[cfg(test)]
+mod transcripts;
 #[cfg(test)]
 mod waiting;

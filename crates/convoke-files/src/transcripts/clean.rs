@@ -1,0 +1,144 @@
+//! Deleting transcripts, one by name or all that are old.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::time::Duration;
+use std::{fs, io};
+
+use convoke_core::time::Timestamp;
+
+use super::format::{Parsed, Record};
+use super::lines::Lines;
+use super::recover::changed_at;
+use super::writer::unwritable;
+use super::{BAD_ENDING, Damage, Error, Id, Result, Transcripts};
+use crate::atomic::{TEMP_SUFFIX, sync_folder};
+use crate::lock::Lock;
+
+/// What a cleaning did.
+#[derive(Debug, Default)]
+pub struct Cleaned {
+    /// Transcripts that were deleted.
+    pub deleted: Vec<Id>,
+    /// Old transcripts that stay, since somebody has them open.
+    pub open: Vec<Id>,
+    /// Old transcripts that could not be deleted.
+    pub failed: Vec<Damage>,
+}
+
+impl Transcripts {
+    /// Deletes a transcript that nobody has open, with what was set aside of it.
+    pub fn delete(&self, id: &Id) -> Result<()> {
+        self.existing(id)?;
+        let lock = self.lock(id)?;
+        self.delete_locked(id)?;
+        drop(lock);
+        Ok(())
+    }
+
+    /// Deletes the transcripts in which nothing was said for `age`, and goes on past those that fail.
+    pub fn clean(&self, age: Duration, now: Timestamp) -> Result<Cleaned> {
+        let mut cleaned = Cleaned::default();
+        let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
+        let is_old = |moment: Timestamp| now.millis_since(moment) > age;
+        for id in self.names()?.ids {
+            match self.clean_one(&id, is_old) {
+                Ok(Fate::Kept) => {}
+                Ok(Fate::Open) => cleaned.open.push(id),
+                Ok(Fate::Deleted) => cleaned.deleted.push(id),
+                Err(error) => {
+                    tracing::warn!("the session {id} cannot be cleaned up: {error}");
+                    cleaned.failed.push(Damage { id, error });
+                }
+            }
+        }
+        self.sweep();
+        Ok(cleaned)
+    }
+
+    fn clean_one(&self, id: &Id, is_old: impl Fn(Timestamp) -> bool) -> Result<Fate> {
+        let path = self.path(id);
+        // Nothing is older than its beginning, so most need no second look.
+        if !is_old(first_moment(&path)?) {
+            return Ok(Fate::Kept);
+        }
+        let lock = match Lock::try_acquire(&self.beside(id, super::LOCK_ENDING)) {
+            Ok(lock) => lock,
+            Err(crate::Error::Locked { .. }) => return Ok(Fate::Open),
+            Err(error) => return Err(error.into()),
+        };
+        // Only now, since somebody may have said something until the lock was ours.
+        if !is_old(last_moment(&path)?) {
+            return Ok(Fate::Kept);
+        }
+        self.delete_locked(id)?;
+        drop(lock);
+        Ok(Fate::Deleted)
+    }
+
+    fn delete_locked(&self, id: &Id) -> Result<()> {
+        let path = self.path(id);
+        // What was set aside goes first: without its transcript nobody would find it.
+        for path in [self.beside(id, BAD_ENDING), path.clone()] {
+            match fs::remove_file(&path) {
+                Ok(()) => {}
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(source) => return Err(unwritable(&path, "deleting", source)),
+            }
+        }
+        sync_folder(&self.dir).map_err(|source| unwritable(&path, "syncing its folder", source))
+    }
+
+    /// Deletes temporary files that killed writers left; who writes one needs it for milliseconds.
+    fn sweep(&self) {
+        let Ok(entries) = fs::read_dir(&self.dir) else { return };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let is_temporary = name.starts_with('.') && name.ends_with(TEMP_SUFFIX);
+            let age = || entry.metadata().and_then(|file| file.modified()).map(|at| at.elapsed());
+            if is_temporary && age().is_ok_and(|age| age.is_ok_and(|age| age > LEFT_BEHIND)) {
+                // Left for the next time when it cannot be deleted now; it is in nobody's way.
+                fs::remove_file(entry.path()).ok();
+            }
+        }
+    }
+}
+
+/// A temporary file that is older than this has no writer.
+const LEFT_BEHIND: Duration = Duration::from_secs(3600);
+
+enum Fate {
+    Kept,
+    Open,
+    Deleted,
+}
+
+/// When a transcript was made; one that does not say is as old as its last change.
+fn first_moment(path: &Path) -> Result<Timestamp> {
+    if let Ok(Some(mut lines)) = Lines::open(path)
+        && let Ok(Some(line)) = lines.next()
+        && let Parsed::Known(Record::Metadata(metadata)) = line.parse()
+    {
+        return Ok(metadata.created_at);
+    }
+    changed(path)
+}
+
+/// When anything was last said or done in a transcript.
+fn last_moment(path: &Path) -> Result<Timestamp> {
+    let mut last = None;
+    if let Ok(Some(mut lines)) = Lines::open(path) {
+        while let Ok(Some(line)) = lines.next() {
+            if let Parsed::Known(record) = line.parse() {
+                last = last.max(Some(record.moment()));
+            }
+        }
+    }
+    last.map_or_else(|| changed(path), Ok)
+}
+
+fn changed(path: &Path) -> Result<Timestamp> {
+    let fail = |source: io::Error| -> Error { super::lines::unreadable(path, source) };
+    changed_at(path).map_err(fail)
+}

@@ -1,0 +1,88 @@
+//! What can go wrong with transcripts, beyond what can go wrong with any file.
+//!
+//! Apart from the crate's errors, because those who only ask questions need not know of transcripts.
+
+use std::path::PathBuf;
+
+use super::{BadLine, Id};
+
+/// What could not be done with a transcript.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file or a folder could not be read, written or locked.
+    #[error(transparent)]
+    Files(#[from] crate::Error),
+    /// A text is not the name of a transcript.
+    #[error("not a session id: {text:?}")]
+    BadId {
+        /// The text, or the beginning of a long one.
+        text: String,
+    },
+    /// There is no such transcript.
+    #[error("Session not found: {id}")]
+    NotFound {
+        /// What was looked for.
+        id: String,
+    },
+    /// A prefix fits several transcripts.
+    #[error("{prefix} could be any of {}", list(candidates))]
+    Ambiguous {
+        /// What was given.
+        prefix: String,
+        /// What it could mean.
+        candidates: Vec<Id>,
+    },
+    /// A new transcript cannot take the place of an old one.
+    #[error("there is a session {id} already")]
+    Exists {
+        /// Which one.
+        id: Id,
+    },
+    /// Somebody else writes the transcript.
+    #[error("the session {id} is open in {}", holder.map_or("another program".to_owned(), |pid| format!("process {pid}")))]
+    Open {
+        /// Which one.
+        id: Id,
+        /// Who, where that is known.
+        holder: Option<u32>,
+    },
+    /// Some lines cannot be read. Nothing was changed.
+    #[error("{} is damaged: {}", path.display(), told(lines, *count))]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The first of them.
+        lines: Vec<BadLine>,
+        /// How many there are.
+        count: u64,
+    },
+    /// The file was deleted under the hands of its writer.
+    #[error("{} was deleted while the session was open", path.display())]
+    Deleted {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Nobody says that much in one turn.
+    #[error("a turn of {bytes} bytes is too long to be kept")]
+    TooLong {
+        /// How long it is.
+        bytes: usize,
+    },
+}
+
+/// A result of this module.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Damaged lines that are told of one by one.
+const TOLD_MAX: usize = 3;
+
+fn told(lines: &[BadLine], count: u64) -> String {
+    let told: Vec<String> = lines.iter().take(TOLD_MAX).map(ToString::to_string).collect();
+    let rest = count.saturating_sub(told.len() as u64);
+    let text = told.join("; ");
+    if rest == 0 { text } else { format!("{text}; and {rest} more lines") }
+}
+
+fn list(ids: &[Id]) -> String {
+    ids.iter().map(Id::as_str).collect::<Vec<_>>().join(", ")
+}

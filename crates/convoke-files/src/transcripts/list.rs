@@ -1,0 +1,228 @@
+//! All transcripts of a folder at a glance.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Read};
+use std::num::NonZero;
+use std::path::Path;
+use std::thread;
+
+use convoke_core::time::Timestamp;
+use memchr::memchr;
+
+use super::format::{Metadata, Parsed, Record, Status, parse};
+use super::lines::{plain_file, strange, unreadable};
+use super::writer::LINE_BYTES_MAX;
+use super::{ENDING, Error, Id, LOCK_ENDING, Result, Transcripts};
+use crate::lock;
+
+/// Transcripts below this number are read faster by one thread than by several.
+const THREAD_MIN: usize = 64;
+/// How much of a file is read at once: all of most.
+const CHUNK_BYTES: usize = 64 << 10;
+/// How turns begin as we write them, and as others do. Only they are so many that reading all of them would take time.
+const TURNS: [&[u8]; 2] = [b"{\"type\":\"turn\",", b"{\"type\": \"turn\","];
+
+/// What a list shows of a transcript.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The transcript.
+    pub id: Id,
+    /// Whom one talked with last.
+    pub agent: String,
+    /// How many turns there are.
+    pub turn_count: u64,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// How it stands.
+    pub status: Status,
+}
+
+/// A transcript that cannot be read.
+#[derive(Debug)]
+pub struct Damage {
+    /// The transcript.
+    pub id: Id,
+    /// What is wrong with it.
+    pub error: Error,
+}
+
+/// The transcripts of a folder, newest first.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// Those that can be read.
+    pub entries: Vec<Entry>,
+    /// Those that cannot.
+    pub damaged: Vec<Damage>,
+}
+
+/// The names in a folder.
+pub(super) struct Names {
+    /// The transcripts, in no order.
+    pub(super) ids: Vec<Id>,
+    /// Those with a lock file, which may be a dead one's.
+    locked: BTreeSet<Id>,
+}
+
+impl Transcripts {
+    /// Lists all transcripts, newest first. Those that cannot be read are told apart and hide no other.
+    pub fn list(&self) -> Result<Listing> {
+        let names = self.names()?;
+        let threads = thread::available_parallelism().map_or(1, NonZero::get);
+        let share = names.ids.len().div_ceil(threads).max(THREAD_MIN);
+        let parts: Vec<Listing> = thread::scope(|scope| {
+            let locked = &names.locked;
+            let part = |ids| scope.spawn(move || self.list_of(ids, locked));
+            let readers: Vec<_> = names.ids.chunks(share).map(part).collect();
+            readers.into_iter().flat_map(thread::ScopedJoinHandle::join).collect()
+        });
+        let mut listing = Listing::default();
+        for part in parts {
+            listing.entries.extend(part.entries);
+            listing.damaged.extend(part.damaged);
+        }
+        listing
+            .entries
+            .sort_unstable_by(|a, b| b.created_at.cmp(&a.created_at).then_with(|| a.id.cmp(&b.id)));
+        listing.damaged.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+        Ok(listing)
+    }
+
+    fn list_of(&self, ids: &[Id], locked: &BTreeSet<Id>) -> Listing {
+        let mut listing = Listing::default();
+        let mut buffer = Vec::new();
+        for id in ids {
+            match self.entry(id, locked, &mut buffer) {
+                Ok(Some(entry)) => listing.entries.push(entry),
+                // Deleted at this moment.
+                Ok(None) => {}
+                Err(error) => listing.damaged.push(Damage { id: id.clone(), error }),
+            }
+        }
+        listing
+    }
+
+    fn entry(&self, id: &Id, locked: &BTreeSet<Id>, buffer: &mut Vec<u8>) -> Result<Option<Entry>> {
+        let path = self.path(id);
+        let mut glance = Glance::default();
+        match glance.over(&path, buffer) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(unreadable(&path, source)),
+        }
+        let Some(Metadata { agent, created_at, .. }) = glance.metadata else {
+            let text = "its first line is not the metadata of a session";
+            return Err(unreadable(&path, io::Error::other(text)));
+        };
+        let is_open = || locked.contains(id) && lock::is_held_now(&self.beside(id, LOCK_ENDING));
+        let status = match glance.status {
+            Some(Status::Completed) => Status::Completed,
+            Some(Status::Active | Status::Interrupted) | None if is_open() => Status::Active,
+            Some(Status::Active | Status::Interrupted) | None => Status::Interrupted,
+        };
+        let (agent, turn_count) = (glance.agent.unwrap_or(agent), glance.turn_count);
+        Ok(Some(Entry { id: id.clone(), agent, turn_count, created_at, status }))
+    }
+
+    /// The names in the folder; what is named otherwise is somebody else's.
+    pub(super) fn names(&self) -> Result<Names> {
+        let mut names = Names { ids: Vec::new(), locked: BTreeSet::new() };
+        let fail = |source| unreadable(&self.dir, source);
+        let entries = match fs::read_dir(&self.dir) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(names),
+            Err(error) => return Err(fail(error)),
+        };
+        for entry in entries {
+            let name = entry.map_err(fail)?.file_name();
+            let Some(name) = name.to_str() else { continue };
+            if let Some(id) = name.strip_suffix(LOCK_ENDING) {
+                names.locked.extend(id.parse::<Id>());
+            } else if let Some(id) = name.strip_suffix(ENDING) {
+                names.ids.extend(id.parse::<Id>());
+            }
+        }
+        Ok(names)
+    }
+}
+
+/// What a quick look at a file tells.
+#[derive(Default)]
+struct Glance {
+    metadata: Option<Metadata>,
+    agent: Option<String>,
+    status: Option<Status>,
+    turn_count: u64,
+    /// Whether the first line has been seen.
+    begun: bool,
+}
+
+impl Glance {
+    /// Looks at a file, chunk by chunk.
+    fn over(&mut self, path: &Path, buffer: &mut Vec<u8>) -> io::Result<()> {
+        let mut file = plain_file(path)?;
+        buffer.resize(buffer.len().max(CHUNK_BYTES), 0);
+        let mut held = 0;
+        loop {
+            if held == buffer.len() {
+                if held > LINE_BYTES_MAX {
+                    return Err(strange());
+                }
+                buffer.resize(held * 2, 0);
+            }
+            let free = buffer.get_mut(held..).unwrap_or_default();
+            let (room, read) = (free.len(), file.read(free)?);
+            held += read;
+            let whole = self.see_all(buffer.get(..held).unwrap_or_default());
+            buffer.copy_within(whole..held, 0);
+            held -= whole;
+            // A plain file gives all it has, so that nobody needs to ask for more in vain.
+            if read < room {
+                break;
+            }
+        }
+        // A last line that is not ended is being written at this moment, or lacks nothing else.
+        let rest = buffer.get(..held).unwrap_or_default();
+        if !rest.is_empty() && matches!(parse(rest), Parsed::Known(_)) {
+            self.see(rest);
+        }
+        Ok(())
+    }
+
+    /// Sees every whole line, and tells where the first begins that is not.
+    fn see_all(&mut self, bytes: &[u8]) -> usize {
+        let mut rest = bytes;
+        while let Some((line, after)) =
+            memchr(b'\n', rest).and_then(|at| Some((rest.get(..at)?, rest.get(at + 1..)?)))
+        {
+            self.see(line);
+            rest = after;
+        }
+        bytes.len() - rest.len()
+    }
+
+    fn see(&mut self, line: &[u8]) {
+        let is_first = !std::mem::replace(&mut self.begun, true);
+        if TURNS.iter().any(|turn| line.starts_with(turn)) {
+            self.turn_count += 1;
+            return;
+        }
+        match parse(line) {
+            Parsed::Known(Record::Metadata(metadata)) if is_first => {
+                self.status = Some(metadata.status);
+                self.metadata = Some(metadata);
+            }
+            Parsed::Known(Record::Turn(_)) => self.turn_count += 1,
+            Parsed::Known(Record::Status { status, .. }) => self.status = Some(status),
+            Parsed::Known(Record::Agent { agent, .. }) => self.agent = Some(agent),
+            Parsed::Known(Record::AgentSession(session)) => self.agent = Some(session.agent),
+            Parsed::Known(
+                Record::Metadata(_) | Record::Cleared { .. } | Record::Imported { .. },
+            )
+            | Parsed::Other
+            // Whoever takes the session up hears of it.
+            | Parsed::Cut(_)
+            | Parsed::Bad(_) => {}
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Mending a damaged transcript: what can be read stays, what cannot is set aside. Nothing is thrown away.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use convoke_core::time::Timestamp;
+
+use super::format::{Metadata, Parsed, Record, Status, UNKNOWN_AGENT, line};
+use super::lines::{Lines, plain_file};
+use super::recall::Survey;
+use super::writer::unwritable;
+use super::{BAD_ENDING, Id, Result, Transcripts, not_found};
+use crate::atomic;
+
+/// What a recovery did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recovered {
+    /// Lines that stayed.
+    pub kept: u64,
+    /// Lines that were set aside.
+    pub set_aside: u64,
+    /// Where they are.
+    pub bad: PathBuf,
+}
+
+impl Transcripts {
+    /// Rewrites a transcript without the lines that cannot be read, which are set aside beside it. All or nothing.
+    pub fn recover(&self, id: &Id) -> Result<Recovered> {
+        let path = self.existing(id)?;
+        let _lock = self.lock(id)?;
+        let fail = |step| move |source| unwritable(&self.path(id), step, source);
+        let survey = Survey::of(&path, 0)?.ok_or_else(|| not_found(id))?;
+        let bad_path = self.beside(id, BAD_ENDING);
+        let temp = atomic::temporary(&self.dir).map_err(fail("making a temporary file"))?;
+        let mut good = BufWriter::new(temp);
+        let mut recovered = Recovered { kept: 0, set_aside: 0, bad: bad_path.clone() };
+        if survey.metadata.is_none() {
+            let metadata = Record::Metadata(stand_in(&survey, id, &path));
+            let damaged = |source| crate::Error::Damaged { path: path.clone(), source };
+            let line = line(&metadata).map_err(damaged)?;
+            good.write_all(&line).map_err(fail("writing"))?;
+        }
+        let mut bad: Option<File> = None;
+        let mut lines = Lines::open(&path)?.ok_or_else(|| not_found(id))?;
+        while let Some(line) = lines.next()? {
+            match line.parse() {
+                Parsed::Known(_) | Parsed::Other => {
+                    recovered.kept += 1;
+                    good.write_all(line.bytes).map_err(fail("writing"))?;
+                    if !line.is_ended() {
+                        good.write_all(b"\n").map_err(fail("writing"))?;
+                    }
+                }
+                Parsed::Cut(_) | Parsed::Bad(_) => {
+                    recovered.set_aside += 1;
+                    set_aside(&bad_path, &mut bad, line.bytes)?;
+                }
+            }
+        }
+        // What is set aside is safe before it is taken out.
+        sync(bad.as_ref(), &bad_path)?;
+        let temp = good.into_inner().map_err(|error| fail("writing")(error.into_error()))?;
+        temp.as_file().sync_all().map_err(fail("syncing"))?;
+        temp.persist(&path).map_err(|error| fail("renaming")(error.error))?;
+        atomic::sync_folder(&self.dir).map_err(fail("syncing its folder"))?;
+        Ok(recovered)
+    }
+
+    /// Copies what stands behind `offset` to where bad lines are kept, and tells how much it is.
+    pub(super) fn set_tail_aside(&self, id: &Id, offset: u64) -> Result<u64> {
+        let path = self.path(id);
+        let mut torn = Vec::new();
+        let read = plain_file(&path).and_then(|mut file| {
+            file.seek(SeekFrom::Start(offset))?;
+            file.read_to_end(&mut torn)
+        });
+        read.map_err(|source| super::lines::unreadable(&path, source))?;
+        let (bad_path, mut bad) = (self.beside(id, BAD_ENDING), None);
+        set_aside(&bad_path, &mut bad, &torn)?;
+        sync(bad.as_ref(), &bad_path)?;
+        Ok(torn.len() as u64)
+    }
+}
+
+/// Adds a line to the bad ones.
+fn set_aside(path: &Path, bad: &mut Option<File>, bytes: &[u8]) -> Result<()> {
+    let fail = |source| unwritable(path, "setting a bad line aside", source);
+    let open = || File::options().create(true).append(true).mode(0o600).open(path);
+    let file = match bad {
+        Some(file) => file,
+        None => bad.insert(open().map_err(fail)?),
+    };
+    let end: &[u8] = if bytes.ends_with(b"\n") { b"" } else { b"\n" };
+    file.write_all(bytes).and_then(|()| file.write_all(end)).map_err(fail)
+}
+
+fn sync(bad: Option<&File>, path: &Path) -> Result<()> {
+    let synced = bad.map_or(Ok(()), File::sync_all);
+    synced.map_err(|source| unwritable(path, "syncing", source))
+}
+
+/// Metadata for a transcript that has lost its own, from what else is known.
+fn stand_in(survey: &Survey, id: &Id, path: &Path) -> Metadata {
+    Metadata {
+        session_id: id.to_string(),
+        agent: survey.agent.clone().unwrap_or_else(|| UNKNOWN_AGENT.to_owned()),
+        created_at: survey.began_at.or_else(|| changed_at(path).ok()).unwrap_or_else(epoch),
+        status: Status::Interrupted,
+    }
+}
+
+fn epoch() -> Timestamp {
+    Timestamp::from_millis(0)
+}
+
+/// When a file was last changed.
+pub(super) fn changed_at(path: &Path) -> io::Result<Timestamp> {
+    let modified = std::fs::symlink_metadata(path)?.modified()?;
+    let age = modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Ok(Timestamp::from_millis(i64::try_from(age.as_millis()).unwrap_or(i64::MAX)))
+}
