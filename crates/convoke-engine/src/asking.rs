@@ -1,0 +1,480 @@
+//! Asking the human on behalf of an agent: in its session's log, or in files for those who have no session here.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use convoke_core::id::{RequestId, SessionId};
+use convoke_core::question::{Answer, Choice, Question, check_questions};
+use convoke_core::request::{
+    PermissionKind, PermissionOption, PermissionRecord, QuestionRecord, Request as HumanRequest,
+    State, Verdict,
+};
+use convoke_core::session::{Command, Reply};
+use convoke_files::questions::{NewSet, Outcome as FileOutcome, Until, Verdict as FileVerdict};
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use crate::engine::{Engine, Shared};
+use crate::error::{Error, Result, no_request};
+use crate::session::{self, Request};
+
+/// The labels of a permission that is asked in files.
+const ALLOW: &str = "Allow";
+const DENY: &str = "Deny";
+/// Bytes of a tool's input that a permission shows.
+const INPUT_BYTES_MAX: usize = 4000;
+/// Characters below which a prefix of an id says too little.
+const PREFIX_MIN: usize = 4;
+
+/// Who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asker {
+    /// The agent of this session.
+    Session(SessionId),
+    /// Somebody whom Convoke did not start.
+    Outside {
+        /// What it calls itself.
+        name: Option<String>,
+        /// Where it works.
+        working_directory: Option<PathBuf>,
+        /// The call that asks.
+        call_id: Option<String>,
+    },
+}
+
+/// What came of asking.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// The human answered the questions.
+    Answered(Vec<Answer>),
+    /// The human allows it.
+    Allowed,
+    /// The human would not answer, or does not allow it.
+    Rejected {
+        /// Why, in their words.
+        reason: Option<String>,
+    },
+    /// The human did not answer in time.
+    TimedOut,
+    /// The asker went away, or its session ended.
+    Abandoned,
+}
+
+/// Something that was asked. Dropping it before it is settled abandons it; it stays answerable.
+#[derive(Debug)]
+pub struct Asked {
+    shared: Arc<Shared>,
+    id: RequestId,
+    questions: Vec<Question>,
+    way: Way,
+    is_waited_for: bool,
+}
+
+#[derive(Debug)]
+enum Way {
+    Session { session: SessionId, reply: oneshot::Receiver<Reply>, options: Vec<PermissionOption> },
+    File { call_id: Option<String>, is_permission: bool },
+}
+
+impl Engine {
+    /// The session that a token speaks for.
+    pub fn session_of(&self, token: &str) -> Option<SessionId> {
+        self.shared.around.door.as_ref()?.key.session(token)
+    }
+
+    /// Puts questions to the human.
+    pub async fn ask(&self, asker: Asker, questions: Vec<Question>) -> Result<Asked> {
+        let limits = self.shared.settings.questions.limits;
+        check_questions(&questions, limits).map_err(|fault| Error::Questions(fault.to_string()))?;
+        match asker {
+            Asker::Session(session) => {
+                let record = QuestionRecord {
+                    request_id: self.new_request(),
+                    questions: questions.clone(),
+                    state: State::Pending,
+                };
+                let (request, options) = (HumanRequest::Questions(record), Vec::new());
+                self.ask_in_session(session, request, questions, options).await
+            }
+            Asker::Outside { name, working_directory, call_id } => {
+                let new = NewSet {
+                    questions: questions.clone(),
+                    call_id: call_id.clone(),
+                    working_directory: working_directory.map(|path| path.display().to_string()),
+                    asked_by: name,
+                };
+                self.ask_in_files(new, Way::File { call_id, is_permission: false }).await
+            }
+        }
+    }
+
+    /// Asks the human whether a tool may be used.
+    pub async fn ask_permission(&self, asker: Asker, tool: String, input: &Value) -> Result<Asked> {
+        let shown = shown(input);
+        match asker {
+            Asker::Session(session) => {
+                let options = permission_options();
+                let record = PermissionRecord {
+                    request_id: self.new_request(),
+                    tool_call_id: None,
+                    title: format!("{tool}: {shown}"),
+                    tool: Some(tool),
+                    options: options.clone(),
+                    state: State::Pending,
+                };
+                let request = HumanRequest::Permission(record);
+                self.ask_in_session(session, request, Vec::new(), options).await
+            }
+            Asker::Outside { name, working_directory, call_id } => {
+                let who = name.as_deref().unwrap_or("An agent");
+                let choice = |label: &str| Choice { label: label.to_owned(), description: None };
+                let question = Question {
+                    prompt: format!("{who} wants to use {tool}:\n\n```json\n{shown}\n```"),
+                    title: "Permission".to_owned(),
+                    options: vec![choice(ALLOW), choice(DENY)],
+                    multi_select: false,
+                };
+                let new = NewSet {
+                    questions: vec![question],
+                    call_id: call_id.clone(),
+                    working_directory: working_directory.map(|path| path.display().to_string()),
+                    asked_by: name,
+                };
+                self.ask_in_files(new, Way::File { call_id, is_permission: true }).await
+            }
+        }
+    }
+
+    /// What was asked before, and what has become of it by now.
+    pub async fn asked(
+        &self,
+        asker: &Asker,
+        text: &str,
+    ) -> Result<(RequestId, Vec<Question>, Option<Outcome>)> {
+        let session = match asker {
+            Asker::Session(session) => *session,
+            Asker::Outside { .. } => return self.asked_in_files(text).await,
+        };
+        let unknown = || Error::UnknownRequest { text: text.to_owned() };
+        if text.len() < PREFIX_MIN {
+            return Err(unknown());
+        }
+        let found = self.shared.store.requests_by_prefix(text, 100).await?;
+        let own = found.into_iter().filter(|found| found.session_id == Some(session));
+        let requests: Vec<HumanRequest> = own.map(|found| found.request).collect();
+        match requests.as_slice() {
+            [] => Err(unknown()),
+            [HumanRequest::Questions(record)] => {
+                let outcome = outcome_of(&record.state, |answers| answers.answers.clone());
+                Ok((record.request_id, record.questions.clone(), outcome))
+            }
+            [HumanRequest::Permission(_)] => Err(unknown()),
+            [..] => Err(Error::Ambiguous {
+                prefix: text.to_owned(),
+                candidates: requests.iter().map(|request| request.id().to_string()).collect(),
+            }),
+        }
+    }
+
+    /// Waits for what becomes of questions that were asked before, as long as they are pending.
+    pub async fn asked_again(&self, asker: &Asker, id: RequestId) -> Result<Outcome> {
+        let session = match asker {
+            Asker::Session(session) => *session,
+            Asker::Outside { .. } => {
+                let outcome = self.shared.questions.wait(id, None, Until::NotPending, None).await?;
+                return Ok(outcome.map_or(Outcome::Abandoned, from_file));
+            }
+        };
+        let mut changes = self.follow();
+        loop {
+            let (_, _, outcome) = self.asked(asker, &id.to_string()).await?;
+            if let Some(outcome) = outcome {
+                return Ok(outcome);
+            }
+            tracing::trace!(session.id = %session, "waiting for {id}");
+            // Whatever changed, and also when some of it was missed: look again.
+            if let Err(tokio::sync::broadcast::error::RecvError::Closed) = changes.recv().await {
+                return Err(Error::Stopping);
+            }
+        }
+    }
+
+    fn new_request(&self) -> RequestId {
+        RequestId::from_random((self.shared.around.random)())
+    }
+
+    async fn ask_in_session(
+        &self,
+        session: SessionId,
+        request: HumanRequest,
+        questions: Vec<Question>,
+        options: Vec<PermissionOption>,
+    ) -> Result<Asked> {
+        let id = request.id();
+        let reply = session::ask(&self.shared, session, |reply| Request::Ask { request, reply });
+        let way = Way::Session { session, reply: reply.await?, options };
+        Ok(Asked { shared: Arc::clone(&self.shared), id, questions, way, is_waited_for: true })
+    }
+
+    async fn ask_in_files(&self, new: NewSet, way: Way) -> Result<Asked> {
+        let (shared, id) = (Arc::clone(&self.shared), self.new_request());
+        let questions = new.questions.clone();
+        let create = {
+            let (folder, now) = (shared.questions.clone(), shared.now());
+            move || folder.create(id, new, now)
+        };
+        blocking(create).await??;
+        Ok(Asked { shared, id, questions, way, is_waited_for: true })
+    }
+
+    async fn asked_in_files(
+        &self,
+        text: &str,
+    ) -> Result<(RequestId, Vec<Question>, Option<Outcome>)> {
+        let (folder, text) = (self.shared.questions.clone(), text.to_owned());
+        let look = move || {
+            let id = folder.find(&text)?;
+            let questions = folder.show(id)?.request.questions;
+            Ok::<_, convoke_files::Error>((id, questions, folder.outcome_now(id, None)?))
+        };
+        let (id, questions, outcome) = blocking(look).await??;
+        Ok((id, questions, outcome.map(from_file)))
+    }
+}
+
+impl Asked {
+    /// Its id.
+    pub const fn id(&self) -> RequestId {
+        self.id
+    }
+
+    /// What was asked.
+    pub fn questions(&self) -> &[Question] {
+        &self.questions
+    }
+
+    /// Waits for what becomes of it, as long as questions may wait.
+    pub async fn wait(&mut self) -> Result<Outcome> {
+        let outcome = match &mut self.way {
+            Way::Session { session, reply, options } => {
+                in_session(&self.shared, *session, self.id, reply, options).await
+            }
+            Way::File { call_id, is_permission } => {
+                let outcome = in_files(&self.shared, self.id, call_id.as_deref()).await?;
+                Ok(if *is_permission { as_permission(outcome) } else { outcome })
+            }
+        };
+        self.is_waited_for = false;
+        outcome
+    }
+
+    /// Lets it wait for the human without waiting along.
+    pub fn leave(mut self) {
+        self.is_waited_for = false;
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        if !self.is_waited_for {
+            return;
+        }
+        // Without a runtime there is nobody to do it; the next start finds what is left open.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let (shared, id) = (Arc::clone(&self.shared), self.id);
+        match &self.way {
+            Way::Session { session, .. } => {
+                let session = *session;
+                runtime.spawn(async move { withdraw(&shared, session, id).await });
+            }
+            Way::File { .. } => {
+                runtime.spawn_blocking(move || abandon(&shared, id));
+            }
+        }
+    }
+}
+
+async fn in_session(
+    shared: &Arc<Shared>,
+    session: SessionId,
+    id: RequestId,
+    reply: &mut oneshot::Receiver<Reply>,
+    options: &[PermissionOption],
+) -> Result<Outcome> {
+    if let Some(timeout) = shared.settings.question_timeout {
+        match tokio::time::timeout(timeout, &mut *reply).await {
+            Ok(reply) => return Ok(from_reply(reply.unwrap_or(Reply::Cancelled), options)),
+            Err(_) => {
+                let command = Command::Settle { request: id, verdict: Verdict::TimeOut };
+                let settled =
+                    session::ask(shared, session, |reply| Request::Carry { command, reply });
+                if let Err(error) = settled.await {
+                    // Somebody answered in this very moment; that is then the reply.
+                    tracing::debug!(session.id = %session, "a question did not time out: {error}");
+                }
+            }
+        }
+    }
+    // A session that ends lets its askers go.
+    Ok(from_reply(reply.await.unwrap_or(Reply::Cancelled), options))
+}
+
+async fn in_files(shared: &Arc<Shared>, id: RequestId, call_id: Option<&str>) -> Result<Outcome> {
+    let timeout = shared.settings.question_timeout;
+    let outcome = shared.questions.wait(id, call_id, Until::NotPending, timeout).await?;
+    if let Some(outcome) = outcome {
+        return Ok(from_file(outcome));
+    }
+    let (folder, now) = (shared.questions.clone(), shared.now());
+    match blocking(move || folder.settle(id, FileVerdict::TimeOut, now)).await? {
+        Ok(()) => Ok(Outcome::TimedOut),
+        // Settled in this very moment; then that is what became of it.
+        Err(convoke_files::Error::Settled { .. }) => {
+            let outcome = shared.questions.outcome_now(id, call_id)?;
+            Ok(outcome.map_or(Outcome::TimedOut, from_file))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn withdraw(shared: &Arc<Shared>, session: SessionId, id: RequestId) {
+    let withdrawn = session::ask(shared, session, |reply| Request::Withdraw { request: id, reply });
+    if let Err(error) = withdrawn.await {
+        tracing::debug!(session.id = %session, "a question cannot be taken back: {error}");
+    }
+}
+
+fn abandon(shared: &Shared, id: RequestId) {
+    match shared.questions.settle(id, FileVerdict::Abandon, shared.now()) {
+        // Whatever became of it in this moment stands.
+        Ok(())
+        | Err(convoke_files::Error::Settled { .. } | convoke_files::Error::NotFound { .. }) => {}
+        Err(error) => tracing::warn!("question session {id} cannot be abandoned: {error}"),
+    }
+}
+
+fn permission_options() -> Vec<PermissionOption> {
+    let option = |option_id: &str, name: &str, kind| PermissionOption {
+        option_id: option_id.to_owned(),
+        name: name.to_owned(),
+        kind,
+    };
+    vec![
+        option("allow", ALLOW, PermissionKind::AllowOnce),
+        option("deny", DENY, PermissionKind::RejectOnce),
+    ]
+}
+
+fn from_reply(reply: Reply, options: &[PermissionOption]) -> Outcome {
+    match reply {
+        Reply::Answered(answers) => Outcome::Answered(answers),
+        Reply::Chosen { option_id } => {
+            let chosen = options.iter().find(|option| option.option_id == option_id);
+            match chosen.map(|option| option.kind) {
+                Some(PermissionKind::AllowOnce | PermissionKind::AllowAlways) => Outcome::Allowed,
+                Some(PermissionKind::RejectOnce | PermissionKind::RejectAlways) | None => {
+                    Outcome::Rejected { reason: None }
+                }
+            }
+        }
+        Reply::Rejected { reason } => Outcome::Rejected { reason },
+        Reply::TimedOut => Outcome::TimedOut,
+        Reply::Cancelled => Outcome::Abandoned,
+    }
+}
+
+fn from_file(outcome: FileOutcome) -> Outcome {
+    match outcome {
+        FileOutcome::Answered(file) => Outcome::Answered(file.answers),
+        FileOutcome::Rejected { reason } => Outcome::Rejected { reason },
+        FileOutcome::TimedOut => Outcome::TimedOut,
+        FileOutcome::Abandoned => Outcome::Abandoned,
+    }
+}
+
+/// A permission that was asked as a question: own words are a no with a reason.
+fn as_permission(outcome: Outcome) -> Outcome {
+    let Outcome::Answered(answers) = outcome else { return outcome };
+    let answer = answers.into_iter().next();
+    match answer {
+        Some(answer) if answer.selected_option.as_deref() == Some(ALLOW) => Outcome::Allowed,
+        Some(answer) => Outcome::Rejected { reason: answer.custom_text },
+        None => Outcome::Rejected { reason: None },
+    }
+}
+
+fn outcome_of<A>(state: &State<A>, answers: impl Fn(&A) -> Vec<Answer>) -> Option<Outcome> {
+    match state {
+        State::Pending => None,
+        State::Answered(answered) => Some(Outcome::Answered(answers(answered))),
+        State::Rejected { reason } => Some(Outcome::Rejected { reason: reason.clone() }),
+        State::TimedOut => Some(Outcome::TimedOut),
+        State::Abandoned => Some(Outcome::Abandoned),
+    }
+}
+
+/// The input of a tool as people read it.
+fn shown(input: &Value) -> String {
+    let text = serde_json::to_string_pretty(input).unwrap_or_default();
+    match text.char_indices().map(|(place, _)| place).find(|place| *place > INPUT_BYTES_MAX) {
+        Some(end) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}
+
+/// Does something with files on a thread that may wait for them.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| Error::Io {
+        path: PathBuf::from("questions"),
+        source: std::io::Error::other(error),
+    })
+}
+
+impl Shared {
+    /// Finds what a request's id, or the beginning of it, stands for.
+    pub(crate) async fn find_request(&self, text: &str) -> Result<RequestId> {
+        let unknown = || Error::UnknownRequest { text: text.to_owned() };
+        if let Ok(id) = text.parse() {
+            return Ok(id);
+        }
+        if text.len() < PREFIX_MIN {
+            return Err(unknown());
+        }
+        let stored = self.store.requests_by_prefix(text, 10).await?;
+        let mut found: Vec<RequestId> = stored.iter().map(|stored| stored.request.id()).collect();
+        let (folder, prefix) = (self.questions.clone(), text.to_owned());
+        match blocking(move || folder.find(&prefix)).await? {
+            Ok(id) => found.push(id),
+            Err(convoke_files::Error::Ambiguous { candidates, .. }) => found.extend(candidates),
+            Err(convoke_files::Error::NotFound { .. } | convoke_files::Error::Invalid(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+        match found.as_slice() {
+            [] => Err(unknown()),
+            [id] => Ok(*id),
+            [..] => Err(Error::Ambiguous {
+                prefix: text.to_owned(),
+                candidates: found.iter().map(ToString::to_string).collect(),
+            }),
+        }
+    }
+
+    pub(crate) async fn stored_request(
+        &self,
+        id: RequestId,
+    ) -> Result<Option<convoke_store::StoredRequest>> {
+        Ok(self.store.request(id).await?)
+    }
+
+    pub(crate) async fn settle_file(&self, id: RequestId, verdict: FileVerdict) -> Result<()> {
+        let (folder, now) = (self.questions.clone(), self.now());
+        match blocking(move || folder.settle(id, verdict, now)).await? {
+            Ok(()) => Ok(()),
+            Err(convoke_files::Error::NotFound { .. }) => Err(no_request(id)),
+            Err(convoke_files::Error::Answers(fault)) => Err(Error::Answers(fault)),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The inbox: everything that is asked of the human, in sessions and in files, in one list. The first answer wins.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use convoke_core::id::{RequestId, SessionId};
+use convoke_core::notice::{Event, Notice};
+use convoke_core::question::GivenAnswers;
+use convoke_core::request::{
+    Answers, Choice, PermissionKind, QuestionRecord, Request as HumanRequest, State, Verdict,
+};
+use convoke_core::session::{Command, Report};
+use convoke_core::time::Timestamp;
+use convoke_files::questions::{Questions, Status, Verdict as FileVerdict};
+use convoke_files::watch::Watcher;
+use convoke_store::{Project, Rule, StoredRequest, Window};
+
+use crate::asking::blocking;
+use crate::engine::{Engine, Shared};
+use crate::error::{Error, Result, no_request};
+use crate::session::{self, Request};
+use crate::view::{Change, SessionView};
+
+/// Requests that one list shows.
+const ITEMS_MAX: u32 = 1000;
+/// How long changes of files are gathered before anybody is told.
+const GATHER: Duration = Duration::from_millis(50);
+/// How long a folder of questions that cannot be watched is left alone.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// Something that is asked of the human.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Item {
+    /// The request, as it stands.
+    pub request: HumanRequest,
+    /// When it was asked.
+    pub asked_at: Timestamp,
+    /// The session in which it was asked.
+    pub session: Option<SessionView>,
+    /// The project of that session.
+    pub project: Option<Project>,
+    /// Who asked, where it was no session.
+    pub asked_by: Option<String>,
+    /// Where the asker works, where it was no session.
+    pub working_directory: Option<String>,
+}
+
+/// Whether an answer holds for the future, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remember {
+    /// For this tool in this project.
+    Yes,
+    /// Only this time.
+    No,
+}
+
+impl Engine {
+    /// Everything that can be answered, the first asked first: what is waited for, and questions whose asker has left.
+    pub async fn inbox(&self) -> Result<Vec<Item>> {
+        let window = Window::first(ITEMS_MAX);
+        let mut stored = self.shared.store.pending_requests(window).await?;
+        stored.extend(self.shared.store.left_questions(window).await?);
+        let mut items = Vec::new();
+        for request in stored {
+            items.push(self.item(request).await?);
+        }
+        let folder = self.shared.questions.clone();
+        items.extend(blocking(move || in_files(&folder)).await??);
+        items.sort_by_key(|item| (item.asked_at, item.request.id()));
+        Ok(items)
+    }
+
+    /// Gives or refuses a permission by one of its options.
+    pub async fn choose(&self, id: &str, option_id: String, remember: Remember) -> Result<()> {
+        let id = self.shared.find_request(id).await?;
+        let stored = self.shared.stored_request(id).await?.ok_or_else(|| no_request(id))?;
+        let session = stored.session_id.ok_or_else(|| no_request(id))?;
+        let rule = match remember {
+            Remember::Yes => Some(self.rule(session, &stored.request, &option_id).await?),
+            Remember::No => None,
+        };
+        self.settle(session, id, Verdict::Choose(Choice { option_id })).await?;
+        if let Some(rule) = rule {
+            let tool = rule.tool.clone();
+            self.shared.store.add_rule(rule).await?;
+            let notice = Notice::new(Event::RuleMade { tool });
+            self.carry(session, Command::Agent(Report::Noticed(notice))).await?;
+        }
+        Ok(())
+    }
+
+    /// Answers questions.
+    pub async fn answer(&self, id: &str, answers: GivenAnswers) -> Result<()> {
+        let id = self.shared.find_request(id).await?;
+        let answers = answers.at(self.shared.now());
+        match self.shared.stored_request(id).await? {
+            Some(StoredRequest { session_id: Some(session), .. }) => {
+                self.settle(session, id, Verdict::Answer(Answers { answers })).await
+            }
+            Some(_) | None => self.shared.settle_file(id, FileVerdict::Answer(answers)).await,
+        }
+    }
+
+    /// Will not answer.
+    pub async fn reject(&self, id: &str, reason: Option<String>) -> Result<()> {
+        let id = self.shared.find_request(id).await?;
+        let reason = reason.filter(|reason| !reason.trim().is_empty());
+        match self.shared.stored_request(id).await? {
+            Some(StoredRequest { session_id: Some(session), .. }) => {
+                self.settle(session, id, Verdict::Reject { reason }).await
+            }
+            Some(_) | None => self.shared.settle_file(id, FileVerdict::Reject { reason }).await,
+        }
+    }
+
+    /// Lets the session decide, which alone knows how the request stands at this moment.
+    async fn settle(&self, session: SessionId, request: RequestId, verdict: Verdict) -> Result<()> {
+        let settled = |reply| Request::Verdict { request, verdict, reply };
+        session::ask(&self.shared, session, settled).await
+    }
+
+    /// The rule that an answer amounts to.
+    async fn rule(
+        &self,
+        session: SessionId,
+        request: &HumanRequest,
+        option_id: &str,
+    ) -> Result<Rule> {
+        let HumanRequest::Permission(record) = request else {
+            return Err(Error::NothingToRemember);
+        };
+        let option = record.options.iter().find(|option| option.option_id == option_id);
+        let is_allowing = option.is_none_or(|option| {
+            matches!(option.kind, PermissionKind::AllowOnce | PermissionKind::AllowAlways)
+        });
+        let tool = record.tool.clone().filter(|_| is_allowing);
+        let stored = self.session(session).await?.stored;
+        Ok(Rule {
+            project_id: stored.project_id,
+            agent: stored.agent,
+            tool: tool.ok_or(Error::NothingToRemember)?,
+            made_at: self.shared.now(),
+        })
+    }
+
+    async fn item(&self, stored: StoredRequest) -> Result<Item> {
+        let session = match stored.session_id {
+            Some(id) => Some(self.session(id).await?),
+            None => None,
+        };
+        let project = match &session {
+            Some(session) => self.shared.store.project(session.stored.project_id).await?,
+            None => None,
+        };
+        let (request, asked_at) = (stored.request, stored.asked_at);
+        Ok(Item { request, asked_at, session, project, asked_by: None, working_directory: None })
+    }
+}
+
+/// What is asked in files and can be answered.
+fn in_files(folder: &Questions) -> std::result::Result<Vec<Item>, convoke_files::Error> {
+    let mut items = Vec::new();
+    for entry in folder.list()?.entries {
+        let state = match entry.status {
+            Status::Pending => State::Pending,
+            Status::TimedOut => State::TimedOut,
+            Status::Abandoned => State::Abandoned,
+            Status::Completed | Status::Rejected => continue,
+        };
+        let set = match folder.show(entry.id) {
+            Ok(set) => set,
+            // Somebody has just removed or damaged it; the others are shown all the same.
+            Err(error) => {
+                tracing::debug!("question session {} cannot be shown: {error}", entry.id);
+                continue;
+            }
+        };
+        let questions = set.request.questions;
+        items.push(Item {
+            request: HumanRequest::Questions(QuestionRecord {
+                request_id: entry.id,
+                questions,
+                state,
+            }),
+            asked_at: entry.created_at,
+            session: None,
+            project: None,
+            asked_by: set.request.asked_by,
+            working_directory: entry.working_directory,
+        });
+    }
+    Ok(items)
+}
+
+/// Tells of changes in the files of questions, as long as the engine lives.
+pub(crate) fn watch_files(shared: &Arc<Shared>) {
+    let weak = Arc::downgrade(shared);
+    let folder = shared.questions.clone();
+    tokio::spawn(async move {
+        let mut watcher = Watcher::new();
+        let mut watched = HashSet::new();
+        loop {
+            if let Err(error) = follow(&folder, &mut watcher, &mut watched).await {
+                tracing::warn!("the folder of questions cannot be watched: {error}");
+                tokio::time::sleep(PAUSE).await;
+            } else {
+                watcher.changed().await;
+                tokio::time::sleep(GATHER).await;
+            }
+            let Some(shared) = weak.upgrade() else { return };
+            shared.tell(Change::Inbox);
+        }
+    });
+}
+
+/// Watches the folder, and the folder of every set that can be answered or is about to be.
+async fn follow(
+    folder: &Questions,
+    watcher: &mut Watcher,
+    watched: &mut HashSet<RequestId>,
+) -> Result<()> {
+    let failed = |source| Error::Io { path: folder.dir().to_owned(), source };
+    let dir = folder.dir().to_owned();
+    blocking(move || std::fs::create_dir_all(dir)).await?.map_err(failed)?;
+    watcher.watch(folder.dir())?;
+    loop {
+        let looked = folder.clone();
+        let open = blocking(move || unsettled(&looked)).await?.map_err(failed)?;
+        for id in watched.difference(&open) {
+            watcher.unwatch(&folder.folder(*id));
+        }
+        let new: Vec<RequestId> = open.difference(watched).copied().collect();
+        *watched = open;
+        // What happened in a new one before it was watched is seen by looking again.
+        if new.is_empty() {
+            return Ok(());
+        }
+        for id in new {
+            if let Err(error) = watcher.watch(&folder.folder(id)) {
+                tracing::debug!("question session {id} is probably gone again: {error}");
+            }
+        }
+    }
+}
+
+/// The sets that are neither answered nor rejected, those included that are just being made.
+fn unsettled(folder: &Questions) -> std::io::Result<HashSet<RequestId>> {
+    let mut ids = HashSet::new();
+    for entry in std::fs::read_dir(folder.dir())? {
+        ids.extend(entry?.file_name().to_str().and_then(|name| name.parse::<RequestId>().ok()));
+    }
+    let is_settled = |id: &RequestId| {
+        let entry = folder.entry(*id).ok().flatten();
+        entry.is_some_and(|it| matches!(it.status, Status::Completed | Status::Rejected))
+    };
+    ids.retain(|id| !is_settled(id));
+    Ok(ids)
+}

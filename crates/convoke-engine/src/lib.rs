@@ -1,0 +1,38 @@
+//! Keeps sessions alive: one task a session, clocks, limits, the inbox, and recovery at the start.
+//!
+//! The core decides, the store keeps, agents work; this crate brings them together and speaks no foreign language. What a
+//! session says is stored, then published, then answered, in this order.
+
+mod asking;
+mod engine;
+mod error;
+mod inbox;
+mod key;
+mod projects;
+mod session;
+mod sessions;
+mod settings;
+mod teams;
+mod view;
+mod watch;
+
+pub use asking::{Asked, Asker, Outcome};
+pub use convoke_agents::catalogue::Agent;
+pub use convoke_store::{
+    Archived, Asker as PairAsker, Fragment, Hit, HitPage, HitPlace, MessagePage, PairActivity,
+    PairFilter, PairId, PairStats, PairUsage, Project, Rule, SearchQuery, SessionFilter,
+    SessionKind, SessionOrder, StoredPair, StoredSession, Window,
+};
+pub use engine::{Engine, Figures, ListedAgent};
+pub use error::{Error, Kind, Result};
+pub use inbox::{Item, Remember};
+pub use key::Key;
+pub use sessions::{Listed, Prompted};
+pub use settings::{Around, Door, PoolSettings, QuestionSettings, Settings, Spare};
+pub use teams::{
+    Analytics, AnswerStatus, Caller, Compaction, Permissions, QuestionStanding, ReportedQuestion,
+    SessionFile, Stopped, Stretch, Team, TeamAnswer, TeamAsk, TeamLimits, TeamProgress, TeamReport,
+    TeamSettings, TeamStatus, Wait,
+};
+pub use view::{Activity, AgentStatus, Change, Live, SessionView};
+pub use watch::{Published, Watcher};

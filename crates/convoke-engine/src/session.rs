@@ -1,0 +1,203 @@
+//! One task a session: the only writer of its log.
+//!
+//! Others post requests. The core decides what follows, the store keeps it, watchers hear of it, and only then is the
+//! sender answered and the effect carried out.
+
+mod carry;
+mod effects;
+mod load;
+mod offers;
+pub(crate) mod registry;
+mod replay;
+mod seating;
+pub(crate) mod start;
+mod task;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use convoke_agents::driver::Order;
+use convoke_core::id::{MessageId, RequestId, SessionId};
+use convoke_core::message::Seq;
+use convoke_core::request::{self, Verdict};
+use convoke_core::session::{Command, Cut, Reply, Report};
+use convoke_store::StoredSession;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::Instant;
+
+use crate::engine::Shared;
+use crate::error::{Error, Result};
+use crate::view::{Live, SessionView};
+use registry::{Entered, Mailbox, Posted};
+
+/// Requests that may wait for a session's task; one more waits with its sender.
+const REQUESTS_MAX: usize = 64;
+
+/// How long a task that took up a broken session must have lived to be followed by another one.
+const LIFE_MIN: Duration = Duration::from_secs(1);
+
+/// What a session's task is asked.
+#[derive(Debug)]
+pub(crate) enum Request {
+    /// Follow a command.
+    Carry { command: Command, reply: Answer<Carried> },
+    /// Complete, if nothing has happened for so long and nothing goes on.
+    CompleteIfIdle { longer_than: Duration, reason: &'static str, reply: Answer<Completed> },
+    /// Put this to the human; the answer comes later.
+    Ask { request: request::Request, reply: Answer<oneshot::Receiver<Reply>> },
+    /// The asker has gone.
+    Withdraw { request: RequestId, reply: Answer<()> },
+    /// Settle a request, however it stands.
+    Verdict { request: RequestId, verdict: Verdict, reply: Answer<()> },
+    /// Have a process ready, and tell it something that is no prompt.
+    Order { order: Option<Order>, reply: Answer<()> },
+    /// Say when everything before this is done.
+    Settle { reply: Answer<()> },
+    /// End. Whoever waits is answered by the end of the task.
+    Stop { _done: oneshot::Sender<()> },
+}
+
+/// Where the answer to a request goes.
+pub(crate) type Answer<T> = oneshot::Sender<Result<T>>;
+
+/// What came of a command.
+#[derive(Debug)]
+pub(crate) struct Carried {
+    /// The session after it.
+    pub(crate) view: SessionView,
+    /// The prompt that it put into the log.
+    pub(crate) prompt: Option<(MessageId, Seq)>,
+    /// How many prompts are before that one.
+    pub(crate) queued: usize,
+}
+
+/// Whether an idle session was completed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Completed {
+    Yes,
+    No,
+}
+
+/// How a task begins.
+pub(crate) enum Begin {
+    /// With what is stored.
+    Stored,
+    /// With what is stored, after something cut it off.
+    Cut(Cut),
+    /// With a new session, whose agent is running already.
+    New {
+        /// The session.
+        stored: Box<StoredSession>,
+        /// What its agent reports.
+        reports: Reports,
+        /// What is to be noted first.
+        first: Vec<Report>,
+    },
+}
+
+/// Both ends of the way from an agent to its session.
+pub(crate) type Reports = (mpsc::Sender<Report>, mpsc::Receiver<Report>);
+
+/// Asks a session's task something, giving it one first if it has none.
+pub(crate) async fn ask<T>(
+    shared: &Arc<Shared>,
+    id: SessionId,
+    request: impl FnOnce(Answer<T>) -> Request,
+) -> Result<T> {
+    let (reply, answer) = oneshot::channel();
+    let mut request = request(reply);
+    loop {
+        request = match shared.registry.post(id, request) {
+            Posted::Yes => break,
+            Posted::NoTask(request) => {
+                take_up(shared, id).await?;
+                request
+            }
+            Posted::Full(request, mailbox) => {
+                // Whether there is room or no mailbox any more: the next try finds out.
+                drop(mailbox.reserve().await);
+                request
+            }
+        };
+    }
+    match answer.await {
+        Ok(answer) => answer,
+        Err(_) if shared.registry.is_stopping() => Err(Error::Stopping),
+        Err(_) => Err(Error::Broken { session: id }),
+    }
+}
+
+/// Gives a session its task, if it has none.
+pub(crate) async fn take_up(shared: &Arc<Shared>, id: SessionId) -> Result<()> {
+    let found = shared.store.session(id).await?;
+    found.ok_or_else(|| Error::UnknownSession { text: id.to_string() })?;
+    begin(shared, id, Begin::Stored)
+}
+
+/// Takes up a session that was cut off when the daemon was ended, and waits until that is written down.
+pub(crate) async fn recover(shared: &Arc<Shared>, id: SessionId) -> Result<()> {
+    begin(shared, id, Begin::Cut(Cut::Ended))?;
+    ask(shared, id, |reply| Request::Settle { reply }).await
+}
+
+/// Starts the task of a session; a task that is there already goes on.
+pub(crate) fn begin(shared: &Arc<Shared>, id: SessionId, begin: Begin) -> Result<()> {
+    if let Some(place) = Place::reserve(shared, id)? {
+        place.begin(begin);
+    }
+    Ok(())
+}
+
+/// The place of a task that has not begun. What it is asked meanwhile waits; it is told if the task never begins.
+pub(crate) struct Place {
+    shared: Arc<Shared>,
+    parts: task::Parts,
+    inbox: mpsc::Receiver<Request>,
+}
+
+impl Place {
+    /// Reserves the place of a session's task; `None` when it is taken.
+    pub(crate) fn reserve(shared: &Arc<Shared>, id: SessionId) -> Result<Option<Self>> {
+        let (requests, inbox) = mpsc::channel(REQUESTS_MAX);
+        let (live_to, live) = watch::channel(Live::default());
+        let published = match shared.registry.enter(id, Mailbox { requests, live }) {
+            Entered::Yes(published) => published,
+            Entered::ThereIsOne => return Ok(None),
+            Entered::Stopping => return Err(Error::Stopping),
+        };
+        let parts = task::Parts { id, published, live: live_to };
+        Ok(Some(Self { shared: Arc::clone(shared), parts, inbox }))
+    }
+
+    /// Leaves the place without a task.
+    pub(crate) fn leave(self) {
+        self.shared.registry.remove(self.parts.id);
+    }
+
+    /// Starts the task.
+    pub(crate) fn begin(self, begin: Begin) {
+        let Self { shared, parts, inbox } = self;
+        let (id, was_broken) = (parts.id, matches!(begin, Begin::Cut(Cut::Broken)));
+        let since = Instant::now();
+        let task = tokio::spawn(task::run(Arc::clone(&shared), parts, begin, inbox));
+        tokio::spawn(async move {
+            match task.await {
+                Ok(Ok(())) => return,
+                Ok(Err(error)) => {
+                    tracing::error!(session.id = %id, "a session cannot go on: {error}");
+                }
+                Err(error) => {
+                    tracing::error!(session.id = %id, "a session's task broke down: {error}");
+                }
+            }
+            shared.registry.remove(id);
+            // What breaks it again at once is left for whoever asks for the session next.
+            if was_broken && since.elapsed() < LIFE_MIN {
+                return;
+            }
+            if let Err(error) = self::begin(&shared, id, Begin::Cut(Cut::Broken)) {
+                tracing::error!(session.id = %id, "a broken session cannot be taken up: {error}");
+            }
+        });
+    }
+}

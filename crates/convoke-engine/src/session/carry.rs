@@ -1,0 +1,316 @@
+//! Decide, store, publish, answer: in this order, whoever wants something.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use convoke_core::content::Content;
+use convoke_core::id::MessageId;
+use convoke_core::message::{Message, Role, Seq};
+use convoke_core::notice::{Event, Notice};
+use convoke_core::process::Exit;
+use convoke_core::request::{Choice, PermissionKind, PermissionRecord, Request as Asked, Verdict};
+use convoke_core::session::{Command, Decision, Effect, Reply, Report, Session, Summary};
+use convoke_core::turn::Stop;
+use convoke_store::SessionKind;
+use tokio::time::Instant;
+
+use super::Carried;
+use super::offers::News;
+use super::task::Task;
+use crate::error::{Error, Kind, Result};
+use crate::teams::Permissions;
+use crate::view::{Activity, AgentStatus, Change, Live, SessionView};
+use crate::watch::Published;
+
+/// How long a store that fails is given before it is tried again. The agent waits as long.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// What is decided and not stored yet.
+struct Undone {
+    session: Session,
+    messages: Vec<Message>,
+    effects: Vec<Effect>,
+}
+
+impl Task {
+    /// Follows a command of somebody who waits for the answer.
+    pub(super) async fn carry(&mut self, command: Command) -> Result<Carried> {
+        let mut undone = self.undone();
+        let decision = undone.session.handle(command).map_err(|refusal| self.explain(refusal))?;
+        self.decided(&mut undone, decision);
+        let prompt = undone.messages.iter().rfind(|message| message.role == Role::User);
+        let prompt = prompt.map(|message| (message.id, message.seq));
+        let effects = self.commit(undone).await?;
+        let queued = prompt.map_or(0, |(_, seq)| self.place(seq));
+        if prompt.is_some() {
+            self.shared.counted.prompts.fetch_add(1, Ordering::Relaxed);
+        }
+        self.carry_out(effects).await;
+        Ok(Carried { view: self.view(), prompt, queued })
+    }
+
+    /// Takes in what the agent reports. Nobody waits for an answer, so a store that fails is tried until it does not.
+    pub(super) async fn hear(&mut self, reports: Vec<Report>) {
+        if reports.iter().any(|report| matches!(report, Report::Exited(_))) {
+            // What follows from its last words cannot be told to it any more.
+            self.process.forget();
+        }
+        let mut reports = reports.into_iter();
+        // What follows from one report is done before the next one is looked at: a turn that begins, for example, is not
+        // the turn that an earlier process ended in.
+        while reports.len() > 0 && self.broken.is_none() {
+            self.hear_some(&mut reports).await;
+        }
+    }
+
+    /// Takes in reports up to the first that something follows from.
+    async fn hear_some(&mut self, reports: &mut std::vec::IntoIter<Report>) {
+        let mut undone = self.undone();
+        let mut refused = None;
+        for report in reports {
+            if self.offers.hear(&report) == News::No {
+                continue;
+            }
+            let asked =
+                if let Report::Asked(request) = &report { Some(request.clone()) } else { None };
+            let commands = if let Report::Exited(exit) = report {
+                self.exited(&undone.session, exit)
+            } else {
+                vec![Command::Agent(report)]
+            };
+            for command in commands {
+                match undone.session.handle(command) {
+                    Ok(decision) => self.decided(&mut undone, decision),
+                    Err(refusal) => {
+                        tracing::debug!(session.id = %self.id, "a report is refused: {refusal}");
+                        // An asker that is refused must not wait for ever.
+                        refused = asked.as_ref().map(Asked::id);
+                    }
+                }
+            }
+            let rule = if refused.is_none() { self.rule_for(asked.as_ref()).await } else { None };
+            for command in rule.into_iter().flatten() {
+                match undone.session.handle(command) {
+                    Ok(decision) => self.decided(&mut undone, decision),
+                    Err(refusal) => {
+                        tracing::warn!(session.id = %self.id, "a rule is not followed: {refusal}");
+                    }
+                }
+            }
+            if refused.is_some() || !undone.effects.is_empty() {
+                break;
+            }
+        }
+        let effects = self.commit_at_last(undone).await;
+        if let Some(request) = refused {
+            self.reply(request, Reply::Cancelled).await;
+        }
+        self.carry_out(effects).await;
+    }
+
+    /// What follows from the end of a process. A turn that it was never given does not end with it.
+    fn exited(&mut self, session: &Session, exit: Exit) -> Vec<Command> {
+        self.tell_agent(AgentStatus::Exited);
+        let given = self.given.take();
+        if session.running().is_none() || session.running() == given {
+            return vec![Command::Agent(Report::Exited(exit))];
+        }
+        let pending = session.pending().iter();
+        let withdrawn = pending.map(|request| Report::Withdrew(request.id()));
+        let gone = Report::Noticed(Notice::new(Event::ProcessExited { exit }));
+        withdrawn.chain([gone]).map(Command::Agent).collect()
+    }
+
+    /// What follows when a permission is asked for that the human has given once and for all.
+    pub(super) async fn rule_for(&self, asked: Option<&Asked>) -> Option<[Command; 2]> {
+        let Some(Asked::Permission(record)) = asked else { return None };
+        if self.is_trusted().await {
+            let verdict = Verdict::Choose(Choice { option_id: allowing(record)? });
+            let said = Notice::new(Event::RuleApplied { tool: record.title.clone() });
+            let settle = Command::Settle { request: record.request_id, verdict };
+            return Some([Command::Agent(Report::Noticed(said)), settle]);
+        }
+        let tool = record.tool.as_ref()?;
+        let (project, agent) = (self.stored.project_id, &self.stored.agent);
+        match self.shared.store.has_rule(project, agent, tool).await {
+            Ok(true) => {}
+            Ok(false) => return None,
+            Err(error) => {
+                tracing::warn!(session.id = %self.id, "cannot look for rules: {error}");
+                return None;
+            }
+        }
+        let choice = Choice { option_id: allowing(record)? };
+        let applied = Notice::new(Event::RuleApplied { tool: tool.clone() });
+        let verdict = Verdict::Choose(choice);
+        let settle = Command::Settle { request: record.request_id, verdict };
+        Some([Command::Agent(Report::Noticed(applied)), settle])
+    }
+
+    /// Whether whoever configured the team trusts its agent with everything.
+    async fn is_trusted(&self) -> bool {
+        if self.stored.kind != SessionKind::Team {
+            return false;
+        }
+        match self.shared.pair_of(self.id).await {
+            Ok(Some((_, Some(team)))) => team.permissions == Permissions::Skip,
+            Ok(Some((_, None)) | None) => false,
+            Err(error) => {
+                tracing::warn!(session.id = %self.id, "cannot tell whose session it is: {error}");
+                false
+            }
+        }
+    }
+
+    fn undone(&self) -> Undone {
+        Undone { session: self.session.clone(), messages: Vec::new(), effects: Vec::new() }
+    }
+
+    /// Gives the drafts their places, and folds them into what is not stored yet.
+    fn decided(&self, undone: &mut Undone, decision: Decision) {
+        for draft in decision.drafts {
+            let summary = undone.session.summary();
+            let id = MessageId::from_random((self.shared.around.random)());
+            // A clock that was set back must not put an answer before its question.
+            let at = self.shared.now().max(summary.updated_at);
+            let message = draft.stamp(id, self.id, summary.last_seq.next(), at);
+            undone.session.apply(&message);
+            undone.messages.push(message);
+        }
+        undone.effects.extend(decision.effects);
+    }
+
+    /// Stores what was decided, and tells everybody. On failure nothing has changed.
+    async fn commit(&mut self, undone: Undone) -> Result<Vec<Effect>> {
+        self.store(&undone).await?;
+        Ok(self.done(undone))
+    }
+
+    /// Stores what was decided, however long that takes; the agent waits meanwhile.
+    async fn commit_at_last(&mut self, undone: Undone) -> Vec<Effect> {
+        while let Err(error) = self.store(&undone).await {
+            tracing::error!(session.id = %self.id, "cannot store what an agent said: {error}");
+            if error.kind() != Kind::Unavailable || self.shared.registry.is_stopping() {
+                // The log and this session are no longer of one mind; who supervises it begins anew from the log.
+                self.broken = Some(error);
+                return Vec::new();
+            }
+            tokio::time::sleep(RETRY).await;
+        }
+        self.done(undone)
+    }
+
+    async fn store(&self, undone: &Undone) -> Result<()> {
+        if undone.messages.is_empty() {
+            return Ok(());
+        }
+        let summary = undone.session.summary().clone();
+        Ok(self.shared.store.append(self.id, &undone.messages, summary).await?)
+    }
+
+    fn done(&mut self, undone: Undone) -> Vec<Effect> {
+        let Undone { session, messages, effects } = undone;
+        if !messages.is_empty() {
+            let before = std::mem::replace(&mut self.session, session);
+            self.publish(before.summary(), messages);
+        }
+        effects
+    }
+
+    fn publish(&mut self, before: &Summary, messages: Vec<Message>) {
+        self.touched = Instant::now();
+        self.stored.summary = self.session.summary().clone();
+        let counted = &self.shared.counted;
+        counted.messages.fetch_add(messages.len() as u64, Ordering::Relaxed);
+        let failed = messages.iter().filter(|message| is_failure(&message.content)).count();
+        counted.turns_failed.fetch_add(failed as u64, Ordering::Relaxed);
+        let is_asking = messages.iter().any(|message| {
+            matches!(message.content, Content::Permission(_) | Content::Question(_))
+        });
+        let activity = self.live.borrow().activity;
+        // Before anybody is told, so that whoever is told and looks sees no less than what it heard of.
+        self.show();
+        for message in messages {
+            // Nobody may be watching.
+            self.published.send(Arc::new(Published::new(message))).ok();
+        }
+        let is_listed = |summary: &Summary| (summary.status, summary.archived);
+        if is_asking || is_listed(before) != is_listed(&self.stored.summary) {
+            self.shared.tell(Change::Inbox);
+        }
+        if is_shown(before) != is_shown(&self.stored.summary) || activity != self.activity() {
+            self.shared.tell(Change::SessionChanged(self.view()));
+        }
+    }
+
+    /// Shows what goes on to those who look from outside.
+    pub(super) fn show(&self) {
+        self.live.send_replace(Live {
+            activity: self.activity(),
+            running: self.session.running(),
+            queue: self.session.queue().collect(),
+            offers: self.offers.all(),
+            usage: self.offers.usage.clone(),
+        });
+    }
+
+    fn activity(&self) -> Activity {
+        match () {
+            () if !self.session.pending().is_empty() => Activity::Waiting,
+            () if self.session.running().is_some() => Activity::Running,
+            () => Activity::Idle,
+        }
+    }
+
+    pub(super) fn view(&self) -> SessionView {
+        SessionView { stored: self.stored.clone(), activity: self.activity() }
+    }
+
+    pub(super) fn tell_agent(&self, status: AgentStatus) {
+        let agent = self.stored.agent.clone();
+        self.shared.tell(Change::Agent { agent, session: self.id, status });
+    }
+
+    /// How many prompts are before this one.
+    fn place(&self, prompt: Seq) -> usize {
+        if self.session.running() == Some(prompt) {
+            return 0;
+        }
+        self.session.queue().position(|queued| queued == prompt).map_or(0, |place| place + 1)
+    }
+
+    fn explain(&self, refusal: convoke_core::session::Refusal) -> Error {
+        let error = Error::from(refusal);
+        if let Error::Ended { status, .. } = error {
+            return Error::Ended { status, reason: self.session.summary().reason.clone() };
+        }
+        error
+    }
+}
+
+/// The option by which a permission is given this time, else for ever.
+fn allowing(record: &PermissionRecord) -> Option<String> {
+    [PermissionKind::AllowOnce, PermissionKind::AllowAlways].into_iter().find_map(|kind| {
+        let option = record.options.iter().find(|option| option.kind == kind)?;
+        Some(option.option_id.clone())
+    })
+}
+
+fn is_failure(content: &Content) -> bool {
+    matches!(
+        content,
+        Content::Notice(Notice { event: Event::TurnEnded { stop: Stop::Failed(_), .. }, .. })
+    )
+}
+
+/// The part of a summary that lists show.
+fn is_shown(summary: &Summary) -> impl PartialEq + use<> {
+    (
+        summary.status,
+        summary.reason.clone(),
+        summary.archived,
+        summary.title.clone(),
+        summary.last_active_at,
+    )
+}

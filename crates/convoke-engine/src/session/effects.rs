@@ -1,0 +1,142 @@
+//! What is done outside after a decision is stored: turns begin and stop, askers are told, a process ends.
+
+use convoke_agents::driver::{Order, REPORTS_MAX};
+use convoke_core::content::Content;
+use convoke_core::id::RequestId;
+use convoke_core::message::Seq;
+use convoke_core::session::{Effect, Reply, Report};
+use convoke_core::turn::Stop;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::seating::Freshness;
+use super::task::{CANCEL_PATIENCE, Process, Task};
+use crate::error::{Error, Result};
+use crate::view::Change;
+
+/// How long the session waits for its process to be gone before it goes on without knowing.
+const STOP_PATIENCE: std::time::Duration = std::time::Duration::from_secs(4);
+
+impl Task {
+    pub(super) async fn carry_out(&mut self, effects: Vec<Effect>) {
+        // What follows from an effect may have effects of its own, so the future must have a size.
+        for effect in effects {
+            match effect {
+                Effect::StartTurn { turn } => Box::pin(self.start_turn(turn)).await,
+                Effect::CancelTurn { turn } => Box::pin(self.cancel_turn(turn)).await,
+                Effect::Reply { request, reply } => self.reply(request, reply).await,
+                Effect::StopProcess => self.stop_process().await,
+                Effect::RecordAgentSession { agent_session } => {
+                    self.record_agent_session(agent_session, "renewed").await;
+                }
+            }
+        }
+        self.release_askers();
+        self.give_seat_back();
+    }
+
+    /// A process without work belongs to the pool, which may stop it when it is idle for long.
+    pub(super) fn give_seat_back(&mut self) {
+        if self.session.is_idle() && matches!(self.process, Process::Seated(_)) {
+            self.process = Process::None;
+        }
+    }
+
+    /// Lets those go whose request is not pending any more, whatever became of it.
+    fn release_askers(&mut self) {
+        let pending = self.session.pending();
+        self.askers.retain(|id, _| pending.iter().any(|request| request.id() == *id));
+    }
+
+    async fn start_turn(&mut self, turn: Seq) {
+        // What was decided in the same moment may have ended it already.
+        if self.session.running() != Some(turn) {
+            return;
+        }
+        self.cancelling = None;
+        match std::mem::replace(&mut self.process, Process::None) {
+            Process::Seated(seat) => self.prompt(turn, seat, Freshness::Warm).await,
+            Process::None => self.await_process(turn),
+            // One that was asked for earlier, and is not needed for that any more, is as good.
+            awaited @ Process::Awaited { .. } => self.process = awaited,
+        }
+    }
+
+    async fn cancel_turn(&mut self, turn: Seq) {
+        if self.session.running() != Some(turn) {
+            return;
+        }
+        match &self.process {
+            Process::Seated(seat) => {
+                // An agent that is gone needs no telling; its end is reported.
+                seat.send(Order::Cancel).await.ok();
+                self.cancelling = Some((turn, Instant::now() + CANCEL_PATIENCE));
+            }
+            // The agent has not heard of the turn. Its process comes all the same, and only whoever takes it then
+            // learns what it remembers.
+            Process::Awaited { .. } | Process::None => {
+                self.hear(vec![Report::TurnEnded { turn, stop: Stop::Cancelled }]).await;
+            }
+        }
+    }
+
+    pub(super) async fn reply(&mut self, request: RequestId, reply: Reply) {
+        if let Some(asker) = self.askers.remove(&request) {
+            // An asker that has just gone is told nothing; the answer is in the log.
+            asker.send(reply).ok();
+            return;
+        }
+        let order = Order::Reply { request, reply };
+        match &self.process {
+            Process::Seated(seat) => {
+                seat.send(order).await.ok();
+            }
+            Process::Awaited { .. } => self.wait_with(order),
+            Process::None => {}
+        }
+    }
+
+    pub(super) async fn stop_process(&mut self) {
+        self.process = Process::None;
+        self.cancelling = None;
+        self.given = None;
+        self.refuse_orders();
+        // Nobody listens to it any more, so that it does not wait for that with its end.
+        (self.reports_to, self.reports) = mpsc::channel(REPORTS_MAX);
+        let released = self.shared.pool.release(&self.key);
+        if tokio::time::timeout(STOP_PATIENCE, released).await.is_err() {
+            tracing::warn!(session.id = %self.id, "a process takes long to stop");
+        }
+    }
+
+    pub(super) async fn prompt_text(&self, turn: Seq) -> Result<String> {
+        let before = Seq::new(turn.get().saturating_sub(1));
+        let page = self.shared.store.messages(self.id, before, 1).await?;
+        match page.messages.into_iter().next().map(|message| message.content) {
+            Some(Content::Text { text, .. }) => Ok(text),
+            Some(_) | None => Err(Error::Broken { session: self.id }),
+        }
+    }
+
+    pub(super) async fn record_agent_session(&mut self, agent_session: String, why: &str) {
+        if self.stored.agent_session_id.as_ref() == Some(&agent_session) {
+            return;
+        }
+        let at = self.shared.now();
+        let recorded = self.shared.store.record_agent_session(
+            self.id,
+            agent_session.clone(),
+            why.to_owned(),
+            at,
+        );
+        match recorded.await {
+            Ok(()) => {
+                self.stored.agent_session_id = Some(agent_session);
+                self.shared.tell(Change::SessionChanged(self.view()));
+            }
+            Err(error) => {
+                tracing::error!(session.id = %self.id, "cannot record an agent's session: {error}");
+            }
+        }
+    }
+}

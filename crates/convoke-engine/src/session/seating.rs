@@ -1,0 +1,201 @@
+//! The session's side of getting a process: asking for it, waiting with what it is to be told, and telling it.
+
+use convoke_agents::driver::Order;
+use convoke_agents::pool::Seat;
+use convoke_core::message::Seq;
+use convoke_core::notice::{Event, Notice};
+use convoke_core::session::{Report, Status};
+use convoke_core::turn::{FailureKind, Stop};
+
+use super::Answer;
+use super::start::{self, News, Seating};
+use super::task::{Asking, Process, Task};
+use crate::error::Error;
+use crate::view::AgentStatus;
+
+/// Orders that wait for a process on its way; one more is refused.
+const WAITING_MAX: usize = 64;
+
+/// Something that a process is to be told as soon as it is there.
+pub(super) struct Waiting {
+    /// `None` when it need only be there.
+    order: Option<Order>,
+    /// Who wants to know, if anybody does.
+    reply: Option<Answer<()>>,
+}
+
+/// How long the session has known of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Freshness {
+    /// It was there before.
+    Warm,
+    /// It has just been started.
+    New,
+}
+
+impl Task {
+    /// Asks for a process. Prompts from this place on are still to be said to it.
+    pub(super) fn await_process(&mut self, from: Seq) {
+        self.given = None;
+        let work = start::for_turn(
+            self.shared.clone(),
+            self.errand(),
+            from,
+            self.reports_to.clone(),
+            self.news_to.clone(),
+        );
+        let _asking = Asking(tokio::spawn(work).abort_handle());
+        self.process = Process::Awaited { from, _asking };
+    }
+
+    pub(super) async fn learn(&mut self, news: News) {
+        match news {
+            News::Place { turn, place } => {
+                if self.awaits(turn) && self.session.running().is_some() && place > 0 {
+                    let place = u64::try_from(place).unwrap_or(u64::MAX);
+                    let notice = Notice::new(Event::Waiting { place });
+                    self.hear(vec![Report::Noticed(notice)]).await;
+                }
+            }
+            News::Seated { turn, outcome } => {
+                // What was asked for and is not wanted any more is being stopped.
+                if !self.awaits(turn) {
+                    return;
+                }
+                self.process = Process::None;
+                match outcome {
+                    Ok(seating) => self.seated(seating).await,
+                    Err(error) => self.not_seated(error).await,
+                }
+            }
+        }
+        self.give_seat_back();
+    }
+
+    fn awaits(&self, turn: Seq) -> bool {
+        matches!(self.process, Process::Awaited { from, .. } if from == turn)
+    }
+
+    async fn seated(&mut self, seating: Seating) {
+        let Seating { seat, noted, transcript } = seating;
+        let freshness = if noted.is_some() { Freshness::New } else { Freshness::Warm };
+        if let Some(start::Noted { agent_session, why, reports }) = noted {
+            // What an earlier process was to be told is of no use to this one.
+            self.transcript = transcript;
+            self.record_agent_session(agent_session, why).await;
+            self.hear(reports).await;
+            self.tell_agent(AgentStatus::Ready);
+        }
+        for Waiting { order, reply } in std::mem::take(&mut self.waiting) {
+            let told = match order {
+                Some(order) => seat.send(order).await.map_err(|_| Error::NotRunning),
+                None => Ok(()),
+            };
+            if let Some(reply) = reply {
+                // Whoever asked may have stopped waiting.
+                reply.send(told).ok();
+            }
+        }
+        match self.session.running() {
+            Some(turn) => self.prompt(turn, seat, freshness).await,
+            // Kept as long as it waits for the human; else the caller gives it back.
+            None => self.process = Process::Seated(seat),
+        }
+    }
+
+    async fn not_seated(&mut self, error: convoke_agents::Error) {
+        let text = start::explain(&error);
+        tracing::warn!(session.id = %self.id, agent = %self.stored.agent, "an agent did not start: {text}");
+        self.tell_agent(AgentStatus::Exited);
+        let first = self.waiting.iter_mut().find_map(|waiting| waiting.reply.take());
+        if let Some(reply) = first {
+            let error = Error::NotStarted { agent: self.stored.agent.clone(), source: error };
+            // Whoever asked may have stopped waiting.
+            reply.send(Err(error)).ok();
+        }
+        self.refuse_orders();
+        // A pool that stops gives nobody a process; the turn is taken up at the next start.
+        if self.session.running().is_some() && !self.shared.registry.is_stopping() {
+            self.hear(vec![Report::Failed { error: text }]).await;
+        }
+    }
+
+    /// Gives the agent the prompt at this place, with the conversation so far where it does not remember it.
+    pub(super) async fn prompt(&mut self, turn: Seq, seat: Seat, freshness: Freshness) {
+        let text = match self.prompt_text(turn).await {
+            Ok(text) => text,
+            Err(error) => {
+                let stop = Stop::failed(FailureKind::Internal, error.to_string());
+                self.process = Process::Seated(seat);
+                return Box::pin(self.hear(vec![Report::TurnEnded { turn, stop }])).await;
+            }
+        };
+        let text = match self.transcript.take() {
+            Some(transcript) => format!("{transcript}{text}"),
+            None => text,
+        };
+        match (seat.send(Order::Prompt { turn, text }).await, freshness) {
+            // One that dies as soon as it is there would do so again: its end, which comes, is the end of the turn.
+            (Ok(()), _) | (Err(_), Freshness::New) => {
+                self.given = Some(turn);
+                self.process = Process::Seated(seat);
+            }
+            // It died while nobody looked; the next one takes the session up.
+            (Err(_), Freshness::Warm) => self.await_process(turn),
+        }
+    }
+
+    /// Tells the agent something that is no prompt, or only has it ready; a process is started where none is warm.
+    pub(super) async fn order(&mut self, order: Option<Order>, reply: Answer<()>) {
+        let summary = self.session.summary();
+        let refusal = match (summary.status, &self.process) {
+            (status @ (Status::Completed | Status::Cancelled | Status::Error), _) => {
+                Some(Error::Ended { status, reason: summary.reason.clone() })
+            }
+            (Status::Active, Process::Seated(seat)) => match order {
+                Some(order) => seat.send(order).await.err().map(|_| Error::NotRunning),
+                None => None,
+            },
+            (Status::Active, Process::Awaited { .. } | Process::None) => {
+                if self.waiting.len() < WAITING_MAX {
+                    self.waiting.push(Waiting { order, reply: Some(reply) });
+                    if matches!(self.process, Process::None) {
+                        self.await_process(self.session.summary().last_seq.next());
+                    }
+                    return;
+                }
+                Some(Error::NotRunning)
+            }
+        };
+        // Whoever asked may have stopped waiting.
+        reply.send(refusal.map_or(Ok(()), Err)).ok();
+    }
+
+    /// Keeps an order for the process that is on its way.
+    pub(super) fn wait_with(&mut self, order: Order) {
+        if self.waiting.len() < WAITING_MAX {
+            self.waiting.push(Waiting { order: Some(order), reply: None });
+        }
+    }
+
+    /// Takes the seat of a process that asks outside of a turn, so that it is not stopped while the human thinks.
+    pub(super) async fn hold_process(&mut self) {
+        let is_asking = self.session.running().is_none() && !self.session.pending().is_empty();
+        if is_asking
+            && matches!(self.process, Process::None)
+            && self.shared.pool.keys().await.contains(&self.key)
+        {
+            self.await_process(self.session.summary().last_seq.next());
+        }
+    }
+
+    /// Tells those who wait for a process that none is coming.
+    pub(super) fn refuse_orders(&mut self) {
+        for waiting in self.waiting.drain(..) {
+            if let Some(reply) = waiting.reply {
+                // Whoever asked may have stopped waiting.
+                reply.send(Err(Error::NotRunning)).ok();
+            }
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! Getting a session its process: the warm one, or a new one that takes the conversation up as well as it can.
+
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use convoke_agents::Error as AgentError;
+use convoke_agents::catalogue::{Protocol, Sandbox};
+use convoke_agents::driver::{Confinement, Launch, McpServer, Start};
+use convoke_agents::launch::{Occasion, Surroundings};
+use convoke_agents::pool::Seat;
+use convoke_core::id::{AgentName, ProjectId, SessionId};
+use convoke_core::message::{Message, Role, Seq};
+use convoke_core::notice::{Event, Notice, Resumed};
+use convoke_core::session::Report;
+use convoke_core::team::TeamName;
+use convoke_store::{SessionKind, Window};
+use tokio::sync::{mpsc, watch};
+
+use super::replay::transcript;
+use crate::engine::Shared;
+use crate::error::Result as EngineResult;
+use crate::teams::{Permissions, Team};
+use crate::view::{AgentStatus, Change};
+
+/// Characters of a session's id that name its folder for temporary files: agents put sockets there, whose paths must be
+/// short.
+const FOLDER_CHARS: usize = 8;
+
+/// Ids that are tried for a new session of an agent's own; that even one is taken is next to impossible.
+const IDS_MAX: usize = 3;
+/// Why an agent's session is recorded that was made because the one before is gone.
+pub(crate) const REMADE: &str = "remade";
+/// Messages that are looked through for a prompt since then.
+const PROMPTS_LOOK: u32 = 1000;
+
+/// What a process is wanted for.
+#[derive(Debug, Clone)]
+pub(crate) struct Errand {
+    pub(crate) session: SessionId,
+    /// What the pool knows its process by.
+    pub(crate) key: String,
+    pub(crate) kind: SessionKind,
+    /// The team that answers in it.
+    pub(crate) team: Option<TeamName>,
+    pub(crate) agent: AgentName,
+    pub(crate) project: ProjectId,
+    pub(crate) workspace: PathBuf,
+    /// What the agent calls the session, once it has done anything in it.
+    pub(crate) agent_session: Option<String>,
+}
+
+/// What a session hears of the process that it waits for.
+pub(crate) enum News {
+    /// It is this many's turn before.
+    Place { turn: Seq, place: usize },
+    /// It is there, or it is not coming.
+    Seated { turn: Seq, outcome: Result<Seating, AgentError> },
+}
+
+/// A process, and what came with it.
+pub(crate) struct Seating {
+    pub(crate) seat: Seat,
+    /// What a new process must be noted with.
+    pub(crate) noted: Option<Noted>,
+    /// What it must be told of the conversation so far.
+    pub(crate) transcript: Option<String>,
+}
+
+/// What is written down about a new process.
+pub(crate) struct Noted {
+    pub(crate) agent_session: String,
+    pub(crate) why: &'static str,
+    pub(crate) reports: Vec<Report>,
+}
+
+/// Gets the process for a turn, and tells the session about it.
+pub(super) async fn for_turn(
+    shared: Arc<Shared>,
+    errand: Errand,
+    turn: Seq,
+    reports: mpsc::Sender<Report>,
+    news: mpsc::Sender<News>,
+) {
+    if !shared.pool.keys().await.contains(&errand.key) {
+        let (agent, session) = (errand.agent.clone(), errand.session);
+        shared.tell(Change::Agent { agent, session, status: AgentStatus::Starting });
+    }
+    let outcome = seat(&shared, &errand, reports, Some((turn, news.clone()))).await;
+    // A session that is gone needs no process.
+    news.send(News::Seated { turn, outcome }).await.ok();
+}
+
+/// Gets the process of a session. Waits for room in the pool, and says so to whoever wants to know.
+pub(crate) async fn seat(
+    shared: &Shared,
+    errand: &Errand,
+    reports: mpsc::Sender<Report>,
+    listener: Option<(Seq, mpsc::Sender<News>)>,
+) -> Result<Seating, AgentError> {
+    let Some(agent_session) = errand.agent_session.clone() else {
+        return begin(shared, errand, reports, listener).await;
+    };
+    let start = Start::Resume { agent_session };
+    match acquire(shared, errand, start, reports.clone(), listener.clone()).await {
+        Ok(seat) => {
+            let before = listener.as_ref().map(|(turn, _)| *turn);
+            let transcript = match &seat.started {
+                Some(_) => unremembered(shared, errand, before).await,
+                None => None,
+            };
+            let how = if transcript.is_some() { Resumed::Replay } else { Resumed::Native };
+            let noted = seat.started.as_ref().map(|started| Noted {
+                agent_session: started.agent_session.clone(),
+                why: "resumed",
+                reports: vec![Report::Resumed(how)],
+            });
+            Ok(Seating { seat, noted, transcript })
+        }
+        Err(AgentError::CannotResume { detail }) => {
+            tracing::info!(session.id = %errand.session, "an agent cannot resume: {detail}");
+            begin(shared, errand, reports, listener).await
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// What an agent cannot remember although it resumes, because its session was made anew after it was said.
+async fn unremembered(shared: &Shared, errand: &Errand, before: Option<Seq>) -> Option<String> {
+    let look = async || -> EngineResult<Option<String>> {
+        let records = shared.store.agent_session_records(errand.session, Window::first(1)).await?;
+        let Some(record) = records.first().filter(|record| record.why == REMADE) else {
+            return Ok(None);
+        };
+        let since = shared
+            .store
+            .messages_since(errand.session, record.recorded_at, Seq::START, PROMPTS_LOOK)
+            .await?;
+        let is_prompt = |message: &Message| {
+            message.role == Role::User && before.is_none_or(|before| message.seq < before)
+        };
+        if since.messages.iter().any(is_prompt) {
+            return Ok(None);
+        }
+        transcript(&shared.store, errand.session, before).await
+    };
+    match look().await {
+        Ok(transcript) => transcript,
+        Err(error) => {
+            tracing::error!(session.id = %errand.session, "no transcript for the agent: {error}");
+            None
+        }
+    }
+}
+
+/// Begins a new session of the agent's own, with the conversation so far as text where there is any.
+async fn begin(
+    shared: &Shared,
+    errand: &Errand,
+    reports: mpsc::Sender<Report>,
+    listener: Option<(Seq, mpsc::Sender<News>)>,
+) -> Result<Seating, AgentError> {
+    let before = listener.as_ref().map(|(turn, _)| *turn);
+    let mut tries = 0;
+    let seat = loop {
+        tries += 1;
+        let start = Start::New { id: SessionId::from_random((shared.around.random)()).to_string() };
+        match acquire(shared, errand, start, reports.clone(), listener.clone()).await {
+            // Somebody used the same id; another one is as good.
+            Err(AgentError::IdTaken { .. }) if tries < IDS_MAX => {}
+            outcome => break outcome?,
+        }
+    };
+    let Some(started) = &seat.started else {
+        return Ok(Seating { seat, noted: None, transcript: None });
+    };
+    let (transcript, how) = match transcript(&shared.store, errand.session, before).await {
+        Ok(Some(transcript)) => (Some(transcript), Some(Resumed::Replay)),
+        // Nothing was said yet, so there is nothing to remember.
+        Ok(None) => (None, None),
+        Err(error) => {
+            tracing::error!(session.id = %errand.session, "no transcript for the agent: {error}");
+            (None, Some(Resumed::Afresh))
+        }
+    };
+    let noted = Noted {
+        agent_session: started.agent_session.clone(),
+        why: if transcript.is_some() { "replayed" } else { "created" },
+        reports: how.map(Report::Resumed).into_iter().collect(),
+    };
+    Ok(Seating { seat, noted: Some(noted), transcript })
+}
+
+async fn acquire(
+    shared: &Shared,
+    errand: &Errand,
+    start: Start,
+    reports: mpsc::Sender<Report>,
+    listener: Option<(Seq, mpsc::Sender<News>)>,
+) -> Result<Seat, AgentError> {
+    let launch = launch(shared, errand, start).await?;
+    let (place, mut places) = watch::channel(0);
+    let acquiring = shared.pool.acquire(&errand.key, launch, reports, place);
+    tokio::pin!(acquiring);
+    let mut told = 0;
+    loop {
+        tokio::select! {
+            outcome = &mut acquiring => return outcome,
+            Ok(()) = places.changed() => {
+                // The pool says it whenever it looks at its queue.
+                let place = *places.borrow_and_update();
+                if let Some((turn, news)) = listener.as_ref().filter(|_| place != told) {
+                    told = place;
+                    // A session that is gone does not care for its place.
+                    news.send(News::Place { turn: *turn, place }).await.ok();
+                }
+            }
+        }
+    }
+}
+
+/// How the process of a session is started.
+pub(crate) async fn launch(
+    shared: &Shared,
+    errand: &Errand,
+    start: Start,
+) -> Result<Launch, AgentError> {
+    let agent = shared.agent(errand.agent.as_str()).map_err(|_| AgentError::NotInstalled {
+        agent: errand.agent.clone(),
+        command: errand.agent.to_string(),
+    })?;
+    // The folder may have been moved, or replaced by a link, since it became a project.
+    let not_there = |source| AgentError::Workspace { path: errand.workspace.clone(), source };
+    let workspace = match errand.kind {
+        SessionKind::Session => shared.inside_root(errand.workspace.clone()).await,
+        // Whoever configured a team chose its folder.
+        SessionKind::Team => Ok(errand.workspace.clone()),
+    };
+    let workspace = workspace.map_err(|error| not_there(std::io::Error::other(error)))?;
+    if workspace != errand.workspace {
+        // Inside the root, too, it would be somebody else's project.
+        let where_to = format!("its links lead to {}", workspace.display());
+        return Err(not_there(std::io::Error::other(where_to)));
+    }
+    let name: String = errand.session.to_string().chars().take(FOLDER_CHARS).collect();
+    let temp = shared.around.home.join("run/tmp").join(name);
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&temp)?;
+    let around = Surroundings {
+        environment: shared.around.environment.clone(),
+        convoke: shared.around.program.clone(),
+        home: shared.around.home.clone(),
+        temp,
+    };
+    let mcp_servers = tool_server(shared, errand.session).into_iter().collect();
+    let mut launch = Launch::of(agent, &around, Occasion { workspace, start, mcp_servers })?;
+    if let SessionKind::Team = errand.kind {
+        shared.as_configured(errand, agent.protocol, &mut launch);
+    }
+    Ok(launch)
+}
+
+impl Shared {
+    /// What a team's configuration says about its processes.
+    fn as_configured(&self, errand: &Errand, protocol: Protocol, launch: &mut Launch) {
+        let settings = self.team_settings();
+        launch.patience = settings.init_timeout;
+        let is_of = |team: &&Team| errand.team.as_ref() == Some(&team.name);
+        let Some(team) = settings.teams.iter().find(is_of) else { return };
+        launch.patience = team.init_timeout.unwrap_or(settings.init_timeout);
+        // Other agents ask, and are answered by Convoke.
+        if team.permissions == Permissions::Skip && protocol == Protocol::Claude {
+            launch.args.push("--dangerously-skip-permissions".to_owned());
+        }
+    }
+}
+
+/// What must be said of the confinement of a new session's agent.
+pub(crate) fn confinement_notice(
+    shared: &Shared,
+    launch: &Launch,
+    agent: &AgentName,
+) -> Vec<Report> {
+    let wanted = shared.agent(agent.as_str()).map(|agent| agent.sandbox);
+    let is_lacking =
+        matches!(wanted, Ok(Sandbox::Workspace)) && launch.confinement == Confinement::Off;
+    is_lacking.then(|| Report::Noticed(Notice::new(Event::Unconfined))).into_iter().collect()
+}
+
+/// Convoke's own tools, bound to the session.
+fn tool_server(shared: &Shared, session: SessionId) -> Option<McpServer> {
+    let door = shared.around.door.as_ref()?;
+    let env = [
+        ("CONVOKE_MCP_URL".to_owned(), door.url.clone()),
+        ("CONVOKE_MCP_TOKEN".to_owned(), door.key.token(session)),
+    ];
+    Some(McpServer {
+        name: "convoke".to_owned(),
+        command: shared.around.program.clone(),
+        args: vec!["mcp".to_owned()],
+        env: env.into(),
+    })
+}
+
+/// An error with its causes, in one line.
+pub(crate) fn explain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}

@@ -1,0 +1,410 @@
+//! The task itself: what wakes it, and what it then does.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use convoke_agents::driver::REPORTS_MAX;
+use convoke_agents::pool::Seat;
+use convoke_core::id::{RequestId, SessionId};
+use convoke_core::message::Seq;
+use convoke_core::process::Exit;
+use convoke_core::request::Verdict;
+use convoke_core::session::{Command, Cut, Reply, Report, Session, Status};
+use convoke_core::team::TeamName;
+use convoke_core::turn::Stop;
+use convoke_store::{SessionKind, StoredSession};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+
+use super::load::load;
+use super::offers::Offers;
+use super::registry::Left;
+use super::seating::Waiting;
+use super::start::{Errand, News};
+use super::{Begin, Completed, Reports, Request};
+use crate::engine::Shared;
+use crate::error::{Error, Result, no_request};
+use crate::view::Live;
+use crate::watch::Published;
+
+/// Reports that are stored together, when they come faster than the disk is.
+const BATCH: usize = 64;
+/// News of a process on its way; the one who sends them waits when there are as many.
+const NEWS_MAX: usize = 8;
+/// How long an agent may take to stop a turn before its process is stopped instead. ACP's driver lets go of the turn after
+/// 10 s, and an agent that is still at work on it must not be given the next one.
+pub(super) const CANCEL_PATIENCE: Duration = Duration::from_secs(8);
+
+/// What a task is made of before anything is loaded.
+pub(super) struct Parts {
+    pub(super) id: SessionId,
+    pub(super) published: broadcast::Sender<Arc<Published>>,
+    pub(super) live: watch::Sender<Live>,
+}
+
+/// A session with all that goes on in it.
+pub(super) struct Task {
+    pub(super) shared: Arc<Shared>,
+    pub(super) id: SessionId,
+    pub(super) stored: StoredSession,
+    pub(super) session: Session,
+    /// What the pool knows the session's process by.
+    pub(super) key: String,
+    /// The team that answers in it.
+    pub(super) team: Option<TeamName>,
+    /// Where the agent works.
+    pub(super) workspace: PathBuf,
+    pub(super) published: broadcast::Sender<Arc<Published>>,
+    pub(super) live: watch::Sender<Live>,
+    pub(super) process: Process,
+    pub(super) reports_to: mpsc::Sender<Report>,
+    pub(super) reports: mpsc::Receiver<Report>,
+    pub(super) news_to: mpsc::Sender<News>,
+    /// What the process that is awaited is to be told.
+    pub(super) waiting: Vec<Waiting>,
+    /// The turn that the process was given.
+    pub(super) given: Option<Seq>,
+    /// Those who asked through tools and wait for the human.
+    pub(super) askers: HashMap<RequestId, oneshot::Sender<Reply>>,
+    pub(super) offers: Offers,
+    /// What the agent must be told with its next prompt, because it does not remember it.
+    pub(super) transcript: Option<String>,
+    /// When anything last happened.
+    pub(super) touched: Instant,
+    /// The turn that the agent was told to stop, and until when it may take its time.
+    pub(super) cancelling: Option<(Seq, Instant)>,
+    /// Why the task cannot go on.
+    pub(super) broken: Option<Error>,
+}
+
+/// What the task has of its agent's process. A warm process without work belongs to the pool alone.
+pub(super) enum Process {
+    None,
+    /// Asked for, to be told the prompts from this place on.
+    Awaited {
+        from: Seq,
+        _asking: Asking,
+    },
+    Seated(Seat),
+}
+
+/// Lives as long as there is something to do.
+pub(super) async fn run(
+    shared: Arc<Shared>,
+    parts: Parts,
+    begin: Begin,
+    mut requests: mpsc::Receiver<Request>,
+) -> Result<()> {
+    let id = parts.id;
+    let begun = match Task::begin(Arc::clone(&shared), parts, begin).await {
+        Ok(begun) => begun,
+        Err(error) => {
+            tracing::error!(session.id = %id, "a session cannot be taken up: {error}");
+            refuse_all(&shared, id, requests, error);
+            return Ok(());
+        }
+    };
+    let (mut task, mut news) = begun;
+    let mut batch = Vec::new();
+    loop {
+        let (idle_at, cancel_at) = (task.idle_at(), task.cancelling.map(|(_, until)| until));
+        tokio::select! {
+            request = requests.recv() => match request {
+                None => break,
+                // What the agent has said by now is kept.
+                Some(stop @ Request::Stop { .. }) => {
+                    task.hear_rest().await;
+                    shared.registry.remove(id);
+                    drop(stop);
+                    break;
+                }
+                Some(request) => task.attend(request).await,
+            },
+            _ = task.reports.recv_many(&mut batch, BATCH) => {
+                task.hear(std::mem::take(&mut batch)).await;
+                task.hold_process().await;
+            }
+            Some(news) = news.recv() => task.learn(news).await,
+            () = task.process.closed() => task.lost().await,
+            () = at(idle_at) => task.complete_idle("idle_timeout").await,
+            () = at(cancel_at) => task.give_up_waiting().await,
+        }
+        if let Some(error) = task.broken.take() {
+            return Err(error);
+        }
+        if task.is_over() && shared.registry.leave(id, &requests) == Left::Yes {
+            break;
+        }
+    }
+    Ok(())
+}
+
+impl Task {
+    async fn begin(
+        shared: Arc<Shared>,
+        parts: Parts,
+        begin: Begin,
+    ) -> Result<(Self, mpsc::Receiver<News>)> {
+        let Parts { id, published, live } = parts;
+        let channel = || -> Reports { mpsc::channel(REPORTS_MAX) };
+        let (stored, session, cut, (reports_to, reports), first) = match begin {
+            Begin::New { stored, reports, first } => {
+                let session = Session::restore(stored.summary.clone(), Vec::new());
+                (*stored, session, None, reports, first)
+            }
+            Begin::Stored => {
+                let (stored, session) = load(&shared.store, id).await?;
+                // Nobody leaves a session in the middle of something, unless they broke down.
+                let cut = (!session.is_idle()).then_some(Cut::Broken);
+                (stored, session, cut, channel(), Vec::new())
+            }
+            Begin::Cut(cut) => {
+                let (stored, session) = load(&shared.store, id).await?;
+                (stored, session, Some(cut), channel(), Vec::new())
+            }
+        };
+        let project = shared.store.project(stored.project_id).await?;
+        let workspace = project.map(|project| project.path).unwrap_or_default();
+        let pair = match stored.kind {
+            SessionKind::Session => None,
+            SessionKind::Team => shared.pair_of(id).await?,
+        };
+        let pair = pair.map(|(pair, _)| pair);
+        let key = pair.as_ref().map_or_else(|| id.to_string(), ToString::to_string);
+        let quiet = shared.now().millis_since(stored.summary.updated_at);
+        let quiet = Duration::from_millis(u64::try_from(quiet).unwrap_or_default());
+        let (news_to, news) = mpsc::channel(NEWS_MAX);
+        let mut task = Self {
+            touched: Instant::now().checked_sub(quiet).unwrap_or_else(Instant::now),
+            shared,
+            id,
+            stored,
+            session,
+            key,
+            team: pair.map(|pair| pair.to),
+            workspace,
+            published,
+            live,
+            process: Process::None,
+            reports_to,
+            reports,
+            news_to,
+            waiting: Vec::new(),
+            given: None,
+            askers: HashMap::new(),
+            offers: Offers::default(),
+            transcript: None,
+            cancelling: None,
+            broken: None,
+        };
+        if let Some(cut) = cut {
+            if cut == Cut::Broken {
+                // It may still be at work on what nobody listens to any more.
+                task.stop_process().await;
+            }
+            task.carry(Command::Recover(cut)).await?;
+        }
+        task.hear(first).await;
+        task.show();
+        Ok((task, news))
+    }
+
+    async fn attend(&mut self, request: Request) {
+        // Whoever asked may have stopped waiting for the answer; that is no reason not to do it.
+        match request {
+            Request::Carry { command, reply } => {
+                let carried = self.carry(command).await;
+                reply.send(carried).ok();
+            }
+            Request::CompleteIfIdle { longer_than, reason, reply } => {
+                let is_due = self.session.is_idle() && self.touched.elapsed() >= longer_than;
+                if is_due {
+                    self.complete_idle(reason).await;
+                }
+                let is_done = self.session.summary().status != Status::Active;
+                reply.send(Ok(if is_done { Completed::Yes } else { Completed::No })).ok();
+            }
+            Request::Ask { request, reply } => {
+                let asked = self.ask(request).await;
+                reply.send(asked).ok();
+                self.hold_process().await;
+            }
+            Request::Withdraw { request, reply } => {
+                self.askers.remove(&request);
+                self.hear(vec![Report::Withdrew(request)]).await;
+                reply.send(Ok(())).ok();
+            }
+            Request::Verdict { request, verdict, reply } => {
+                let settled = self.settle(request, verdict).await;
+                reply.send(settled).ok();
+            }
+            Request::Order { order, reply } => self.order(order, reply).await,
+            Request::Settle { reply } => {
+                reply.send(Ok(())).ok();
+            }
+            Request::Stop { .. } => {}
+        }
+    }
+
+    async fn ask(
+        &mut self,
+        request: convoke_core::request::Request,
+    ) -> Result<oneshot::Receiver<Reply>> {
+        let id = request.id();
+        let (asker, answer) = oneshot::channel();
+        // Before it is asked: somebody may answer in the same moment.
+        self.askers.insert(id, asker);
+        let rule = self.rule_for(Some(&request)).await;
+        let status = self.session.summary().status;
+        let carried = match status {
+            Status::Active => self.carry(Command::Agent(Report::Asked(request))).await,
+            Status::Completed | Status::Cancelled | Status::Error => {
+                Err(Error::Ended { status, reason: None })
+            }
+        };
+        if let Err(error) = carried {
+            self.askers.remove(&id);
+            return Err(error);
+        }
+        for command in rule.into_iter().flatten() {
+            self.carry(command).await?;
+        }
+        Ok(answer)
+    }
+
+    async fn settle(&mut self, id: RequestId, verdict: Verdict) -> Result<()> {
+        // Only this task changes its requests, so the store has this one as it stands.
+        let stored = self.shared.store.request(id).await?.ok_or_else(|| no_request(id))?;
+        self.carry(Command::SettleLate { request: stored.request, verdict }).await?;
+        Ok(())
+    }
+
+    pub(super) async fn complete_idle(&mut self, reason: &str) {
+        let completed = self.carry(Command::Complete { reason: reason.to_owned() }).await;
+        if let Err(error) = completed {
+            tracing::warn!(session.id = %self.id, "an idle session cannot be completed: {error}");
+            // Tried again after as long as it took to get here.
+            self.touched = Instant::now();
+        }
+    }
+
+    /// The agent was told to stop a turn and did not, so its process is stopped.
+    async fn give_up_waiting(&mut self) {
+        let Some((turn, _)) = self.cancelling.take() else { return };
+        if self.session.running() != Some(turn) {
+            return;
+        }
+        tracing::warn!(session.id = %self.id, "an agent did not stop its turn, so it is stopped");
+        self.hear_rest().await;
+        self.stop_process().await;
+        self.hear(vec![Report::TurnEnded { turn, stop: Stop::Cancelled }]).await;
+    }
+
+    /// The process is gone, and so is whoever should have said so.
+    async fn lost(&mut self) {
+        // Its last words may still be on their way; the report of its end is the last of them.
+        self.hear_rest().await;
+        if let Process::Seated(_) = self.process {
+            self.process = Process::None;
+            if !self.session.is_idle() {
+                self.hear(vec![Report::Exited(Exit::default())]).await;
+            }
+        }
+    }
+
+    /// Takes in what is reported and not read yet.
+    async fn hear_rest(&mut self) {
+        let rest = std::iter::from_fn(|| self.reports.try_recv().ok()).collect();
+        self.hear(rest).await;
+    }
+
+    /// When the session is completed, if nothing happens before.
+    fn idle_at(&self) -> Option<Instant> {
+        let summary = self.session.summary();
+        let has_clock = self.stored.kind == SessionKind::Session
+            && summary.status == Status::Active
+            && self.session.is_idle();
+        has_clock.then(|| self.touched + self.shared.settings.idle_timeout)
+    }
+
+    /// Whether there is nothing left that only this task knows. An active session of a human has a clock to keep.
+    fn is_over(&self) -> bool {
+        let is_kept = self.stored.kind == SessionKind::Session
+            && self.session.summary().status == Status::Active;
+        let is_busy = !self.session.is_idle() || !matches!(self.process, Process::None);
+        !is_kept && !is_busy && self.askers.is_empty()
+    }
+
+    pub(super) fn errand(&self) -> Errand {
+        Errand {
+            session: self.id,
+            key: self.key.clone(),
+            kind: self.stored.kind,
+            team: self.team.clone(),
+            agent: self.stored.agent.clone(),
+            project: self.stored.project_id,
+            workspace: self.workspace.clone(),
+            agent_session: self.stored.agent_session_id.clone(),
+        }
+    }
+}
+
+impl Process {
+    /// Lets go of a process that is gone; one that is on its way still comes.
+    pub(super) fn forget(&mut self) {
+        if let Self::Seated(_) = self {
+            *self = Self::None;
+        }
+    }
+
+    /// Ends when a process that should be there is not.
+    async fn closed(&self) {
+        match self {
+            Self::Seated(seat) => seat.closed().await,
+            Self::None | Self::Awaited { .. } => std::future::pending().await,
+        }
+    }
+}
+
+/// The asking for a process, which ends when nobody wants it any more.
+pub(super) struct Asking(pub(super) AbortHandle);
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Waits for a moment, or for ever.
+async fn at(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Tells everybody who asked that the session cannot be taken up; the first of them hears why.
+fn refuse_all(shared: &Shared, id: SessionId, mut requests: mpsc::Receiver<Request>, error: Error) {
+    let mut error = Some(error);
+    loop {
+        while let Ok(request) = requests.try_recv() {
+            let error = error.take().unwrap_or(Error::Broken { session: id });
+            match request {
+                Request::Carry { reply, .. } => drop(reply.send(Err(error))),
+                Request::CompleteIfIdle { reply, .. } => drop(reply.send(Err(error))),
+                Request::Ask { reply, .. } => drop(reply.send(Err(error))),
+                Request::Order { reply, .. }
+                | Request::Verdict { reply, .. }
+                | Request::Withdraw { reply, .. }
+                | Request::Settle { reply } => drop(reply.send(Err(error))),
+                Request::Stop { .. } => {}
+            }
+        }
+        if shared.registry.leave(id, &requests) == Left::Yes {
+            return;
+        }
+    }
+}

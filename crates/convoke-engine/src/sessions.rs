@@ -1,0 +1,238 @@
+//! Sessions as callers handle them: found, listed, created, told what to do.
+
+mod create;
+pub(crate) mod spare;
+
+use std::sync::Arc;
+
+use convoke_agents::driver::Order;
+use convoke_core::id::{AgentName, CanonicalId, MessageId, ProjectId, SessionId};
+use convoke_core::message::Seq;
+use convoke_core::session::Command;
+use convoke_core::time::Timestamp;
+use convoke_store::{
+    HitPage, HitPlace, MessagePage, SearchQuery, SessionFilter, SessionOrder, StoredSession, Window,
+};
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::session::{self, Carried, Request};
+use crate::view::{Live, SessionView};
+use crate::watch::Watcher;
+use create::Return;
+
+/// Characters below which a prefix of an id says too little.
+const PREFIX_MIN: usize = 4;
+/// Candidates that are named when a prefix is ambiguous.
+const CANDIDATES_MAX: u32 = 10;
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listed {
+    /// The sessions in the window.
+    pub sessions: Vec<SessionView>,
+    /// How many there are in the whole list.
+    pub total: u64,
+}
+
+/// What became of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompted {
+    /// The prompt as a message.
+    pub message_id: MessageId,
+    /// Its place.
+    pub seq: Seq,
+    /// How many prompts are before it.
+    pub queued: usize,
+}
+
+impl Engine {
+    /// Begins a session with an agent in a project, as soon as the agent is ready.
+    pub async fn create_session(
+        &self,
+        project: ProjectId,
+        agent: Option<AgentName>,
+    ) -> Result<SessionView> {
+        let shared = Arc::clone(&self.shared);
+        // A caller that goes away leaves a whole session behind, or none.
+        let created = tokio::spawn(async move { create::create(&shared, project, agent).await });
+        created.await.map_err(|error| Error::Io {
+            path: self.shared.around.home.clone(),
+            source: std::io::Error::other(error),
+        })?
+    }
+
+    /// The session that an id, a canonical id, or the beginning of an id stands for.
+    pub async fn find_session(&self, text: &str) -> Result<SessionId> {
+        let unknown = || Error::UnknownSession { text: text.to_owned() };
+        if let Ok(id) = text.parse::<SessionId>() {
+            return self.shared.store.session(id).await?.map(|found| found.id).ok_or_else(unknown);
+        }
+        if text.contains(':') {
+            let id: CanonicalId = text.parse()?;
+            let found = self.shared.store.session_by_canonical_id(&id).await?;
+            return found.map(|found| found.id).ok_or_else(unknown);
+        }
+        if text.len() < PREFIX_MIN {
+            return Err(unknown());
+        }
+        let found = self.shared.store.sessions_by_prefix(text, CANDIDATES_MAX).await?;
+        match found.as_slice() {
+            [] => Err(unknown()),
+            [only] => Ok(only.id),
+            [..] => Err(Error::Ambiguous {
+                prefix: text.to_owned(),
+                candidates: found.iter().map(|found| found.id.to_string()).collect(),
+            }),
+        }
+    }
+
+    /// A session without its messages.
+    pub async fn session(&self, id: SessionId) -> Result<SessionView> {
+        let stored = self.shared.store.session(id).await?;
+        let stored = stored.ok_or_else(|| Error::UnknownSession { text: id.to_string() })?;
+        let activity = self.shared.registry.live(id).activity;
+        Ok(SessionView { stored, activity })
+    }
+
+    /// Lists sessions, newest first. No agent is asked.
+    pub async fn sessions(
+        &self,
+        filter: SessionFilter,
+        order: SessionOrder,
+        window: Window,
+    ) -> Result<Listed> {
+        let page = self.shared.store.sessions(filter, order, window).await?;
+        Ok(Listed { sessions: self.views(page.sessions), total: page.total })
+    }
+
+    pub(crate) fn views(&self, stored: Vec<StoredSession>) -> Vec<SessionView> {
+        let activities = self.shared.registry.activities(stored.iter().map(|stored| stored.id));
+        let view = |(stored, activity)| SessionView { stored, activity };
+        stored.into_iter().zip(activities).map(view).collect()
+    }
+
+    /// What is known of a session besides its log.
+    pub fn live(&self, id: SessionId) -> Live {
+        self.shared.registry.live(id)
+    }
+
+    /// Some messages after a place.
+    pub async fn messages(&self, id: SessionId, after: Seq, limit: u32) -> Result<MessagePage> {
+        Ok(self.shared.store.messages(id, after, limit).await?)
+    }
+
+    /// Some messages just before a place, oldest first.
+    pub async fn messages_before(
+        &self,
+        id: SessionId,
+        before: Seq,
+        limit: u32,
+    ) -> Result<MessagePage> {
+        Ok(self.shared.store.messages_before(id, before, limit).await?)
+    }
+
+    /// Some messages that are later than a moment and after a place.
+    pub async fn messages_since(
+        &self,
+        id: SessionId,
+        since: Timestamp,
+        after: Seq,
+        limit: u32,
+    ) -> Result<MessagePage> {
+        Ok(self.shared.store.messages_since(id, since, after, limit).await?)
+    }
+
+    /// Searches what was said.
+    pub async fn search(
+        &self,
+        query: SearchQuery,
+        before: Option<HitPlace>,
+        limit: u32,
+    ) -> Result<HitPage> {
+        Ok(self.shared.store.search(query, before, limit).await?)
+    }
+
+    /// Follows a session from a place on.
+    pub async fn watch(&self, id: SessionId, after: Seq) -> Result<Watcher> {
+        let found = self.shared.store.session(id).await?;
+        found.ok_or_else(|| Error::UnknownSession { text: id.to_string() })?;
+        let live = self.shared.registry.subscribe(id);
+        Ok(Watcher::new(self.shared.store.clone(), id, after, live))
+    }
+
+    /// Says something to the agent of a session.
+    pub async fn prompt(&self, id: SessionId, text: String) -> Result<Prompted> {
+        let carried = self.carry(id, Command::Prompt { text }).await?;
+        let (message_id, seq) = carried.prompt.ok_or(Error::Broken { session: id })?;
+        Ok(Prompted { message_id, seq, queued: carried.queued })
+    }
+
+    /// Stops the turn that runs; the session goes on.
+    pub async fn cancel_turn(&self, id: SessionId) -> Result<SessionView> {
+        Ok(self.carry(id, Command::CancelTurn).await?.view)
+    }
+
+    /// Ends a session well.
+    pub async fn complete(&self, id: SessionId) -> Result<SessionView> {
+        Ok(self.carry(id, Command::Complete { reason: "user".to_owned() }).await?.view)
+    }
+
+    /// Ends a session for good.
+    pub async fn cancel(&self, id: SessionId) -> Result<SessionView> {
+        Ok(self.carry(id, Command::Cancel { reason: "user".to_owned() }).await?.view)
+    }
+
+    /// Lets an ended session accept prompts again, if there is room for one more.
+    pub async fn resume(&self, id: SessionId) -> Result<SessionView> {
+        self.bring_back(id, Command::Resume, Return::FromItsEnd).await
+    }
+
+    /// Gives a session another title.
+    pub async fn rename(&self, id: SessionId, title: String) -> Result<SessionView> {
+        Ok(self.carry(id, Command::Rename { title }).await?.view)
+    }
+
+    /// Hides a session from lists.
+    pub async fn archive(&self, id: SessionId) -> Result<SessionView> {
+        Ok(self.carry(id, Command::Archive).await?.view)
+    }
+
+    /// Shows a session in lists again, if there is room for one more or it is not active.
+    pub async fn unarchive(&self, id: SessionId) -> Result<SessionView> {
+        self.bring_back(id, Command::Unarchive, Return::FromTheArchive).await
+    }
+
+    async fn bring_back(
+        &self,
+        id: SessionId,
+        command: Command,
+        from: Return,
+    ) -> Result<SessionView> {
+        let session = self.session(id).await?;
+        let carried = self.carry(id, command);
+        let carried = match create::admit(&self.shared, &session.stored, from).await? {
+            Some(room) => room.fill(carried).await,
+            None => carried.await,
+        };
+        Ok(carried?.view)
+    }
+
+    /// Puts the agent of a session into another mode.
+    pub async fn set_mode(&self, id: SessionId, mode: String) -> Result<()> {
+        self.order(id, Order::SetMode { mode }).await
+    }
+
+    /// Changes a setting of the agent of a session.
+    pub async fn set_setting(&self, id: SessionId, setting: String, choice: String) -> Result<()> {
+        self.order(id, Order::SetSetting { setting, choice }).await
+    }
+
+    async fn order(&self, id: SessionId, order: Order) -> Result<()> {
+        session::ask(&self.shared, id, |reply| Request::Order { order: Some(order), reply }).await
+    }
+
+    pub(crate) async fn carry(&self, id: SessionId, command: Command) -> Result<Carried> {
+        session::ask(&self.shared, id, |reply| Request::Carry { command, reply }).await
+    }
+}

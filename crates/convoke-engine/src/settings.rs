@@ -1,0 +1,72 @@
+//! What the engine is handed: limits, and the world around it.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use convoke_agents::catalogue::Agent;
+use convoke_core::time::Timestamp;
+
+pub use convoke_agents::pool::Settings as PoolSettings;
+pub use convoke_files::questions::Settings as QuestionSettings;
+
+use crate::key::Key;
+
+/// How the engine is to work.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Sessions of humans that may be active at once, archived ones not counted.
+    pub sessions_max: usize,
+    /// How long a session may be idle before it is completed.
+    pub idle_timeout: Duration,
+    /// Projects outside of this folder are refused.
+    pub workspace_root: PathBuf,
+    /// How many processes there may be, and how long one is kept.
+    pub pool: PoolSettings,
+    /// Whether a process is kept ready for the next new session.
+    pub spare: Spare,
+    /// The folder of questions that are asked in files.
+    pub questions_dir: PathBuf,
+    /// How much may be asked at once.
+    pub questions: QuestionSettings,
+    /// How long an agent's question waits for an answer; `None` waits for ever.
+    pub question_timeout: Option<Duration>,
+    /// The agents that can be talked to.
+    pub agents: Vec<Agent>,
+}
+
+/// Whether a process is kept ready for the next new session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spare {
+    /// One, of the agent and in the project that were used last.
+    One,
+    /// None.
+    None,
+}
+
+/// The world around the engine.
+#[derive(Debug, Clone)]
+pub struct Around {
+    /// The variables that Convoke was started with.
+    pub environment: BTreeMap<OsString, OsString>,
+    /// Convoke itself, which confines agents and serves them tools.
+    pub program: PathBuf,
+    /// Convoke's home.
+    pub home: PathBuf,
+    /// What time it is.
+    pub clock: fn() -> Timestamp,
+    /// Sixteen random bytes.
+    pub random: fn() -> [u8; 16],
+    /// How agents reach this daemon.
+    pub door: Option<Door>,
+}
+
+/// How the tools that agents are given reach the daemon.
+#[derive(Debug, Clone)]
+pub struct Door {
+    /// The address of the MCP endpoint.
+    pub url: String,
+    /// What the keys of sessions are made with.
+    pub key: Key,
+}

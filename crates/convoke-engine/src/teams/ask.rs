@@ -1,0 +1,335 @@
+//! Asking a team: through its pair's session, with the whole answer, or a status that is no answer.
+
+use std::time::Duration;
+
+use convoke_core::id::SessionId;
+use convoke_core::message::Seq;
+use convoke_core::session::{Command, Refusal, Status};
+use convoke_core::team::{Pair, TeamName};
+use convoke_core::time::Timestamp;
+use convoke_store::StoredPair;
+use tokio::sync::{oneshot, watch};
+use tokio::time::Instant;
+
+use super::chain::{Chain, Standstill};
+use super::follow::{Ended, Heard, follow};
+use super::thread::checked_thread;
+use crate::engine::{Engine, Shared};
+use crate::error::{Error, Result};
+use crate::session::{self, Request, start::explain};
+use crate::sessions::Prompted;
+use crate::watch::Watcher;
+
+/// How long somebody who does not wait is kept until the question is in the log; a pair that is only being created
+/// takes longer, and the question goes there without them.
+const TAKING: Duration = Duration::from_millis(250);
+
+/// Who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Caller {
+    /// Somebody from outside, who may speak for a team.
+    Outside {
+        /// That team.
+        team: Option<TeamName>,
+    },
+    /// The agent of a session, which speaks for the team whose session it is.
+    Session(SessionId),
+}
+
+/// Something to ask a team.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TeamAsk {
+    /// Who asks.
+    pub caller: Caller,
+    /// Who is asked.
+    pub to: TeamName,
+    /// In which of the pair's conversations.
+    pub thread: Option<String>,
+    /// What is asked.
+    pub question: String,
+    /// How long the caller waits.
+    pub wait: Wait,
+}
+
+/// How long a caller waits. The turn goes on all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// Until there is an answer.
+    ForEver,
+    /// Not at all.
+    No,
+    /// So long.
+    For(Duration),
+}
+
+impl Wait {
+    /// As callers write it, in milliseconds: 0 waits for ever, -1 not at all.
+    pub const fn from_millis(millis: i64) -> Option<Self> {
+        match millis {
+            0 => Some(Self::ForEver),
+            -1 => Some(Self::No),
+            1.. => Some(Self::For(Duration::from_millis(millis.unsigned_abs()))),
+            ..=-2 => None,
+        }
+    }
+
+    /// Until when the question must be in the log, and until when it must be answered.
+    fn deadlines(self, begun: Instant) -> (Option<Instant>, Option<Instant>) {
+        match self {
+            Self::ForEver => (None, None),
+            Self::No => (Some(begun + TAKING), Some(begun)),
+            // Nobody lives to see the end of a time that a clock cannot count.
+            Self::For(patience) => (begun.checked_add(patience), begun.checked_add(patience)),
+        }
+    }
+}
+
+/// What came of asking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TeamAnswer {
+    /// Who asked whom.
+    pub pair: Pair,
+    /// The session in which they talk; `None` when it was only being created.
+    pub session_id: Option<SessionId>,
+    /// What the agent calls it.
+    pub agent_session_id: Option<String>,
+    /// The place of the question in that session, once it has one.
+    pub seq: Option<Seq>,
+    /// What became of it.
+    pub status: AnswerStatus,
+    /// The answer; when time was over, what there is of it.
+    pub response: String,
+    /// What went wrong, if it did.
+    pub error: Option<String>,
+    /// How many questions are before this one, when it was queued.
+    pub queued: usize,
+    /// How long the caller waited.
+    pub duration: Duration,
+    /// When this was said.
+    pub at: Timestamp,
+}
+
+/// What became of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerStatus {
+    /// There is an answer.
+    Answered,
+    /// It was taken, and nobody waited.
+    Queued,
+    /// The caller waited long enough; the team works on.
+    TimedOut,
+    /// There is no answer, and none will come.
+    Failed,
+}
+
+impl AnswerStatus {
+    /// The word that wires use.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Queued => "queued",
+            Self::TimedOut => "timed_out",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// A question in the log of its session.
+struct Placed {
+    pair: StoredPair,
+    prompted: Prompted,
+    heard: watch::Receiver<Heard>,
+    ended: oneshot::Receiver<Ended>,
+}
+
+impl Engine {
+    /// Asks a team, and waits for the answer as long as the caller wants to.
+    pub async fn ask_team(&self, ask: TeamAsk) -> Result<TeamAnswer> {
+        let begun = Instant::now();
+        let (pair, chain) = self.admit(&ask).await?;
+        let _waiting = self.stand_still(&ask)?;
+        let (placed_by, answered_by) = ask.wait.deadlines(begun);
+        let placing = self.place(pair.clone(), chain, ask.question);
+        let mut answer = TeamAnswer {
+            pair,
+            session_id: None,
+            agent_session_id: None,
+            seq: None,
+            status: match ask.wait {
+                Wait::No => AnswerStatus::Queued,
+                Wait::ForEver | Wait::For(_) => AnswerStatus::TimedOut,
+            },
+            response: String::new(),
+            error: None,
+            queued: 0,
+            duration: Duration::ZERO,
+            at: self.shared.now(),
+        };
+        if let Some(placed) = until(placed_by, placing).await {
+            let placed = placed.unwrap_or(Err(Error::Stopping))?;
+            self.wait_for(placed, answered_by, &mut answer).await?;
+        } else if let Some(known) = self.shared.store.pair_between(&answer.pair).await? {
+            answer.session_id = Some(known.session_id);
+            answer.agent_session_id = known.agent_session_id;
+        }
+        answer.duration = begun.elapsed();
+        answer.at = self.shared.now();
+        Ok(answer)
+    }
+
+    /// The team that a caller speaks for.
+    pub async fn speaks_for(&self, caller: &Caller) -> Result<Option<TeamName>> {
+        let session = match caller {
+            Caller::Outside { team } => return Ok(team.clone()),
+            Caller::Session(session) => *session,
+        };
+        match self.shared.pair_of(session).await? {
+            Some((pair, _)) => Ok(Some(pair.to)),
+            None => self.shared.team_in_project_of(session).await,
+        }
+    }
+
+    /// Who asks whom, and because of whom, if that may be.
+    async fn admit(&self, ask: &TeamAsk) -> Result<(Pair, Chain)> {
+        let shared = &self.shared;
+        if ask.question.trim().is_empty() {
+            return Err(Error::Refused(Refusal::EmptyPrompt));
+        }
+        let thread = checked_thread(ask.thread.as_deref())?;
+        shared.team(&ask.to)?;
+        let from = self.speaks_for(&ask.caller).await?;
+        if let Some(from) = &from {
+            shared.team(from)?;
+        }
+        let limits = shared.team_settings().limits;
+        let chain = match &ask.caller {
+            Caller::Outside { .. } => None,
+            Caller::Session(session) => {
+                shared.chains.of(*session, shared.registry.live(*session).running)
+            }
+        };
+        let chain = chain.unwrap_or_else(|| Chain::from(from.clone())).ask(&ask.to, limits)?;
+        let pair = Pair { from, to: ask.to.clone(), thread };
+        shared.chains.count(&pair, limits)?;
+        Ok((pair, chain))
+    }
+
+    /// Notes that an agent waits for another with its process in hand, unless then all of them would.
+    fn stand_still(&self, ask: &TeamAsk) -> Result<Option<Standstill<'_>>> {
+        match (&ask.caller, ask.wait) {
+            (Caller::Session(_), Wait::ForEver) => {
+                let max = self.shared.settings.pool.processes_max;
+                self.shared.chains.stand_still(max).map(Some)
+            }
+            (Caller::Session(_), Wait::No | Wait::For(_)) | (Caller::Outside { .. }, _) => Ok(None),
+        }
+    }
+
+    /// Puts a question into its session, whether or not the caller stays.
+    fn place(
+        &self,
+        pair: Pair,
+        chain: Chain,
+        question: String,
+    ) -> oneshot::Receiver<Result<Placed>> {
+        let (engine, name) = (self.clone(), pair.to_string());
+        let (to_caller, placed) = oneshot::channel();
+        tokio::spawn(async move {
+            let outcome = place(&engine, pair, chain, question).await;
+            if let Err(Err(error)) = to_caller.send(outcome) {
+                tracing::warn!("a question of {name} is not asked: {}", explain(&error));
+            }
+        });
+        placed
+    }
+
+    async fn wait_for(
+        &self,
+        placed: Placed,
+        deadline: Option<Instant>,
+        answer: &mut TeamAnswer,
+    ) -> Result<()> {
+        let Placed { pair, prompted, heard, ended } = placed;
+        let ended = until(deadline, ended).await.map(|ended| ended.unwrap_or_else(|_| stopped()));
+        answer.session_id = Some(pair.session_id);
+        answer.agent_session_id = self.session(pair.session_id).await?.stored.agent_session_id;
+        answer.seq = Some(prompted.seq);
+        answer.queued = prompted.queued;
+        match ended {
+            Some(Ended { text, error, .. }) => {
+                let is_answer = error.is_none();
+                answer.status =
+                    if is_answer { AnswerStatus::Answered } else { AnswerStatus::Failed };
+                (answer.response, answer.error) = (text, error);
+            }
+            None if answer.status == AnswerStatus::TimedOut => {
+                answer.response.clone_from(&heard.borrow().text);
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Lets a session that ended, for whatever reason but a human's last word, accept questions again. Tells how far its
+    /// log goes.
+    pub(super) async fn wake_session(&self, session: SessionId) -> Result<Seq> {
+        let summary = self.session(session).await?.stored.summary;
+        match summary.status {
+            Status::Active => Ok(summary.last_seq),
+            Status::Completed | Status::Cancelled | Status::Error => {
+                let command = Command::Resume;
+                let resumed =
+                    session::ask(&self.shared, session, |reply| Request::Carry { command, reply });
+                match resumed.await {
+                    // Another question was faster.
+                    Ok(_) | Err(Error::Refused(Refusal::Active)) => Ok(summary.last_seq),
+                    Err(error) => Err(error),
+                }
+            }
+        }
+    }
+}
+
+/// Finds the pair, and says the question in its session.
+async fn place(engine: &Engine, pair: Pair, chain: Chain, question: String) -> Result<Placed> {
+    let shared = &engine.shared;
+    let passage = shared.pair_cache.pass(&pair).await?;
+    let pair = shared.get_or_create_pair(&pair).await?;
+    let session = pair.session_id;
+    let after = engine.wake_session(session).await?;
+    let watcher =
+        Watcher::new(shared.store.clone(), session, after, shared.registry.subscribe(session));
+    shared.chains.expect(session, &chain);
+    let prompted = engine.prompt(session, question).await;
+    shared.chains.arrived(session, prompted.as_ref().ok().map(|it| it.seq), chain);
+    drop(passage);
+    let prompted = prompted?;
+    let (heard_to, heard) = watch::channel(Heard::default());
+    let (ended_to, ended) = oneshot::channel();
+    tokio::spawn(follow(engine.clone(), pair.clone(), prompted.seq, watcher, heard_to, ended_to));
+    Ok(Placed { pair, prompted, heard, ended })
+}
+
+impl Shared {
+    /// The team whose folder the project of a session is.
+    async fn team_in_project_of(&self, session: SessionId) -> Result<Option<TeamName>> {
+        let stored = self.store.session(session).await?;
+        let stored = stored.ok_or_else(|| Error::UnknownSession { text: session.to_string() })?;
+        let Some(project) = self.store.project(stored.project_id).await? else { return Ok(None) };
+        let settings = self.team_settings();
+        let found = settings.teams.iter().find(|team| team.path == project.path);
+        Ok(found.map(|team| team.name.clone()))
+    }
+}
+
+fn stopped() -> Ended {
+    Ended { text: String::new(), error: Some("the daemon is stopping".to_owned()), usage: None }
+}
+
+/// Waits for something, at most until a moment.
+async fn until<T>(deadline: Option<Instant>, something: impl Future<Output = T>) -> Option<T> {
+    match deadline {
+        None => Some(something.await),
+        Some(deadline) => tokio::time::timeout_at(deadline, something).await.ok(),
+    }
+}

@@ -1,0 +1,134 @@
+//! Pairs that were used lately, and the gate before each of them.
+//!
+//! A gate is passed by whoever finds a pair and says something in its session; it is closed while the pair moves to
+//! another session or goes, so that nobody speaks into the one that is being left.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use convoke_core::content::Usage;
+use convoke_core::team::Pair;
+use convoke_store::{PairId, StoredPair};
+use moka::future::Cache;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::compaction::Fullness;
+use crate::error::{Error, Result};
+
+/// How long a pair is remembered without asking the store.
+const CACHE_TIME: Duration = Duration::from_secs(60);
+/// Pairs that are remembered; beyond that those least used are looked up again.
+const CACHE_PAIRS_MAX: u64 = 10_000;
+/// How many pass a gate at once; one more waits until another is through, which takes as long as storing a question.
+const PASSING_MAX: u32 = 1024;
+/// Gates that are kept without anybody at them before they are cleared away.
+const GATES_IDLE_MAX: usize = 1024;
+
+/// Pairs that were used lately. Whoever asks while one is being created gets that one.
+#[derive(Debug)]
+pub(crate) struct PairCache {
+    pub(super) pairs: Cache<Pair, StoredPair>,
+    gates: Mutex<HashMap<Pair, Weak<Semaphore>>>,
+    /// Pairs whose agents have little room left, by what they counted last.
+    full: Mutex<HashSet<PairId>>,
+}
+
+/// Lets go of a gate when it is dropped.
+pub(super) type Passage = OwnedSemaphorePermit;
+
+/// An empty cache.
+pub(crate) fn cache() -> PairCache {
+    let pairs = Cache::builder().time_to_live(CACHE_TIME).max_capacity(CACHE_PAIRS_MAX).build();
+    PairCache { pairs, gates: Mutex::default(), full: Mutex::default() }
+}
+
+impl PairCache {
+    /// Passes the gate of a pair, beside others who pass it.
+    pub(super) async fn pass(&self, pair: &Pair) -> Result<Passage> {
+        // Nobody closes a semaphore here.
+        self.gate(pair).acquire_owned().await.map_err(|_| Error::Stopping)
+    }
+
+    /// Closes the gate of a pair, once all who pass are through.
+    pub(super) async fn close(&self, pair: &Pair) -> Result<Passage> {
+        let closed = self.gate(pair).acquire_many_owned(PASSING_MAX).await;
+        closed.map_err(|_| Error::Stopping)
+    }
+
+    /// Notes what an agent counted, and tells how full its context is. Agents do not count anew in every turn.
+    pub(super) fn note(&self, id: PairId, usage: Option<&Usage>) -> Fullness {
+        let mut full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
+        match usage.and_then(Fullness::of) {
+            Some(Fullness::Full) => {
+                full.insert(id);
+            }
+            Some(Fullness::NotFull) => {
+                full.remove(&id);
+            }
+            None => {}
+        }
+        if full.contains(&id) { Fullness::Full } else { Fullness::NotFull }
+    }
+
+    /// Notes that an agent has made room.
+    pub(super) fn note_room(&self, id: PairId) {
+        self.full.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+    }
+
+    fn gate(&self, pair: &Pair) -> Arc<Semaphore> {
+        // Every change under this lock is one call, so a panic leaves nothing half done.
+        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(gate) = gates.get(pair).and_then(Weak::upgrade) {
+            return gate;
+        }
+        if gates.len() >= GATES_IDLE_MAX {
+            gates.retain(|_, gate| gate.strong_count() > 0);
+        }
+        let gate = Arc::new(Semaphore::new(PASSING_MAX as usize));
+        gates.insert(pair.clone(), Arc::downgrade(&gate));
+        gate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(to: &str) -> Pair {
+        Pair { from: None, to: to.parse().unwrap(), thread: None }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_closed_gate_is_passed_when_it_opens_and_other_pairs_are_free() {
+        let cache = Arc::new(cache());
+        let first = cache.pass(&pair("a")).await.unwrap();
+        let beside = cache.pass(&pair("a")).await.unwrap();
+        let closing = {
+            let cache = Arc::clone(&cache);
+            tokio::spawn(async move { cache.close(&pair("a")).await.unwrap() })
+        };
+        drop((first, beside));
+        let closed = closing.await.unwrap();
+        let a = pair("a");
+        let late = cache.pass(&a);
+        tokio::pin!(late);
+        let waited = tokio::time::timeout(Duration::from_secs(1), &mut late).await;
+        assert!(waited.is_err(), "the gate is closed");
+        drop(cache.pass(&pair("b")).await.unwrap());
+        drop(closed);
+        drop(late.await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn gates_without_anybody_do_not_pile_up() {
+        let cache = cache();
+        let held = cache.pass(&pair("held")).await.unwrap();
+        for number in 0..2 * GATES_IDLE_MAX {
+            drop(cache.pass(&pair(&format!("t{number}"))).await.unwrap());
+        }
+        assert!(cache.gates.lock().unwrap().len() <= GATES_IDLE_MAX);
+        assert!(cache.gates.lock().unwrap().contains_key(&pair("held")));
+        drop(held);
+    }
+}

@@ -1,0 +1,251 @@
+//! Chains of asks: who asked whom because of whom, so that a loop is seen before it burns money.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use convoke_core::id::SessionId;
+use convoke_core::message::Seq;
+use convoke_core::team::{Pair, TeamName};
+use tokio::time::Instant;
+
+use super::TeamLimits;
+use crate::error::{Error, Result};
+
+/// What a pair's asks are counted over.
+const HOUR: Duration = Duration::from_secs(60 * 60);
+
+/// The teams that were asked one because of the other, the first asker first.
+#[derive(Debug, Clone)]
+pub(crate) struct Chain {
+    teams: Vec<Option<TeamName>>,
+    /// Asks so far that follow from the first one.
+    asks: Arc<AtomicU64>,
+}
+
+impl Chain {
+    /// A chain that begins with this asker.
+    pub(super) fn from(asker: Option<TeamName>) -> Self {
+        Self { teams: vec![asker], asks: Arc::default() }
+    }
+
+    /// The chain with one more ask, if it may go that far.
+    pub(super) fn ask(&self, to: &TeamName, limits: TeamLimits) -> Result<Self> {
+        let mut teams = self.teams.clone();
+        let is_loop = teams.iter().flatten().any(|team| team == to);
+        teams.push(Some(to.clone()));
+        let chain = Self { teams, asks: Arc::clone(&self.asks) };
+        if is_loop {
+            return Err(Error::AskLoop { chain: chain.to_string() });
+        }
+        if chain.teams.len() > limits.hops_max + 1 {
+            return Err(Error::TooManyHops { chain: chain.to_string(), max: limits.hops_max });
+        }
+        let max = limits.chain_messages_max;
+        if chain.asks.fetch_add(1, Ordering::SeqCst) >= max {
+            return Err(Error::ChainBudget { chain: chain.to_string(), max });
+        }
+        Ok(chain)
+    }
+}
+
+impl std::fmt::Display for Chain {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (place, team) in self.teams.iter().enumerate() {
+            if place > 0 {
+                f.write_str(" → ")?;
+            }
+            f.write_str(team.as_ref().map_or("external", TeamName::as_str))?;
+        }
+        Ok(())
+    }
+}
+
+/// The chains whose turns are under way, and how often pairs asked lately.
+#[derive(Debug, Default)]
+pub(crate) struct Chains {
+    known: Mutex<Known>,
+    /// Agents that wait for an answer for as long as it takes, each with a process of the pool's.
+    standing_still: AtomicUsize,
+}
+
+/// An agent that waits for another, as long as this is kept.
+#[derive(Debug)]
+pub(super) struct Standstill<'a> {
+    count: &'a AtomicUsize,
+}
+
+impl Drop for Standstill<'_> {
+    fn drop(&mut self) {
+        self.count.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    turns: HashMap<(SessionId, Seq), Chain>,
+    /// Asks on their way into a session, whose places are not known yet.
+    coming: HashMap<SessionId, Vec<Chain>>,
+    asked: HashMap<Pair, VecDeque<Instant>>,
+}
+
+impl Chains {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        // Every change under this lock is one call, so a panic leaves nothing half done.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets an agent wait for another. When all processes that there may be belonged to agents that wait, none would be
+    /// left for those who are to answer.
+    pub(super) fn stand_still(&self, processes_max: usize) -> Result<Standstill<'_>> {
+        let count = &self.standing_still;
+        let before = count.fetch_add(1, Ordering::SeqCst);
+        let standstill = Standstill { count };
+        if before + 1 >= processes_max {
+            return Err(Error::Standstill { max: processes_max });
+        }
+        Ok(standstill)
+    }
+
+    /// The chain of which a turn is the last ask.
+    pub(super) fn of(&self, session: SessionId, turn: Option<Seq>) -> Option<Chain> {
+        let turn = turn?;
+        let known = self.known();
+        if let Some(chain) = known.turns.get(&(session, turn)) {
+            return Some(chain.clone());
+        }
+        // The agent was faster than whoever asked it. Of several on their way, the longest allows least.
+        let coming = known.coming.get(&session)?;
+        coming.iter().max_by_key(|chain| chain.teams.len()).cloned()
+    }
+
+    /// Notes that an ask is on its way into a session, before its agent can hear of it.
+    pub(super) fn expect(&self, session: SessionId, chain: &Chain) {
+        self.known().coming.entry(session).or_default().push(chain.clone());
+    }
+
+    /// Notes whose ask a turn is, or that the expected ask did not become one.
+    pub(super) fn arrived(&self, session: SessionId, turn: Option<Seq>, chain: Chain) {
+        let mut known = self.known();
+        if let Some(coming) = known.coming.get_mut(&session) {
+            let place = coming.iter().position(|other| other.teams == chain.teams);
+            if let Some(place) = place {
+                coming.swap_remove(place);
+            }
+            if coming.is_empty() {
+                known.coming.remove(&session);
+            }
+        }
+        if let Some(turn) = turn {
+            known.turns.insert((session, turn), chain);
+        }
+    }
+
+    /// Forgets a turn that is over.
+    pub(super) fn end(&self, session: SessionId, turn: Seq) {
+        self.known().turns.remove(&(session, turn));
+    }
+
+    /// Counts an ask of a pair, unless it has had as many as it may within an hour.
+    pub(super) fn count(&self, pair: &Pair, limits: TeamLimits) -> Result<()> {
+        let now = Instant::now();
+        let mut known = self.known();
+        known.asked.retain(|_, asks| asks.back().is_some_and(|last| now - *last < HOUR));
+        let asks = known.asked.entry(pair.clone()).or_default();
+        while asks.front().is_some_and(|first| now - *first >= HOUR) {
+            asks.pop_front();
+        }
+        let max = limits.pair_messages_per_hour;
+        if asks.len() >= max {
+            return Err(Error::PairBudget { pair: pair.to_string(), max });
+        }
+        asks.push_back(now);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: TeamLimits =
+        TeamLimits { hops_max: 3, chain_messages_max: 4, pair_messages_per_hour: 2 };
+
+    fn team(name: &str) -> TeamName {
+        name.parse().unwrap()
+    }
+
+    #[test]
+    fn a_loop_is_refused_with_its_chain() {
+        let chain = Chain::from(Some(team("a"))).ask(&team("b"), LIMITS).unwrap();
+        let chain = chain.ask(&team("c"), LIMITS).unwrap();
+        let error = chain.ask(&team("a"), LIMITS).unwrap_err();
+        assert_eq!(error.to_string(), "this ask would go round in a circle: a → b → c → a");
+        let own = Chain::from(Some(team("a"))).ask(&team("a"), LIMITS).unwrap_err();
+        assert_eq!(own.to_string(), "this ask would go round in a circle: a → a");
+    }
+
+    #[test]
+    fn a_chain_goes_so_far_and_no_farther() {
+        let mut chain = Chain::from(None);
+        for name in ["a", "b", "c"] {
+            chain = chain.ask(&team(name), LIMITS).unwrap();
+        }
+        let error = chain.ask(&team("d"), LIMITS).unwrap_err();
+        assert_eq!(error.to_string(), "an ask may go through 3 teams: external → a → b → c → d");
+    }
+
+    #[test]
+    fn all_that_follows_from_one_ask_has_one_budget() {
+        let first = Chain::from(None).ask(&team("a"), LIMITS).unwrap();
+        for _ in 0..3 {
+            first.ask(&team("b"), LIMITS).unwrap();
+        }
+        let error = first.ask(&team("c"), LIMITS).unwrap_err();
+        assert_eq!(error.to_string(), "more than 4 asks have followed from one: external → a → c");
+    }
+
+    #[test]
+    fn an_agent_that_is_faster_than_its_asker_is_in_the_chain_all_the_same() {
+        let chains = Chains::default();
+        let session = SessionId::from_random([1; 16]);
+        let chain = Chain::from(Some(team("a"))).ask(&team("b"), LIMITS).unwrap();
+        let told = |turn| chains.of(session, turn).map(|chain| chain.to_string());
+        assert_eq!(told(Some(Seq::new(1))), None);
+        chains.expect(session, &chain);
+        assert_eq!(told(Some(Seq::new(1))).as_deref(), Some("a → b"));
+        assert_eq!(told(None), None);
+        chains.arrived(session, Some(Seq::new(1)), chain);
+        assert_eq!(told(Some(Seq::new(1))).as_deref(), Some("a → b"));
+        assert_eq!(told(Some(Seq::new(2))), None);
+        chains.end(session, Seq::new(1));
+        assert_eq!(told(Some(Seq::new(1))), None);
+        assert!(chains.known().coming.is_empty());
+    }
+
+    #[test]
+    fn t10_not_all_agents_wait_for_each_other() {
+        let chains = Chains::default();
+        let first = chains.stand_still(3).unwrap();
+        let _second = chains.stand_still(3).unwrap();
+        let error = chains.stand_still(3).unwrap_err();
+        assert_eq!(error.to_string(), "all 3 agent processes would wait for each other");
+        drop(first);
+        chains.stand_still(3).unwrap();
+    }
+
+    #[test]
+    fn a_pair_asks_only_so_often() {
+        let chains = Chains::default();
+        let pair = Pair { from: None, to: team("a"), thread: None };
+        chains.count(&pair, LIMITS).unwrap();
+        chains.count(&pair, LIMITS).unwrap();
+        let error = chains.count(&pair, LIMITS).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "external->a has asked 2 times within an hour, which is the limit"
+        );
+        chains.count(&Pair { from: None, to: team("b"), thread: None }, LIMITS).unwrap();
+    }
+}

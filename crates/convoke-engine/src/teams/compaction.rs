@@ -1,0 +1,211 @@
+//! Compacting long conversations: by the agent's own command, else by a summary for a successor. Never within a turn.
+
+mod attempts;
+pub(super) mod successor;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use convoke_agents::catalogue::Protocol;
+use convoke_core::compaction::is_due;
+use convoke_core::content::{Content, Usage};
+use convoke_core::id::SessionId;
+use convoke_core::message::{Message, Seq};
+use convoke_core::notice::Event;
+use convoke_core::team::PairStatus;
+use convoke_store::{PairChange, PairFilter, PairId, StoredPair, Window};
+use tokio::sync::watch;
+
+use super::follow::{Ended, Heard, read_turn};
+use crate::engine::{Engine, Shared};
+use crate::error::{Error, Result};
+use crate::session::start::explain;
+
+pub(crate) use attempts::Attempts;
+
+/// How often the clock looks for conversations that have become long or old.
+const LOOK: Duration = Duration::from_secs(10 * 60);
+/// A context counts as full when so many hundredths of it are used.
+const FULL_HUNDREDTHS: u64 = 80;
+/// Messages since the last compaction before a full context is compacted again: one that stays full would be for ever.
+const FULL_MESSAGES_MIN: u64 = 10;
+/// Messages that are looked through at once for the commands that an agent offers.
+const PAGE: u32 = 500;
+/// How many such looks backwards there are; offers are noted whenever a process starts.
+const LOOKS_MAX: usize = 20;
+
+/// What agents call it.
+pub(super) const COMPACT: &str = "/compact";
+
+/// How a conversation was compacted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Compaction {
+    /// By the agent itself.
+    Own,
+    /// By a summary for a successor.
+    Successor {
+        /// The session that goes on.
+        session: SessionId,
+    },
+}
+
+/// Whether an agent's context is about to overflow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fullness {
+    Full,
+    /// Or nobody has said so.
+    NotFull,
+}
+
+impl Fullness {
+    /// By what an agent counted; `None` when that says nothing about it.
+    pub(super) fn of(usage: &Usage) -> Option<Self> {
+        let (used, size) = (usage.context_used?, usage.context_size.filter(|size| *size > 0)?);
+        let is_full = used.saturating_mul(100) >= size.saturating_mul(FULL_HUNDREDTHS);
+        Some(if is_full { Self::Full } else { Self::NotFull })
+    }
+}
+
+impl Engine {
+    /// Compacts the conversation of a pair, as soon as its turn is over.
+    pub async fn compact_pair(&self, id: PairId) -> Result<Compaction> {
+        let pair = self.pair(id).await?;
+        if pair.status == PairStatus::Archived {
+            return Err(Error::ArchivedPair { pair: pair.pair.to_string() });
+        }
+        if !self.shared.begin_attempt(id) {
+            return Err(Error::Compacting { pair: pair.pair.to_string() });
+        }
+        let engine = self.clone();
+        // A caller that goes away does not leave the pair half compacted.
+        let compacting = tokio::spawn(async move { engine.attempt(&pair).await });
+        compacting.await.map_err(|error| super::broken(&error))?
+    }
+
+    /// Compacts in the background what has become too long.
+    pub(super) fn compact_if_due(&self, pair: &StoredPair, fullness: Fullness) {
+        let is_full = fullness == Fullness::Full && pair.message_count >= FULL_MESSAGES_MIN;
+        let is_wanted = is_full || is_due(pair.message_count, pair.created_at, self.shared.now());
+        // Those of teams that are gone for now may be asked again some day.
+        let is_possible =
+            pair.status != PairStatus::Archived && self.shared.team(&pair.pair.to).is_ok();
+        if !is_wanted || !is_possible || !self.shared.begin_attempt_if_due(pair.id) {
+            return;
+        }
+        let (engine, pair) = (self.clone(), pair.clone());
+        tokio::spawn(async move {
+            if let Err(error) = engine.attempt(&pair).await {
+                tracing::warn!("{} is not compacted: {}", pair.pair, explain(&error));
+            }
+        });
+    }
+
+    /// Compacts a pair for which an attempt has begun, and notes what came of it.
+    async fn attempt(&self, pair: &StoredPair) -> Result<Compaction> {
+        let compacted = compact(self, pair).await;
+        self.shared.end_attempt(pair.id, compacted.as_ref().err());
+        let standing = match &compacted {
+            Ok(_) => PairChange::Standing { status: PairStatus::Active, error: None },
+            Err(error) => {
+                PairChange::Standing { status: PairStatus::Error, error: Some(explain(error)) }
+            }
+        };
+        if compacted.is_ok() {
+            self.shared.pair_cache.note_room(pair.id);
+            self.shared.change_pair(pair, PairChange::Compacted).await?;
+        }
+        self.shared.change_pair(pair, standing).await?;
+        compacted
+    }
+}
+
+/// Looks from time to time for conversations that became old without being used.
+pub(crate) fn keep_clock(engine: &Engine) {
+    let weak = Arc::downgrade(&engine.shared);
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            let Some(shared) = weak.upgrade() else { return };
+            let engine = Engine { shared };
+            let window = Window::first(Window::LIMIT_MAX);
+            match engine.shared.store.pairs(PairFilter::all(), window).await {
+                Ok(pairs) => {
+                    pairs.iter().for_each(|pair| engine.compact_if_due(pair, Fullness::NotFull));
+                }
+                Err(error) => tracing::warn!("cannot look for long conversations: {error}"),
+            }
+        }
+    });
+}
+
+async fn compact(engine: &Engine, pair: &StoredPair) -> Result<Compaction> {
+    let pending = PairChange::Standing { status: PairStatus::CompactPending, error: None };
+    engine.shared.change_pair(pair, pending).await?;
+    if engine.shared.compacts_itself(pair).await? {
+        engine.wake_session(pair.session_id).await?;
+        let compacting = PairChange::Standing { status: PairStatus::Compacting, error: None };
+        engine.shared.change_pair(pair, compacting).await?;
+        said(engine, pair.session_id, COMPACT.to_owned()).await?;
+        return Ok(Compaction::Own);
+    }
+    successor::hand_over(engine, pair).await
+}
+
+/// Says something in a session and returns the whole answer.
+async fn said(engine: &Engine, session: SessionId, text: String) -> Result<String> {
+    let after = engine.session(session).await?.stored.summary.last_seq;
+    let watcher = engine.watch(session, after).await?;
+    let turn: Seq = engine.prompt(session, text).await?.seq;
+    let (heard, _) = watch::channel(Heard::default());
+    match read_turn(turn, watcher, &heard).await {
+        Ended { text, error: None, .. } => Ok(text),
+        Ended { error: Some(reason), .. } => Err(Error::CompactionFailed { reason }),
+    }
+}
+
+impl Shared {
+    /// Whether the pair's agent has a command for it.
+    async fn compacts_itself(&self, pair: &StoredPair) -> Result<bool> {
+        let team = self.team(&pair.pair.to)?;
+        if self.agent(team.agent.as_str())?.protocol == Protocol::Claude {
+            return Ok(true);
+        }
+        let session = pair.session_id;
+        let Some(stored) = self.store.session(session).await? else { return Ok(false) };
+        let mut before = stored.summary.last_seq.next();
+        for _ in 0..LOOKS_MAX {
+            let page = self.store.messages_before(session, before, PAGE).await?;
+            if let Some(offers) = page.messages.iter().rev().find_map(offers_compaction) {
+                return Ok(offers);
+            }
+            let Some(first) = page.messages.first().filter(|_| page.more) else { return Ok(false) };
+            before = first.seq;
+        }
+        let beginning = self.store.messages(session, Seq::START, PAGE).await?;
+        Ok(beginning.messages.iter().rev().find_map(offers_compaction).unwrap_or(false))
+    }
+}
+
+/// Whether the commands that a message tells of include it; `None` when it tells of none.
+fn offers_compaction(message: &Message) -> Option<bool> {
+    let Content::Notice(notice) = &message.content else { return None };
+    let Event::Commands { commands } = &notice.event else { return None };
+    Some(commands.iter().any(|command| command.name.trim_start_matches('/') == "compact"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn t16_a_context_is_full_when_little_of_it_is_left() {
+        let of = |used, size| {
+            Fullness::of(&Usage { context_used: used, context_size: size, ..Usage::default() })
+        };
+        assert_eq!(of(Some(800), Some(1000)), Some(Fullness::Full));
+        assert_eq!(of(Some(799), Some(1000)), Some(Fullness::NotFull));
+        assert_eq!(of(Some(u64::MAX), Some(1000)), Some(Fullness::Full));
+        assert_eq!(of(Some(0), Some(0)), None);
+        assert_eq!(of(Some(800), None), None);
+    }
+}

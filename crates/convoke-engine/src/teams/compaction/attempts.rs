@@ -1,0 +1,101 @@
+//! Who is being compacted, and whose last attempt failed: it is tried again, ever more patiently.
+
+use std::collections::HashMap;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use convoke_store::PairId;
+use tokio::time::Instant;
+
+use crate::engine::Shared;
+use crate::error::Error;
+
+/// How long a failed compaction is left alone at first; every failure doubles it.
+const RETRY_FIRST: Duration = Duration::from_secs(60);
+/// The longest pause between two attempts.
+const RETRY_MAX: Duration = Duration::from_secs(6 * 60 * 60);
+
+/// How compacting goes, for pairs where it does not just go well.
+pub(crate) type Attempts = HashMap<PairId, Attempt>;
+
+/// How compacting one pair goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Attempt {
+    /// Failures so far, one after the other.
+    failures: u32,
+    /// When the clock may try again; `None` while somebody does.
+    again: Option<Instant>,
+}
+
+impl Shared {
+    fn with_attempts<T>(&self, look: impl FnOnce(&mut Attempts) -> T) -> T {
+        // Every change under this lock is one call, so a panic leaves nothing half done.
+        look(&mut self.attempts.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether somebody compacts the pair now.
+    pub(in super::super) fn is_attempting(&self, id: PairId) -> bool {
+        self.with_attempts(|attempts| attempts.get(&id).is_some_and(|it| it.again.is_none()))
+    }
+
+    /// Begins an attempt, unless one is under way.
+    pub(super) fn begin_attempt(&self, id: PairId) -> bool {
+        self.with_attempts(|attempts| begin(attempts, id, |_| true))
+    }
+
+    /// Begins an attempt, unless one is under way or the last one failed too lately.
+    pub(super) fn begin_attempt_if_due(&self, id: PairId) -> bool {
+        let now = Instant::now();
+        self.with_attempts(|attempts| begin(attempts, id, |again| again <= now))
+    }
+
+    pub(super) fn end_attempt(&self, id: PairId, error: Option<&Error>) {
+        self.with_attempts(|attempts| match error {
+            None => {
+                attempts.remove(&id);
+            }
+            Some(_) => fail(attempts, id, Instant::now()),
+        });
+    }
+}
+
+fn begin(attempts: &mut Attempts, id: PairId, may: impl FnOnce(Instant) -> bool) -> bool {
+    let Some(attempt) = attempts.get_mut(&id) else {
+        return attempts.insert(id, Attempt { failures: 0, again: None }).is_none();
+    };
+    let is_free = attempt.again.is_some_and(may);
+    if is_free {
+        attempt.again = None;
+    }
+    is_free
+}
+
+fn fail(attempts: &mut Attempts, id: PairId, now: Instant) {
+    let Some(attempt) = attempts.get_mut(&id) else { return };
+    let pause = RETRY_FIRST.saturating_mul(1 << attempt.failures.min(16)).min(RETRY_MAX);
+    attempt.failures += 1;
+    attempt.again = Some(now + pause);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn t8_a_failed_compaction_is_tried_again_ever_more_patiently() {
+        let (mut attempts, id) = (Attempts::new(), PairId::new(1));
+        let mut now = Instant::now();
+        let mut pauses = Vec::new();
+        for _ in 0..11 {
+            assert!(begin(&mut attempts, id, |again| again <= now), "it is time");
+            assert!(!begin(&mut attempts, id, |_| true), "one is under way");
+            fail(&mut attempts, id, now);
+            let again = attempts[&id].again.unwrap();
+            assert!(!begin(&mut attempts, id, |again| again <= now), "not yet");
+            pauses.push((again - now).as_secs());
+            now = again;
+        }
+        assert_eq!(pauses[..3], [60, 120, 240]);
+        assert_eq!(pauses[9..], [6 * 60 * 60; 2]);
+    }
+}

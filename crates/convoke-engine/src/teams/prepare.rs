@@ -1,0 +1,179 @@
+//! Getting all teams ready before anything is served: checked one by one, begun all at once.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use convoke_core::Invalid;
+use convoke_core::team::{Pair, PairStatus, TeamName, check_path_shape};
+use convoke_store::{PairChange, PairFilter, StoredPair, Window};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::{Team, TeamSettings, broken};
+use crate::engine::{Engine, Shared};
+use crate::error::{Error, Result};
+use crate::session::start::{Errand, REMADE};
+
+/// How far the teams are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TeamProgress {
+    /// The team that is ready now.
+    pub team: TeamName,
+    /// How many are.
+    pub ready: usize,
+    /// Of how many.
+    pub total: usize,
+}
+
+impl Engine {
+    /// Takes up the teams: checks each of them, and lets callers from outside talk to each. One that fails fails all,
+    /// and those from before stay.
+    pub async fn open_teams(
+        &self,
+        settings: TeamSettings,
+        told: impl Fn(TeamProgress) + Send + Sync,
+    ) -> Result<()> {
+        let shared = &self.shared;
+        let mut teams = Vec::new();
+        for team in settings.teams {
+            let checked = tokio::task::spawn_blocking(move || checked(team)).await;
+            let team = checked.map_err(|error| broken(&error))??;
+            shared.agent(team.agent.as_str()).map_err(|_| Invalid::Team {
+                team: team.name.to_string(),
+                reason: format!("there is no agent called {}", team.agent),
+            })?;
+            teams.push(team);
+        }
+        let before =
+            shared.teams.send_replace(Arc::new(TeamSettings { teams: teams.clone(), ..settings }));
+        // What was found for them may be right no longer.
+        shared.pair_cache.pairs.invalidate_all();
+        shared.stop_changed(&before.teams, &teams).await?;
+        if let Err(error) = prepare_all(shared, teams, told).await {
+            shared.teams.send_replace(before);
+            shared.pair_cache.pairs.invalidate_all();
+            return Err(error);
+        }
+        shared.mend_standings().await
+    }
+}
+
+/// Lets callers from outside talk to each of the teams, all at once, as far as there may be processes.
+async fn prepare_all(
+    shared: &Arc<Shared>,
+    teams: Vec<Team>,
+    told: impl Fn(TeamProgress) + Send + Sync,
+) -> Result<()> {
+    let total = teams.len();
+    let room = Arc::new(Semaphore::new(shared.settings.pool.processes_max));
+    let mut preparing = JoinSet::new();
+    for team in teams {
+        let (shared, room) = (Arc::clone(shared), Arc::clone(&room));
+        preparing.spawn(async move {
+            // Nobody closes it.
+            let _place = room.acquire().await.map_err(|_| Error::Stopping)?;
+            prepare(&shared, &team).await?;
+            Ok::<_, Error>(team.name)
+        });
+    }
+    let mut ready = 0;
+    while let Some(prepared) = preparing.join_next().await {
+        let team = prepared.map_err(|error| broken(&error))??;
+        ready += 1;
+        told(TeamProgress { team, ready, total });
+    }
+    Ok(())
+}
+
+impl Shared {
+    /// Stops the processes of teams that are gone or would be started differently now: one that was trusted must not
+    /// work on when it is not any more.
+    async fn stop_changed(&self, before: &[Team], now: &[Team]) -> Result<()> {
+        let launched = |team: &Team| (team.path.clone(), team.agent.clone(), team.permissions);
+        let is_same = |team: &&Team| {
+            let other = now.iter().find(|other| other.name == team.name);
+            other.is_some_and(|other| launched(other) == launched(team))
+        };
+        let running = self.pool.keys().await;
+        for team in before.iter().filter(|team| !is_same(team)) {
+            let filter = PairFilter { to: Some(team.name.clone()), ..PairFilter::all() };
+            for pair in self.store.pairs(filter, Window::first(Window::LIMIT_MAX)).await? {
+                let key = pair.pair.to_string();
+                if running.contains(&key) {
+                    tracing::info!("{key} is stopped, since its team is configured differently");
+                    self.pool.release(&key).await;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets pairs go on whose compaction was cut off with an earlier daemon.
+    async fn mend_standings(&self) -> Result<()> {
+        for status in [PairStatus::CompactPending, PairStatus::Compacting, PairStatus::Migrating] {
+            let filter = PairFilter { status: Some(status), ..PairFilter::all() };
+            for pair in self.store.pairs(filter, Window::first(Window::LIMIT_MAX)).await? {
+                if !self.is_attempting(pair.id) {
+                    let active = PairChange::Standing { status: PairStatus::Active, error: None };
+                    self.change_pair(&pair, active).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A team whose folder can be worked in, with its links resolved.
+fn checked(team: Team) -> Result<Team> {
+    check_path_shape(&team.name, &team.path)?;
+    let fault = |reason: &str| {
+        let reason = format!("{reason}: {}", team.path.display());
+        Error::Invalid(Invalid::Team { team: team.name.to_string(), reason })
+    };
+    let path = std::fs::canonicalize(&team.path).map_err(|error| {
+        let is_gone = error.kind() == std::io::ErrorKind::NotFound;
+        fault(if is_gone { "Project path does not exist" } else { "Project path is not readable" })
+    })?;
+    if !path.is_dir() {
+        return Err(fault("Project path is not a directory"));
+    }
+    if std::fs::read_dir(&path).is_err() {
+        return Err(fault("Project path is not readable"));
+    }
+    if has_link(&team.path) {
+        tracing::warn!(
+            target: "security",
+            "the path of team {} leads over a link to {}", team.name, path.display()
+        );
+    }
+    Ok(Team { path, ..team })
+}
+
+fn has_link(path: &Path) -> bool {
+    path.ancestors().any(Path::is_symlink)
+}
+
+/// Lets callers from outside talk to a team. A session whose file is gone gets a new one of its agent's; the old id is
+/// burned.
+async fn prepare(shared: &Arc<Shared>, team: &Team) -> Result<()> {
+    let pair = Pair { from: None, to: team.name.clone(), thread: None };
+    let found = shared.get_or_create_pair(&pair).await?;
+    let known = found.agent_session_id.as_deref();
+    let file = known.and_then(|known| shared.session_file(team.agent.as_str(), &team.path, known));
+    let Some(file) = file else { return Ok(()) };
+    // Whoever cannot look does not know that it is gone.
+    if tokio::fs::try_exists(&file).await.unwrap_or(true) {
+        return Ok(());
+    }
+    tracing::warn!("the session file {} is gone; {pair} gets a new one", file.display());
+    remake(shared, team, &found).await
+}
+
+async fn remake(shared: &Arc<Shared>, team: &Team, pair: &StoredPair) -> Result<()> {
+    let errand = shared.errand_of(team, pair.pair.to_string()).await?;
+    let errand = Errand { session: pair.session_id, ..errand };
+    let made = shared.make_agent_session(team, &errand).await?;
+    shared.begin_made(&errand, made, REMADE).await?;
+    shared.forget_pair(&pair.pair).await;
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! What others see of a session, and what they hear when anything changes.
+
+use convoke_core::content::Usage;
+use convoke_core::id::{AgentName, ProjectId, SessionId};
+use convoke_core::message::Seq;
+use convoke_core::notice::Notice;
+use convoke_store::{Project, StoredSession};
+
+/// A session as lists show it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionView {
+    /// What is stored of it.
+    pub stored: StoredSession,
+    /// Whether something goes on in it.
+    pub activity: Activity,
+}
+
+/// Whether something goes on in a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Activity {
+    /// Nothing.
+    #[default]
+    Idle,
+    /// Its agent works, or a prompt waits.
+    Running,
+    /// A human is asked.
+    Waiting,
+}
+
+/// What is known of a session besides its log, as long as its task lives.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Live {
+    /// Whether something goes on.
+    pub activity: Activity,
+    /// The prompt whose turn runs.
+    pub running: Option<Seq>,
+    /// The prompts that wait behind it.
+    pub queue: Vec<Seq>,
+    /// The newest notices of what the agent offers: commands, modes, settings.
+    pub offers: Vec<Notice>,
+    /// What the agent counted last.
+    pub usage: Option<Usage>,
+}
+
+/// Something that everybody who looks at lists wants to know.
+#[derive(Debug, Clone)]
+pub enum Change {
+    /// A session is new.
+    SessionCreated(SessionView),
+    /// A session's summary, activity or canonical id is another.
+    SessionChanged(SessionView),
+    /// A project is new.
+    ProjectAdded(Project),
+    /// A project is gone.
+    ProjectRemoved(ProjectId),
+    /// The agent of a session started or ended.
+    Agent {
+        /// Which agent.
+        agent: AgentName,
+        /// In which session.
+        session: SessionId,
+        /// What it did.
+        status: AgentStatus,
+    },
+    /// Something was asked or settled.
+    Inbox,
+}
+
+/// What an agent's process did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentStatus {
+    /// It is being started.
+    Starting,
+    /// It can be prompted.
+    Ready,
+    /// It has ended.
+    Exited,
+}

@@ -1,0 +1,170 @@
+//! How many sessions may be active, and who makes room.
+
+use std::time::Duration;
+
+use convoke_core::id::SessionId;
+use convoke_core::session::Status;
+use convoke_engine::{Engine, Error, Kind, SessionFilter, SessionOrder, Window};
+use convoke_store::{NewSession, SessionKind, Store};
+use convoke_testkit::agent::{Script, Step};
+use tokio::task::JoinSet;
+
+use crate::log::Log;
+use crate::world::{AGENT, World, agent, leap, now, random};
+
+async fn create(engine: &Engine, project: convoke_core::id::ProjectId) -> Result<SessionId, Error> {
+    engine.create_session(project, None).await.map(|view| view.stored.id)
+}
+
+fn assert_full(result: Result<SessionId, Error>, expected: usize) {
+    match result {
+        Err(error @ Error::SessionLimit { max }) => {
+            assert_eq!((max, error.kind()), (expected, Kind::Busy));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn s9_of_twenty_at_once_exactly_as_many_begin_as_may() {
+    let mut world = World::with(&Script::new());
+    world.settings.sessions_max = 7;
+    let engine = world.open().await;
+    let project = engine.add_project(&world.workspace(), None).await.unwrap().id;
+    let mut creations = JoinSet::new();
+    for _ in 0..20 {
+        let engine = engine.clone();
+        creations.spawn(async move { create(&engine, project).await });
+    }
+    let results = creations.join_all().await;
+    assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 7);
+    for result in results.into_iter().filter(Result::is_err) {
+        assert_full(result, 7);
+    }
+    assert_eq!(engine.figures().await.unwrap().active_sessions, 7);
+    engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn s9_the_last_place_is_never_refused_while_it_is_free() {
+    let mut world = World::with(&Script::new());
+    world.settings.sessions_max = 12;
+    let engine = world.open().await;
+    let project = engine.add_project(&world.workspace(), None).await.unwrap().id;
+    // Two at a time, so that one is being counted while the other looks for room.
+    let mut creations = JoinSet::new();
+    for _ in 0..2 {
+        let engine = engine.clone();
+        creations.spawn(async move {
+            for _ in 0..6 {
+                create(&engine, project).await.unwrap();
+            }
+        });
+    }
+    creations.join_all().await;
+    assert_full(create(&engine, project).await, 12);
+    engine.stop().await;
+}
+
+#[tokio::test]
+async fn s9_room_is_free_as_soon_as_a_session_ends() {
+    let script = Script::new().when("crash", [Step::Exit(1)]);
+    let mut world = World::with(&script);
+    world.settings.sessions_max = 1;
+    let mut scene = world.begin().await;
+    let (engine, project) = (scene.engine.clone(), scene.project);
+    assert_full(create(&engine, project).await, 1);
+
+    engine.complete(scene.session).await.unwrap();
+    let second = create(&engine, project).await.unwrap();
+    // The first one would be one too many.
+    assert_full(engine.resume(scene.session).await.map(|view| view.stored.id), 1);
+    assert_eq!(scene.view().await.stored.summary.status, Status::Completed);
+
+    engine.cancel(second).await.unwrap();
+    engine.resume(scene.session).await.unwrap();
+    assert_full(create(&engine, project).await, 1);
+
+    scene.log.until("reopened").await;
+    scene.turn("crash").await;
+    assert_full(create(&engine, project).await, 1);
+    scene.rewrite(AGENT, &Script::new().on("initialize", [Step::Exit(1)]));
+    scene.prompt("again").await;
+    scene.log.until("failed").await;
+    scene.rewrite(AGENT, &Script::new());
+    create(&engine, project).await.unwrap();
+    assert_full(engine.resume(scene.session).await.map(|view| view.stored.id), 1);
+    engine.stop().await;
+}
+
+#[tokio::test]
+async fn s9_archived_sessions_do_not_count_until_they_are_brought_back() {
+    let mut world = World::with(&Script::new());
+    world.settings.sessions_max = 1;
+    let scene = world.begin().await;
+    let engine = &scene.engine;
+    engine.archive(scene.session).await.unwrap();
+    let second = create(engine, scene.project).await.unwrap();
+    assert_full(engine.unarchive(scene.session).await.map(|view| view.stored.id), 1);
+    assert!(scene.view().await.stored.summary.archived);
+    engine.complete(second).await.unwrap();
+    engine.unarchive(scene.session).await.unwrap();
+    assert_full(create(engine, scene.project).await, 1);
+    // One that has ended needs no room in the lists.
+    engine.archive(second).await.unwrap();
+    engine.unarchive(second).await.unwrap();
+    engine.stop().await;
+}
+
+#[tokio::test]
+async fn s9_sessions_of_teams_do_not_count() {
+    let mut world = World::with(&Script::new());
+    world.settings.sessions_max = 1;
+    let engine = world.open().await;
+    let project = engine.add_project(&world.workspace(), None).await.unwrap().id;
+    engine.stop().await;
+    let store = Store::open(world.home().join("convoke.db"), now()).await.unwrap();
+    for _ in 0..3 {
+        let id = SessionId::from_random(random());
+        let (agent, kind, created_at) = (agent(AGENT), SessionKind::Team, now());
+        let new = NewSession { id, project_id: project, agent, kind, created_at };
+        store.create_session(new).await.unwrap();
+    }
+    store.close().await;
+    let engine = world.open().await;
+    create(&engine, project).await.unwrap();
+    assert_full(create(&engine, project).await, 1);
+    let all = engine.sessions(SessionFilter::all(), SessionOrder::Created, Window::first(9)).await;
+    assert_eq!(all.unwrap().total, 4);
+    engine.stop().await;
+}
+
+#[tokio::test]
+async fn s9_a_session_that_was_idle_for_long_makes_room() {
+    let mut world = World::with(&Script::new());
+    world.add_agent("slow", &Script::new().turn([Step::say("working"), Step::Hang]));
+    world.settings.sessions_max = 3;
+    let mut scene = world.begin().await;
+    let engine = scene.engine.clone();
+    let busy = engine.create_session(scene.project, Some(agent("slow"))).await.unwrap().stored.id;
+    engine.prompt(busy, "work".to_owned()).await.unwrap();
+    Log::of(&engine, busy).await.until("agent: working").await;
+    let late = create(&engine, scene.project).await.unwrap();
+    assert_full(create(&engine, scene.project).await, 3);
+
+    leap(Duration::from_secs(4 * 60)).await;
+    assert_full(create(&engine, scene.project).await, 3);
+    // Whoever was used since is spared.
+    scene.turn("hello").await;
+    leap(Duration::from_secs(2 * 60)).await;
+    let fourth = create(&engine, scene.project).await.unwrap();
+    let view = engine.session(late).await.unwrap();
+    assert_eq!(view.stored.summary.status, Status::Completed);
+    assert_eq!(view.stored.summary.reason.as_deref(), Some("made_room"));
+    for active in [scene.session, busy, fourth] {
+        let view = engine.session(active).await.unwrap();
+        assert_eq!(view.stored.summary.status, Status::Active);
+    }
+    assert_full(create(&engine, scene.project).await, 3);
+    engine.stop().await;
+}

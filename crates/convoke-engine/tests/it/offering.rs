@@ -1,0 +1,173 @@
+//! Modes, settings and commands: what agents offer, and what people choose.
+
+use convoke_core::id::SessionId;
+use convoke_core::notice::{Event, Notice};
+use convoke_engine::{Engine, Error, Kind};
+use convoke_testkit::agent::{Script, Step};
+use serde_json::{Value, json};
+
+use crate::crashing::kill;
+use crate::prompting::gate;
+use crate::world::{AGENT, Scene, World};
+
+/// What an agent offers when its session is opened.
+fn offers() -> Value {
+    json!({
+        "sessionId": "s1",
+        "modes": {
+            "currentModeId": "ask",
+            "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}],
+        },
+        "configOptions": [{
+            "id": "effort", "name": "Effort", "type": "select", "currentValue": "low",
+            "options": [{"value": "low", "name": "Low"}, {"value": "high", "name": "High"}],
+        }],
+    })
+}
+
+fn commands() -> Step {
+    let commands = json!([{"name": "plan", "description": "makes a plan"}]);
+    Step::Tell(json!({"sessionUpdate": "available_commands_update", "availableCommands": commands}))
+}
+
+fn offering() -> Script {
+    Script::new()
+        .on("session/new", [Step::Answer(offers()), commands()])
+        .on("session/load", [Step::Answer(offers()), commands()])
+}
+
+fn current_mode(engine: &Engine, session: SessionId) -> (String, usize) {
+    let offers = engine.live(session).offers;
+    let mode = offers.into_iter().find_map(|Notice { event, .. }| {
+        let Event::Modes { current, available } = event else { return None };
+        Some((current, available.len()))
+    });
+    mode.expect("modes are offered")
+}
+
+async fn set_mode(scene: &Scene, mode: &str) {
+    scene.engine.set_mode(scene.session, mode.to_owned()).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_an_agent_offers_is_noted_when_it_changes_and_not_before() {
+    let script = offering().turn([commands(), Step::say("same")]);
+    let mut scene = World::with(&script).begin().await;
+    scene.log.until("mode: ask").await;
+    scene.log.until("settings: 1").await;
+    scene.log.until("commands: 1").await;
+    assert_eq!(current_mode(&scene.engine, scene.session), ("ask".to_owned(), 2));
+    scene.turn("again").await;
+    assert_eq!(scene.log.count("commands: 1"), 1);
+    // A new process offers the same again, which is no news.
+    kill(scene.processes()[0]);
+    scene.log.until("exited: signal 9").await;
+    scene.turn("and again").await;
+    for line in ["mode: ask", "settings: 1", "commands: 1"] {
+        assert_eq!(scene.log.count(line), 1, "{line}");
+    }
+    assert_eq!(scene.log.count("resumed: native"), 1);
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn a_mode_is_set_in_a_warm_process_in_a_running_turn_and_in_a_cold_one() {
+    let script = offering().when("work", [gate(), Step::say("done")]);
+    let mut scene = World::with(&script).begin().await;
+    set_mode(&scene, "code").await;
+    scene.log.until("mode: code").await;
+    // Only the current one changed; the others are still on offer.
+    assert_eq!(current_mode(&scene.engine, scene.session), ("code".to_owned(), 2));
+    scene.prompt("work").await;
+    scene.log.until("permission gate: pending").await;
+    set_mode(&scene, "ask").await;
+    crate::crashing::open_gate(&mut scene).await;
+    scene.log.until("agent: done").await;
+    kill(scene.processes()[0]);
+    scene.log.until("exited: signal 9").await;
+    scene.log.take();
+    set_mode(&scene, "code").await;
+    scene.log.until("mode: code").await;
+    assert_eq!(scene.log.count("resumed: native"), 1);
+    let effort = ("effort".to_owned(), "high".to_owned());
+    scene.engine.set_setting(scene.session, effort.0, effort.1).await.unwrap();
+    scene.turn("hello").await;
+    assert_eq!(scene.log.count("agent: hello"), 1);
+    assert_eq!(scene.processes().len(), 1);
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn a_mode_that_starts_a_forgetful_agent_does_not_cost_it_the_transcript() {
+    let script = offering().capabilities(json!({}));
+    let world = World::with(&script.clone().turn([Step::say("half"), Step::Exit(1)]));
+    let mut scene = world.begin().await;
+    scene.turn("one").await;
+    world.change_script(AGENT, &script);
+    set_mode(&scene, "code").await;
+    scene.log.until("resumed: replay").await;
+    scene.turn("two").await;
+    let said = scene.log.line("agent: This conversation");
+    assert!(said.contains("User: one\n\nYou: half") && said.ends_with("\n\ntwo"), "{said}");
+    assert_eq!(scene.log.count("resumed: replay"), 1);
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn a_mode_is_set_while_the_process_starts_and_nobody_waits_for_it_in_vain() {
+    let mut world = World::new();
+    world.add_gated_agent(AGENT, &offering().turn([Step::Exit(1)]));
+    let gate = world.workspace().join("gate");
+    std::fs::write(&gate, "").unwrap();
+    let mut scene = world.begin().await;
+    scene.turn("crash").await;
+    std::fs::remove_file(&gate).unwrap();
+    world.change_script(AGENT, &offering());
+    let (engine, session) = (scene.engine.clone(), scene.session);
+    let set = |mode: &'static str| {
+        let engine = engine.clone();
+        tokio::spawn(async move { engine.set_mode(session, mode.to_owned()).await })
+    };
+    // The session is free for others meanwhile.
+    let one = set("code");
+    let turn = scene.prompt("hello").await;
+    let two = set("ask");
+    engine.rename(session, "Waiting".to_owned()).await.unwrap();
+    std::fs::write(&gate, "").unwrap();
+    scene.log.until_end_of(turn).await;
+    one.await.unwrap().unwrap();
+    two.await.unwrap().unwrap();
+    scene.log.until("mode: code").await;
+    assert_eq!(scene.log.count("agent: hello"), 1);
+    assert_eq!(scene.log.count("resumed: native"), 1);
+
+    // A process that does not come is told to those who wait for it.
+    std::fs::remove_file(&gate).unwrap();
+    kill(scene.processes()[0]);
+    scene.log.until("exited: signal 9").await;
+    let waiting = set("code");
+    while engine.figures().await.unwrap().processes == 0 {
+        tokio::task::yield_now().await;
+    }
+    engine.complete(session).await.unwrap();
+    let error = waiting.await.unwrap().unwrap_err();
+    assert!(matches!(error, Error::NotRunning), "{error}");
+    let error = engine.set_mode(session, "ask".to_owned()).await.unwrap_err();
+    assert!(matches!(error, Error::Ended { .. }), "{error}");
+    assert_eq!(error.kind(), Kind::Conflict);
+    engine.stop().await;
+}
+
+#[tokio::test]
+async fn a_mode_for_an_agent_that_cannot_start_fails_and_the_session_does_not() {
+    let world = World::with(&offering().turn([Step::Exit(1)]));
+    let mut scene = world.begin().await;
+    scene.turn("crash").await;
+    world.change_script(AGENT, &Script::new().on("initialize", [Step::Exit(3)]));
+    let error = scene.engine.set_mode(scene.session, "code".to_owned()).await.unwrap_err();
+    assert!(matches!(error, Error::NotStarted { .. }), "{error}");
+    world.change_script(AGENT, &offering());
+    scene.turn("hello").await;
+    assert_eq!(scene.log.count("agent: hello"), 1);
+    scene.engine.stop().await;
+}

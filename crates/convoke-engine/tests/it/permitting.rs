@@ -1,0 +1,228 @@
+//! Permissions: asked by agents, answered by humans, once or once and for all.
+
+use convoke_core::request::{PermissionKind, Request};
+use convoke_engine::{Activity, Asker, Change, Error, Kind, Outcome, Remember};
+use convoke_testkit::agent::{Ask, Script, Step, Tool};
+use serde_json::json;
+
+use crate::log::Log;
+use crate::world::{Scene, World};
+
+/// Asks whether a tool may be used, and says what came of it.
+fn may(tool: &str) -> Step {
+    let choices = [("yes", "allow_once"), ("always", "allow_always"), ("no", "reject_once")];
+    let ask = Ask::new(Tool::named(tool, tool, json!({"command": "ls"})), &choices);
+    let ask = ["yes", "always", "no"]
+        .into_iter()
+        .fold(ask, |ask, choice| ask.then(choice, [Step::Say(format!("{tool}: {choice}"))]));
+    Step::Ask(ask.then("cancelled", [Step::Say(format!("{tool}: cancelled"))]))
+}
+
+async fn asked(scene: &mut Scene, tool: &str) -> String {
+    scene.log.until(&format!("permission {tool}: ls: pending")).await;
+    let items = scene.engine.inbox().await.unwrap();
+    assert_eq!(items.len(), 1, "{items:#?}");
+    assert_eq!(items[0].session.as_ref().unwrap().stored.id, scene.session);
+    assert_eq!(items[0].session.as_ref().unwrap().activity, Activity::Waiting);
+    assert_eq!(items[0].project.as_ref().unwrap().id, scene.project);
+    items[0].request.id().to_string()
+}
+
+#[tokio::test]
+async fn s6_a_permission_is_answered_from_the_inbox_and_the_first_answer_wins() {
+    let mut scene = World::with(&Script::new().turn([may("Bash")])).begin().await;
+    let engine = scene.engine.clone();
+    scene.prompt("work").await;
+    let id = asked(&mut scene, "Bash").await;
+    let error = engine.choose(&id, "perhaps".to_owned(), Remember::No).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::Invalid, "{error}");
+    let error = engine.answer(&id, crate::asked::answers("yes")).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::Invalid, "{error}");
+    // A beginning of the id is enough.
+    engine.choose(&id[..8], "yes".to_owned(), Remember::No).await.unwrap();
+    for option in ["yes", "no", "perhaps"] {
+        let error = engine.choose(&id, option.to_owned(), Remember::No).await.unwrap_err();
+        assert_eq!(error.kind(), Kind::Conflict, "{error}");
+    }
+    assert_eq!(engine.reject(&id, None).await.unwrap_err().kind(), Kind::Conflict);
+    scene.log.until_end_of(1).await;
+    assert_eq!(scene.log.count("agent: Bash: yes"), 1);
+    assert_eq!(scene.log.count("permission Bash: ls: answered"), 1);
+    assert_eq!(engine.inbox().await.unwrap(), []);
+    engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn s6_of_many_answers_at_once_exactly_one_wins() {
+    let mut scene = World::with(&Script::new().turn([may("Bash")])).begin().await;
+    scene.prompt("work").await;
+    let id = asked(&mut scene, "Bash").await;
+    let mut answers = tokio::task::JoinSet::new();
+    for number in 0..10 {
+        let (engine, id) = (scene.engine.clone(), id.clone());
+        let option = if number % 2 == 0 { "yes" } else { "no" };
+        answers.spawn(async move { engine.choose(&id, option.to_owned(), Remember::No).await });
+    }
+    let answers = answers.join_all().await;
+    assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1);
+    scene.log.until_end_of(1).await;
+    assert_eq!(scene.log.count("permission Bash: ls: answered"), 1);
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn s6_a_rejected_permission_is_a_no_to_the_agent() {
+    let mut scene = World::with(&Script::new().turn([may("Bash")])).begin().await;
+    scene.prompt("work").await;
+    let id = asked(&mut scene, "Bash").await;
+    scene.engine.reject(&id, Some("not today".to_owned())).await.unwrap();
+    scene.log.until_end_of(1).await;
+    assert_eq!(scene.log.count("agent: Bash: no"), 1);
+    let rejected = scene.log.messages().iter().map(|it| serde_json::to_string(it).unwrap());
+    assert!(rejected.into_iter().any(|text| text.contains("not today")));
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn s6_what_is_allowed_for_good_is_not_asked_again_for_this_tool_in_this_project() {
+    let script = Script::new().turn([may("Bash")]).turn([may("Bash"), may("Write")]);
+    let world = World::with(&script);
+    let mut scene = world.begin().await;
+    let engine = scene.engine.clone();
+    scene.prompt("one").await;
+    let id = asked(&mut scene, "Bash").await;
+    // What is not allowed cannot be remembered.
+    let error = engine.choose(&id, "no".to_owned(), Remember::Yes).await.unwrap_err();
+    assert!(matches!(error, Error::NothingToRemember), "{error}");
+    engine.choose(&id, "yes".to_owned(), Remember::Yes).await.unwrap();
+    scene.log.until_end_of(1).await;
+    scene.log.until("rule made: Bash").await;
+    let rules = engine.rules(scene.project).await.unwrap();
+    assert_eq!(rules.len(), 1);
+    assert_eq!(rules[0].tool, "Bash");
+    scene.log.take();
+
+    let two = scene.prompt("two").await;
+    let id = asked(&mut scene, "Write").await;
+    assert_eq!(
+        scene.log.take(),
+        [
+            "user: two",
+            "tool Bash: running",
+            "permission Bash: ls: pending",
+            "rule applied: Bash",
+            "permission Bash: ls: answered",
+            "agent: Bash: yes",
+            "tool Write: running",
+            "permission Write: ls: pending"
+        ]
+    );
+    engine.choose(&id, "no".to_owned(), Remember::No).await.unwrap();
+    scene.log.until_end_of(two).await;
+
+    // Other projects ask all the same.
+    let other = engine.add_project(&world.make_folder("other"), None).await.unwrap().id;
+    let other = engine.create_session(other, None).await.unwrap().stored.id;
+    engine.prompt(other, "one".to_owned()).await.unwrap();
+    let mut log = Log::of(&engine, other).await;
+    log.until("permission Bash: ls: pending").await;
+    assert_eq!(engine.inbox().await.unwrap().len(), 1);
+    engine.cancel_turn(other).await.unwrap();
+    log.until_end_of(1).await;
+
+    // What was allowed can be forbidden again.
+    engine.forget_rule(rules[0].clone()).await.unwrap();
+    let third = engine.create_session(scene.project, None).await.unwrap().stored.id;
+    engine.prompt(third, "one".to_owned()).await.unwrap();
+    Log::of(&engine, third).await.until("permission Bash: ls: pending").await;
+    engine.stop().await;
+}
+
+#[tokio::test]
+async fn s6_a_permission_that_is_asked_between_turns_reaches_the_human_and_its_answer_the_agent() {
+    let script = Script::new().turn([
+        Step::say("done"),
+        Step::stop("end_turn"),
+        may("Bash"),
+        Step::say(" after all"),
+    ]);
+    let mut scene = World::with(&script).begin().await;
+    scene.turn("work").await;
+    let id = asked(&mut scene, "Bash").await;
+    while scene.engine.figures().await.unwrap().busy == 0 {
+        tokio::task::yield_now().await;
+    }
+    scene.engine.choose(&id, "yes".to_owned(), Remember::No).await.unwrap();
+    scene.log.until("agent: Bash: yes after all").await;
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn s6_a_tool_can_ask_for_permission_on_behalf_of_a_session() {
+    let scene = World::with(&Script::new()).begin().await;
+    let (engine, asker) = (&scene.engine, Asker::Session(scene.session));
+    let mut changes = engine.follow();
+    for (option, outcome) in
+        [("allow", Outcome::Allowed), ("deny", Outcome::Rejected { reason: None })]
+    {
+        let input = json!({"command": "rm -rf /"});
+        let mut asked =
+            engine.ask_permission(asker.clone(), "Bash".to_owned(), &input).await.unwrap();
+        let item = &engine.inbox().await.unwrap()[0];
+        let Request::Permission(record) = &item.request else { panic!("no permission") };
+        assert!(record.title.contains("rm -rf /"), "{}", record.title);
+        assert_eq!(record.tool.as_deref(), Some("Bash"));
+        let kinds: Vec<_> = record.options.iter().map(|option| option.kind).collect();
+        assert_eq!(kinds, [PermissionKind::AllowOnce, PermissionKind::RejectOnce]);
+        let id = asked.id().to_string();
+        let (waited, chosen) =
+            tokio::join!(asked.wait(), engine.choose(&id, option.to_owned(), Remember::No));
+        chosen.unwrap();
+        assert_eq!(waited.unwrap(), outcome);
+    }
+    let mut asked =
+        engine.ask_permission(asker.clone(), "Bash".to_owned(), &json!({})).await.unwrap();
+    let id = asked.id().to_string();
+    let reason = Some("no".to_owned());
+    engine.reject(&id, reason.clone()).await.unwrap();
+    assert_eq!(asked.wait().await.unwrap(), Outcome::Rejected { reason });
+    // What is allowed for good is allowed at once.
+    let asked = engine.ask_permission(asker.clone(), "Bash".to_owned(), &json!({})).await.unwrap();
+    engine.choose(&asked.id().to_string(), "allow".to_owned(), Remember::Yes).await.unwrap();
+    let mut asked = engine.ask_permission(asker, "Bash".to_owned(), &json!({})).await.unwrap();
+    assert_eq!(asked.wait().await.unwrap(), Outcome::Allowed);
+    assert_eq!(engine.inbox().await.unwrap(), []);
+    let mut told = 0;
+    while let Ok(change) = changes.try_recv() {
+        told += usize::from(matches!(change, Change::Inbox));
+    }
+    assert!(told >= 10, "told {told} times");
+    engine.stop().await;
+}
+
+#[tokio::test]
+async fn s6_somebody_from_outside_can_ask_for_permission() {
+    let world = World::with(&Script::new());
+    let engine = world.open().await;
+    let asker = || Asker::Outside {
+        name: Some("cron".to_owned()),
+        working_directory: Some(world.workspace()),
+        call_id: Some("c1".to_owned()),
+    };
+    let custom = r#"{"0": {"customText": "never"}}"#;
+    for (answer, outcome) in [
+        (r#"{"0": {"selectedOption": "Allow"}}"#, Outcome::Allowed),
+        (r#"{"0": {"selectedOption": "Deny"}}"#, Outcome::Rejected { reason: None }),
+        (custom, Outcome::Rejected { reason: Some("never".to_owned()) }),
+    ] {
+        let asked = engine.ask_permission(asker(), "Bash".to_owned(), &json!({"x": 1})).await;
+        let mut asked = asked.unwrap();
+        let item = &engine.inbox().await.unwrap()[0];
+        assert_eq!((item.session.as_ref(), item.asked_by.as_deref()), (None, Some("cron")));
+        assert_eq!(item.working_directory.as_deref(), world.workspace().to_str());
+        let id = asked.id().to_string();
+        engine.answer(&id, serde_json::from_str(answer).unwrap()).await.unwrap();
+        assert_eq!(asked.wait().await.unwrap(), outcome);
+    }
+    engine.stop().await;
+}

@@ -1,0 +1,174 @@
+//! Few processes for many sessions, and one to spare.
+
+use convoke_engine::{AgentStatus, Change, Spare};
+use convoke_testkit::agent::{Script, Step};
+
+use crate::crashing::open_gate;
+use crate::log::Log;
+use crate::prompting::gate;
+use crate::world::{AGENT, World, leap};
+
+#[tokio::test]
+async fn t10_a_turn_waits_for_a_process_and_says_so() {
+    let mut world = World::with(&Script::new().when("work", [gate(), Step::say("done")]));
+    world.settings.pool.processes_max = 1;
+    let mut scene = world.begin().await;
+    let engine = scene.engine.clone();
+    let mut others = Vec::new();
+    for _ in 0..2 {
+        let id = engine.create_session(scene.project, None).await.unwrap().stored.id;
+        others.push((id, Log::of(&engine, id).await));
+    }
+    scene.prompt("work").await;
+    scene.log.until("permission gate: pending").await;
+    for (id, log) in &mut others {
+        engine.prompt(*id, "me too".to_owned()).await.unwrap();
+        log.until("user: me too").await;
+    }
+    others[0].1.until("waiting: 1").await;
+    others[1].1.until("waiting: 2").await;
+    let figures = engine.figures().await.unwrap();
+    assert_eq!((figures.processes, figures.busy, figures.waiting), (1, 1, 2));
+    open_gate(&mut scene).await;
+    scene.log.until_end_of(1).await;
+    for (_, log) in &mut others {
+        log.until_end_of(1).await;
+        assert_eq!(log.count("agent: me too"), 1);
+    }
+    // Each place is said once, however often the pool looks at its queue.
+    assert_eq!(
+        others[1].1.story(),
+        [
+            "user: me too",
+            "waiting: 2",
+            "waiting: 1",
+            "resumed: native",
+            "agent: me too",
+            "turn 1: end_turn"
+        ]
+    );
+    assert_eq!(scene.processes().len(), 1);
+    // The first one was stopped to make room, now and when the others began, and is taken up again.
+    scene.turn("hello").await;
+    assert_eq!(scene.log.count("resumed: native"), 2);
+    engine.stop().await;
+}
+
+#[tokio::test]
+async fn t10_a_busy_process_is_never_stopped_to_make_room() {
+    let mut world = World::with(&Script::new().when("work", [gate(), Step::say("done")]));
+    world.settings.pool.processes_max = 2;
+    let mut scene = world.begin().await;
+    let engine = scene.engine.clone();
+    scene.prompt("work").await;
+    scene.log.until("permission gate: pending").await;
+    for _ in 0..3 {
+        let id = engine.create_session(scene.project, None).await.unwrap().stored.id;
+        engine.prompt(id, "hello".to_owned()).await.unwrap();
+        Log::of(&engine, id).await.until_end_of(1).await;
+    }
+    open_gate(&mut scene).await;
+    scene.log.until_end_of(1).await;
+    assert_eq!(scene.log.count("agent: done"), 1);
+    assert_eq!(scene.log.count("resumed: native"), 0);
+    engine.stop().await;
+}
+
+#[tokio::test]
+async fn t10_an_idle_process_is_stopped_and_the_session_does_not_notice() {
+    let world = World::with(&Script::new());
+    let mut scene = world.begin().await;
+    scene.turn("hello").await;
+    let mut changes = scene.engine.follow();
+    leap(world.settings.pool.idle_timeout).await;
+    world.empties().await;
+    assert_eq!(scene.engine.figures().await.unwrap().active_sessions, 1);
+    scene.turn("still there?").await;
+    let story = scene.log.story();
+    assert_eq!(
+        story[3..],
+        ["user: still there?", "resumed: native", "agent: still there?", "turn 5: end_turn"]
+    );
+    // Its start is told to those who follow, and a turn with a warm process starts nothing.
+    let started = |changes: &mut tokio::sync::broadcast::Receiver<Change>| {
+        let mut statuses = Vec::new();
+        while let Ok(change) = changes.try_recv() {
+            if let Change::Agent { status, .. } = change {
+                statuses.push(status);
+            }
+        }
+        statuses
+    };
+    assert_eq!(started(&mut changes), [AgentStatus::Starting, AgentStatus::Ready]);
+    scene.turn("warm").await;
+    assert_eq!(started(&mut changes), []);
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn s8_the_next_session_finds_a_process_that_is_ready() {
+    let mut world = World::with_counted(&Script::new());
+    world.settings.spare = Spare::One;
+    let scene = world.begin().await;
+    let engine = scene.engine.clone();
+    // The first session's own, and one to spare.
+    while world.starts() < 2 || engine.figures().await.unwrap().processes < 2 {
+        tokio::task::yield_now().await;
+    }
+    let second = engine.create_session(scene.project, None).await.unwrap().stored.id;
+    while world.starts() < 3 {
+        tokio::task::yield_now().await;
+    }
+    engine.prompt(second, "hello".to_owned()).await.unwrap();
+    let mut log = Log::of(&engine, second).await;
+    log.until_end_of(1).await;
+    assert_eq!(log.story(), ["user: hello", "agent: hello", "turn 1: end_turn"]);
+    assert_eq!(
+        engine.session(second).await.unwrap().stored.agent_session_id.as_deref(),
+        Some("s1")
+    );
+    assert_eq!(world.starts(), 3);
+
+    // In another project the spare one is of no use, and is replaced.
+    let other = engine.add_project(&world.make_folder("other"), None).await.unwrap().id;
+    engine.create_session(other, None).await.unwrap();
+    while world.starts() < 5 {
+        tokio::task::yield_now().await;
+    }
+    while scene.processes().len() > 2 {
+        tokio::task::yield_now().await;
+    }
+    engine.stop().await;
+}
+
+#[tokio::test]
+async fn s8_a_spare_process_that_cannot_start_is_nobodys_trouble() {
+    let mut world = World::with_counted(&Script::new());
+    world.settings.spare = Spare::One;
+    let engine = world.open().await;
+    let project = engine.add_project(&world.workspace(), None).await.unwrap().id;
+    engine.create_session(project, None).await.unwrap();
+    while world.starts() < 2 {
+        tokio::task::yield_now().await;
+    }
+    // It dies, and whoever wanted it gets another one.
+    for pid in world.processes() {
+        crate::crashing::kill(pid);
+    }
+    let second = engine.create_session(project, None).await.unwrap().stored.id;
+    engine.prompt(second, "hello".to_owned()).await.unwrap();
+    Log::of(&engine, second).await.until("agent: hello").await;
+    engine.stop().await;
+}
+
+#[tokio::test]
+async fn s8_without_a_spare_process_there_is_none() {
+    let world = World::with_counted(&Script::new());
+    let mut scene = world.begin().await;
+    scene.turn("hello").await;
+    scene.engine.create_session(scene.project, None).await.unwrap();
+    let figures = scene.engine.figures().await.unwrap();
+    assert_eq!((world.starts(), figures.processes), (2, 2));
+    assert_eq!(scene.view().await.stored.agent.as_str(), AGENT);
+    scene.engine.stop().await;
+}

@@ -1,0 +1,257 @@
+//! Creating sessions, prompting them, and finding them again.
+
+use convoke_core::id::{ProjectId, SessionId};
+use convoke_core::message::Seq;
+use convoke_core::session::{QUEUE_MAX, Refusal, Status};
+use convoke_engine::{Activity, Archived, Error, Kind, SessionFilter, SessionOrder, Window};
+use convoke_testkit::agent::{Ask, Script, Step, Tool};
+use serde_json::json;
+
+use crate::log::Log;
+use crate::world::{AGENT, World, agent, random};
+
+/// A turn that waits for the word `go`.
+pub(crate) fn gate() -> Step {
+    let tool = Tool::named("t1", "gate", json!({}));
+    Step::Ask(Ask::new(tool, &[("go", "allow_once"), ("no", "reject_once")]))
+}
+
+#[tokio::test]
+async fn s8_a_session_begins_with_an_agent_that_is_ready() {
+    let world = World::with(&Script::new().session("ses_1"));
+    let scene = world.begin().await;
+    let view = scene.view().await;
+    assert_eq!(view.stored.agent_session_id.as_deref(), Some("ses_1"));
+    assert_eq!((view.stored.agent.as_str(), view.activity), (AGENT, Activity::Idle));
+    assert_eq!(view.stored.summary.status, Status::Active);
+    assert_eq!((view.stored.summary.title, view.stored.summary.last_seq), (None, Seq::START));
+    assert_eq!(world.processes().len(), 1);
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn s2_what_is_said_is_numbered_without_gaps_and_read_back_in_order() {
+    let pieces = ["Once ", "upon ", "a time"].map(str::to_owned).to_vec();
+    let call = Tool::named("t1", "read", json!({"path": "x"}));
+    let script = Script::new().turn([
+        Step::Think("hm".to_owned()),
+        Step::Stream(pieces),
+        Step::Call(call.clone()),
+        Step::Update(call.done("text")),
+        Step::Plan(vec!["one".to_owned(), "two".to_owned()]),
+        Step::say("done"),
+    ]);
+    let mut scene = World::with(&script).begin().await;
+    let created = scene.view().await;
+    let prompted = scene.engine.prompt(scene.session, "tell a story".to_owned()).await.unwrap();
+    assert_eq!((prompted.seq, prompted.queued), (Seq::new(1), 0));
+    scene.log.until_end_of(1).await;
+    assert_eq!(
+        scene.log.story(),
+        [
+            "user: tell a story",
+            "thought: hm",
+            "agent: Once upon a time",
+            "tool read: running",
+            "tool read: complete",
+            "plan of 2 steps",
+            "agent: done",
+            "turn 1: end_turn"
+        ]
+    );
+    let page = scene.engine.messages(scene.session, Seq::START, 1000).await.unwrap();
+    assert_eq!(page.messages, scene.log.messages());
+    assert_eq!(page.messages[0].id, prompted.message_id);
+    assert!(page.messages.is_sorted_by_key(|message| (message.seq, message.timestamp)));
+    let view = scene.view().await;
+    assert_eq!(view.stored.summary.title.as_deref(), Some("tell a story"));
+    assert_eq!(view.stored.summary.last_seq, scene.log.last_seq());
+    let last = page.messages.last().unwrap().timestamp;
+    assert_eq!(view.stored.summary.last_active_at, last);
+    assert!(last >= created.stored.summary.last_active_at);
+    assert_eq!(view.activity, Activity::Idle);
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn s8_a_second_prompt_waits_for_the_turn_to_end_and_then_runs() {
+    let mut scene = World::with(&Script::new().turn([gate()])).begin().await;
+    scene.prompt("one").await;
+    scene.log.until("permission gate: pending").await;
+    let second = scene.engine.prompt(scene.session, "two".to_owned()).await.unwrap();
+    let third = scene.engine.prompt(scene.session, "three".to_owned()).await.unwrap();
+    assert_eq!((second.queued, third.queued), (1, 2));
+    let live = scene.engine.live(scene.session);
+    assert_eq!(live.running, Some(Seq::new(1)));
+    assert_eq!(live.queue, [second.seq, third.seq]);
+    assert_eq!(live.activity, Activity::Waiting);
+    let item = &scene.engine.inbox().await.unwrap()[0];
+    let id = item.request.id().to_string();
+    scene.engine.choose(&id, "go".to_owned(), convoke_engine::Remember::No).await.unwrap();
+    scene.log.until_end_of(third.seq.get()).await;
+    let story = scene.log.story();
+    let said: Vec<_> = story.iter().filter(|line| line.starts_with("agent")).collect();
+    assert_eq!(said, ["agent: two", "agent: three"]);
+    let ends: Vec<_> = story.iter().filter(|line| line.ends_with("end_turn")).collect();
+    assert_eq!(
+        ends,
+        [
+            &format!("turn {}: end_turn", 1),
+            &format!("turn {}: end_turn", second.seq),
+            &format!("turn {}: end_turn", third.seq)
+        ]
+    );
+    assert_eq!(scene.engine.figures().await.unwrap().prompts, 3);
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn s8_a_33rd_waiting_prompt_is_refused_and_nothing_of_it_is_stored() {
+    let mut scene =
+        World::with(&Script::new().turn([Step::say("working"), Step::Hang])).begin().await;
+    scene.prompt("one").await;
+    scene.log.until("agent: working").await;
+    for number in 1..=QUEUE_MAX {
+        let text = format!("waiting {number}");
+        let prompted = scene.engine.prompt(scene.session, text).await.unwrap();
+        assert_eq!(prompted.queued, number);
+    }
+    let before = scene.view().await.stored.summary.last_seq;
+    let error = scene.engine.prompt(scene.session, "too much".to_owned()).await.unwrap_err();
+    assert!(matches!(error, Error::QueueFull { max: QUEUE_MAX }), "{error}");
+    assert_eq!(error.kind(), Kind::Busy);
+    assert_eq!(scene.view().await.stored.summary.last_seq, before);
+    // Once the running turn is out of the way, all the others run.
+    scene.engine.cancel_turn(scene.session).await.unwrap();
+    scene.log.until("agent: waiting 32").await;
+    let last = scene.log.messages().iter().rfind(|message| message.is_human()).unwrap();
+    let last = last.seq.get();
+    scene.log.until_end_of(last).await;
+    assert_eq!(scene.engine.live(scene.session).queue, []);
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn s8_an_empty_prompt_and_unknown_ids_are_told_apart() {
+    let scene = World::with(&Script::new()).begin().await;
+    let engine = &scene.engine;
+    let error = engine.prompt(scene.session, " \n".to_owned()).await.unwrap_err();
+    assert!(matches!(error, Error::Refused(Refusal::EmptyPrompt)), "{error}");
+    assert_eq!(error.kind(), Kind::Invalid);
+    let nobody = SessionId::from_random(random());
+    let nothing = ProjectId::from_random(random());
+    for error in [
+        engine.prompt(nobody, "hello".to_owned()).await.map(drop).unwrap_err(),
+        engine.session(nobody).await.map(drop).unwrap_err(),
+        engine.watch(nobody, Seq::START).await.map(drop).unwrap_err(),
+        engine.messages(nobody, Seq::START, 10).await.map(drop).unwrap_err(),
+        engine.complete(nobody).await.map(drop).unwrap_err(),
+        engine.resume(nobody).await.map(drop).unwrap_err(),
+        engine.set_mode(nobody, "x".to_owned()).await.unwrap_err(),
+        engine.find_session(&nobody.to_string()).await.map(drop).unwrap_err(),
+        engine.find_session("ffff").await.map(drop).unwrap_err(),
+        engine.find_session("abc").await.map(drop).unwrap_err(),
+        engine.find_session("scripted:nobody").await.map(drop).unwrap_err(),
+        engine.create_session(nothing, None).await.map(drop).unwrap_err(),
+        engine.create_session(scene.project, Some(agent("nobody"))).await.map(drop).unwrap_err(),
+        engine.project(nothing).await.map(drop).unwrap_err(),
+        engine.find_project("ffff").await.map(drop).unwrap_err(),
+        engine.reject("ffff", None).await.unwrap_err(),
+        engine
+            .choose(&nobody.to_string(), "x".to_owned(), convoke_engine::Remember::No)
+            .await
+            .unwrap_err(),
+    ] {
+        assert_eq!(error.kind(), Kind::NotFound, "{error}");
+    }
+    let error = engine.find_session("not an agent:x").await.unwrap_err();
+    assert_eq!(error.kind(), Kind::Invalid, "{error}");
+    engine.stop().await;
+}
+
+#[tokio::test]
+async fn w1_a_session_is_found_by_its_id_its_canonical_id_and_a_prefix() {
+    let world = World::with(&Script::new().session("a:b"));
+    let scene = world.begin().await;
+    let id = scene.session.to_string();
+    let prefix = id[..8].to_owned();
+    for text in [&id, &id.to_uppercase(), "scripted:a:b", &prefix, &prefix.to_uppercase()] {
+        let found = scene.engine.find_session(text).await;
+        assert_eq!(found.unwrap(), scene.session, "{text}");
+    }
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn a_prefix_of_several_ids_names_them() {
+    let mut world = World::with(&Script::new());
+    world.settings.sessions_max = 400;
+    let engine = world.open().await;
+    // Two ids with the same first two characters, made for certain.
+    fn alike() -> [u8; 16] {
+        let mut bytes = random();
+        bytes[..2].copy_from_slice(&[0xab, 0xcd]);
+        bytes
+    }
+    engine.stop().await;
+    let around = convoke_engine::Around { random: alike, ..world.around() };
+    let engine = convoke_engine::Engine::open(world.settings.clone(), around).await.unwrap();
+    let project = engine.add_project(&world.workspace(), None).await.unwrap();
+    let other = engine.add_project(&world.make_folder("other"), None).await.unwrap();
+    let one = engine.create_session(project.id, None).await.unwrap().stored.id;
+    let two = engine.create_session(project.id, None).await.unwrap().stored.id;
+    let Err(Error::Ambiguous { prefix, candidates }) = engine.find_session("abcd").await else {
+        panic!("found")
+    };
+    assert_eq!(prefix, "abcd");
+    let mut expected = [one.to_string(), two.to_string()];
+    expected.sort();
+    assert_eq!(candidates, expected);
+    let Err(Error::Ambiguous { candidates, .. }) = engine.find_project("abcd").await else {
+        panic!("found")
+    };
+    assert_eq!(candidates, [project.id.to_string(), other.id.to_string()]);
+    engine.stop().await;
+}
+
+#[tokio::test]
+async fn s4_a_list_shows_activity_and_hides_what_is_archived() {
+    let mut world = World::with(&Script::new());
+    world.add_agent("slow", &Script::new().turn([Step::say("working"), Step::Hang]));
+    let scene = world.begin().await;
+    let engine = &scene.engine;
+    let busy = engine.create_session(scene.project, Some(agent("slow"))).await.unwrap().stored.id;
+    let hidden = engine.create_session(scene.project, None).await.unwrap().stored.id;
+    engine.prompt(busy, "work".to_owned()).await.unwrap();
+    Log::of(engine, busy).await.until("agent: working").await;
+    engine.archive(hidden).await.unwrap();
+    let filter = SessionFilter { archived: Archived::Hidden, ..SessionFilter::all() };
+    let listed = engine.sessions(filter, SessionOrder::Created, Window::first(20)).await.unwrap();
+    let shown: Vec<_> = listed.sessions.iter().map(|it| (it.stored.id, it.activity)).collect();
+    assert_eq!(shown, [(busy, Activity::Running), (scene.session, Activity::Idle)]);
+    assert_eq!(listed.total, 2);
+    engine.stop().await;
+}
+
+#[tokio::test]
+async fn w2_a_session_can_be_renamed_archived_and_brought_back() {
+    let mut scene = World::with(&Script::new()).begin().await;
+    scene.turn("hello").await;
+    let engine = &scene.engine;
+    let before = scene.view().await.stored.summary.last_active_at;
+    let view = engine.rename(scene.session, "  A better name ".to_owned()).await.unwrap();
+    assert_eq!(view.stored.summary.title.as_deref(), Some("A better name"));
+    assert!(engine.archive(scene.session).await.unwrap().stored.summary.archived);
+    let twice = engine.archive(scene.session).await.unwrap();
+    assert_eq!(twice.stored.summary.last_seq, scene.view().await.stored.summary.last_seq);
+    assert!(!engine.unarchive(scene.session).await.unwrap().stored.summary.archived);
+    assert_eq!(scene.view().await.stored.summary.last_active_at, before);
+    let error = engine.rename(scene.session, " ".to_owned()).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::Invalid);
+    let story = scene.log.until("unarchived").await.story();
+    assert_eq!(story[3..], ["renamed: A better name", "archived", "unarchived"]);
+    // Prompts are welcome in the archive, too.
+    engine.archive(scene.session).await.unwrap();
+    scene.turn("still there?").await;
+    scene.engine.stop().await;
+}

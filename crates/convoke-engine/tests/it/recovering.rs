@@ -1,0 +1,225 @@
+//! What is left of a daemon that was killed, or stopped in the middle of everything.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use convoke_core::id::SessionId;
+use convoke_core::message::{Role, Seq};
+use convoke_core::session::Status;
+use convoke_engine::{Activity, Asker, Outcome};
+use convoke_testkit::agent::{Ignored, Script, Step};
+
+use crate::asked::{answers, question};
+use crate::log::PATIENCE;
+use crate::prompting::gate;
+use crate::world::{AGENT, World, example, is_alive};
+
+/// Another process with an engine in the same world, and the session that it is in the middle of.
+struct Other {
+    process: Child,
+    session: SessionId,
+}
+
+impl Drop for Other {
+    fn drop(&mut self) {
+        // One that has ended cannot be killed, and need not be.
+        self.process.kill().ok();
+        self.process.wait().ok();
+    }
+}
+
+impl Other {
+    /// Lets the other engine begin a session, prompt it with `work`, `two` and `three`, and ask a question.
+    fn start(world: &World) -> Self {
+        let mut command = Command::new(example("engine_until_killed"));
+        let command = command.arg(world.folder()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let session = line.trim().parse().expect("the other engine has a session");
+        Self { process, session }
+    }
+
+    /// Lets it stop in order.
+    fn stop(mut self) -> SessionId {
+        drop(self.process.stdin.take());
+        assert!(self.process.wait().unwrap().success());
+        self.session
+    }
+
+    fn kill(self) -> SessionId {
+        self.session
+    }
+}
+
+fn working() -> Script {
+    Script::new()
+        .when("work", [Step::say("working"), Step::Spawn("child".to_owned()), Step::Hang])
+        .ignoring(Ignored::EndOfInput)
+        .ignoring(Ignored::Terminate)
+}
+
+#[tokio::test]
+async fn s1_a_killed_daemon_loses_nothing_and_its_queue_goes_on() {
+    let world = World::with(&working());
+    let other = Other::start(&world);
+    let left = world.processes();
+    assert!(left.len() >= 2, "an agent and its child: {left:?}");
+    let session = other.kill();
+    assert!(left.iter().any(|pid| is_alive(*pid)), "nothing is left to be found");
+    world.change_script(AGENT, &Script::new());
+
+    let mut scene = world.begin_again(session).await;
+    for pid in left {
+        assert!(!is_alive(pid), "{pid} of the killed daemon is still there");
+    }
+    scene.log.until("agent: three").await;
+    let turns: Vec<u64> = prompts(&scene);
+    scene.log.until_end_of(turns[2]).await;
+    let story = scene.log.story();
+    assert_eq!(
+        story[..5],
+        ["user: work", "agent: working", "user: two", "user: three", "question: pending"]
+    );
+    assert_eq!(
+        story[5..],
+        [
+            "question: abandoned",
+            "turn 1: failed(interrupted)",
+            "resumed: native",
+            "agent: two",
+            &format!("turn {}: end_turn", turns[1]),
+            "agent: three",
+            &format!("turn {}: end_turn", turns[2])
+        ]
+    );
+    assert_eq!(scene.view().await.stored.summary.status, Status::Active);
+
+    // The question can still be answered, and the answer becomes the next turn.
+    let items = scene.engine.inbox().await.unwrap();
+    let id = items[0].request.id().to_string();
+    scene.engine.answer(&id, answers("Blue")).await.unwrap();
+    scene.log.until("question: answered").await;
+    let answer = scene.log.next().await.clone();
+    assert_eq!(answer.role, Role::User);
+    scene.log.until_end_of(answer.seq.get()).await;
+    let told = scene.log.line("user: You asked the user earlier");
+    assert!(told.contains("Which colour?") && told.contains("→ Blue"), "{told}");
+    assert_eq!(scene.engine.inbox().await.unwrap(), []);
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn s1_a_daemon_that_is_killed_again_and_again_ends_every_turn_once() {
+    let world = World::with(&working());
+    let other = Other::start(&world);
+    let session = other.kill();
+    // Interrupted while it takes up what was interrupted: the second prompt hangs as well.
+    world.change_script(AGENT, &Script::new().turn([Step::say("working on two"), Step::Hang]));
+    let mut scene = world.begin_again(session).await;
+    scene.log.until("agent: working on two").await;
+    let turns = prompts(&scene);
+    scene.engine.stop().await;
+    world.change_script(AGENT, &Script::new());
+    let mut scene = world.begin_again(session).await;
+    scene.log.until_end_of(turns[2]).await;
+    for (turn, stop) in [(1, "failed(interrupted)"), (turns[1], "failed(interrupted)")] {
+        assert_eq!(scene.log.count(&format!("turn {turn}: {stop}")), 1);
+    }
+    assert_eq!(scene.log.count("agent: three"), 1);
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn s1_a_second_daemon_on_the_same_home_is_refused_and_ends_nothing() {
+    let world = World::with(&working());
+    let other = Other::start(&world);
+    let before = world.processes();
+    let opened = convoke_engine::Engine::open(world.settings.clone(), world.around()).await;
+    let error = opened.map(drop).unwrap_err();
+    let told = format!("{error:?}");
+    assert!(told.contains(&format!("Some({})", other.process.id())), "{told}");
+    assert_eq!(world.processes(), before);
+    other.kill();
+    let engine = world.open().await;
+    engine.stop().await;
+}
+
+#[tokio::test]
+async fn s1_a_stop_in_the_middle_takes_less_than_five_seconds_and_loses_nothing() {
+    let script = working().when("ask", [gate()]);
+    let world = World::with(&script);
+    let mut scene = world.begin().await;
+    let engine = scene.engine.clone();
+    let second = engine.create_session(scene.project, None).await.unwrap().stored.id;
+    scene.prompt("work").await;
+    scene.log.until("agent: working").await;
+    let two = scene.prompt("two").await;
+    engine.prompt(second, "ask".to_owned()).await.unwrap();
+    let mut asked = engine.ask(Asker::Session(second), vec![question()]).await.unwrap();
+    let waiting = tokio::spawn(async move { asked.wait().await });
+    let mut watcher = engine.watch(second, Seq::START).await.unwrap();
+    while engine.inbox().await.unwrap().len() < 2 {
+        watcher.next().await.unwrap();
+    }
+
+    let begun = Instant::now();
+    engine.stop().await;
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    // Nobody waits for a daemon that is gone.
+    assert_eq!(waiting.await.unwrap().unwrap(), Outcome::Abandoned);
+    loop {
+        match watcher.next().await {
+            Ok(_) => {}
+            Err(error) => break assert_eq!(error.kind(), convoke_engine::Kind::Unavailable),
+        }
+    }
+    for error in [
+        engine.prompt(scene.session, "more".to_owned()).await.map(drop).unwrap_err(),
+        engine.create_session(scene.project, None).await.map(drop).unwrap_err(),
+        engine.session(scene.session).await.map(drop).unwrap_err(),
+    ] {
+        assert_eq!(error.kind(), convoke_engine::Kind::Unavailable, "{error}");
+    }
+    let session = scene.session;
+    drop((scene.engine, engine));
+    world.change_script(AGENT, &Script::new());
+
+    let mut scene = world.begin_again(session).await;
+    scene.log.until_end_of(two).await;
+    assert_eq!(scene.log.count("turn 1: failed(interrupted)"), 1);
+    assert_eq!(scene.log.count("agent: two"), 1);
+    let view = scene.engine.session(second).await.unwrap();
+    assert_eq!((view.stored.summary.status, view.activity), (Status::Active, Activity::Idle));
+    // The permission went with its agent; the question waits for an answer.
+    let items = scene.engine.inbox().await.unwrap();
+    assert_eq!(items.len(), 1);
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn s1_a_stop_ends_agents_that_will_not_end() {
+    let world = World::with(&working());
+    let other = Other::start(&world);
+    let left = world.processes();
+    let begun = Instant::now();
+    let session = other.stop();
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    // They were killed, and nobody tells when the kernel is done with them.
+    let gone = async {
+        while left.iter().any(|pid| is_alive(*pid)) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, gone).await.expect("an agent outlived the daemon");
+    world.change_script(AGENT, &Script::new());
+    let mut scene = world.begin_again(session).await;
+    scene.log.until("agent: three").await;
+    scene.engine.stop().await;
+}
+
+fn prompts(scene: &crate::world::Scene) -> Vec<u64> {
+    let said = scene.log.messages().iter().filter(|message| message.role == Role::User);
+    said.map(|message| message.seq.get()).collect()
+}
