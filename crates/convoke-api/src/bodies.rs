@@ -1,0 +1,33 @@
+//! What REST takes and gives. A contract, pinned by snapshots.
+//!
+//! Requests refuse fields that they do not know, so that nobody's typing error is taken silently. Answers may grow.
+
+mod agents;
+mod daemon;
+mod inbox;
+mod problem;
+mod repos;
+mod search;
+mod sessions;
+mod team_analytics;
+mod teams;
+
+pub use agents::{Agent, Agents};
+pub use daemon::{Daemon, Health, Status};
+pub use inbox::{Answer, Inbox, InboxItem, InboxKind, Rejection};
+pub use problem::{Candidate, Problem, code};
+pub use repos::{NewRepo, Repo, Repos};
+pub use search::{Fragment, Hit, Hits};
+pub use sessions::{
+    Activity, Circumstances, NewSession, Prompt, Prompted, Session, SessionDetail, SessionPatch,
+    Sessions,
+};
+pub use team_analytics::{TeamActivity, TeamAnalytics, TeamCost, TeamUsage};
+pub use teams::{
+    AnswerStatus, Compacted, CompactedHow, ReportStatus, StoppedAgents, Team, TeamAnswer,
+    TeamCancel, TeamMessage, TeamQuestion, TeamReport, TeamSession, TeamSessionNow, TeamSessions,
+    TeamStats, TeamStatus, Teams,
+};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,169 @@
+//! What waits for a human, and what they say to it.
+
+use convoke_core::id::{AgentName, ProjectId, RequestId, SessionId};
+use convoke_core::question::GivenAnswers;
+use convoke_core::request::Status;
+use convoke_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::entry::{AskedQuestion, Permission};
+
+/// All that waits for the human: `GET /api/inbox`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Inbox {
+    /// Permissions and questions of all sessions and of the question files, oldest first.
+    pub items: Vec<InboxItem>,
+}
+
+/// One thing that waits for the human.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct InboxItem {
+    /// The request's id.
+    #[schema(value_type = String, format = "uuid")]
+    pub id: RequestId,
+    /// What is asked for.
+    pub kind: InboxKind,
+    /// The session whose agent asks: its own id, on the WebSocket its canonical id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The session's own id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = "uuid")]
+    pub uid: Option<SessionId>,
+    /// What it is about, in a line.
+    pub title: String,
+    /// When it was asked.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+    /// The agent that asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub agent: Option<AgentName>,
+    /// The name of the project in which it asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// That project's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = "uuid")]
+    pub project_id: Option<ProjectId>,
+    /// The permission, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permission: Option<Permission>,
+    /// The questions, if they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub questions: Option<Vec<AskedQuestion>>,
+    /// The program that asks, where no session of ours does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_by: Option<String>,
+    /// The folder in which that program works.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub working_directory: Option<String>,
+    /// Where it stands.
+    #[schema(value_type = crate::schema::RequestStatus)]
+    pub status: Status,
+}
+
+/// What is asked of a human.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InboxKind {
+    /// May the agent do this?
+    Permission,
+    /// What does the human want?
+    Questions,
+}
+
+/// What a human says: `POST /api/inbox/:id/answer`. A permission takes an option, questions take answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "AnswerFields", into = "AnswerFields")]
+pub enum Answer {
+    /// Chooses an option of a permission.
+    Option {
+        /// What the agent calls the option.
+        option_id: String,
+        /// Whether the same is allowed from now on in this project without asking.
+        remember: bool,
+    },
+    /// Answers questions.
+    Answers(GivenAnswers),
+}
+
+/// The two forms of an answer, as they are written.
+#[derive(Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(as = Answer)]
+struct AnswerFields {
+    /// Of a permission: the option that is chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    option_id: Option<String>,
+    /// Of a permission: allow the same from now on in this project without asking.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    remember: Option<bool>,
+    /// Of questions: answers by the number of their question, counted from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<std::collections::BTreeMap<String, crate::schema::GivenAnswer>>)]
+    answers: Option<GivenAnswers>,
+}
+
+impl TryFrom<AnswerFields> for Answer {
+    type Error = &'static str;
+
+    fn try_from(fields: AnswerFields) -> Result<Self, &'static str> {
+        match fields {
+            AnswerFields { option_id: Some(option_id), remember, answers: None } => {
+                Ok(Self::Option { option_id, remember: remember.unwrap_or_default() })
+            }
+            AnswerFields { option_id: None, remember: None, answers: Some(answers) } => {
+                Ok(Self::Answers(answers))
+            }
+            AnswerFields { option_id: Some(_), answers: Some(_), .. } => {
+                Err("give either optionId or answers, not both")
+            }
+            AnswerFields { option_id: None, remember: Some(_), .. } => {
+                Err("remember goes with optionId only")
+            }
+            AnswerFields { option_id: None, remember: None, answers: None } => {
+                Err("missing field `optionId` (of a permission) or `answers` (of questions)")
+            }
+        }
+    }
+}
+
+impl From<Answer> for AnswerFields {
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::Option { option_id, remember } => Self {
+                option_id: Some(option_id),
+                remember: remember.then_some(true),
+                answers: None,
+            },
+            Answer::Answers(answers) => {
+                Self { option_id: None, remember: None, answers: Some(answers) }
+            }
+        }
+    }
+}
+
+impl utoipa::PartialSchema for Answer {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        AnswerFields::schema()
+    }
+}
+
+impl ToSchema for Answer {
+    fn schemas(schemas: &mut Vec<(String, utoipa::openapi::RefOr<utoipa::openapi::Schema>)>) {
+        AnswerFields::schemas(schemas);
+    }
+}
+
+/// A human will not answer: `POST /api/inbox/:id/reject`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Rejection {
+    /// Why, in their words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}

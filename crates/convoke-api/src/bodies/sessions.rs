@@ -1,0 +1,167 @@
+//! Sessions, and what can be said to them.
+
+use convoke_core::id::{AgentName, CanonicalId, MessageId, ProjectId, SessionId};
+use convoke_core::message::Seq;
+use convoke_core::session::Status;
+use convoke_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::Repo;
+
+/// A session: a durable conversation of one agent in one project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Session {
+    /// Its id, which never changes.
+    #[schema(value_type = String, format = "uuid")]
+    pub id: SessionId,
+    /// The project in which its agent works.
+    #[schema(value_type = String, format = "uuid")]
+    pub repo_id: ProjectId,
+    /// The agent's name in the catalogue.
+    #[schema(value_type = String)]
+    pub agent: AgentName,
+    /// What the agent itself calls the session now; `null` until it was started.
+    pub agent_session_id: Option<String>,
+    /// “New Session” until something was said in it or it was named.
+    pub title: String,
+    /// Where it is in its life.
+    #[schema(value_type = crate::schema::SessionStatus)]
+    pub status: Status,
+    /// Whether lists hide it.
+    pub archived: bool,
+    /// When it was created.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+    /// When anything last happened in it.
+    #[schema(value_type = String, format = DateTime)]
+    pub updated_at: Timestamp,
+    /// When a prompt last came or a turn last ended.
+    #[schema(value_type = String, format = DateTime)]
+    pub last_active_at: Timestamp,
+    /// How many messages its log has; also the seq of the newest.
+    pub message_count: u64,
+    /// What else is known of it.
+    pub metadata: Circumstances,
+    /// What it does now.
+    pub activity: Activity,
+}
+
+impl Session {
+    /// The id that the agent's own session gives it, once there is one.
+    pub fn canonical_id(&self) -> Option<CanonicalId> {
+        let agent_session = self.agent_session_id.clone()?;
+        Some(CanonicalId { agent: self.agent.clone(), agent_session })
+    }
+}
+
+/// What else is known of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Circumstances {
+    /// Why it completed: `user`, `idle_timeout`, `made_room`, …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What a session does now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Activity {
+    /// Nothing.
+    Idle,
+    /// Its agent works.
+    Running,
+    /// It waits for its human.
+    Waiting,
+}
+
+impl Activity {
+    /// The word that wires use.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+        }
+    }
+}
+
+impl std::fmt::Display for Activity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A session to begin: `POST /api/sessions`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewSession {
+    /// The project, by its id or an unambiguous beginning of it.
+    pub repo_id: String,
+    /// The agent's name in the catalogue; the default agent, if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+}
+
+/// Some sessions, newest first: `GET /api/sessions`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Sessions {
+    /// The sessions of this page.
+    pub sessions: Vec<Session>,
+    /// How many there are in all pages.
+    pub total: u64,
+    /// How many a page holds.
+    pub limit: u64,
+    /// How many come before this page.
+    pub offset: u64,
+}
+
+/// A session and its project: `GET /api/sessions/:id`, where `messages` follow, one by one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionDetail {
+    /// The session.
+    #[serde(flatten)]
+    pub session: Session,
+    /// Its project.
+    pub repo: Repo,
+}
+
+/// Something to say to the agent: `POST /api/sessions/:id/prompt`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Prompt {
+    /// The words.
+    pub text: String,
+}
+
+/// A prompt that was taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Prompted {
+    /// Always true; what is not taken is a problem.
+    pub accepted: bool,
+    /// The message that the prompt became.
+    #[schema(value_type = String, format = "uuid")]
+    pub message_id: MessageId,
+    /// Its place in the log, by which the turn is known too.
+    #[schema(value_type = u64)]
+    pub seq: Seq,
+    /// Whether it waits behind a running turn.
+    pub queued: bool,
+}
+
+/// What to change of a session: `PATCH /api/sessions/:id`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SessionPatch {
+    /// What to call it from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Whether lists are to hide it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archived: Option<bool>,
+}

@@ -1,0 +1,366 @@
+//! Teams: projects with a name that others can ask, and the pairs that talk.
+
+use convoke_core::id::{AgentName, SessionId};
+use convoke_core::message::Seq;
+use convoke_core::team::{PairStatus, TeamName};
+use convoke_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::Activity;
+
+/// All teams: `GET /api/teams`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Teams {
+    /// By name.
+    pub teams: Vec<Team>,
+}
+
+/// A project that others can ask.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Team {
+    /// Its name.
+    #[schema(value_type = String)]
+    pub name: TeamName,
+    /// Its folder.
+    pub path: String,
+    /// The agent that answers for it.
+    #[schema(value_type = String)]
+    pub agent: AgentName,
+    /// What it is for.
+    pub description: Option<String>,
+    /// The colour it is shown in, such as `#E91E63`.
+    pub color: Option<String>,
+    /// Whether its agent acts without asking.
+    pub skip_permissions: bool,
+    /// How many milliseconds its sessions may take to begin, where that is not as for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_init_timeout: Option<u64>,
+    /// The conversations in which it is asked.
+    pub sessions: u64,
+    /// How many of them have a process.
+    pub processes: u64,
+    /// How many of them work on something.
+    pub busy: u64,
+    /// Questions that wait.
+    pub queued: u64,
+}
+
+/// A lasting conversation of two teams.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TeamSession {
+    /// Its number.
+    pub id: u64,
+    /// Who asks; `null` is a caller from outside.
+    #[schema(value_type = Option<String>)]
+    pub from_team: Option<TeamName>,
+    /// Who answers.
+    #[schema(value_type = String)]
+    pub to_team: TeamName,
+    /// A named thread beside the main conversation.
+    pub thread: Option<String>,
+    /// The session in which they talk.
+    #[schema(value_type = String, format = "uuid")]
+    pub session_id: SessionId,
+    /// What the agent calls it.
+    pub agent_session_id: Option<String>,
+    /// When it was created.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+    /// When it was last used.
+    #[schema(value_type = String, format = DateTime)]
+    pub last_used_at: Timestamp,
+    /// Messages since it was created or last compacted.
+    pub message_count: u64,
+    /// Where it stands.
+    #[schema(value_type = TeamSessionStatus)]
+    pub status: PairStatus,
+    /// What went wrong, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// Where a conversation of two teams stands.
+#[derive(ToSchema)]
+#[schema(rename_all = "snake_case")]
+#[expect(dead_code, reason = "the core's words, told once more for the description")]
+enum TeamSessionStatus {
+    /// In use.
+    Active,
+    /// Without a process.
+    Idle,
+    /// Long enough that it should be compacted.
+    CompactPending,
+    /// Being compacted.
+    Compacting,
+    /// Kept for reference only.
+    Archived,
+    /// Its last compaction failed.
+    Error,
+    /// Being handed over to a successor session.
+    Migrating,
+}
+
+/// Some conversations, the last used first: `GET /api/teams/sessions`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TeamSessions {
+    /// The conversations.
+    pub sessions: Vec<TeamSession>,
+}
+
+/// Counted over all conversations: `GET /api/teams/stats`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TeamStats {
+    /// How many there are.
+    pub total: u64,
+    /// Those in working order, with a process or without.
+    pub active: u64,
+    /// Those that should be compacted.
+    pub compact_pending: u64,
+    /// Those kept for reference only.
+    pub archived: u64,
+    /// Messages of all of them since they were last compacted.
+    pub total_messages: u64,
+}
+
+/// How a team stands: `GET /api/teams/:team/status`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TeamStatus {
+    /// The team.
+    pub team: Team,
+    /// The conversations in which it is asked, the last used first.
+    pub sessions: Vec<TeamSessionNow>,
+}
+
+/// A conversation, and what goes on in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TeamSessionNow {
+    /// The conversation.
+    #[serde(flatten)]
+    pub session: TeamSession,
+    /// What it does now.
+    pub activity: Activity,
+    /// Questions that wait.
+    pub queued: u64,
+}
+
+/// A question to a team: `POST /api/teams/:team/ask`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TeamQuestion {
+    /// What is asked.
+    pub question: String,
+    /// The team that asks; nobody's, if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_team: Option<String>,
+    /// A named thread beside the main conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
+    /// How many milliseconds to wait for the answer: 0, or nothing, waits as long as it takes, -1 not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<i64>,
+}
+
+/// A message to a team: `POST /api/teams/:team/send`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TeamMessage {
+    /// What is said.
+    pub message: String,
+    /// The team that says it; nobody's, if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_team: Option<String>,
+    /// A named thread beside the main conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
+    /// Whether to wait for the answer; if nothing is said, yes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_for_response: Option<bool>,
+    /// How many milliseconds to wait for the answer: 0, or nothing, waits as long as it takes, -1 not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<i64>,
+}
+
+impl From<TeamMessage> for TeamQuestion {
+    fn from(message: TeamMessage) -> Self {
+        let TeamMessage { message, from_team, thread, wait_for_response, timeout } = message;
+        let timeout = if wait_for_response == Some(false) { Some(-1) } else { timeout };
+        Self { question: message, from_team, thread, timeout }
+    }
+}
+
+/// What became of a question. Only `answered` is an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TeamAnswer {
+    /// Who was asked.
+    #[schema(value_type = String)]
+    pub team: TeamName,
+    /// Who asked; `null` is a caller from outside.
+    #[schema(value_type = Option<String>)]
+    pub from_team: Option<TeamName>,
+    /// In which thread.
+    pub thread: Option<String>,
+    /// The session in which they talk; `null` as long as it is being created.
+    #[schema(value_type = Option<String>, format = "uuid")]
+    pub session_id: Option<SessionId>,
+    /// What the agent calls it.
+    pub agent_session_id: Option<String>,
+    /// What became of the question.
+    pub status: AnswerStatus,
+    /// The whole answer; when time was over, what there is of it.
+    pub response: String,
+    /// What went wrong, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// How long the caller waited.
+    pub duration_ms: u64,
+    /// When this was said.
+    #[schema(value_type = String, format = DateTime)]
+    pub timestamp: Timestamp,
+    /// Where the question is in its session, by which its answer can be fetched later. Not told of what is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<u64>)]
+    pub seq: Option<Seq>,
+    /// How many questions are before it. Not told of what is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queued: Option<u64>,
+}
+
+/// What became of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerStatus {
+    /// There is an answer.
+    Answered,
+    /// It was taken, and nobody waits.
+    Queued,
+    /// The caller waited long enough; the team works on.
+    TimedOut,
+    /// There is no answer, and none will come.
+    Failed,
+}
+
+impl AnswerStatus {
+    /// The word that wires use.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Queued => "queued",
+            Self::TimedOut => "timed_out",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// A question of a pair's, and what has become of it by now: `GET /api/teams/:team/report`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TeamReport {
+    /// Who was asked.
+    #[schema(value_type = String)]
+    pub team: TeamName,
+    /// Who asked; `null` is a caller from outside.
+    #[schema(value_type = Option<String>)]
+    pub from_team: Option<TeamName>,
+    /// In which thread.
+    pub thread: Option<String>,
+    /// The session in which it was asked.
+    #[schema(value_type = String, format = "uuid")]
+    pub session_id: SessionId,
+    /// What the agent calls the session of now.
+    pub agent_session_id: Option<String>,
+    /// Where the question is in its session; `null` when nothing was asked yet.
+    #[schema(value_type = Option<u64>)]
+    pub seq: Option<Seq>,
+    /// What was asked.
+    pub question: Option<String>,
+    /// What has become of it.
+    pub status: ReportStatus,
+    /// The answer, as far as there is one.
+    pub response: String,
+    /// What went wrong, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// How many questions are before it, as long as it waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queued: Option<u64>,
+}
+
+/// What has become of a question by now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReportStatus {
+    /// There is an answer.
+    Answered,
+    /// The team works on it.
+    Working,
+    /// It waits.
+    Queued,
+    /// There is no answer, and none will come.
+    Failed,
+    /// Nothing was asked yet.
+    Unasked,
+}
+
+impl ReportStatus {
+    /// The word that wires use.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Working => "working",
+            Self::Queued => "queued",
+            Self::Failed => "failed",
+            Self::Unasked => "unasked",
+        }
+    }
+}
+
+/// A pair that is to be told to stop: `POST /api/teams/:team/cancel`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TeamCancel {
+    /// The team that asked; nobody's, if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_team: Option<String>,
+    /// A named thread beside the main conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
+}
+
+/// What was stopped: of a team, or of all agents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StoppedAgents {
+    /// Sessions in which something went on.
+    pub sessions: u64,
+    /// Processes.
+    pub processes: u64,
+}
+
+/// A conversation that was compacted: `POST /api/teams/sessions/:id/compact`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Compacted {
+    /// How.
+    pub how: CompactedHow,
+    /// The conversation as it then stands.
+    pub session: TeamSession,
+}
+
+/// How a conversation was compacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CompactedHow {
+    /// By the agent's own command.
+    Own,
+    /// By a summary for a successor session.
+    Successor,
+}

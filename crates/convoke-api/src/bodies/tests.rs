@@ -1,0 +1,218 @@
+//! The contract: the JSON of every body is pinned here, as it is written and as it is read.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::*;
+
+/// Reads a body and writes it again: nothing is lost, added or renamed.
+#[track_caller]
+fn pin<T: Serialize + DeserializeOwned>(body: Value) {
+    let expected = body.clone();
+    let read: T = serde_json::from_value(body).unwrap();
+    assert_eq!(json!(read), expected);
+}
+
+/// What a request is refused for.
+#[track_caller]
+fn refusal<T: DeserializeOwned + std::fmt::Debug>(body: Value) -> String {
+    serde_json::from_value::<T>(body).unwrap_err().to_string()
+}
+
+const ID: &str = "00000000-0000-4000-8000-000000000001";
+const AT: &str = "2026-11-15T10:00:00.000Z";
+
+fn repo() -> Value {
+    json!({"id": ID, "name": "web", "path": "/home/me/web", "addedAt": AT})
+}
+
+fn session() -> Value {
+    json!({
+        "id": ID,
+        "repoId": ID,
+        "agent": "claude-code",
+        "agentSessionId": "ses_1",
+        "title": "New Session",
+        "status": "active",
+        "archived": false,
+        "createdAt": AT,
+        "updatedAt": AT,
+        "lastActiveAt": AT,
+        "messageCount": 3,
+        "metadata": {},
+        "activity": "idle",
+    })
+}
+
+fn with(mut body: Value, field: &str, value: Value) -> Value {
+    body[field] = value;
+    body
+}
+
+#[test]
+fn s8_projects_keep_their_shape() {
+    pin::<Repo>(repo());
+    pin::<Repos>(json!({"repos": [repo()]}));
+    pin::<NewRepo>(json!({"path": "/home/me/web"}));
+    pin::<NewRepo>(json!({"path": "/home/me/web", "name": "web"}));
+}
+
+#[test]
+fn s4_s8_sessions_keep_their_shape() {
+    pin::<Session>(session());
+    pin::<Session>(with(session(), "agentSessionId", Value::Null));
+    pin::<Session>(with(session(), "metadata", json!({"reason": "idle_timeout"})));
+    for status in ["active", "completed", "cancelled", "error"] {
+        pin::<Session>(with(session(), "status", json!(status)));
+    }
+    for activity in ["idle", "running", "waiting"] {
+        pin::<Session>(with(session(), "activity", json!(activity)));
+    }
+    pin::<SessionDetail>(with(session(), "repo", repo()));
+    pin::<Sessions>(json!({"sessions": [session()], "total": 1, "limit": 20, "offset": 0}));
+    pin::<NewSession>(json!({"repoId": "0000"}));
+    pin::<NewSession>(json!({"repoId": ID, "agent": "codex"}));
+    pin::<Prompt>(json!({"text": "hello"}));
+    pin::<Prompted>(json!({"accepted": true, "messageId": ID, "seq": 4, "queued": false}));
+    for patch in [json!({}), json!({"title": "Parser"}), json!({"archived": true})] {
+        pin::<SessionPatch>(patch);
+    }
+}
+
+#[test]
+fn w1_a_session_has_a_canonical_id_once_its_agent_gave_it_one() {
+    let read = |value| serde_json::from_value::<Session>(value).unwrap().canonical_id();
+    assert_eq!(read(session()).unwrap().to_string(), "claude-code:ses_1");
+    assert_eq!(read(with(session(), "agentSessionId", Value::Null)), None);
+}
+
+#[test]
+fn the_inbox_keeps_its_shape() {
+    let item = json!({"id": ID, "kind": "questions", "title": "Which", "createdAt": AT, "status": "pending"});
+    pin::<InboxItem>(item.clone());
+    let permission = json!({
+        "permissionId": ID,
+        "title": "Run tests",
+        "toolCallId": "call_1",
+        "tool": "Bash",
+        "options": [{"optionId": "yes", "name": "Allow", "kind": "allow_once"}],
+        "status": "pending",
+    });
+    let of_session = json!({
+        "id": ID,
+        "kind": "permission",
+        "sessionId": "claude-code:ses_1",
+        "uid": ID,
+        "title": "Run tests",
+        "createdAt": AT,
+        "agent": "claude-code",
+        "project": "web",
+        "projectId": ID,
+        "permission": permission,
+        "status": "pending",
+    });
+    pin::<InboxItem>(of_session);
+    let questions = json!([{"prompt": "Which?", "title": "Which", "options": [{"label": "A"}, {"label": "B", "description": "b"}], "multiSelect": false}]);
+    let of_files =
+        json!({"questions": questions, "askedBy": "claude 2", "workingDirectory": "/home/me/web"});
+    let mut item = item;
+    item.as_object_mut().unwrap().extend(of_files.as_object().unwrap().clone());
+    pin::<InboxItem>(item.clone());
+    pin::<Inbox>(json!({"items": [item]}));
+    pin::<Rejection>(json!({}));
+    pin::<Rejection>(json!({"reason": "not now"}));
+}
+
+#[test]
+fn an_answer_is_an_option_or_answers() {
+    pin::<Answer>(json!({"optionId": "yes"}));
+    pin::<Answer>(json!({"optionId": "yes", "remember": true}));
+    pin::<Answer>(
+        json!({"answers": {"0": {"selectedOption": "A"}, "1": {"selectedOptions": ["X"], "customText": "y"}}}),
+    );
+    let refused = [
+        json!({}),
+        json!({"remember": true}),
+        json!({"optionId": "yes", "answers": {}}),
+        json!({"optionID": "yes"}),
+        json!({"answers": {"first": {"selectedOption": "A"}}}),
+        json!({"answers": {"0": {"selected": "A"}}}),
+    ];
+    insta::assert_snapshot!(refused.map(refusal::<Answer>).join("\n"), @r"
+    missing field `optionId` (of a permission) or `answers` (of questions)
+    remember goes with optionId only
+    give either optionId or answers, not both
+    unknown field `optionID`, expected one of `optionId`, `remember`, `answers`
+    invalid value: expected key to be a number in quotes
+    unknown field `selected`, expected one of `selectedOption`, `selectedOptions`, `customText`
+    ");
+}
+
+#[test]
+fn agents_and_the_daemon_keep_their_shape() {
+    let missing = json!({"name": "codex", "title": "Codex", "badge": "CX", "protocol": "acp", "installed": false, "install": "npm install -g codex"});
+    let installed = json!({"name": "demo", "title": "Demo", "badge": "DM", "protocol": "acp", "installed": true, "path": "/usr/bin/convoke", "version": "0.1.0"});
+    pin::<Agents>(json!({"agents": [missing, installed]}));
+    pin::<Health>(json!({"status": "ok"}));
+    pin::<Daemon>(
+        json!({"pid": 4711, "url": "http://127.0.0.1:7717", "token": "secret", "version": "0.1.0"}),
+    );
+    pin::<Status>(json!({
+        "version": "0.1.0",
+        "pid": 4711,
+        "uptimeMs": 1000,
+        "url": "http://127.0.0.1:7717",
+        "home": "/home/me/.convoke",
+        "activeSessions": 2,
+        "processes": 2,
+        "busy": 1,
+        "waiting": 0,
+        "inbox": 1,
+    }));
+}
+
+#[test]
+fn a_token_is_not_printed_for_debugging() {
+    let daemon = json!({"pid": 1, "url": "http://127.0.0.1:1", "token": "secret", "version": "0"});
+    let daemon: Daemon = serde_json::from_value(daemon).unwrap();
+    assert!(!format!("{daemon:?}").contains("secret"));
+}
+
+#[test]
+fn hits_keep_their_shape() {
+    let excerpt = json!([{"text": "the ", "matched": false}, {"text": "word", "matched": true}]);
+    let hit = json!({"sessionId": ID, "seq": 7, "timestamp": AT, "excerpt": excerpt});
+    pin::<Hits>(json!({"hits": []}));
+    pin::<Hits>(json!({"hits": [hit], "next": 12}));
+}
+
+#[test]
+fn problems_keep_their_shape() {
+    let problem = json!({"type": "about:blank", "title": "Not Found", "status": 404, "detail": "no session 1234", "code": "session_not_found"});
+    pin::<Problem>(problem.clone());
+    pin::<Problem>(with(problem.clone(), "hint", json!("see `convoke session list`")));
+    pin::<Problem>(with(problem.clone(), "instance", json!("urn:uuid:1")));
+    pin::<Problem>(with(problem, "candidates", json!([{"id": ID, "title": "Parser"}])));
+    // Other servers' problems may say less.
+    let problem: Problem = serde_json::from_value(json!({"status": 502})).unwrap();
+    assert_eq!((&*problem.kind, &*problem.code), ("about:blank", ""));
+}
+
+#[test]
+fn requests_refuse_what_they_do_not_know() {
+    let refused = [
+        refusal::<NewRepo>(json!({"path": "/", "title": "x"})),
+        refusal::<NewSession>(json!({"repo": ID})),
+        refusal::<Prompt>(json!({"text": "x", "wait": true})),
+        refusal::<SessionPatch>(json!({"status": "completed"})),
+        refusal::<Rejection>(json!({"why": "x"})),
+    ];
+    insta::assert_snapshot!(refused.join("\n"), @r"
+    unknown field `title`, expected `path` or `name`
+    unknown field `repo`, expected `repoId` or `agent`
+    unknown field `wait`, expected `text`
+    unknown field `status`, expected `title` or `archived`
+    unknown field `why`, expected `reason`
+    ");
+}

@@ -1,0 +1,222 @@
+//! The typed client: one method for each call of the REST interface, and readers for what streams.
+//!
+//! Plain HTTP to this machine, no TLS. Connections are kept and used again; nothing is retried on its own.
+
+mod calls;
+mod elements;
+mod events;
+mod query;
+mod raw;
+mod teams;
+mod transcript;
+
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode, Uri};
+use hyper_util::client::legacy::{self, connect::HttpConnector};
+use hyper_util::rt::TokioExecutor;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::bodies::Problem;
+use crate::error::{Error, Result};
+
+pub use events::Events;
+pub use query::{MessageQuery, SearchQuery, SessionQuery};
+pub use raw::Reply;
+pub use teams::{TeamReportQuery, TeamSessionQuery};
+pub use transcript::{Messages, Transcript};
+
+/// How long the daemon may take for what it has at hand.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// How long it may take for what needs an agent to be started; the daemon itself gives up earlier.
+const START_PATIENCE: Duration = Duration::from_secs(180);
+/// How long the way to the daemon may take.
+const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
+/// How much of an answer that makes no sense is shown.
+const EXCERPT_CHARS: usize = 200;
+
+/// A way to the daemon.
+#[derive(Clone)]
+pub struct Client {
+    http: legacy::Client<HttpConnector, Full<Bytes>>,
+    /// Without a slash at its end.
+    base: String,
+    authorization: HeaderValue,
+}
+
+impl std::fmt::Debug for Client {
+    /// Without the token.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("base", &self.base).finish_non_exhaustive()
+    }
+}
+
+/// What is asked of the daemon.
+struct Call {
+    method: Method,
+    /// Path and query, encoded.
+    path: String,
+    body: Option<Bytes>,
+    patience: Duration,
+}
+
+impl Client {
+    /// A client of the daemon at this address. The connection is made with the first call.
+    pub fn connect(base_url: &str, token: &str) -> Result<Self> {
+        let base = base_url.trim_end_matches('/').to_owned();
+        let is_plain = base.parse::<Uri>().is_ok_and(|uri| {
+            uri.scheme_str() == Some("http") && uri.authority().is_some() && uri.query().is_none()
+        });
+        let authorization = HeaderValue::try_from(format!("Bearer {token}"));
+        let (true, Ok(mut authorization)) = (is_plain, authorization) else {
+            return Err(Error::Address { url: base });
+        };
+        authorization.set_sensitive(true);
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        connector.set_connect_timeout(Some(CONNECT_PATIENCE));
+        let http = legacy::Client::builder(TokioExecutor::new()).build(connector);
+        Ok(Self { http, base, authorization })
+    }
+
+    /// Where the daemon is.
+    pub fn url(&self) -> &str {
+        &self.base
+    }
+
+    /// Calls, and reads the whole answer.
+    async fn fetch<T: DeserializeOwned>(&self, call: Call) -> Result<T> {
+        let body = self.fetch_bytes(call).await?;
+        serde_json::from_slice(&body).map_err(|source| self.malformed(source))
+    }
+
+    /// Calls, and reads an answer that says no more than that it went well.
+    async fn done(&self, call: Call) -> Result<()> {
+        self.fetch_bytes(call).await.map(drop)
+    }
+
+    async fn fetch_bytes(&self, call: Call) -> Result<Bytes> {
+        let patience = call.patience;
+        let whole = async {
+            let response = self.send(call).await?;
+            let body = response.into_body().collect().await;
+            body.map(|body| body.to_bytes()).map_err(|error| self.broken(error))
+        };
+        self.within(patience, whole).await
+    }
+
+    /// Calls, and gives the body of a good answer to be read piece by piece.
+    async fn open(&self, call: Call) -> Result<Incoming> {
+        let patience = call.patience;
+        self.within(patience, async { Ok(self.send(call).await?.into_body()) }).await
+    }
+
+    async fn send(&self, call: Call) -> Result<Response<Incoming>> {
+        let url = format!("{}{}", self.base, call.path);
+        let mut request = Request::builder()
+            .method(call.method)
+            .uri(&url)
+            .header(AUTHORIZATION, &self.authorization)
+            .header(ACCEPT, "application/json, text/event-stream");
+        if call.body.is_some() {
+            request = request.header(CONTENT_TYPE, "application/json");
+        }
+        let request = request
+            .body(Full::new(call.body.unwrap_or_default()))
+            .map_err(|_| Error::Address { url })?;
+        let response = self.http.request(request).await.map_err(|error| self.failed(error))?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        Err(self.refused(response).await)
+    }
+
+    /// What an answer that is no good says.
+    async fn refused(&self, response: Response<Incoming>) -> Error {
+        let status = response.status();
+        let body = match response.into_body().collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(error) => return self.broken(error),
+        };
+        match serde_json::from_slice::<Problem>(&body) {
+            Ok(problem) => Error::Problem(Box::new(problem)),
+            Err(_) => self.unexpected(status, &body),
+        }
+    }
+
+    fn unexpected(&self, status: StatusCode, body: &[u8]) -> Error {
+        let text = String::from_utf8_lossy(body);
+        let body = text.trim().chars().take(EXCERPT_CHARS).collect();
+        Error::Unexpected { url: self.base.clone(), status: status.as_u16(), body }
+    }
+
+    fn failed(&self, error: legacy::Error) -> Error {
+        let url = self.base.clone();
+        if error.is_connect() {
+            Error::Unreachable { url, source: said_by_system(error) }
+        } else {
+            Error::Broken { url, source: error.into() }
+        }
+    }
+
+    fn broken(&self, error: hyper::Error) -> Error {
+        Error::Broken { url: self.base.clone(), source: error.into() }
+    }
+
+    fn malformed(&self, source: serde_json::Error) -> Error {
+        Error::Malformed { url: self.base.clone(), source }
+    }
+
+    async fn within<T>(
+        &self,
+        patience: Duration,
+        work: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        match tokio::time::timeout(patience, work).await {
+            Ok(result) => result,
+            Err(_) => Err(Error::TimedOut { url: self.base.clone(), patience }),
+        }
+    }
+}
+
+/// What the system says of a failed connection, without the layers above that say no more.
+fn said_by_system(error: legacy::Error) -> Box<dyn std::error::Error + Send + Sync> {
+    let mut cause: Option<&dyn std::error::Error> = Some(&error);
+    while let Some(layer) = cause {
+        let code = layer.downcast_ref::<std::io::Error>().and_then(std::io::Error::raw_os_error);
+        if let Some(code) = code {
+            return std::io::Error::from_raw_os_error(code).into();
+        }
+        cause = layer.source();
+    }
+    error.into()
+}
+
+impl Call {
+    fn new(method: Method, path: String) -> Self {
+        Self { method, path, body: None, patience: PATIENCE }
+    }
+
+    fn get(path: impl Into<String>) -> Self {
+        Self::new(Method::GET, path.into())
+    }
+
+    fn post(path: impl Into<String>) -> Self {
+        Self::new(Method::POST, path.into())
+    }
+
+    fn json(self, body: &impl Serialize) -> Self {
+        // Our own bodies are written without fail: their keys are words.
+        let body = serde_json::to_vec(body).unwrap_or_default();
+        Self { body: Some(body.into()), ..self }
+    }
+
+    /// Gives the daemon time to start an agent.
+    fn patient(self) -> Self {
+        Self { patience: START_PATIENCE, ..self }
+    }
+}

@@ -1,0 +1,127 @@
+//! One method for each call. Where a session, project or request is named, the beginning of its id is enough.
+
+use convoke_core::message::Seq;
+use hyper::Method;
+
+use super::query::segment;
+use super::{Call, Client, Events, MessageQuery, Messages, SearchQuery, SessionQuery, Transcript};
+use crate::bodies::{
+    Agents, Answer, Health, Hits, Inbox, NewRepo, NewSession, Prompt, Prompted, Rejection, Repo,
+    Repos, Session, SessionPatch, Sessions, Status,
+};
+use crate::error::Result;
+
+impl Client {
+    /// Whether the daemon lives.
+    pub async fn health(&self) -> Result<Health> {
+        self.fetch(Call::get("/healthz")).await
+    }
+
+    /// What the daemon has to do.
+    pub async fn status(&self) -> Result<Status> {
+        self.fetch(Call::get("/api/status")).await
+    }
+
+    /// All agents.
+    pub async fn agents(&self) -> Result<Agents> {
+        self.fetch(Call::get("/api/agents")).await
+    }
+
+    /// All projects.
+    pub async fn repos(&self) -> Result<Repos> {
+        self.fetch(Call::get("/api/repos")).await
+    }
+
+    /// Adds a project.
+    pub async fn add_repo(&self, new: &NewRepo) -> Result<Repo> {
+        self.fetch(Call::post("/api/repos").json(new)).await
+    }
+
+    /// Removes a project; its sessions stay readable.
+    pub async fn remove_repo(&self, id: &str) -> Result<()> {
+        self.done(Call::new(Method::DELETE, format!("/api/repos/{}", segment(id)))).await
+    }
+
+    /// Some sessions, newest first.
+    pub async fn sessions(&self, query: &SessionQuery) -> Result<Sessions> {
+        self.fetch(Call::get(format!("/api/sessions{}", query.encoded()))).await
+    }
+
+    /// Begins a session.
+    pub async fn create_session(&self, new: &NewSession) -> Result<Session> {
+        self.fetch(Call::post("/api/sessions").json(new).patient()).await
+    }
+
+    /// A session, its project, and its messages to be read one by one.
+    pub async fn transcript(&self, id: &str) -> Result<Transcript> {
+        let body = self.open(Call::get(session_path(id, ""))).await?;
+        Transcript::read(self.clone(), body).await
+    }
+
+    /// Says something to a session's agent.
+    pub async fn prompt(&self, id: &str, text: &str) -> Result<Prompted> {
+        let prompt = Prompt { text: text.to_owned() };
+        self.fetch(Call::post(session_path(id, "/prompt")).json(&prompt)).await
+    }
+
+    /// The messages of a session that are stored by now, to be read one by one.
+    pub async fn messages(&self, id: &str, query: &MessageQuery) -> Result<Messages> {
+        let path = session_path(id, "/messages") + &query.encoded();
+        Ok(Messages::new(self.clone(), self.open(Call::get(path)).await?))
+    }
+
+    /// The messages of a session after a place, and then those that come.
+    pub async fn events(&self, id: &str, after: Seq) -> Result<Events> {
+        let path = session_path(id, "/events") + &format!("?after={after}");
+        Ok(Events::new(self.clone(), self.open(Call::get(path)).await?, after))
+    }
+
+    /// Stops the running turn; the session goes on.
+    pub async fn cancel_turn(&self, id: &str) -> Result<Session> {
+        self.fetch(Call::post(session_path(id, "/cancel"))).await
+    }
+
+    /// Ends a session well.
+    pub async fn complete(&self, id: &str) -> Result<Session> {
+        self.fetch(Call::post(session_path(id, "/complete"))).await
+    }
+
+    /// Ends a session for good.
+    pub async fn cancel(&self, id: &str) -> Result<Session> {
+        self.fetch(Call::new(Method::DELETE, session_path(id, ""))).await
+    }
+
+    /// Lets an ended session accept prompts again.
+    pub async fn resume(&self, id: &str) -> Result<Session> {
+        self.fetch(Call::post(session_path(id, "/resume")).patient()).await
+    }
+
+    /// Renames or archives a session.
+    pub async fn change_session(&self, id: &str, patch: &SessionPatch) -> Result<Session> {
+        self.fetch(Call::new(Method::PATCH, session_path(id, "")).json(patch)).await
+    }
+
+    /// All that waits for the human.
+    pub async fn inbox(&self) -> Result<Inbox> {
+        self.fetch(Call::get("/api/inbox")).await
+    }
+
+    /// Answers a permission or questions.
+    pub async fn answer(&self, id: &str, answer: &Answer) -> Result<()> {
+        self.done(Call::post(format!("/api/inbox/{}/answer", segment(id))).json(answer)).await
+    }
+
+    /// Will not answer a permission or questions.
+    pub async fn reject(&self, id: &str, rejection: &Rejection) -> Result<()> {
+        self.done(Call::post(format!("/api/inbox/{}/reject", segment(id))).json(rejection)).await
+    }
+
+    /// Searches what was said, newest first.
+    pub async fn search(&self, query: &SearchQuery) -> Result<Hits> {
+        self.fetch(Call::get(format!("/api/search{}", query.encoded()))).await
+    }
+}
+
+fn session_path(id: &str, rest: &str) -> String {
+    format!("/api/sessions/{}{rest}", segment(id))
+}

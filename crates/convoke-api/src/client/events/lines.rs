@@ -1,0 +1,95 @@
+//! The form of server-sent events: lines of fields, and a blank line after each event.
+
+/// Events that arrive in pieces.
+#[derive(Debug, Default)]
+pub(in crate::client) struct Lines {
+    buffer: Vec<u8>,
+    /// Where in the buffer what was not read begins.
+    start: usize,
+    /// How far the buffer was looked at for the end of a line.
+    scanned: usize,
+    event: Option<String>,
+    text: Option<String>,
+}
+
+impl Lines {
+    /// Adds what has arrived.
+    pub(in crate::client) fn push(&mut self, bytes: &[u8]) {
+        self.buffer.drain(..self.start);
+        self.scanned -= self.start;
+        self.start = 0;
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// The text of the next message that is complete. Events with a name of their own are not messages.
+    pub(in crate::client) fn next_event(&mut self) -> Option<String> {
+        while let Some(line) = self.next_line() {
+            if line.is_empty() {
+                let (event, text) = (self.event.take(), self.text.take());
+                match (event.as_deref(), text) {
+                    (None | Some("" | "message"), Some(text)) if !text.is_empty() => {
+                        return Some(text);
+                    }
+                    (_, _) => continue,
+                }
+            }
+            let (field, value) = line.split_once(':').unwrap_or((&line, ""));
+            let value = value.strip_prefix(' ').unwrap_or(value);
+            match field {
+                "data" => match &mut self.text {
+                    Some(text) => {
+                        text.push('\n');
+                        text.push_str(value);
+                    }
+                    None => self.text = Some(value.to_owned()),
+                },
+                "event" => self.event = Some(value.to_owned()),
+                // The id is the message's own seq; a comment keeps the connection alive.
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// The next line that is complete, without its end, which is `\n` or `\r\n`.
+    fn next_line(&mut self) -> Option<String> {
+        let rest = self.buffer.get(self.scanned..)?;
+        let Some(length) = rest.iter().position(|byte| *byte == b'\n') else {
+            self.scanned = self.buffer.len();
+            return None;
+        };
+        let end = self.scanned + length;
+        let line = self.buffer.get(self.start..end).unwrap_or_default();
+        let line = String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned();
+        self.start = end + 1;
+        self.scanned = self.start;
+        Some(line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events(text: &str, size: usize) -> Vec<String> {
+        let mut lines = Lines::default();
+        let mut found = Vec::new();
+        for piece in text.as_bytes().chunks(size) {
+            lines.push(piece);
+            while let Some(text) = lines.next_event() {
+                found.push(text);
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn events_are_found_wherever_the_pieces_are_cut() {
+        let text = ": hello\n\nid: 1\ndata: {\"ä\":1}\n\nid:2\r\ndata:two\r\ndata: lines\r\n\r\n\
+                    event: ping\ndata: x\n\nid: 3\n\ndata\n\nretry: 5\nevent: message\ndata: last\n\ndata: cut";
+        for size in 1..text.len() {
+            let found = events(text, size);
+            assert_eq!(found, ["{\"ä\":1}", "two\nlines", "last"], "in pieces of {size}");
+        }
+    }
+}

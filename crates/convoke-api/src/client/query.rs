@@ -1,0 +1,149 @@
+//! What lists are asked for, and how it is written into an address.
+
+use std::fmt::Write;
+
+use convoke_core::message::Seq;
+use convoke_core::session::Status;
+use convoke_core::time::Timestamp;
+
+/// Which sessions are wanted; the defaults are the server's.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionQuery {
+    /// Those of one project.
+    pub repo_id: Option<String>,
+    /// Those with one of these statuses; none means all.
+    pub statuses: Vec<Status>,
+    /// Only archived ones, or only the others.
+    pub archived: Option<bool>,
+    /// How many at most.
+    pub limit: Option<u64>,
+    /// How many to skip.
+    pub offset: Option<u64>,
+}
+
+/// Which messages of a session are wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MessageQuery {
+    /// Those stored after this moment.
+    pub since: Option<Timestamp>,
+    /// Those after this place.
+    pub after: Option<Seq>,
+    /// How many at most.
+    pub limit: Option<u64>,
+}
+
+/// What is searched for, and where.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SearchQuery {
+    /// The words.
+    pub text: String,
+    /// In the sessions of one project.
+    pub repo_id: Option<String>,
+    /// In one session.
+    pub session_id: Option<String>,
+    /// Older than this place, as the page before said.
+    pub before: Option<u64>,
+    /// How many at most.
+    pub limit: Option<u64>,
+}
+
+impl SessionQuery {
+    pub(super) fn encoded(&self) -> String {
+        let statuses: Vec<&str> = self.statuses.iter().map(|status| status.as_str()).collect();
+        let statuses = (!statuses.is_empty()).then(|| statuses.join(","));
+        query(&[
+            ("repoId", self.repo_id.clone()),
+            ("status", statuses),
+            ("archived", self.archived.map(|only| only.to_string())),
+            ("limit", self.limit.map(|limit| limit.to_string())),
+            ("offset", self.offset.map(|offset| offset.to_string())),
+        ])
+    }
+}
+
+impl MessageQuery {
+    pub(super) fn encoded(&self) -> String {
+        query(&[
+            ("since", self.since.map(|since| since.to_string())),
+            ("after", self.after.map(|after| after.to_string())),
+            ("limit", self.limit.map(|limit| limit.to_string())),
+        ])
+    }
+}
+
+impl SearchQuery {
+    pub(super) fn encoded(&self) -> String {
+        query(&[
+            ("q", Some(self.text.clone())),
+            ("repoId", self.repo_id.clone()),
+            ("sessionId", self.session_id.clone()),
+            ("before", self.before.map(|before| before.to_string())),
+            ("limit", self.limit.map(|limit| limit.to_string())),
+        ])
+    }
+}
+
+/// A query string of those fields that are there, or nothing.
+pub(super) fn query(fields: &[(&str, Option<String>)]) -> String {
+    let mut text = String::new();
+    for (name, value) in fields {
+        if let Some(value) = value {
+            text.push(if text.is_empty() { '?' } else { '&' });
+            text.push_str(name);
+            text.push('=');
+            text.push_str(&segment(value));
+        }
+    }
+    text
+}
+
+/// A text as part of a path or a query: all but letters, digits and `-._~` is written by its bytes.
+pub(super) fn segment(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            encoded.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            write!(encoded, "%{byte:02X}").ok();
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_are_encoded() {
+        let sessions = SessionQuery {
+            repo_id: Some("a b&c".to_owned()),
+            statuses: vec![Status::Active, Status::Error],
+            archived: Some(true),
+            limit: Some(5),
+            offset: Some(10),
+        };
+        let search =
+            SearchQuery { text: "what? 100% #1 + ü/ö".to_owned(), ..SearchQuery::default() };
+        let messages = MessageQuery {
+            since: Some(Timestamp::from_millis(0)),
+            after: Some(Seq::new(7)),
+            limit: None,
+        };
+        insta::assert_snapshot!(
+            [
+                sessions.encoded(),
+                SessionQuery::default().encoded(),
+                search.encoded(),
+                messages.encoded(),
+                segment("claude-code:ses/1"),
+            ].join("\n"), @r"
+        ?repoId=a%20b%26c&status=active%2Cerror&archived=true&limit=5&offset=10
+
+        ?q=what%3F%20100%25%20%231%20%2B%20%C3%BC%2F%C3%B6
+        ?since=1970-01-01T00%3A00%3A00.000Z&after=7
+        claude-code%3Ases%2F1
+        ");
+    }
+}

@@ -1,0 +1,86 @@
+//! Messages of a session, read one by one from an answer that may be longer than memory.
+
+use convoke_core::message::Message;
+use http_body_util::BodyExt;
+use hyper::body::{Bytes, Incoming};
+use serde::de::Error as _;
+
+use super::Client;
+use super::elements::{Elements, Head};
+use crate::bodies::SessionDetail;
+use crate::error::Result;
+
+/// Bytes of a session without its messages; whatever is longer is no session.
+const HEAD_BYTES_MAX: usize = 1 << 20;
+
+/// A session, its project, and its messages.
+#[derive(Debug)]
+pub struct Transcript {
+    /// The session and its project.
+    pub detail: SessionDetail,
+    /// Its messages, oldest first.
+    pub messages: Messages,
+}
+
+/// Messages that are read one by one. Dropped early, the rest is not even sent.
+#[derive(Debug)]
+pub struct Messages {
+    client: Client,
+    body: Incoming,
+    elements: Elements,
+}
+
+impl Transcript {
+    pub(super) async fn read(client: Client, mut body: Incoming) -> Result<Self> {
+        let mut arrived = Vec::new();
+        loop {
+            if let Some(Head { object, list }) = Head::split(&arrived, "messages") {
+                let detail = serde_json::from_slice(&object);
+                let detail = detail.map_err(|source| client.malformed(source))?;
+                let elements = list.map_or_else(Elements::default, Elements::inside);
+                return Ok(Self { detail, messages: Messages { client, body, elements } });
+            }
+            match piece(&client, &mut body).await? {
+                Some(bytes) if arrived.len() < HEAD_BYTES_MAX => arrived.extend_from_slice(&bytes),
+                Some(_) | None => return Err(client.malformed(cut_off())),
+            }
+        }
+    }
+}
+
+impl Messages {
+    pub(super) fn new(client: Client, body: Incoming) -> Self {
+        Self { client, body, elements: Elements::default() }
+    }
+
+    /// The next message; `None` after the last one.
+    pub async fn next(&mut self) -> Result<Option<Message>> {
+        loop {
+            if let Some(element) = self.elements.next() {
+                let message = serde_json::from_slice(element);
+                return message.map(Some).map_err(|source| self.client.malformed(source));
+            }
+            match piece(&self.client, &mut self.body).await? {
+                Some(bytes) => self.elements.push(&bytes),
+                None if self.elements.is_complete() => return Ok(None),
+                None => return Err(self.client.malformed(cut_off())),
+            }
+        }
+    }
+}
+
+/// The next piece of a body; `None` at its end.
+pub(super) async fn piece(client: &Client, body: &mut Incoming) -> Result<Option<Bytes>> {
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| client.broken(error))?;
+        // Trailers say nothing that we would want to know.
+        if let Ok(bytes) = frame.into_data() {
+            return Ok(Some(bytes));
+        }
+    }
+    Ok(None)
+}
+
+fn cut_off() -> serde_json::Error {
+    serde_json::Error::custom("the answer ends in the middle")
+}

@@ -1,0 +1,271 @@
+//! What people see of a session: a list of entries, folded from the messages of its log. A contract.
+//!
+//! The fold is a function of the log alone, ids included, so that whoever folds a part of it from a boundary on gets
+//! the same entries as whoever folds all of it. Nothing here knows of Markdown: `html` is the server's.
+
+mod boundary;
+mod fold;
+mod list;
+mod standing;
+
+use convoke_core::content::{Diff, PlanStep, ToolStatus, Usage};
+use convoke_core::id::RequestId;
+use convoke_core::message::Seq;
+use convoke_core::notice::{Notice, OfferedChoice, OfferedCommand, OfferedSetting};
+use convoke_core::question::{Answer, Choice, Question};
+use convoke_core::request::{
+    Answers, Choice as Chosen, PermissionOption, PermissionRecord, QuestionRecord, State, Status,
+};
+use convoke_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+pub use boundary::boundary;
+pub use fold::{Change, Fold};
+pub use list::Entries;
+pub use standing::Standing;
+
+/// One thing that people see of a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    /// Its name within the session.
+    pub entry_id: String,
+    /// The place in the log where it began.
+    pub seq: Seq,
+    /// When it began.
+    pub timestamp: Timestamp,
+    /// What it shows.
+    #[serde(flatten)]
+    pub body: EntryBody,
+}
+
+/// What an entry shows, told apart by `type`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum EntryBody {
+    /// What the human said.
+    User(Prompted),
+    /// What the agent said.
+    Assistant(Words),
+    /// What the agent thought aloud.
+    Thinking(Words),
+    /// A tool call as it stands.
+    ToolCall(ToolCall),
+    /// The plan of a turn as it stands.
+    Plan {
+        /// The steps, first to last.
+        steps: Vec<PlanStep>,
+    },
+    /// A permission asked of the human.
+    Permission(Permission),
+    /// Questions asked of the human.
+    Question(QuestionSet),
+    /// A fact about the session.
+    Notice(Notice),
+    /// Not part of the conversation: the commands that the agent offers.
+    Commands {
+        /// All of them.
+        commands: Vec<OfferedCommand>,
+    },
+    /// Not part of the conversation: the modes that the agent offers.
+    Modes {
+        /// The id of the current mode.
+        current: String,
+        /// All modes.
+        available: Vec<OfferedChoice>,
+    },
+    /// Not part of the conversation: the settings that the agent offers.
+    Settings {
+        /// All of them.
+        settings: Vec<OfferedSetting>,
+    },
+    /// Not part of the conversation: what it has cost so far.
+    Usage(Usage),
+}
+
+/// What the human said, and how far the agent is with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Prompted {
+    /// The words.
+    pub content: String,
+    /// The words rendered and sanitised, for those who asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<String>,
+    /// How far the agent is.
+    pub state: PromptState,
+}
+
+/// How far the agent is with a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PromptState {
+    /// It waits behind a running turn.
+    Queued,
+    /// The agent works on it.
+    Running,
+    /// Its turn has ended.
+    Done,
+}
+
+/// Words of the agent's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Words {
+    /// The words so far.
+    pub content: String,
+    /// The words rendered and sanitised, for those who asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<String>,
+    /// Whether more may come.
+    pub partial: bool,
+}
+
+/// A tool call as it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolCall {
+    /// The agent's id of the call.
+    pub tool_call_id: String,
+    /// The tool's name.
+    pub name: String,
+    /// What the agent calls this call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What sort of tool it is, in the agent's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// How far the call is.
+    pub status: ToolStatus,
+    /// The arguments as far as they are known.
+    pub args: Value,
+    /// What the tool printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// The files it changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub diffs: Vec<Diff>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// A permission asked of the human, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Permission {
+    /// The request's id.
+    #[schema(value_type = String, format = "uuid")]
+    pub permission_id: RequestId,
+    /// What the agent wants to do.
+    pub title: String,
+    /// The tool call that needs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<String>,
+    /// The tool that the call is of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// What the human may choose.
+    #[schema(value_type = Vec<crate::schema::PermissionOption>)]
+    pub options: Vec<PermissionOption>,
+    /// Where it stands.
+    #[schema(value_type = crate::schema::RequestStatus)]
+    pub status: Status,
+    /// The option that was chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub option_id: Option<String>,
+    /// Why it was rejected, in the human's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Questions asked of the human, and what became of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct QuestionSet {
+    /// The request's id.
+    pub question_id: RequestId,
+    /// What is asked.
+    pub questions: Vec<AskedQuestion>,
+    /// Where it stands.
+    pub status: Status,
+    /// The human's answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<Vec<Answer>>,
+    /// Why they were rejected, in the human's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// One question of a set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AskedQuestion {
+    /// The question in full.
+    pub prompt: String,
+    /// The question in a word or two.
+    pub title: String,
+    /// What can be chosen; free text is always possible besides.
+    #[schema(value_type = Vec<crate::schema::QuestionOption>)]
+    pub options: Vec<Choice>,
+    /// Whether several options may be chosen.
+    pub multi_select: bool,
+    /// The prompt rendered and sanitised, for those who asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<String>,
+}
+
+impl From<&PermissionRecord> for Permission {
+    fn from(record: &PermissionRecord) -> Self {
+        let (option_id, reason) = said(&record.state);
+        Self {
+            permission_id: record.request_id,
+            title: record.title.clone(),
+            tool_call_id: record.tool_call_id.clone(),
+            tool: record.tool.clone(),
+            options: record.options.clone(),
+            status: record.state.status(),
+            option_id: option_id.map(|Chosen { option_id }| option_id),
+            reason,
+        }
+    }
+}
+
+impl From<&QuestionRecord> for QuestionSet {
+    fn from(record: &QuestionRecord) -> Self {
+        let (answers, reason) = said(&record.state);
+        Self {
+            question_id: record.request_id,
+            questions: record.questions.iter().map(AskedQuestion::from).collect(),
+            status: record.state.status(),
+            answers: answers.map(|Answers { answers }| answers),
+            reason,
+        }
+    }
+}
+
+impl From<&Question> for AskedQuestion {
+    fn from(question: &Question) -> Self {
+        Self {
+            prompt: question.prompt.clone(),
+            title: question.title.clone(),
+            options: question.options.clone(),
+            multi_select: question.multi_select,
+            html: None,
+        }
+    }
+}
+
+/// What the human said to a request: the answer, or why there is none.
+fn said<A: Clone>(state: &State<A>) -> (Option<A>, Option<String>) {
+    match state {
+        State::Answered(answer) => (Some(answer.clone()), None),
+        State::Rejected { reason } => (None, reason.clone()),
+        State::Pending | State::TimedOut | State::Abandoned => (None, None),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,54 @@
+//! What goes over the WebSocket, one JSON object a text frame. A contract, see `docs/interfaces/websocket.md`.
+//!
+//! A `requestId` is kept beside the frame, so that whatever answers it, even that it made no sense, can carry it.
+
+mod client;
+mod server;
+mod shapes;
+
+use serde::{Deserialize, Serialize};
+
+pub use client::{ClientFrame, EndHow, Malformed};
+pub use server::{AgentState, ChunkHtml, ServerFrame, StopReason};
+pub use shapes::{AgentItem, SessionItem};
+
+/// A frame with the id by which a client knows the answer to what it said.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Envelope<F> {
+    /// The client's own word for what it said; the answer carries it too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// The frame.
+    #[serde(flatten)]
+    pub frame: F,
+}
+
+impl<F> Envelope<F> {
+    /// A frame that answers nothing and wants no answer of its own.
+    pub const fn push(frame: F) -> Self {
+        Self { request_id: None, frame }
+    }
+
+    /// Another frame with the same id.
+    pub fn with<G>(self, frame: G) -> Envelope<G> {
+        Envelope { request_id: self.request_id, frame }
+    }
+}
+
+impl<F: Serialize> Envelope<F> {
+    /// The text of the frame.
+    pub fn to_text(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self)
+    }
+}
+
+impl Envelope<ServerFrame> {
+    /// Reads what a server said.
+    pub fn read(text: &str) -> serde_json::Result<Self> {
+        serde_json::from_str(text)
+    }
+}
+
+#[cfg(test)]
+mod tests;

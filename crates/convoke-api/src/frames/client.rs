@@ -1,0 +1,302 @@
+//! What a client says.
+
+use convoke_core::message::Seq;
+use convoke_core::question::GivenAnswers;
+use serde::{Deserialize, Deserializer, Serialize, de};
+use serde_json::{Map, Value};
+
+use super::Envelope;
+
+/// What a client says, told apart by `type`. A session is named by its canonical id or its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all_fields = "camelCase", deny_unknown_fields)]
+pub enum ClientFrame {
+    /// Wants all projects.
+    #[serde(rename = "project:list")]
+    ProjectList {},
+    /// Adds a project.
+    #[serde(rename = "project:add")]
+    ProjectAdd {
+        /// Its folder.
+        path: String,
+        /// What to call it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+    },
+    /// Removes a project; its sessions stay readable.
+    #[serde(rename = "project:remove")]
+    ProjectRemove {
+        /// Which one.
+        project_id: String,
+    },
+    /// Wants the folders whose paths begin so.
+    #[serde(rename = "folder:complete")]
+    FolderComplete {
+        /// The beginning of a path.
+        path: String,
+    },
+    /// Wants all agents.
+    #[serde(rename = "agent:list")]
+    AgentList {},
+    /// Wants the sessions of a project.
+    #[serde(rename = "session:list")]
+    SessionList {
+        /// Which one.
+        project_id: String,
+        /// Whether only archived ones are wanted, or only the others.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        archived: Option<bool>,
+    },
+    /// Begins a session.
+    #[serde(rename = "session:create")]
+    SessionCreate {
+        /// In which project.
+        project_id: String,
+        /// With which agent; the default one, if nothing is said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cli_type: Option<String>,
+    },
+    /// Wants to see a session, and to follow it.
+    #[serde(rename = "session:open")]
+    SessionOpen {
+        /// Which one.
+        session_id: String,
+        /// The newest place that the client has; it gets what came after.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after: Option<Seq>,
+        /// Whether entries are to carry `html`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        render: Option<bool>,
+        /// How many entries are enough to begin with.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    },
+    /// Wants older entries.
+    #[serde(rename = "session:page")]
+    SessionPage {
+        /// Of which session.
+        session_id: String,
+        /// Older than the entry that began here.
+        before: Seq,
+        /// Whether entries are to carry `html`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        render: Option<bool>,
+        /// How many are enough.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    },
+    /// Follows a session no longer.
+    #[serde(rename = "session:close")]
+    SessionClose {
+        /// Which one.
+        session_id: String,
+    },
+    /// Says something to the agent.
+    #[serde(rename = "session:send")]
+    SessionSend {
+        /// In which session.
+        session_id: String,
+        /// The words.
+        content: String,
+    },
+    /// Stops the running turn.
+    #[serde(rename = "session:cancel")]
+    SessionCancel {
+        /// Of which session.
+        session_id: String,
+    },
+    /// Hides a session from lists.
+    #[serde(rename = "session:archive")]
+    SessionArchive {
+        /// Which one.
+        session_id: String,
+    },
+    /// Shows a session in lists again.
+    #[serde(rename = "session:unarchive")]
+    SessionUnarchive {
+        /// Which one.
+        session_id: String,
+    },
+    /// Gives a session another title.
+    #[serde(rename = "session:rename")]
+    SessionRename {
+        /// Which one.
+        session_id: String,
+        /// What to call it.
+        title: String,
+    },
+    /// Lets an ended session accept prompts again.
+    #[serde(rename = "session:resume")]
+    SessionResume {
+        /// Which one.
+        session_id: String,
+    },
+    /// Ends a session.
+    #[serde(rename = "session:end")]
+    SessionEnd {
+        /// Which one.
+        session_id: String,
+        /// Well, or for good.
+        how: EndHow,
+    },
+    /// Puts the agent into another of its modes.
+    #[serde(rename = "session:mode")]
+    SessionMode {
+        /// In which session.
+        session_id: String,
+        /// The mode's id.
+        mode: String,
+    },
+    /// Chooses another value of one of the agent's settings.
+    #[serde(rename = "session:setting")]
+    SessionSetting {
+        /// In which session.
+        session_id: String,
+        /// The setting's id.
+        setting: String,
+        /// The id of the value.
+        choice: String,
+    },
+    /// Answers a permission.
+    #[serde(rename = "permission:answer")]
+    PermissionAnswer {
+        /// Which one.
+        permission_id: String,
+        /// The option that is chosen.
+        option_id: String,
+        /// Whether the same is allowed from now on in this project without asking.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remember: Option<bool>,
+    },
+    /// Answers questions.
+    #[serde(rename = "question:answer")]
+    QuestionAnswer {
+        /// Which set.
+        question_id: String,
+        /// The answers, by the number of their question.
+        #[serde(deserialize_with = "numbered")]
+        answers: GivenAnswers,
+    },
+    /// Will not answer questions, or a permission.
+    #[serde(rename = "question:reject")]
+    QuestionReject {
+        /// Which of them.
+        question_id: String,
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// Wants all that waits for the human.
+    #[serde(rename = "inbox:list")]
+    InboxList {},
+    /// Is still there.
+    #[serde(rename = "ping")]
+    Ping {},
+}
+
+/// Reads answers whose numbers are words, as all names in JSON are; inside of a tagged object serde forgets that.
+fn numbered<'de, D: Deserializer<'de>>(deserializer: D) -> Result<GivenAnswers, D::Error> {
+    let answers = Value::deserialize(deserializer)?;
+    serde_json::from_value(answers).map_err(de::Error::custom)
+}
+
+/// How a session is to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndHow {
+    /// Well; it can be resumed.
+    Complete,
+    /// For good.
+    Cancel,
+}
+
+/// Why what a client said makes no sense.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    /// It is not even JSON.
+    #[error("not JSON: {fault}")]
+    NotJson {
+        /// What is wrong with it.
+        fault: String,
+    },
+    /// It is JSON, and not an object with a `type`.
+    #[error("a message is a JSON object with a `type`")]
+    NotAMessage,
+    /// Its id cannot be carried by an answer.
+    #[error("`requestId` must be a string")]
+    RequestId,
+    /// There is no such message.
+    #[error("unknown message type: {kind}")]
+    UnknownType {
+        /// What it calls itself.
+        kind: String,
+    },
+    /// A field is missing, unknown, or of another type.
+    #[error("{kind}: {fault}")]
+    Fields {
+        /// What it calls itself.
+        kind: String,
+        /// What is wrong with it.
+        fault: String,
+    },
+}
+
+impl ClientFrame {
+    /// Every type of message.
+    pub const TYPES: [&str; 24] = [
+        "project:list",
+        "project:add",
+        "project:remove",
+        "folder:complete",
+        "agent:list",
+        "session:list",
+        "session:create",
+        "session:open",
+        "session:page",
+        "session:close",
+        "session:send",
+        "session:cancel",
+        "session:archive",
+        "session:unarchive",
+        "session:rename",
+        "session:resume",
+        "session:end",
+        "session:mode",
+        "session:setting",
+        "permission:answer",
+        "question:answer",
+        "question:reject",
+        "inbox:list",
+        "ping",
+    ];
+
+    /// Reads what a client said; its `requestId` is kept, whatever else is wrong.
+    pub fn read(text: &str) -> Envelope<Result<Self, Malformed>> {
+        let value = match serde_json::from_str(text) {
+            Ok(value) => value,
+            Err(error) => {
+                return Envelope::push(Err(Malformed::NotJson { fault: error.to_string() }));
+            }
+        };
+        let Value::Object(mut fields) = value else {
+            return Envelope::push(Err(Malformed::NotAMessage));
+        };
+        match fields.remove("requestId") {
+            None | Some(Value::Null) => Envelope::push(Self::of(fields)),
+            Some(Value::String(id)) => Envelope { request_id: Some(id), frame: Self::of(fields) },
+            Some(_) => Envelope::push(Err(Malformed::RequestId)),
+        }
+    }
+
+    fn of(fields: Map<String, Value>) -> Result<Self, Malformed> {
+        let Some(Value::String(kind)) = fields.get("type") else {
+            return Err(Malformed::NotAMessage);
+        };
+        let kind = kind.clone();
+        if !Self::TYPES.contains(&kind.as_str()) {
+            return Err(Malformed::UnknownType { kind });
+        }
+        serde_json::from_value(Value::Object(fields))
+            .map_err(|error| Malformed::Fields { kind, fault: error.to_string() })
+    }
+}

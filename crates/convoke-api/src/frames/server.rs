@@ -1,0 +1,325 @@
+//! What the server says, as an answer or by itself.
+
+use convoke_core::id::{AgentName, ProjectId, RequestId, SessionId};
+use convoke_core::message::Seq;
+use convoke_core::turn::{Failure, Stop};
+use serde::{Deserialize, Serialize};
+
+use super::{AgentItem, SessionItem};
+use crate::bodies::{InboxItem, Repo};
+use crate::entry::Entry;
+
+/// What the server says, told apart by `type`. `sessionId` is canonical, `uid` the session's own id.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all_fields = "camelCase")]
+pub enum ServerFrame {
+    /// All projects.
+    #[serde(rename = "project:list")]
+    ProjectList {
+        /// The projects, in the order in which they were added.
+        projects: Vec<Repo>,
+    },
+    /// A project was added.
+    #[serde(rename = "project:added")]
+    ProjectAdded {
+        /// The project.
+        project: Repo,
+    },
+    /// A project was removed.
+    #[serde(rename = "project:removed")]
+    ProjectRemoved {
+        /// Which one.
+        project_id: ProjectId,
+    },
+    /// Folders whose paths begin so.
+    #[serde(rename = "folder:completions")]
+    FolderCompletions {
+        /// What was asked for.
+        path: String,
+        /// Whole paths.
+        folders: Vec<String>,
+    },
+    /// All agents.
+    #[serde(rename = "agent:list")]
+    AgentList {
+        /// The agents of the catalogue.
+        agents: Vec<AgentItem>,
+    },
+    /// How a process of an agent's fares.
+    #[serde(rename = "agent:status")]
+    AgentStatus {
+        /// The agent.
+        cli_type: AgentName,
+        /// How it fares.
+        status: AgentState,
+        /// Its session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session_id: Option<String>,
+        /// Its session's own id.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        uid: Option<SessionId>,
+    },
+    /// The sessions of a project, last active first.
+    #[serde(rename = "session:list")]
+    SessionList {
+        /// The project.
+        project_id: ProjectId,
+        /// Its sessions.
+        sessions: Vec<SessionItem>,
+    },
+    /// A session began.
+    #[serde(rename = "session:created")]
+    SessionCreated {
+        /// Its canonical id.
+        session_id: String,
+        /// Its own id.
+        uid: SessionId,
+        /// Its project.
+        project_id: ProjectId,
+        /// The session.
+        session: SessionItem,
+    },
+    /// Something about a session that lists show has changed.
+    #[serde(rename = "session:changed")]
+    SessionChanged {
+        /// The session as it is now.
+        session: SessionItem,
+    },
+    /// The client has all of a session up to here, and gets what comes.
+    #[serde(rename = "session:opened")]
+    SessionOpened {
+        /// Its canonical id.
+        session_id: String,
+        /// Its own id.
+        uid: SessionId,
+        /// The newest place.
+        seq: Seq,
+    },
+    /// The newest entries of a session; they replace everything that the client has of it.
+    #[serde(rename = "session:history")]
+    SessionHistory {
+        /// Its canonical id.
+        session_id: String,
+        /// Its own id.
+        uid: SessionId,
+        /// The newest place that is in it.
+        seq: Seq,
+        /// The entries, first to last, and then how things stand.
+        entries: Vec<Entry>,
+        /// Whether there are older ones.
+        more: bool,
+        /// The session.
+        session: SessionItem,
+        /// The prompts that wait, by the names of their entries.
+        queue: Vec<String>,
+    },
+    /// Older entries.
+    #[serde(rename = "session:page")]
+    SessionPage {
+        /// The session's canonical id.
+        session_id: String,
+        /// Its own id.
+        uid: SessionId,
+        /// The entries, first to last.
+        entries: Vec<Entry>,
+        /// Whether there are still older ones.
+        more: bool,
+    },
+    /// Put the entry in place of the one with its `entryId`, or at the end.
+    #[serde(rename = "session:update")]
+    SessionUpdate {
+        /// The session's canonical id.
+        session_id: String,
+        /// Its own id.
+        uid: SessionId,
+        /// The place of the message that changed it.
+        seq: Seq,
+        /// The entry.
+        entry: Entry,
+    },
+    /// Append words to an entry.
+    #[serde(rename = "session:chunk")]
+    SessionChunk {
+        /// The session's canonical id.
+        session_id: String,
+        /// Its own id.
+        uid: SessionId,
+        /// The place of the newest message whose words are in it.
+        seq: Seq,
+        /// The entry.
+        entry_id: String,
+        /// The words.
+        content: String,
+        /// How the rendered entry changes, for those who asked for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        html: Option<ChunkHtml>,
+    },
+    /// A turn has ended.
+    #[serde(rename = "session:complete")]
+    SessionComplete {
+        /// The session's canonical id.
+        session_id: String,
+        /// Its own id.
+        uid: SessionId,
+        /// The place of the message that says so.
+        seq: Seq,
+        /// The entry of the turn's prompt.
+        entry_id: String,
+        /// How it ended, in a word.
+        stop_reason: StopReason,
+        /// Why it broke off, if it did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<Failure>,
+    },
+    /// Somebody asked to stop the running turn.
+    #[serde(rename = "session:cancelled")]
+    SessionCancelled {
+        /// The session's canonical id.
+        session_id: String,
+        /// Its own id.
+        uid: SessionId,
+    },
+    /// The session cannot be followed any more.
+    #[serde(rename = "session:error")]
+    SessionError {
+        /// The session's canonical id.
+        session_id: String,
+        /// Its own id.
+        uid: SessionId,
+        /// Why.
+        message: String,
+    },
+    /// No more updates of a session come.
+    #[serde(rename = "session:closed")]
+    SessionClosed {
+        /// The session as the client named it.
+        session_id: String,
+    },
+    /// A prompt was taken.
+    #[serde(rename = "session:sent")]
+    SessionSent {
+        /// The session's canonical id.
+        session_id: String,
+        /// Its own id.
+        uid: SessionId,
+        /// The place of the prompt.
+        seq: Seq,
+        /// Whether it waits behind a running turn.
+        queued: bool,
+    },
+    /// A session is hidden from lists.
+    #[serde(rename = "session:archived")]
+    SessionArchived {
+        /// Its canonical id.
+        session_id: String,
+        /// Its own id.
+        uid: SessionId,
+    },
+    /// A session is shown in lists again.
+    #[serde(rename = "session:unarchived")]
+    SessionUnarchived {
+        /// Its canonical id.
+        session_id: String,
+        /// Its own id.
+        uid: SessionId,
+        /// The session.
+        session: SessionItem,
+    },
+    /// A session has another title.
+    #[serde(rename = "session:title-updated")]
+    SessionTitleUpdated {
+        /// Its canonical id.
+        session_id: String,
+        /// Its own id.
+        uid: SessionId,
+        /// The title.
+        title: String,
+    },
+    /// All that waits for the human.
+    #[serde(rename = "inbox:list")]
+    InboxList {
+        /// Oldest first.
+        items: Vec<InboxItem>,
+    },
+    /// Something waits for the human that did not, or the other way round.
+    #[serde(rename = "inbox:changed")]
+    InboxChanged {
+        /// How much waits now.
+        count: u64,
+    },
+    /// A request was answered or rejected.
+    #[serde(rename = "inbox:settled")]
+    InboxSettled {
+        /// Which one.
+        id: RequestId,
+    },
+    /// Something changed about teams.
+    #[serde(rename = "team:changed")]
+    TeamChanged {},
+    /// The answer to `ping`.
+    #[serde(rename = "pong")]
+    Pong {},
+    /// What was asked for could not be done; the socket stays open.
+    #[serde(rename = "error")]
+    Error {
+        /// Why.
+        message: String,
+        /// What to do about it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hint: Option<String>,
+    },
+}
+
+/// How a process of an agent's fares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentState {
+    /// It was started and has not shaken hands.
+    Starting,
+    /// It takes prompts.
+    Ready,
+    /// It has ended.
+    Exited,
+}
+
+/// How a turn ended, in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// The agent said all it had to say.
+    EndTurn,
+    /// A human stopped it.
+    Cancelled,
+    /// The model refused.
+    Refusal,
+    /// The model ran out of room.
+    MaxTokens,
+    /// The agent took as many steps as it may in one turn.
+    MaxTurnRequests,
+    /// It broke off.
+    Failed,
+}
+
+impl StopReason {
+    /// The word, and why the turn broke off, if it did.
+    pub fn of(stop: Stop) -> (Self, Option<Failure>) {
+        match stop {
+            Stop::EndTurn => (Self::EndTurn, None),
+            Stop::Cancelled => (Self::Cancelled, None),
+            Stop::Refusal => (Self::Refusal, None),
+            Stop::MaxTokens => (Self::MaxTokens, None),
+            Stop::MaxTurnRequests => (Self::MaxTurnRequests, None),
+            Stop::Failed(failure) => (Self::Failed, Some(failure)),
+        }
+    }
+}
+
+/// How a rendered entry changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChunkHtml {
+    /// The entry's top-level elements from this one on are dropped.
+    pub from: usize,
+    /// What is appended in their place.
+    pub html: String,
+}

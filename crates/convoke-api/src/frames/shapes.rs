@@ -1,0 +1,83 @@
+//! Sessions and agents as the WebSocket shows them.
+
+use convoke_core::id::{AgentName, ProjectId, SessionId};
+use convoke_core::session::Status;
+use convoke_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::bodies::{Activity, Agent, Session};
+
+/// A session in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionItem {
+    /// Its canonical id; its own id as long as there is none.
+    pub id: String,
+    /// Its own id, which never changes.
+    pub uid: SessionId,
+    /// Its project.
+    pub project_id: ProjectId,
+    /// Its agent.
+    pub cli_type: AgentName,
+    /// “New Session” until something was said in it or it was named.
+    pub title: String,
+    /// When a prompt last came or a turn last ended.
+    pub last_active_at: Timestamp,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// Where it is in its life.
+    pub status: Status,
+    /// Why it completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Whether lists hide it.
+    pub archived: bool,
+    /// What it does now.
+    pub activity: Activity,
+    /// How many messages its log has.
+    pub message_count: u64,
+}
+
+impl From<Session> for SessionItem {
+    fn from(session: Session) -> Self {
+        let canonical = session.canonical_id();
+        Self {
+            id: canonical.map_or_else(|| session.id.to_string(), |id| id.to_string()),
+            uid: session.id,
+            project_id: session.repo_id,
+            cli_type: session.agent,
+            title: session.title,
+            last_active_at: session.last_active_at,
+            created_at: session.created_at,
+            status: session.status,
+            reason: session.metadata.reason,
+            archived: session.archived,
+            activity: session.activity,
+            message_count: session.message_count,
+        }
+    }
+}
+
+/// An agent that sessions can be begun with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentItem {
+    /// Its name in the catalogue.
+    pub cli_type: AgentName,
+    /// What people call it.
+    pub title: String,
+    /// Two letters for lists.
+    pub badge: String,
+    /// Whether it can be started here.
+    pub installed: bool,
+    /// How to install it, when that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub install: Option<String>,
+}
+
+impl From<Agent> for AgentItem {
+    fn from(agent: Agent) -> Self {
+        let Agent { name, title, badge, installed, install, .. } = agent;
+        Self { cli_type: name, title, badge, installed, install }
+    }
+}

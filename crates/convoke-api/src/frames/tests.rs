@@ -1,0 +1,323 @@
+//! The contract: the JSON of every frame is pinned here, as it is written and as it is read.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::*;
+
+const ID: &str = "00000000-0000-4000-8000-000000000001";
+const AT: &str = "2026-11-15T10:00:00.000Z";
+
+fn said_by_clients() -> Vec<Value> {
+    let session = |kind: &str| json!({"type": kind, "sessionId": "codex:1"});
+    vec![
+        json!({"type": "project:list"}),
+        json!({"type": "project:add", "path": "/home/me/web"}),
+        json!({"type": "project:add", "path": "/home/me/web", "name": "web"}),
+        json!({"type": "project:remove", "projectId": ID}),
+        json!({"type": "folder:complete", "path": "/home/me/w"}),
+        json!({"type": "agent:list"}),
+        json!({"type": "session:list", "projectId": ID}),
+        json!({"type": "session:list", "projectId": ID, "archived": true}),
+        json!({"type": "session:create", "projectId": ID}),
+        json!({"type": "session:create", "projectId": ID, "cliType": "codex"}),
+        session("session:open"),
+        json!({"type": "session:open", "sessionId": "codex:1", "after": 7, "render": true, "limit": 50}),
+        json!({"type": "session:page", "sessionId": "codex:1", "before": 7}),
+        json!({"type": "session:page", "sessionId": "codex:1", "before": 7, "render": true, "limit": 50}),
+        session("session:close"),
+        json!({"type": "session:send", "sessionId": "codex:1", "content": "hello"}),
+        session("session:cancel"),
+        session("session:archive"),
+        session("session:unarchive"),
+        json!({"type": "session:rename", "sessionId": "codex:1", "title": "Parser"}),
+        session("session:resume"),
+        json!({"type": "session:end", "sessionId": "codex:1", "how": "complete"}),
+        json!({"type": "session:end", "sessionId": "codex:1", "how": "cancel"}),
+        json!({"type": "session:mode", "sessionId": "codex:1", "mode": "plan"}),
+        json!({"type": "session:setting", "sessionId": "codex:1", "setting": "model", "choice": "big"}),
+        json!({"type": "permission:answer", "permissionId": ID, "optionId": "yes"}),
+        json!({"type": "permission:answer", "permissionId": ID, "optionId": "yes", "remember": true}),
+        json!({"type": "question:answer", "questionId": ID, "answers": {"0": {"selectedOption": "A"}}}),
+        json!({"type": "question:reject", "questionId": ID}),
+        json!({"type": "question:reject", "questionId": ID, "reason": "not now"}),
+        json!({"type": "inbox:list"}),
+        json!({"type": "ping"}),
+    ]
+}
+
+#[test]
+fn w5_what_clients_say_keeps_its_shape() {
+    let mut types = BTreeSet::new();
+    for said in said_by_clients() {
+        let frame = ClientFrame::read(&said.to_string());
+        assert_eq!(frame.request_id, None);
+        assert_eq!(json!(frame.frame.unwrap()), said);
+        types.insert(said["type"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(types, ClientFrame::TYPES.map(str::to_owned).into());
+}
+
+#[test]
+fn w5_a_request_id_is_kept_whatever_else_is_wrong() {
+    let said = [
+        r#"{"type":"ping","requestId":"r1"}"#,
+        r#"{"type":"ping"}"#,
+        r#"{"type":"ping","requestId":null}"#,
+        r#"{"type":"ping","requestId":7}"#,
+        r#"{"type":"sesion:open","requestId":"r1"}"#,
+        r#"{"requestId":"r1"}"#,
+        r#"{"type":7,"requestId":"r1"}"#,
+        r#"{"type":"session:open","requestId":"r1"}"#,
+        r#"{"type":"session:open","requestId":"r1","sessionId":7}"#,
+        r#"{"type":"session:open","requestId":"r1","sessionId":"x","aftre":1}"#,
+        r#"{"type":"session:end","requestId":"r1","sessionId":"x","how":"gladly"}"#,
+        r#"{"type":"question:answer","requestId":"r1","questionId":"x","answers":["A"]}"#,
+        r#"["ping"]"#,
+        r#""ping""#,
+        "{\"type\":\"ping\"",
+        "",
+    ];
+    let read = said.map(|text| {
+        let frame = ClientFrame::read(text);
+        let heard = match frame.frame {
+            Ok(frame) => format!("{frame:?}"),
+            Err(malformed) => malformed.to_string(),
+        };
+        format!("{} {heard}", frame.request_id.as_deref().unwrap_or("-"))
+    });
+    insta::assert_snapshot!(read.join("\n"), @r"
+    r1 Ping
+    - Ping
+    - Ping
+    - `requestId` must be a string
+    r1 unknown message type: sesion:open
+    r1 a message is a JSON object with a `type`
+    r1 a message is a JSON object with a `type`
+    r1 session:open: missing field `sessionId`
+    r1 session:open: invalid type: integer `7`, expected a string
+    r1 session:open: unknown field `aftre`, expected one of `sessionId`, `after`, `render`, `limit`
+    r1 session:end: unknown variant `gladly`, expected `complete` or `cancel`
+    r1 question:answer: invalid type: sequence, expected a map
+    - a message is a JSON object with a `type`
+    - a message is a JSON object with a `type`
+    - not JSON: EOF while parsing an object at line 1 column 14
+    - not JSON: EOF while parsing a value at line 1 column 0
+    ");
+}
+
+fn session() -> Value {
+    json!({
+        "id": "codex:1",
+        "uid": ID,
+        "projectId": ID,
+        "cliType": "codex",
+        "title": "New Session",
+        "lastActiveAt": AT,
+        "createdAt": AT,
+        "status": "active",
+        "archived": false,
+        "activity": "running",
+        "messageCount": 3,
+    })
+}
+
+fn entry(entry_id: &str, kind: &str, fields: Value) -> Value {
+    extended(json!({"entryId": entry_id, "type": kind, "seq": 1, "timestamp": AT}), fields)
+}
+
+fn extended(mut object: Value, fields: Value) -> Value {
+    if let (Some(object), Value::Object(fields)) = (object.as_object_mut(), fields) {
+        object.extend(fields);
+    }
+    object
+}
+
+fn entries() -> Vec<Value> {
+    [words_and_tools(), requests(), how_things_stand()].concat()
+}
+
+fn requests() -> Vec<Value> {
+    let options = json!([{"optionId": "yes", "name": "Allow", "kind": "allow_once"}]);
+    let question = json!({"prompt": "Which?", "title": "Which", "options": [{"label": "A"}], "multiSelect": false, "html": "<p>Which?</p>"});
+    let answer = json!({"questionIndex": 0, "selectedOption": "A", "timestamp": AT});
+    vec![
+        entry(
+            "r1",
+            "permission",
+            json!({"permissionId": ID, "title": "Run", "toolCallId": "c1", "tool": "Bash", "options": options, "status": "pending"}),
+        ),
+        entry(
+            "r1",
+            "permission",
+            json!({"permissionId": ID, "title": "Run", "options": options, "status": "answered", "optionId": "yes"}),
+        ),
+        entry(
+            "r1",
+            "permission",
+            json!({"permissionId": ID, "title": "Run", "options": options, "status": "rejected", "reason": "no"}),
+        ),
+        entry(
+            "r1",
+            "question",
+            json!({"questionId": ID, "questions": [question], "status": "pending"}),
+        ),
+        entry(
+            "r1",
+            "question",
+            json!({"questionId": ID, "questions": [], "status": "answered", "answers": [answer]}),
+        ),
+    ]
+}
+
+fn words_and_tools() -> Vec<Value> {
+    vec![
+        entry("m1", "user", json!({"content": "hello", "state": "queued"})),
+        entry(
+            "m1",
+            "user",
+            json!({"content": "hello", "html": "<p>hello</p>", "state": "running"}),
+        ),
+        entry("m2", "assistant", json!({"content": "hi", "partial": true})),
+        entry("m3", "thinking", json!({"content": "hm", "html": "<p>hm</p>", "partial": false})),
+        entry(
+            "t1-c1",
+            "tool-call",
+            json!({"toolCallId": "c1", "name": "Read", "status": "running", "args": {}}),
+        ),
+        entry(
+            "t1-c1",
+            "tool-call",
+            json!({
+                "toolCallId": "c1",
+                "name": "Edit",
+                "title": "Edit a.txt",
+                "kind": "edit",
+                "status": "complete",
+                "args": {"path": "a.txt"},
+                "result": "done",
+                "diffs": [{"path": "a.txt", "oldText": "a", "newText": "b"}],
+            }),
+        ),
+        entry(
+            "t1-c1",
+            "tool-call",
+            json!({"toolCallId": "c1", "name": "Read", "status": "error", "args": {}, "error": "no such file"}),
+        ),
+        entry(
+            "p1",
+            "plan",
+            json!({"steps": [{"content": "read", "status": "in_progress", "priority": "high"}]}),
+        ),
+    ]
+}
+
+fn how_things_stand() -> Vec<Value> {
+    let choice = json!({"id": "plan", "name": "Plan", "description": "think first"});
+    vec![
+        entry(
+            "m4",
+            "notice",
+            json!({"event": "resumed", "how": "native", "text": "The agent took up its own session again."}),
+        ),
+        entry(
+            "m5",
+            "notice",
+            json!({"event": "turn_ended", "turn": 1, "stopReason": "failed", "why": "process_exited", "detail": "boom", "text": "The turn failed: boom"}),
+        ),
+        entry(
+            "commands",
+            "commands",
+            json!({"commands": [{"name": "compact", "description": "make room", "hint": "[focus]"}]}),
+        ),
+        entry("modes", "modes", json!({"current": "plan", "available": [choice]})),
+        entry(
+            "settings",
+            "settings",
+            json!({"settings": [{"id": "model", "name": "Model", "category": "model", "current": "plan", "choices": [choice]}]}),
+        ),
+        entry(
+            "usage",
+            "usage",
+            json!({"inputTokens": 1, "outputTokens": 2, "contextUsed": 3, "contextSize": 4, "cost": {"amount": 0.14, "currency": "USD"}}),
+        ),
+    ]
+}
+
+fn said_of_sessions() -> Vec<Value> {
+    let of = |kind: &str| json!({"type": kind, "sessionId": "codex:1", "uid": ID});
+    let with = |kind: &str, fields: Value| extended(of(kind), fields);
+    let failure = json!({"why": "agent_error", "detail": "boom"});
+    vec![
+        json!({"type": "session:list", "projectId": ID, "sessions": [session()]}),
+        with("session:created", json!({"projectId": ID, "session": session()})),
+        json!({"type": "session:changed", "session": session()}),
+        with("session:opened", json!({"seq": 7})),
+        with(
+            "session:history",
+            json!({"seq": 7, "entries": entries(), "more": true, "session": session(), "queue": ["m7"]}),
+        ),
+        with("session:page", json!({"entries": [], "more": false})),
+        with("session:update", json!({"seq": 7, "entry": entries()[0]})),
+        with("session:chunk", json!({"seq": 7, "entryId": "m2", "content": "more"})),
+        with(
+            "session:chunk",
+            json!({"seq": 7, "entryId": "m2", "content": "more", "html": {"from": 1, "html": "<p>more</p>"}}),
+        ),
+        with("session:complete", json!({"seq": 7, "entryId": "m1", "stopReason": "end_turn"})),
+        with(
+            "session:complete",
+            json!({"seq": 7, "entryId": "m1", "stopReason": "failed", "failure": failure}),
+        ),
+        of("session:cancelled"),
+        with("session:error", json!({"message": "gone"})),
+        json!({"type": "session:closed", "sessionId": "codex:1"}),
+        with("session:sent", json!({"seq": 7, "queued": false})),
+        of("session:archived"),
+        with("session:unarchived", json!({"session": session()})),
+        with("session:title-updated", json!({"title": "Parser"})),
+    ]
+}
+
+fn said_of_the_rest() -> Vec<Value> {
+    let project = json!({"id": ID, "name": "web", "path": "/home/me/web", "addedAt": AT});
+    let item = json!({"id": ID, "kind": "questions", "title": "Which", "createdAt": AT, "status": "pending"});
+    vec![
+        json!({"type": "project:list", "projects": [project]}),
+        json!({"type": "project:added", "project": project}),
+        json!({"type": "project:removed", "projectId": ID}),
+        json!({"type": "folder:completions", "path": "/home/me/w", "folders": ["/home/me/web"]}),
+        json!({"type": "agent:list", "agents": [{"cliType": "codex", "title": "Codex", "badge": "CX", "installed": false, "install": "npm i"}]}),
+        json!({"type": "agent:status", "cliType": "codex", "status": "starting"}),
+        json!({"type": "agent:status", "cliType": "codex", "status": "exited", "sessionId": "codex:1", "uid": ID}),
+        json!({"type": "inbox:list", "items": [item]}),
+        json!({"type": "inbox:changed", "count": 1}),
+        json!({"type": "inbox:settled", "id": ID}),
+        json!({"type": "team:changed"}),
+        json!({"type": "pong", "requestId": "r1"}),
+        json!({"type": "error", "requestId": "r1", "message": "Could not load session", "hint": "see the log"}),
+        json!({"type": "error", "message": "not JSON"}),
+    ]
+}
+
+#[test]
+fn w5_what_the_server_says_keeps_its_shape() {
+    for said in said_of_sessions().into_iter().chain(said_of_the_rest()) {
+        let frame = Envelope::<ServerFrame>::read(&said.to_string()).unwrap();
+        let written: Value = serde_json::from_str(&frame.to_text().unwrap()).unwrap();
+        assert_eq!(written, said);
+    }
+}
+
+#[test]
+fn a_frame_says_first_what_it_is() {
+    let frame = ServerFrame::Error { message: "no".to_owned(), hint: None };
+    let frame = Envelope { request_id: Some("r1".to_owned()), frame };
+    let text = frame.to_text().unwrap();
+    assert_eq!(text, r#"{"requestId":"r1","type":"error","message":"no"}"#);
+    assert_eq!(
+        Envelope::push(()).with(ServerFrame::Pong {}).to_text().unwrap(),
+        r#"{"type":"pong"}"#
+    );
+}

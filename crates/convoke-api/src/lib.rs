@@ -1,0 +1,19 @@
+//! JSON on the wire: what REST, WebSocket and MCP say, and what programs of ours need to read it.
+//!
+//! Bodies and frames are contracts: fields and variants may be added, none may change its meaning or its JSON.
+//! Nothing here decides or stores; the core's messages pass through as they stand.
+
+pub mod bodies;
+mod client;
+pub mod entry;
+mod error;
+pub mod frames;
+pub mod mcp;
+
+pub mod schema;
+
+pub use client::{
+    Client, Events, MessageQuery, Messages, Reply, SearchQuery, SessionQuery, TeamReportQuery,
+    TeamSessionQuery, Transcript,
+};
+pub use error::{Error, Result};

@@ -1,0 +1,421 @@
+//! The tools by which agents ask their fellow teams: what they take, and what agents read.
+//!
+//! Only an answer reads like one. Everything else begins with a header that names the team and a status.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::Tool;
+use crate::bodies::{
+    AnswerStatus, ReportStatus, Team, TeamAnswer, TeamQuestion, TeamReport, TeamSession, TeamStatus,
+};
+
+/// What clients may show an agent before it uses any of these tools.
+pub const INSTRUCTIONS: &str = "Ask your fellow teams with teams_ask about what is theirs; teams_list shows who \
+     they are. What begins with [Team: is a status and no answer.";
+
+/// Asks a team.
+pub const TEAMS_ASK: &str = "teams_ask";
+/// Sends a team a message.
+pub const TEAMS_SEND: &str = "teams_send_message";
+/// Lists the teams.
+pub const TEAMS_LIST: &str = "teams_list";
+/// Tells how teams stand.
+pub const TEAMS_STATUS: &str = "teams_status";
+/// Tells what became of a question.
+pub const TEAMS_REPORT: &str = "teams_report";
+/// Stops what a team works on.
+pub const TEAMS_CANCEL: &str = "teams_cancel";
+
+/// Characters of an id that headers show.
+const SHORT: usize = 8;
+/// How every header begins; an answer that begins so, too, gets a header of its own.
+const HEADER: &str = "[Team: ";
+
+/// What `teams_ask` takes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AskTeam {
+    /// Who is asked.
+    pub team: String,
+    /// What is asked.
+    pub question: String,
+    /// Who asks.
+    #[serde(default)]
+    pub from_team: Option<String>,
+    /// In which thread.
+    #[serde(default)]
+    pub thread: Option<String>,
+    /// How long to wait.
+    #[serde(default)]
+    pub timeout: Option<i64>,
+}
+
+/// What `teams_send_message` takes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SendToTeam {
+    /// Who is told.
+    pub to_team: String,
+    /// What.
+    pub message: String,
+    /// Who says it.
+    #[serde(default)]
+    pub from_team: Option<String>,
+    /// In which thread.
+    #[serde(default)]
+    pub thread: Option<String>,
+    /// Whether to wait for the answer.
+    #[serde(default)]
+    pub wait_for_response: Option<bool>,
+    /// How long to wait.
+    #[serde(default)]
+    pub timeout: Option<i64>,
+}
+
+/// What `teams_list` takes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ListTeams {}
+
+/// What `teams_status` takes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StatusOfTeam {
+    /// Only this one.
+    #[serde(default)]
+    pub team: Option<String>,
+}
+
+/// What `teams_report` takes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ReportOfTeam {
+    /// Who was asked.
+    pub team: String,
+    /// Who asked.
+    #[serde(default)]
+    pub from_team: Option<String>,
+    /// In which thread.
+    #[serde(default)]
+    pub thread: Option<String>,
+    /// Where the question is in its session.
+    #[serde(default)]
+    pub seq: Option<u64>,
+}
+
+/// What `teams_cancel` takes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CancelTeam {
+    /// Who was asked.
+    pub team: String,
+    /// Who asked.
+    #[serde(default)]
+    pub from_team: Option<String>,
+    /// In which thread.
+    #[serde(default)]
+    pub thread: Option<String>,
+}
+
+impl From<AskTeam> for (String, TeamQuestion) {
+    fn from(ask: AskTeam) -> Self {
+        let AskTeam { team, question, from_team, thread, timeout } = ask;
+        (team, TeamQuestion { question, from_team, thread, timeout })
+    }
+}
+
+impl From<SendToTeam> for (String, TeamQuestion) {
+    fn from(send: SendToTeam) -> Self {
+        let SendToTeam { to_team, message, from_team, thread, wait_for_response, timeout } = send;
+        let timeout = if wait_for_response == Some(false) { Some(-1) } else { timeout };
+        (to_team, TeamQuestion { question: message, from_team, thread, timeout })
+    }
+}
+
+/// Whether a tool only looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// It changes nothing.
+    Looks,
+    /// It makes others do something.
+    Acts,
+}
+
+/// All of these tools.
+#[expect(clippy::too_many_lines, reason = "a table: one entry a tool")]
+pub fn team_tools() -> Vec<(Tool, Manner)> {
+    let team = ("team", json!({"type": "string", "minLength": 1, "description": "The team."}));
+    let from = (
+        "fromTeam",
+        json!({"type": "string", "description":
+        "The team that you speak for. Leave it out in a session that Convoke started."}),
+    );
+    let thread = (
+        "thread",
+        json!({"type": "string", "description":
+        "A named conversation beside the main one."}),
+    );
+    let timeout = (
+        "timeout",
+        json!({"type": "integer", "minimum": -1, "description":
+        "Milliseconds to wait. 0, or nothing, waits as long as it takes; -1 returns at once. \
+         The team works on in any case; fetch a late answer with teams_report."}),
+    );
+    let words =
+        |description: &str| json!({"type": "string", "minLength": 1, "description": description});
+    let question =
+        ("question", words("What you want to know, with all that the team needs for it."));
+    let message = ("message", words("What you want to say."));
+    let to = ("toTeam", json!({"type": "string", "minLength": 1, "description": "The team."}));
+    let wait = (
+        "waitForResponse",
+        json!({"type": "boolean", "default": true, "description":
+        "Whether to wait for the answer."}),
+    );
+    let seq = (
+        "seq",
+        json!({"type": "integer", "minimum": 1, "description":
+        "The number that you were told with the question; the last question, if left out."}),
+    );
+    let asked = [team.clone(), question, from.clone(), thread.clone(), timeout.clone()];
+    let sent = [to, message, from.clone(), thread.clone(), wait, timeout];
+    let pair = [team.clone(), from, thread];
+    let [reported, cancelled] = [pair.iter().cloned().chain([seq]).collect(), pair.to_vec()];
+    vec![
+        (
+            tool(
+                TEAMS_ASK,
+                "Ask a team",
+                "Ask another team's agent, which works in its own project \
+                and remembers what you asked before. Returns its whole answer, or a status that \
+                begins with [Team: …].",
+                &asked,
+                &["team", "question"],
+            ),
+            Manner::Acts,
+        ),
+        (
+            tool(
+                TEAMS_SEND,
+                "Tell a team",
+                "Send another team's agent a message, and wait for what \
+                it says unless told otherwise.",
+                &sent,
+                &["toTeam", "message"],
+            ),
+            Manner::Acts,
+        ),
+        (
+            tool(
+                TEAMS_LIST,
+                "List the teams",
+                "List the teams that can be asked, and what they are \
+                for.",
+                &[],
+                &[],
+            ),
+            Manner::Looks,
+        ),
+        (
+            tool(
+                TEAMS_STATUS,
+                "See how teams stand",
+                "Tell what a team, or every team, is working \
+                on and how many questions wait.",
+                &[team],
+                &[],
+            ),
+            Manner::Looks,
+        ),
+        (
+            tool(
+                TEAMS_REPORT,
+                "Fetch a team's answer",
+                "Fetch what has become of a question that you \
+                asked before: its answer, or how it stands.",
+                &reported,
+                &["team"],
+            ),
+            Manner::Looks,
+        ),
+        (
+            tool(
+                TEAMS_CANCEL,
+                "Stop a team",
+                "Stop what a team works on for you, and what waits \
+                behind it.",
+                &cancelled,
+                &["team"],
+            ),
+            Manner::Acts,
+        ),
+    ]
+}
+
+fn tool(
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    properties: &[(&str, Value)],
+    required: &[&str],
+) -> Tool {
+    let properties: Map<String, Value> =
+        properties.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), json!("object"));
+    schema.insert("properties".to_owned(), Value::Object(properties));
+    if !required.is_empty() {
+        schema.insert("required".to_owned(), json!(required));
+    }
+    schema.insert("additionalProperties".to_owned(), json!(false));
+    Tool { name, title, description, schema }
+}
+
+/// What an agent reads, and whether it is a failure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Told {
+    /// A result.
+    Result(String),
+    /// A failure.
+    Failure(String),
+}
+
+/// What became of a question.
+pub fn answer(answer: &TeamAnswer) -> Told {
+    let head = header(answer.team.as_str(), answer.status.as_str(), session_of(answer));
+    let said = answer.response.trim_end();
+    match answer.status {
+        AnswerStatus::Answered => Told::Result(whole(&head, &answer.response)),
+        AnswerStatus::Queued => {
+            let place = match answer.queued.unwrap_or_default() {
+                0 => "The team has taken it up.".to_owned(),
+                1 => "One question is before it.".to_owned(),
+                count => format!("{count} questions are before it."),
+            };
+            Told::Result(format!("{head}\n\nNo answer yet. {place} {}", fetch(answer)))
+        }
+        AnswerStatus::TimedOut => {
+            let waited = seconds(answer.duration_ms);
+            let so_far = said_so_far(said);
+            Told::Result(format!(
+                "{head}\n\nNo answer within {waited} s. The team works on; do not ask again. {}{so_far}",
+                fetch(answer)
+            ))
+        }
+        AnswerStatus::Failed => {
+            let error = answer.error.as_deref().unwrap_or("The team did not answer.");
+            Told::Failure(format!("{head}\n\n{error}{}", said_so_far(said)))
+        }
+    }
+}
+
+/// What has become of a question by now.
+pub fn report(report: &TeamReport) -> Told {
+    let session = report.session_id.to_string();
+    let head = header(report.team.as_str(), report.status.as_str(), Some(session));
+    let said = said_so_far(report.response.trim_end());
+    let text = match report.status {
+        ReportStatus::Answered => return Told::Result(whole(&head, &report.response)),
+        ReportStatus::Failed => {
+            let error = report.error.as_deref().unwrap_or("The team did not answer.");
+            return Told::Failure(format!("{head}\n\n{error}{said}"));
+        }
+        ReportStatus::Working => {
+            format!("The team is still working on it. Ask for it later.{said}")
+        }
+        ReportStatus::Queued => {
+            let place = report.queued.unwrap_or_default();
+            format!("It waits; {place} before it. Ask for it later.")
+        }
+        ReportStatus::Unasked => "You have not asked this team anything yet.".to_owned(),
+    };
+    Told::Result(format!("{head}\n\n{text}"))
+}
+
+/// The teams in a list.
+pub fn list(teams: &[Team]) -> String {
+    if teams.is_empty() {
+        return "There are no teams. They are configured in teams.json in Convoke's home."
+            .to_owned();
+    }
+    let line = |team: &Team| {
+        let description = team.description.as_deref().map(|it| format!(": {it}"));
+        format!("- {}{} ({})", team.name, description.unwrap_or_default(), team.agent)
+    };
+    teams.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// How teams stand.
+pub fn statuses(statuses: &[TeamStatus]) -> String {
+    if statuses.is_empty() {
+        return list(&[]);
+    }
+    statuses.iter().map(status).collect::<Vec<_>>().join("\n\n")
+}
+
+fn status(status: &TeamStatus) -> String {
+    let team = &status.team;
+    let mut text = format!(
+        "{}: {} of {} conversations at work, {} questions waiting",
+        team.name, team.busy, team.sessions, team.queued
+    );
+    for now in &status.sessions {
+        let from = now.session.from_team.as_ref().map_or("external", |from| from.as_str());
+        let thread = now.session.thread.as_deref().map(|it| format!(" #{it}")).unwrap_or_default();
+        text.push_str(&format!(
+            "\n- from {from}{thread}: {}, {}, {} messages",
+            now.session.status.as_str(),
+            now.activity,
+            now.session.message_count
+        ));
+    }
+    text
+}
+
+/// What was told to stop.
+pub fn cancelled(session: &TeamSession) -> String {
+    let head = header(session.to_team.as_str(), "cancelled", Some(session.session_id.to_string()));
+    format!("{head}\n\nThe team was told to stop. Whoever waits for the answer hears so.")
+}
+
+fn header(team: &str, status: &str, session: Option<String>) -> String {
+    let session = session.map_or_else(|| "new".to_owned(), |id| id.chars().take(SHORT).collect());
+    format!("{HEADER}{team} | Status: {status} | Session: {session}]")
+}
+
+fn session_of(answer: &TeamAnswer) -> Option<String> {
+    answer.session_id.map(|id| id.to_string())
+}
+
+/// An answer as it is, unless it could be mistaken for something else.
+fn whole(head: &str, said: &str) -> String {
+    if said.trim().is_empty() {
+        return format!("{head}\n\nThe team answered without a word.");
+    }
+    if said.trim_start().starts_with(HEADER) {
+        return format!("{head}\n\n{said}");
+    }
+    said.to_owned()
+}
+
+fn said_so_far(said: &str) -> String {
+    if said.is_empty() { String::new() } else { format!("\n\nSaid so far:\n\n{said}") }
+}
+
+/// How a late answer is had.
+fn fetch(answer: &TeamAnswer) -> String {
+    let mut wanted = vec![format!("team \"{}\"", answer.team)];
+    wanted.extend(answer.from_team.as_ref().map(|from| format!("fromTeam \"{from}\"")));
+    wanted.extend(answer.thread.as_ref().map(|thread| format!("thread \"{thread}\"")));
+    wanted.extend(answer.seq.map(|seq| format!("seq {seq}")));
+    format!("Fetch the answer later with teams_report: {}.", wanted.join(", "))
+}
+
+fn seconds(millis: u64) -> String {
+    let text = format!("{:.1}", millis as f64 / 1000.0);
+    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests;
