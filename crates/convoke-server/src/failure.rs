@@ -1,0 +1,290 @@
+//! The only place that turns what went wrong into a status and a problem (RFC 9457).
+//!
+//! What the caller got wrong is told to them. What we got wrong is logged with its causes, once, and the caller hears
+//! under which id.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use convoke_api::bodies::{Problem, code};
+use convoke_core::session::{Refusal, Status};
+use convoke_core::{Invalid, request};
+use convoke_engine::{Error, Kind};
+
+/// How problems are written.
+const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
+/// When to come back if there is no room. A contract.
+const COME_BACK: HeaderValue = HeaderValue::from_static("60");
+
+/// Why a request is not answered as it was meant.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    problem: Box<Problem>,
+    /// What only the log is told.
+    chain: Option<String>,
+}
+
+/// Trouble of our own, on its way to whoever knows the request's id.
+#[derive(Debug, Clone)]
+struct Trouble {
+    problem: Box<Problem>,
+    chain: String,
+}
+
+impl Failure {
+    /// A problem of the caller's.
+    pub(crate) fn new(status: StatusCode, code: &str, detail: impl Into<String>) -> Self {
+        let title = status.canonical_reason().unwrap_or("Problem");
+        let problem = Problem::new(status.as_u16(), code, title, detail);
+        Self { problem: Box::new(problem), chain: None }
+    }
+
+    /// The same with a way out.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.problem.hint = Some(hint.into());
+        self
+    }
+
+    /// The same in other words.
+    pub(crate) fn reworded(mut self, detail: &str) -> Self {
+        detail.clone_into(&mut self.problem.detail);
+        self
+    }
+
+    /// A value that makes no sense.
+    pub(crate) fn invalid(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, code::INVALID, detail)
+    }
+
+    /// Trouble of our own.
+    pub(crate) fn internal(chain: impl Into<String>) -> Self {
+        let (status, detail) =
+            (StatusCode::INTERNAL_SERVER_ERROR, "something went wrong in Convoke");
+        Self { chain: Some(chain.into()), ..Self::new(status, code::INTERNAL, detail) }
+    }
+
+    /// Trouble of our own that may pass.
+    pub(crate) fn too_slow(after: Duration) -> Self {
+        let (status, detail) =
+            (StatusCode::SERVICE_UNAVAILABLE, "Convoke did not get to an answer in time");
+        let chain = format!("no answer within {} s", after.as_secs());
+        Self { chain: Some(chain), ..Self::new(status, "timeout", detail) }
+    }
+
+    /// What the caller is told where there is no HTTP: the words, and the way out.
+    pub(crate) fn told(&self) -> (&str, Option<&str>) {
+        (&self.problem.detail, self.problem.hint.as_deref())
+    }
+
+    /// What the log is to know, if it is trouble of our own.
+    pub(crate) fn chain(&self) -> Option<&str> {
+        self.chain.as_deref()
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let status = match error.kind() {
+            Kind::NotFound => StatusCode::NOT_FOUND,
+            Kind::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
+            Kind::Forbidden => StatusCode::FORBIDDEN,
+            Kind::Conflict => StatusCode::CONFLICT,
+            Kind::Busy => StatusCode::TOO_MANY_REQUESTS,
+            Kind::Agent => StatusCode::BAD_GATEWAY,
+            Kind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Kind::Internal => return Self::internal(chain(&error)),
+        };
+        let mut failure = Self::new(status, code_of(&error), detail(&error));
+        failure.problem.hint = hint(&error);
+        if status.is_server_error() {
+            failure.chain = Some(chain(&error));
+        }
+        failure
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let Self { problem, chain } = self;
+        let mut response = written(&problem);
+        if let Some(chain) = chain {
+            response.extensions_mut().insert(Trouble { problem, chain });
+        }
+        response
+    }
+}
+
+/// Logs trouble of our own, and tells the caller the id under which the log has it.
+pub(crate) fn account_for(mut response: Response, request_id: &str) -> Response {
+    let Some(Trouble { mut problem, chain }) = response.extensions_mut().remove() else {
+        return response;
+    };
+    tracing::error!(status = problem.status, "{chain}");
+    problem.instance = Some(request_id.to_owned());
+    if problem.status == StatusCode::INTERNAL_SERVER_ERROR.as_u16() {
+        problem.hint = Some(format!("the log has more; look for the request {request_id}"));
+    }
+    written(&problem)
+}
+
+fn written(problem: &Problem) -> Response {
+    let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    // Texts and numbers can always be written.
+    let mut response = Response::new(Body::from(serde_json::to_vec(problem).unwrap_or_default()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, PROBLEM_JSON);
+    if status == StatusCode::TOO_MANY_REQUESTS {
+        response.headers_mut().insert(RETRY_AFTER, COME_BACK);
+    }
+    response
+}
+
+/// An error with its causes, in one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "most errors say all in one line")]
+fn detail(error: &Error) -> String {
+    match error {
+        Error::Ambiguous { prefix, candidates } => {
+            format!("{prefix} is the beginning of several ids: {}", candidates.join(", "))
+        }
+        Error::Ended { status: Status::Cancelled, .. } => {
+            format!("{error}, which is for good; begin a new one")
+        }
+        // A contract: the detail says how to resume.
+        Error::Ended { reason, .. } => {
+            let why = reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+            format!("{error}{why}; resume it first: POST /api/sessions/{{id}}/resume")
+        }
+        // Why an agent did not start is for whoever installed it.
+        Error::NotStarted { source, .. } => {
+            let mut text = format!("{error}: {source}");
+            if let Some(cause) = source.source() {
+                text.push_str(&format!(": {}", chain(cause)));
+            }
+            text
+        }
+        Error::TeamProcess { .. } => chain(error),
+        Error::Shared(error) => detail(error),
+        error => error.to_string(),
+    }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "most errors say by themselves what to do")]
+fn hint(error: &Error) -> Option<String> {
+    let hint = match error {
+        Error::Ambiguous { .. } => "give more characters of the id".to_owned(),
+        Error::RelativePath { .. } => "give an absolute path".to_owned(),
+        Error::Outside { root, .. } => format!(
+            "projects must be inside of {}; change sessions.workspace_root to allow others",
+            root.display()
+        ),
+        Error::SessionLimit { .. } => "complete or cancel a session, wait for one to be idle \
+            long enough, or raise sessions.max_active"
+            .to_owned(),
+        Error::QueueFull { .. } => "wait for the running turn to end".to_owned(),
+        Error::UnknownAgent { .. } => "GET /api/agents lists the agents".to_owned(),
+        Error::Invalid(Invalid::UnknownTeam { .. }) => "GET /api/teams lists the teams".to_owned(),
+        Error::UnknownPair { .. } => {
+            "GET /api/teams/sessions lists the conversations of teams".to_owned()
+        }
+        Error::AskLoop { .. } | Error::TooManyHops { .. } => {
+            "answer with what is known by now; those before wait for it".to_owned()
+        }
+        Error::ChainBudget { .. } | Error::PairBudget { .. } => {
+            "wait, or raise the limits under [teams] in config.toml".to_owned()
+        }
+        Error::Standstill { .. } => {
+            "ask with a timeout, or raise pool.max_processes in config.toml".to_owned()
+        }
+        Error::NotRunning => "prompt the session first, which starts its agent".to_owned(),
+        Error::Shared(error) => return hint(error),
+        _ => return None,
+    };
+    Some(hint)
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what has no word of its own is told by its kind"
+)]
+fn code_of(error: &Error) -> &'static str {
+    match error {
+        Error::UnknownSession { .. } => code::SESSION_NOT_FOUND,
+        Error::UnknownProject { .. } => code::REPO_NOT_FOUND,
+        Error::UnknownAgent { .. } => code::UNKNOWN_AGENT,
+        Error::UnknownRequest { .. } => code::REQUEST_NOT_FOUND,
+        Error::UnknownPair { .. } | Error::UnknownQuestion { .. } => code::TEAM_SESSION_NOT_FOUND,
+        Error::Invalid(Invalid::UnknownTeam { .. }) => code::UNKNOWN_TEAM,
+        Error::Invalid(Invalid::Team { .. }) => code::INVALID_TEAMS,
+        Error::AskLoop { .. } | Error::TooManyHops { .. } => code::ASK_LOOP,
+        Error::ChainBudget { .. } | Error::PairBudget { .. } | Error::Standstill { .. } => {
+            code::ASK_BUDGET
+        }
+        Error::Ambiguous { .. } => code::AMBIGUOUS,
+        Error::NoFolder { .. } => code::NO_SUCH_DIRECTORY,
+        Error::Outside { .. } => code::OUTSIDE_WORKSPACE,
+        Error::ProjectExists { .. } => code::REPO_EXISTS,
+        Error::SessionLimit { .. } => code::TOO_MANY_SESSIONS,
+        Error::QueueFull { .. } => code::QUEUE_FULL,
+        Error::Ended { status: Status::Cancelled, .. } => code::SESSION_CANCELLED,
+        Error::Ended { .. } => code::SESSION_ENDED,
+        Error::Refused(refusal) => refusal_code(refusal),
+        Error::Verdict(refusal) => verdict_code(refusal),
+        Error::Answers(_) | Error::NothingToRemember => code::INVALID_ANSWER,
+        Error::Invalid(_) => code::INVALID_ID,
+        Error::RelativePath { .. } | Error::Questions(_) => code::INVALID,
+        Error::NotStarted { .. } | Error::NotRunning => code::AGENT_FAILED,
+        Error::Stopping => code::STOPPING,
+        Error::Shared(error) => code_of(error),
+        error => kind_code(error.kind()),
+    }
+}
+
+const fn refusal_code(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::EmptyPrompt => code::EMPTY_PROMPT,
+        Refusal::EmptyTitle | Refusal::LongTitle { .. } => code::INVALID_TITLE,
+        Refusal::QueueFull | Refusal::TooManyRequests => code::QUEUE_FULL,
+        Refusal::Ended { .. } => code::SESSION_ENDED,
+        Refusal::Cancelled => code::SESSION_CANCELLED,
+        Refusal::Active => code::SESSION_ACTIVE,
+        Refusal::NoTurn | Refusal::Turn(_) => code::NO_TURN,
+        Refusal::RepeatedRequest { .. } | Refusal::NotPending { .. } => code::ALREADY_SETTLED,
+        Refusal::Request(refusal) => verdict_code(refusal),
+    }
+}
+
+const fn verdict_code(refusal: &request::Refusal) -> &'static str {
+    match refusal {
+        request::Refusal::Settled(_) => code::ALREADY_SETTLED,
+        request::Refusal::Answers(_)
+        | request::Refusal::UnknownOption { .. }
+        | request::Refusal::WrongKind { .. } => code::INVALID_ANSWER,
+    }
+}
+
+const fn kind_code(kind: Kind) -> &'static str {
+    match kind {
+        Kind::NotFound => code::NOT_FOUND,
+        Kind::Invalid => code::INVALID,
+        Kind::Forbidden => code::FORBIDDEN,
+        Kind::Conflict => "conflict",
+        Kind::Busy => code::QUEUE_FULL,
+        Kind::Agent => code::AGENT_FAILED,
+        Kind::Unavailable => "unavailable",
+        Kind::Internal => code::INTERNAL,
+    }
+}

@@ -1,0 +1,236 @@
+//! What every request passes on its way in, and every answer on its way out.
+
+use std::any::Any;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY, SET_COOKIE,
+    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use convoke_api::bodies::code;
+use convoke_core::id::SessionId;
+use futures_util::FutureExt as _;
+use tokio::time::Instant;
+use tracing::Instrument as _;
+
+use crate::app::App;
+use crate::doors::{Foreign, Shown};
+use crate::failure::{self, Failure};
+use crate::{page, teams};
+
+/// The id of a request, in the request, its answer and the log.
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+
+/// What the page may load, and who may show it.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+     img-src 'self' data:; font-src 'self'; frame-src 'self'; base-uri 'none'; \
+     form-action 'none'; frame-ancestors 'self'",
+);
+
+/// How long an answer may take to begin; an agent that is slow to start is given up before that.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Who was let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// The human, or a program of theirs.
+    Owner,
+    /// The agent of a session.
+    Session(SessionId),
+}
+
+/// What lies behind a path, as far as the gate is concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Room {
+    /// Nothing secret.
+    Open,
+    /// What browsers show.
+    Page,
+    /// What agents may call, too.
+    Tools,
+    /// Where an answer may take as long as a team does.
+    Teams,
+    /// Everything else.
+    Api,
+}
+
+impl Room {
+    fn of(path: &str) -> Self {
+        match path {
+            "/healthz" => Self::Open,
+            "/" | "/teams" => Self::Page,
+            "/mcp" => Self::Tools,
+            _ if path.starts_with("/assets/") => Self::Open,
+            _ if path.starts_with("/s/") => Self::Page,
+            _ if path.starts_with("/api/teams/") || path == "/api/agents/stop" => Self::Teams,
+            _ => Self::Api,
+        }
+    }
+}
+
+/// Lets a request in, or turns it away; sees to what every answer carries.
+pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let began = Instant::now();
+    let id = app.request_id(request.headers());
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let span = tracing::info_span!(
+        "request",
+        %id,
+        method = %request.method(),
+        path = request.uri().path()
+    );
+    let answered = async {
+        let response = answer(&app, request, next).await;
+        let response = failure::account_for(response, &id);
+        tracing::debug!(status = response.status().as_u16(), "answered");
+        response
+    };
+    let mut response = answered.instrument(span).await;
+    seal(response.headers_mut(), &id);
+    let route = route.as_ref().map_or("none", MatchedPath::as_str);
+    app.metrics.count(route, response.status(), began.elapsed());
+    response
+}
+
+async fn answer(app: &App, mut request: Request, next: Next) -> Response {
+    let room = Room::of(request.uri().path());
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
+    // Only a test has no peer.
+    let peer = peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let visitor = Visitor { peer, uri: request.uri(), headers: request.headers() };
+    let caller = match admit(app, room, visitor).await {
+        Ok(caller) => caller,
+        Err(response) => return *response,
+    };
+    let is_agent = room == Room::Tools && matches!(caller, Caller::Session(_));
+    if !app.teams.is_ready() && !is_agent {
+        return teams::not_yet().into_response();
+    }
+    request.extensions_mut().insert(caller);
+    let answering = AssertUnwindSafe(next.run(request)).catch_unwind();
+    let answered = match room {
+        // Whoever asks a human or a team may wait for long.
+        Room::Tools | Room::Teams => Ok(answering.await),
+        Room::Open | Room::Page | Room::Api => {
+            tokio::time::timeout(ANSWER_TIMEOUT, answering).await
+        }
+    };
+    match answered {
+        Ok(Ok(response)) => response,
+        Ok(Err(panic)) => Failure::internal(format!("a panic: {}", words(&*panic))).into_response(),
+        Err(_) => Failure::too_slow(ANSWER_TIMEOUT).into_response(),
+    }
+}
+
+fn words(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("of no words")
+}
+
+/// Who is at the gate, and what they show.
+#[derive(Clone, Copy)]
+struct Visitor<'a> {
+    peer: IpAddr,
+    uri: &'a Uri,
+    headers: &'a HeaderMap,
+}
+
+async fn admit(app: &App, room: Room, visitor: Visitor<'_>) -> Result<Caller, Box<Response>> {
+    let Visitor { peer, uri, headers } = visitor;
+    if let Err(foreign) = app.doors.check_origin(uri, headers) {
+        return Err(Box::new(turned_away(&foreign, peer)));
+    }
+    if room == Room::Open {
+        return Ok(Caller::Owner);
+    }
+    let link = token_in(uri.query()).filter(|_| room == Room::Page);
+    let shown = link.map_or_else(|| app.doors.shown(headers), |token| app.doors.judge_link(token));
+    let session = match shown {
+        Shown::Right if link.is_some() => return Err(Box::new(welcome(app, uri.path()))),
+        Shown::Right => return Ok(Caller::Owner),
+        Shown::Nothing => return Err(Box::new(no_token(room))),
+        Shown::Other(token) => app.engine.session_of(token),
+    };
+    match session {
+        Some(id) if room == Room::Tools => Ok(Caller::Session(id)),
+        Some(id) => {
+            tracing::warn!(target: "security", %peer, session = %id, "refused the key of a session");
+            let detail = "the key of a session opens /mcp and nothing else";
+            Err(Box::new(
+                Failure::new(StatusCode::FORBIDDEN, code::FORBIDDEN, detail).into_response(),
+            ))
+        }
+        None => {
+            tracing::warn!(target: "security", %peer, path = uri.path(), "refused a token");
+            tokio::time::sleep(app.doors.refused(peer)).await;
+            Err(Box::new(no_token(room)))
+        }
+    }
+}
+
+fn turned_away(foreign: &Foreign, peer: IpAddr) -> Response {
+    let detail = match foreign {
+        Foreign::Host(host) => {
+            tracing::warn!(target: "security", %peer, host, "refused a foreign Host");
+            format!("the Host '{host}' is not this daemon")
+        }
+        Foreign::Origin(origin) => {
+            tracing::warn!(target: "security", %peer, origin, "refused a foreign Origin");
+            format!("the Origin '{origin}' is not this daemon's page")
+        }
+    };
+    Failure::new(StatusCode::FORBIDDEN, code::FORBIDDEN, detail).into_response()
+}
+
+fn no_token(room: Room) -> Response {
+    if room == Room::Page {
+        return page::denied();
+    }
+    let detail = "the request has no token of this daemon's, or a wrong one";
+    let failure = Failure::new(StatusCode::UNAUTHORIZED, code::UNAUTHORIZED, detail)
+        .hint("send Authorization: Bearer and the token of run/daemon.json in Convoke's home");
+    let mut response = failure.into_response();
+    let challenge = HeaderValue::from_static("Bearer realm=\"convoke\"");
+    response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+    response
+}
+
+/// Takes the token out of the address bar, and puts a cookie into the browser.
+fn welcome(app: &App, path: &str) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    let fields = [(LOCATION, path.to_owned()), (SET_COOKIE, app.doors.cookie())];
+    for (name, value) in fields {
+        // Paths that were routed here and our own cookie are made of visible characters.
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    response
+}
+
+fn token_in(query: Option<&str>) -> Option<&str> {
+    query?.split('&').find_map(|part| part.strip_prefix("token="))
+}
+
+/// Puts on an answer what every answer carries.
+fn seal(headers: &mut HeaderMap, id: &str) {
+    headers.insert(CONTENT_SECURITY_POLICY, POLICY);
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(RESOURCE_POLICY, HeaderValue::from_static("same-origin"));
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    if let Ok(id) = HeaderValue::from_str(id) {
+        headers.insert(REQUEST_ID, id);
+    }
+}

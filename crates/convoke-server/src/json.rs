@@ -1,0 +1,145 @@
+//! JSON in and out: bodies that are read with care, and answers that are written straight into the response.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{FromRequest, Request};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use convoke_api::bodies::code;
+use futures_util::StreamExt as _;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::failure::Failure;
+
+/// Bytes of a request's body; more than anybody types, and a bound on what a connection can make us hold.
+const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// How long a body may take to arrive.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How answers are written.
+pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// A body in JSON.
+pub(crate) struct Json<T>(pub(crate) T);
+
+/// A body in JSON, or none, which means the default.
+pub(crate) struct MaybeJson<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, _state: &S) -> Result<Self, Failure> {
+        let (parts, body) = request.into_parts();
+        check_type(&parts.headers)?;
+        read(&parts.headers, body).await.and_then(|bytes| parse(&bytes)).map(Self)
+    }
+}
+
+impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeJson<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, _state: &S) -> Result<Self, Failure> {
+        let (parts, body) = request.into_parts();
+        let bytes = read(&parts.headers, body).await?;
+        if bytes.is_empty() {
+            return Ok(Self(T::default()));
+        }
+        check_type(&parts.headers)?;
+        if bytes.trim_ascii() == b"null" {
+            return Ok(Self(T::default()));
+        }
+        parse(&bytes).map(Self)
+    }
+}
+
+fn check_type(headers: &HeaderMap) -> Result<(), Failure> {
+    let media = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if essence == "application/json" {
+        return Ok(());
+    }
+    let said = if media.is_empty() { "no Content-Type" } else { media };
+    let detail = format!("the body must be application/json, and this request says {said}");
+    Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::INVALID, detail)
+        .hint("add the header Content-Type: application/json"))
+}
+
+async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Failure> {
+    let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    if announced.is_some_and(|bytes: usize| bytes > BODY_BYTES_MAX) {
+        return Err(too_large());
+    }
+    match tokio::time::timeout(BODY_TIMEOUT, collect(body)).await {
+        Ok(bytes) => bytes,
+        Err(_) => {
+            let detail = "the body did not arrive in time";
+            Err(Failure::new(StatusCode::REQUEST_TIMEOUT, code::INVALID, detail))
+        }
+    }
+}
+
+async fn collect(body: Body) -> Result<Bytes, Failure> {
+    let mut pieces = body.into_data_stream();
+    let mut whole = Vec::new();
+    while let Some(piece) = pieces.next().await {
+        let piece = piece.map_err(|error| {
+            let detail = format!("the body broke off: {error}");
+            Failure::new(StatusCode::BAD_REQUEST, code::INVALID, detail)
+        })?;
+        if whole.len() + piece.len() > BODY_BYTES_MAX {
+            return Err(too_large());
+        }
+        whole.extend_from_slice(&piece);
+    }
+    Ok(whole.into())
+}
+
+fn too_large() -> Failure {
+    let detail = format!("the body is larger than {BODY_BYTES_MAX} bytes");
+    Failure::new(StatusCode::PAYLOAD_TOO_LARGE, code::TOO_LARGE, detail)
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
+    // The fields of an object could otherwise be given as a list, in their order.
+    let is_object = bytes.trim_ascii_start().starts_with(b"{");
+    if !is_object && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok() {
+        return Err(Failure::invalid("the body must be a JSON object"));
+    }
+    serde_json::from_slice(bytes).map_err(|error| {
+        if error.is_data() {
+            return Failure::invalid(format!("the body does not fit: {error}"));
+        }
+        let detail = if bytes.is_empty() {
+            "the body is empty".to_owned()
+        } else {
+            format!("the body is not JSON: {error}")
+        };
+        Failure::new(StatusCode::BAD_REQUEST, code::INVALID, detail)
+    })
+}
+
+/// An answer in JSON.
+pub(crate) fn answer<T: Serialize>(status: StatusCode, value: &T) -> Response {
+    match serde_json::to_vec(value) {
+        Ok(bytes) => written(status, bytes),
+        Err(error) => {
+            Failure::internal(format!("an answer cannot be written: {error}")).into_response()
+        }
+    }
+}
+
+/// The usual answer in JSON.
+pub(crate) fn ok<T: Serialize>(value: &T) -> Response {
+    answer(StatusCode::OK, value)
+}
+
+/// An answer that is JSON already.
+pub(crate) fn written(status: StatusCode, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response
+}

@@ -1,0 +1,29 @@
+//! The daemon's HTTP side: REST, server-sent events, WebSocket, MCP, and the page in the browser.
+//!
+//! It decides nothing and keeps nothing: it takes requests apart, asks the engine, and words the answer. The listener,
+//! the shutdown, the clock and randomness are handed in.
+
+mod app;
+mod doors;
+mod failure;
+mod gate;
+mod json;
+mod listen;
+mod markdown;
+mod mcp;
+mod metrics;
+mod openapi;
+mod page;
+mod query;
+mod rest;
+mod server;
+mod teams;
+#[cfg(test)]
+mod tests;
+mod view;
+mod ws;
+
+pub use convoke_engine as engine;
+pub use doors::Token;
+pub use server::{Opening, Reloader, Server, Serving};
+pub use teams::{ReadTeams, TeamsFault};

@@ -1,0 +1,128 @@
+//! Rendering beside the threads that serve, so that no answer waits for somebody else's colours.
+
+use std::future::pending;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+
+use super::{Highlighter, Stream, Tail, render};
+
+/// Texts that are rendered at the same time; the next one waits. More would take the processors from the agents.
+const AT_ONCE: usize = 2;
+
+/// Longest text without code that is rendered where it is asked for: it takes less time than handing it over.
+const LIGHT_MAX: usize = 16 * 1024;
+
+/// Renders texts for whoever asks; clones share grammars and what has been painted.
+#[derive(Debug, Clone)]
+pub(crate) struct Renderer {
+    highlighter: Arc<Highlighter>,
+    places: Arc<Semaphore>,
+}
+
+impl Renderer {
+    /// A renderer that has not read any grammar yet.
+    pub(crate) fn new() -> Self {
+        let highlighter = Arc::new(Highlighter::new());
+        Self { highlighter, places: Arc::new(Semaphore::new(AT_ONCE)) }
+    }
+
+    /// Renders a whole text.
+    pub(crate) async fn render(&self, text: String) -> String {
+        if is_light(&text) {
+            return render(&text, &self.highlighter);
+        }
+        self.beside(move |highlighter| render(&text, highlighter)).await
+    }
+
+    /// Renders what may have changed in a text that grows, and gives the stream back.
+    pub(crate) async fn tail(&self, mut stream: Stream) -> (Stream, Tail) {
+        if is_light(stream.open_text()) {
+            let tail = stream.render(&self.highlighter);
+            return (stream, tail);
+        }
+        self.beside(move |highlighter| {
+            let tail = stream.render(highlighter);
+            (stream, tail)
+        })
+        .await
+    }
+
+    async fn beside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Highlighter) -> T + Send + 'static,
+    ) -> T {
+        let place = self.places.clone().acquire_owned().await;
+        let highlighter = self.highlighter.clone();
+        let done = spawn_blocking(move || {
+            // The place is taken until the work is done, even when nobody waits for it any more.
+            let _place = place;
+            work(&highlighter)
+        });
+        match done.await.map_err(tokio::task::JoinError::try_into_panic) {
+            Ok(done) => done,
+            Err(Ok(panic)) => resume_unwind(panic),
+            // The runtime ends, and whoever waits ends with it.
+            Err(Err(_)) => pending().await,
+        }
+    }
+}
+
+impl Default for Renderer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Whether nothing in a text can take long. Code without fences has no language, and so no colours.
+fn is_light(text: &str) -> bool {
+    text.len() <= LIGHT_MAX && !text.contains("```") && !text.contains("~~~")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn light_words_and_code_come_out_as_if_rendered_on_the_spot() {
+        let (renderer, highlighter) = (Renderer::new(), Highlighter::new());
+        for text in
+            ["*words*".to_owned(), "```json\n{\"a\": 1}\n```".to_owned(), "a\n\n".repeat(9000)]
+        {
+            assert_eq!(renderer.render(text.clone()).await, render(&text, &highlighter));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_stream_comes_back_and_goes_on() {
+        let renderer = Renderer::new();
+        let mut stream = Stream::new();
+        let mut tails = Vec::new();
+        for push in ["a\n\n", "```json\n", "1\n", "```\n\nb"] {
+            stream.push(push);
+            let (back, tail) = renderer.tail(stream).await;
+            stream = back;
+            tails.push((tail.from, tail.html.matches("</p>").count()));
+        }
+        assert_eq!(tails, [(0, 1), (0, 1), (1, 0), (1, 1)]);
+    }
+
+    #[tokio::test]
+    async fn whoever_stops_waiting_leaves_no_place_taken() {
+        let renderer = Renderer::new();
+        for _ in 0..3 * AT_ONCE {
+            let waiting = renderer.beside(|_| ());
+            drop(waiting);
+            let started = renderer.beside(|_| ());
+            tokio::select! {
+                biased;
+                () = started => {}
+                () = std::future::ready(()) => {}
+            }
+        }
+        renderer.beside(|_| ()).await;
+        assert_eq!(renderer.beside(|_| 5).await, 5);
+    }
+}

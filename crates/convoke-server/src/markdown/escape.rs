@@ -1,0 +1,63 @@
+//! Writing what others said into HTML so that it stays what they said.
+
+/// Writes text so that it reads the same between tags and inside of a quoted attribute.
+pub(super) fn push_text(html: &mut String, text: &str) {
+    let mut rest = text;
+    while let Some(at) = rest.find(['&', '<', '>', '"', '\'', '\0']) {
+        let (plain, special) = rest.split_at(at);
+        html.push_str(plain);
+        let mut chars = special.chars();
+        html.push_str(match chars.next() {
+            Some('&') => "&amp;",
+            Some('<') => "&lt;",
+            Some('>') => "&gt;",
+            Some('"') => "&quot;",
+            Some('\'') => "&#39;",
+            // HTML has no way to write NUL.
+            Some(_) | None => "\u{fffd}",
+        });
+        rest = chars.as_str();
+    }
+    html.push_str(rest);
+}
+
+/// Writes an address into a quoted attribute; what does not belong into one is percent-encoded.
+pub(super) fn push_address(html: &mut String, address: &str) {
+    for byte in address.bytes() {
+        match byte {
+            b'&' => html.push_str("&amp;"),
+            b'\'' => html.push_str("&#39;"),
+            b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' => encode(html, byte),
+            b'!'..=b'~' => html.push(char::from(byte)),
+            _ => encode(html, byte),
+        }
+    }
+}
+
+fn encode(html: &mut String, byte: u8) {
+    const DIGITS: [char; 16] =
+        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'];
+    html.push('%');
+    for nibble in [byte >> 4, byte & 15] {
+        html.extend(DIGITS.get(usize::from(nibble)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_stays_text() {
+        let mut html = String::new();
+        push_text(&mut html, "<a b=\"c\" d='e'>&amp;\0é");
+        assert_eq!(html, "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;amp;\u{fffd}é");
+    }
+
+    #[test]
+    fn an_address_cannot_leave_its_attribute() {
+        let mut html = String::new();
+        push_address(&mut html, "https://a/?b=1&c='\"<>` \n\té%20[1]");
+        assert_eq!(html, "https://a/?b=1&amp;c=&#39;%22%3C%3E%60%20%0A%09%C3%A9%20[1]");
+    }
+}

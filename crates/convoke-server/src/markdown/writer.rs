@@ -1,0 +1,346 @@
+//! Turns the events of a Markdown text into HTML.
+//!
+//! Every tag and attribute that can come out is written in this file; whatever others said is text or a checked address.
+
+use std::ops::Range;
+
+use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Tag};
+
+use super::escape::{push_address, push_text};
+use super::highlight::{Brush, Place};
+use super::{language, link};
+
+/// Elements inside of each other; deeper ones are left out and their text stays. Browsers give up at 512.
+const DEPTH_MAX: usize = 100;
+
+/// Writes one text.
+pub(super) struct Writer<'a> {
+    brush: Brush<'a>,
+    /// Bytes of the text, to know what stands at its end.
+    text_bytes: usize,
+    html: String,
+    open: Vec<Open>,
+    /// Text that may go on in the next event.
+    pending: String,
+    /// Inside of a link that can be followed: HTML knows no link in a link.
+    links: usize,
+    table: Table,
+}
+
+/// What a start has opened and its end closes.
+enum Open {
+    /// An element, by its closing tag.
+    Element(&'static str),
+    /// A link of either kind, by its closing tag and where its text begins.
+    Link { close: &'static str, start: usize, address: String },
+    /// Code with its language.
+    Code(Option<String>),
+    /// A block of HTML, which is shown as it was written.
+    Html,
+    /// Nothing, and nothing inside of it: it would be too deep.
+    Nothing,
+}
+
+/// Where in a table we are.
+#[derive(Default)]
+struct Table {
+    alignments: Vec<Alignment>,
+    column: usize,
+    cell: Option<&'static str>,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(text: &str, brush: Brush<'a>) -> Self {
+        Self {
+            brush,
+            text_bytes: text.len(),
+            html: String::with_capacity(text.len() + text.len() / 2),
+            open: Vec::new(),
+            pending: String::new(),
+            links: 0,
+            table: Table::default(),
+        }
+    }
+
+    /// What was written.
+    pub(super) fn finish(mut self) -> String {
+        self.flush();
+        self.html
+    }
+
+    /// Writes an event that stands at `range` of the text.
+    pub(super) fn write(&mut self, event: Event<'_>, range: &Range<usize>) {
+        match event {
+            Event::Start(tag) => {
+                self.flush();
+                self.start(tag);
+            }
+            Event::End(_) => self.end(range),
+            Event::Text(text) => self.pending.push_str(&text),
+            Event::Code(code) => {
+                self.flush();
+                self.html.push_str("<code>");
+                push_text(&mut self.html, &code);
+                self.html.push_str("</code>");
+            }
+            Event::Html(html) if matches!(self.open.last(), Some(Open::Html)) => {
+                self.pending.push_str(&html);
+            }
+            Event::Html(text)
+            | Event::InlineHtml(text)
+            | Event::InlineMath(text)
+            | Event::DisplayMath(text)
+            | Event::FootnoteReference(text) => {
+                self.flush();
+                push_text(&mut self.html, &text);
+            }
+            Event::SoftBreak => self.pending.push('\n'),
+            Event::HardBreak => self.tag("<br>"),
+            Event::Rule => self.tag("<hr>"),
+            Event::TaskListMarker(done) => self.task(if done { Task::Done } else { Task::Open }),
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>) {
+        // A table is opened whole or not at all.
+        let levels = if matches!(tag, Tag::Table(_)) { 3 } else { 1 };
+        if self.open.len() + levels > DEPTH_MAX || matches!(self.open.last(), Some(Open::Nothing)) {
+            return self.open.push(Open::Nothing);
+        }
+        match tag {
+            Tag::Paragraph => self.element("<p>", "</p>"),
+            Tag::Heading { level, .. } => {
+                let (start, close) = heading(level);
+                self.element(start, close);
+            }
+            Tag::BlockQuote(_) => self.element("<blockquote>", "</blockquote>"),
+            Tag::CodeBlock(kind) => self.open.push(Open::Code(language_of(&kind))),
+            Tag::HtmlBlock => self.open.push(Open::Html),
+            Tag::List(None) => self.element("<ul>", "</ul>"),
+            Tag::List(Some(1)) => self.element("<ol>", "</ol>"),
+            Tag::List(Some(first)) => {
+                self.html.push_str(&format!("<ol start=\"{first}\">"));
+                self.open.push(Open::Element("</ol>"));
+            }
+            Tag::Item => self.element("<li>", "</li>"),
+            Tag::Table(alignments) => {
+                self.table = Table { alignments, column: 0, cell: None };
+                self.element("<table>", "</tbody></table>");
+            }
+            Tag::TableHead => {
+                self.table.begin_row("th");
+                self.element("<thead><tr>", "</tr></thead><tbody>");
+            }
+            Tag::TableRow => {
+                self.table.begin_row("td");
+                self.element("<tr>", "</tr>");
+            }
+            Tag::TableCell => self.cell(),
+            Tag::Emphasis => self.element("<em>", "</em>"),
+            Tag::Strong => self.element("<strong>", "</strong>"),
+            Tag::Strikethrough => self.element("<del>", "</del>"),
+            Tag::Link { link_type, dest_url, title, .. } => {
+                let address = if matches!(link_type, LinkType::Email) {
+                    CowStr::from(format!("mailto:{dest_url}"))
+                } else {
+                    dest_url
+                };
+                self.link(&address, &title);
+            }
+            // Loading it would tell its owner who reads this, and when.
+            Tag::Image { dest_url, title, .. } => self.link(&dest_url, &title),
+            // The rest are extensions that are not switched on.
+            Tag::FootnoteDefinition(_)
+            | Tag::DefinitionList
+            | Tag::DefinitionListTitle
+            | Tag::DefinitionListDefinition
+            | Tag::Superscript
+            | Tag::Subscript
+            | Tag::MetadataBlock(_) => self.element("<div>", "</div>"),
+        }
+    }
+
+    fn end(&mut self, range: &Range<usize>) {
+        match self.open.pop() {
+            Some(Open::Code(language)) => self.code(language.as_deref(), range),
+            Some(Open::Html) => {
+                let html = std::mem::take(&mut self.pending);
+                self.lines(html.trim_end());
+            }
+            Some(Open::Element(close)) => self.tag(close),
+            Some(Open::Link { close, start, address }) => {
+                self.flush();
+                if self.html.len() == start {
+                    push_text(&mut self.html, &address);
+                }
+                self.links = self.links.saturating_sub(1);
+                self.html.push_str(close);
+            }
+            Some(Open::Nothing) | None => self.pending.push(' '),
+        }
+    }
+
+    fn element(&mut self, start: &'static str, close: &'static str) {
+        self.html.push_str(start);
+        self.open.push(Open::Element(close));
+    }
+
+    fn tag(&mut self, tag: &str) {
+        self.flush();
+        self.html.push_str(tag);
+    }
+
+    /// A link that can be followed, or the place where one would be.
+    fn link(&mut self, address: &str, title: &str) {
+        let is_followed = self.links == 0 && link::is_followed(address);
+        let close = if is_followed {
+            self.anchor(address);
+            self.attribute("title", title);
+            "</a>"
+        } else {
+            self.html.push_str("<span class=\"inert\"");
+            self.attribute("title", if link::is_shown(address) { address } else { "" });
+            "</span>"
+        };
+        self.html.push('>');
+        self.links += 1;
+        let start = self.html.len();
+        self.open.push(Open::Link { close, start, address: address.to_owned() });
+    }
+
+    /// The beginning of a link; the caller closes the tag.
+    fn anchor(&mut self, address: &str) {
+        self.html.push_str("<a href=\"");
+        push_address(&mut self.html, address);
+        self.html.push_str("\" rel=\"noopener noreferrer\" target=\"_blank\"");
+    }
+
+    fn attribute(&mut self, name: &'static str, value: &str) {
+        if !value.is_empty() {
+            self.html.push_str(&format!(" {name}=\""));
+            push_text(&mut self.html, value);
+            self.html.push('"');
+        }
+    }
+
+    fn cell(&mut self) {
+        let name = self.table.cell.unwrap_or("td");
+        let alignment = self.table.next_column();
+        self.html.push_str(&format!("<{name}{alignment}>"));
+        self.open.push(Open::Element(if name == "th" { "</th>" } else { "</td>" }));
+    }
+
+    fn task(&mut self, task: Task) {
+        self.flush();
+        // The marker comes right after the start of its item, or of that item's first paragraph.
+        for start in ["<li>", "<li><p>"] {
+            if self.html.ends_with(start) {
+                let at = self.html.len() - start.len();
+                self.html.insert_str(at + "<li".len(), " class=\"task\"");
+                break;
+            }
+        }
+        self.html.push_str(match task {
+            Task::Done => "<input type=\"checkbox\" aria-label=\"done\" disabled checked>",
+            Task::Open => "<input type=\"checkbox\" aria-label=\"to do\" disabled>",
+        });
+        self.pending.push(' ');
+    }
+
+    fn code(&mut self, language: Option<&str>, range: &Range<usize>) {
+        let code = std::mem::take(&mut self.pending);
+        self.html.push_str("<pre><code");
+        if let Some(language) = language {
+            self.html.push_str(" class=\"language-");
+            push_text(&mut self.html, language);
+            self.html.push('"');
+        }
+        self.html.push('>');
+        match language {
+            Some(language) => {
+                let is_last = range.end >= self.text_bytes;
+                let place = if is_last { Place::Last } else { Place::Earlier };
+                self.brush.paint(&mut self.html, language, &code, place);
+            }
+            None => push_text(&mut self.html, &code),
+        }
+        self.html.push_str("</code></pre>");
+    }
+
+    /// Text with the lines it had, as a paragraph.
+    fn lines(&mut self, text: &str) {
+        self.html.push_str("<p>");
+        for (number, line) in text.split('\n').enumerate() {
+            if number > 0 {
+                self.html.push_str("<br>");
+            }
+            push_text(&mut self.html, line);
+        }
+        self.html.push_str("</p>");
+    }
+
+    /// Writes the text that came so far, with links where addresses stand in it.
+    fn flush(&mut self) {
+        let text = std::mem::take(&mut self.pending);
+        let mut rest = text.as_str();
+        while self.links == 0
+            && let Some(Range { start, end }) = link::find(rest)
+            && let (Some(before), Some(address)) = (rest.get(..start), rest.get(start..end))
+        {
+            push_text(&mut self.html, before);
+            self.anchor(address);
+            self.html.push('>');
+            push_text(&mut self.html, address);
+            self.html.push_str("</a>");
+            rest = rest.get(end..).unwrap_or_default();
+        }
+        push_text(&mut self.html, rest);
+        // The buffer is used again.
+        self.pending = text;
+        self.pending.clear();
+    }
+}
+
+/// How a task of a list stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Task {
+    Done,
+    Open,
+}
+
+impl Table {
+    fn begin_row(&mut self, cell: &'static str) {
+        self.column = 0;
+        self.cell = Some(cell);
+    }
+
+    /// The attribute that aligns the next cell. A style would be refused by the page's policy.
+    fn next_column(&mut self) -> &'static str {
+        let alignment = self.alignments.get(self.column);
+        self.column += 1;
+        match alignment {
+            Some(Alignment::Left) => " align=\"left\"",
+            Some(Alignment::Center) => " align=\"center\"",
+            Some(Alignment::Right) => " align=\"right\"",
+            Some(Alignment::None) | None => "",
+        }
+    }
+}
+
+fn language_of(kind: &CodeBlockKind<'_>) -> Option<String> {
+    match kind {
+        CodeBlockKind::Fenced(words) => language::of_fence(words).map(str::to_owned),
+        CodeBlockKind::Indented => None,
+    }
+}
+
+const fn heading(level: HeadingLevel) -> (&'static str, &'static str) {
+    match level {
+        HeadingLevel::H1 => ("<h1>", "</h1>"),
+        HeadingLevel::H2 => ("<h2>", "</h2>"),
+        HeadingLevel::H3 => ("<h3>", "</h3>"),
+        HeadingLevel::H4 => ("<h4>", "</h4>"),
+        HeadingLevel::H5 => ("<h5>", "</h5>"),
+        HeadingLevel::H6 => ("<h6>", "</h6>"),
+    }
+}

@@ -1,0 +1,180 @@
+//! The description of the API, made of the same types that are read and written.
+//!
+//! What every route has in common is added here: how one gets in, and what goes wrong.
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::http::StatusCode;
+use axum::response::Response;
+use convoke_api::bodies::Problem;
+use serde_json::{Map, Value, json};
+use utoipa::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::json;
+
+/// What is not said by any route.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Convoke",
+        description = "Conversations with coding agents: durable, resumable, visible from everywhere.",
+        license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
+        contact()
+    ),
+    components(schemas(Problem))
+)]
+struct Document;
+
+/// Limits that bodies have and their types do not tell.
+const LIMITS: [(&str, &str, &str); 13] = [
+    ("NewRepo", "path", r#"{"pattern": "^/"}"#),
+    ("NewSession", "repoId", r#"{"minLength": 4}"#),
+    ("NewSession", "agent", r#"{"pattern": "^[A-Za-z0-9_.-]+$"}"#),
+    ("Prompt", "text", r#"{"pattern": "\\S"}"#),
+    ("SessionPatch", "title", r#"{"pattern": "\\S", "maxLength": 200}"#),
+    ("TeamQuestion", "question", r#"{"pattern": "\\S"}"#),
+    ("TeamQuestion", "fromTeam", r#"{"pattern": "^[A-Za-z0-9-]+$"}"#),
+    ("TeamQuestion", "timeout", r#"{"minimum": -1}"#),
+    ("TeamMessage", "message", r#"{"pattern": "\\S"}"#),
+    ("TeamMessage", "fromTeam", r#"{"pattern": "^[A-Za-z0-9-]+$"}"#),
+    ("TeamMessage", "timeout", r#"{"minimum": -1}"#),
+    ("TeamCancel", "fromTeam", r#"{"pattern": "^[A-Za-z0-9-]+$"}"#),
+    ("TeamCancel", "thread", r#"{"pattern": "^[A-Za-z0-9_.-]{1,64}$"}"#),
+];
+
+/// An answer has one of two forms, which its type does not tell.
+const ANSWER: &str = r##"{"oneOf": [
+    {
+        "type": "object",
+        "description": "The answer to a permission.",
+        "properties": {
+            "optionId": {"type": "string"},
+            "remember": {
+                "type": ["boolean", "null"],
+                "description": "Allow the same from now on in this project without asking."
+            },
+            "answers": {"type": "null"}
+        },
+        "required": ["optionId"],
+        "additionalProperties": false
+    },
+    {
+        "type": "object",
+        "description": "The answers to questions, by the number of the question, counted from 0.",
+        "properties": {
+            "optionId": {"type": "null"},
+            "remember": {"type": "null"},
+            "answers": {
+                "type": "object",
+                "propertyNames": {"pattern": "^(0|[1-9][0-9]{0,3})$"},
+                "additionalProperties": {"$ref": "#/components/schemas/GivenAnswer"}
+            }
+        },
+        "required": ["answers"],
+        "additionalProperties": false
+    }
+]}"##;
+
+/// The routes, and their description as it is sent.
+pub(crate) fn split<S: Clone + Send + Sync + 'static>(
+    routes: OpenApiRouter<S>,
+    version: &str,
+) -> (Router<S>, Bytes) {
+    let (router, described) = routes.split_for_parts();
+    let mut document = Document::openapi().merge_from(described);
+    version.clone_into(&mut document.info.version);
+    document.security = Some(vec![SecurityRequirement::new::<_, [&str; 0], &str>("token", [])]);
+    let token = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some("The token of run/daemon.json in Convoke's home."))
+        .build();
+    if let Some(components) = &mut document.components {
+        components.add_security_scheme("token", SecurityScheme::Http(token));
+    }
+    // A description that cannot be written would be found by the first test.
+    let mut document = serde_json::to_value(document).unwrap_or_default();
+    complete(&mut document);
+    (router, document.to_string().into())
+}
+
+/// Shows the description.
+pub(crate) fn show(document: Bytes) -> Response {
+    json::written(StatusCode::OK, document)
+}
+
+fn complete(document: &mut Value) {
+    for (schema, property, limits) in LIMITS {
+        let place = format!("/components/schemas/{schema}/properties/{property}");
+        let limits: Map<String, Value> = serde_json::from_str(limits).unwrap_or_default();
+        if let Some(Value::Object(place)) = document.pointer_mut(&place) {
+            place.extend(limits);
+        }
+    }
+    if let Some(answer) = document.pointer_mut("/components/schemas/Answer") {
+        *answer = serde_json::from_str(ANSWER).unwrap_or_default();
+    }
+    link(document);
+    let paths = document.get_mut("paths").and_then(Value::as_object_mut).into_iter().flatten();
+    for (_, path) in paths {
+        for (_, operation) in path.as_object_mut().into_iter().flatten() {
+            add_problems(operation);
+        }
+    }
+}
+
+/// Says that what begins a session names it for all that can be done with it.
+fn link(document: &mut Value) {
+    let paths = document.get("paths").and_then(Value::as_object).into_iter().flatten();
+    let with_session = paths.filter(|(path, _)| path.starts_with("/api/sessions/{id}"));
+    let operations = with_session.flat_map(|(_, path)| path.as_object().into_iter().flatten());
+    let links: Map<String, Value> = operations
+        .filter_map(|(_, operation)| operation.get("operationId")?.as_str())
+        .map(|id| {
+            let link = json!({"operationId": id, "parameters": {"id": "$response.body#/id"}});
+            (id.to_owned(), link)
+        })
+        .collect();
+    let begun = document.pointer_mut("/paths/~1api~1sessions/post/responses/201");
+    if let Some(Value::Object(begun)) = begun {
+        begun.insert("links".to_owned(), Value::Object(links));
+    }
+}
+
+/// What any request may be answered with, besides what its route says.
+fn add_problems(operation: &mut Value) {
+    let is_open = operation.get("security").is_some();
+    let has_body = operation.get("requestBody").is_some();
+    let has_query = operation.get("parameters").is_some();
+    let common = [
+        ("400", "The body is not JSON", has_body),
+        ("401", "The token is missing or wrong", !is_open),
+        ("403", "The Host, the Origin or the place is not allowed", true),
+        ("408", "The body did not arrive in time", has_body),
+        ("413", "The body is too large", has_body),
+        ("415", "The body is not application/json", has_body),
+        ("422", "A value makes no sense; the detail names it", has_body || has_query),
+        ("500", "Something went wrong in Convoke; the log has more", true),
+        ("503", "The daemon stops, or the disk is full", true),
+    ];
+    let responses = operation.get_mut("responses").and_then(Value::as_object_mut);
+    let Some(responses) = responses else { return };
+    for (status, description, applies) in common {
+        if applies && !responses.contains_key(status) {
+            responses.insert(status.to_owned(), json!({"description": description}));
+        }
+    }
+    let is_problem = |status: &str| status.starts_with(['4', '5']);
+    for (status, response) in responses.iter_mut().filter(|(status, _)| is_problem(status)) {
+        let Some(response) = response.as_object_mut() else { continue };
+        let problem = json!({"schema": {"$ref": "#/components/schemas/Problem"}});
+        response.insert("content".to_owned(), json!({"application/problem+json": problem}));
+        let header = match status.as_str() {
+            "401" => json!({"WWW-Authenticate": {"schema": {"type": "string"}}}),
+            "429" => json!({"Retry-After": {"schema": {"type": "integer"}}}),
+            _ => continue,
+        };
+        response.insert("headers".to_owned(), header);
+    }
+}

@@ -1,0 +1,97 @@
+//! The page in the browser: files that are part of the program. A debug build reads them from the tree.
+
+use axum::body::Body;
+use axum::extract::Path;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use rust_embed::RustEmbed;
+
+use crate::rest::not_found;
+
+#[derive(RustEmbed)]
+#[folder = "../../web"]
+#[include = "*.html"]
+#[include = "assets/*"]
+#[exclude = "node_modules/*"]
+#[exclude = "test/*"]
+struct Files;
+
+/// Browsers ask each time, and mostly hear that nothing is new: a page and its scripts must be of one version.
+const ASK_FIRST: HeaderValue = HeaderValue::from_static("no-cache");
+
+/// The shell: projects, sessions, tabs.
+pub(crate) async fn shell(headers: HeaderMap) -> Response {
+    file("index.html", &headers)
+}
+
+/// One session.
+pub(crate) async fn session(headers: HeaderMap) -> Response {
+    file("session.html", &headers)
+}
+
+/// How the teams talk.
+pub(crate) async fn teams(headers: HeaderMap) -> Response {
+    file("teams.html", &headers)
+}
+
+/// Scripts, styles and pictures.
+pub(crate) async fn asset(Path(path): Path<String>, headers: HeaderMap) -> Response {
+    // Names of ours begin with a letter; whatever else comes is a way out, or nothing.
+    if path.split('/').any(|part| part.is_empty() || part.starts_with('.')) {
+        return not_found().into_response();
+    }
+    file(&format!("assets/{path}"), &headers)
+}
+
+/// What a browser is shown that has no cookie.
+pub(crate) fn denied() -> Response {
+    let mut response = file("denied.html", &HeaderMap::new());
+    *response.status_mut() = StatusCode::UNAUTHORIZED;
+    response
+}
+
+fn file(path: &str, headers: &HeaderMap) -> Response {
+    let Some(file) = Files::get(path) else { return not_found().into_response() };
+    let hash = file.metadata.sha256_hash();
+    let hex: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let Ok(tag) = HeaderValue::from_str(&format!("\"{hex}\"")) else {
+        return not_found().into_response();
+    };
+    let mut response = if is_known(headers, &tag) {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        response
+    } else {
+        let mut response = Response::new(match file.data {
+            std::borrow::Cow::Borrowed(bytes) => Body::from(bytes),
+            std::borrow::Cow::Owned(bytes) => Body::from(bytes),
+        });
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type(path)));
+        response
+    };
+    response.headers_mut().insert(ETAG, tag);
+    response.headers_mut().insert(CACHE_CONTROL, ASK_FIRST);
+    response
+}
+
+fn is_known(headers: &HeaderMap, tag: &HeaderValue) -> bool {
+    let (known, Ok(tag)) = (headers.get_all(IF_NONE_MATCH), tag.to_str()) else { return false };
+    let mut known =
+        known.iter().filter_map(|value| value.to_str().ok()).flat_map(|it| it.split(','));
+    known.any(|known| known.trim().trim_start_matches("W/") == tag)
+}
+
+fn media_type(path: &str) -> &'static str {
+    match path.rsplit_once('.').map(|(_, extension)| extension) {
+        Some("html") => "text/html; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        Some("png") => "image/png",
+        Some("ico") => "image/x-icon",
+        Some("woff2") => "font/woff2",
+        Some("json" | "webmanifest") => "application/json",
+        Some(_) | None => "application/octet-stream",
+    }
+}

@@ -1,0 +1,120 @@
+//! REST: one file for each kind of thing. Routes take apart what was said, call the engine, and write the answer.
+
+mod agents;
+mod events;
+mod inbox;
+mod messages;
+mod repos;
+mod search;
+mod session;
+mod sessions;
+mod system;
+mod team_sessions;
+pub(crate) mod teams;
+
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, Path, State};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use convoke_api::bodies::code;
+use convoke_core::id::SessionId;
+use convoke_engine::Error;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::failure::Failure;
+
+/// What a route has at hand.
+pub(crate) type Daemon = State<Arc<App>>;
+
+/// Every route with its description.
+pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(repos::add, repos::list))
+        .routes(routes!(repos::remove))
+        .routes(routes!(sessions::create, sessions::list))
+        .routes(routes!(session::show, session::cancel, session::patch))
+        .routes(routes!(session::prompt))
+        .routes(routes!(session::cancel_turn))
+        .routes(routes!(session::complete))
+        .routes(routes!(session::resume))
+        .routes(routes!(session::mode))
+        .routes(routes!(session::setting))
+        .routes(routes!(messages::list))
+        .routes(routes!(events::follow))
+        .routes(routes!(inbox::list))
+        .routes(routes!(inbox::answer))
+        .routes(routes!(inbox::reject))
+        .routes(routes!(agents::list))
+        .routes(routes!(teams::stop_agents))
+        .routes(routes!(teams::list))
+        .routes(routes!(teams::reload))
+        .routes(routes!(team_sessions::list))
+        .routes(routes!(team_sessions::delete))
+        .routes(routes!(team_sessions::compact))
+        .routes(routes!(team_sessions::stats))
+        .routes(routes!(team_sessions::analytics))
+        .routes(routes!(teams::status))
+        .routes(routes!(teams::ask))
+        .routes(routes!(teams::send))
+        .routes(routes!(teams::report))
+        .routes(routes!(teams::cancel))
+        .routes(routes!(teams::sleep))
+        .routes(routes!(teams::wake))
+        .routes(routes!(search::search))
+        .routes(routes!(system::status))
+        .routes(routes!(system::health))
+        .routes(routes!(system::metrics))
+}
+
+/// The session that a path names: by its id, its canonical id, or the beginning of its id.
+pub(crate) struct Named(pub(crate) SessionId);
+
+impl FromRequestParts<Arc<App>> for Named {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Failure> {
+        let text = in_path(parts, app).await?;
+        Ok(Self(find_session(app, &text).await?))
+    }
+}
+
+/// The session that a text names. What cannot name any names none.
+pub(crate) async fn find_session(app: &App, text: &str) -> Result<SessionId, Error> {
+    match app.engine.find_session(text).await {
+        Err(Error::Invalid(_)) => Err(Error::UnknownSession { text: text.to_owned() }),
+        found => found,
+    }
+}
+
+/// The one thing that a path names, as it is written there.
+pub(crate) struct Written(pub(crate) String);
+
+impl FromRequestParts<Arc<App>> for Written {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Failure> {
+        in_path(parts, app).await.map(Self)
+    }
+}
+
+async fn in_path(parts: &mut Parts, app: &Arc<App>) -> Result<String, Failure> {
+    let Path(text) = Path::<String>::from_request_parts(parts, app)
+        .await
+        .map_err(|rejection| Failure::invalid(rejection.body_text()))?;
+    Ok(text)
+}
+
+/// There is nothing at this path.
+pub(crate) fn not_found() -> Failure {
+    Failure::new(StatusCode::NOT_FOUND, code::NOT_FOUND, "there is nothing at this path")
+        .hint("GET /api/openapi.json lists what there is")
+}
+
+/// There is something at this path, and it does not take this method.
+pub(crate) fn wrong_method() -> Failure {
+    let detail = "this path does not take this method; the header Allow lists those that it takes";
+    Failure::new(StatusCode::METHOD_NOT_ALLOWED, code::INVALID, detail)
+}

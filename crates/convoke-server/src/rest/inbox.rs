@@ -1,0 +1,81 @@
+//! What waits for a human.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use convoke_api::bodies::{Answer, Inbox, Rejection};
+use convoke_engine::Remember;
+
+use super::{Daemon, Written};
+use crate::failure::Failure;
+use crate::json::{self, Json, MaybeJson};
+use crate::view::{self, Naming};
+
+/// List what waits for a human
+///
+/// Permissions and questions of all sessions, and questions that programs asked.
+#[utoipa::path(
+    get,
+    path = "/api/inbox",
+    operation_id = "listInbox",
+    tag = "inbox",
+    responses((status = 200, description = "All of it, the oldest first", body = Inbox))
+)]
+pub(super) async fn list(State(app): Daemon) -> Result<Response, Failure> {
+    let items = app.engine.inbox().await?.into_iter();
+    Ok(json::ok(&Inbox { items: items.map(|item| view::inbox_item(item, Naming::Own)).collect() }))
+}
+
+/// Answer a permission or questions
+///
+/// The first answer counts.
+#[utoipa::path(
+    post,
+    path = "/api/inbox/{id}/answer",
+    operation_id = "answerRequest",
+    tag = "inbox",
+    params(("id" = String, Path, description = "Its id, or an unambiguous beginning of it")),
+    request_body = Answer,
+    responses(
+        (status = 204, description = "The answer is stored"),
+        (status = 404, description = "There is no such request"),
+        (status = 409, description = "It is settled already, or several ids begin so"),
+    )
+)]
+pub(super) async fn answer(
+    State(app): Daemon,
+    Written(id): Written,
+    Json(answer): Json<Answer>,
+) -> Result<StatusCode, Failure> {
+    match answer {
+        Answer::Option { option_id, remember } => {
+            let remember = if remember { Remember::Yes } else { Remember::No };
+            app.engine.choose(&id, option_id, remember).await?;
+        }
+        Answer::Answers(answers) => app.engine.answer(&id, answers).await?,
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Refuse to answer
+#[utoipa::path(
+    post,
+    path = "/api/inbox/{id}/reject",
+    operation_id = "rejectRequest",
+    tag = "inbox",
+    params(("id" = String, Path, description = "Its id, or an unambiguous beginning of it")),
+    request_body = Option<Rejection>,
+    responses(
+        (status = 204, description = "The asker is told"),
+        (status = 404, description = "There is no such request"),
+        (status = 409, description = "It is settled already, or several ids begin so"),
+    )
+)]
+pub(super) async fn reject(
+    State(app): Daemon,
+    Written(id): Written,
+    MaybeJson(rejection): MaybeJson<Rejection>,
+) -> Result<StatusCode, Failure> {
+    app.engine.reject(&id, rejection.reason).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,133 @@
+//! Sessions as a list.
+
+use axum::extract::State;
+use axum::http::header::LOCATION;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::Response;
+use convoke_api::bodies::{NewSession, Session, Sessions};
+use convoke_core::session::Status;
+use convoke_engine::{Archived, SessionFilter, SessionKind, SessionOrder, Window};
+use serde::{Deserialize, Deserializer, de};
+use utoipa::IntoParams;
+
+use super::Daemon;
+use crate::failure::Failure;
+use crate::json::{self, Json};
+use crate::query::{self, Query};
+use crate::view;
+
+/// Sessions in a page, if nothing is said.
+const LIMIT: u64 = 20;
+
+/// Begin a session
+///
+/// Waits until the agent is ready.
+#[utoipa::path(
+    post,
+    path = "/api/sessions",
+    operation_id = "createSession",
+    tag = "sessions",
+    request_body = NewSession,
+    responses(
+        (
+            status = 201,
+            description = "The session has begun",
+            body = Session,
+            headers(("Location" = String, description = "Where the session is")),
+        ),
+        (status = 404, description = "There is no such project or agent"),
+        (status = 409, description = "Several ids of projects begin so"),
+        (status = 429, description = "As many sessions are active as may be"),
+        (status = 502, description = "The agent did not start"),
+    )
+)]
+pub(super) async fn create(
+    State(app): Daemon,
+    Json(new): Json<NewSession>,
+) -> Result<Response, Failure> {
+    let project = app.engine.find_project(&new.repo_id).await?;
+    let agent = new.agent.map(|name| name.parse()).transpose();
+    let agent = agent.map_err(convoke_engine::Error::from)?;
+    let session = view::session(app.engine.create_session(project, agent).await?);
+    let mut response = json::answer(StatusCode::CREATED, &session);
+    if let Ok(place) = HeaderValue::from_str(&format!("/api/sessions/{}", session.id)) {
+        response.headers_mut().insert(LOCATION, place);
+    }
+    Ok(response)
+}
+
+/// Which sessions are listed.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Which {
+    /// Only those of this project: its id, or an unambiguous beginning of it.
+    repo_id: Option<String>,
+    /// Only those with one of these statuses, separated by commas: `active`, `completed`, `cancelled`, `error`.
+    #[serde(default, deserialize_with = "statuses")]
+    #[param(
+        value_type = Option<String>,
+        pattern = "^(active|completed|cancelled|error)(,(active|completed|cancelled|error))*$"
+    )]
+    status: Vec<Status>,
+    /// `true`: only archived ones; else only the others.
+    archived: Option<bool>,
+    /// How many at most; 20, if nothing is said.
+    #[serde(default, deserialize_with = "query::within::<_, 1, 10_000>")]
+    #[param(minimum = 1, maximum = 10_000)]
+    limit: Option<u64>,
+    /// How many to leave out at the beginning.
+    #[serde(default, deserialize_with = "query::within::<_, 0, 4_294_967_295>")]
+    #[param(minimum = 0, maximum = 4_294_967_295_i64)]
+    offset: Option<u64>,
+}
+
+fn statuses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Status>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let status = |word: &str| {
+        let found = Status::ALL.into_iter().find(|status| status.as_str() == word);
+        found.ok_or_else(|| {
+            let known = Status::ALL.map(Status::as_str).join(", ");
+            de::Error::custom(format!("'{word}' is not one of {known}"))
+        })
+    };
+    text.split(',').map(status).collect()
+}
+
+/// List sessions
+///
+/// The last created first, without their messages.
+#[utoipa::path(
+    get,
+    path = "/api/sessions",
+    operation_id = "listSessions",
+    tag = "sessions",
+    params(Which),
+    responses(
+        (status = 200, description = "Some sessions, and how many there are", body = Sessions),
+        (status = 404, description = "There is no such project"),
+        (status = 409, description = "Several ids of projects begin so"),
+    )
+)]
+pub(super) async fn list(
+    State(app): Daemon,
+    Query(which): Query<Which>,
+) -> Result<Response, Failure> {
+    let project = match &which.repo_id {
+        Some(text) => Some(app.engine.find_project(text).await?),
+        None => None,
+    };
+    let filter = SessionFilter {
+        project,
+        statuses: which.status,
+        archived: if which.archived == Some(true) { Archived::Only } else { Archived::Hidden },
+        kind: Some(SessionKind::Session),
+    };
+    let (limit, offset) = (which.limit.unwrap_or(LIMIT), which.offset.unwrap_or(0));
+    // Both are within these bounds already.
+    let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    let window = Window { limit: narrow(limit), offset: narrow(offset) };
+    let listed = app.engine.sessions(filter, SessionOrder::Created, window).await?;
+    let sessions = listed.sessions.into_iter().map(view::session).collect();
+    Ok(json::ok(&Sessions { sessions, total: listed.total, limit, offset }))
+}

@@ -1,0 +1,67 @@
+//! The daemon itself.
+
+use axum::extract::State;
+use axum::http::HeaderValue;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use convoke_api::bodies::{Health, Status};
+
+use super::Daemon;
+use crate::failure::Failure;
+use crate::json;
+
+/// Tell whether the daemon lives
+///
+/// Open to everybody on this machine.
+#[utoipa::path(
+    get,
+    path = "/healthz",
+    operation_id = "health",
+    tag = "system",
+    security(()),
+    responses((status = 200, description = "It does", body = Health))
+)]
+pub(super) async fn health() -> Response {
+    json::ok(&Health::ok())
+}
+
+/// Tell what the daemon has to do
+#[utoipa::path(
+    get,
+    path = "/api/status",
+    operation_id = "status",
+    tag = "system",
+    responses((status = 200, description = "What it has to do", body = Status))
+)]
+pub(super) async fn status(State(app): Daemon) -> Result<Response, Failure> {
+    let figures = app.engine.figures().await?;
+    let wide = |count: usize| count as u64;
+    let identity = &app.identity;
+    let uptime = identity.started.elapsed().as_millis();
+    Ok(json::ok(&Status {
+        version: identity.version.clone(),
+        pid: std::process::id(),
+        uptime_ms: u64::try_from(uptime).unwrap_or(u64::MAX),
+        url: identity.url.clone(),
+        home: identity.home.clone(),
+        active_sessions: figures.active_sessions,
+        processes: wide(figures.processes),
+        busy: wide(figures.busy),
+        waiting: wide(figures.waiting),
+        inbox: wide(figures.inbox),
+    }))
+}
+
+/// Count things for Prometheus
+#[utoipa::path(
+    get,
+    path = "/metrics",
+    operation_id = "metrics",
+    tag = "system",
+    responses((status = 200, description = "The counts", body = String, content_type = "text/plain"))
+)]
+pub(super) async fn metrics(State(app): Daemon) -> Result<Response, Failure> {
+    let text = app.metrics.text(&app.engine.figures().await?);
+    let format = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    Ok(([(CONTENT_TYPE, format)], text).into_response())
+}

@@ -1,0 +1,217 @@
+//! The lasting conversations of teams: listed, counted, compacted and deleted.
+
+use axum::extract::State;
+use axum::response::Response;
+use convoke_api::bodies::{
+    Compacted, CompactedHow, TeamAnalytics, TeamSession, TeamSessions, TeamStats,
+};
+use convoke_core::team::PairStatus;
+use convoke_core::time::Timestamp;
+use convoke_engine::{Compaction, PairAsker, PairFilter, SessionFile, Stretch, Window};
+use serde::{Deserialize, Deserializer, de};
+use utoipa::IntoParams;
+
+use super::teams::named;
+use super::{Daemon, Written};
+use crate::failure::Failure;
+use crate::json;
+use crate::query::{self, Query};
+use crate::view::teams as view;
+
+/// Conversations in a page, if nothing is said.
+const LIMIT: u64 = 100;
+
+/// Which conversations are listed.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Which {
+    /// Only those of this asker.
+    #[param(pattern = "^[A-Za-z0-9-]+$")]
+    from: Option<String>,
+    /// `true`: only those of callers from outside.
+    external: Option<bool>,
+    /// Only those with this answering team.
+    #[param(pattern = "^[A-Za-z0-9-]+$")]
+    to: Option<String>,
+    /// Only those that stand so.
+    #[serde(default, deserialize_with = "status")]
+    #[param(
+        value_type = Option<String>,
+        pattern = "^(active|idle|compact_pending|compacting|archived|error|migrating)$"
+    )]
+    status: Option<PairStatus>,
+    /// Only those created later than this.
+    #[serde(default, deserialize_with = "query::parsed")]
+    #[param(value_type = Option<String>, format = DateTime)]
+    created_after: Option<Timestamp>,
+    /// Only those used later than this.
+    #[serde(default, deserialize_with = "query::parsed")]
+    #[param(value_type = Option<String>, format = DateTime)]
+    used_after: Option<Timestamp>,
+    /// How many at most; 100, if nothing is said.
+    #[serde(default, deserialize_with = "query::within::<_, 1, 10_000>")]
+    #[param(minimum = 1, maximum = 10_000)]
+    limit: Option<u64>,
+}
+
+fn status<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PairStatus>, D::Error> {
+    let word = String::deserialize(deserializer)?;
+    let found = PairStatus::ALL.into_iter().find(|status| status.as_str() == word);
+    found.map(Some).ok_or_else(|| {
+        let known = PairStatus::ALL.map(PairStatus::as_str).join(", ");
+        de::Error::custom(format!("'{word}' is not one of {known}"))
+    })
+}
+
+/// List the conversations of teams
+///
+/// The last used first.
+#[utoipa::path(
+    get,
+    path = "/api/teams/sessions",
+    operation_id = "listTeamSessions",
+    tag = "teams",
+    params(Which),
+    responses((status = 200, description = "Some conversations", body = TeamSessions))
+)]
+pub(super) async fn list(
+    State(app): Daemon,
+    Query(which): Query<Which>,
+) -> Result<Response, Failure> {
+    let from = match (which.from.as_deref(), which.external) {
+        (Some(_), Some(true)) => {
+            return Err(Failure::invalid("from and external exclude each other"));
+        }
+        (Some(from), Some(false) | None) => PairAsker::Team(named(from)?),
+        (None, Some(true)) => PairAsker::External,
+        (None, Some(false) | None) => PairAsker::Any,
+    };
+    let filter = PairFilter {
+        from,
+        to: which.to.as_deref().map(named).transpose()?,
+        status: which.status,
+        created_after: which.created_after,
+        used_after: which.used_after,
+    };
+    let limit = u32::try_from(which.limit.unwrap_or(LIMIT)).unwrap_or(u32::MAX);
+    let pairs = app.engine.pairs(filter, Window::first(limit)).await?;
+    Ok(json::ok(&TeamSessions { sessions: pairs.into_iter().map(view::session).collect() }))
+}
+
+/// Count the conversations of teams
+#[utoipa::path(
+    get,
+    path = "/api/teams/stats",
+    operation_id = "teamStats",
+    tag = "teams",
+    responses((status = 200, description = "Counted over all of them", body = TeamStats))
+)]
+pub(super) async fn stats(State(app): Daemon) -> Result<Response, Failure> {
+    Ok(json::ok(&view::stats(app.engine.pair_stats().await?)))
+}
+
+/// Since when, and how finely.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Since {
+    /// Activity since this moment; 30 stretches back, if nothing is said.
+    #[serde(default, deserialize_with = "query::parsed")]
+    #[param(value_type = Option<String>, format = DateTime)]
+    since: Option<Timestamp>,
+    /// Activity by the `hour` or by the `day`; by the day, if nothing is said.
+    #[serde(default, deserialize_with = "stretch")]
+    #[param(value_type = Option<String>, pattern = "^(hour|day)$")]
+    stretch: Option<Stretch>,
+}
+
+fn stretch<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Stretch>, D::Error> {
+    match String::deserialize(deserializer)?.as_str() {
+        "hour" => Ok(Some(Stretch::Hour)),
+        "day" => Ok(Some(Stretch::Day)),
+        word => Err(de::Error::custom(format!("'{word}' is neither hour nor day"))),
+    }
+}
+
+/// Show how teams have talked
+///
+/// Who asks whom, when, what failed, and what it cost.
+#[utoipa::path(
+    get,
+    path = "/api/teams/analytics",
+    operation_id = "teamAnalytics",
+    tag = "teams",
+    params(Since),
+    responses((status = 200, description = "The figures", body = TeamAnalytics))
+)]
+pub(super) async fn analytics(
+    State(app): Daemon,
+    Query(Since { since, stretch }): Query<Since>,
+) -> Result<Response, Failure> {
+    let analytics = app.engine.team_analytics(since, stretch.unwrap_or(Stretch::Day)).await?;
+    Ok(json::ok(&view::analytics(analytics)))
+}
+
+/// Compact a conversation of teams
+///
+/// Waits for its turn to end, and then for the compaction.
+#[utoipa::path(
+    post,
+    path = "/api/teams/sessions/{id}/compact",
+    operation_id = "compactTeamSession",
+    tag = "teams",
+    params(("id" = String, Path, description = "Its number, or the beginning of its session's id")),
+    responses(
+        (status = 200, description = "The conversation, compacted", body = Compacted),
+        (status = 404, description = "There is no such conversation"),
+        (status = 409, description = "It is being compacted already, or several ids begin so"),
+        (status = 502, description = "Its agent did not compact it"),
+    )
+)]
+pub(super) async fn compact(State(app): Daemon, Written(id): Written) -> Result<Response, Failure> {
+    let pair = app.engine.find_pair(&id).await?;
+    let how = match app.engine.compact_pair(pair.id).await? {
+        Compaction::Own => CompactedHow::Own,
+        Compaction::Successor { .. } => CompactedHow::Successor,
+    };
+    let session = view::session(app.engine.pair(pair.id).await?);
+    Ok(json::ok(&Compacted { how, session }))
+}
+
+/// What becomes of the agent's own file.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct File {
+    /// `true`: delete what the agent keeps of it, too.
+    with_file: Option<bool>,
+}
+
+/// Forget a conversation of teams
+///
+/// Its session ends and stays readable. Whoever asks next begins a new one.
+#[utoipa::path(
+    delete,
+    path = "/api/teams/sessions/{id}",
+    operation_id = "deleteTeamSession",
+    tag = "teams",
+    params(
+        ("id" = String, Path, description = "Its number, or the beginning of its session's id"),
+        File,
+    ),
+    responses(
+        (status = 200, description = "The conversation as it was", body = TeamSession),
+        (status = 404, description = "There is no such conversation"),
+        (status = 409, description = "Several ids begin so"),
+    )
+)]
+pub(super) async fn delete(
+    State(app): Daemon,
+    Written(id): Written,
+    Query(File { with_file }): Query<File>,
+) -> Result<Response, Failure> {
+    let pair = app.engine.find_pair(&id).await?;
+    let file = if with_file == Some(true) { SessionFile::Delete } else { SessionFile::Keep };
+    Ok(json::ok(&view::session(app.engine.delete_pair(pair.id, file).await?)))
+}

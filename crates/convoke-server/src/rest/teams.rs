@@ -1,0 +1,302 @@
+//! Teams: who there is, and asking them.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use convoke_api::bodies::{
+    AnswerStatus, StoppedAgents, TeamAnswer, TeamCancel, TeamMessage, TeamQuestion, TeamReport,
+    TeamSession, TeamStatus, Teams,
+};
+use convoke_core::message::Seq;
+use convoke_core::team::{Pair, TeamName};
+use convoke_engine::{Caller, Engine, Error, Stopped, TeamAsk, Wait};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::{Daemon, Written};
+use crate::app::App;
+use crate::failure::Failure;
+use crate::json::{self, Json, MaybeJson};
+use crate::query::{self, Query};
+use crate::view::teams as view;
+
+/// List the teams
+#[utoipa::path(
+    get,
+    path = "/api/teams",
+    operation_id = "listTeams",
+    tag = "teams",
+    responses((status = 200, description = "All teams, by name", body = Teams))
+)]
+pub(super) async fn list(State(app): Daemon) -> Result<Response, Failure> {
+    Ok(json::ok(&all(&app).await?))
+}
+
+/// Read the teams' file again
+///
+/// Waits until every team is ready. What is wrong leaves everything as it was.
+#[utoipa::path(
+    post,
+    path = "/api/teams/reload",
+    operation_id = "reloadTeams",
+    tag = "teams",
+    responses(
+        (status = 200, description = "All teams, by name", body = Teams),
+        (status = 422, description = "The file does not say what it should"),
+        (status = 502, description = "The agent of a team did not start"),
+    )
+)]
+pub(super) async fn reload(State(app): Daemon) -> Result<Response, Failure> {
+    app.teams.reload(&app.engine).await?;
+    Ok(json::ok(&all(&app).await?))
+}
+
+async fn all(app: &App) -> Result<Teams, Failure> {
+    let statuses = app.engine.team_statuses(None).await?;
+    Ok(Teams { teams: statuses.iter().map(view::team).collect() })
+}
+
+/// Show how a team stands
+#[utoipa::path(
+    get,
+    path = "/api/teams/{team}/status",
+    operation_id = "showTeam",
+    tag = "teams",
+    params(("team" = String, Path, description = "Its name")),
+    responses(
+        (status = 200, description = "The team and its conversations", body = TeamStatus),
+        (status = 404, description = "There is no such team"),
+    )
+)]
+pub(super) async fn status(
+    State(app): Daemon,
+    Written(team): Written,
+) -> Result<Response, Failure> {
+    let status = app.engine.team_statuses(Some(&named(&team)?)).await?.pop();
+    let status = status.ok_or_else(|| Failure::internal("a team was there and is not"))?;
+    Ok(json::ok(&view::status(status)))
+}
+
+/// Ask a team
+///
+/// Waits for the answer as long as `timeout` says. Only the status `answered` is an answer.
+#[utoipa::path(
+    post,
+    path = "/api/teams/{team}/ask",
+    operation_id = "askTeam",
+    tag = "teams",
+    params(("team" = String, Path, description = "Its name")),
+    request_body = TeamQuestion,
+    responses(
+        (status = 200, description = "What became of the question", body = TeamAnswer),
+        (status = 202, description = "The team works on, or will", body = TeamAnswer),
+        (status = 404, description = "There is no such team"),
+        (status = 409, description = "The ask would go round in a circle, or too far"),
+        (status = 429, description = "As many questions wait as may, or were asked lately"),
+        (status = 502, description = "The agent of the team did not start"),
+    )
+)]
+pub(super) async fn ask(
+    State(app): Daemon,
+    Written(team): Written,
+    Json(question): Json<TeamQuestion>,
+) -> Result<Response, Failure> {
+    answered(&app.engine, &team, question).await
+}
+
+/// Send a team a message
+///
+/// The same as asking, with an answer that need not be waited for.
+#[utoipa::path(
+    post,
+    path = "/api/teams/{team}/send",
+    operation_id = "sendToTeam",
+    tag = "teams",
+    params(("team" = String, Path, description = "Its name")),
+    request_body = TeamMessage,
+    responses(
+        (status = 200, description = "What became of the message", body = TeamAnswer),
+        (status = 202, description = "The team works on, or will", body = TeamAnswer),
+        (status = 404, description = "There is no such team"),
+        (status = 409, description = "The ask would go round in a circle, or too far"),
+        (status = 429, description = "As many questions wait as may, or were asked lately"),
+        (status = 502, description = "The agent of the team did not start"),
+    )
+)]
+pub(super) async fn send(
+    State(app): Daemon,
+    Written(team): Written,
+    Json(message): Json<TeamMessage>,
+) -> Result<Response, Failure> {
+    answered(&app.engine, &team, message.into()).await
+}
+
+async fn answered(
+    engine: &Engine,
+    team: &str,
+    question: TeamQuestion,
+) -> Result<Response, Failure> {
+    let caller = Caller::Outside { team: question.from_team.as_deref().map(named).transpose()? };
+    let answer = ask_team(engine, caller, team, question).await?;
+    let status = match answer.status {
+        AnswerStatus::Answered | AnswerStatus::Failed => StatusCode::OK,
+        AnswerStatus::Queued | AnswerStatus::TimedOut => StatusCode::ACCEPTED,
+    };
+    Ok(json::answer(status, &answer))
+}
+
+/// Asks a team on behalf of a caller.
+pub(crate) async fn ask_team(
+    engine: &Engine,
+    caller: Caller,
+    team: &str,
+    question: TeamQuestion,
+) -> Result<TeamAnswer, Failure> {
+    let TeamQuestion { question, from_team: _, thread, timeout } = question;
+    let wait = Wait::from_millis(timeout.unwrap_or(0)).ok_or_else(|| {
+        Failure::invalid("timeout must be -1 (return at once), 0 (wait), or milliseconds")
+    })?;
+    let ask = TeamAsk { caller, to: named(team)?, thread, question, wait };
+    Ok(view::answer(engine.ask_team(ask).await?))
+}
+
+/// Which question is wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Asked {
+    /// The team that asked; nobody's, if nothing is said.
+    from: Option<String>,
+    /// In which thread.
+    thread: Option<String>,
+    /// Where the question is in its session; the last one, if nothing is said.
+    #[serde(default, deserialize_with = "query::within::<_, 1, 9_007_199_254_740_991>")]
+    #[param(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
+    seq: Option<u64>,
+}
+
+/// Show what has become of a question
+///
+/// Also of one for whose answer nobody waited.
+#[utoipa::path(
+    get,
+    path = "/api/teams/{team}/report",
+    operation_id = "reportOfTeam",
+    tag = "teams",
+    params(("team" = String, Path, description = "The team that was asked"), Asked),
+    responses(
+        (status = 200, description = "The question, and its answer so far", body = TeamReport),
+        (status = 404, description = "There is no such team, or it was never asked so"),
+    )
+)]
+pub(super) async fn report(
+    State(app): Daemon,
+    Written(team): Written,
+    Query(asked): Query<Asked>,
+) -> Result<Response, Failure> {
+    let pair = pair(&app.engine, &team, asked.from.as_deref(), asked.thread)?;
+    let report = app.engine.team_report(&pair, asked.seq.map(Seq::new)).await?;
+    Ok(json::ok(&view::report(report)))
+}
+
+/// Stop what a team works on for somebody
+///
+/// What waits behind it is stopped, too.
+#[utoipa::path(
+    post,
+    path = "/api/teams/{team}/cancel",
+    operation_id = "cancelTeam",
+    tag = "teams",
+    params(("team" = String, Path, description = "The team that was asked")),
+    request_body = Option<TeamCancel>,
+    responses(
+        (status = 200, description = "The agent was told to stop", body = TeamSession),
+        (status = 404, description = "There is no such team, or it was never asked so"),
+        (status = 409, description = "It works on nothing"),
+    )
+)]
+pub(super) async fn cancel(
+    State(app): Daemon,
+    Written(team): Written,
+    MaybeJson(cancel): MaybeJson<TeamCancel>,
+) -> Result<Response, Failure> {
+    let pair = pair(&app.engine, &team, cancel.from_team.as_deref(), cancel.thread)?;
+    Ok(json::ok(&view::session(app.engine.cancel_pair(&pair).await?)))
+}
+
+/// Stop the processes of a team that work on nothing
+///
+/// Whoever asks it next wakes it.
+#[utoipa::path(
+    post,
+    path = "/api/teams/{team}/sleep",
+    operation_id = "sleepTeam",
+    tag = "teams",
+    params(("team" = String, Path, description = "Its name")),
+    responses(
+        (status = 200, description = "How many processes were stopped", body = StoppedAgents),
+        (status = 404, description = "There is no such team"),
+    )
+)]
+pub(super) async fn sleep(State(app): Daemon, Written(team): Written) -> Result<Response, Failure> {
+    let processes = app.engine.sleep_team(&named(&team)?).await?;
+    Ok(json::ok(&view::stopped(Stopped { sessions: 0, processes })))
+}
+
+/// Start the process of a team
+///
+/// So that the next answer need not wait for it.
+#[utoipa::path(
+    post,
+    path = "/api/teams/{team}/wake",
+    operation_id = "wakeTeam",
+    tag = "teams",
+    params(("team" = String, Path, description = "Its name")),
+    responses(
+        (status = 200, description = "The conversation that is ready", body = TeamSession),
+        (status = 404, description = "There is no such team"),
+        (status = 502, description = "Its agent did not start"),
+    )
+)]
+pub(super) async fn wake(State(app): Daemon, Written(team): Written) -> Result<Response, Failure> {
+    Ok(json::ok(&view::session(app.engine.wake_team(&named(&team)?).await?)))
+}
+
+/// Stop everything that any agent does
+///
+/// Turns that run and turns that wait are cancelled, and all agents are stopped. Sessions stay, and go on with the next
+/// prompt.
+#[utoipa::path(
+    post,
+    path = "/api/agents/stop",
+    operation_id = "stopAgents",
+    tag = "agents",
+    responses((status = 200, description = "What was stopped", body = StoppedAgents))
+)]
+pub(super) async fn stop_agents(State(app): Daemon) -> Result<Response, Failure> {
+    tracing::warn!("all agents are stopped, as somebody wished");
+    Ok(json::ok(&view::stopped(app.engine.stop_agents().await?)))
+}
+
+/// The name of a team.
+pub(crate) fn named(text: &str) -> Result<TeamName, Failure> {
+    Ok(text.parse::<TeamName>().map_err(Error::from)?)
+}
+
+/// Who asks whom, of teams that there are.
+pub(crate) fn pair(
+    engine: &Engine,
+    team: &str,
+    from: Option<&str>,
+    thread: Option<String>,
+) -> Result<Pair, Failure> {
+    let (from, to) = (from.map(named).transpose()?, named(team)?);
+    let known = engine.teams();
+    for name in from.iter().chain([&to]) {
+        if !known.iter().any(|team| team.name == *name) {
+            let name = name.to_string();
+            return Err(Error::from(convoke_core::Invalid::UnknownTeam { name }).into());
+        }
+    }
+    Ok(Pair { from, to, thread })
+}

@@ -1,0 +1,14 @@
+//! The whole server with a real engine and scripted agents, called without a network.
+
+mod bodies;
+mod doors;
+mod inbox;
+mod mcp;
+mod messages;
+mod page;
+mod repos;
+mod scene;
+mod sessions;
+mod shape;
+mod socket;
+mod stories;

@@ -1,0 +1,127 @@
+//! Who is let in, and what every answer carries.
+
+use axum::body::Body;
+use axum::http::{Method, Request};
+use convoke_engine::Key;
+
+use super::scene::{Answer, HOST, KEY, Scene};
+
+async fn ask(scene: &Scene, path: &str, headers: &[(&str, &str)]) -> Answer {
+    let mut request = Request::get(path);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    Answer::of(scene.send(request.body(Body::empty()).unwrap()).await).await
+}
+
+#[tokio::test]
+async fn s8_without_the_token_nothing_is_told_but_that_the_daemon_lives() {
+    let scene = Scene::new().await;
+    for path in
+        ["/api/sessions", "/api/openapi.json", "/metrics", "/ws", "/mcp", "/nope", "/api/nope"]
+    {
+        let answer = ask(&scene, path, &[]).await;
+        assert!(answer.problem().starts_with("401 unauthorized: "), "{path}");
+        assert_eq!(answer.header("www-authenticate"), "Bearer realm=\"convoke\"", "{path}");
+        let answer = ask(&scene, path, &[("authorization", "Bearer 0123")]).await;
+        assert_eq!(answer.status, 401, "{path}");
+    }
+    let answer = ask(&scene, "/healthz", &[]).await;
+    assert_eq!((answer.status, &*answer.body), (200, r#"{"status":"ok"}"#));
+}
+
+#[tokio::test]
+async fn a_foreign_host_or_origin_is_turned_away_everywhere() {
+    let scene = Scene::new().await;
+    let token = format!("Bearer {}", scene.token.as_str());
+    let token = ("authorization", token.as_str());
+    for path in ["/", "/healthz", "/api/sessions", "/ws", "/mcp", "/assets/icon.svg"] {
+        let answer = ask(&scene, path, &[token, ("host", "evil.example:7717")]).await;
+        assert_eq!(
+            answer.problem(),
+            "403 forbidden: the Host 'evil.example:7717' is not this daemon"
+        );
+        let answer = ask(&scene, path, &[token, ("origin", "http://evil.example")]).await;
+        assert_eq!(
+            answer.problem(),
+            "403 forbidden: the Origin 'http://evil.example' is not this daemon's page"
+        );
+    }
+    let own = format!("http://{HOST}");
+    assert_eq!(ask(&scene, "/api/sessions", &[token, ("origin", &own)]).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_link_becomes_a_cookie_and_leaves_the_address_bar() {
+    let scene = Scene::new().await;
+    let link = format!("/?token={}", scene.token.as_str());
+    let answer = ask(&scene, &link, &[]).await;
+    assert_eq!((answer.status, answer.header("location")), (303, "/"));
+    let cookie = answer.header("set-cookie").to_owned();
+    let (pair, rest) = cookie.split_once("; ").unwrap();
+    assert_eq!(rest, "Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000");
+    assert!(!pair.contains(scene.token.as_str()));
+    assert_eq!(ask(&scene, "/", &[("cookie", pair)]).await.status, 200);
+    assert_eq!(ask(&scene, "/api/sessions", &[("cookie", pair)]).await.status, 200);
+    let (_, value) = pair.split_once('=').unwrap();
+    let as_token = format!("Bearer {value}");
+    assert_eq!(ask(&scene, "/api/sessions", &[("authorization", &as_token)]).await.status, 401);
+    let answer = ask(&scene, "/s/abcd?x=1&token=0123", &[]).await;
+    assert_eq!((answer.status, answer.header("set-cookie")), (401, ""));
+    assert!(answer.body.contains("not signed in"), "{}", answer.body);
+}
+
+#[tokio::test]
+async fn the_key_of_a_session_opens_its_tools_and_nothing_else() {
+    let scene = Scene::new().await;
+    let session = scene.session().await.parse().unwrap();
+    let bearer = |key: [u8; 32]| format!("Bearer {}", Key::new(key).token(session));
+    let (own, stranger) = (bearer(KEY), bearer([1; 32]));
+    assert_eq!(ask(&scene, "/mcp", &[("authorization", &stranger)]).await.status, 401);
+    // The method is wrong, which only they hear whom the gate lets in.
+    assert_eq!(ask(&scene, "/mcp", &[("authorization", &own)]).await.status, 405);
+    for path in ["/api/sessions", "/ws", "/", "/metrics"] {
+        let answer = ask(&scene, path, &[("authorization", &own)]).await;
+        let said = "403 forbidden: the key of a session opens /mcp and nothing else";
+        assert_eq!(answer.problem(), said, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn every_answer_carries_what_keeps_browsers_from_mischief() {
+    let scene = Scene::new().await;
+    for (path, status) in
+        [("/healthz", 200), ("/api/sessions", 401), ("/", 401), ("/assets/nope.js", 404)]
+    {
+        let answer = ask(&scene, path, &[("x-request-id", "mine-1")]).await;
+        assert_eq!(answer.status, status, "{path}");
+        assert_eq!(answer.header("x-request-id"), "mine-1");
+        let names = [
+            "content-security-policy",
+            "x-content-type-options",
+            "referrer-policy",
+            "cross-origin-resource-policy",
+        ];
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(names.map(|name| answer.header(name)).join("\n"), @r"
+            default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; font-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'
+            nosniff
+            no-referrer
+            same-origin
+            ");
+        }
+    }
+    let answer = ask(&scene, "/healthz", &[("x-request-id", "not fine")]).await;
+    assert_ne!(answer.header("x-request-id"), "not fine");
+    assert!(!answer.header("x-request-id").is_empty());
+}
+
+#[tokio::test]
+async fn an_unknown_path_and_a_wrong_method_are_problems_too() {
+    let scene = Scene::new().await;
+    let answer = scene.get("/api/nope").await;
+    assert_eq!(answer.problem(), "404 not_found: there is nothing at this path");
+    let answer = scene.call(Method::PUT, "/api/repos", None).await;
+    assert_eq!((answer.status, answer.header("allow")), (405, "POST,GET,HEAD"));
+    assert!(answer.problem().starts_with("405 invalid: "));
+}

@@ -1,0 +1,222 @@
+//! Sessions over REST.
+
+use axum::http::Method;
+use convoke_testkit::agent::{Script, Step};
+use serde_json::{Value, json};
+
+use super::scene::{AGENT, Scene};
+
+#[tokio::test]
+async fn s8_a_session_is_created_listed_and_shown() {
+    let scene = Scene::new().await;
+    let project = scene.project().await;
+    let body = json!({"repoId": project, "agent": AGENT});
+    let begun = scene.post("/api/sessions", body).await;
+    insta::assert_snapshot!(scene.told(&begun), @r#"
+    201
+    {
+      "activity": "idle",
+      "agent": "scripted",
+      "agentSessionId": "s1",
+      "archived": false,
+      "createdAt": "[time]",
+      "id": "[id]",
+      "lastActiveAt": "[time]",
+      "messageCount": 0,
+      "metadata": {},
+      "repoId": "[id]",
+      "status": "active",
+      "title": "New Session",
+      "updatedAt": "[time]"
+    }
+    "#);
+    let id = begun.json()["id"].as_str().unwrap().to_owned();
+    assert_eq!(begun.header("location"), format!("/api/sessions/{id}"));
+    let listed = scene.get("/api/sessions").await.json();
+    assert_eq!(listed, json!({"sessions": [begun.json()], "total": 1, "limit": 20, "offset": 0}));
+    for name in
+        [id.clone(), id[..8].to_owned(), "scripted:s1".to_owned(), "scripted%3As1".to_owned()]
+    {
+        let shown = scene.get(&format!("/api/sessions/{name}")).await.json();
+        assert_eq!((&shown["id"], &shown["messages"]), (&json!(id), &json!([])), "{name}");
+        assert_eq!(shown["repo"]["id"], json!(project));
+    }
+    let repo = format!("/api/sessions?repoId={project}&status=active,error&limit=1&offset=1");
+    let listed = scene.get(&repo).await.json();
+    assert_eq!(listed, json!({"sessions": [], "total": 1, "limit": 1, "offset": 1}));
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_told_apart() {
+    let scene = Scene::new().await;
+    let project = scene.project().await;
+    let unknown = "11111111-1111-4111-8111-111111111111";
+    let told = [
+        scene.get("/api/sessions/nope").await,
+        scene.get("/api/sessions/ab").await,
+        scene.get(&format!("/api/sessions/{unknown}")).await,
+        scene.get("/api/sessions/x%3Ay").await,
+        scene.get("/api/sessions/%C3%B8%3Ay").await,
+        scene.get("/api/sessions/%FF").await,
+        scene.post("/api/sessions", json!({"repoId": unknown})).await,
+        scene.post("/api/sessions", json!({"repoId": project, "agent": "nobody"})).await,
+        scene.post("/api/sessions", json!({"repoId": project, "agent": "../x"})).await,
+    ];
+    insta::assert_snapshot!(told.map(|answer| answer.problem()).join("\n"), @r"
+    404 session_not_found: there is no session nope
+    404 session_not_found: there is no session ab
+    404 session_not_found: there is no session 11111111-1111-4111-8111-111111111111
+    404 session_not_found: there is no session x:y
+    404 session_not_found: there is no session ø:y
+    422 invalid: Invalid URL: Invalid UTF-8 in `id`
+    404 repo_not_found: there is no project 11111111-1111-4111-8111-111111111111
+    404 unknown_agent: there is no agent called nobody
+    422 invalid_id: Invalid agent name: ../x
+    ");
+}
+
+#[tokio::test]
+async fn s8_a_prompt_is_answered_at_once_and_the_agent_later() {
+    let script = Script::new().turn([Step::Stream(vec!["Hi ".to_owned(), "there".to_owned()])]);
+    let scene = Scene::with(&script, |_| {}).await;
+    let session = scene.session().await;
+    let messages = scene.turn(&session, "hello").await;
+    let said: Vec<String> = messages
+        .iter()
+        .map(|message| format!("{} {} {}", message["seq"], message["role"], message["content"]))
+        .collect();
+    insta::assert_snapshot!(said.join("\n"), @r#"
+    1 "user" {"text":"hello","type":"text"}
+    2 "agent" {"partial":true,"text":"Hi ","type":"text"}
+    3 "agent" {"partial":true,"text":"there","type":"text"}
+    4 "agent" {"partial":false,"text":"","type":"text"}
+    5 "system" {"event":"turn_ended","stopReason":"end_turn","text":"The turn ended.","turn":1,"type":"notice"}
+    "#);
+    let shown = scene.get(&format!("/api/sessions/{session}")).await.json();
+    assert_eq!(shown["messages"], Value::Array(messages));
+    assert_eq!(shown["title"], "hello");
+    let prompted =
+        scene.post(&format!("/api/sessions/{session}/prompt"), json!({"text": " "})).await;
+    assert_eq!(prompted.json()["code"], "empty_prompt");
+    assert_eq!(prompted.status, 422);
+}
+
+#[tokio::test]
+async fn s3_a_session_is_completed_resumed_and_cancelled() {
+    let scene = Scene::new().await;
+    let session = scene.session().await;
+    let post = |action: &'static str, body: Value| {
+        let path = format!("/api/sessions/{session}/{action}");
+        let scene = &scene;
+        async move {
+            let answer = scene.post(&path, body).await;
+            let told = answer.json();
+            let word = |name: &str| told[name].as_str().unwrap_or_default().to_owned();
+            format!(
+                "{action}: {} {}{} {}",
+                answer.status,
+                word("status"),
+                word("code"),
+                told["metadata"]
+            )
+        }
+    };
+    let prompt = json!({"text": "x"});
+    let mut told = vec![
+        post("cancel", json!({})).await,
+        post("resume", json!({})).await,
+        post("complete", json!({})).await,
+        post("complete", json!({})).await,
+        post("prompt", prompt.clone()).await,
+        post("resume", json!({})).await,
+    ];
+    let path = format!("/api/sessions/{session}");
+    let cancelled = scene.call(Method::DELETE, &path, None).await;
+    told.push(format!("delete: {} {}", cancelled.status, cancelled.json()["status"]));
+    told.push(post("prompt", prompt).await);
+    told.push(post("resume", json!({})).await);
+    let again = scene.call(Method::DELETE, &path, None).await;
+    told.push(format!("delete: {} {}", again.status, again.json()["code"]));
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    cancel: 409 no_turn null
+    resume: 409 session_active null
+    complete: 200 completed {"reason":"user"}
+    complete: 409 session_ended null
+    prompt: 409 session_ended null
+    resume: 200 active {}
+    delete: 200 "cancelled"
+    prompt: 409 session_cancelled null
+    resume: 409 session_cancelled null
+    delete: 409 "session_cancelled"
+    "#);
+    let events: Vec<Value> = scene
+        .get(&format!("{path}/messages"))
+        .await
+        .json()
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["content"]["text"].clone())
+        .collect();
+    assert_eq!(
+        events,
+        [
+            "The session was completed (user).",
+            "The session was taken up again.",
+            "The session was cancelled (user).",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_session_is_renamed_and_archived() {
+    let scene = Scene::new().await;
+    let session = scene.session().await;
+    let path = format!("/api/sessions/{session}");
+    let patch = |body: Value| scene.call(Method::PATCH, &path, Some(body));
+    let patched = patch(json!({"title": " A title ", "archived": true})).await.json();
+    assert_eq!((&patched["title"], &patched["archived"]), (&json!("A title"), &json!(true)));
+    assert_eq!(scene.get("/api/sessions").await.json()["total"], 0);
+    assert_eq!(scene.get("/api/sessions?archived=true").await.json()["total"], 1);
+    assert_eq!(patch(json!({"archived": true})).await.status, 200);
+    assert_eq!(patch(json!({"archived": false})).await.json()["archived"], false);
+    assert_eq!(patch(json!({"title": ""})).await.json()["code"], "invalid_title");
+    assert_eq!(patch(json!({"title": "x".repeat(201)})).await.json()["code"], "invalid_title");
+    assert_eq!(patch(json!({})).await.json()["title"], "A title");
+}
+
+#[tokio::test]
+async fn s9_at_the_limit_one_is_told_when_to_come_back() {
+    let scene = Scene::with(&Script::new(), |settings| settings.sessions_max = 1).await;
+    let session = scene.session().await;
+    let project = scene.get("/api/repos").await.json()["repos"][0]["id"].clone();
+    let body = json!({"repoId": project});
+    let refused = scene.post("/api/sessions", body.clone()).await;
+    insta::assert_snapshot!(scene.told(&refused), @r#"
+    429
+    {
+      "code": "too_many_sessions",
+      "detail": "1 sessions are active, which is the limit",
+      "hint": "complete or cancel a session, wait for one to be idle long enough, or raise sessions.max_active",
+      "status": 429,
+      "title": "Too Many Requests",
+      "type": "about:blank"
+    }
+    "#);
+    assert_eq!(refused.header("retry-after"), "60");
+    scene.post(&format!("/api/sessions/{session}/complete"), json!({})).await;
+    assert_eq!(scene.post("/api/sessions", body).await.status, 201);
+    let resumed = scene.post(&format!("/api/sessions/{session}/resume"), json!({})).await;
+    assert_eq!(resumed.status, 429);
+}
+
+#[tokio::test]
+async fn an_agent_that_does_not_start_is_not_our_fault() {
+    let script = Script::new().on("session/new", [Step::fail(-32000, "log in first")]);
+    let scene = Scene::with(&script, |_| {}).await;
+    let project = scene.project().await;
+    let answer = scene.post("/api/sessions", json!({"repoId": project})).await;
+    assert_eq!((answer.status, &answer.json()["code"]), (502, &json!("agent_failed")));
+    assert!(answer.problem().contains("log in first"), "{}", answer.body);
+    assert_eq!(scene.get("/api/sessions").await.json()["total"], 0);
+}

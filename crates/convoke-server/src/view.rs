@@ -1,0 +1,110 @@
+//! What the engine knows, in the words of the wire.
+
+pub(crate) mod teams;
+
+use convoke_api::bodies::{Activity, Agent, Circumstances, InboxItem, InboxKind, Repo, Session};
+use convoke_api::entry::{AskedQuestion, Permission};
+use convoke_api::frames::SessionItem;
+use convoke_core::request::Request;
+use convoke_core::title::UNTITLED;
+use convoke_engine::{Item, ListedAgent, Project, SessionView};
+
+/// A session as REST shows it.
+pub(crate) fn session(view: SessionView) -> Session {
+    let SessionView { stored, activity } = view;
+    let summary = stored.summary;
+    Session {
+        id: stored.id,
+        repo_id: stored.project_id,
+        agent: stored.agent,
+        agent_session_id: stored.agent_session_id,
+        title: summary.title.unwrap_or_else(|| UNTITLED.to_owned()),
+        status: summary.status,
+        archived: summary.archived,
+        created_at: stored.created_at,
+        updated_at: summary.updated_at,
+        last_active_at: summary.last_active_at,
+        message_count: summary.last_seq.get(),
+        metadata: Circumstances { reason: summary.reason },
+        activity: match activity {
+            convoke_engine::Activity::Idle => Activity::Idle,
+            convoke_engine::Activity::Running => Activity::Running,
+            convoke_engine::Activity::Waiting => Activity::Waiting,
+        },
+    }
+}
+
+/// A session as the socket shows it.
+pub(crate) fn session_item(view: SessionView) -> SessionItem {
+    session(view).into()
+}
+
+/// A project.
+pub(crate) fn repo(project: Project) -> Repo {
+    Repo {
+        id: project.id,
+        name: project.name,
+        path: project.path.display().to_string(),
+        added_at: project.added_at,
+    }
+}
+
+/// An agent of the catalogue.
+pub(crate) fn agent(listed: ListedAgent) -> Agent {
+    let ListedAgent { agent, program } = listed;
+    Agent {
+        name: agent.name,
+        title: agent.title,
+        badge: agent.badge,
+        // Its variants are called as the configuration calls them, but for the capital.
+        protocol: format!("{:?}", agent.protocol).to_lowercase(),
+        installed: program.is_some(),
+        path: program.map(|path| path.display().to_string()),
+        version: None,
+        install: agent.install,
+    }
+}
+
+/// By which id a session is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// Its own.
+    Own,
+    /// The canonical one.
+    Canonical,
+}
+
+/// Something that waits for the human.
+pub(crate) fn inbox_item(item: Item, naming: Naming) -> InboxItem {
+    let session = item.session.map(session_item);
+    let (kind, title, permission, questions) = match &item.request {
+        Request::Permission(record) => {
+            (InboxKind::Permission, record.title.clone(), Some(Permission::from(record)), None)
+        }
+        Request::Questions(record) => {
+            let first = record.questions.first();
+            let title = first.map(|it| if it.title.is_empty() { &it.prompt } else { &it.title });
+            let questions = record.questions.iter().map(AskedQuestion::from).collect();
+            (InboxKind::Questions, title.cloned().unwrap_or_default(), None, Some(questions))
+        }
+    };
+    InboxItem {
+        id: item.request.id(),
+        kind,
+        session_id: session.as_ref().map(|session| match naming {
+            Naming::Own => session.uid.to_string(),
+            Naming::Canonical => session.id.clone(),
+        }),
+        uid: session.as_ref().map(|session| session.uid),
+        title,
+        created_at: item.asked_at,
+        agent: session.map(|session| session.cli_type),
+        project: item.project.as_ref().map(|project| project.name.clone()),
+        project_id: item.project.map(|project| project.id),
+        permission,
+        questions,
+        asked_by: item.asked_by,
+        working_directory: item.working_directory,
+        status: item.request.status(),
+    }
+}

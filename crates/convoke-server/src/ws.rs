@@ -1,0 +1,57 @@
+//! The WebSocket of the page and of whoever else wants to see sessions live. See `docs/interfaces/websocket.md`.
+
+mod asking;
+mod carry;
+mod history;
+mod news;
+mod socket;
+mod subscription;
+mod words;
+
+use axum::extract::State;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::http::StatusCode;
+use axum::response::Response;
+use convoke_api::bodies::code;
+
+use crate::failure::Failure;
+use crate::rest::Daemon;
+
+pub(crate) use news::News;
+
+/// Bytes of one frame of a client's; a longer one ends the socket.
+const FRAME_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes that wait to be sent before sending waits for the client.
+const WRITE_BUFFER: usize = 128 * 1024;
+
+/// Whether entries carry `html`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Render {
+    /// Only the words.
+    Plain,
+    /// The words and how they look.
+    Html,
+}
+
+impl Render {
+    fn asked(render: Option<bool>) -> Self {
+        if render == Some(true) { Self::Html } else { Self::Plain }
+    }
+}
+
+/// Opens a socket.
+pub(crate) async fn open(
+    State(app): Daemon,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, Failure> {
+    let upgrade = upgrade.map_err(|rejection| {
+        let detail = format!("this path is a WebSocket: {}", rejection.body_text());
+        Failure::new(StatusCode::BAD_REQUEST, code::INVALID, detail)
+    })?;
+    let upgrade = upgrade
+        .max_message_size(FRAME_BYTES_MAX)
+        .max_frame_size(FRAME_BYTES_MAX)
+        .write_buffer_size(WRITE_BUFFER);
+    Ok(upgrade.on_upgrade(move |socket| socket::converse(socket, app)))
+}

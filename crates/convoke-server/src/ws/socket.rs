@@ -1,0 +1,243 @@
+//! One socket, one task: what the client says, what it follows, and what everybody is told.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
+use convoke_api::frames::{ClientFrame, Envelope, ServerFrame};
+use convoke_core::id::SessionId;
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt as _, SinkExt as _};
+use tokio::sync::broadcast;
+use tokio::time::{Instant, MissedTickBehavior};
+
+use super::asking::{Answered, Asking};
+use super::carry::Reply;
+use super::news::Item;
+use super::subscription::{Frames, Subscription};
+use crate::app::App;
+
+/// How long a client may take to read what was sent; then it is cut off, and comes back when it can.
+const SEND_TIMEOUT: Duration = Duration::from_secs(10);
+/// How often a client is asked whether it is still there.
+const PING: Duration = Duration::from_secs(30);
+/// How long a client may be silent; it answers every ping.
+const SILENCE_MAX: Duration = Duration::from_secs(90);
+/// Sessions that one socket follows at most.
+const SESSIONS_MAX: usize = 64;
+
+/// RFC 6455: the server is about to stop.
+const GOING_AWAY: u16 = 1001;
+/// IANA: come again later, there is more to say than was read.
+const TRY_AGAIN: u16 = 1013;
+
+/// Talks with a client until either goes away.
+pub(super) async fn converse(socket: WebSocket, app: Arc<App>) {
+    let mut task = SocketTask {
+        socket,
+        news: app.news.listen(),
+        asking: Asking::new(Arc::clone(&app)),
+        followed: Vec::new(),
+        heard: Instant::now(),
+        app,
+    };
+    if let Ended::Close(code, reason) = task.run().await {
+        let frame = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
+        let farewell = task.socket.send(Message::Close(Some(frame)));
+        // A client that is gone, or does not read, hears it from its own system.
+        tokio::time::timeout(Duration::from_millis(200), farewell).await.ok();
+    }
+}
+
+struct SocketTask {
+    app: Arc<App>,
+    socket: WebSocket,
+    news: broadcast::Receiver<Item>,
+    asking: Asking,
+    followed: Vec<Followed>,
+    /// When the client last said anything.
+    heard: Instant,
+}
+
+/// A subscription that waits for its next frames.
+struct Followed {
+    session: SessionId,
+    next: BoxFuture<'static, (Subscription, Frames)>,
+}
+
+/// Why a conversation ends.
+enum Ended {
+    /// The client went away, or does not read.
+    Gone,
+    /// We end it, with this code and for this reason.
+    Close(u16, &'static str),
+}
+
+/// Something that the task has to do something about.
+enum Happened {
+    Said(Option<Result<Message, axum::Error>>),
+    Answered(Answered),
+    Followed(Box<Subscription>, Frames),
+    News(Result<Item, broadcast::error::RecvError>),
+    Tick,
+    Stop,
+}
+
+impl SocketTask {
+    async fn run(&mut self) -> Ended {
+        let mut ticks = tokio::time::interval(PING);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let stop = self.app.stop.clone();
+            let has_room = self.asking.has_room();
+            let happened = tokio::select! {
+                said = self.socket.recv(), if has_room => Happened::Said(said),
+                answered = self.asking.next() => Happened::Answered(answered),
+                (subscription, frames) = poll_fn(|context| next(&mut self.followed, context)) => {
+                    Happened::Followed(Box::new(subscription), frames)
+                }
+                item = self.news.recv() => Happened::News(item),
+                _ = ticks.tick() => Happened::Tick,
+                () = stop.cancelled() => Happened::Stop,
+            };
+            if let Err(ended) = self.handle(happened).await {
+                return ended;
+            }
+        }
+    }
+
+    async fn handle(&mut self, happened: Happened) -> Result<(), Ended> {
+        match happened {
+            Happened::Said(Some(Ok(message))) => self.said(message).await,
+            Happened::Said(Some(Err(_)) | None) => Err(Ended::Gone),
+            Happened::Answered(answered) => self.answer(answered).await,
+            Happened::Followed(subscription, frames) => {
+                if !subscription.has_ended() {
+                    self.follow(*subscription);
+                }
+                self.send(frames).await
+            }
+            Happened::News(Ok(Item::Frame(text))) => self.put([Message::Text(text)]).await,
+            Happened::News(Ok(Item::Lost) | Err(broadcast::error::RecvError::Lagged(_))) => {
+                Err(Ended::Close(TRY_AGAIN, "fell behind; open again"))
+            }
+            Happened::News(Err(broadcast::error::RecvError::Closed)) | Happened::Stop => {
+                Err(Ended::Close(GOING_AWAY, "the daemon stops"))
+            }
+            Happened::Tick if self.heard.elapsed() > SILENCE_MAX => Err(Ended::Gone),
+            Happened::Tick => self.put([Message::Ping(Default::default())]).await,
+        }
+    }
+
+    async fn said(&mut self, message: Message) -> Result<(), Ended> {
+        self.heard = Instant::now();
+        let text = match message {
+            Message::Text(text) => text,
+            Message::Binary(_) => {
+                let frame = error("a message is a text frame, not a binary one".to_owned(), None);
+                return self.send(vec![Envelope::push(frame)]).await;
+            }
+            Message::Ping(_) | Message::Pong(_) => return Ok(()),
+            Message::Close(_) => return Err(Ended::Gone),
+        };
+        let Envelope { request_id, frame } = ClientFrame::read(&text);
+        match frame {
+            Ok(frame) => {
+                self.asking.take(Envelope { request_id, frame });
+                Ok(())
+            }
+            Err(malformed) => {
+                let frame = error(malformed.to_string(), None);
+                self.send(vec![Envelope { request_id, frame }]).await
+            }
+        }
+    }
+
+    async fn answer(&mut self, answered: Answered) -> Result<(), Ended> {
+        let Envelope { request_id, frame: reply } = answered;
+        let frames = match reply {
+            Ok(Reply::Say(frames)) => frames,
+            Ok(Reply::Follow(subscription, frames)) => {
+                self.leave(subscription.session());
+                if self.followed.len() >= SESSIONS_MAX {
+                    let hint = Some("close some of them first".to_owned());
+                    vec![error(format!("one socket follows at most {SESSIONS_MAX} sessions"), hint)]
+                } else {
+                    self.follow(*subscription);
+                    frames
+                }
+            }
+            Ok(Reply::Leave(session, frame)) => {
+                self.leave(session);
+                vec![*frame]
+            }
+            Err(failure) => {
+                if let Some(chain) = failure.chain() {
+                    tracing::error!("{chain}");
+                }
+                let (message, hint) = failure.told();
+                vec![error(message.to_owned(), hint.map(ToOwned::to_owned))]
+            }
+        };
+        let envelope = |frame| Envelope { request_id: request_id.clone(), frame };
+        self.send(frames.into_iter().map(envelope).collect()).await
+    }
+
+    fn follow(&mut self, subscription: Subscription) {
+        let session = subscription.session();
+        self.followed.push(Followed { session, next: subscription.next().boxed() });
+    }
+
+    fn leave(&mut self, session: SessionId) {
+        self.followed.retain(|followed| followed.session != session);
+    }
+
+    async fn send(&mut self, frames: Frames) -> Result<(), Ended> {
+        let mut messages = Vec::with_capacity(frames.len());
+        for frame in frames {
+            match frame.to_text() {
+                Ok(text) => messages.push(Message::Text(text.into())),
+                Err(error) => tracing::error!("a frame cannot be written: {error}"),
+            }
+        }
+        self.put(messages).await
+    }
+
+    /// Sends, and waits until the client's system has taken it. Nothing is queued beyond that.
+    async fn put(&mut self, messages: impl IntoIterator<Item = Message>) -> Result<(), Ended> {
+        let socket = &mut self.socket;
+        let sending = async move {
+            for message in messages {
+                socket.feed(message).await?;
+            }
+            socket.flush().await
+        };
+        match tokio::time::timeout(SEND_TIMEOUT, sending).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(Ended::Gone),
+            Err(_) => {
+                tracing::info!("cut off a socket that does not read");
+                Err(Ended::Gone)
+            }
+        }
+    }
+}
+
+const fn error(message: String, hint: Option<String>) -> ServerFrame {
+    ServerFrame::Error { message, hint }
+}
+
+/// The frames of the first subscription that has some. Whoever had some goes to the end of the line.
+fn next(followed: &mut Vec<Followed>, context: &mut Context<'_>) -> Poll<(Subscription, Frames)> {
+    for index in 0..followed.len() {
+        let Some(one) = followed.get_mut(index) else { break };
+        if let Poll::Ready(had) = Pin::new(&mut one.next).poll(context) {
+            followed.remove(index);
+            return Poll::Ready(had);
+        }
+    }
+    Poll::Pending
+}

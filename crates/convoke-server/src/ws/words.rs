@@ -1,0 +1,209 @@
+//! How words look: rendered once for a whole entry, and bit by bit for one that is still being said.
+
+use convoke_api::entry::{Change, Entry, EntryBody};
+use convoke_api::frames::ChunkHtml;
+use convoke_core::message::Seq;
+use futures_util::{StreamExt as _, stream};
+use tokio::time::Instant;
+
+use super::Render;
+use crate::markdown::{Renderer, Stream, Tail};
+
+/// Entries that are rendered at once for one history; the renderer has a bound of its own for all of them.
+const AT_ONCE: usize = 4;
+
+/// The words of one subscription that are still being said.
+pub(super) struct Words {
+    render: Render,
+    open: Option<Open>,
+}
+
+/// An entry whose words go on.
+struct Open {
+    entry_id: String,
+    stream: Stream,
+    /// Words that have not been sent, and the place of the newest of them.
+    unsent: String,
+    seq: Seq,
+    /// When words were last sent.
+    sent_at: Instant,
+}
+
+/// Words that are sent, with what they change in the rendered entry.
+pub(super) struct Chunk {
+    pub(super) entry_id: String,
+    pub(super) seq: Seq,
+    pub(super) content: String,
+    pub(super) html: ChunkHtml,
+}
+
+/// When words are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum When {
+    /// As they are.
+    Now,
+    /// When enough time has passed since the last ones.
+    Soon,
+}
+
+impl Words {
+    pub(super) const fn new(render: Render) -> Self {
+        Self { render, open: None }
+    }
+
+    /// Takes note of an entry that the client has.
+    pub(super) fn seen(&mut self, entry: &Entry) {
+        if self.render == Render::Plain {
+            return;
+        }
+        match &entry.body {
+            EntryBody::Assistant(words) | EntryBody::Thinking(words) if words.partial => {
+                self.open = Some(Open::new(entry, &words.content));
+            }
+            EntryBody::Assistant(_) | EntryBody::Thinking(_) => {
+                self.open.take_if(|open| open.entry_id == entry.entry_id);
+            }
+            EntryBody::User(_)
+            | EntryBody::ToolCall(_)
+            | EntryBody::Plan { .. }
+            | EntryBody::Permission(_)
+            | EntryBody::Question(_)
+            | EntryBody::Notice(_)
+            | EntryBody::Commands { .. }
+            | EntryBody::Modes { .. }
+            | EntryBody::Settings { .. }
+            | EntryBody::Usage(_) => {}
+        }
+    }
+
+    /// Takes note of a change that the client has.
+    pub(super) fn follow(&mut self, change: &Change) {
+        match change {
+            Change::Upsert(entry) => self.seen(entry),
+            Change::Append { entry_id, content } => {
+                if let Some(open) = self.open.as_mut().filter(|open| open.entry_id == *entry_id) {
+                    open.stream.push(content);
+                }
+            }
+            Change::Completed { .. } | Change::Cancelling { .. } => {}
+        }
+    }
+
+    /// Takes words that go on; tells when they are to be sent.
+    pub(super) fn append(&mut self, entry_id: &str, content: &str, seq: Seq) -> When {
+        match self.open.as_mut().filter(|open| open.entry_id == entry_id) {
+            Some(open) => {
+                open.stream.push(content);
+                open.unsent.push_str(content);
+                open.seq = seq;
+                When::Soon
+            }
+            None => When::Now,
+        }
+    }
+
+    /// Waits until words that have not been sent are to be; for ever when there are none.
+    pub(super) async fn due(&self) {
+        match self.open.as_ref().filter(|open| !open.unsent.is_empty()) {
+            Some(open) => tokio::time::sleep_until(open.sent_at + open.stream.pause()).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// The words that have not been sent, if there are any.
+    pub(super) async fn flush(&mut self, renderer: &Renderer) -> Option<Chunk> {
+        let open = self.open.as_mut().filter(|open| !open.unsent.is_empty())?;
+        let (stream, tail) = renderer.tail(std::mem::take(&mut open.stream)).await;
+        let Tail { from, html } = tail;
+        open.stream = stream;
+        open.sent_at = Instant::now();
+        Some(Chunk {
+            entry_id: open.entry_id.clone(),
+            seq: open.seq,
+            content: std::mem::take(&mut open.unsent),
+            html: ChunkHtml { from, html },
+        })
+    }
+
+    /// Lets go of words that an entry, told whole, has too.
+    pub(super) fn drop_those_of(&mut self, entry: &Entry) {
+        if let Some(open) = self.open.as_mut().filter(|open| open.entry_id == entry.entry_id) {
+            open.unsent.clear();
+        }
+    }
+
+    /// Renders an entry that is told whole.
+    pub(super) async fn render(&mut self, renderer: &Renderer, entry: Entry) -> Entry {
+        self.seen(&entry);
+        let mut entry = entry;
+        let open = self.open.as_mut().filter(|open| open.entry_id == entry.entry_id);
+        let (Some(open), EntryBody::Assistant(words) | EntryBody::Thinking(words)) =
+            (open, &mut entry.body)
+        else {
+            return render(renderer, entry, self.render).await;
+        };
+        // Rendered as a stream from the first word on, so that what follows fits on.
+        let (stream, tail) = renderer.tail(std::mem::take(&mut open.stream)).await;
+        open.stream = stream;
+        words.html = Some(tail.html);
+        entry
+    }
+}
+
+impl Open {
+    fn new(entry: &Entry, content: &str) -> Self {
+        let mut stream = Stream::new();
+        stream.push(content);
+        Self {
+            entry_id: entry.entry_id.clone(),
+            stream,
+            unsent: String::new(),
+            seq: entry.seq,
+            sent_at: Instant::now(),
+        }
+    }
+}
+
+/// Renders entries.
+pub(super) async fn render_all(
+    renderer: &Renderer,
+    entries: Vec<Entry>,
+    how: Render,
+) -> Vec<Entry> {
+    if how == Render::Plain {
+        return entries;
+    }
+    stream::iter(entries)
+        .map(|entry| render(renderer, entry, how))
+        .buffered(AT_ONCE)
+        .collect()
+        .await
+}
+
+async fn render(renderer: &Renderer, mut entry: Entry, how: Render) -> Entry {
+    if how == Render::Plain {
+        return entry;
+    }
+    match &mut entry.body {
+        EntryBody::User(prompted) => {
+            prompted.html = Some(renderer.render(prompted.content.clone()).await);
+        }
+        EntryBody::Assistant(words) | EntryBody::Thinking(words) => {
+            words.html = Some(renderer.render(words.content.clone()).await);
+        }
+        EntryBody::Question(set) => {
+            for question in &mut set.questions {
+                question.html = Some(renderer.render(question.prompt.clone()).await);
+            }
+        }
+        EntryBody::ToolCall(_)
+        | EntryBody::Plan { .. }
+        | EntryBody::Permission(_)
+        | EntryBody::Notice(_)
+        | EntryBody::Commands { .. }
+        | EntryBody::Modes { .. }
+        | EntryBody::Settings { .. }
+        | EntryBody::Usage(_) => {}
+    }
+    entry
+}

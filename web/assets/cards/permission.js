@@ -1,0 +1,41 @@
+// <convoke-permission>: something an agent may only do when its human says so.
+
+import { component, fill, h } from "../ui/dom.js";
+import { icon } from "../ui/icons.js";
+import { declineForm, makeCard } from "./request.js";
+
+/** The order in which options are offered: what is wanted most often first. */
+const KINDS = ["allow_once", "allow_always", "reject_once", "reject_always"];
+
+/** @type {(around: {send: Send}) => Card<PermissionAsked>} */
+export const makePermission = component("convoke-permission", (element, { send }) => {
+	const { settle, tell } = makeCard(element, send);
+	let shown = "";
+
+	/** @param {PermissionAsked} asked */
+	function ask({ permissionId, title, tool, options }) {
+		const choice = (name = "", kind = "", answer = {}) => h(`button.button${kind}`, { "data-choice": "", onclick: () => settle("permission:answer", { permissionId, ...answer }) }, name);
+		const sorted = options.toSorted((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind));
+		const buttons = sorted.map(({ optionId, name, kind }, at) => choice(name, kind.startsWith("reject") ? ".quiet" : at ? "" : ".primary", { optionId }));
+		// The agent offers no "always", but Convoke can remember it for a tool.
+		if (tool && sorted[0]?.kind === "allow_once" && sorted[1]?.kind !== "allow_always") {
+			buttons.splice(1, 0, choice(`Always allow ${tool}`, "", { optionId: sorted[0].optionId, remember: true }));
+		}
+		const decline = declineForm((reason) => settle("question:reject", { questionId: permissionId, reason }));
+		fill(element, h("div.request-head", icon("lock"), "Permission needed"), h("p.request-title", title), h("div.request-actions", ...buttons, decline.button), decline.form);
+		element.ariaLabel = `Permission needed: ${title}`;
+	}
+
+	return {
+		show(asked) {
+			// What has not changed is left alone, so that focus and half-written reasons stay.
+			const wanted = JSON.stringify([asked.status, asked.title, asked.options]);
+			if (shown === wanted) return;
+			shown = wanted;
+			element.dataset.status = asked.status;
+			if (asked.status === "pending") return ask(asked);
+			const option = asked.options.find(({ optionId }) => optionId === asked.optionId);
+			tell(asked, { refused: option?.kind.startsWith("reject"), title: h("span.request-title", asked.title), outcome: option?.name });
+		},
+	};
+});

@@ -1,0 +1,95 @@
+// <convoke-question>: a set of questions, answered in place by choosing, in own words, or both.
+
+import { answers } from "../lib/answers.js";
+import { plural } from "../lib/words.js";
+import { component, fill, h, on, part, setText } from "../ui/dom.js";
+import { icon } from "../ui/icons.js";
+import { setHtml } from "../ui/markdown.js";
+import { declineForm, makeCard } from "./request.js";
+
+let radioGroups = 0;
+
+/** @type {(around: {send: Send, drafts: Drafts}) => Card<QuestionSet>} */
+export const makeQuestion = component("convoke-question", (element, { send, drafts }) => {
+	const { settle, tell } = makeCard(element, send);
+	let shown = "";
+	let submit = () => {};
+	on(element, "keydown", (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && submit());
+
+	/** @param {QuestionSet} set */
+	function ask({ questionId, questions }) {
+		const key = `answer.${questionId}`;
+		const kept = drafts.get(key);
+		const all = answers.drafts(questions, kept?.answers);
+		const progress = h("span.muted", { role: "status" });
+		const button = h("button.button.primary", { onclick: () => submit() }, "Send");
+		const decline = declineForm((reason) => settle("question:reject", { questionId, reason }));
+		const missing = () => questions.filter((question, at) => !answers.isAnswered(question, all[at]));
+		const paint = () => {
+			const { length } = missing();
+			button.disabled = length > 0;
+			if (questions.length > 1) setText(progress, `${questions.length - length} of ${questions.length} answered`);
+		};
+		const changed = () => {
+			paint();
+			drafts.set(key, { answers: all, reason: decline.box.value });
+		};
+		submit = () => {
+			const [first] = missing();
+			if (first) part(groups[questions.indexOf(first)], "input, textarea").focus();
+			else settle("question:answer", { questionId, answers: answers.given(questions, all) });
+		};
+		decline.box.value = kept?.reason ?? "";
+		on(decline.box, "input", changed);
+		const groups = questions.map((question, at) => group(question, all[at], (draft) => ((all[at] = draft), changed())));
+		element.ariaLabel = questions.length > 1 ? `${questions.length} questions for you` : "A question for you";
+		fill(element, h("div.request-head", icon("question"), element.ariaLabel), ...groups, h("div.request-actions", button, decline.button, progress), decline.form);
+		paint();
+	}
+
+	return {
+		show(set) {
+			const { status, questions, questionId } = set;
+			if (shown === status) return;
+			shown = element.dataset.status = status;
+			if (status === "pending") return ask(set);
+			const isAnswered = status === "answered";
+			const isLate = !isAnswered && status !== "rejected";
+			if (!isLate) drafts.set(`answer.${questionId}`, null);
+			const lines = isAnswered ? answers.said(set) : [];
+			tell(set, {
+				outcome: isAnswered ? `You answered ${plural(questions.length, "question")}` : undefined,
+				beside: isLate && h("button.link", { onclick: () => ask(set) }, "Answer anyway"),
+				below: h("dl.answers", ...questions.flatMap(({ prompt }, at) => [h("dt", prompt), ...(lines[at] ?? []).map((line) => h("dd", line))])),
+			});
+		},
+	};
+});
+
+/** One question of the set. @param {Question} question @param {AnswerDraft} draft @param {(draft: AnswerDraft) => void} onchange */
+function group(question, draft, onchange) {
+	const { prompt, title, html, options, multiSelect } = question;
+	const type = multiSelect ? "checkbox" : "radio";
+	const name = `question-${(radioGroups += 1)}`;
+	const words = h("div.md.prompt", prompt);
+	if (html) setHtml(words, html);
+	const become = (/** @type {Partial<AnswerDraft>} */ change) => {
+		draft = { ...draft, ...change };
+		paint();
+		onchange(draft);
+	};
+	const inputs = options.map(({ label }) => h("input", { type, name, value: label, "data-choice": "", onclick: () => become(answers.toggle(question, draft, label)) }));
+	const none = h("input", { type, onclick: () => become({ chosen: [], none: none.checked }) });
+	const own = h("textarea.field", { rows: 1, placeholder: "In your own words…", label: `In your own words: ${title || prompt}`, value: draft.text, oninput: () => become({ text: own.value }) });
+	const paint = () => {
+		for (const input of inputs) input.checked = draft.chosen.includes(input.value);
+		none.checked = draft.none;
+	};
+	paint();
+	return h("div.question", { role: "group", label: prompt }, title && h("div.question-title", title), words,
+		h("div.options", ...options.map(({ label, description }, at) => {
+			const { text, recommended } = answers.labelOf(label);
+			return h("label.option", inputs[at], h("span", text, recommended && h("span.tag", "Recommended"), description && h("span.option-text", description)));
+		}), multiSelect && h("label.option.muted", none, "None of these")),
+		own);
+}

@@ -1,0 +1,141 @@
+// <convoke-composer>: where messages are written. Enter sends; nothing that is pasted or composed ever does.
+
+import { isComposing, isSend } from "../lib/keys.js";
+import { makeRecall } from "../lib/recall.js";
+import { fitting, typedCommand } from "../lib/slash.js";
+import { component, fill, h, on } from "../ui/dom.js";
+import { icon } from "../ui/icons.js";
+import { makeListbox } from "../ui/listbox.js";
+
+/** On a keyboard of glass Enter is the only way to break a line. */
+const isTouch = matchMedia("(hover: none) and (pointer: coarse)").matches;
+
+/** Commands that are offered at once; more are found by typing. */
+const OFFERED_MAX = 50;
+
+/** @type {(options: ComposerOptions) => Composer} */
+export const makeComposer = component("convoke-composer", (element, { drafts, said, onsend, onstop, onpick }) => {
+	const box = h("textarea", { rows: 1, label: "Message", ariaAutoComplete: "list", enterKeyHint: isTouch ? "enter" : "send" });
+	const pickers = h("div.pickers");
+	const usage = h("div");
+	const send = h("button.round", { label: "Send", title: "Send (Enter)", onclick: () => (submit(), box.focus()) }, icon("send"));
+	const stop = h("button.round.stop", { label: "Stop the agent", title: "Stop (Ctrl+.)", hidden: true, onclick: () => onstop() }, icon("stop"));
+	const recall = makeRecall();
+	const list = makeListbox(box, {
+		id: "commands",
+		label: "Commands",
+		first: 0,
+		show: (/** @type {Command} */ { name, description, hint }) => [h("b", `/${name}`), h("span.muted", hint ?? ""), h("span.muted", description)],
+		take: ({ name }) => {
+			setValue(`/${name} `);
+			list.offer([]);
+		},
+	});
+	let commands = /** @type {Command[]} */ ([]);
+	let key = "";
+	let ready = false;
+
+	function setValue(text = "") {
+		box.value = text;
+		changed();
+	}
+
+	function paint() {
+		const empty = box.value.trim() === "";
+		send.disabled = empty || !ready;
+		// With nothing to send, a running turn leaves one thing to do.
+		send.hidden = empty && !stop.hidden;
+	}
+
+	function changed() {
+		// Browsers that cannot size the box by its content are helped.
+		if (!CSS.supports("field-sizing", "content")) {
+			box.style.height = "auto";
+			box.style.height = `${box.scrollHeight}px`;
+		}
+		if (key) drafts.set(key, box.value);
+		paint();
+		const typed = document.activeElement === box ? typedCommand(box.value, box.selectionStart) : null;
+		list.offer(typed === null ? [] : fitting(commands, typed).slice(0, OFFERED_MAX));
+	}
+
+	function submit() {
+		const text = box.value;
+		if (!text.trim() || !ready) return;
+		setValue("");
+		onsend(text);
+	}
+
+	/** Whether the list of commands took the key. @param {KeyboardEvent} event */
+	function listTook(event) {
+		if (!list.isOpen || !list.picked) return false;
+		if (event.key === "Escape") list.offer([]);
+		else if (event.key === "Tab" || (isSend(event) && box.value !== `/${list.picked.name}`)) setValue(`/${list.picked.name} `);
+		else return list.walk(event);
+		event.stopPropagation();
+		return true;
+	}
+
+	on(box, "input", changed);
+	on(box, "blur", () => list.offer([]));
+	on(box, "keydown", (event) => {
+		if (isComposing(event)) return;
+		if (listTook(event)) return event.preventDefault();
+		const bare = !event.shiftKey && !event.altKey && !event.ctrlKey && !event.metaKey;
+		const again = !bare ? null : event.key === "ArrowUp" ? recall.back(box.value, said) : event.key === "ArrowDown" ? recall.forward(box.value) : null;
+		if (again !== null) {
+			setValue(again);
+			list.offer([]);
+		} else if (isSend(event) && !(isTouch && bare)) submit();
+		else return;
+		event.preventDefault();
+	});
+	const frame = h("div.composer", box, h("div.composer-row", pickers, usage, stop, send));
+	// A press anywhere in the frame is meant for the box.
+	on(frame, "pointerdown", (event) => {
+		if (event.target.closest("button, select, textarea")) return;
+		event.preventDefault();
+		box.focus();
+	});
+	element.append(list.element, frame);
+
+	return {
+		get text() { return box.value; },
+		set text(text) { setValue(text); },
+		set commands(/** @type {Command[]} */ offered) { commands = offered; },
+		focus: () => box.focus(),
+		restore(name) {
+			key = name;
+			if (!box.value) setValue(drafts.get(key) ?? "");
+		},
+		show(state) {
+			ready = state.ready && !state.disabled;
+			box.placeholder = state.placeholder;
+			box.disabled = state.disabled;
+			stop.hidden = !state.running;
+			paint();
+		},
+		showPickers(all) {
+			const wanted = JSON.stringify(all);
+			if (pickers.dataset.wanted === wanted) return;
+			pickers.dataset.wanted = wanted;
+			fill(pickers, ...all.map(({ kind, id, name, current, choices }) => {
+				const select = h("select", { label: name, title: name, onchange: () => onpick(kind, id, select.value) }, ...choices.map((choice) => h("option", { value: choice.id, title: choice.description }, choice.name)));
+				select.value = current;
+				return h("span.picker", select, icon("chevron"));
+			}));
+		},
+		showUsage: (/** @type {Child} */ view) => fill(usage, view),
+	};
+});
+
+/** The pickers that an agent's modes and settings call for. @param {Standing} standing @returns {Picker[]} */
+export function pickersOf({ modes, settings }) {
+	const offered = (settings?.settings ?? []).filter(({ choices }) => choices.length);
+	// An agent that offers its modes as a setting too would have the same picker twice.
+	const ownModes = modes?.available?.length && !offered.some(({ category }) => category === "mode");
+	return [
+		...(modes && ownModes ? [{ kind: /** @type {const} */ ("mode"), id: "mode", name: "Mode", current: modes.current, choices: modes.available }] : []),
+		...offered.map((setting) => ({ ...setting, kind: /** @type {const} */ ("setting") })),
+	];
+}

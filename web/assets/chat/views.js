@@ -1,0 +1,121 @@
+// How entries look: words, plans, notices, and the cards for what is asked.
+
+import { makePermission } from "../cards/permission.js";
+import { makeQuestion } from "../cards/question.js";
+import { money, tokens } from "../lib/words.js";
+import { fill, h, keyed, setText } from "../ui/dom.js";
+import { icon } from "../ui/icons.js";
+import { setHtml } from "../ui/markdown.js";
+import { toolView } from "./tool-view.js";
+
+/** @type {Record<string, string>} */
+const STEP_WORDS = { pending: "to do", in_progress: "in progress", completed: "done" };
+
+/** @type {Views} */
+export const views = {
+	of(entry, around) {
+		const view = views.make(entry, around);
+		view.update(entry);
+		return view;
+	},
+	make(entry, around) {
+		switch (entry.type) {
+			case "user":
+			case "assistant":
+			case "thinking":
+				return views.text(entry.type);
+			case "tool-call":
+				return toolView(entry, around.root);
+			case "plan":
+				return views.plan();
+			case "permission":
+			case "question": {
+				const card = entry.type === "permission" ? makePermission(around) : makeQuestion(around);
+				return { element: h("div.entry", card), update: card.show };
+			}
+			case "notice":
+				return views.notice();
+			default:
+				// A newer server may say more than this page understands.
+				return { element: h("div", { hidden: true }), update: () => {} };
+		}
+	},
+	text(type) {
+		const words = h("div.md");
+		const note = h("span");
+		const time = h("time.when");
+		const element = type === "thinking"
+			? h("div.entry.thinking", h("details", h("summary", icon("think"), note, icon("chevron")), words))
+			: h(`article.entry.${type}`, { label: type === "user" ? "You" : "Agent" }, words, type === "user" && time);
+		return {
+			element,
+			update({ html, content, partial, timestamp, state = "" }) {
+				words.classList.toggle("plain", html === undefined);
+				if (html === undefined) setText(words, content);
+				else setHtml(words, html);
+				element.classList.toggle("partial", partial === true);
+				element.dataset.state = state;
+				setText(note, partial ? "Thinking…" : "Thought");
+				const at = new Date(timestamp);
+				setText(time, at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }));
+				time.title = at.toLocaleString();
+			},
+			append({ html, content }) {
+				if (html) setHtml(words, html.html, html.from);
+				else words.append(content);
+			},
+		};
+	},
+	plan() {
+		const count = h("span.muted");
+		const list = h("ol");
+		return {
+			element: h("section.entry.plan", { label: "Plan" }, h("div.plan-head", icon("plan"), "Plan", count), list),
+			update(/** @type {PlanEntry} */ { steps }) {
+				setText(count, `${steps.filter(({ status }) => status === "completed").length} of ${steps.length}`);
+				const numbered = steps.map((step, at) => ({ ...step, key: `${at}${step.status}${step.content}` }));
+				keyed(list, numbered, ({ key }) => key, ({ status, content }) => h("li", { "data-status": status },
+					h("span.mark", { role: "img", label: STEP_WORDS[status] }, status === "completed" && icon("check")), h("span", content)));
+			},
+		};
+	},
+	notice() {
+		const element = h("div.entry.notice");
+		return {
+			element,
+			update(/** @type {NoticeEntry} */ { event, how, stopReason, severity = "", text, timestamp }) {
+				const isGrave = how === "afresh" || (stopReason && stopReason !== "cancelled") || ["failed", "process_exited", "unconfined"].includes(event) || ["error", "warning"].includes(severity);
+				fill(element, icon(isGrave ? "warning" : "info"), h("span", text));
+				element.classList.toggle("grave", !!isGrave);
+				element.title = new Date(timestamp).toLocaleString();
+			},
+		};
+	},
+	usage({ contextUsed, contextSize, inputTokens = 0, outputTokens = 0, cost } = {}) {
+		const short = [];
+		const long = [];
+		const part = Math.min(1, (contextUsed ?? 0) / (contextSize || Infinity));
+		const ring = h(`span.ring${part > 0.8 ? ".full" : ""}`, { hidden: !contextSize });
+		ring.style.setProperty("--part", `${part}turn`);
+		if (contextUsed !== undefined) {
+			short.push(contextSize ? `${Math.round(part * 100)}%` : tokens(contextUsed));
+			long.push(`Context: ${tokens(contextUsed)}${contextSize ? ` of ${tokens(contextSize)}` : ""} tokens`);
+		}
+		if (inputTokens + outputTokens > 0) {
+			long.push(`Last turn: ${tokens(inputTokens)} tokens read, ${tokens(outputTokens)} written`);
+			if (!short.length) short.push(`${tokens(inputTokens + outputTokens)} tokens`);
+		}
+		if (cost) {
+			short.push(money(cost));
+			long.push(`Cost: ${money(cost)}`);
+		}
+		return short.length > 0 && h("span.usage", { title: long.join("\n") }, ring, h("span", { ariaHidden: "true" }, short.join(" · ")), h("span.away", long.join(". ")));
+	},
+};
+
+/** Where a plan stands, in one line. @param {SpokenEntry | undefined} plan */
+export function planProgress(plan) {
+	const steps = plan?.type === "plan" ? plan.steps : [];
+	const at = steps.findIndex(({ status }) => status === "in_progress");
+	return at < 0 ? "" : `${at + 1}/${steps.length} ${steps[at].content}`;
+}

@@ -1,0 +1,109 @@
+// A conversation as a list of entries: history replaces, update upserts, chunk appends.
+
+/** Entries that are shown at first; a turn of thousands comes as a whole, and nobody reads it at once. */
+const SHOWN = 200;
+
+/** Entries that tell how things stand and are not part of the conversation. */
+const STANDING = ["commands", "modes", "settings", "usage"];
+
+/** @returns {Entries} */
+export function makeEntries() {
+	let list = /** @type {SpokenEntry[]} */ ([]);
+	/** Older ones that have come and are not shown yet. */
+	let held = /** @type {SpokenEntry[]} */ ([]);
+	let standing = /** @type {any} */ ({});
+	let seq = 0;
+	let more = false;
+	const byId = /** @type {Map<string, SpokenEntry>} */ (new Map());
+	/** The newest place whose words an entry has, so that a chunk that comes twice counts once. */
+	const applied = /** @type {Map<string, number>} */ (new Map());
+
+	/** @param {any} entry */
+	function put(entry, at = 0) {
+		const { type, entryId } = entry;
+		if (STANDING.includes(type)) {
+			// Modes without a list only tell which one is current.
+			const available = entry.available?.length ? entry.available : standing[type]?.available;
+			standing[type] = type === "modes" ? { ...entry, available } : entry;
+			return /** @type {const} */ ("standing");
+		}
+		const known = byId.get(entryId);
+		// What was trimmed is of no interest until it is paged in again.
+		if (!known && entry.seq < entries.oldest && list.length) return /** @type {const} */ ("older");
+		applied.set(entryId, at);
+		if (!known) {
+			byId.set(entryId, entry);
+			list.push(entry);
+			return /** @type {const} */ ("added");
+		}
+		// The object stays the same one, so that its place in the list need not be looked for.
+		for (const key of Object.keys(known)) delete (/** @type {any} */ (known)[key]);
+		Object.assign(known, entry);
+		return /** @type {const} */ ("changed");
+	}
+
+	/** @type {Entries} */
+	const entries = {
+		get list() { return list; },
+		get standing() { return standing; },
+		get seq() { return seq; },
+		get held() { return held.length; },
+		get more() { return more || held.length > 0; },
+		get oldest() { return (held[0] ?? list[0])?.seq ?? seq + 1; },
+		get: (entryId) => byId.get(entryId),
+		history(frame) {
+			[held, list] = [[], []];
+			standing = {};
+			byId.clear();
+			applied.clear();
+			seq = frame.seq;
+			more = frame.more;
+			for (const entry of frame.entries) put(entry, seq);
+			[held, list] = [list, []];
+			entries.take(SHOWN);
+		},
+		update(frame) {
+			seq = Math.max(seq, frame.seq);
+			return put(frame.entry, frame.seq);
+		},
+		chunk(frame) {
+			const entry = byId.get(frame.entryId);
+			if (!entry || !("content" in entry)) return "unknown";
+			if (frame.seq <= (applied.get(frame.entryId) ?? 0)) return "repeated";
+			seq = Math.max(seq, frame.seq);
+			applied.set(frame.entryId, frame.seq);
+			entry.content += frame.content;
+			return "appended";
+		},
+		page(frame) {
+			const fresh = /** @type {SpokenEntry[]} */ (frame.entries).filter(({ type, entryId }) => !STANDING.includes(type) && !byId.has(entryId));
+			for (const entry of fresh) {
+				byId.set(entry.entryId, entry);
+				applied.set(entry.entryId, seq);
+			}
+			held.unshift(...fresh);
+			// A page that brings nothing would be asked for without end.
+			more = frame.more && fresh.length > 0;
+		},
+		take(count) {
+			const taken = held.splice(-count);
+			list.unshift(...taken);
+			return taken;
+		},
+		trim(keep) {
+			const gone = [...held.splice(0), ...list.splice(0, Math.max(0, list.length - keep))].map(({ entryId }) => entryId);
+			for (const id of gone) {
+				byId.delete(id);
+				applied.delete(id);
+			}
+			more ||= gone.length > 0;
+			return gone;
+		},
+		prompts() {
+			const said = list.flatMap((entry) => (entry.type === "user" ? [entry.content] : []));
+			return said.filter((text, at) => text !== said[at - 1]);
+		},
+		running: () => list.findLast((entry) => entry.type === "user" && entry.state === "running"),
+	};
+	return entries;
+}

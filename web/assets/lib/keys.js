@@ -1,0 +1,66 @@
+// Keyboard shortcuts: which there are, and when they must keep quiet.
+
+/**
+ * What can be pressed anywhere: keys, action, explanation. `Mod` is Control, or Command on a Mac. Letters with Alt are
+ * told apart by the key's place, because Alt makes other characters of them on some keyboards.
+ */
+export const SHELL_KEYS = [
+	["Alt+N", "new-session", "New session"],
+	["Alt+I", "inbox", "Inbox"],
+	["Mod+K", "find", "Find a session"],
+	["Alt+B", "sidebar", "Show or hide the sidebar"],
+	["Alt+1…9", "tab-number", "Go to a tab"],
+	["Alt+PageDown", "tab-next", "Next tab"],
+	["Alt+PageUp", "tab-previous", "Previous tab"],
+	["Alt+Shift+PageDown", "tab-right", "Move the tab right"],
+	["Alt+Shift+PageUp", "tab-left", "Move the tab left"],
+	["Alt+W", "tab-close", "Close the tab"],
+	["?", "help", "This list"],
+];
+
+export const CHAT_KEYS = [
+	["Enter", "", "Send"],
+	["Shift+Enter", "", "Line break"],
+	["↑", "", "What you said before, in an empty box"],
+	["/", "", "Commands of the agent"],
+	["Mod+.", "", "Stop the agent"],
+	["Esc", "", "Back to the message box"],
+	["J K", "", "Next and previous entry, in the conversation"],
+	["End", "", "To the newest entry, in the conversation"],
+	["1…9", "", "Choose an option of the focused request"],
+	["Mod+Enter", "", "Send the answers"],
+];
+
+export const LIST_KEYS = [
+	["↑ ↓", "", "Through projects and sessions"],
+	["← →", "", "Collapse or expand a project; through tabs"],
+	["F2", "", "Rename the session"],
+	["Delete", "", "Archive the session, or close the tab"],
+];
+
+/** Whether a key press belongs to whoever is typing there. @param {any} target */
+export function isTyping(target) {
+	if (target?.isContentEditable) return true;
+	const field = target?.closest?.("input, textarea, select");
+	return !!field && !["checkbox", "radio"].includes(field.type);
+}
+
+/** The action that a key press asks for. @param {KeyboardEvent} press @returns {Wish | null} */
+export function shellAction({ key, code, altKey, ctrlKey, metaKey, shiftKey }, typing = false) {
+	const mod = ctrlKey || metaKey;
+	let keys = key;
+	if (altKey && !mod) {
+		const number = Number(/^Digit([1-9])$/.exec(code)?.[1]);
+		if (number && !shiftKey) return { action: "tab-number", number };
+		keys = `Alt+${shiftKey ? "Shift+" : ""}${/^Key([A-Z])$/.exec(code)?.[1] ?? key}`;
+	} else if (mod && !altKey && !shiftKey) keys = `Mod+${key.toUpperCase()}`;
+	else if (mod || typing) return null;
+	const known = SHELL_KEYS.find(([name]) => name === keys);
+	return known ? { action: known[1] } : null;
+}
+
+/** Whether Enter was pressed to send, and not to end the composition of a character. @param {KeyboardEvent} event */
+export const isSend = (event) => event.key === "Enter" && !event.shiftKey && !event.altKey && !isComposing(event);
+
+/** @param {KeyboardEvent} event */
+export const isComposing = (event) => event.isComposing || event.keyCode === 229;

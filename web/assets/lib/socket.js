@@ -1,0 +1,141 @@
+// The line to the daemon: requests with answers, pushes, and coming back by itself when it breaks.
+
+/** Pauses between attempts grow from the first of these to the second. */
+const PAUSE_MIN = 500;
+const PAUSE_MAX = 15_000;
+/** After so long without a frame we ask whether the line still lives, and wait so long for the answer. */
+const SILENCE = 20_000;
+const PONG_WAIT = 8_000;
+
+/** Frames that belong to a conversation's flow and never answer a request by themselves. */
+const FLOW = ["session:update", "session:chunk", "session:complete"];
+
+/** Why a request was not done, in words for people. */
+export class RequestError extends Error {
+	constructor(message = "", hint = "") {
+		super(message);
+		this.hint = hint;
+	}
+}
+
+/** The line broke before the answer came: nobody knows whether it was done. */
+export class LineBroken extends RequestError {
+	constructor() {
+		super("The connection was lost.", "It comes back by itself; try again then.");
+	}
+}
+
+/** @param {World} world @returns {Line} */
+export function makeLine(world) {
+	let socket = /** @type {WebSocket | null} */ (null);
+	const waiting = /** @type {Map<string, Asked>} */ (new Map());
+	let requests = 0;
+	let attempt = 0;
+	let stopped = false;
+	let retry = /** @type {any} */ (null);
+	let watch = /** @type {any} */ (null);
+	let state = /** @type {LineState} */ ({ phase: "connecting", since: world.now() });
+
+	/** @param {LineState["phase"]} phase @param {number} [retryAt] */
+	function become(phase, retryAt) {
+		const since = (state.phase === "open") === (phase === "open") ? state.since : world.now();
+		line.onstate((state = { phase, since, retryAt }));
+	}
+
+	function connect() {
+		retry = null;
+		become(state.phase === "denied" ? "denied" : "connecting");
+		const fresh = (socket = world.open());
+		let opened = false;
+		fresh.onopen = () => {
+			opened = true;
+			attempt = 0;
+			become("open");
+			listen();
+		};
+		fresh.onmessage = ({ data }) => {
+			listen();
+			receive(JSON.parse(data));
+		};
+		// An error needs no handler: it is always followed by a close, which says all there is to say.
+		fresh.onclose = () => broke(fresh, opened);
+	}
+
+	/** @param {WebSocket} old */
+	async function broke(old, opened = true) {
+		if (old !== socket) return;
+		socket = null;
+		world.cancel(watch);
+		const left = [...waiting.values()];
+		waiting.clear();
+		for (const { reject } of left) reject(new LineBroken());
+		if (stopped) return;
+		const pause = Math.min(PAUSE_MAX, PAUSE_MIN * 2 ** attempt) * (0.75 + world.random() / 2);
+		attempt += 1;
+		retry = world.later(connect, pause);
+		become(state.phase === "denied" ? "denied" : "waiting", world.now() + pause);
+		if (opened) return;
+		const reason = await world.probe();
+		if (retry !== null) become(reason === "denied" ? "denied" : "waiting", state.retryAt);
+	}
+
+	/** @param {Frame} frame */
+	function receive(frame) {
+		if (frame.type === "pong") return;
+		const asked = waiting.get(frame.requestId ?? "");
+		if (!asked || FLOW.includes(frame.type)) return line.onframe(frame);
+		waiting.delete(frame.requestId ?? "");
+		if (frame.type === "error") return asked.reject(new RequestError(frame.message, frame.hint));
+		asked.resolve(frame);
+		if (asked.tell) line.onframe(frame);
+	}
+
+	/** Any frame is a sign of life; when none comes for long, ask for one. */
+	function listen() {
+		world.cancel(watch);
+		watch = world.later(ask, SILENCE);
+	}
+
+	function ask() {
+		const asked = socket;
+		if (!asked || !line.isOpen) return;
+		asked.send('{"type":"ping"}');
+		world.cancel(watch);
+		watch = world.later(() => {
+			// The close of a line that is gone can itself take minutes, so it is not waited for.
+			asked.close();
+			broke(asked);
+		}, PONG_WAIT);
+	}
+
+	/** @returns {Promise<Frame>} */
+	async function send(type = "", fields = {}, tell = true) {
+		if (!line.isOpen || !socket) throw new LineBroken();
+		const requestId = String((requests += 1));
+		socket.send(JSON.stringify({ ...fields, type, requestId }));
+		return new Promise((resolve, reject) => waiting.set(requestId, { resolve, reject, tell }));
+	}
+
+	/** @type {Line} */
+	const line = {
+		get state() { return state; },
+		get isOpen() { return state.phase === "open"; },
+		onframe: () => {},
+		onstate: () => {},
+		start: connect,
+		stop() {
+			stopped = true;
+			world.cancel(retry);
+			socket?.close();
+		},
+		wake() {
+			if (retry === null) return ask();
+			world.cancel(retry);
+			attempt = 0;
+			connect();
+		},
+		request: send,
+		query: (type, fields) => send(type, fields, false),
+	};
+	return line;
+}

@@ -1,0 +1,80 @@
+// What the shell knows: projects, their sessions, agents and the inbox. A fold over the server's frames.
+
+/** @returns {Store} */
+export function makeStore() {
+	let projects = /** @type {Project[]} */ ([]);
+	let agents = /** @type {Agent[]} */ ([]);
+	let inbox = /** @type {InboxItem[]} */ ([]);
+	const sessions = /** @type {Map<string, Session>} */ (new Map());
+	const listed = /** @type {Set<string>} */ (new Set());
+	/** The own ids of all canonical ids that were ever seen, since a canonical id can change. */
+	const uids = /** @type {Map<string, string>} */ (new Map());
+
+	/** @param {(session: Session) => boolean} isGone */
+	function drop(isGone) {
+		for (const session of [...sessions.values()]) if (isGone(session)) sessions.delete(session.uid);
+	}
+
+	/** @param {Project[]} next */
+	function setProjects(next) {
+		projects = next;
+		const isKnown = (id = "") => projects.some((project) => project.id === id);
+		drop(({ projectId }) => !isKnown(projectId));
+		for (const id of [...listed]) if (!isKnown(id)) listed.delete(id);
+	}
+
+	/** @param {Session} session */
+	function keep(session) {
+		uids.set(session.id, session.uid);
+		if (session.archived) sessions.delete(session.uid);
+		else sessions.set(session.uid, session);
+	}
+
+	/** @type {Record<string, (frame: Frame) => StorePart[]>} */
+	const frames = {
+		"project:list": (frame) => (setProjects(frame.projects), ["projects", "sessions"]),
+		"project:added": ({ project }) => (setProjects([...projects.filter(({ id }) => id !== project.id), project]), ["projects"]),
+		"project:removed": ({ projectId }) => (setProjects(projects.filter(({ id }) => id !== projectId)), ["projects", "sessions"]),
+		"agent:list": (frame) => ((agents = frame.agents.toSorted((/** @type {Agent} */ a, /** @type {Agent} */ b) => +b.installed - +a.installed)), ["sessions"]),
+		"inbox:list": (frame) => ((inbox = frame.items), ["inbox"]),
+		"inbox:settled": (frame) => ((inbox = inbox.filter(({ id }) => id !== frame.id)), ["inbox"]),
+		"session:list": (frame) => {
+			drop(({ projectId }) => projectId === frame.projectId);
+			listed.add(frame.projectId);
+			frame.sessions.forEach(keep);
+			return ["sessions"];
+		},
+		"session:history": ({ session }) => (keep(session), ["sessions"]),
+		"session:created": ({ session }) => (keep(session), ["sessions"]),
+		"session:changed": ({ session }) => (keep(session), ["sessions"]),
+		"session:unarchived": ({ session }) => (keep(session), ["sessions"]),
+		"session:archived": (frame) => (sessions.delete(store.uidOf(frame)), ["sessions"]),
+		"session:title-updated": (frame) => {
+			const session = sessions.get(store.uidOf(frame));
+			if (session) keep({ ...session, title: frame.title });
+			return ["sessions"];
+		},
+	};
+
+	/** @type {Store} */
+	const store = {
+		get projects() { return projects; },
+		get agents() { return agents; },
+		get inbox() { return inbox; },
+		sessions,
+		listed,
+		apply: (frame) => frames[frame.type]?.(frame) ?? [],
+		uidOf: ({ uid, sessionId }) => uid ?? uids.get(sessionId) ?? sessionId ?? "",
+		sessionsOf: (projectId) => [...sessions.values()]
+			.filter((session) => session.projectId === projectId)
+			.sort((a, b) => b.lastActiveAt.localeCompare(a.lastActiveAt)),
+		agent: (cliType) => agents.find((agent) => agent.cliType === cliType) ?? { badge: cliType.slice(0, 2).toUpperCase(), title: cliType },
+	};
+	return store;
+}
+
+/** Items of the inbox that were not there before. @param {InboxItem[]} before @param {InboxItem[]} now */
+export const arrived = (before, now) => now.filter(({ id }) => !before.some((item) => item.id === id));
+
+/** Whether a title has all words of the query. */
+export const matching = (title = "", query = "") => query.toLowerCase().split(/\s+/).every((word) => title.toLowerCase().includes(word));

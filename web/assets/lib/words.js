@@ -1,0 +1,73 @@
+// Times and amounts as people read them. The moment "now" is always handed in.
+
+/** How long ago a moment was: now, 2m, 1h, 2d, 1w. */
+export function relativeTime(iso = "", now = 0) {
+	const minutes = Math.floor((now - new Date(iso).getTime()) / 60_000);
+	// Also what cannot be read as a time, and a clock that is ahead of ours.
+	if (!(minutes >= 1)) return "now";
+	if (minutes < 60) return `${minutes}m`;
+	const hours = Math.floor(minutes / 60);
+	if (hours < 24) return `${hours}h`;
+	const days = Math.floor(hours / 24);
+	return days < 7 ? `${days}d` : `${Math.floor(days / 7)}w`;
+}
+
+/** A length of time: 12s, 3m 05s, 1h 02m. */
+export function duration(ms = 0) {
+	const seconds = Math.max(0, Math.floor(ms / 1000));
+	const minutes = Math.floor(seconds / 60);
+	if (!minutes) return `${seconds}s`;
+	const [big, small, units] = minutes < 60 ? [minutes, seconds % 60, "ms"] : [Math.floor(minutes / 60), minutes % 60, "hm"];
+	return `${big}${units[0]} ${String(small).padStart(2, "0")}${units[1]}`;
+}
+
+/** A number of tokens: 870, 4.2k, 128k, 1.5M. */
+export function tokens(count = 0) {
+	if (count < 1000) return String(count);
+	const [value, unit] = count < 999_500 ? [count / 1000, "k"] : [count / 1_000_000, "M"];
+	return `${value < 10 ? value.toFixed(1).replace(".0", "") : Math.round(value)}${unit}`;
+}
+
+/** An amount of money; small ones keep the digits that matter. */
+export function money({ amount = 0, currency = "" }) {
+	const digits = amount !== 0 && Math.abs(amount) < 0.1 ? 4 : 2;
+	try {
+		return new Intl.NumberFormat("en", { style: "currency", currency, maximumFractionDigits: digits }).format(amount);
+	} catch {
+		// The currency is what the agent says, and need not be one.
+		return `${amount.toFixed(digits)} ${currency}`;
+	}
+}
+
+export const plural = (count = 0, word = "") => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+
+/** The session that an address `/s/<id>` names. */
+export function sessionOfPath(pathname = "") {
+	try {
+		return decodeURIComponent(/^\/s\/([^/]+)\/?$/.exec(pathname)?.[1] ?? "");
+	} catch {
+		return "";
+	}
+}
+
+/** The title of the window: how much waits for the human, then the place. */
+export const windowTitle = (waiting = 0, place = "") => `${waiting ? `(${waiting}) ` : ""}${place ? `${place} · ` : ""}Convoke`;
+
+/** Lines that a text may have before it is folded, those that are then shown, and what it may have without breaks. */
+const FOLD_ABOVE = 24;
+const SHOWN = 12;
+const CHARACTERS_MAX = 6000;
+
+/** The beginning of a long text, and how much is left. */
+export function fold(text = "") {
+	const lines = text.replace(/\n$/, "").split("\n");
+	const shown = lines.length > FOLD_ABOVE ? lines.slice(0, SHOWN).join("\n") : text;
+	if (shown.length > CHARACTERS_MAX) {
+		return { shown: text.slice(0, CHARACTERS_MAX / 2), left: plural(text.length - CHARACTERS_MAX / 2, "more character") };
+	}
+	return { shown, left: shown === text ? "" : plural(lines.length - SHOWN, "more line") };
+}
+
+/** Without what a terminal would have painted with. */
+export const plain = (text = "") =>
+	text.replace(/\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g, "").replace(/\r\n?/g, "\n");

@@ -1,0 +1,278 @@
+// A session as a page of its own, or as a portlet inside the shell.
+
+import { makeComposer, pickersOf } from "./chat/composer.js";
+import { makeHeader, makeStrip, resumesBySending } from "./chat/frame.js";
+import { makeLog } from "./chat/log.js";
+import { planProgress, views } from "./chat/views.js";
+import { makeDrafts } from "./lib/drafts.js";
+import { makeEntries } from "./lib/entries.js";
+import { isTyping, shellAction } from "./lib/keys.js";
+import { makeOutbox } from "./lib/outbox.js";
+import { LineBroken } from "./lib/socket.js";
+import { makeStore } from "./lib/store.js";
+import { sessionOfPath, windowTitle } from "./lib/words.js";
+import { dialogs } from "./ui/dialog.js";
+import { copy, fill, h, part } from "./ui/dom.js";
+import { connect, lineStatus } from "./ui/line.js";
+import { announce, toast, toastError } from "./ui/notes.js";
+
+/** Entries that one page of history brings. */
+const PAGE = 60;
+/** A conversation that grows beyond the first number is cut to the second while its end is being read. */
+const ENTRIES_MAX = 900;
+const ENTRIES_KEPT = 400;
+
+const isEmbedded = parent !== window;
+const main = part(document, "main");
+const line = connect();
+const store = makeStore();
+const entries = makeEntries();
+const outbox = makeOutbox();
+const drafts = makeDrafts(localStorage, () => Date.now());
+const log = makeLog({ drafts, send, onolder, onend: trim, get root() { return project()?.path ?? ""; } });
+const header = makeHeader((title) => ask("session:rename", { title }), menu);
+const strip = makeStrip(() => ask("session:resume"), () => ask("session:unarchive"));
+const composer = makeComposer({
+	drafts,
+	said: entries.prompts,
+	onsend: post,
+	onstop,
+	onpick: (kind, id, choice) => ask(`session:${kind}`, kind === "mode" ? { mode: choice } : { setting: id, choice }).then(paint),
+});
+let session = /** @type {Session | null} */ (null);
+let [isFollowing, isPaging, isStopping] = [false, false, false];
+let painting = 0;
+
+/** How the server is told which session is meant. */
+const sessionId = () => session?.uid ?? sessionOfPath(location.pathname);
+const project = () => store.projects.find(({ id }) => id === session?.projectId);
+
+/** Says something to the shell around this portlet. */
+const tellShell = (convoke = "", fields = {}) => parent.postMessage({ convoke, ...fields }, location.origin);
+
+/** For cards: says why it failed, and lets the card know. */
+async function send(type = "", fields = {}) {
+	try {
+		await line.request(type, fields);
+	} catch (error) {
+		toastError(error);
+		throw error;
+	}
+}
+
+/** Asks for something about this session; tells whether it was done. */
+const ask = (type = "", fields = {}) => send(type, { sessionId: sessionId(), ...fields }).then(() => true, () => false);
+
+/** @param {number} [after] */
+const openSession = (after) => line.request("session:open", { sessionId: sessionId(), after, render: true, limit: PAGE });
+
+async function open() {
+	try {
+		await openSession(session ? entries.seq : undefined);
+	} catch (/** @type {any} */ error) {
+		if (error instanceof LineBroken || session) return;
+		return fill(main, h("div.centre", h("h1", error.message), h("p.muted", error.hint || "It may have been removed."), h("a.button", { href: "/", target: "_top" }, "All sessions")));
+	}
+	isFollowing = true;
+	for (const text of outbox.caughtUp()) {
+		giveBack(text);
+		toast("Your last message did not arrive; it is back in the box.");
+	}
+	paint();
+}
+
+/** Has the history anew, when what is here cannot be continued. */
+const reload = () => openSession().catch(toastError);
+
+/** @type {Record<string, (frame: Frame) => void>} */
+const frames = {
+	"session:history": (frame) => {
+		const isFirst = !session;
+		session = frame.session;
+		entries.history(frame);
+		if (isFirst) assemble(frame.uid);
+		log.reset(entries.list);
+		log.setMore(entries.more);
+		entries.list.forEach(outbox.arrived);
+	},
+	"session:update": (frame) => {
+		const isNew = entries.update(frame) === "added";
+		const entry = entries.get(frame.entry.entryId);
+		if (!entry) return;
+		if (isNew) log.add(entry);
+		else log.put(entry);
+		outbox.arrived(entry);
+		if ("status" in entry && entry.status === "pending") announce(entry.type === "permission" ? `Permission needed: ${entry.title}` : "The agent has a question for you.");
+		if (log.following) trim();
+	},
+	"session:complete": ({ entryId, stopReason }) => {
+		const entry = entries.get(entryId);
+		if (entry?.type === "user") log.put(Object.assign(entry, { state: "done" }));
+		isStopping = false;
+		announce(stopReason === "end_turn" ? "The agent has finished." : stopReason === "cancelled" ? "The agent was stopped." : "The turn failed.");
+	},
+	"session:cancelled": () => void (isStopping = entries.running() !== undefined),
+	"session:error": ({ message }) => {
+		isFollowing = false;
+		toast(message, "Load again", reload);
+	},
+};
+
+/** Everything is there: the page takes its shape. */
+function assemble(uid = "") {
+	drafts.prune();
+	fill(main, header.element, !isEmbedded && lineStatus(line), log, h("div.foot", strip.element, composer));
+	composer.restore(`message.${uid}`);
+	if (isEmbedded) tellShell("ready");
+	else composer.focus();
+}
+
+async function onolder() {
+	if (isPaging || !entries.more || !(entries.held || line.isOpen)) return;
+	isPaging = true;
+	try {
+		if (!entries.held) entries.page(await line.query("session:page", { sessionId: sessionId(), before: entries.oldest, render: true, limit: PAGE }));
+		log.putBefore(entries.take(PAGE));
+		log.setMore(entries.more);
+		// A page of short entries may leave the beginning in sight, and then nothing else would ask for the next.
+		if (log.nearBeginning) requestAnimationFrame(onolder);
+	} catch (error) {
+		if (!(error instanceof LineBroken)) toastError(error);
+	}
+	isPaging = false;
+}
+
+function trim() {
+	if (entries.list.length <= ENTRIES_MAX) return;
+	log.drop(entries.trim(ENTRIES_KEPT));
+	log.setMore(entries.more);
+}
+
+async function post(text = "") {
+	const letter = outbox.post(text, entries.seq);
+	log.toEnd();
+	paint();
+	try {
+		const { seq } = await line.query("session:send", { sessionId: sessionId(), content: text });
+		outbox.sent(letter, seq, entries.list);
+	} catch (error) {
+		if (error instanceof LineBroken) letter.state = "unsure";
+		else {
+			outbox.drop(letter);
+			giveBack(text);
+			toastError(error);
+		}
+	}
+	paint();
+}
+
+/** Puts words that were not sent back into the box. */
+const giveBack = (text = "") => (composer.text = [text, composer.text].filter(Boolean).join("\n"));
+
+async function onstop() {
+	isStopping = true;
+	paint();
+	if (!(await ask("session:cancel"))) isStopping = false;
+	paint();
+}
+
+/** Many frames may come at once, and people see one picture. */
+function paint() {
+	painting ||= setTimeout(paintNow, 16);
+}
+
+function paintNow() {
+	painting = 0;
+	if (!session) return;
+	const { cliType, activity, status, archived, lastActiveAt, title } = session;
+	const agent = store.agent(cliType);
+	header.show(session, project(), agent);
+	document.title = windowTitle(activity === "waiting" ? 1 : 0, title);
+	composer.commands = entries.standing.commands?.commands ?? [];
+	composer.showPickers(pickersOf(entries.standing));
+	composer.showUsage(views.usage(entries.standing.usage));
+	log.pend(outbox.letters.map(({ text, state }) => h("article.entry.user.sending", { label: "You" }, h("div.md.plain", text), h("span.when", state === "unsure" ? "Checking whether it arrived…" : "Sending…"))));
+
+	const running = entries.running();
+	const isBusy = running !== undefined || activity !== "idle";
+	const isWaiting = activity === "waiting";
+	const plan = entries.list.findLast(({ type, seq }) => type === "plan" && seq > (running?.seq ?? 0));
+	const doing = isStopping ? "Stopping…" : isWaiting ? "Waiting for you" : planProgress(plan) || "Working";
+	strip.showTurn(running?.timestamp ?? lastActiveAt, isBusy ? doing : "");
+	strip.element.classList.toggle("waiting", isWaiting);
+	strip.showQueue(entries.list.filter((entry) => entry.type === "user" && entry.state === "queued"));
+	const takesMessages = resumesBySending(session) && !archived;
+	strip.showSession(takesMessages ? { ...session, status: "active" } : session);
+	composer.show({
+		ready: isFollowing,
+		running: isBusy && !isStopping && status === "active",
+		disabled: !takesMessages,
+		placeholder: !takesMessages ? "This session takes no messages" : !isFollowing ? "Not connected; you can go on writing" : isBusy ? "Write the next message; it waits its turn" : `Message ${agent.title}`,
+	});
+}
+
+/** @returns {MenuItem[]} */
+function menu() {
+	if (!session) return [];
+	const { id, uid, status, archived } = session;
+	const end = (how = "") => ask("session:end", { how });
+	const cancel = () => dialogs.confirm("Cancel this session?", "The agent is ended, and the session cannot be taken up again. It stays readable.", "Cancel the session", () => end("cancel"));
+	/** @type {[unknown, ...MenuItem][]} */
+	const items = [
+		[true, "Rename", "edit", header.rename],
+		[true, "Copy id", "copy", () => copy(id).then(() => toast("Copied."))],
+		[isEmbedded, "Open as a page", "open", () => window.open(`/s/${uid}`, "_blank", "noopener")],
+		[status === "active", "Complete", "check", () => end("complete")],
+		[status === "active", "Cancel for good…", "trash", cancel],
+		[archived, "Bring back", "archive", () => ask("session:unarchive")],
+		// The shell offers to undo it.
+		[!archived, "Archive", "archive", () => (isEmbedded ? tellShell("archive") : ask("session:archive"))],
+		[isEmbedded, "Close tab", "close", () => tellShell("key", { action: "tab-close" })],
+	];
+	return items.flatMap(([isOffered, ...item]) => (isOffered ? [item] : []));
+}
+
+line.onstate = ({ phase }) => {
+	isFollowing = false;
+	if (phase === "open") {
+		// First, so that they are known when the history comes.
+		for (const type of ["project:list", "agent:list"]) line.request(type).catch(() => {});
+		// What became of the session meanwhile is not in what was said.
+		if (session) line.request("session:list", { projectId: session.projectId }).catch(() => {});
+		open();
+	}
+	paint();
+};
+line.onframe = (frame) => {
+	store.apply(frame);
+	const { type } = frame;
+	const isOurs = type === "session:history" || (session && (frame.session?.uid ?? store.uidOf(frame)) === session.uid);
+	if (isOurs && type === "session:chunk") {
+		const done = entries.chunk(frame);
+		if (done === "appended") log.extend(frame);
+		// Something was missed.
+		if (done === "unknown") reload();
+		return;
+	}
+	if (isOurs) frames[type]?.(frame);
+	if (session) session = store.sessions.get(session.uid) ?? { ...session, archived: session.archived || type === "session:archived" };
+	paint();
+};
+addEventListener("message", ({ origin, source, data }) => {
+	if (origin !== location.origin || source !== parent || data?.convoke !== "focus") return;
+	// Whoever has begun to do something here goes on with it; else one writes.
+	const active = /** @type {HTMLElement | null} */ (document.activeElement);
+	(active && active !== document.body ? active : composer).focus();
+});
+addEventListener("keydown", (event) => {
+	const isText = isTyping(event.target);
+	const wish = shellAction(event, isText);
+	if ((event.ctrlKey || event.metaKey) && event.key === ".") onstop();
+	else if (event.key === "Escape" && !isText && !document.querySelector("dialog[open], :popover-open")) composer.focus();
+	else if (wish && isEmbedded) tellShell("key", wish);
+	else if (wish?.action === "help") dialogs.help();
+	else return;
+	event.preventDefault();
+});
+setInterval(() => (log.tick(), strip.tick()), 1000);
+line.start();

@@ -1,0 +1,58 @@
+// The sidebar's width and whether it is there: dragged, set by keys, kept; on narrow screens a drawer.
+
+import { on, part } from "../ui/dom.js";
+import { keep, kept } from "../ui/kept.js";
+
+const [NARROWEST, USUAL, WIDEST] = [200, 272, 480];
+const narrow = matchMedia("(max-width: 720px)");
+
+/** @param {() => void} onchange @returns {Layout} */
+export function makeLayout(onchange) {
+	const [side, grip, cover] = ["#side", "#grip", "#cover"].map((id) => part(document, id));
+	let width = USUAL;
+	let isShown = kept("sidebar") !== "hidden";
+	/** The drawer of a narrow screen is closed until it is asked for. */
+	let isDrawn = false;
+
+	function paint() {
+		side.hidden = !layout.isShown;
+		grip.hidden = narrow.matches;
+		cover.hidden = side.hidden || !narrow.matches;
+		onchange();
+	}
+
+	function setWidth(wanted = USUAL) {
+		width = Math.round(Math.max(NARROWEST, Math.min(wanted, WIDEST)));
+		document.documentElement.style.setProperty("--side", `${width}px`);
+		grip.ariaValueNow = String(width);
+		keep("sidebar-width", String(width));
+	}
+
+	/** @type {Layout} */
+	const layout = {
+		get isShown() { return narrow.matches ? isDrawn : isShown; },
+		toggle() {
+			if (narrow.matches) isDrawn = !isDrawn;
+			else keep("sidebar", (isShown = !isShown) ? "shown" : "hidden");
+			paint();
+		},
+		reveal: () => layout.isShown || layout.toggle(),
+		close() {
+			if (narrow.matches && isDrawn) layout.toggle();
+		},
+	};
+	setWidth(Number(kept("sidebar-width")) || USUAL);
+	on(grip, "pointerdown", ({ clientX, pointerId }) => {
+		const from = width - clientX;
+		grip.setPointerCapture(pointerId);
+		grip.onpointermove = (event) => setWidth(from + event.clientX);
+	});
+	on(grip, "lostpointercapture", () => (grip.onpointermove = null));
+	on(grip, "dblclick", () => setWidth());
+	on(grip, "keydown", ({ key }) => setWidth(width + ({ ArrowLeft: -16, ArrowRight: 16 }[key] ?? 0)));
+	on(cover, "click", layout.close);
+	on(side, "keydown", ({ key }) => key === "Escape" && layout.close());
+	narrow.addEventListener("change", paint);
+	paint();
+	return layout;
+}

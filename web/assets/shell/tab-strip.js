@@ -1,0 +1,76 @@
+// <convoke-tabs>: the open sessions; ordered by dragging or with the keyboard.
+
+import { component, h, keyed, on, part, setText } from "../ui/dom.js";
+import { icon } from "../ui/icons.js";
+import { paintDot } from "./session-row.js";
+
+/** A press becomes a drag when the pointer has moved this far. */
+const DRAG_FROM = 5;
+
+/** @type {(wishes: TabStripWishes) => TabStrip} */
+export const makeTabStrip = component("convoke-tabs", (element, wishes) => {
+	const list = h("div.tabs", { role: "tablist", label: "Open sessions" });
+	let state = /** @type {TabsState | null} */ (null);
+
+	/** @param {Tab} tab */
+	function make({ uid }) {
+		// The cross is for pointers only: with the keyboard Delete closes, and inside a tab there may be no button.
+		const tab = h("div.tab", { role: "tab", id: `tab-${uid}`, "aria-controls": `panel-${uid}` }, h("span.dot", { role: "img" }), h("span.title"), h("span.tab-close", { ariaHidden: "true", title: "Close (Delete)" }, icon("close")));
+		on(tab, "click", ({ target }) => (target.closest(".tab-close") ? wishes.close(uid) : wishes.activate(uid, "press")));
+		on(tab, "auxclick", ({ button }) => button === 1 && wishes.close(uid));
+		on(tab, "pointerdown", (event) => event.button === 0 && !event.target.closest(".tab-close") && drag(event, tab));
+		return tab;
+	}
+
+	/** @param {PointerEvent} down @param {HTMLElement} tab */
+	function drag(down, tab) {
+		const release = new AbortController();
+		on(tab, "pointermove", ({ clientX }) => {
+			if (!tab.matches(".dragged") && Math.abs(clientX - down.clientX) < DRAG_FROM) return;
+			// Captured, so that the frames below do not swallow the pointer.
+			tab.setPointerCapture(down.pointerId);
+			tab.classList.add("dragged");
+			const others = [...list.children].filter((other) => other !== tab);
+			const to = others.filter((other) => other.getBoundingClientRect().left + other.clientWidth / 2 < clientX).length;
+			if (list.children[to] !== tab) wishes.move(tab.dataset.key ?? "", to);
+		}, release);
+		for (const event of ["pointerup", "pointercancel"]) addEventListener(event, () => (tab.classList.remove("dragged"), release.abort()), release);
+	}
+
+	on(list, "keydown", (event) => {
+		const all = state?.tabs ?? [];
+		const uid = event.target.dataset.key ?? "";
+		const at = all.findIndex((tab) => tab.uid === uid);
+		if (at < 0 || event.altKey || event.metaKey) return;
+		const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key];
+		const place = ((to ?? 0) + all.length) % all.length;
+		if (to !== undefined && (event.ctrlKey || event.shiftKey)) wishes.move(uid, place);
+		else if (to !== undefined) {
+			wishes.activate(all[place].uid, "walk");
+			/** @type {HTMLElement} */ (list.children[place]).focus();
+		} else if (event.key === "Delete") wishes.close(uid);
+		else if (event.key === "Enter" || event.key === " ") wishes.activate(uid, "press");
+		else return;
+		event.preventDefault();
+	});
+	element.append(list);
+
+	return {
+		show(next, sessionOf) {
+			const hasMoved = state?.active !== next.active;
+			const hadFocus = list.contains(document.activeElement);
+			state = next;
+			keyed(list, next.tabs, ({ uid }) => uid, make, (tab, { uid, title }) => {
+				tab.title = title;
+				setText(part(tab, ".title"), title);
+				paintDot(part(tab, ".dot"), sessionOf(uid));
+				tab.ariaSelected = String(uid === next.active);
+				tab.tabIndex = uid === next.active ? 0 : -1;
+			});
+			const active = /** @type {HTMLElement | null} */ (list.querySelector("[aria-selected=true]"));
+			if (hasMoved) active?.scrollIntoView({ block: "nearest", inline: "nearest" });
+			// A tab that was closed with the keyboard passes the focus on.
+			if (hadFocus && document.activeElement === document.body) active?.focus();
+		},
+	};
+});

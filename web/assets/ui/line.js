@@ -1,0 +1,36 @@
+// The line to the daemon that served this page.
+
+import { makeLine } from "../lib/socket.js";
+import { h, setText } from "./dom.js";
+
+export function connect() {
+	const line = makeLine({
+		open: () => new WebSocket(`${location.origin.replace("http", "ws")}/ws`),
+		probe: () => fetch(location.pathname, { cache: "no-store" }).then(({ status }) => (status === 401 ? "denied" : "fine"), () => "unreachable"),
+		now: () => Date.now(),
+		random: () => Math.random(),
+		later: (action, ms) => setTimeout(action, ms),
+		cancel: (timer) => clearTimeout(timer),
+	});
+	addEventListener("online", line.wake);
+	document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && line.wake());
+	return line;
+}
+
+/** A break shorter than this is not worth a word. */
+const CALM_MS = 1500;
+
+/** A strip that says calmly when the line is down. @param {Line} line */
+export function lineStatus(line) {
+	const text = h("span", { role: "status" });
+	const button = h("button.link", { onclick: line.wake }, "Try now");
+	const strip = h("div.line-status", { hidden: true }, h("span.pulse"), text, button);
+	setInterval(() => {
+		const { phase, since, retryAt = 0 } = line.state;
+		strip.hidden = phase === "open" || Date.now() - since < CALM_MS;
+		button.hidden = retryAt - Date.now() < 1000;
+		setText(text, phase === "denied" ? "This page is no longer signed in. Run “convoke serve --open” to get a new link."
+			: "Not connected to Convoke. Nothing is lost; it comes back by itself.");
+	}, 500);
+	return strip;
+}

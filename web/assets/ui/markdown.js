@@ -1,0 +1,72 @@
+// Words that the server has rendered and sanitised, put on the page without flicker.
+// This is the one place where markup is parsed; nothing else of what agents say goes through it.
+
+import { copy, h } from "./dom.js";
+import { icon } from "./icons.js";
+
+/** Puts a text in place of the one that is there, from a block on. @param {Element} container */
+export function setHtml(container, html = "", from = 0) {
+	const template = h("template");
+	template.innerHTML = html;
+	const { content } = template;
+	// Blocks are counted, so the white space between them must not count.
+	for (const node of [...content.childNodes]) if (!(node instanceof Element)) node.remove();
+	for (const pre of content.querySelectorAll("pre")) {
+		const language = /language-(\S+)/.exec(pre.querySelector("code")?.className ?? "")?.[1];
+		const button = h("button.icon-button.code-copy", { label: "Copy code", title: "Copy" }, icon("copy"));
+		wrap(pre, h("div.code", h("div.code-head", h("span", language), button)));
+		pre.tabIndex = 0;
+	}
+	for (const table of content.querySelectorAll("table")) wrap(table, h("div.table"));
+	for (const link of content.querySelectorAll("a")) {
+		// Only addresses of the web lead anywhere; a link must never take the conversation's place.
+		if (!/^(https?|mailto):/i.test(link.getAttribute("href") ?? "")) link.removeAttribute("href");
+		link.target = "_blank";
+		link.rel = "noopener noreferrer";
+	}
+	followChildren(container, content, from);
+}
+
+/** @param {Element} element @param {Element} frame */
+function wrap(element, frame) {
+	element.replaceWith(frame);
+	frame.append(element);
+}
+
+/** Makes children equal to others, touching only what differs: what is selected, focused or scrolled stays so. @param {Node} parent @param {Node} wanted */
+function followChildren(parent, wanted, from = 0) {
+	let old = /** @type {ChildNode | null} */ (parent.childNodes[from] ?? null);
+	for (const next of [...wanted.childNodes]) {
+		const following = /** @type {ChildNode | null} */ (old?.nextSibling ?? null);
+		if (old) follow(old, next);
+		else parent.appendChild(next);
+		old = following;
+	}
+	for (let following; old; old = following) {
+		following = old.nextSibling;
+		old.remove();
+	}
+}
+
+/** @param {ChildNode} old @param {ChildNode} next */
+function follow(old, next) {
+	if (old.isEqualNode(next)) return;
+	if (old instanceof Text && next instanceof Text) {
+		if (next.data.startsWith(old.data)) old.appendData(next.data.slice(old.length));
+		else old.data = next.data;
+	} else if (old instanceof HTMLElement && next instanceof HTMLElement && old.tagName === next.tagName) {
+		for (const { name } of [...old.attributes]) if (!next.hasAttribute(name)) old.removeAttribute(name);
+		for (const { name, value } of next.attributes) old.setAttribute(name, value);
+		followChildren(old, next);
+	} else old.replaceWith(next);
+}
+
+/** Copies the code whose button was pressed. @param {{target: EventTarget | null}} event */
+export async function copyCode({ target }) {
+	const button = /** @type {Element} */ (target).closest(".code-copy");
+	if (!button) return;
+	const done = await copy(button.closest(".code")?.querySelector("pre")?.textContent ?? "");
+	const show = (name = "", label = "") => (button.className = `icon-button code-copy ${name}`, button.ariaLabel = label);
+	show(done ? "copied" : "failed", done ? "Copied" : "Could not copy");
+	setTimeout(() => show("", "Copy code"), 1500);
+}

@@ -1,0 +1,229 @@
+// The page for everybody: screen readers, keyboards, small screens, both themes, many sessions.
+
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { after, afterEach, before, test } from "node:test";
+import { chat, Daemon, idle, openBrowser, openPage, openSession, say, until } from "./harness.js";
+
+const axePath = createRequire(import.meta.url).resolve("axe-core");
+
+let browser;
+let daemon;
+before(async () => (browser = await openBrowser()));
+after(() => browser.close());
+afterEach(async () => {
+  await daemon?.remove();
+  daemon = null;
+});
+
+/** What axe finds, one line a finding; `where` says at which moment. */
+async function findings(page, where) {
+  const found = [];
+  for (const frame of page.frames()) {
+    if (!(await frame.evaluate(() => "axe" in window))) await frame.evaluate(await readAxe());
+    // Frames are looked at one by one; the page's policy keeps axe from talking between them.
+    const { violations } = await frame.evaluate(() => window.axe.run(document, { iframes: false, resultTypes: ["violations"] }));
+    found.push(...violations.flatMap(({ id, nodes }) => nodes.map((node) => `${where}: ${id}: ${node.html.slice(0, 160)} ${node.any.map((check) => check.message).join("; ").slice(0, 200)}`)));
+  }
+  return found;
+}
+
+let axe;
+async function readAxe() {
+  axe ??= (await import("node:fs")).readFileSync(axePath, "utf8");
+  return axe;
+}
+
+/** A conversation with some of everything. */
+async function furnished(options) {
+  daemon = await new Daemon().start();
+  const repo = await daemon.addProject();
+  await daemon.createSession(repo, "scripted");
+  // What moves is looked at when it has come to rest.
+  const page = await openPage(browser, daemon, { reducedMotion: "reduce", ...options });
+  if (options.viewport?.width < 720) await page.getByRole("button", { name: "Show the sidebar" }).click();
+  const conversation = await openSession(page, "New Session");
+  const tool = { title: "Edit it", kind: "edit", content: [{ type: "diff", path: "/tmp/a.rs", oldText: "let a = 1;\n", newText: "let a = 2;\nlet b = 3;\n" }] };
+  const failed = { title: "Run it", kind: "execute", status: "failed", rawInput: { command: "make" }, content: [{ type: "content", content: { type: "text", text: "no rule" } }] };
+  await say(conversation, `think about it && plan one step && tool ${JSON.stringify(tool)} && tool ${JSON.stringify(failed)} && say # Title\\n\\nWords with \`code\`, [a link](https://example.org).\\n\\n\`\`\`rust\\n// comment\\nfn main() { let x = "text"; }\\n\`\`\`\\n\\n| a | b |\\n|---|---|\\n| 1 | 2 |`);
+  await idle(conversation);
+  await say(conversation, "permit Write a file");
+  await conversation.locator("convoke-permission").waitFor();
+  return { page, conversation };
+}
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`axe finds nothing to complain about, ${colorScheme}`, async () => {
+    const { page, conversation } = await furnished({ colorScheme });
+    const found = await findings(page, "conversation");
+    await conversation.locator(".tool summary").last().click();
+    await conversation.locator(".thinking summary").click();
+    await conversation.getByRole("button", { name: "Decline with words…" }).click();
+    found.push(...(await findings(page, "opened")));
+    await page.keyboard.press("Alt+i");
+    await page.locator("convoke-inbox convoke-permission").waitFor();
+    found.push(...(await findings(page, "inbox")));
+    await page.keyboard.press("Alt+n");
+    found.push(...(await findings(page, "new session")));
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Add a project" }).click();
+    await page.getByRole("option").first().waitFor();
+    await page.keyboard.press("ArrowDown");
+    found.push(...(await findings(page, "add project")));
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
+    found.push(...(await findings(page, "shortcuts")));
+    await page.keyboard.press("Escape");
+    await page.locator(".project-head").hover();
+    await page.getByRole("button", { name: "Menu of alpha" }).click();
+    found.push(...(await findings(page, "menu")));
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Alt+w");
+    found.push(...(await findings(page, "welcome")));
+    assert.deepEqual(found, []);
+    assert.deepEqual(page.problems, []);
+  });
+}
+
+test("360 pixels are enough", async () => {
+  const { page, conversation } = await furnished({ viewport: { width: 360, height: 640 } });
+  assert.deepEqual(await findings(page, "narrow"), []);
+  const overflows = async () => {
+    const wide = await Promise.all(page.frames().map((frame) => frame.evaluate(() => document.documentElement.scrollWidth > innerWidth)));
+    return wide.includes(true);
+  };
+  assert.equal(await overflows(), false);
+  assert.equal(await page.locator("#side").isVisible(), false, "the drawer makes way");
+  await conversation.getByRole("button", { name: /^Yes/ }).click();
+  await idle(conversation);
+  await page.getByRole("button", { name: "Show the sidebar" }).click();
+  await page.getByRole("button", { name: /^Inbox/ }).click();
+  await page.getByText("Nothing waits for you.").waitFor();
+  assert.equal(await overflows(), false);
+  await page.getByRole("button", { name: "Close the inbox" }).click();
+  assert.deepEqual(page.problems, []);
+});
+
+test("everything can be done with the keyboard alone", async () => {
+  daemon = await new Daemon().start();
+  await daemon.addProject();
+  const page = await openPage(browser, daemon);
+  await page.locator(".project").waitFor();
+  const press = async (...keys) => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+  // Help.
+  await press("?");
+  await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+  await press("Escape");
+
+  // Two sessions.
+  for (const text of ["first words", "second words"]) {
+    await press("Alt+n");
+    await page.getByRole("dialog", { name: "New session" }).waitFor();
+    const demo = page.getByRole("button", { name: "Demo" });
+    for (let stops = 0; stops < 20 && !(await demo.evaluate((it) => it === document.activeElement)); stops += 1) await press("Tab");
+    await press("Enter");
+    await page.getByRole("dialog", { name: "New session" }).waitFor({ state: "detached" });
+    await until(page, "the focus is in the message box", () => chat(page).getByRole("textbox", { name: "Message" }).evaluate((it) => document.hasFocus() && it === document.activeElement));
+    await page.keyboard.type(text);
+    await until(page, "it can be sent", () => chat(page).getByRole("button", { name: "Send", exact: true }).isEnabled());
+    await press("Enter");
+    await page.locator(".tab", { hasText: text }).waitFor();
+    await idle(chat(page));
+  }
+  // Shortcuts keep quiet while one types, and work from inside the conversation.
+  await page.keyboard.type("?jk1");
+  assert.equal(await page.getByRole("dialog").count(), 0);
+  assert.equal(await chat(page).getByRole("textbox", { name: "Message" }).inputValue(), "?jk1");
+  await press("Control+a", "Delete");
+  const active = () => page.getByRole("tab", { selected: true }).locator(".title").textContent();
+  await press("Alt+1");
+  await until(page, "the first tab is active", async () => (await active()) === "first words");
+  const inBox = () => chat(page).getByRole("textbox", { name: "Message" }).evaluate((it) => document.hasFocus() && it === document.activeElement);
+  await until(page, "the focus has followed", inBox);
+  await press("Alt+PageDown");
+  await until(page, "the second tab is active", async () => (await active()) === "second words");
+  await until(page, "the focus has followed", inBox);
+  await press("Alt+Shift+PageUp");
+  await until(page, "it has moved", async () => (await page.locator(".tab .title").allTextContents()).join() === "second words,first words");
+
+  // Through the conversation and back.
+  await press("Shift+Tab");
+  const scroller = chat(page).getByRole("region", { name: "Conversation" });
+  for (let stops = 0; stops < 20 && !(await scroller.evaluate((it) => it === document.activeElement)); stops += 1) await press("Shift+Tab");
+  await press("k");
+  assert.equal(await chat(page).locator(".entry:focus").count(), 1);
+  await press("?");
+  await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+  await press("Escape");
+  await chat(page).locator(".scroller").focus();
+  await press("Escape");
+  await until(page, "the focus is back in the message box", inBox);
+
+  // The sidebar: find, walk, fold, rename, archive.
+  const inFilter = () => page.evaluate(() => document.activeElement.type === "search");
+  await press("Control+k");
+  await until(page, "the focus is in the filter", inFilter);
+  await page.keyboard.type("first");
+  await press("ArrowDown", "ArrowDown");
+  assert.equal(await page.evaluate(() => document.activeElement.querySelector(".title").textContent), "first words");
+  await press("Enter");
+  await until(page, "the session is shown", async () => (await active()) === "first words");
+  await until(page, "the focus is in the message box", inBox);
+  await press("Control+k");
+  await until(page, "the focus is in the filter", inFilter);
+  await press("Escape", "ArrowDown", "ArrowLeft");
+  assert.equal(await page.locator(".fold").getAttribute("aria-expanded"), "false");
+  await press("ArrowRight", "ArrowDown", "F2");
+  await page.keyboard.type("renamed");
+  await press("Enter");
+  await page.locator(".session a", { hasText: "renamed" }).waitFor();
+  await press("Delete");
+  await page.getByText("Archived “renamed”.").waitFor();
+  assert.notEqual(await page.evaluate(() => document.activeElement), null);
+  await press("Alt+w");
+  await page.locator("#welcome").waitFor();
+  assert.deepEqual(page.problems, []);
+});
+
+test("five hundred sessions are no burden", async () => {
+  daemon = await new Daemon().start();
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const page = await context.newPage();
+  const at = (minutes) => new Date(Date.now() - minutes * 60_000).toISOString();
+  const sessions = Array.from({ length: 500 }, (_, number) => ({
+    id: `demo:a${number}`, uid: `u${number}`, projectId: "p", cliType: "demo", title: `Session number ${number}`, lastActiveAt: at(number * 40),
+    createdAt: at(number * 40), status: "active", archived: false, activity: "idle", messageCount: 1,
+  }));
+  const replies = {
+    "project:list": { projects: [{ id: "p", name: "big", path: "/big", addedAt: at(0) }] },
+    "agent:list": { agents: [{ cliType: "demo", title: "Demo", badge: "DM", installed: true }] },
+    "inbox:list": { items: [] },
+    "session:list": { projectId: "p", sessions },
+  };
+  let line;
+  await page.routeWebSocket("**/ws", (socket) => {
+    line = socket;
+    socket.onMessage((text) => {
+      const { type, requestId } = JSON.parse(text);
+      if (replies[type]) socket.send(JSON.stringify({ type, requestId, ...replies[type] }));
+    });
+  });
+  await page.goto(daemon.link);
+  await page.getByRole("button", { name: "Show 450 more sessions" }).click();
+  await until(page, "all are there", async () => (await page.locator(".session").count()) === 500);
+  assert.deepEqual(await page.locator(".session time").evaluateAll((all) => [1, 40, 300].map((number) => all[number].textContent)), ["40m", "1d", "1w"]);
+
+  // One that becomes active moves to the top, and the focus stays where it is.
+  await page.locator(".session a").nth(3).focus();
+  const started = Date.now();
+  line.send(JSON.stringify({ type: "session:changed", session: { ...sessions[499], lastActiveAt: at(0), activity: "running" } }));
+  await until(page, "it is on top", async () => (await page.locator(".session .title").first().textContent()) === "Session number 499");
+  assert.ok(Date.now() - started < 2000, "at once");
+  assert.equal(await page.evaluate(() => document.activeElement.querySelector(".title").textContent), "Session number 3");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("number 42");
+  await until(page, "the filter has found", async () => (await page.locator(".session").count()) === 15);
+});

@@ -1,0 +1,110 @@
+// An agent that does what a prompt tells it to, speaking ACP on its standard input and output.
+//
+// `say TEXT` answers with TEXT (`\n` is a line break) · `gate` says one half, waits for the file `gate` in the
+// workspace, and says the other · `tool JSON` calls a tool with these fields · `permit TITLE` asks for permission ·
+// `flood N` says N short things, each an entry of its own · `plan TEXT` makes a plan with that step ·
+// `wait` does nothing until it is stopped
+
+import { randomUUID } from "node:crypto";
+import { existsSync, watch } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+const sessions = new Map();
+const asked = new Map();
+let requests = 0;
+
+const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const update = (sessionId, update) => write({ method: "session/update", params: { sessionId, update } });
+const text = (words) => ({ type: "text", text: words });
+
+function request(method, params) {
+  const id = `r${(requests += 1)}`;
+  write({ id, method, params });
+  return new Promise((resolve) => asked.set(id, resolve));
+}
+
+function untilThere(folder, name) {
+  return new Promise((resolve) => {
+    const watcher = watch(folder, look);
+    function look() {
+      if (!existsSync(join(folder, name))) return;
+      watcher.close();
+      resolve();
+    }
+    look();
+  });
+}
+
+/** What each first word of a prompt makes it do. */
+const deeds = {
+  say: async (id, rest) => update(id, { sessionUpdate: "agent_message_chunk", content: text(rest.replaceAll("\\n", "\n")) }),
+  think: async (id, rest) => update(id, { sessionUpdate: "agent_thought_chunk", content: text(rest) }),
+  gate: async (id, rest, session) => {
+    update(id, { sessionUpdate: "agent_message_chunk", content: text("The first half, ") });
+    await untilThere(session.cwd, "gate");
+    update(id, { sessionUpdate: "agent_message_chunk", content: text("and the second half.") });
+  },
+  tool: async (id, rest) => update(id, { sessionUpdate: "tool_call", toolCallId: randomUUID(), status: "completed", ...JSON.parse(rest) }),
+  permit: async (id, rest) => {
+    const options = [
+      { optionId: "yes", name: `Yes ${rest}`, kind: "allow_once" },
+      { optionId: "no", name: "No", kind: "reject_once" },
+    ];
+    const { outcome } = await request("session/request_permission", { sessionId: id, options, toolCall: { toolCallId: "p", title: rest } });
+    await deeds.say(id, `Outcome: ${outcome.optionId ?? outcome.outcome}`);
+  },
+  plan: async (id, rest) => update(id, { sessionUpdate: "plan", entries: [{ content: rest, priority: "high", status: "in_progress" }] }),
+  flood: async (id, rest) => {
+    for (let number = 1; number <= Number(rest); number += 1) {
+      const call = { toolCallId: `flood-${number}`, title: `Step ${number}`, kind: "read", rawInput: { number } };
+      update(id, { sessionUpdate: "tool_call", status: "completed", ...call });
+    }
+  },
+  wait: (id, rest, session) => new Promise((resolve) => (session.stop = resolve)),
+  offer: async (id, rest) => update(id, { sessionUpdate: "available_commands_update", availableCommands: JSON.parse(rest) }),
+};
+
+const answers = {
+  initialize: () => ({ protocolVersion: 1, agentCapabilities: { loadSession: true, promptCapabilities: {} }, authMethods: [] }),
+  "session/new": ({ cwd }) => {
+    const sessionId = randomUUID();
+    sessions.set(sessionId, { cwd });
+    const availableModes = [{ id: "ask", name: "Ask" }, { id: "auto", name: "Auto" }];
+    return { sessionId, modes: { currentModeId: "ask", availableModes } };
+  },
+  "session/load": ({ sessionId, cwd }) => {
+    sessions.set(sessionId, { cwd });
+    return {};
+  },
+  "session/set_mode": ({ sessionId, modeId }) => {
+    update(sessionId, { sessionUpdate: "current_mode_update", currentModeId: modeId });
+    return {};
+  },
+  "session/prompt": async ({ sessionId, prompt }) => {
+    const session = sessions.get(sessionId);
+    session.stopped = false;
+    const words = prompt.map((block) => block.text ?? "").join("\n");
+    for (const deed of words.split(" && ")) {
+      const [name, ...rest] = deed.trim().split(" ");
+      await (deeds[name] ?? deeds.say)(sessionId, deeds[name] ? rest.join(" ") : `You said: ${deed}`, session);
+    }
+    return { stopReason: session.stopped ? "cancelled" : "end_turn" };
+  },
+};
+
+for await (const line of createInterface(process.stdin)) {
+  const { id, method, params, result } = JSON.parse(line);
+  if (method === "session/cancel") {
+    const session = sessions.get(params.sessionId);
+    session.stopped = true;
+    session.stop?.();
+  } else if (method) {
+    Promise.resolve(answers[method]?.(params ?? {})).then((answer) => {
+      if (id === undefined) return;
+      write(answer === undefined ? { id, error: { code: -32601, message: `unknown: ${method}` } } : { id, result: answer });
+    });
+  } else {
+    asked.get(id)?.(result ?? { outcome: { outcome: "cancelled" } });
+  }
+}

@@ -1,0 +1,174 @@
+// What end-to-end tests share: a daemon of their own, a browser, and a person at it.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const program = process.env.CONVOKE_BIN ?? join(here, "../../../target/debug/convoke");
+const browserPath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+
+/** A home, a workspace with one project, and the daemon on them. */
+export class Daemon {
+  constructor({ settings = "" } = {}) {
+    this.folder = mkdtempSync(join(tmpdir(), "convoke-e2e-"));
+    this.home = join(this.folder, "home");
+    this.root = join(this.folder, "work");
+    this.project = join(this.root, "alpha");
+    mkdirSync(this.home, { mode: 0o700 });
+    mkdirSync(join(this.root, "beta"), { recursive: true });
+    mkdirSync(this.project);
+    writeFileSync(join(this.project, "README.md"), "# Alpha\n\nA project to try things in.\n");
+    const agent = join(here, "agent.js");
+    writeFileSync(join(this.home, "config.toml"), `
+[server]
+listen = "127.0.0.1:0"
+[sessions]
+workspace_root = ${JSON.stringify(this.root)}
+max_active = 50
+[agents.scripted]
+protocol = "acp"
+command = ${JSON.stringify(process.execPath)}
+args = [${JSON.stringify(agent)}]
+title = "Scripted <b>Agent</b>"
+badge = "SC"
+sandbox = "off"
+${settings}`, { mode: 0o600 });
+  }
+
+  /** Starts the daemon and waits until it says that it is ready. */
+  async start({ listen = "127.0.0.1:0" } = {}) {
+    this.process = spawn(program, ["serve", "--home", this.home, "--listen", listen], { stdio: ["ignore", "pipe", "pipe"] });
+    this.said = "";
+    this.process.stderr.on("data", (text) => (this.said += text));
+    for await (const text of createInterface(this.process.stdout)) {
+      const found = /https?:\S+/.exec(text);
+      if (!found) continue;
+      this.link = found[0];
+      this.origin = new URL(found[0]).origin;
+      return this;
+    }
+    throw new Error(`the daemon did not start: ${this.said}`);
+  }
+
+  async stop() {
+    if (!this.process || this.process.exitCode !== null) return;
+    const over = once(this.process, "exit");
+    this.process.kill("SIGTERM");
+    await over;
+  }
+
+  /** Ends the daemon as a power cut would. */
+  async kill() {
+    const over = once(this.process, "exit");
+    this.process.kill("SIGKILL");
+    await over;
+  }
+
+  async remove() {
+    await this.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Calls the REST interface. */
+  async api(method, path, body) {
+    const token = new URL(this.link).searchParams.get("token");
+    const headers = { authorization: `Bearer ${token}`, ...(body ? { "content-type": "application/json" } : {}) };
+    const response = await fetch(`${this.origin}/api${path}`, { method, headers, body: body && JSON.stringify(body) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return text ? JSON.parse(text) : null;
+  }
+
+  /** Adds the project; most tests are about what comes after. */
+  addProject(path = this.project) {
+    return this.api("POST", "/repos", { path });
+  }
+
+  async createSession(repo, agent = "demo") {
+    return this.api("POST", "/sessions", { repoId: repo.id, agent });
+  }
+}
+
+/** One browser for all tests of a file. */
+export async function openBrowser() {
+  return chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+}
+
+/** A page that is signed in; what goes wrong in it is kept in `page.problems`. */
+export async function openPage(browser, daemon, { path = "/", ...options } = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const page = await context.newPage();
+  watch(page);
+  await page.goto(daemon.link);
+  if (path !== "/") await page.goto(daemon.origin + path);
+  return page;
+}
+
+/** Another window of the same person. */
+export async function anotherWindow(page, daemon, path = "/") {
+  const other = await page.context().newPage();
+  watch(other);
+  await other.goto(daemon.origin + path);
+  return other;
+}
+
+function watch(page) {
+  page.setDefaultTimeout(30_000);
+  page.problems = [];
+  page.on("pageerror", (error) => page.problems.push(String(error.stack ?? error)));
+  page.on("console", (message) => {
+    // A line that breaks is told by the browser too; that it comes back is what tests are about.
+    const expected = /WebSocket connection|ERR_CONNECTION|status of 401/.test(message.text());
+    if (message.type() === "error" && !expected) page.problems.push(message.text());
+  });
+  page.on("dialog", (dialog) => {
+    page.problems.push(`a dialog opened: ${dialog.message()}`);
+    dialog.dismiss();
+  });
+}
+
+/** The conversation in the active tab. */
+export function chat(page) {
+  return page.locator(".panel:not([hidden]) iframe").contentFrame();
+}
+
+/** Opens a session from the sidebar and returns its conversation. */
+export async function openSession(page, title) {
+  await page.locator(".session a", { hasText: title }).first().click();
+  const conversation = chat(page);
+  await conversation.getByRole("textbox", { name: "Message" }).waitFor();
+  return conversation;
+}
+
+/** Writes a message and sends it. */
+export async function say(conversation, text) {
+  const box = conversation.getByRole("textbox", { name: "Message" });
+  await box.fill(text);
+  // The box is filled before the line is open when the page was just loaded.
+  await conversation.getByRole("button", { name: "Send", exact: true }).and(conversation.locator(":enabled")).waitFor();
+  const said = await conversation.locator(".user[data-entry]").count();
+  await box.press("Enter");
+  // The daemon has it.
+  await conversation.locator(".user[data-entry]").nth(said).waitFor({ state: "attached" });
+}
+
+/** Until nothing runs any more. */
+export async function idle(conversation) {
+  await conversation.locator('[data-state="running"], [data-state="queued"]').first().waitFor({ state: "detached" });
+  await conversation.locator(".running").waitFor({ state: "hidden" });
+}
+
+/** Until something holds, asked anew whenever the page may have changed. */
+export async function until(page, what, condition) {
+  const end = Date.now() + 30_000;
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error(`did not happen: ${what}`);
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
+  }
+}

@@ -1,0 +1,157 @@
+// What agents ask: permissions and questions, answered in the conversation and in the inbox.
+
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import { anotherWindow, chat, Daemon, idle, openBrowser, openPage, openSession, say, until } from "./harness.js";
+
+let browser;
+let daemon;
+before(async () => (browser = await openBrowser()));
+after(() => browser.close());
+afterEach(async () => {
+  await daemon?.remove();
+  daemon = null;
+});
+
+/** The shell with one session in a tab. */
+async function session(agent = "demo") {
+  daemon = await new Daemon().start();
+  await daemon.createSession(await daemon.addProject(), agent);
+  const page = await openPage(browser, daemon);
+  return { page, conversation: await openSession(page, "New Session") };
+}
+
+test("q19 a permission is given in the conversation", async () => {
+  const { page, conversation } = await session();
+  await say(conversation, "/write notes.txt hello");
+  const card = conversation.locator("convoke-permission");
+  await card.getByText("Write notes.txt").waitFor();
+  await until(page, "the window tells", async () => (await page.title()).startsWith("(1) "));
+  assert.equal(await page.locator(".session .dot").getAttribute("data-activity"), "waiting");
+  await card.getByRole("button", { name: "Allow", exact: true }).click();
+  await conversation.getByText("I wrote notes.txt.").waitFor();
+  await until(page, "nothing waits", async () => !(await page.title()).startsWith("("));
+  await card.locator(".request-told").getByText("Allow").waitFor();
+  assert.deepEqual(page.problems, []);
+});
+
+test("q19 a permission is refused in own words, and the keyboard is enough", async () => {
+  const { page, conversation } = await session();
+  await say(conversation, "/write notes.txt hello");
+  const card = conversation.locator("convoke-permission");
+  await card.getByRole("button", { name: "Decline with words…" }).press("Enter");
+  await page.keyboard.type("1 not now, please");
+  assert.equal(await card.getAttribute("data-status"), "pending", "digits that are typed choose nothing");
+  await page.keyboard.press("Enter");
+  await card.locator("q").getByText("1 not now, please").waitFor();
+  await conversation.getByText("You did not allow it").waitFor();
+
+  await idle(conversation);
+  await say(conversation, "/write notes.txt hello");
+  const second = conversation.locator("convoke-permission").nth(1);
+  await second.getByRole("button", { name: "Reject" }).focus();
+  await page.keyboard.press("1");
+  await conversation.getByText("I wrote notes.txt.").waitFor();
+  assert.deepEqual(page.problems, []);
+});
+
+test("q19 questions of an agent are answered in the conversation; drafts outlive a reload", async () => {
+  const { page, conversation } = await session();
+  await say(conversation, "/ask");
+  const card = conversation.locator("convoke-question");
+  await card.waitFor();
+  const options = card.getByRole("radio").or(card.getByRole("checkbox"));
+  await options.first().check();
+  const own = card.getByRole("textbox", { name: /^In your own words/ });
+  await own.fill("and 2 words of mine");
+  await page.reload();
+  await chat(page).locator("convoke-question").waitFor();
+  assert.equal(await own.inputValue(), "and 2 words of mine");
+  assert.equal(await options.first().isChecked(), true);
+  await own.press("Control+Enter");
+  await conversation.getByText("Thank you. This is what reached me:").waitFor();
+  await conversation.locator(".assistant pre").getByText("→ Other: 'and 2 words of mine'").waitFor();
+  await card.locator(".answers").getByText("“and 2 words of mine”").waitFor();
+  assert.deepEqual(page.problems, []);
+});
+
+test("q19 the inbox gathers what waits in all sessions and answers it in place", async () => {
+  const { page, conversation } = await session();
+  await say(conversation, "/write a.txt hello");
+  const { repos } = await daemon.api("GET", "/repos");
+  const other = await daemon.createSession(repos[0]);
+  await daemon.api("POST", `/sessions/${other.id}/prompt`, { text: "/write b.txt hello" });
+  await page.locator("#inbox-count").getByText("2").waitFor();
+  await page.keyboard.press("Alt+i");
+  const inbox = page.getByRole("complementary", { name: "Inbox" });
+  const item = (title) => inbox.getByRole("article").filter({ hasText: title });
+  await item("Write b.txt").getByRole("button", { name: "Allow", exact: true }).click();
+  await until(page, "one is left", async () => (await inbox.getByRole("article").count()) === 1);
+  await item("Write a.txt").getByRole("button", { name: "/write a.txt hello" }).click();
+  await item("Write a.txt").getByRole("button", { name: "Reject" }).click();
+  await inbox.getByText("Nothing waits for you.").waitFor();
+  await conversation.getByText("You did not allow it").waitFor();
+  assert.match(await page.title(), /^\/write a\.txt hello/);
+  assert.deepEqual(page.problems, []);
+});
+
+test("q19 questions of a program without a session are answered in the inbox", async () => {
+  const { page } = await session();
+  const { spawn } = await import("node:child_process");
+  const { writeFileSync } = await import("node:fs");
+  const file = `${daemon.folder}/questions.json`;
+  writeFileSync(file, JSON.stringify({ questions: [
+    { prompt: "Which colours?", title: "Colours", options: [{ label: "Red" }, { label: "Green (recommended)" }, { label: "Blue" }], multiSelect: true },
+    { prompt: "Which size?", title: "Size", options: [{ label: "Small", description: "fits" }, { label: "Large" }], multiSelect: false },
+  ] }));
+  const program = process.env.CONVOKE_BIN ?? new URL("../../../target/debug/convoke", import.meta.url).pathname;
+  const asking = spawn(program, ["ask", file, "--home", daemon.home], { stdio: ["ignore", "pipe", "inherit"] });
+  let said = "";
+  asking.stdout.on("data", (text) => (said += text));
+  const over = new Promise((resolve) => asking.on("exit", resolve));
+  await page.locator("#inbox-count").getByText("1").waitFor();
+  await page.locator("#open-inbox").click();
+  const card = page.locator("convoke-inbox convoke-question");
+  assert.equal(await card.getByRole("checkbox", { name: /^Green/ }).isChecked(), true, "what is recommended is chosen");
+  assert.equal(await card.getByRole("button", { name: "Send" }).isEnabled(), false);
+  await card.getByRole("checkbox", { name: "Blue" }).check();
+  await card.getByText("1 of 2 answered").waitFor();
+  await card.getByRole("radio", { name: /^Small/ }).focus();
+  await page.keyboard.press("2");
+  await card.getByText("2 of 2 answered").waitFor();
+  await card.getByRole("button", { name: "Send" }).click();
+  assert.equal(await over, 0);
+  assert.match(said, /→ Green \(recommended\)\n→ Blue/);
+  assert.match(said, /→ Large/);
+  assert.deepEqual(page.problems, []);
+});
+
+test("the first answer wins, and the other window hears of it", async () => {
+  const { page, conversation } = await session();
+  await say(conversation, "/write notes.txt hello");
+  const second = await anotherWindow(page, daemon);
+  const there = await openSession(second, "/write notes.txt hello");
+  await there.locator("convoke-permission").getByRole("button", { name: "Reject" }).waitFor();
+  await conversation.locator("convoke-permission").getByRole("button", { name: "Allow", exact: true }).click();
+  await there.locator("convoke-permission .request-told").getByText("Allow").waitFor();
+  await until(second, "its inbox is empty", async () => !(await second.title()).startsWith("("));
+  assert.deepEqual([page.problems, second.problems], [[], []]);
+});
+
+test("a notification comes for what is asked while nobody looks", async () => {
+  const { page, conversation } = await session();
+  await page.context().grantPermissions(["notifications"]);
+  await page.reload();
+  await page.evaluate(() => {
+    window.notes = [];
+    window.Notification = class { constructor(title) { window.notes.push(title); } static permission = "granted"; static requestPermission = async () => "granted"; };
+  });
+  await page.keyboard.press("Alt+i");
+  await page.getByRole("button", { name: "Notify me" }).click();
+  await page.getByRole("button", { name: "Notifying you" }).waitFor();
+  await page.evaluate(() => Object.defineProperty(document, "visibilityState", { get: () => "hidden" }));
+  await chat(page).getByRole("textbox", { name: "Message" }).waitFor();
+  await say(conversation, "/write notes.txt hello");
+  await until(page, "it was told", async () => (await page.evaluate(() => window.notes.length)) === 1);
+  assert.match((await page.evaluate(() => window.notes))[0], /Write notes\.txt/);
+});

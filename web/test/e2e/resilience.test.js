@@ -1,0 +1,145 @@
+// What happens when pages are reloaded, lines break and daemons restart.
+
+import assert from "node:assert/strict";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, afterEach, before, test } from "node:test";
+import { anotherWindow, Daemon, idle, openBrowser, openPage, say, until } from "./harness.js";
+
+let browser;
+let daemon;
+before(async () => (browser = await openBrowser()));
+after(() => browser.close());
+afterEach(async () => {
+  await daemon?.remove();
+  daemon = null;
+});
+
+async function session(agent = "scripted") {
+  daemon = await new Daemon().start();
+  const { id } = await daemon.createSession(await daemon.addProject(), agent);
+  const page = await openPage(browser, daemon, { path: `/s/${id}` });
+  await page.getByRole("textbox", { name: "Message" }).waitFor();
+  return page;
+}
+
+const openGate = () => writeFileSync(join(daemon.project, "gate"), "");
+const answers = (page) => page.locator(".assistant").allTextContents();
+const WHOLE = "The first half, and the second half.";
+
+test("w2 a page that is reloaded in the middle of a turn misses nothing and repeats nothing", async () => {
+  const page = await session();
+  await say(page, "gate");
+  await page.getByText("The first half,").waitFor();
+  await page.reload();
+  await page.getByText("The first half,").waitFor();
+  await page.locator(".running").waitFor();
+  openGate();
+  await until(page, "the answer is whole", async () => (await answers(page)).join().trim() === WHOLE);
+  await idle(page);
+  await page.reload();
+  await page.getByText("the second half").waitFor();
+  assert.deepEqual((await answers(page)).map((text) => text.trim()), [WHOLE]);
+  assert.deepEqual(page.problems, []);
+});
+
+test("two windows of one session show the same, whoever writes", async () => {
+  const page = await session();
+  const other = await anotherWindow(page, daemon, new URL(page.url()).pathname);
+  await say(page, "say from the first window");
+  await other.getByText("from the first window", { exact: true }).waitFor();
+  await idle(other);
+  await say(other, "gate");
+  await page.getByText("The first half,").waitFor();
+  openGate();
+  for (const window of [page, other]) {
+    await until(window, "the answer is whole", async () => (await answers(window)).at(-1)?.trim() === WHOLE);
+    await idle(window);
+  }
+  const entries = (window) => window.locator(".entry:not(.sending)").evaluateAll((all) => all.map((entry) => [entry.dataset.entry, entry.querySelector(".md")?.textContent]));
+  assert.deepEqual(await entries(page), await entries(other));
+  assert.deepEqual([page.problems, other.problems], [[], []]);
+});
+
+test("a daemon that restarts under an open page is found again, and what was said meanwhile is there", async () => {
+  const page = await session("demo");
+  await say(page, "before");
+  await page.getByText("You said: before").waitFor();
+  await idle(page);
+  const { host } = new URL(daemon.origin);
+  await daemon.stop();
+  await page.getByText("Not connected to Convoke.").waitFor();
+  const box = page.getByRole("textbox", { name: "Message" });
+  await box.fill("written while it was away");
+  assert.equal(await page.getByRole("button", { name: "Send", exact: true }).isEnabled(), false);
+
+  await daemon.start({ listen: host });
+  const path = new URL(page.url()).pathname.slice(3);
+  await daemon.api("POST", `/sessions/${path}/prompt`, { text: "said elsewhere" });
+  await page.getByText("You said: said elsewhere").waitFor();
+  await page.getByText("Not connected to Convoke.").waitFor({ state: "hidden" });
+  await idle(page);
+  await box.press("Enter");
+  await page.getByText("You said: written while it was away").waitFor();
+  const said = await page.locator(".user .md").allTextContents();
+  assert.deepEqual(said.map((text) => text.trim()), ["before", "said elsewhere", "written while it was away"]);
+  assert.deepEqual(page.problems, []);
+});
+
+test("a daemon that is killed in the middle of a turn leaves no turn that runs for ever", async () => {
+  const page = await session();
+  await say(page, "gate");
+  await page.getByText("The first half,").waitFor();
+  const { host } = new URL(daemon.origin);
+  await daemon.kill();
+  await daemon.start({ listen: host });
+  await page.getByText("Not connected to Convoke.").waitFor({ state: "hidden" });
+  await idle(page);
+  assert.match((await answers(page))[0], /The first half,/);
+  openGate();
+  rmSync(join(daemon.project, "gate"));
+  await say(page, "say still here");
+  await page.getByText("still here", { exact: true }).waitFor();
+  assert.deepEqual(page.problems, []);
+});
+
+test("a message whose answer was lost with the line is sent once, or comes back into the box", async () => {
+  const page = await session();
+  // The line takes the message and breaks before the daemon can say that it has it.
+  await page.routeWebSocket("**/ws", (socket) => {
+    const server = socket.connectToServer();
+    socket.onMessage((text) => {
+      server.send(text);
+      if (String(text).includes("session:send") && String(text).includes("only once")) socket.close();
+    });
+  });
+  await page.reload();
+  await page.getByRole("textbox", { name: "Message" }).waitFor();
+  const box = page.getByRole("textbox", { name: "Message" });
+  await box.fill("say only once");
+  await until(page, "it can be sent", () => page.getByRole("button", { name: "Send", exact: true }).isEnabled());
+  await box.press("Enter");
+  await until(page, "it is answered, or back in the box", async () =>
+    (await page.locator(".assistant", { hasText: "only once" }).count()) === 1 || (await box.inputValue()) === "say only once");
+  await until(page, "nothing is on its way", async () => (await page.locator(".sending").count()) === 0);
+  const said = await page.locator(".user .md").allTextContents();
+  assert.ok(said.length <= 1, said.join());
+});
+
+test("a page without a cookie is told how to get in, and an open page that loses it says so", async () => {
+  const page = await session();
+  await page.context().clearCookies();
+  const stranger = await browser.newPage();
+  const answer = await stranger.goto(`${daemon.origin}/`);
+  assert.equal(answer.status(), 401);
+  await stranger.getByText("convoke serve --open").waitFor();
+  await stranger.close();
+  const { host } = new URL(daemon.origin);
+  await daemon.stop();
+  await daemon.start({ listen: host });
+  await page.getByText("This page is no longer signed in.").waitFor();
+  await page.context().addCookies([]);
+  const other = await page.context().newPage();
+  await other.goto(daemon.link);
+  await page.getByText("This page is no longer signed in.").waitFor({ state: "hidden" });
+});

@@ -1,0 +1,221 @@
+// The shell: projects, sessions and tabs, as a person uses them.
+
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import { chat, Daemon, openBrowser, openPage, openSession, say, until } from "./harness.js";
+
+let browser;
+let daemon;
+before(async () => (browser = await openBrowser()));
+after(() => browser.close());
+afterEach(async () => {
+  await daemon?.remove();
+  daemon = null;
+});
+
+/** A page with one project and sessions with these first messages, last one newest. */
+async function workbench(...messages) {
+  daemon = await new Daemon().start();
+  const repo = await daemon.addProject();
+  for (const text of messages) {
+    const session = await daemon.createSession(repo);
+    await daemon.api("POST", `/sessions/${session.id}/prompt`, { text });
+  }
+  const page = await openPage(browser, daemon);
+  for (const text of messages) await page.locator(".session a", { hasText: text }).waitFor();
+  return page;
+}
+
+const titles = (page) => page.locator(".tab .title").allTextContents();
+
+test("w6 a first visit leads from an empty page to a first answer", async () => {
+  daemon = await new Daemon().start();
+  const page = await openPage(browser, daemon);
+  await page.getByText("No projects yet.").waitFor();
+  await page.locator("#welcome").getByRole("button", { name: "Add a project" }).click();
+
+  // The path is completed folder by folder.
+  const field = page.getByRole("combobox", { name: "Path of the folder" });
+  await field.fill(`${daemon.root}/al`);
+  await page.getByRole("option", { name: daemon.project }).waitFor();
+  await field.press("ArrowDown");
+  await field.press("Enter");
+  assert.equal(await field.inputValue(), `${daemon.project}/`);
+  await field.press("Enter");
+  await page.getByText("No sessions. Create one to get started.").waitFor();
+
+  // Installed agents come first; the others say how to install them and cannot be chosen.
+  await page.getByRole("button", { name: "New session in alpha" }).click();
+  const dialog = page.getByRole("dialog", { name: "New session" });
+  const agents = await dialog.locator(".agent").evaluateAll((all) => all.map((agent) => [agent.tagName, agent.querySelector(".title").textContent]));
+  const missing = agents.findIndex(([tag]) => tag === "DIV");
+  assert.ok(agents.slice(missing).every(([tag]) => tag === "DIV"), "what is missing comes last");
+  assert.ok((await dialog.locator(".missing code").count()) > 0);
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  assert.equal(await page.locator(".session").count(), 0);
+
+  await page.getByRole("button", { name: "New session in alpha" }).click();
+  await dialog.getByRole("button", { name: "Demo" }).click();
+  const conversation = chat(page);
+  await say(conversation, "Hello there, demo agent");
+  await conversation.getByText("I am the demo agent.").waitFor();
+
+  // Its title comes from the first message, in the sidebar, in the tab and in the window.
+  const row = page.locator(".session", { hasText: "Hello there, demo agent" });
+  await row.waitFor();
+  assert.equal(await row.locator(".badge").textContent(), "DM");
+  assert.equal(await row.locator("time").textContent(), "now");
+  assert.deepEqual(await titles(page), ["Hello there, demo agent"]);
+  assert.match(await page.title(), /^Hello there, demo agent · Convoke$/);
+  assert.deepEqual(page.problems, []);
+});
+
+test("w9 tabs are opened once, closed, ordered by keys and by dragging, and restored after a reload", async () => {
+  const page = await workbench("one", "two", "three");
+  for (const title of ["one", "two", "three", "one"]) await openSession(page, title);
+  assert.deepEqual(await titles(page), ["one", "two", "three"]);
+
+  // Dragged: the first to the end.
+  const [first, last] = [page.getByRole("tab", { name: "one" }), page.getByRole("tab", { name: "three" })];
+  const [from, to] = [await first.boundingBox(), await last.boundingBox()];
+  await page.mouse.move(from.x + 40, from.y + 15);
+  await page.mouse.down();
+  await page.mouse.move(to.x + to.width - 8, to.y + 15, { steps: 12 });
+  await page.mouse.up();
+  assert.deepEqual(await titles(page), ["two", "three", "one"]);
+
+  // By keys: back to the front.
+  await first.focus();
+  await page.keyboard.press("Control+ArrowLeft");
+  await page.keyboard.press("Control+ArrowLeft");
+  assert.deepEqual(await titles(page), ["one", "two", "three"]);
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "one");
+
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await page.getByRole("tab", { selected: true }).textContent(), "two");
+  await page.keyboard.press("Delete");
+  assert.deepEqual(await titles(page), ["one", "three"]);
+
+  await page.reload();
+  await chat(page).getByRole("textbox", { name: "Message" }).waitFor();
+  assert.deepEqual(await titles(page), ["one", "three"]);
+  assert.deepEqual(page.problems, []);
+});
+
+test("w9 archiving closes the tab and can be undone", async () => {
+  const page = await workbench("keep me", "archive me");
+  await openSession(page, "keep me");
+  await openSession(page, "archive me");
+  await page.locator(".session", { hasText: "archive me" }).hover();
+  await page.getByRole("button", { name: "Archive archive me" }).click();
+  await until(page, "the tab is closed", async () => (await titles(page)).join() === "keep me");
+  assert.equal(await page.locator(".session", { hasText: "archive me" }).count(), 0);
+
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.locator(".session a", { hasText: "archive me" }).waitFor();
+  assert.deepEqual(page.problems, []);
+});
+
+test("w9 a session that was archived elsewhere closes here, also when nobody was looking", async () => {
+  const page = await workbench("first one", "second one");
+  await openSession(page, "first one");
+  await openSession(page, "second one");
+  const { sessions } = await daemon.api("GET", "/sessions");
+  const idOf = (title) => sessions.find((session) => session.title === title).id;
+  await daemon.api("PATCH", `/sessions/${idOf("second one")}`, { archived: true });
+  await until(page, "the tab is closed", async () => (await titles(page)).join() === "first one");
+
+  const address = page.url();
+  await page.goto("about:blank");
+  await daemon.api("PATCH", `/sessions/${idOf("first one")}`, { archived: true });
+  await page.goto(address);
+  await until(page, "the tab is closed", async () => (await titles(page)).length === 0);
+
+  // The archive gives it back.
+  await page.locator(".project-head").hover();
+  await page.getByRole("button", { name: "Menu of alpha" }).click();
+  await page.getByRole("menuitem", { name: "Archived sessions" }).click();
+  await page.getByRole("listitem").filter({ hasText: "first one" }).getByRole("button", { name: "Bring back" }).click();
+  await page.locator(".session a", { hasText: "first one" }).waitFor();
+  assert.deepEqual(page.problems, []);
+});
+
+test("w9 a session is renamed in place, here and in every other window", async () => {
+  const page = await workbench("old name");
+  const conversation = await openSession(page, "old name");
+  await page.locator(".session a").focus();
+  await page.keyboard.press("F2");
+  await page.getByRole("textbox", { name: "Title of the session" }).fill("new name");
+  await page.keyboard.press("Enter");
+  await until(page, "the tab is renamed", async () => (await titles(page)).join() === "new name");
+  await conversation.getByRole("heading", { name: "new name" }).waitFor();
+
+  // Escape leaves it as it was.
+  await page.locator(".session a").focus();
+  await page.keyboard.press("F2");
+  await page.getByRole("textbox", { name: "Title of the session" }).fill("never mind");
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator(".session .title").textContent(), "new name");
+
+  // From the conversation.
+  await conversation.getByRole("button", { name: "new name" }).click();
+  await conversation.getByRole("textbox", { name: "Title of the session" }).fill("third name");
+  await conversation.getByRole("textbox", { name: "Title of the session" }).press("Enter");
+  await page.locator(".session a", { hasText: "third name" }).waitFor();
+  assert.deepEqual(page.problems, []);
+});
+
+test("w6 projects are folded, filtered, and removed only after a question", async () => {
+  const page = await workbench("apples and pears", "only apples");
+  await page.getByRole("button", { name: /^alpha/ }).click();
+  assert.equal(await page.locator(".session:visible").count(), 0);
+  await page.reload();
+  await page.getByRole("button", { name: /^alpha/ }).waitFor();
+  assert.equal(await page.locator(".session:visible").count(), 0, "it stays folded");
+
+  // The filter finds what is folded, too.
+  await page.keyboard.press("Control+K");
+  await page.keyboard.type("pears app");
+  await until(page, "one is left", async () => (await page.locator(".session:visible").count()) === 1);
+  await page.keyboard.press("Enter");
+  assert.deepEqual(await titles(page), ["apples and pears"]);
+  await page.keyboard.press("Control+K");
+  await page.keyboard.press("Escape");
+
+  await page.locator(".project-head").hover();
+  await page.getByRole("button", { name: "Menu of alpha" }).click();
+  await page.getByRole("menuitem", { name: "Remove project…" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+  assert.equal(await page.locator(".project").count(), 1);
+  await page.locator(".project-head").hover();
+  await page.getByRole("button", { name: "Menu of alpha" }).click();
+  await page.getByRole("menuitem", { name: "Remove project…" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await page.getByText("No projects yet.").waitFor();
+  assert.deepEqual(page.problems, []);
+});
+
+test("the sidebar keeps its width and the page its theme", async () => {
+  const page = await workbench();
+  const width = () => page.locator("#side").evaluate((side) => side.offsetWidth);
+  const grip = await page.locator("#grip").boundingBox();
+  await page.mouse.move(grip.x + 4, 300);
+  await page.mouse.down();
+  await page.mouse.move(grip.x + 84, 300, { steps: 4 });
+  await page.mouse.up();
+  const wide = await width();
+  await page.locator("#grip").focus();
+  await page.keyboard.press("ArrowLeft");
+  const theme = () => page.evaluate(() => [document.documentElement.dataset.theme, getComputedStyle(document.documentElement).colorScheme].join());
+  await page.locator("#theme").click();
+  await page.locator("#theme").click();
+  await page.reload();
+  await page.locator(".project").waitFor();
+  assert.equal(await width(), wide - 16);
+  assert.equal(await theme(), "dark,dark");
+  await page.keyboard.press("Alt+b");
+  assert.equal(await page.locator("#side").isVisible(), false);
+  await page.keyboard.press("Alt+b");
+  assert.equal(await page.locator("#side").isVisible(), true);
+  assert.deepEqual(page.problems, []);
+});

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { makeEntries } from "../assets/lib/entries.js";
+
+const text = (entryId, seq, content, more = {}) => ({ entryId, type: "assistant", seq, content, partial: true, timestamp: "", ...more });
+const history = (seq, entries, more = false) => ({ type: "session:history", seq, entries, more });
+const said = (entries) => entries.list.map(({ entryId, content }) => `${entryId}:${content ?? ""}`);
+
+test("w2 history replaces, update upserts, chunk appends", () => {
+  const entries = makeEntries();
+  entries.history(history(2, [text("m1", 1, "a"), text("m2", 2, "b")]));
+  assert.equal(entries.chunk({ seq: 3, entryId: "m2", content: "c" }), "appended");
+  assert.equal(entries.update({ seq: 4, entry: text("m4", 4, "d") }), "added");
+  assert.equal(entries.update({ seq: 5, entry: text("m1", 1, "A") }), "changed");
+  assert.deepEqual(said(entries), ["m1:A", "m2:bc", "m4:d"]);
+  assert.equal(entries.seq, 5);
+  entries.history(history(9, [text("m9", 9, "z")]));
+  assert.deepEqual(said(entries), ["m9:z"]);
+});
+
+test("an update leaves nothing of the entry before it", () => {
+  const entries = makeEntries();
+  entries.history(history(1, [{ entryId: "t", type: "tool-call", seq: 1, status: "running", error: "old" }]));
+  entries.update({ seq: 2, entry: { entryId: "t", type: "tool-call", seq: 1, status: "complete" } });
+  assert.deepEqual(entries.get("t"), { entryId: "t", type: "tool-call", seq: 1, status: "complete" });
+});
+
+test("a chunk that comes twice counts once, and one of an unknown entry is noticed", () => {
+  const entries = makeEntries();
+  entries.history(history(5, [text("m1", 1, "a")]));
+  assert.equal(entries.chunk({ seq: 6, entryId: "m1", content: "b" }), "appended");
+  assert.equal(entries.chunk({ seq: 6, entryId: "m1", content: "b" }), "repeated");
+  assert.equal(entries.chunk({ seq: 5, entryId: "m1", content: "a" }), "repeated");
+  assert.equal(entries.chunk({ seq: 7, entryId: "m7", content: "?" }), "unknown");
+  assert.deepEqual(said(entries), ["m1:ab"]);
+});
+
+test("how things stand is kept beside the conversation, the newest of each", () => {
+  const entries = makeEntries();
+  entries.history(history(3, [
+    { type: "modes", entryId: "modes", seq: 1, current: "ask", available: [{ id: "ask" }, { id: "auto" }] },
+    { type: "usage", entryId: "usage", seq: 2, inputTokens: 1 },
+    text("m3", 3, "a"),
+  ]));
+  assert.equal(entries.update({ seq: 4, entry: { type: "usage", entryId: "usage", seq: 4, inputTokens: 2 } }), "standing");
+  entries.update({ seq: 5, entry: { type: "modes", entryId: "modes", seq: 5, current: "auto", available: [] } });
+  assert.deepEqual([entries.standing.usage.inputTokens, entries.standing.modes.current, entries.standing.modes.available.length], [2, "auto", 2]);
+  assert.deepEqual(said(entries), ["m3:a"]);
+});
+
+test("older pages come in front, once, and an empty one ends the search", () => {
+  const entries = makeEntries();
+  entries.history(history(9, [text("m8", 8, "8"), text("m9", 9, "9")], true));
+  assert.equal(entries.oldest, 8);
+  entries.page({ entries: [text("m6", 6, "6"), text("m7", 7, "7"), text("m8", 8, "old")], more: true });
+  assert.deepEqual([entries.held, entries.oldest], [2, 6]);
+  assert.deepEqual(entries.take(1).map(({ entryId }) => entryId), ["m7"]);
+  assert.deepEqual(entries.take(5).map(({ entryId }) => entryId), ["m6"]);
+  assert.deepEqual(said(entries), ["m6:6", "m7:7", "m8:8", "m9:9"]);
+  assert.equal(entries.more, true);
+  entries.page({ entries: [], more: true });
+  assert.equal(entries.more, false);
+});
+
+test("what is trimmed can be had again", () => {
+  const entries = makeEntries();
+  entries.history(history(4, [1, 2, 3, 4].map((seq) => text(`m${seq}`, seq, ""))));
+  assert.deepEqual(entries.trim(2), ["m1", "m2"]);
+  assert.deepEqual([entries.more, entries.oldest, entries.get("m1")], [true, 3, undefined]);
+  assert.equal(entries.update({ seq: 5, entry: text("m1", 1, "late") }), "older");
+  entries.page({ entries: [text("m1", 1, ""), text("m2", 2, "")], more: false });
+  assert.equal(entries.take(9).length, 2);
+  assert.deepEqual(entries.trim(10), []);
+});
+
+test("what the human said is remembered without repetitions in a row", () => {
+  const entries = makeEntries();
+  const user = (seq, content, state = "done") => ({ entryId: `m${seq}`, type: "user", seq, content, state });
+  entries.history(history(5, [user(1, "a"), text("m2", 2, "x"), user(3, "a"), user(4, "b"), user(5, "a", "running")]));
+  assert.deepEqual(entries.prompts(), ["a", "b", "a"]);
+  assert.equal(entries.running().entryId, "m5");
+});
+
+test("of a turn of thousands the newest are shown, and the rest is held", () => {
+  const entries = makeEntries();
+  entries.history(history(5000, Array.from({ length: 5000 }, (_, at) => text(`m${at + 1}`, at + 1, "")), true));
+  assert.deepEqual([entries.list.length, entries.held, entries.list.at(-1).entryId, entries.oldest], [200, 4800, "m5000", 1]);
+  assert.equal(entries.update({ seq: 5001, entry: text("m7", 7, "changed") }), "changed");
+  assert.equal(entries.get("m7").content, "changed");
+  assert.equal(entries.trim(100).length, 4900);
+  assert.deepEqual([entries.held, entries.oldest, entries.more], [0, 4901, true]);
+});

@@ -1,0 +1,71 @@
+// What the page's files promise as a whole.
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const web = join(dirname(fileURLToPath(import.meta.url)), "..");
+const read = (path) => readFileSync(join(web, path), "utf8");
+const files = [
+  ...readdirSync(web).filter((name) => name.endsWith(".html")),
+  ...readdirSync(join(web, "assets"), { recursive: true }).map((name) => join("assets", name)).filter((name) => /\.(js|css)$/.test(name)),
+];
+
+/** Without comments, and without the white space that only people need. */
+function code(path) {
+  const text = read(path);
+  if (path.endsWith(".html")) return text.replace(/<!--.*?-->/gs, "");
+  return text.replace(/\/\*.*?\*\//gs, "").replace(/^\s*\/\/.*$/gm, "").replace(/^\s*\n/gm, "");
+}
+
+/** Everything that a page loads. */
+function loads(page) {
+  const found = new Set();
+  const add = (path) => {
+    if (found.has(path)) return;
+    found.add(path);
+    if (path.endsWith(".js")) for (const [, next] of read(path).matchAll(/^import .*?from "(.*?)";$/gm)) add(relative(web, join(web, dirname(path), next)));
+  };
+  for (const [, path] of read(page).matchAll(/(?:src|href)="\/(assets\/[^"]+\.(?:js|css))"/g)) add(path);
+  return [page, ...found];
+}
+
+const LIMIT = 150_000;
+const size = (texts) => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+
+const pages = files.filter((path) => path.endsWith(".html"));
+
+test("the workbench's code stays under 150 kB, and so does everything that one page loads", () => {
+  const workbench = new Set(["index.html", "session.html", "denied.html"].flatMap(loads));
+  const whole = size([...workbench].map(code));
+  assert.ok(whole < LIMIT, `${whole} bytes of code`);
+  for (const page of pages) {
+    const loaded = size(loads(page).map(read));
+    assert.ok(loaded < LIMIT, `${page} loads ${loaded} bytes, comments included`);
+  }
+});
+
+test("every file is loaded by a page, and every file that is loaded is there", () => {
+  assert.deepEqual([...new Set(pages.flatMap(loads))].sort(), files.toSorted());
+});
+
+test("nothing is inline, nothing comes from elsewhere, and markup is parsed in one place", () => {
+  for (const path of files) {
+    const text = code(path);
+    assert.doesNotMatch(text, /https?:\/\/(?!www\.w3\.org)|\beval\(|new Function|document\.write/, path);
+    if (path.endsWith(".html")) assert.doesNotMatch(text, /<script>|<script type="module">|<style|\sstyle=|\son\w+=/, path);
+    if (path !== "assets/ui/markdown.js") assert.doesNotMatch(text, /innerHTML|outerHTML|insertAdjacentHTML|DOMParser|createContextualFragment/, path);
+  }
+});
+
+test("files are short enough to be read in one sitting", () => {
+  for (const path of files) assert.ok(read(path).split("\n").length <= 500, path);
+});
+
+test("every class of highlighted code has a colour", () => {
+  const css = read("assets/style/markdown.css");
+  const classes = "comment string number keyword function type variable constant punctuation operator tag attribute inserted deleted heading";
+  for (const name of classes.split(" ")) assert.ok(css.includes(`.hl-${name}`), name);
+});

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { arrived, makeStore, matching } from "../assets/lib/store.js";
+
+const project = (id) => ({ id, name: id, path: `/${id}`, addedAt: "" });
+const session = (uid, more = {}) => ({ id: `demo:${uid}`, uid, projectId: "p", cliType: "demo", title: uid, lastActiveAt: "2026-01-01", archived: false, activity: "idle", status: "active", ...more });
+const uids = (store, projectId = "p") => store.sessionsOf(projectId).map(({ uid }) => uid);
+
+function filled() {
+  const store = makeStore();
+  store.apply({ type: "project:list", projects: [project("p"), project("q")] });
+  store.apply({ type: "session:list", projectId: "p", sessions: [session("a", { lastActiveAt: "2026-01-01" }), session("b", { lastActiveAt: "2026-01-03" })] });
+  return store;
+}
+
+test("w6 sessions are listed by project, last active first", () => {
+  const store = filled();
+  assert.deepEqual(uids(store), ["b", "a"]);
+  store.apply({ type: "session:changed", session: session("a", { lastActiveAt: "2026-01-04" }) });
+  assert.deepEqual(uids(store), ["a", "b"]);
+  assert.deepEqual([store.listed.has("p"), store.listed.has("q")], [true, false]);
+});
+
+test("w9 archiving hides, bringing back shows, a new title replaces the old one", () => {
+  const store = filled();
+  assert.deepEqual(store.apply({ type: "session:archived", sessionId: "demo:a" }), ["sessions"]);
+  assert.deepEqual(uids(store), ["b"]);
+  store.apply({ type: "session:unarchived", sessionId: "demo:a", session: session("a") });
+  store.apply({ type: "session:title-updated", sessionId: "demo:a", uid: "a", title: "new" });
+  store.apply({ type: "session:title-updated", sessionId: "demo:nobody", title: "new" });
+  assert.equal(store.sessions.get("a").title, "new");
+  store.apply({ type: "session:changed", session: session("a", { archived: true }) });
+  assert.deepEqual(uids(store), ["b"]);
+});
+
+test("w1 a session is found by every canonical id it ever had", () => {
+  const store = filled();
+  store.apply({ type: "session:changed", session: session("a", { id: "demo:next:with:colons" }) });
+  assert.deepEqual([store.uidOf({ sessionId: "demo:a" }), store.uidOf({ sessionId: "demo:next:with:colons" }), store.uidOf({ sessionId: "x", uid: "u" }), store.uidOf({})], ["a", "a", "u", ""]);
+});
+
+test("a project that is removed takes its sessions from the page", () => {
+  const store = filled();
+  assert.deepEqual(store.apply({ type: "project:removed", projectId: "p" }), ["projects", "sessions"]);
+  assert.deepEqual([store.projects.length, store.sessions.size, store.listed.size], [1, 0, 0]);
+  store.apply({ type: "project:added", project: project("q") });
+  assert.equal(store.projects.length, 1, "added twice is there once");
+});
+
+test("w6 installed agents come first, and an unknown one has a name all the same", () => {
+  const store = filled();
+  store.apply({ type: "agent:list", agents: [{ cliType: "codex", title: "Codex", badge: "CX", installed: false }, { cliType: "demo", title: "Demo", badge: "DM", installed: true }] });
+  assert.deepEqual(store.agents.map(({ badge }) => badge), ["DM", "CX"]);
+  assert.deepEqual([store.agent("codex").title, store.agent("other")], ["Codex", { badge: "OT", title: "other" }]);
+});
+
+test("the inbox is replaced, and what is settled leaves it", () => {
+  const store = filled();
+  store.apply({ type: "inbox:list", items: [{ id: "1" }, { id: "2" }] });
+  const before = store.inbox;
+  assert.deepEqual(store.apply({ type: "inbox:settled", id: "1" }), ["inbox"]);
+  store.apply({ type: "inbox:list", items: [{ id: "2" }, { id: "3" }] });
+  assert.deepEqual(arrived(before, store.inbox), [{ id: "3" }]);
+});
+
+test("frames that say nothing about the shell change nothing", () => {
+  assert.deepEqual(filled().apply({ type: "session:chunk", uid: "a" }), []);
+});
+
+test("the filter wants all words, in any case and order", () => {
+  assert.deepEqual(["Fix the pool", "Pool of fixes", "Fix it"].map((title) => matching(title, "pool FIX")), [true, true, false]);
+  assert.equal(matching("anything", ""), true);
+});

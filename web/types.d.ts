@@ -1,0 +1,479 @@
+// Types for the checker only; the page never loads this file.
+// First the shapes of docs/interfaces/websocket.md, then what the page's modules offer each other.
+
+type Project = { id: string; name: string; path: string; addedAt: string };
+type Agent = { cliType: string; title: string; badge: string; installed: boolean; install?: string };
+type Activity = "idle" | "running" | "waiting";
+type Session = {
+  id: string; uid: string; projectId: string; cliType: string; title: string;
+  lastActiveAt: string; createdAt: string; status: string; reason?: string;
+  archived: boolean; activity: Activity; messageCount: number;
+};
+
+type EntryBase = { entryId: string; seq: number; timestamp: string };
+type TextEntry = EntryBase & {
+  type: "user" | "assistant" | "thinking";
+  content: string; html?: string; partial?: boolean; state?: "queued" | "running" | "done";
+};
+type FileDiff = { path: string; oldText?: string | null; newText: string };
+type ToolEntry = EntryBase & {
+  type: "tool-call"; toolCallId: string; name: string; title?: string; kind?: string;
+  status: "running" | "complete" | "error";
+  args?: any; result?: string; diffs?: FileDiff[]; error?: string;
+};
+type PlanStep = { content: string; status: "pending" | "in_progress" | "completed"; priority?: string };
+type PlanEntry = EntryBase & { type: "plan"; steps: PlanStep[] };
+type RequestStatus = "pending" | "answered" | "rejected" | "timed_out" | "abandoned";
+type PermissionAsked = {
+  permissionId: string; title: string; toolCallId?: string; tool?: string;
+  options: { optionId: string; name: string; kind: string }[];
+  status: RequestStatus; optionId?: string; reason?: string | null;
+};
+type PermissionEntry = EntryBase & PermissionAsked & { type: "permission" };
+type Question = {
+  prompt: string; title: string; options: { label: string; description?: string }[]; multiSelect: boolean; html?: string;
+};
+type GivenAnswer = { questionIndex?: number; selectedOption?: string; selectedOptions?: string[]; customText?: string };
+type QuestionSet = {
+  questionId: string; questions: Question[]; status: RequestStatus;
+  answers?: GivenAnswer[] | Record<string, GivenAnswer>; reason?: string | null;
+};
+type QuestionEntry = EntryBase & QuestionSet & { type: "question" };
+type NoticeEntry = EntryBase & {
+  type: "notice"; event: string; text: string; how?: string; stopReason?: string; severity?: string;
+};
+type Command = { name: string; description: string; hint?: string };
+type Choice = { id: string; name: string; description?: string };
+type Setting = { id: string; name: string; category?: string; current: string; choices: Choice[] };
+type Usage = {
+  inputTokens?: number; outputTokens?: number; contextUsed?: number; contextSize?: number;
+  cost?: { amount: number; currency: string };
+};
+type SpokenEntry = TextEntry | ToolEntry | PlanEntry | PermissionEntry | QuestionEntry | NoticeEntry;
+/** How things stand; the newest of each counts. */
+type Standing = {
+  commands?: { commands: Command[] };
+  modes?: { current: string; available: Choice[] };
+  settings?: { settings: Setting[] };
+  usage?: Usage;
+};
+type InboxItem = {
+  id: string; kind: "permission" | "questions"; sessionId?: string; uid?: string; title: string; createdAt: string;
+  agent?: string; project?: string; permission?: PermissionAsked; questions?: Question[]; askedBy?: string;
+  workingDirectory?: string; status: RequestStatus;
+};
+/** A frame of the socket; which fields it has depends on `type`. */
+type Frame = { type: string; requestId?: string; [field: string]: any };
+
+// The pure modules.
+
+type Entries = {
+  readonly list: SpokenEntry[];
+  readonly standing: Standing;
+  /** The newest place that is in here; 0 before any history. */
+  readonly seq: number;
+  /** How many older entries have come and are not in the list yet. */
+  readonly held: number;
+  /** Whether there are older entries than the first of the list, here or at the server. */
+  readonly more: boolean;
+  /** The place before which the next older page ends. */
+  readonly oldest: number;
+  get(entryId: string): SpokenEntry | undefined;
+  /** Begins anew with what the frame has. */
+  history(frame: Frame): void;
+  /** Puts an entry in place of the one with its id, or at the end; one that was trimmed is left out. */
+  update(frame: Frame): "added" | "changed" | "standing" | "older";
+  /** Appends words to an entry. `unknown`: something was missed, and the history must be had again. */
+  chunk(frame: Frame): "appended" | "repeated" | "unknown";
+  /** Holds an older page until it is taken. */
+  page(frame: Frame): void;
+  /** Puts the newest of what is held in front, and returns it. */
+  take(count: number): SpokenEntry[];
+  /** Forgets the oldest entries beyond `keep`, and returns their ids. */
+  trim(keep: number): string[];
+  /** What the human said here, oldest first, without repetitions in a row. */
+  prompts(): string[];
+  /** The user's entry whose turn runs now. */
+  running(): SpokenEntry | undefined;
+};
+
+type Tab = { uid: string; title: string; projectId: string };
+type TabsState = { tabs: Tab[]; active: string | null; recent: string[] };
+/** Every function returns a new value and leaves the old one alone. */
+type TabsModule = {
+  open(state: TabsState, tab: Tab): TabsState;
+  activate(state: TabsState, uid: string): TabsState;
+  /** The one that was active before takes over. */
+  close(state: TabsState, uid: string): TabsState;
+  /** Moves a tab to a place, counted without it. */
+  move(state: TabsState, uid: string, to: number): TabsState;
+  /** The tab that many places further, around the ends. */
+  neighbour(state: TabsState, steps: number): string | undefined;
+  rename(state: TabsState, uid: string, title: string): TabsState;
+  /** Reads a state that was stored as JSON; what is not whole is left out. */
+  read(text: string | null): TabsState;
+};
+
+type Drafts = {
+  get(key: string): any;
+  /** Keeps a draft; an empty one is forgotten. */
+  set(key: string, value: any): void;
+  /** Drops what is too old or too much. */
+  prune(): void;
+};
+
+/** The labels chosen, the words written, and, where several may be chosen, whether choosing none is meant. */
+type AnswerDraft = { chosen: string[]; text: string; none: boolean };
+type AnswersModule = {
+  /** A label without the mark that recommends it. */
+  labelOf(label: string): { text: string; recommended: boolean };
+  /** Those that were kept, as far as they still fit, else fresh ones with the recommended options chosen. */
+  drafts(questions: Question[], kept: any): AnswerDraft[];
+  /** Chooses an option, or takes the choice back. */
+  toggle(question: Question, draft: AnswerDraft, label: string): AnswerDraft;
+  isAnswered(question: Question, draft: AnswerDraft): boolean;
+  /** The answers as the server takes them. */
+  given(questions: Question[], drafts: AnswerDraft[]): Record<string, GivenAnswer>;
+  /** What was answered to each question, as lines for people. */
+  said(set: QuestionSet): string[][];
+};
+
+type DiffKind = "same" | "removed" | "added";
+type DiffLine = { kind: DiffKind; text: string; before: number; after: number };
+type DiffPair = { before?: DiffLine; after?: DiffLine };
+type Span = [from: number, to: number];
+type DiffModule = {
+  lines(before: string | null | undefined, after: string): DiffLine[];
+  /** Changes with the lines around them. */
+  hunks(lines: DiffLine[]): DiffLine[][];
+  /** Side by side: what was removed beside what was added in its place. */
+  pairs(lines: DiffLine[]): DiffPair[];
+  /** The part in which two lines differ; `null` when they have too little in common. */
+  changedPart(before: string, after: string): { before: Span; after: Span } | null;
+  count(lines: DiffLine[]): { added: number; removed: number };
+};
+
+type LineState = { phase: "connecting" | "open" | "waiting" | "denied"; since: number; retryAt?: number };
+/** What the outside world does for the line. */
+type World = {
+  open(): WebSocket;
+  /** Why a connection could not be made. */
+  probe(): Promise<"denied" | "fine" | "unreachable">;
+  now(): number;
+  random(): number;
+  later(action: () => void, ms: number): any;
+  cancel(timer: any): void;
+};
+type Line = {
+  readonly state: LineState;
+  readonly isOpen: boolean;
+  onframe(frame: Frame): void;
+  onstate(state: LineState): void;
+  /** Connects, and again whenever the line breaks. */
+  start(): void;
+  /** Hangs up for good. */
+  stop(): void;
+  /** The person is back, or the network is: try now, and see whether an open line still lives. */
+  wake(): void;
+  /** Asks for something; fails at once when the line is down. The answer also goes to `onframe`, like a push. */
+  request(type: string, fields?: object): Promise<Frame>;
+  /** The same for what concerns only the one who asks. */
+  query(type: string, fields?: object): Promise<Frame>;
+};
+/** A request on its way; `tell`: its answer also goes to `onframe`. */
+type Asked = { resolve(frame: Frame): void; reject(error: Error): void; tell: boolean };
+type Send = (type: string, fields: object) => Promise<unknown>;
+
+type StorePart = "projects" | "sessions" | "inbox";
+type Store = {
+  readonly projects: Project[];
+  /** Sessions by their own id, archived ones left out. */
+  readonly sessions: Map<string, Session>;
+  readonly agents: Agent[];
+  readonly inbox: InboxItem[];
+  /** Projects whose sessions have been told. */
+  readonly listed: Set<string>;
+  /** The parts that a frame changes. */
+  apply(frame: Frame): StorePart[];
+  /** The own id of the session that a frame or an item speaks of. */
+  uidOf(frame: { uid?: string; sessionId?: string } | Frame): string;
+  /** A project's sessions, last active first. */
+  sessionsOf(projectId: string): Session[];
+  /** An agent by name; of an unknown one only what its name tells. */
+  agent(cliType: string): { badge: string; title: string };
+};
+
+/** `after`: the newest place known when it was sent. */
+type Letter = { text: string; after: number; state: "sending" | "unsure" | "sent" };
+type Outbox = {
+  readonly letters: Letter[];
+  post(text: string, after: number): Letter;
+  /** The server has it at that place. */
+  sent(letter: Letter, seq: number, entries: SpokenEntry[]): void;
+  drop(letter: Letter): void;
+  /** An entry of the user has come: it is one of ours when it says the same. */
+  arrived(entry: SpokenEntry): void;
+  /** Everything that was missed has come: what is still unsure was never received, and is given back. */
+  caughtUp(): string[];
+};
+
+type Recall = {
+  /** The one before, or `null` to leave the box alone. */
+  back(text: string, said: () => string[]): string | null;
+  /** The one after; past the newest the box is empty again. */
+  forward(text: string): string | null;
+};
+
+type Wish = { action: string; number?: number };
+
+// The parts of the page.
+
+type Child = Node | string | null | undefined | false;
+type Props = {
+  onclick?: (event: MouseEvent) => any; oninput?: (event: Event) => any; onchange?: (event: Event) => any;
+  onkeydown?: (event: KeyboardEvent) => any; onpointerdown?: (event: PointerEvent) => any;
+  onsubmit?: (event: Event) => any; onfocusin?: (event: FocusEvent) => any; onfocusout?: (event: FocusEvent) => any;
+  [name: string]: any;
+};
+type TagOf<Spec extends string> = Spec extends `${infer Tag}.${string}` ? Tag : Spec;
+type ElementOf<Spec extends string> =
+  TagOf<Spec> extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[TagOf<Spec>] : HTMLElement;
+type Dom = {
+  /**
+   * Makes an element: `h("div.card", {…}, …children)`; the properties may be left out. Those that begin with "on" are
+   * listeners, `label` is for screen readers, the rest are properties where the element has them, else attributes.
+   */
+  h<Spec extends string>(spec: Spec, props?: Props | Child, ...children: Child[]): ElementOf<Spec>;
+  on<E extends HTMLElement, K extends keyof HTMLElementEventMap>(
+    element: E, events: K, run: (event: HTMLElementEventMap[K] & { target: HTMLElement }) => any, options?: AddEventListenerOptions): void;
+  /** Puts children in place of those that are there. */
+  fill(parent: Element, ...children: Child[]): void;
+  /** Writes text where it differs, so that nothing is painted or announced in vain. */
+  setText(element: Element, text: string): void;
+  /** The first element inside another that fits; it is there. */
+  part(parent: ParentNode, selector: string): HTMLElement;
+  iconButton(icon: string, label: string, run: (event: MouseEvent) => any, props?: Props): HTMLButtonElement;
+  /** Defines a custom element whose inside is a closure; returns what makes one. */
+  component<Options extends any[], Whole extends HTMLElement>(
+    name: string, setup: (element: HTMLElement, ...options: Options) => Omit<Whole, keyof HTMLElement>): (...options: Options) => Whole;
+  /** Makes the children of an element follow a list: elements with the same key stay the same elements. */
+  keyed<Item>(parent: Element, items: Item[], keyOf: (item: Item) => string,
+    make: (item: Item) => HTMLElement, update?: (element: any, item: Item) => void): void;
+  /** Copies a text and says so. */
+  copy(text: string): Promise<boolean>;
+};
+type MenuItem = [label: string, icon: string, run: () => void];
+type DialogModule = {
+  /** Opens a modal dialog, closed by Escape and by a press beside it; the focus goes back where it was. */
+  open(title: string, body: (dialog: HTMLDialogElement) => Child[]): HTMLDialogElement;
+  isOpen(): boolean;
+  /** Asks before something that cannot be taken back easily. */
+  confirm(title: string, text: string, action: string, run: () => void): void;
+  /** The list of keyboard shortcuts. */
+  help(): void;
+};
+
+type Listbox<Item> = {
+  element: HTMLElement;
+  /** Whether something is offered. */
+  readonly isOpen: boolean;
+  readonly picked: Item | undefined;
+  offer(items: Item[]): void;
+  /** Moves through what is offered; tells whether the key was one for that. */
+  walk(event: KeyboardEvent): boolean;
+};
+
+type View = {
+  element: HTMLElement;
+  update(entry: any): void;
+  append?(chunk: Frame): void;
+  tick?(): void;
+};
+/** What views need from the page; `root` is the project's path. */
+type Surroundings = { root: string; drafts: Drafts; send: Send };
+type Card<Asked> = HTMLElement & { show(asked: Asked): void };
+type CardFrame = {
+  /** Sends the verdict; when that fails, the card can be tried again. */
+  settle(type: string, fields: object): Promise<void>;
+  /** Shows what became of it; `beside` stands in its line, `below` under it. */
+  tell(asked: { status: string; reason?: string | null },
+    words: { refused?: boolean; title?: Child; outcome?: string; beside?: Child; below?: Child }): void;
+};
+/** How each kind of entry looks. */
+type Views = {
+  of(entry: SpokenEntry, around: Surroundings): View;
+  make(entry: SpokenEntry, around: Surroundings): View;
+  text(type: "user" | "assistant" | "thinking"): View;
+  plan(): View;
+  notice(): View;
+  /** What a conversation has used: a ring for the context window, and money where the agent tells. */
+  usage(usage?: Usage): Child;
+};
+type DiffViews = {
+  /** Paths of the project are shown without the way to it. */
+  shortPath(path: string, root: string): string;
+  counts(added: number, removed: number): Node[];
+  of(change: FileDiff, root: string): HTMLElement;
+  unified(lines: DiffLine[]): HTMLElement[];
+  split(lines: DiffLine[]): HTMLElement[];
+  number(value?: number | false): HTMLElement;
+  words(line?: DiffLine, part?: Span): HTMLElement;
+  /** The part in which the two lines of a pair differ. */
+  inner(pair: DiffPair): { before: Span; after: Span } | null;
+};
+type Log = HTMLElement & {
+  readonly following: boolean;
+  readonly nearBeginning: boolean;
+  /** Shows other entries than before. */
+  reset(entries: SpokenEntry[]): void;
+  /** Puts a new entry at the end. */
+  add(entry: SpokenEntry): void;
+  /** Shows what changed in an entry, if it is shown. */
+  put(entry: SpokenEntry): void;
+  /** Appends the words of a chunk. */
+  extend(chunk: Frame): void;
+  /** Puts older entries in front without moving what is being read. */
+  putBefore(entries: SpokenEntry[]): void;
+  drop(entryIds: string[]): void;
+  /** Messages on their way, below everything. */
+  pend(elements: HTMLElement[]): void;
+  setMore(more: boolean): void;
+  toEnd(): void;
+  tick(): void;
+};
+type LogOptions = Surroundings & {
+  /** The reader comes near the beginning of what is loaded. */
+  onolder(): void;
+  /** The reader is back at the end. */
+  onend(): void;
+};
+type PickerKind = "mode" | "setting";
+type Picker = { kind: PickerKind; id: string; name: string; current: string; choices: Choice[] };
+type Composer = HTMLElement & {
+  text: string;
+  commands: Command[];
+  /** Takes up the draft that was kept under a name. */
+  restore(key: string): void;
+  show(state: { ready: boolean; running: boolean; placeholder: string; disabled: boolean }): void;
+  showPickers(pickers: Picker[]): void;
+  showUsage(usage: Child): void;
+};
+type ComposerOptions = {
+  drafts: Drafts;
+  said(): string[];
+  onsend(text: string): void;
+  onstop(): void;
+  onpick(kind: PickerKind, id: string, choice: string): void;
+};
+type Strip = {
+  element: HTMLElement;
+  /** What the agent does, and since when; nothing when `doing` is empty. */
+  showTurn(since: string, doing: string): void;
+  showQueue(queued: SpokenEntry[]): void;
+  showSession(session: Session): void;
+  tick(): void;
+};
+type Header = { element: HTMLElement; rename(): void; show(session: Session, project: Project | undefined, agent: { badge: string; title: string }): void };
+
+type Row = HTMLElement & {
+  link: HTMLElement;
+  show(session: Session, agent: { badge: string; title: string }, isActive: boolean): void;
+};
+type RowWishes = { open(): void; archive(): void; rename(title: string): void };
+/** The inside of the sidebar. */
+type SidebarInside = {
+  paint(): void;
+  makeProject(project: Project): HTMLElement;
+  paintProject(section: HTMLElement, project: Project, sessions: Session[], query: string): void;
+  makeRow(session: Session): Row;
+  paintRow(row: Row, session: Session): void;
+  /** What the arrow keys go through. */
+  stops(): HTMLElement[];
+  /** One of the many can be reached by Tab: the one with the focus, else the active one, else the first. */
+  rove(): void;
+};
+type SidebarWishes = {
+  open(session: Session): void;
+  archive(session: Session): void;
+  rename(session: Session, title: string): void;
+  create(project: Project): void;
+  remove(project: Project): void;
+  archived(project: Project): void;
+};
+type Sidebar = HTMLElement & {
+  find(): void;
+  /** Paints everything; the session is the one that is looked at. */
+  show(active: string | null): void;
+};
+type TabStrip = HTMLElement & { show(state: TabsState, sessionOf: (uid: string) => Session | undefined): void };
+type TabStripWishes = {
+  activate(uid: string, how: "press" | "walk"): void;
+  close(uid: string): void;
+  move(uid: string, to: number): void;
+};
+type Panels = {
+  show(state: TabsState): void;
+  /** Puts the focus into the message box of a session. */
+  focus(uid: string): void;
+  /** A frame has its session on the page. */
+  ready(uid: string): void;
+  /** The session of the frame that a message came from. */
+  sessionOf(source: MessageEventSource | null): string | undefined;
+};
+type Inbox = HTMLElement & {
+  paint(): void;
+  /** Puts the focus on the first thing that can be answered. */
+  focusFirst(): void;
+  /** Whether people asked for notifications and the browser lets us. */
+  readonly notifies: boolean;
+};
+type InboxOptions = { store: Store; drafts: Drafts; send: Send; onopen(uid: string): void; onhide(): void };
+type Layout = { readonly isShown: boolean; toggle(): void; reveal(): void; close(): void };
+type ShellDialogs = {
+  /** Asks for a path, completed folder by folder. */
+  addProject(line: Line, onadded: (project: Project) => void): void;
+  /** Asks in which project and with which agent. */
+  newSession(line: Line, store: Store, project: Project, oncreated: (session: Session) => void): void;
+  archived(line: Line, project: Project, onopen: (session: Session) => void): void;
+};
+/** The shell; what it can be asked to do. */
+type Shell = {
+  /** Tells whether it was done. */
+  ask(type: string, fields?: object): Promise<boolean>;
+  /** Has everything anew; after a break this is also how what was missed is found. */
+  load(): Promise<void>;
+  receive(frame: Frame): void;
+  paintInbox(fresh: InboxItem[]): void;
+  notify(item: InboxItem): void;
+  paintTitle(): void;
+  open(session: Session): void;
+  openById(uid: string): void;
+  setTabs(next: TabsState): void;
+  paintWelcome(): void;
+  create(project: Project): void;
+  addProject(): void;
+  archive(session: Session): Promise<void>;
+  /** Goes to a tab and puts the focus into it. */
+  go(uid: string | null | undefined): void;
+  act(wish: Wish): void;
+  paintTheme(): void;
+};
+
+// The shapes of GET /api/teams and GET /api/teams/analytics, as far as the dashboard shows them.
+type Team = {
+  name: string; path: string; agent: string; description: string | null; color: string | null; skipPermissions: boolean;
+  sessions: number; processes: number; busy: number; queued: number;
+};
+type TeamSession = {
+  id: number; fromTeam: string | null; toTeam: string; thread: string | null; sessionId: string;
+  createdAt: string; lastUsedAt: string; messageCount: number; status: string; error?: string;
+};
+type TeamActivity = {
+  fromTeam: string | null; toTeam: string; thread: string | null; start: string;
+  prompts: number; failures: number; compactions: number;
+};
+type TeamUsage = { id: number; inputTokens: number; outputTokens: number; cost: { amount: number; currency: string }[] };
+type TeamAnalytics = {
+  since: string; sessions: TeamSession[]; activity: TeamActivity[]; usage: TeamUsage[];
+  stats: { total: number; active: number; compactPending: number; archived: number; totalMessages: number };
+};
