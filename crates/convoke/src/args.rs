@@ -15,9 +15,17 @@ use crate::commands::config::ConfigArgs;
 use crate::commands::db::DbArgs;
 use crate::commands::demo_agent::DemoAgentArgs;
 use crate::commands::doctor::DoctorArgs;
+use crate::commands::inbox::InboxArgs;
 use crate::commands::mcp::McpArgs;
+use crate::commands::project::ProjectArgs;
 use crate::commands::questions::QuestionsArgs;
 use crate::commands::sandbox_exec::SandboxExecArgs;
+use crate::commands::serve::ServeArgs;
+use crate::commands::session::SessionArgs;
+use crate::commands::spawn::SpawnArgs;
+use crate::commands::status::StatusArgs;
+use crate::commands::stop::StopArgs;
+use crate::commands::team::TeamArgs;
 
 /// What `--version` prints.
 pub(crate) const VERSION: &str = concat!("convoke ", env!("CARGO_PKG_VERSION"));
@@ -63,10 +71,18 @@ pub(crate) struct GlobalArgs {
 /// The commands, in the order of the help.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Serve(ServeArgs),
+    Stop(StopArgs),
+    Status(StatusArgs),
+    Project(ProjectArgs),
+    Session(SessionArgs),
+    Inbox(InboxArgs),
+    Team(TeamArgs),
     Ask(AskArgs),
     Answer(AnswerArgs),
     Questions(QuestionsArgs),
     Mcp(McpArgs),
+    Spawn(Box<SpawnArgs>),
     Agent(AgentArgs),
     Doctor(DoctorArgs),
     Config(ConfigArgs),

@@ -1,12 +1,12 @@
 //! Asking the human and waiting for the answer: what `ask`, `questions` and the MCP server have in common.
 
-pub(crate) mod text;
-
 use std::path::PathBuf;
 use std::time::Duration;
 
+use convoke_api::mcp::AskedQuestion;
 use convoke_core::id::RequestId;
-use convoke_core::question::{Choice, Limits, Question};
+use convoke_core::question::{Limits, Question};
+use convoke_core::request::{Answers, State};
 use convoke_files::questions::{
     NewSet, Outcome, Questions, RequestFile, Settings, Status, Until, Verdict,
 };
@@ -26,38 +26,6 @@ pub(crate) struct Asking {
     pub(crate) timeout: Option<Duration>,
     /// How long a session is kept after its last change.
     pub(crate) retention: Duration,
-}
-
-/// A question as callers write it. The files of other programs may hold more; what a caller misspells is refused.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct AskedQuestion {
-    prompt: String,
-    #[serde(default)]
-    title: String,
-    options: Vec<AskedOption>,
-    #[serde(default)]
-    multi_select: bool,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AskedOption {
-    label: String,
-    #[serde(default)]
-    description: Option<String>,
-}
-
-impl From<AskedQuestion> for Question {
-    fn from(asked: AskedQuestion) -> Self {
-        let option = |AskedOption { label, description }| Choice { label, description };
-        Self {
-            prompt: asked.prompt,
-            title: asked.title,
-            options: asked.options.into_iter().map(option).collect(),
-            multi_select: asked.multi_select,
-        }
-    }
 }
 
 /// Questions as callers write them, where they do not just write the list.
@@ -194,5 +162,16 @@ pub(crate) const fn status_of(outcome: Option<&Outcome>) -> Status {
         Some(Outcome::Rejected { .. }) => Status::Rejected,
         Some(Outcome::TimedOut) => Status::TimedOut,
         Some(Outcome::Abandoned) => Status::Abandoned,
+    }
+}
+
+/// What has become of questions, in the words that agents are told of it.
+pub(crate) fn state_of(outcome: Option<&Outcome>) -> State<Answers> {
+    match outcome {
+        None => State::Pending,
+        Some(Outcome::Answered(file)) => State::Answered(Answers { answers: file.answers.clone() }),
+        Some(Outcome::Rejected { reason }) => State::Rejected { reason: reason.clone() },
+        Some(Outcome::TimedOut) => State::TimedOut,
+        Some(Outcome::Abandoned) => State::Abandoned,
     }
 }

@@ -8,9 +8,17 @@ pub(crate) mod config;
 pub(crate) mod db;
 pub(crate) mod demo_agent;
 pub(crate) mod doctor;
+pub(crate) mod inbox;
 pub(crate) mod mcp;
+pub(crate) mod project;
 pub(crate) mod questions;
 pub(crate) mod sandbox_exec;
+pub(crate) mod serve;
+pub(crate) mod session;
+pub(crate) mod spawn;
+pub(crate) mod status;
+pub(crate) mod stop;
+pub(crate) mod team;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -26,6 +34,7 @@ use crate::logs::{self, Loudness};
 use crate::output::{Format, Output};
 
 /// What a command may know of the world around the process.
+#[derive(Debug)]
 pub(crate) struct World {
     /// The variables the program was started with.
     pub(crate) environment: Environment,
@@ -40,6 +49,15 @@ impl World {
         Ok(Self { environment, program })
     }
 
+    /// The same world, for what outlives the command line.
+    pub(crate) fn copied(&self) -> Self {
+        let variables = self.environment.iter();
+        Self {
+            environment: variables.map(|(name, value)| (name.clone(), value.clone())).collect(),
+            program: self.program.clone(),
+        }
+    }
+
     /// Where the home is; nothing is read or created.
     pub(crate) fn home(&self, global: &GlobalArgs) -> Result<Home, home::Error> {
         Home::locate(global.home.as_deref(), &self.environment)
@@ -47,11 +65,20 @@ impl World {
 
     /// Loads the configuration of a home.
     pub(crate) fn config(&self, home: &Home) -> Result<Loaded, Mistakes> {
+        self.config_with(home, BTreeMap::new())
+    }
+
+    /// Loads the configuration of a home, which these flags beat.
+    pub(crate) fn config_with(
+        &self,
+        home: &Home,
+        flags: BTreeMap<&'static str, String>,
+    ) -> Result<Loaded, Mistakes> {
         crate::config::load(&Sources {
             home: home.path(),
             file: &home.config_file(),
             environment: &self.environment,
-            flags: BTreeMap::new(),
+            flags,
             program: &self.program,
         })
     }
@@ -101,10 +128,18 @@ pub(crate) fn run(args: Args, world: &World, output: &mut Output) -> anyhow::Res
     let Args { global, command } = args;
     output.format = if global.json { Format::Json } else { Format::Human };
     match command {
+        Command::Serve(args) => serve::run(&args, &global, world, output),
+        Command::Stop(args) => stop::run(&args, &global, world, output),
+        Command::Status(_) => status::run(&global, world, output),
+        Command::Project(args) => project::run(&args, &global, world, output),
+        Command::Session(args) => session::run(&args, &global, world, output),
+        Command::Inbox(args) => inbox::run(&args, &global, world, output),
+        Command::Team(args) => team::run(&args, &global, world, output),
         Command::Ask(args) => ask::run(&args, &global, world, output),
         Command::Answer(_) => answer::run(&global, world, output),
         Command::Questions(args) => questions::run(&args, &global, world, output),
         Command::Mcp(_) => mcp::run(&global, world, output),
+        Command::Spawn(args) => spawn::run(&args, &global, world, output),
         Command::Agent(args) => agent::run(&args, &global, world, output),
         Command::DemoAgent(_) => demo_agent::run(world),
         Command::Doctor(_) => doctor::run(&global, world, output),

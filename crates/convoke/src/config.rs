@@ -12,6 +12,7 @@ mod nearest;
 #[cfg(test)]
 mod reference;
 mod settings;
+pub(crate) mod teams;
 mod tree;
 
 #[cfg(test)]
@@ -34,6 +35,7 @@ pub(crate) struct Config {
     pub(crate) server: Server,
     pub(crate) sessions: Sessions,
     pub(crate) pool: Pool,
+    pub(crate) teams: Teams,
     pub(crate) questions: Questions,
     pub(crate) spawner: Spawner,
     /// The teams' own file.
@@ -65,6 +67,16 @@ pub(crate) struct Pool {
     pub(crate) max_processes: u64,
     pub(crate) idle_timeout_ms: u64,
     pub(crate) health_check_interval_ms: u64,
+    /// Whether a process is kept ready for the next new session.
+    pub(crate) spare: bool,
+}
+
+/// How far teams may go when they ask each other.
+#[derive(Debug)]
+pub(crate) struct Teams {
+    pub(crate) max_hops: u64,
+    pub(crate) max_chain_messages: u64,
+    pub(crate) max_pair_messages_per_hour: u64,
 }
 
 /// Where questions to the human lie, and how many.

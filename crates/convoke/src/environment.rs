@@ -4,6 +4,21 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+/// Where the daemon takes an agent's calls, and by which token it knows the agent's session.
+pub(crate) struct Door {
+    /// The address of `/mcp`.
+    pub(crate) url: String,
+    /// A secret.
+    pub(crate) token: String,
+}
+
+/// Half a door.
+#[derive(Debug, thiserror::Error)]
+#[error("{missing} is not set, though the other of CONVOKE_MCP_URL and CONVOKE_MCP_TOKEN is")]
+pub(crate) struct DoorError {
+    missing: &'static str,
+}
+
 /// The environment variables that the program was started with.
 #[derive(Debug, Default)]
 pub(crate) struct Environment(BTreeMap<OsString, OsString>);
@@ -22,6 +37,20 @@ impl Environment {
     /// Every variable.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
         self.0.iter()
+    }
+
+    /// The way to the daemon that it gave to an agent of its own; none for everybody else.
+    pub(crate) fn door(&self) -> Result<Option<Door>, DoorError> {
+        let text = |name| {
+            let value = self.get(name).map(|value| value.to_string_lossy().into_owned());
+            value.filter(|value| !value.is_empty())
+        };
+        match (text("CONVOKE_MCP_URL"), text("CONVOKE_MCP_TOKEN")) {
+            (Some(url), Some(token)) => Ok(Some(Door { url, token })),
+            (None, None) => Ok(None),
+            (Some(_), None) => Err(DoorError { missing: "CONVOKE_MCP_TOKEN" }),
+            (None, Some(_)) => Err(DoorError { missing: "CONVOKE_MCP_URL" }),
+        }
     }
 
     /// The user's own folder, when `HOME` names one.

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::colour::Colour;
 use crate::config::Mistakes;
-use crate::output::{Format, Output};
+use crate::output::{Format, Output, plain};
 use advice::advice;
 
 /// What the program ends with when it is not done. A contract with scripts.
@@ -20,6 +20,8 @@ enum Code {
     CouldNot = 1,
     /// It was asked wrongly, by arguments, variables or the configuration.
     AskedWrongly = 2,
+    /// The daemon cannot be reached.
+    Unreachable = 3,
     /// A human said no.
     Rejected = 4,
     /// A human did not answer in time.
@@ -115,9 +117,11 @@ impl Failure {
             return Self::misconfigured(mistakes);
         }
         let causes = error.chain().skip(1);
-        let causes = causes.map(|cause| Cause { text: cause.to_string(), hint: None });
+        // Agents and daemons have a say in some of these texts.
+        let causes = causes.map(|cause| Cause { text: plain(&cause.to_string()), hint: None });
         let (code, hint) = advice(error);
-        Self { message: error.to_string(), causes: causes.collect(), hint, code, help: None }
+        let message = plain(&error.to_string());
+        Self { message, causes: causes.collect(), hint, code, help: None }
     }
 
     fn misunderstood(error: &clap::Error) -> Self {

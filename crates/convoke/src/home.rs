@@ -139,6 +139,11 @@ impl Home {
         self.path.join("convoke.db")
     }
 
+    /// What is there only while the daemon runs.
+    pub(crate) fn run(&self) -> PathBuf {
+        self.path.join("run")
+    }
+
     /// What a running daemon says about itself.
     pub(crate) fn daemon_file(&self) -> PathBuf {
         self.path.join("run/daemon.json")

@@ -8,6 +8,7 @@ mod clock;
 mod colour;
 mod commands;
 mod config;
+mod daemon;
 mod environment;
 mod exit;
 mod home;
@@ -15,6 +16,7 @@ mod logs;
 mod mcp;
 mod output;
 mod random;
+mod repl;
 mod signals;
 
 use std::ffi::OsString;

@@ -1,16 +1,22 @@
-//! The MCP server on standard input and output: any agent can ask its human.
+//! The MCP server on standard input and output: any agent can ask its human, and teams.
 //!
-//! It works on files alone. rmcp speaks the protocol; its types end in this module.
+//! Asking the human works on files alone; asking teams needs the daemon. rmcp speaks the protocol; its types end in this module.
 
 mod input;
+pub(crate) mod proxy;
+pub(crate) mod teams;
 mod tools;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use convoke_api::mcp::teams::{self as mcp_teams, Told};
+use convoke_api::mcp::{ASK, Ask, FETCH, Fetch, INSTRUCTIONS, text};
 use convoke_core::id::RequestId;
 use convoke_core::question::Question;
+use convoke_core::request::State;
 use convoke_files::questions::Outcome;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
@@ -23,9 +29,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::asking::{Asker, Asking, text};
+use crate::asking::{Asker, Asking, state_of};
 use input::EndOfInput;
-use tools::{Ask, Fetch};
+use teams::Teams;
 
 /// How often a waiting call says that it is still waiting.
 const PROGRESS: Duration = Duration::from_secs(5);
@@ -33,10 +39,11 @@ const PROGRESS: Duration = Duration::from_secs(5);
 /// Serves until the client goes away or the program is told to end.
 pub(crate) async fn serve(
     asking: Asking,
+    teams: Teams,
     working_directory: Option<PathBuf>,
 ) -> anyhow::Result<()> {
     let gone = CancellationToken::new();
-    let server = Server { asking, working_directory, gone: gone.clone() };
+    let server = Server { asking, teams: Arc::new(teams), working_directory, gone: gone.clone() };
     let (stdin, stdout) = rmcp::transport::stdio_pipes();
     let stdin = EndOfInput::new(stdin, gone.clone());
     let mut signalled = Box::pin(crate::signals::ended()?);
@@ -64,6 +71,7 @@ pub(crate) async fn serve(
 #[derive(Clone)]
 struct Server {
     asking: Asking,
+    teams: Arc<Teams>,
     working_directory: Option<PathBuf>,
     /// Cancelled when the client goes away: nobody is left to wait for.
     gone: CancellationToken,
@@ -73,7 +81,7 @@ impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(Implementation::new("convoke", env!("CARGO_PKG_VERSION")))
-            .with_instructions(tools::INSTRUCTIONS)
+            .with_instructions(format!("{INSTRUCTIONS} {}", mcp_teams::INSTRUCTIONS))
     }
 
     async fn list_tools(
@@ -91,8 +99,11 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let result = match &*request.name {
-            tools::ASK => self.ask(arguments, &context).await,
-            tools::FETCH => self.fetch(arguments, &context).await,
+            ASK => self.ask(arguments, &context).await,
+            FETCH => self.fetch(arguments, &context).await,
+            team if teams::is_one(team) => {
+                return Ok(self.call_team(team, arguments, &context).await.into());
+            }
             other => {
                 return Err(ErrorData::invalid_params(format!("unknown tool: {other}"), None));
             }
@@ -107,6 +118,39 @@ impl ServerHandler for Server {
 }
 
 impl Server {
+    /// Asks teams; a caller that goes away leaves its question with them.
+    async fn call_team(
+        &self,
+        tool: &str,
+        arguments: Value,
+        context: &RequestContext<RoleServer>,
+    ) -> CallToolResult {
+        let calling = self.teams.call(tool, arguments);
+        tokio::pin!(calling);
+        let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + PROGRESS, PROGRESS);
+        let mut waited = 0.0;
+        let told = loop {
+            tokio::select! {
+                told = &mut calling => break told,
+                () = context.ct.cancelled() => break Err(anyhow::anyhow!("the call was cancelled")),
+                () = self.gone.cancelled() => break Err(anyhow::anyhow!("the client went away")),
+                _ = ticks.tick() => {
+                    waited += PROGRESS.as_secs_f64();
+                    report(context, "the team", waited).await;
+                }
+            }
+        };
+        match told {
+            Ok(Told::Result(text)) => CallToolResult::success(vec![ContentBlock::text(text)]),
+            Ok(Told::Failure(text)) => CallToolResult::error(vec![ContentBlock::text(text)]),
+            Err(error) => {
+                let (text, hint) = crate::exit::explain(&error);
+                let text = hint.map_or(text.clone(), |hint| format!("{text}\n\n{hint}"));
+                CallToolResult::error(vec![ContentBlock::text(text)])
+            }
+        }
+    }
+
     async fn ask(
         &self,
         arguments: Value,
@@ -126,11 +170,11 @@ impl Server {
             return Ok(text::asked(id, &questions));
         }
         match self.wait(id, self.asking.timeout, context).await {
-            Some(outcome) => Ok(text::outcome(id, &questions, &outcome?)?),
+            Some(outcome) => Ok(text::outcome(id, &questions, &state_of(Some(&outcome?)))?),
             None => {
                 let asking = self.asking.clone();
                 tokio::task::spawn_blocking(move || asking.abandon(id)).await?;
-                Ok(text::outcome(id, &questions, &Outcome::Abandoned)?)
+                Ok(text::outcome(id, &questions, &State::Abandoned)?)
             }
         }
     }
@@ -151,10 +195,7 @@ impl Server {
             // The questions are not this call's own: when it goes away, they wait on.
             outcome = self.wait(id, None, context).await.transpose()?;
         }
-        match outcome {
-            Some(outcome) => Ok(text::outcome(id, &request.questions, &outcome)?),
-            None => Ok(text::pending(id)),
-        }
+        Ok(text::outcome(id, &request.questions, &state_of(outcome.as_ref()))?)
     }
 
     /// Waits for the human, saying so now and then; `None` when the caller goes away first.
@@ -175,7 +216,7 @@ impl Server {
                 () = self.gone.cancelled() => return None,
                 _ = ticks.tick() => {
                     waited += PROGRESS.as_secs_f64();
-                    report(context, waited).await;
+                    report(context, "the user", waited).await;
                 }
             }
         }
@@ -183,9 +224,9 @@ impl Server {
 }
 
 /// Tells a client that asked for it how long its call has been waiting.
-async fn report(context: &RequestContext<RoleServer>, waited: f64) {
+async fn report(context: &RequestContext<RoleServer>, whom: &str, waited: f64) {
     let Some(token) = context.meta.get_progress_token() else { return };
-    let said = format!("waiting for the user, {waited:.0} s so far");
+    let said = format!("waiting for {whom}, {waited:.0} s so far");
     let progress = ProgressNotificationParam::new(token, waited).with_message(said);
     if let Err(error) = context.peer.notify_progress(progress).await {
         tracing::debug!("the client was not told of the progress: {error}");

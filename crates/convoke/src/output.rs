@@ -77,14 +77,27 @@ impl Output {
     }
 
     fn text(&self, text: &str) -> anyhow::Result<()> {
+        self.piece(text).map(|_| ())
+    }
+
+    /// Prints a piece of a result that comes in pieces, and tells whether anybody still reads.
+    pub(crate) fn piece(&self, text: &str) -> anyhow::Result<Reader> {
         let mut stdout = io::stdout().lock();
         match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                Err(error).context("cannot write to standard output")
-            }
-            Ok(()) | Err(_) => Ok(()),
+            Ok(()) => Ok(Reader::There),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Reader::Gone),
+            Err(error) => Err(error).context("cannot write to standard output"),
         }
     }
+}
+
+/// Whether anybody reads what is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// Somebody may.
+    There,
+    /// The reader went away, and has what it wanted.
+    Gone,
 }
 
 /// A text by others with everything in it that could drive the terminal made visible and harmless.

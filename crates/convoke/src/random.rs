@@ -1,5 +1,8 @@
 //! The one place that makes randomness.
 
+use std::fs::File;
+use std::io::Read;
+
 use convoke_core::id::RequestId;
 
 /// A new id for a request to a human.
@@ -10,6 +13,13 @@ pub(crate) fn request_id() -> RequestId {
 /// A new UUID.
 pub(crate) fn uuid() -> String {
     uuid::Uuid::new_v4().to_string()
+}
+
+/// A secret of 256 random bits.
+pub(crate) fn key() -> std::io::Result<[u8; 32]> {
+    let mut bytes = [0; 32];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Sixteen random bytes.

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
+use convoke_api::mcp::{AskedQuestion, text};
 use convoke_core::id::RequestId;
 use convoke_core::question::Question;
 use convoke_files::questions::Outcome;
@@ -11,7 +12,7 @@ use serde::Serialize;
 
 use super::World;
 use crate::args::GlobalArgs;
-use crate::asking::{Asked, AskedQuestion, Asker, patience, status_of, text};
+use crate::asking::{Asked, Asker, patience, state_of, status_of};
 use crate::exit::Ended;
 use crate::logs::Loudness;
 use crate::output::{Output, aside_on_terminal, plain};
@@ -131,7 +132,7 @@ pub(super) fn told(
     outcome: &Outcome,
     output: &Output,
 ) -> anyhow::Result<()> {
-    let text = text::outcome(id, questions, outcome)?;
+    let text = text::outcome(id, questions, &state_of(Some(outcome)))?;
     let (answers, rejection_reason) = match outcome {
         Outcome::Answered(file) => (Some(file.answers.as_slice()), None),
         Outcome::Rejected { reason } => (None, reason.as_deref()),

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::World;
 use crate::args::GlobalArgs;
-use crate::config::Loaded;
+use crate::config::{Loaded, teams};
 use crate::home::Home;
 use crate::output::{Output, table};
 
@@ -29,6 +29,7 @@ enum ConfigCommand {
 /// Print every setting, its value and its source
 ///
 /// Defaults are beaten by config.toml, config.toml by the environment, and the environment by flags.
+/// What teams.json says about processes beats all of them.
 /// Secrets among the variables of agents are shown as ***.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -62,7 +63,9 @@ pub(crate) fn run(
     match args.command {
         ConfigCommand::Show(ShowArgs {}) => {
             let home = world.home(global)?;
-            let loaded = world.config(&home)?;
+            let mut loaded = world.config(&home)?;
+            let teams = teams::read(&loaded.config.teams_file, &loaded.config.teams)?;
+            teams.pool.show(&mut loaded.effective);
             output.show(&shown(&home, loaded), |shown, _| human(shown))
         }
     }

@@ -4,12 +4,12 @@ use super::World;
 use crate::args::GlobalArgs;
 use crate::logs::Loudness;
 use crate::output::Output;
-use crate::{mcp, signals};
+use crate::{logs, mcp, signals};
 
-/// Serve MCP on standard input and output, so that an agent can ask its human
+/// Serve MCP on standard input and output, so that an agent can ask its human and teams
 ///
-/// Register it with an agent as a stdio server; it offers ask_user_questions and get_answered_questions.
-/// Works without the daemon.
+/// Register it with an agent as a stdio server; it offers ask_user_questions and get_answered_questions, which work
+/// without the daemon, and teams_ask and the other tools about teams, which start it. Agents that the daemon starts get it by themselves, and speak to the daemon through it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = r#"Examples:
   claude mcp add convoke -- convoke mcp
@@ -18,7 +18,13 @@ use crate::{mcp, signals};
 pub(crate) struct McpArgs {}
 
 pub(crate) fn run(global: &GlobalArgs, world: &World, output: &Output) -> anyhow::Result<()> {
+    if let Some(door) = world.environment.door()? {
+        // The home is out of reach for a confined agent, and with it the log in there.
+        logs::start(Loudness::of(global), world, output, None);
+        return signals::block_on(mcp::proxy::run(&door));
+    }
     let asking = world.asking(global, Loudness::of(global), output)?;
     asking.clean_in_background();
-    signals::block_on(mcp::serve(asking, std::env::current_dir().ok()))
+    let teams = mcp::teams::Teams::new(world.home(global)?, world);
+    signals::block_on(mcp::serve(asking, teams, std::env::current_dir().ok()))
 }

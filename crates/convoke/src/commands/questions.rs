@@ -4,6 +4,7 @@ mod show;
 
 use std::time::Duration;
 
+use convoke_api::mcp::text;
 use convoke_core::id::RequestId;
 use convoke_core::question::GivenAnswers;
 use convoke_core::time::{Timestamp, relative};
@@ -13,7 +14,7 @@ use serde::Serialize;
 use super::World;
 use super::ask::told;
 use crate::args::GlobalArgs;
-use crate::asking::{Asking, patience, text};
+use crate::asking::{Asking, patience};
 use crate::clock;
 use crate::exit::Ended;
 use crate::logs::Loudness;
@@ -271,9 +272,13 @@ fn wait(asking: &Asking, args: &WaitArgs, output: &Output) -> anyhow::Result<()>
 }
 
 fn answer(asking: &Asking, args: &AnswerArgs, output: &Output) -> anyhow::Result<()> {
-    let given: GivenAnswers =
-        serde_json::from_str(&args.answers).map_err(|source| NotAnswers { source })?;
+    let given = parse_answers(&args.answers)?;
     settle(asking, &args.id, Verdict::Answer(given.at(clock::now())), output)
+}
+
+/// Reads what `--answers` was given.
+pub(super) fn parse_answers(text: &str) -> Result<GivenAnswers, NotAnswers> {
+    serde_json::from_str(text).map_err(|source| NotAnswers { source })
 }
 
 fn settle(asking: &Asking, id: &str, verdict: Verdict, output: &Output) -> anyhow::Result<()> {

@@ -10,7 +10,9 @@ use super::mistake::{Mistake, Problem};
 use super::nearest;
 use super::settings::{self, SETTINGS, Setting};
 use super::tree::{Entry, Node, Origin, Value};
-use super::{Config, Effective, Loaded, Pool, Questions, Server, Sessions, Sources, Spawner};
+use super::{
+    Config, Effective, Loaded, Pool, Questions, Server, Sessions, Sources, Spawner, Teams,
+};
 
 /// Settles every value; what is wrong goes to `mistakes`, and the rest is still looked at.
 pub(super) fn settle(
@@ -157,7 +159,13 @@ fn unset() -> Config {
             idle_timeout: Duration::ZERO,
             workspace_root: PathBuf::new(),
         },
-        pool: Pool { max_processes: 0, idle_timeout_ms: 0, health_check_interval_ms: 0 },
+        pool: Pool {
+            max_processes: 0,
+            idle_timeout_ms: 0,
+            health_check_interval_ms: 0,
+            spare: false,
+        },
+        teams: Teams { max_hops: 0, max_chain_messages: 0, max_pair_messages_per_hour: 0 },
         questions: Questions {
             dir: PathBuf::new(),
             max_sessions: 0,

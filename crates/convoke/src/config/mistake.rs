@@ -35,6 +35,7 @@ impl Mistakes {
             Some(Origin::Default) => "default".to_owned(),
             Some(Origin::Variable(name)) => format!("env {name}"),
             Some(Origin::Flag(name)) => format!("flag {name}"),
+            Some(Origin::Teams) => "teams.json".to_owned(),
             None => self.file.display().to_string(),
         };
         format!("{place}: {}", mistake.text)
@@ -47,7 +48,9 @@ impl Mistake {
         match self.origin {
             None => (0, 0),
             Some(Origin::File { line, column }) => (line, column),
-            Some(Origin::Default | Origin::Variable(_) | Origin::Flag(_)) => (usize::MAX, 0),
+            Some(Origin::Default | Origin::Variable(_) | Origin::Flag(_) | Origin::Teams) => {
+                (usize::MAX, 0)
+            }
         }
     }
 }

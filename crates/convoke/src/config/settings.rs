@@ -50,7 +50,7 @@ const YEAR_MINUTES: f64 = 365.0 * 24.0 * 60.0;
 const CENTURY_DAYS: u64 = 36_500;
 
 /// Every setting outside of `[agents]`, in the order in which it is shown.
-pub(super) static SETTINGS: [Setting; 17] = [
+pub(super) static SETTINGS: [Setting; 21] = [
     Setting::new(
         "teams_file",
         "the file that describes the teams, relative to the home",
@@ -112,6 +112,30 @@ pub(super) static SETTINGS: [Setting; 17] = [
             // More often than this would be a busy loop.
             range: 10..=YEAR_MS,
             field: |c| &mut c.pool.health_check_interval_ms,
+        },
+    ),
+    Setting::new(
+        "pool.spare",
+        "whether a process is kept ready for the next new session, of the agent and project used last",
+        Kind::Switch { default: true, field: |c| &mut c.pool.spare },
+    ),
+    Setting::new(
+        "teams.max_hops",
+        "teams through which one ask may lead",
+        Kind::Whole { default: 5, range: 1..=100, field: |c| &mut c.teams.max_hops },
+    ),
+    Setting::new(
+        "teams.max_chain_messages",
+        "asks between teams that may follow from one",
+        Kind::Whole { default: 50, range: 1..=100_000, field: |c| &mut c.teams.max_chain_messages },
+    ),
+    Setting::new(
+        "teams.max_pair_messages_per_hour",
+        "asks from one team to one other within an hour",
+        Kind::Whole {
+            default: 200,
+            range: 1..=1_000_000,
+            field: |c| &mut c.teams.max_pair_messages_per_hour,
         },
     ),
     Setting::new(

@@ -52,8 +52,9 @@ fn mistakes(file: &str) -> String {
 
 #[test]
 fn q17_t10_r6_without_a_file_the_documented_defaults_hold() {
-    let Config { server, sessions, pool, questions, spawner, teams_file, agents } = config("");
-    insta::assert_debug_snapshot!((server, sessions, pool, questions, spawner, teams_file), @r#"
+    let loaded = config("");
+    let Config { server, sessions, pool, teams, questions, spawner, teams_file, agents } = loaded;
+    insta::assert_debug_snapshot!((server, sessions, pool, teams, questions, spawner, teams_file), @r#"
     (
         Server {
             listen: 127.0.0.1:7717,
@@ -68,6 +69,12 @@ fn q17_t10_r6_without_a_file_the_documented_defaults_hold() {
             max_processes: 10,
             idle_timeout_ms: 300000,
             health_check_interval_ms: 30000,
+            spare: true,
+        },
+        Teams {
+            max_hops: 5,
+            max_chain_messages: 50,
+            max_pair_messages_per_hour: 200,
         },
         Questions {
             dir: "/home/ann/.convoke/questions",
@@ -290,7 +297,7 @@ fn a_key_that_is_not_known_is_told_with_its_place() {
       begin it with `[sessions]`
     "server.listen" = '127.0.0.1:1'
     → config.toml:1:1: unknown key `server.listen`
-      known are `teams_file`, `server`, `sessions`, `pool`, `questions`, `spawner`, `agents`
+      known are `teams_file`, `server`, `sessions`, `pool`, `teams`, `questions`, `spawner`, `agents`
     "#);
 }
 
@@ -427,7 +434,7 @@ fn the_mistakes_of_a_file_are_told_together_and_in_order() {
     config.toml:5:25: `pool.max_processes`: expected a whole number from 1 to 1000, found 0
       agent processes that may run at once; further turns wait; by default `max_processes = 10`
     config.toml:6:9: unknown key `pool.idle`
-      known are `max_processes`, `idle_timeout_ms`, `health_check_interval_ms`
+      known are `max_processes`, `idle_timeout_ms`, `health_check_interval_ms`, `spare`
     config.toml:8:18: the environment variable NOPE is not set
       set it, or give a default: `${NOPE:-…}`
     ");

@@ -13,6 +13,8 @@ pub(crate) enum Origin {
     Variable(&'static str),
     /// A flag, such as `--listen`.
     Flag(&'static str),
+    /// The teams' own file.
+    Teams,
 }
 
 impl fmt::Display for Origin {
@@ -22,6 +24,7 @@ impl fmt::Display for Origin {
             Self::File { line, .. } => write!(f, "config.toml:{line}"),
             Self::Variable(name) => write!(f, "env {name}"),
             Self::Flag(name) => write!(f, "flag {name}"),
+            Self::Teams => f.write_str("teams.json"),
         }
     }
 }

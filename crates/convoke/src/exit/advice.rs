@@ -1,12 +1,19 @@
 //! What a person can do next, for every error that we know.
 
+mod daemon;
+mod spawn;
+mod team;
+
+use convoke_api::mcp::text;
+
 use super::{Code, Ended};
-use crate::asking::text;
 use crate::commands::agent::UnknownAgent;
 use crate::commands::ask::AskError;
 use crate::commands::db::RollbackError;
 use crate::commands::questions::NotAnswers;
 use crate::commands::sandbox_exec::ExecError;
+use crate::commands::serve::ServeError;
+use crate::environment::DoorError;
 use crate::home;
 
 /// The code and the hint of an error, by the first of its causes that we know.
@@ -18,6 +25,18 @@ pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
         }
         if let Some(error) = cause.downcast_ref::<convoke_store::Error>() {
             return (Code::CouldNot, store_hint(error));
+        }
+        if let Some(error) = cause.downcast_ref::<ServeError>() {
+            return (serve_code(error), serve_hint(error));
+        }
+        if let Some(advice) = team::advice(cause) {
+            return advice;
+        }
+        if let Some(advice) = daemon::advice(cause) {
+            return advice;
+        }
+        if let Some(advice) = spawn::advice(cause) {
+            return advice;
         }
         if let Some(ended) = cause.downcast_ref::<Ended>() {
             return ended_advice(ended);
@@ -39,6 +58,9 @@ pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
         if let Some(error) = cause.downcast_ref::<convoke_agents::Error>() {
             return (Code::CouldNot, agent_hint(error));
         }
+        if cause.is::<DoorError>() {
+            return (Code::AskedWrongly, Some("set both of them, or none".to_owned()));
+        }
         if cause.is::<UnknownAgent>() {
             return (Code::AskedWrongly, Some("see `convoke agent list`".to_owned()));
         }
@@ -55,6 +77,34 @@ pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
         }
     }
     (Code::CouldNot, None)
+}
+
+fn serve_hint(error: &ServeError) -> Option<String> {
+    use convoke_server::engine::Error;
+    match error {
+        ServeError::Running { .. } => {
+            Some("use it as it is, or end it with `convoke stop`".to_owned())
+        }
+        ServeError::Bind { source, .. } if source.kind() == std::io::ErrorKind::AddrInUse => {
+            Some("let it pick a free port: --listen 127.0.0.1:0".to_owned())
+        }
+        ServeError::Bind { .. } => Some("listen on this machine: --listen 127.0.0.1:0".to_owned()),
+        ServeError::Open(Error::Store(error)) => store_hint(error),
+        ServeError::Open(_) => None,
+        ServeError::Team(error) => team::serve_hint(error),
+    }
+}
+
+/// Whoever wrote the configuration of a team asked wrongly; an agent that does not come up is nobody's fault.
+fn serve_code(error: &ServeError) -> Code {
+    use convoke_server::engine::Error;
+    match error {
+        ServeError::Team(Error::Invalid(_)) => Code::AskedWrongly,
+        ServeError::Running { .. }
+        | ServeError::Bind { .. }
+        | ServeError::Open(_)
+        | ServeError::Team(_) => Code::CouldNot,
+    }
 }
 
 fn agent_hint(error: &convoke_agents::Error) -> Option<String> {

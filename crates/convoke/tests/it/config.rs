@@ -37,6 +37,10 @@ fn q17_every_value_is_shown_with_its_source() {
     pool.max_processes                       default                            10
     pool.idle_timeout_ms                     default                            300000
     pool.health_check_interval_ms            default                            30000
+    pool.spare                               default                            true
+    teams.max_hops                           default                            5
+    teams.max_chain_messages                 default                            50
+    teams.max_pair_messages_per_hour         default                            200
     questions.dir                            env CONVOKE_QUESTIONS_DIR          [tmp]/.convoke/q
     questions.max_sessions                   config.toml:2                      50
     questions.max_questions                  default                            5
@@ -291,7 +295,7 @@ fn all_mistakes_are_told_at_once_to_machines_too() {
     --- stderr
     error: there are 2 mistakes in the configuration
       [tmp]/.convoke/config.toml:1:1: unknown key `colour`
-        hint: known are `teams_file`, `server`, `sessions`, `pool`, `questions`, `spawner`, `agents`
+        hint: known are `teams_file`, `server`, `sessions`, `pool`, `teams`, `questions`, `spawner`, `agents`
       [tmp]/.convoke/config.toml:3:17: `pool.max_processes`: expected a whole number from 1 to 1000, found 0
         hint: agent processes that may run at once; further turns wait; by default `max_processes = 10`
     ");

@@ -13,6 +13,10 @@ mod config;
 #[cfg(test)]
 mod convoke;
 #[cfg(test)]
+mod daemon_cli;
+#[cfg(test)]
+mod daemon_scene;
+#[cfg(test)]
 mod db;
 #[cfg(test)]
 mod doctor;
@@ -21,12 +25,50 @@ mod frame;
 #[cfg(test)]
 mod home;
 #[cfg(test)]
+mod http_doors;
+#[cfg(test)]
+mod http_inbox;
+#[cfg(test)]
+mod http_sessions;
+#[cfg(test)]
+mod inbox_cli;
+#[cfg(test)]
 mod mcp;
+#[cfg(test)]
+mod mcp_daemon;
+#[cfg(test)]
+mod mcp_proxy;
+#[cfg(test)]
+mod project_cli;
 #[cfg(test)]
 mod questions;
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
 mod sandbox;
+#[cfg(test)]
+mod serve;
+#[cfg(test)]
+mod serve_scene;
+#[cfg(test)]
+mod session_cli;
+#[cfg(test)]
+mod spawn;
+#[cfg(test)]
+mod spawn_scene;
+#[cfg(test)]
+mod spawn_talk;
+#[cfg(test)]
+mod spawn_terminal;
+#[cfg(test)]
+mod team_cli;
+#[cfg(test)]
+mod team_http;
+#[cfg(test)]
+mod team_mcp;
+#[cfg(test)]
+mod team_scene;
+#[cfg(test)]
+mod team_serve;
 #[cfg(test)]
 mod terminal;

@@ -7,7 +7,7 @@ use crate::manifest::{self, Dependency, DependencyKind, Manifest};
 use crate::tree::Tree;
 
 /// Who may depend on which foreign crate; what is not listed is open to all but the core.
-const BORDERS: [(&str, &[&str]); 20] = [
+const BORDERS: [(&str, &[&str]); 25] = [
     ("agent-client-protocol", &["convoke-agents"]),
     ("anyhow", &["convoke", "xtask"]),
     ("axum", &["convoke-server"]),
@@ -20,13 +20,18 @@ const BORDERS: [(&str, &[&str]); 20] = [
     ("hyper-util", &["convoke-api", "convoke-server"]),
     ("landlock", &["convoke-agents"]),
     ("notify", &["convoke-files"]),
+    ("pulldown-cmark", &["convoke-server", "convoke-tui"]),
     ("ratatui", &["convoke-tui"]),
     ("ratatui-textarea", &["convoke-tui"]),
     ("rmcp", &["convoke", "convoke-server"]),
     ("rusqlite", &["convoke-store"]),
+    ("rust-embed", &["convoke-server"]),
+    ("syntect", &["convoke-server"]),
     ("tokio-tungstenite", &["convoke-api", "convoke-server"]),
     ("tower", &["convoke-server"]),
     ("tower-http", &["convoke-server"]),
+    ("two-face", &["convoke-server"]),
+    ("utoipa", &["convoke-api", "convoke-server"]),
     ("utoipa-axum", &["convoke-server"]),
 ];
 

@@ -1,12 +1,13 @@
 //! `convoke questions show`: one session in full.
 
+use convoke_api::mcp::text;
 use convoke_core::id::RequestId;
 use convoke_core::question::{Answer, Question};
 use convoke_core::time::{Timestamp, relative};
 use convoke_files::questions::{Outcome, Set, Status};
 use serde::Serialize;
 
-use crate::asking::{Asking, text};
+use crate::asking::{Asking, state_of};
 use crate::clock;
 use crate::output::{Output, plain};
 
@@ -70,8 +71,10 @@ fn human(shown: &Shown, outcome: Option<&Outcome>) -> String {
             text += &format!("   {mark} {}{dash}{description}\n", option.label);
         }
     }
-    let answers =
-        outcome.and_then(|outcome| text::outcome(shown.session_id, &shown.questions, outcome).ok());
+    let answers = outcome.and_then(|outcome| {
+        let state = state_of(Some(outcome));
+        text::outcome(shown.session_id, &shown.questions, &state).ok()
+    });
     if let Some((_, answers)) = answers.as_deref().and_then(|text| text.split_once("\n\n")) {
         text += &format!("\n{answers}\n");
     }

@@ -1,0 +1,273 @@
+//! `convoke inbox`: what waits for the human, in all sessions.
+
+mod find;
+
+use convoke_api::Client;
+use convoke_api::bodies::{Answer, Inbox, InboxItem, InboxKind, Rejection};
+use convoke_core::request::Status;
+use convoke_core::time::relative;
+use serde::Serialize;
+
+use super::World;
+use super::project::short;
+use super::questions::parse_answers;
+use crate::args::GlobalArgs;
+use crate::clock;
+use crate::daemon::{self, DaemonArgs};
+use crate::output::{Output, plain, table};
+
+pub(crate) use find::InboxError;
+use find::{Term, allowing, denying, find};
+
+/// See and answer what agents ask: permissions and questions of all sessions
+///
+/// ID may be any unambiguous start of an id, four characters or more. The first answer wins.
+#[derive(Debug, clap::Args)]
+#[command(
+    arg_required_else_help = true,
+    after_help = "Examples:
+  convoke inbox list
+  convoke inbox allow 3fa8
+  convoke inbox reject 3fa8 --reason 'ask me tomorrow'"
+)]
+pub(crate) struct InboxArgs {
+    #[command(subcommand)]
+    command: InboxCommand,
+    #[command(flatten)]
+    daemon: DaemonArgs,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum InboxCommand {
+    List(ListArgs),
+    Allow(AllowArgs),
+    Deny(DenyArgs),
+    Answer(AnswerArgs),
+    Reject(RejectArgs),
+}
+
+/// List what waits for an answer, oldest first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke inbox list
+  convoke inbox list --json | jq '.items | length'")]
+struct ListArgs {}
+
+/// Give a permission
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke inbox allow 3fa8
+  convoke inbox allow 3fa8 --always
+  convoke inbox allow 3fa8 --option allow_for_session")]
+struct AllowArgs {
+    /// Request
+    id: String,
+    /// Choose this one of the agent's options, by its id or its name
+    #[arg(long, value_name = "O")]
+    option: Option<String>,
+    /// Allow the same tool from now on in this project without asking
+    #[arg(long)]
+    always: bool,
+}
+
+/// Refuse a permission
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke inbox deny 3fa8")]
+struct DenyArgs {
+    /// Request
+    id: String,
+}
+
+/// Answer questions
+///
+/// The answers are JSON, by the number of the question, counted from 0; each has "selectedOption",
+/// "selectedOptions" or "customText".
+#[derive(Debug, clap::Args)]
+#[command(after_help = r#"Examples:
+  convoke inbox answer 3fa8 --answers '{"0": {"selectedOption": "SQLite"}}'
+  convoke inbox answer 3fa8 --answers '{"0": {"selectedOptions": ["A", "B"]}, "1": {"customText": "no idea"}}'"#)]
+struct AnswerArgs {
+    /// Request
+    id: String,
+    /// The answers
+    #[arg(long, value_name = "JSON")]
+    answers: String,
+}
+
+/// Turn a permission or questions down, and say why
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke inbox reject 3fa8
+  convoke inbox reject 3fa8 --reason 'ask me tomorrow'")]
+struct RejectArgs {
+    /// Request
+    id: String,
+    /// Why, for whoever asked
+    #[arg(long, value_name = "T")]
+    reason: Option<String>,
+}
+
+/// What a request has become. A contract with scripts.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Settled {
+    id: String,
+    status: Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    option_id: Option<String>,
+}
+
+pub(crate) fn run(
+    args: &InboxArgs,
+    global: &GlobalArgs,
+    world: &World,
+    output: &Output,
+) -> anyhow::Result<()> {
+    daemon::with(world, global, &args.daemon, output, async |client, _| {
+        let inbox = client.inbox().await?;
+        match &args.command {
+            InboxCommand::List(_) => list(&inbox, output),
+            InboxCommand::Allow(args) => allow(client, &inbox, args, output).await,
+            InboxCommand::Deny(args) => deny(client, &inbox, args, output).await,
+            InboxCommand::Answer(args) => answer(client, &inbox, args, output).await,
+            InboxCommand::Reject(args) => reject(client, &inbox, args, output).await,
+        }
+    })
+}
+
+fn list(inbox: &Inbox, output: &Output) -> anyhow::Result<()> {
+    output.show(inbox, |Inbox { items }, _| {
+        if items.is_empty() {
+            return "Nothing waits for you.\n".to_owned();
+        }
+        let now = clock::now();
+        let row = |item: &InboxItem| {
+            [
+                short(item.id),
+                kind(item).to_owned(),
+                relative(item.created_at, now),
+                from(item),
+                options(item),
+                plain(&item.title).replace(['\n', '\t'], " "),
+            ]
+        };
+        let header = ["REQUEST", "KIND", "ASKED", "FROM", "OPTIONS", "TITLE"];
+        table(header, items.iter().map(row).collect())
+    })
+}
+
+const fn kind(item: &InboxItem) -> &'static str {
+    match item.kind {
+        InboxKind::Permission => "permission",
+        InboxKind::Questions => "questions",
+    }
+}
+
+fn from(item: &InboxItem) -> String {
+    let who = item.agent.as_ref().map(ToString::to_string).or_else(|| item.asked_by.clone());
+    let place = item.project.clone().or_else(|| item.working_directory.clone());
+    let parts = [who, place].into_iter().flatten();
+    plain(&parts.collect::<Vec<_>>().join(" in ")).replace(['\n', '\t'], " ")
+}
+
+/// What can be chosen: the options of a permission, or how many questions there are.
+fn options(item: &InboxItem) -> String {
+    match (&item.permission, &item.questions) {
+        (Some(permission), _) => {
+            let ids: Vec<String> =
+                permission.options.iter().map(|option| plain(&option.option_id)).collect();
+            ids.join(",")
+        }
+        (None, Some(questions)) => questions.len().to_string(),
+        (None, None) => String::new(),
+    }
+}
+
+async fn allow(
+    client: &Client,
+    inbox: &Inbox,
+    args: &AllowArgs,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let item = find(inbox, &args.id)?;
+    let term = if args.always { Term::Always } else { Term::Once };
+    let answer = allowing(item, args.option.as_deref(), term)?;
+    settle(client, item, answer, output).await
+}
+
+async fn deny(
+    client: &Client,
+    inbox: &Inbox,
+    args: &DenyArgs,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let item = find(inbox, &args.id)?;
+    match denying(item)? {
+        Some(answer) => settle(client, item, answer, output).await,
+        None => {
+            client.reject(&item.id.to_string(), &Rejection::default()).await?;
+            told(&item.id.to_string(), Status::Rejected, None, output)
+        }
+    }
+}
+
+async fn settle(
+    client: &Client,
+    item: &InboxItem,
+    answer: Answer,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let id = item.id.to_string();
+    client.answer(&id, &answer).await?;
+    match answer {
+        Answer::Option { option_id, .. } => told(&id, Status::Answered, Some(option_id), output),
+        Answer::Answers(_) => told(&id, Status::Answered, None, output),
+    }
+}
+
+async fn answer(
+    client: &Client,
+    inbox: &Inbox,
+    args: &AnswerArgs,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let answers = parse_answers(&args.answers)?;
+    let id = whole_id(inbox, &args.id)?;
+    client.answer(&id, &Answer::Answers(answers)).await?;
+    told(&id, Status::Answered, None, output)
+}
+
+async fn reject(
+    client: &Client,
+    inbox: &Inbox,
+    args: &RejectArgs,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let id = whole_id(inbox, &args.id)?;
+    client.reject(&id, &Rejection { reason: args.reason.clone() }).await?;
+    told(&id, Status::Rejected, None, output)
+}
+
+/// The id that is meant; what is not in the inbox any more is for the daemon to judge.
+fn whole_id(inbox: &Inbox, text: &str) -> Result<String, InboxError> {
+    match find(inbox, text) {
+        Ok(item) => Ok(item.id.to_string()),
+        Err(InboxError::Unknown { text }) => Ok(text),
+        Err(error) => Err(error),
+    }
+}
+
+fn told(
+    id: &str,
+    status: Status,
+    option_id: Option<String>,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let settled = Settled { id: id.to_owned(), status, option_id };
+    output.show(&settled, |settled, _| {
+        let option = settled.option_id.as_deref().map(plain);
+        let option = option.map_or_else(String::new, |option| format!(" with {option}"));
+        format!("{} {}{option}\n", short(&settled.id), settled.status)
+    })
+}

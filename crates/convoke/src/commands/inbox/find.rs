@@ -1,0 +1,252 @@
+//! Which request is meant, and which of its options.
+
+use convoke_api::bodies::{Answer, Inbox, InboxItem};
+use convoke_api::entry::Permission;
+use convoke_core::request::{PermissionKind, PermissionOption};
+
+use crate::commands::project::short;
+
+/// Characters of an id that say enough.
+const PREFIX_MIN: usize = 4;
+
+/// For how long something is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Term {
+    /// This time.
+    Once,
+    /// From now on.
+    Always,
+}
+
+/// Why a request cannot be answered as it was meant.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum InboxError {
+    /// It says too little.
+    #[error("'{text}' is too short for the beginning of an id")]
+    Short {
+        /// What was given.
+        text: String,
+    },
+    /// Nothing with such an id waits.
+    #[error("nothing in the inbox begins with '{text}'")]
+    Unknown {
+        /// What was given.
+        text: String,
+    },
+    /// Several ids begin so.
+    #[error("'{text}' is the beginning of several ids: {}", candidates.join(", "))]
+    Ambiguous {
+        /// What was given.
+        text: String,
+        /// All of them.
+        candidates: Vec<String>,
+    },
+    /// It is a set of questions.
+    #[error("{id} asks questions, not for permission")]
+    Questions {
+        /// The beginning of its id.
+        id: String,
+    },
+    /// The agent offers no such option.
+    #[error("{id} has no option '{option}'; there are {}", offered.join(", "))]
+    NoOption {
+        /// The beginning of its id.
+        id: String,
+        /// What was asked for.
+        option: String,
+        /// What there is.
+        offered: Vec<String>,
+    },
+    /// The agent offers no way to say yes.
+    #[error("{id} has no option that allows it; there are {}", offered.join(", "))]
+    NoWayToAllow {
+        /// The beginning of its id.
+        id: String,
+        /// What there is.
+        offered: Vec<String>,
+    },
+    /// Nobody would know what to allow the next time.
+    #[error("{id} does not say which tool it is for, so it can only be allowed this time")]
+    OnlyOnce {
+        /// The beginning of its id.
+        id: String,
+    },
+}
+
+/// The request that an id, or the beginning of one, stands for.
+pub(super) fn find<'a>(inbox: &'a Inbox, text: &str) -> Result<&'a InboxItem, InboxError> {
+    if text.len() < PREFIX_MIN {
+        return Err(InboxError::Short { text: text.to_owned() });
+    }
+    let prefix = text.to_ascii_lowercase();
+    let begins = |item: &&InboxItem| item.id.to_string().starts_with(&prefix);
+    let found: Vec<&InboxItem> = inbox.items.iter().filter(begins).collect();
+    match found.as_slice() {
+        [] => Err(InboxError::Unknown { text: text.to_owned() }),
+        [item] => Ok(item),
+        [..] => {
+            let candidates = found.iter().map(|item| item.id.to_string()).collect();
+            Err(InboxError::Ambiguous { text: text.to_owned(), candidates })
+        }
+    }
+}
+
+/// The answer that allows a permission: by an option, or by the one that fits.
+pub(super) fn allowing(
+    item: &InboxItem,
+    option: Option<&str>,
+    term: Term,
+) -> Result<Answer, InboxError> {
+    let permission = permission(item)?;
+    let id = || short(item.id);
+    let known = permission.tool.is_some();
+    if let Some(text) = option {
+        let chosen = named(permission, text).ok_or_else(|| InboxError::NoOption {
+            id: id(),
+            option: text.to_owned(),
+            offered: offered(permission),
+        })?;
+        return match term {
+            Term::Once => Ok(chosen_once(chosen)),
+            Term::Always if known => Ok(chosen_for_good(chosen)),
+            Term::Always => Err(InboxError::OnlyOnce { id: id() }),
+        };
+    }
+    let once = of_kind(permission, PermissionKind::AllowOnce);
+    let always = of_kind(permission, PermissionKind::AllowAlways);
+    let no_way = || InboxError::NoWayToAllow { id: id(), offered: offered(permission) };
+    match term {
+        // Never more than was asked for: an option that holds for ever is named, or not chosen.
+        Term::Once => once.map(chosen_once).ok_or_else(no_way),
+        Term::Always if known => once.or(always).map(chosen_for_good).ok_or_else(no_way),
+        Term::Always => always.map(chosen_once).ok_or_else(|| InboxError::OnlyOnce { id: id() }),
+    }
+}
+
+/// The answer that refuses a permission, if it has an option for that; else it is rejected.
+pub(super) fn denying(item: &InboxItem) -> Result<Option<Answer>, InboxError> {
+    let permission = permission(item)?;
+    Ok(of_kind(permission, PermissionKind::RejectOnce).map(chosen_once))
+}
+
+fn permission(item: &InboxItem) -> Result<&Permission, InboxError> {
+    item.permission.as_ref().ok_or_else(|| InboxError::Questions { id: short(item.id) })
+}
+
+fn of_kind(permission: &Permission, kind: PermissionKind) -> Option<&PermissionOption> {
+    permission.options.iter().find(|option| option.kind == kind)
+}
+
+/// An option by its id, or else by its name.
+fn named<'a>(permission: &'a Permission, text: &str) -> Option<&'a PermissionOption> {
+    let options = || permission.options.iter();
+    let by_id = options().find(|option| option.option_id == text);
+    by_id.or_else(|| options().find(|option| option.name.eq_ignore_ascii_case(text)))
+}
+
+fn chosen_once(option: &PermissionOption) -> Answer {
+    Answer::Option { option_id: option.option_id.clone(), remember: false }
+}
+
+fn chosen_for_good(option: &PermissionOption) -> Answer {
+    Answer::Option { option_id: option.option_id.clone(), remember: true }
+}
+
+fn offered(permission: &Permission) -> Vec<String> {
+    permission.options.iter().map(|option| option.option_id.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn inbox(tool: Option<&str>, kinds: &[&str]) -> Inbox {
+        let options: Vec<Value> = kinds
+            .iter()
+            .map(|kind| json!({"optionId": format!("o-{kind}"), "name": format!("Name {kind}"), "kind": kind}))
+            .collect();
+        let id = "aaaa1111-0000-4000-8000-000000000001";
+        let at = "2026-11-15T10:00:00.000Z";
+        let mut permission =
+            json!({"permissionId": id, "title": "Run", "options": options, "status": "pending"});
+        if let Some(tool) = tool {
+            permission["tool"] = json!(tool);
+        }
+        let question = json!({"id": "aaaa2222-0000-4000-8000-000000000001", "kind": "questions", "title": "Which", "createdAt": at, "status": "pending", "questions": []});
+        let items = json!([
+            {"id": id, "kind": "permission", "title": "Run", "createdAt": at, "status": "pending", "permission": permission},
+            question,
+        ]);
+        serde_json::from_value(json!({"items": items})).unwrap()
+    }
+
+    fn told(answer: Result<Answer, InboxError>) -> String {
+        match answer {
+            Ok(answer) => json!(answer).to_string(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_permission_is_allowed_by_the_option_that_fits() {
+        let all = inbox(Some("Bash"), &["allow_always", "allow_once", "reject_once"]);
+        let nameless = inbox(None, &["allow_once", "reject_once"]);
+        let nameless_always = inbox(None, &["allow_once", "allow_always"]);
+        let never = inbox(Some("Bash"), &["allow_always", "reject_once"]);
+        let allow = |inbox: &Inbox, option, term| told(allowing(&inbox.items[0], option, term));
+        let lines = [
+            allow(&all, None, Term::Once),
+            allow(&all, None, Term::Always),
+            allow(&all, Some("o-allow_always"), Term::Once),
+            allow(&all, Some("name allow_once"), Term::Always),
+            allow(&all, Some("maybe"), Term::Once),
+            allow(&nameless, None, Term::Once),
+            allow(&nameless, None, Term::Always),
+            allow(&nameless_always, None, Term::Always),
+            allow(&never, None, Term::Once),
+            told(allowing(&all.items[1], None, Term::Once)),
+        ];
+        insta::assert_snapshot!(lines.join("\n"), @r#"
+        {"optionId":"o-allow_once"}
+        {"optionId":"o-allow_once","remember":true}
+        {"optionId":"o-allow_always"}
+        {"optionId":"o-allow_once","remember":true}
+        aaaa1111 has no option 'maybe'; there are o-allow_always, o-allow_once, o-reject_once
+        {"optionId":"o-allow_once"}
+        aaaa1111 does not say which tool it is for, so it can only be allowed this time
+        {"optionId":"o-allow_always"}
+        aaaa1111 has no option that allows it; there are o-allow_always, o-reject_once
+        aaaa2222 asks questions, not for permission
+        "#);
+    }
+
+    #[test]
+    fn a_permission_is_denied_by_an_option_or_rejected() {
+        let deny = |kinds: &[&str]| denying(&inbox(None, kinds).items[0]).unwrap();
+        assert_eq!(
+            json!(deny(&["allow_once", "reject_once"])),
+            json!({"optionId": "o-reject_once"})
+        );
+        assert_eq!(deny(&["allow_once", "reject_always"]), None);
+    }
+
+    #[test]
+    fn a_request_is_found_by_the_start_of_its_id() {
+        let inbox = inbox(None, &[]);
+        let found = |text: &str| match find(&inbox, text) {
+            Ok(item) => short(item.id),
+            Err(error) => error.to_string(),
+        };
+        let lines =
+            ["AAAA1", "aaaa2222-0000-4000-8000-000000000001", "aaaa", "aaa", "bbbb"].map(found);
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        aaaa1111
+        aaaa2222
+        'aaaa' is the beginning of several ids: aaaa1111-0000-4000-8000-000000000001, aaaa2222-0000-4000-8000-000000000001
+        'aaa' is too short for the beginning of an id
+        nothing in the inbox begins with 'bbbb'
+        ");
+    }
+}

@@ -1,0 +1,118 @@
+//! `convoke project`: the folders in which agents may work.
+
+mod find;
+
+use convoke_api::Client;
+use convoke_api::bodies::{NewRepo, Repo, Repos};
+use convoke_core::time::relative;
+
+use super::World;
+use crate::args::GlobalArgs;
+use crate::clock;
+use crate::daemon::{self, DaemonArgs};
+use crate::output::{Output, plain, table};
+
+pub(crate) use find::{ProjectError, Wanted, absolute, around, find, short};
+
+/// Add, list and remove the folders in which agents may work
+#[derive(Debug, clap::Args)]
+#[command(
+    arg_required_else_help = true,
+    after_help = "Examples:
+  convoke project add ~/src/web
+  convoke project list
+  convoke project remove web"
+)]
+pub(crate) struct ProjectArgs {
+    #[command(subcommand)]
+    command: ProjectCommand,
+    #[command(flatten)]
+    daemon: DaemonArgs,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum ProjectCommand {
+    Add(AddArgs),
+    List(ListArgs),
+    Remove(RemoveArgs),
+}
+
+/// Add a folder; it must lie within sessions.workspace_root
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke project add .
+  convoke project add ~/src/web --name shop")]
+struct AddArgs {
+    /// Folder
+    path: String,
+    /// What to call it [default: the folder's name]
+    #[arg(long, value_name = "N")]
+    name: Option<String>,
+}
+
+/// List the projects, in the order in which they were added
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke project list
+  convoke project list --json | jq -r '.repos[].path'")]
+struct ListArgs {}
+
+/// Remove a project from the list
+///
+/// Its sessions stay readable, and nothing in the folder is touched.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke project remove web
+  convoke project remove 3fa8")]
+struct RemoveArgs {
+    /// Project: its name, its path, or an unambiguous start of its id
+    #[arg(value_name = "PROJECT")]
+    project: String,
+}
+
+pub(crate) fn run(
+    args: &ProjectArgs,
+    global: &GlobalArgs,
+    world: &World,
+    output: &Output,
+) -> anyhow::Result<()> {
+    daemon::with(world, global, &args.daemon, output, async |client, _| match &args.command {
+        ProjectCommand::Add(args) => add(client, args, output).await,
+        ProjectCommand::List(_) => list(client, output).await,
+        ProjectCommand::Remove(args) => remove(client, args, output).await,
+    })
+}
+
+async fn add(client: &Client, args: &AddArgs, output: &Output) -> anyhow::Result<()> {
+    let new = NewRepo { path: absolute(&args.path)?, name: args.name.clone() };
+    let repo = client.add_repo(&new).await?;
+    output.show(&repo, |repo, _| told("added", repo))
+}
+
+async fn list(client: &Client, output: &Output) -> anyhow::Result<()> {
+    let repos = client.repos().await?;
+    output.show(&repos, |Repos { repos }, _| {
+        if repos.is_empty() {
+            return "No projects. Add one with: convoke project add PATH\n".to_owned();
+        }
+        let now = clock::now();
+        let row = |repo: &Repo| {
+            let ago = relative(repo.added_at, now);
+            [short(repo.id), plain(&repo.name), ago, plain(&repo.path)]
+        };
+        table(["PROJECT", "NAME", "ADDED", "PATH"], repos.iter().map(row).collect())
+    })
+}
+
+async fn remove(client: &Client, args: &RemoveArgs, output: &Output) -> anyhow::Result<()> {
+    let Repos { repos } = client.repos().await?;
+    let Wanted::Project(repo) = find(&args.project, &repos)? else {
+        return Err(ProjectError::Unknown { text: args.project.clone() }.into());
+    };
+    client.remove_repo(&repo.id.to_string()).await?;
+    output.show(&repo, |repo, _| told("removed", repo))
+}
+
+fn told(done: &str, repo: &Repo) -> String {
+    format!("{done} {} {} {}\n", short(repo.id), plain(&repo.name), plain(&repo.path))
+}

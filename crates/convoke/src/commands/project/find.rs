@@ -1,0 +1,169 @@
+//! Which project is meant: by its name, its path, or the start of its id.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use convoke_api::bodies::Repo;
+
+/// Characters of an id that say enough.
+const PREFIX_MIN: usize = 4;
+/// Characters of an id that are shown.
+const SHORT: usize = 8;
+
+/// What an argument turned out to mean.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// A project.
+    Project(Box<Repo>),
+    /// A folder that is no project.
+    Folder(String),
+}
+
+/// Why an argument means no project.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ProjectError {
+    /// Nothing is called so.
+    #[error("there is no project '{text}'")]
+    Unknown {
+        /// What was given.
+        text: String,
+    },
+    /// Several are called so.
+    #[error("'{text}' could be any of these projects: {}", candidates.join(", "))]
+    Ambiguous {
+        /// What was given.
+        text: String,
+        /// Their ids and paths.
+        candidates: Vec<String>,
+    },
+    /// The current folder is in no project.
+    #[error("{} is in no project", folder.display())]
+    Nowhere {
+        /// The current folder.
+        folder: PathBuf,
+    },
+}
+
+/// The start of an id, enough for people.
+pub(crate) fn short(id: impl std::fmt::Display) -> String {
+    id.to_string().chars().take(SHORT).collect()
+}
+
+/// A path from the root on, as far as that can be told from here.
+pub(crate) fn absolute(path: &str) -> anyhow::Result<String> {
+    let here = std::env::current_dir().context("cannot tell what the current folder is")?;
+    Ok(here.join(path).display().to_string())
+}
+
+/// The project that is meant: by its name, by an unambiguous start of its id, or by its path.
+pub(crate) fn find(text: &str, repos: &[Repo]) -> Result<Wanted, ProjectError> {
+    let resolved = std::fs::canonicalize(text).ok().filter(|path| path.is_dir());
+    match choose(text, resolved.as_deref(), repos)? {
+        Some(repo) => Ok(Wanted::Project(Box::new(repo.clone()))),
+        None => match resolved {
+            Some(path) => Ok(Wanted::Folder(path.display().to_string())),
+            None => Err(ProjectError::Unknown { text: text.to_owned() }),
+        },
+    }
+}
+
+/// The project that the current folder lies in; the innermost, if there are several.
+pub(crate) fn around(folder: &Path, repos: Vec<Repo>) -> Result<Repo, ProjectError> {
+    let holds = |repo: &Repo| folder.starts_with(&repo.path);
+    let innermost = repos.into_iter().filter(holds).max_by_key(|repo| repo.path.len());
+    innermost.ok_or_else(|| ProjectError::Nowhere { folder: folder.to_owned() })
+}
+
+fn choose<'a>(
+    text: &str,
+    path: Option<&Path>,
+    repos: &'a [Repo],
+) -> Result<Option<&'a Repo>, ProjectError> {
+    // What looks like a path is one, whatever projects are called.
+    let is_path = text.contains('/') || text == "." || text == "..";
+    let prefix = text.to_ascii_lowercase();
+    let named = |repo: &&Repo| !is_path && repo.name == text;
+    let begins =
+        |repo: &&Repo| text.len() >= PREFIX_MIN && repo.id.to_string().starts_with(&prefix);
+    let lies = |repo: &&Repo| path == Some(Path::new(&repo.path));
+    let kinds: [&dyn Fn(&&Repo) -> bool; 3] = [&named, &begins, &lies];
+    for fits in kinds {
+        let found: Vec<&Repo> = repos.iter().filter(fits).collect();
+        match found.as_slice() {
+            [] => {}
+            [repo] => return Ok(Some(repo)),
+            [..] => {
+                let candidate = |repo: &&Repo| format!("{} ({})", repo.id, repo.path);
+                let candidates = found.iter().map(candidate).collect();
+                return Err(ProjectError::Ambiguous { text: text.to_owned(), candidates });
+            }
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn repos() -> Vec<Repo> {
+        let repo = |first: &str, name: &str, path: &str| {
+            json!({
+                "id": format!("{first}-0000-4000-8000-000000000001"),
+                "name": name,
+                "path": path,
+                "addedAt": "2026-11-15T10:00:00.000Z",
+            })
+        };
+        let repos = json!([
+            repo("aaaa1111", "web", "/home/me/web"),
+            repo("aaaa2222", "api", "/home/me/api"),
+            repo("bbbb3333", "api", "/home/me/old/api"),
+            repo("cccc4444", "aaaa1", "/home/me/web/inner"),
+        ]);
+        serde_json::from_value(repos).unwrap()
+    }
+
+    fn chosen(text: &str, path: Option<&str>) -> String {
+        let repos = repos();
+        match choose(text, path.map(Path::new), &repos) {
+            Ok(Some(repo)) => short(repo.id),
+            Ok(None) => "none".to_owned(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_project_is_found_by_name_id_or_path() {
+        assert_eq!(chosen("web", None), "aaaa1111");
+        assert_eq!(chosen("AAAA2", None), "aaaa2222");
+        // A name wins over the start of an id.
+        assert_eq!(chosen("aaaa1", None), "cccc4444");
+        assert_eq!(chosen("./web", Some("/home/me/web")), "aaaa1111");
+        assert_eq!(chosen("src", Some("/home/me/old/api")), "bbbb3333");
+        for nothing in ["aaa", "dddd", "./web"] {
+            assert_eq!(chosen(nothing, None), "none", "{nothing}");
+        }
+    }
+
+    #[test]
+    fn what_could_be_several_lists_them() {
+        insta::assert_snapshot!([chosen("aaaa", None), chosen("api", None)].join("\n"), @r"
+        'aaaa' could be any of these projects: aaaa1111-0000-4000-8000-000000000001 (/home/me/web), aaaa2222-0000-4000-8000-000000000001 (/home/me/api)
+        'api' could be any of these projects: aaaa2222-0000-4000-8000-000000000001 (/home/me/api), bbbb3333-0000-4000-8000-000000000001 (/home/me/old/api)
+        ");
+    }
+
+    #[test]
+    fn the_innermost_project_around_a_folder_is_meant() {
+        let around = |folder: &str| around(Path::new(folder), repos()).map(|repo| repo.path);
+        assert_eq!(around("/home/me/web/src").unwrap(), "/home/me/web");
+        assert_eq!(around("/home/me/web/inner").unwrap(), "/home/me/web/inner");
+        assert_eq!(
+            around("/home/me/website").unwrap_err().to_string(),
+            "/home/me/website is in no project"
+        );
+    }
+}

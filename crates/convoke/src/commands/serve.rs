@@ -1,0 +1,227 @@
+//! `convoke serve`: the daemon and its page, in the foreground.
+
+mod files;
+mod teams;
+
+use std::net::SocketAddr;
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::Context;
+use convoke_api::bodies::Daemon;
+use convoke_server::engine::{self, PoolSettings, QuestionSettings, Spare};
+use convoke_server::{Opening, Server, Serving};
+use tokio::net::TcpListener;
+
+use super::World;
+use crate::args::GlobalArgs;
+use crate::asking::Asking;
+use crate::config::Config;
+use crate::home::Home;
+use crate::output::{Output, aside};
+use crate::{clock, random, signals};
+use files::{Announcement, Instance};
+
+/// Threads that serve; requests are short, and the database has threads of its own.
+const THREADS: usize = 2;
+/// How long work that blocks may take to end when the daemon stops.
+const LAST_WORK: Duration = Duration::from_millis(300);
+
+/// Serve the daemon and its page, in the foreground
+///
+/// Prints the link to the page when it is ready; ends on Ctrl-C or `convoke stop`, and its agents with it.
+/// Other commands start it by themselves when they need it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke serve
+  convoke serve --open
+  convoke serve --listen 127.0.0.1:0")]
+pub(crate) struct ServeArgs {
+    /// Where to listen, address and port; port 0 picks a free one [default: server.listen of the configuration]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// Open the page in the browser
+    #[arg(long)]
+    open: bool,
+    /// Print nothing: another command started this in the background
+    #[arg(long, hide = true)]
+    detached: bool,
+}
+
+/// Why there is no daemon now.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ServeError {
+    /// The home has one already.
+    #[error("{}", match .pid {
+        Some(pid) => format!("the daemon of this home is running already, as process {pid}"),
+        None => "the daemon of this home is running already".to_owned(),
+    })]
+    Running {
+        /// Its process, where it says.
+        pid: Option<u32>,
+    },
+    /// The address is taken, or not ours to take.
+    #[error("cannot listen on {address}")]
+    Bind {
+        /// The address.
+        address: SocketAddr,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The engine does not open.
+    #[error("the daemon cannot start")]
+    Open(#[source] engine::Error),
+    /// A team is not ready. Told in one line, as whoever wrote its configuration knows it.
+    #[error("{}", teams::in_one_line(.0))]
+    Team(engine::Error),
+}
+
+pub(crate) fn run(
+    args: &ServeArgs,
+    global: &GlobalArgs,
+    world: &World,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let home = world.open_home(global, output)?;
+    let flags = args.listen.iter().map(|address| ("--listen", address.clone())).collect();
+    let mut config = world.config_with(&home, flags)?.config;
+    teams::read(&config)?.pool.apply(&mut config.pool);
+    let instance = Instance::take(&home)?;
+    Asking::new(&config.questions).clean_in_background();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(THREADS)
+        .thread_name("convoke")
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    let served = runtime.block_on(serve(args, &config, &home, world, output));
+    runtime.shutdown_timeout(LAST_WORK);
+    drop(instance);
+    served
+}
+
+async fn serve(
+    args: &ServeArgs,
+    config: &Config,
+    home: &Home,
+    world: &World,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let ended = signals::ended()?;
+    tokio::pin!(ended);
+    let address = config.server.listen;
+    let bound = |source| ServeError::Bind { address, source };
+    let listener = TcpListener::bind(address).await.map_err(bound)?;
+    let address = listener.local_addr().map_err(bound)?;
+    let token = files::token(home)?;
+    let opening = Opening {
+        address,
+        token: token.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        settings: settings(config),
+        around: engine::Around {
+            environment: world
+                .environment
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+            program: world.program.clone(),
+            home: home.path().to_owned(),
+            clock: clock::now,
+            random: random::bytes,
+            door: None,
+        },
+    };
+    let server = tokio::select! {
+        opened = Server::open(opening) => opened.map_err(ServeError::Open)?,
+        // Told to end before anything was served.
+        () = &mut ended => return Ok(()),
+    };
+    let daemon = Daemon {
+        pid: std::process::id(),
+        url: server.url().to_owned(),
+        token: token.as_str().to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let serving = server.serve(listener);
+    if let Err(error) = open_teams(&serving, config, &mut ended).await {
+        serving.stop().await;
+        return error.map_or(Ok(()), Err);
+    }
+    let announcement = match Announcement::make(home, &daemon) {
+        Ok(announcement) => announcement,
+        Err(error) => {
+            serving.stop().await;
+            return Err(error);
+        }
+    };
+    let _watching = teams::Watching::start(serving.reloader(), &config.teams_file);
+    tracing::info!("serving at {} as process {}", daemon.url, daemon.pid);
+    if !args.detached {
+        output.show(&daemon, |daemon, _| {
+            format!("Convoke is ready at {}/?token={}\n", daemon.url, daemon.token)
+        })?;
+    }
+    if args.open {
+        open_browser(&serving.link_once());
+    }
+    serving.run(ended).await;
+    drop(announcement);
+    tracing::info!("stopped serving");
+    Ok(())
+}
+
+/// Takes up the teams before anybody is told that there is a daemon. Fails with nothing when it is told to end first.
+async fn open_teams(
+    serving: &Serving,
+    config: &Config,
+    ended: impl Future<Output = ()>,
+) -> Result<(), Option<anyhow::Error>> {
+    tokio::select! {
+        opened = teams::open(serving, config) => opened.map_err(Some),
+        () = ended => Err(None),
+    }
+}
+
+fn settings(config: &Config) -> engine::Settings {
+    let asking = Asking::new(&config.questions);
+    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    engine::Settings {
+        sessions_max: count(config.sessions.max_active),
+        idle_timeout: config.sessions.idle_timeout,
+        workspace_root: config.sessions.workspace_root.clone(),
+        pool: PoolSettings {
+            processes_max: count(config.pool.max_processes),
+            idle_timeout: Duration::from_millis(config.pool.idle_timeout_ms),
+            health_interval: Duration::from_millis(config.pool.health_check_interval_ms),
+        },
+        spare: if config.pool.spare { Spare::One } else { Spare::None },
+        questions_dir: config.questions.dir.clone(),
+        questions: QuestionSettings {
+            sessions_max: count(config.questions.max_sessions),
+            limits: asking.limits,
+        },
+        question_timeout: asking.timeout,
+        agents: config.agents.clone(),
+    }
+}
+
+/// Opens a link in the browser. Without one, the link stands on the terminal.
+fn open_browser(link: &str) {
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let started = std::process::Command::new(opener)
+        .arg(link)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    match started {
+        Ok(mut child) => {
+            // Ends when it has told the browser; somebody has to hear it.
+            std::thread::spawn(move || child.wait());
+        }
+        Err(error) => {
+            aside(&format!("cannot open a browser ({opener}: {error}); open the link yourself"));
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The files in the home's `run` folder by which a daemon is found, and by which there is only one.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use convoke_api::bodies::Daemon;
+use convoke_files::lock::Lock;
+use convoke_files::{Error, atomic};
+use convoke_server::Token;
+
+use super::ServeError;
+use crate::home::{Home, create_private};
+use crate::random;
+
+/// The right to be the daemon of a home, as long as it is held.
+#[derive(Debug)]
+pub(super) struct Instance {
+    _lock: Lock,
+}
+
+impl Instance {
+    /// Takes the right, unless a living daemon has it.
+    pub(super) fn take(home: &Home) -> anyhow::Result<Self> {
+        let folder = home.run();
+        create_private(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+        match Lock::try_acquire(&folder.join("serve.lock")) {
+            Ok(lock) => Ok(Self { _lock: lock }),
+            Err(Error::Locked { holder, .. }) => Err(ServeError::Running { pid: holder }.into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// The file that says where the daemon is; gone when this is dropped.
+#[derive(Debug)]
+pub(super) struct Announcement {
+    path: PathBuf,
+}
+
+impl Announcement {
+    /// Says where the daemon is. What a killed one left is replaced.
+    pub(super) fn make(home: &Home, daemon: &Daemon) -> anyhow::Result<Self> {
+        let path = home.daemon_file();
+        atomic::write(&path, &serde_json::to_vec_pretty(daemon)?)?;
+        Ok(Self { path })
+    }
+}
+
+impl Drop for Announcement {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_file(&self.path) {
+            tracing::warn!("cannot remove {}: {error}", self.path.display());
+        }
+    }
+}
+
+/// What opens the daemon's doors. It stays the same, so that a page in a browser outlives the daemon.
+pub(super) fn token(home: &Home) -> anyhow::Result<Token> {
+    let path = home.run().join("token");
+    let kept = fs::read_to_string(&path).ok().and_then(|text| Token::parse(text.trim()));
+    if let Some(token) = kept {
+        return Ok(token);
+    }
+    let token = Token::from_random(random::key().context("cannot make a token")?);
+    atomic::write(&path, token.as_str().as_bytes())?;
+    Ok(token)
+}

@@ -1,0 +1,135 @@
+//! The teams of a daemon: read from their file, taken up at the start, and again when the file changes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use convoke_files::watch::Watcher;
+use convoke_server::engine::{TeamProgress, TeamSettings};
+use convoke_server::{ReadTeams, Reloader, Serving, TeamsFault};
+use tokio::task::AbortHandle;
+
+use super::ServeError;
+use crate::config::teams::{self, TeamsError, TeamsFile};
+use crate::config::{self, Config};
+use crate::output::aside_on_terminal;
+
+/// How long a file that changes is left alone: editors write in several steps.
+const SETTLE: Duration = Duration::from_millis(200);
+
+/// Reads the teams' file.
+pub(super) fn read(config: &Config) -> Result<TeamsFile, TeamsError> {
+    teams::read(&config.teams_file, &config.teams)
+}
+
+/// Takes up the teams, and tells a person who watches how far it is.
+pub(super) async fn open(serving: &Serving, config: &Config) -> anyhow::Result<()> {
+    let TeamsFile { teams, .. } = read(config)?;
+    match teams.teams.len() {
+        0 => {}
+        1 => aside_on_terminal("Preparing 1 team …"),
+        count => aside_on_terminal(&format!("Preparing {count} teams …")),
+    }
+    let told = |progress: TeamProgress| {
+        let TeamProgress { team, ready, total } = progress;
+        tracing::info!("the team {team} is ready, {ready} of {total}");
+        aside_on_terminal(&format!("  {team} is ready ({ready} of {total})"));
+    };
+    match serving.open_teams(reader(config, teams), told).await {
+        Ok(()) => Ok(()),
+        Err(TeamsFault::Engine(error)) => Err(ServeError::Team(error).into()),
+        // It was read before, just now.
+        Err(TeamsFault::Unreadable(said)) => Err(anyhow::Error::msg(said)),
+    }
+}
+
+/// What reads the teams: as they were read before, the first time, and from their file from then on.
+fn reader(config: &Config, first: TeamSettings) -> ReadTeams {
+    let (path, limits) = (config.teams_file.clone(), limits(&config.teams));
+    let first = std::sync::Mutex::new(Some(first));
+    Arc::new(move || {
+        // A panic leaves nothing half done here.
+        let first = first.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        if let Some(first) = first {
+            return Ok(first);
+        }
+        teams::read(&path, &limits).map(|file| file.teams).map_err(|error| in_one_line(&error))
+    })
+}
+
+const fn limits(teams: &config::Teams) -> config::Teams {
+    config::Teams {
+        max_hops: teams.max_hops,
+        max_chain_messages: teams.max_chain_messages,
+        max_pair_messages_per_hour: teams.max_pair_messages_per_hour,
+    }
+}
+
+/// An error with its causes.
+pub(super) fn in_one_line(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}
+
+/// Whoever looks after the file, as long as this is kept.
+pub(super) struct Watching(Option<AbortHandle>);
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        if let Some(task) = &self.0 {
+            task.abort();
+        }
+    }
+}
+
+impl Watching {
+    /// Takes the teams up again whenever their file has changed. What is wrong is told in the log.
+    pub(super) fn start(reloader: Reloader, path: &Path) -> Self {
+        let mut watcher = Watcher::new();
+        // A link may lead to a file in another folder.
+        let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let mut folders: Vec<&Path> = [path, &real].into_iter().filter_map(Path::parent).collect();
+        folders.dedup();
+        let watched = folders.into_iter().filter(|folder| match watcher.watch(folder) {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::warn!("changes of the teams are not noticed: {error}");
+                false
+            }
+        });
+        if watched.count() == 0 {
+            return Self(None);
+        }
+        let task = tokio::spawn(follow(watcher, reloader, path.to_owned()));
+        Self(Some(task.abort_handle()))
+    }
+}
+
+async fn follow(watcher: Watcher, reloader: Reloader, path: PathBuf) {
+    let mut seen = fs::read(&path).ok();
+    loop {
+        watcher.changed().await;
+        tokio::time::sleep(SETTLE).await;
+        let now = fs::read(&path).ok();
+        if now == seen {
+            continue;
+        }
+        seen = now;
+        match reloader.reload().await {
+            Ok(()) => tracing::info!("the teams are those of the changed {}", path.display()),
+            Err(fault) => {
+                let said = match &fault {
+                    TeamsFault::Unreadable(said) => said.clone(),
+                    TeamsFault::Engine(error) => in_one_line(error),
+                };
+                tracing::warn!("the teams stay as they were: {said}");
+            }
+        }
+    }
+}

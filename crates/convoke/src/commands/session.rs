@@ -1,0 +1,72 @@
+//! `convoke session`: conversations with agents, kept by the daemon.
+
+mod change;
+mod follow;
+mod lines;
+mod list;
+mod new;
+mod print;
+mod send;
+mod show;
+mod watch;
+
+use super::World;
+use crate::args::GlobalArgs;
+use crate::daemon::{self, DaemonArgs};
+use crate::output::Output;
+
+pub(crate) use send::SendError;
+
+/// Begin, list, show and prompt sessions: conversations with agents
+///
+/// ID may be any unambiguous start of an id, four characters or more, or `AGENT:ID` as the agent calls it.
+#[derive(Debug, clap::Args)]
+#[command(
+    arg_required_else_help = true,
+    after_help = "Examples:
+  convoke session new --project ~/src/web --agent claude-code
+  convoke session send 3fa8 'fix the failing test' --wait
+  convoke session list --status active"
+)]
+pub(crate) struct SessionArgs {
+    #[command(subcommand)]
+    command: SessionCommand,
+    #[command(flatten)]
+    daemon: DaemonArgs,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum SessionCommand {
+    New(new::NewArgs),
+    List(list::ListArgs),
+    Show(show::ShowArgs),
+    Send(send::SendArgs),
+    Watch(watch::WatchArgs),
+    Cancel(change::CancelArgs),
+    Complete(change::CompleteArgs),
+    Resume(change::ResumeArgs),
+    Archive(change::ArchiveArgs),
+    Unarchive(change::UnarchiveArgs),
+    Rename(change::RenameArgs),
+}
+
+pub(crate) fn run(
+    args: &SessionArgs,
+    global: &GlobalArgs,
+    world: &World,
+    output: &Output,
+) -> anyhow::Result<()> {
+    daemon::with(world, global, &args.daemon, output, async |client, home| match &args.command {
+        SessionCommand::New(args) => new::run(client, args, output).await,
+        SessionCommand::List(args) => list::run(client, args, output).await,
+        SessionCommand::Show(args) => show::run(client, args, output).await,
+        SessionCommand::Send(args) => send::run(client, home, args, output).await,
+        SessionCommand::Watch(args) => watch::run(client, home, args, output).await,
+        SessionCommand::Cancel(args) => change::cancel(client, args, output).await,
+        SessionCommand::Complete(args) => change::complete(client, args, output).await,
+        SessionCommand::Resume(args) => change::resume(client, args, output).await,
+        SessionCommand::Archive(args) => change::archive(client, args, output).await,
+        SessionCommand::Unarchive(args) => change::unarchive(client, args, output).await,
+        SessionCommand::Rename(args) => change::rename(client, args, output).await,
+    })
+}

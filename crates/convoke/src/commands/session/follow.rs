@@ -1,0 +1,102 @@
+//! Following a session's log, also across restarts of the daemon.
+
+use std::time::Duration;
+
+use convoke_api::bodies::code;
+use convoke_api::{Client, Error, Events};
+use convoke_core::message::{Message, Seq};
+
+use crate::daemon::{self, DaemonError};
+use crate::home::Home;
+use crate::output::aside_on_terminal;
+
+/// How long to wait before a daemon that is there and gives nothing is asked again; each time twice as long.
+const PAUSE_MIN: Duration = Duration::from_millis(50);
+const PAUSE_MAX: Duration = Duration::from_secs(2);
+/// How long a restart of the daemon may take.
+const RESTART: Duration = Duration::from_secs(10);
+
+/// The messages of a session after a place, for as long as somebody reads them.
+pub(super) struct Following<'a> {
+    client: Client,
+    home: &'a Home,
+    id: String,
+    last: Seq,
+    events: Option<Events>,
+    pause: Duration,
+    patience: Patience,
+}
+
+/// How long a daemon that went away is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Patience {
+    /// Until somebody starts it again.
+    Endless,
+    /// As long as a restart may take.
+    Short,
+}
+
+impl<'a> Following<'a> {
+    /// Follows what comes after a place, for as long as the daemon is there.
+    pub(super) fn new(client: Client, home: &'a Home, id: &str, after: Seq) -> Self {
+        let id = id.to_owned();
+        let (pause, patience) = (PAUSE_MIN, Patience::Short);
+        Self { client, home, id, last: after, events: None, pause, patience }
+    }
+
+    /// The same, however long the daemon is away.
+    pub(super) fn endless(client: Client, home: &'a Home, id: &str, after: Seq) -> Self {
+        Self { patience: Patience::Endless, ..Self::new(client, home, id, after) }
+    }
+
+    /// The next message; a daemon that goes away is waited for.
+    pub(super) async fn next(&mut self) -> anyhow::Result<Message> {
+        loop {
+            match self.read().await {
+                Ok(Some(message)) => {
+                    self.last = message.seq;
+                    self.pause = PAUSE_MIN;
+                    return Ok(message);
+                }
+                Ok(None) => {}
+                Err(error) if is_passing(&error) => {
+                    tracing::debug!("the stream broke off: {error}");
+                }
+                Err(error) => return Err(error.into()),
+            }
+            self.events = None;
+            self.reconnect().await?;
+        }
+    }
+
+    async fn read(&mut self) -> Result<Option<Message>, Error> {
+        let events = match &mut self.events {
+            Some(events) => events,
+            None => self.events.insert(self.client.events(&self.id, self.last).await?),
+        };
+        events.next().await
+    }
+
+    async fn reconnect(&mut self) -> anyhow::Result<()> {
+        if !matches!(daemon::find(self.home).await, Ok(Some(_))) {
+            aside_on_terminal("The daemon is gone; waiting for it to come back.");
+        }
+        tokio::time::sleep(self.pause).await;
+        self.pause = (self.pause * 2).min(PAUSE_MAX);
+        let coming = daemon::comes_back(self.home);
+        self.client = match self.patience {
+            Patience::Endless => coming.await?,
+            Patience::Short => match tokio::time::timeout(RESTART, coming).await {
+                Ok(client) => client?,
+                Err(_) => return Err(DaemonError::Gone { patience: RESTART }.into()),
+            },
+        };
+        Ok(())
+    }
+}
+
+/// Whether the daemon stops or has stopped, rather than refuses.
+fn is_passing(error: &Error) -> bool {
+    let stops = error.problem().is_some_and(|problem| problem.code == code::STOPPING);
+    error.is_unreachable() || stops
+}

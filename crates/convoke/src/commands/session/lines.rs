@@ -1,0 +1,172 @@
+//! What was said and done, in a line each.
+
+use convoke_api::entry::{EntryBody, Permission, QuestionSet, ToolCall};
+use convoke_core::content::{Content, PlanStatus, PlanStep, ToolStatus};
+use convoke_core::message::{Message, Role};
+use convoke_core::notice::Notice;
+use convoke_core::request::Status;
+
+use crate::commands::project::short;
+use crate::output::plain;
+
+/// Characters of a line; the rest is for those who ask for JSON.
+const LINE_MAX: usize = 120;
+
+/// A message in one line: its place, its time, who speaks, and the beginning of what is said.
+pub(super) fn message(message: &Message) -> String {
+    let time = message.timestamp.to_string();
+    let time = time.get(11..19).unwrap_or_default();
+    let (kind, text) = match &message.content {
+        Content::Text { text, .. } if message.role == Role::User => ("you", text.clone()),
+        Content::Text { text, .. } => ("agent", text.clone()),
+        Content::Thinking { text, .. } => ("thinks", text.clone()),
+        Content::Plan { steps } => ("plan", plan(steps)),
+        Content::Tool(call) => ("tool", tool(&ToolCall::from(call))),
+        Content::Permission(record) => ("asks", permission(&Permission::from(record))),
+        Content::Question(record) => ("asks", questions(&QuestionSet::from(record))),
+        Content::Usage(usage) => ("usage", self::usage(usage)),
+        Content::Notice(Notice { text, .. }) => ("notice", text.clone()),
+    };
+    let line = match one_line(&text) {
+        // The last piece of words that came in pieces is empty.
+        line if line.is_empty() => "(end)".to_owned(),
+        line => line,
+    };
+    format!("{:>5} {time} {kind:<6} {line}", message.seq)
+}
+
+/// The beginning of a text, in one line.
+pub(super) fn one_line(text: &str) -> String {
+    let words = plain(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    match words.char_indices().nth(LINE_MAX) {
+        Some((end, _)) => format!("{}…", words.get(..end).unwrap_or_default()),
+        None => words,
+    }
+}
+
+/// What is shown of an entry beside the words of the conversation; nothing of the words themselves.
+pub(super) fn aside(body: &EntryBody) -> Option<String> {
+    let text = match body {
+        EntryBody::ToolCall(call) => tool(call),
+        EntryBody::Plan { steps } => plan(steps),
+        EntryBody::Permission(record) => permission(record),
+        EntryBody::Question(record) => questions(record),
+        EntryBody::Notice(notice) => notice.text.clone(),
+        EntryBody::User(_)
+        | EntryBody::Assistant(_)
+        | EntryBody::Thinking(_)
+        | EntryBody::Commands { .. }
+        | EntryBody::Modes { .. }
+        | EntryBody::Settings { .. }
+        | EntryBody::Usage(_) => return None,
+    };
+    Some(one_line(&text))
+}
+
+fn tool(call: &ToolCall) -> String {
+    let what = call.title.as_deref().filter(|title| *title != call.name).map_or_else(
+        || argument(call).map_or_else(|| call.name.clone(), |it| format!("{} {it}", call.name)),
+        |title| format!("{} {title}", call.name),
+    );
+    match (call.status, &call.error) {
+        (ToolStatus::Running, _) => format!("{what} …"),
+        (ToolStatus::Complete, _) => what,
+        (ToolStatus::Error, Some(error)) => format!("{what}: failed, {error}"),
+        (ToolStatus::Error, None) => format!("{what}: failed"),
+    }
+}
+
+/// The argument that says most, if there is just one text among them.
+fn argument(call: &ToolCall) -> Option<&str> {
+    let mut texts = call.args.as_object()?.values().filter_map(|value| value.as_str());
+    let first = texts.next()?;
+    texts.next().is_none().then_some(first)
+}
+
+fn plan(steps: &[PlanStep]) -> String {
+    let done = steps.iter().filter(|step| step.status == PlanStatus::Completed).count();
+    let current = steps.iter().find(|step| step.status == PlanStatus::InProgress);
+    let current = current.map_or_else(String::new, |step| format!(": {}", step.content));
+    format!("plan, {done} of {} done{current}", steps.len())
+}
+
+fn permission(record: &Permission) -> String {
+    let id = short(record.permission_id);
+    let title = &record.title;
+    match record.status {
+        Status::Pending => format!("{id} may I: {title}"),
+        Status::Answered => {
+            let chosen =
+                record.options.iter().find(|it| Some(&it.option_id) == record.option_id.as_ref());
+            let chosen = chosen.map_or("answered", |option| option.name.as_str());
+            format!("{id} may I: {title} → {chosen}")
+        }
+        Status::Rejected | Status::TimedOut | Status::Abandoned => {
+            format!("{id} may I: {title} → {}", record.status)
+        }
+    }
+}
+
+fn questions(set: &QuestionSet) -> String {
+    let id = short(set.question_id);
+    let prompts: Vec<&str> =
+        set.questions.iter().map(|question| question.prompt.as_str()).collect();
+    match set.status {
+        Status::Pending => format!("{id} {}", prompts.join(" / ")),
+        Status::Answered | Status::Rejected | Status::TimedOut | Status::Abandoned => {
+            format!("{id} {} → {}", prompts.join(" / "), set.status)
+        }
+    }
+}
+
+fn usage(usage: &convoke_core::content::Usage) -> String {
+    let tokens = |count: Option<u64>, what: &str| count.map(|count| format!("{count} {what}"));
+    let cost = usage.cost.as_ref().map(|cost| format!("{:.2} {}", cost.amount, cost.currency));
+    let parts = [
+        tokens(usage.input_tokens, "in"),
+        tokens(usage.output_tokens, "out"),
+        tokens(usage.context_used, "in context"),
+        cost,
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// How a pending request is answered, for those who cannot see it elsewhere.
+pub(super) fn way_to_answer(body: &EntryBody) -> Option<String> {
+    match body {
+        EntryBody::Permission(record) if record.status == Status::Pending => {
+            let id = short(record.permission_id);
+            let title = one_line(&record.title);
+            Some(format!(
+                "The agent asks for permission: {title}\n  \
+                 convoke inbox allow {id}    or    convoke inbox deny {id}"
+            ))
+        }
+        EntryBody::Question(set) if set.status == Status::Pending => {
+            let id = short(set.question_id);
+            let mut text = "The agent asks you:".to_owned();
+            for question in &set.questions {
+                let labels: Vec<&str> =
+                    question.options.iter().map(|it| it.label.as_str()).collect();
+                let line = one_line(&format!("{} [{}]", question.prompt, labels.join(" | ")));
+                text.push_str(&format!("\n  {line}"));
+            }
+            let form = r#"'{"0": {"selectedOption": "…"}}'"#;
+            Some(format!(
+                "{text}\n  convoke inbox answer {id} --answers {form}    or    convoke inbox reject {id}"
+            ))
+        }
+        EntryBody::Permission(_)
+        | EntryBody::Question(_)
+        | EntryBody::User(_)
+        | EntryBody::Assistant(_)
+        | EntryBody::Thinking(_)
+        | EntryBody::ToolCall(_)
+        | EntryBody::Plan { .. }
+        | EntryBody::Notice(_)
+        | EntryBody::Commands { .. }
+        | EntryBody::Modes { .. }
+        | EntryBody::Settings { .. }
+        | EntryBody::Usage(_) => None,
+    }
+}

@@ -1,0 +1,118 @@
+//! `convoke session list`.
+
+use std::collections::BTreeMap;
+
+use convoke_api::bodies::{Activity, Repos, Session, Sessions};
+use convoke_api::{Client, SessionQuery};
+use convoke_core::id::ProjectId;
+use convoke_core::session::Status;
+use convoke_core::time::relative;
+
+use crate::clock;
+use crate::commands::project::{ProjectError, Wanted, find, short};
+use crate::output::{Output, aside_on_terminal, plain, table};
+
+/// List sessions, newest first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke session list
+  convoke session list --project web --status active,error
+  convoke session list --limit 100 --json | jq -r '.sessions[].title'")]
+pub(super) struct ListArgs {
+    /// Only those of a project: its name, its path, or an unambiguous start of its id
+    #[arg(long, value_name = "P")]
+    project: Option<String>,
+    /// Only those that stand so; several are separated by commas
+    #[arg(long, value_name = "S", value_delimiter = ',')]
+    status: Vec<ShownStatus>,
+    /// Only archived ones, which are hidden otherwise
+    #[arg(long)]
+    archived: bool,
+    /// How many at most [default: 20]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    limit: Option<u64>,
+    /// How many to leave out at the beginning
+    #[arg(long, value_name = "N")]
+    offset: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ShownStatus {
+    Active,
+    Completed,
+    Cancelled,
+    Error,
+}
+
+impl From<ShownStatus> for Status {
+    fn from(status: ShownStatus) -> Self {
+        match status {
+            ShownStatus::Active => Self::Active,
+            ShownStatus::Completed => Self::Completed,
+            ShownStatus::Cancelled => Self::Cancelled,
+            ShownStatus::Error => Self::Error,
+        }
+    }
+}
+
+pub(super) async fn run(client: &Client, args: &ListArgs, output: &Output) -> anyhow::Result<()> {
+    let Repos { repos } = client.repos().await?;
+    let names: BTreeMap<ProjectId, String> =
+        repos.iter().map(|repo| (repo.id, repo.name.clone())).collect();
+    let repo_id = match &args.project {
+        Some(text) => match find(text, &repos)? {
+            Wanted::Project(repo) => Some(repo.id.to_string()),
+            Wanted::Folder(_) => return Err(ProjectError::Unknown { text: text.clone() }.into()),
+        },
+        None => None,
+    };
+    let query = SessionQuery {
+        repo_id,
+        statuses: args.status.iter().copied().map(Status::from).collect(),
+        archived: args.archived.then_some(true),
+        limit: args.limit,
+        offset: args.offset,
+    };
+    let listed = client.sessions(&query).await?;
+    output.show(&listed, |listed, _| listed_table(listed, &names))?;
+    let shown = listed.sessions.len() as u64 + listed.offset;
+    if shown < listed.total {
+        aside_on_terminal(&format!("{shown} of {}; more with --offset {shown}", listed.total));
+    }
+    Ok(())
+}
+
+fn listed_table(listed: &Sessions, names: &BTreeMap<ProjectId, String>) -> String {
+    if listed.sessions.is_empty() {
+        return "No sessions. Begin one with: convoke session new --project PATH\n".to_owned();
+    }
+    let now = clock::now();
+    let row = |session: &Session| {
+        // The sessions of a removed project stay.
+        let project =
+            names.get(&session.repo_id).map_or_else(|| short(session.repo_id), |it| plain(it));
+        [
+            short(session.id),
+            state(session),
+            session.agent.to_string(),
+            project,
+            relative(session.last_active_at, now),
+            plain(&session.title).replace(['\n', '\t'], " "),
+        ]
+    };
+    let header = ["SESSION", "STATUS", "AGENT", "PROJECT", "ACTIVE", "TITLE"];
+    table(header, listed.sessions.iter().map(row).collect())
+}
+
+/// How a session stands, in a word or two.
+pub(super) fn state(session: &Session) -> String {
+    match (session.status, session.activity, &session.metadata.reason) {
+        (Status::Active, Activity::Running | Activity::Waiting, _) => session.activity.to_string(),
+        (Status::Completed, _, Some(reason)) if reason != "user" => {
+            format!("{} ({})", session.status, plain(reason))
+        }
+        (Status::Active | Status::Completed | Status::Cancelled | Status::Error, _, _) => {
+            session.status.to_string()
+        }
+    }
+}

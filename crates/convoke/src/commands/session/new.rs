@@ -1,0 +1,50 @@
+//! `convoke session new`: begins a conversation.
+
+use anyhow::Context;
+use convoke_api::Client;
+use convoke_api::bodies::{NewRepo, NewSession, Repo, Repos};
+
+use crate::commands::project::{Wanted, around, find, short};
+use crate::output::{Output, aside, plain};
+
+/// Begin a session; its agent is started
+///
+/// A folder that is no project yet becomes one.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke session new
+  convoke session new --project ~/src/web --agent codex
+  convoke session send $(convoke session new --json | jq -r .id) 'hello' --wait")]
+pub(super) struct NewArgs {
+    /// Project: its name, its path, or an unambiguous start of its id [default: the one around the current folder]
+    #[arg(long, value_name = "P")]
+    project: Option<String>,
+    /// Agent, as in `convoke agent list` [default: the first that is installed]
+    #[arg(long, value_name = "A")]
+    agent: Option<String>,
+}
+
+pub(super) async fn run(client: &Client, args: &NewArgs, output: &Output) -> anyhow::Result<()> {
+    let project = project(client, args.project.as_deref()).await?;
+    let new = NewSession { repo_id: project.id.to_string(), agent: args.agent.clone() };
+    let session = client.create_session(&new).await?;
+    output.show(&session, |session, _| {
+        format!("{} {} in {}\n", short(session.id), session.agent, plain(&project.name))
+    })
+}
+
+async fn project(client: &Client, wanted: Option<&str>) -> anyhow::Result<Repo> {
+    let Repos { repos } = client.repos().await?;
+    let Some(text) = wanted else {
+        let here = std::env::current_dir().context("cannot tell what the current folder is")?;
+        return Ok(around(&here, repos)?);
+    };
+    match find(text, &repos)? {
+        Wanted::Project(repo) => Ok(*repo),
+        Wanted::Folder(path) => {
+            let repo = client.add_repo(&NewRepo { path, name: None }).await?;
+            aside(&format!("{} is now the project {}", plain(&repo.path), plain(&repo.name)));
+            Ok(repo)
+        }
+    }
+}

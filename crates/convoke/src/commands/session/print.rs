@@ -1,0 +1,188 @@
+//! Printing a turn as it happens: the agent's words on stdout, all else on stderr, dimmed and for a terminal only.
+
+use std::collections::BTreeSet;
+use std::io::{self, IsTerminal, Write};
+
+use convoke_api::entry::{Change, Entry, EntryBody, Words};
+use convoke_core::content::ToolStatus;
+
+use super::lines;
+use crate::colour::Colour;
+use crate::output::{Output, plain};
+
+/// Prints the changes of a conversation.
+pub(super) struct Printer {
+    colour: Colour,
+    /// Whether what is not the answer is shown at all.
+    asides: Asides,
+    /// Whether both streams are the same terminal, so that they share a cursor.
+    is_shared: bool,
+    /// Where the cursor stands: in the middle of the words of an entry, or of thoughts.
+    open: Option<Open>,
+    /// Whether words of an earlier entry were printed, from which the next is set apart.
+    has_spoken: bool,
+    /// Entries that have been told of and need no second word.
+    told: BTreeSet<String>,
+}
+
+/// Whether thoughts, tools and plans are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asides {
+    Shown,
+    Hidden,
+}
+
+/// What is being printed, and whether its line is unfinished.
+struct Open {
+    entry_id: String,
+    stream: Stream,
+    is_mid_line: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stream {
+    Words,
+    Thoughts,
+}
+
+impl Printer {
+    /// Prints to this process's streams.
+    pub(super) fn new(output: &Output) -> Self {
+        let (out, err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
+        Self {
+            colour: output.error_colour,
+            asides: if err { Asides::Shown } else { Asides::Hidden },
+            is_shared: out && err,
+            open: None,
+            has_spoken: false,
+            told: BTreeSet::new(),
+        }
+    }
+
+    /// Prints what changed.
+    pub(super) fn print(&mut self, change: &Change) -> io::Result<()> {
+        match change {
+            Change::Upsert(entry) => self.entry(entry),
+            Change::Append { entry_id, content } => self.append(entry_id, content),
+            Change::Cancelling { .. } => self.aside("stopping …"),
+            Change::Completed { .. } => Ok(()),
+        }
+    }
+
+    /// Ends the last line.
+    pub(super) fn finish(&mut self) -> io::Result<()> {
+        self.close()
+    }
+
+    fn entry(&mut self, entry: &Entry) -> io::Result<()> {
+        match &entry.body {
+            EntryBody::Assistant(words) => self.words(entry, words, Stream::Words),
+            EntryBody::Thinking(words) => self.words(entry, words, Stream::Thoughts),
+            EntryBody::ToolCall(call) => {
+                // A call is told when it begins, and again only when it fails.
+                let key = format!("{} {}", entry.entry_id, call.status == ToolStatus::Error);
+                self.once(key, &entry.body)
+            }
+            EntryBody::Permission(_) | EntryBody::Question(_) => self.asked(entry),
+            EntryBody::Plan { .. } | EntryBody::Notice(_) => {
+                lines::aside(&entry.body).map_or(Ok(()), |line| self.aside(&line))
+            }
+            EntryBody::User(_)
+            | EntryBody::Commands { .. }
+            | EntryBody::Modes { .. }
+            | EntryBody::Settings { .. }
+            | EntryBody::Usage(_) => Ok(()),
+        }
+    }
+
+    fn words(&mut self, entry: &Entry, words: &Words, stream: Stream) -> io::Result<()> {
+        // The entry as a whole comes once more when it is complete.
+        if self.told.insert(entry.entry_id.clone()) {
+            self.close()?;
+            if stream == Stream::Words && std::mem::replace(&mut self.has_spoken, true) {
+                io::stdout().write_all(b"\n")?;
+            }
+            let entry_id = entry.entry_id.clone();
+            self.open = Some(Open { entry_id, stream, is_mid_line: false });
+            self.append(&entry.entry_id, &words.content)?;
+        }
+        if !words.partial && self.open.as_ref().is_some_and(|it| it.entry_id == entry.entry_id) {
+            self.close()?;
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, entry_id: &str, content: &str) -> io::Result<()> {
+        let Some(open) = self.open.as_mut().filter(|open| open.entry_id == entry_id) else {
+            return Ok(());
+        };
+        let text = plain(content);
+        if !text.is_empty() {
+            open.is_mid_line = !text.ends_with('\n');
+        }
+        match (open.stream, self.asides) {
+            (Stream::Words, _) => {
+                let mut stdout = io::stdout().lock();
+                stdout.write_all(text.as_bytes())?;
+                stdout.flush()
+            }
+            (Stream::Thoughts, Asides::Shown) => {
+                write!(io::stderr(), "{}", self.colour.faint(text))
+            }
+            (Stream::Thoughts, Asides::Hidden) => Ok(()),
+        }
+    }
+
+    /// Ends the line of what is being printed.
+    fn close(&mut self) -> io::Result<()> {
+        let Some(Open { stream, is_mid_line: true, .. }) = self.open.take() else { return Ok(()) };
+        match (stream, self.asides) {
+            (Stream::Words, _) => {
+                let mut stdout = io::stdout().lock();
+                stdout.write_all(b"\n")?;
+                stdout.flush()
+            }
+            (Stream::Thoughts, Asides::Shown) => io::stderr().write_all(b"\n"),
+            (Stream::Thoughts, Asides::Hidden) => Ok(()),
+        }
+    }
+
+    fn once(&mut self, key: String, body: &EntryBody) -> io::Result<()> {
+        match lines::aside(body) {
+            Some(line) if self.told.insert(key) => self.aside(&line),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Requests are told wherever stderr goes: nothing goes on before they are answered.
+    fn asked(&mut self, entry: &Entry) -> io::Result<()> {
+        match lines::way_to_answer(&entry.body) {
+            Some(text) if self.told.insert(entry.entry_id.clone()) => {
+                self.break_line()?;
+                writeln!(io::stderr(), "{text}")
+            }
+            Some(_) => Ok(()),
+            None => lines::aside(&entry.body).map_or(Ok(()), |line| self.aside(&line)),
+        }
+    }
+
+    fn aside(&mut self, line: &str) -> io::Result<()> {
+        match self.asides {
+            Asides::Shown => {
+                self.break_line()?;
+                writeln!(io::stderr(), "{}", self.colour.faint(line))
+            }
+            Asides::Hidden => Ok(()),
+        }
+    }
+
+    /// Begins a new line, where the cursor is shared with words that have not ended.
+    fn break_line(&mut self) -> io::Result<()> {
+        let Some(open) = self.open.as_mut().filter(|open| open.is_mid_line) else { return Ok(()) };
+        if self.is_shared || open.stream == Stream::Thoughts {
+            open.is_mid_line = false;
+            return io::stderr().write_all(b"\n");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,77 @@
+//! `convoke status`: whether the daemon runs, and what it has to do.
+
+use convoke_api::bodies::Status;
+
+use super::World;
+use crate::args::GlobalArgs;
+use crate::daemon::{self, DaemonError};
+use crate::output::{Output, plain};
+use crate::signals;
+
+/// See whether the daemon is running, where its page is, and what it has to do
+///
+/// Never starts it; ends with 3 when it is not running.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke status
+  convoke status --json | jq .inbox")]
+pub(crate) struct StatusArgs {}
+
+pub(crate) fn run(global: &GlobalArgs, world: &World, output: &Output) -> anyhow::Result<()> {
+    let home = world.open_home(global, output)?;
+    let (status, token) = signals::block_on(async {
+        let running = daemon::find(&home).await?.ok_or(DaemonError::NotRunning)?;
+        Ok((running.client.status().await?, running.daemon.token))
+    })?;
+    output.show(&status, |status, _| told(status, &token))
+}
+
+fn told(status: &Status, token: &str) -> String {
+    let Status {
+        version, pid, url, home, active_sessions, processes, busy, waiting, inbox, ..
+    } = status;
+    let up = duration(status.uptime_ms);
+    let queue = match waiting {
+        0 => String::new(),
+        1 => ", 1 turn waits for a free one".to_owned(),
+        count => format!(", {count} turns wait for a free one"),
+    };
+    format!(
+        "daemon    convoke {}, process {pid}, running for {up}\n\
+         page      {}/?token={}\n\
+         home      {}\n\
+         sessions  {active_sessions} active\n\
+         agents    {processes} running, {busy} busy{queue}\n\
+         inbox     {}\n",
+        plain(version),
+        plain(url),
+        plain(token),
+        plain(home),
+        match inbox {
+            0 => "nothing waits for you".to_owned(),
+            1 => "1 request waits for you: convoke inbox list".to_owned(),
+            count => format!("{count} requests wait for you: convoke inbox list"),
+        },
+    )
+}
+
+fn duration(millis: u64) -> String {
+    let seconds = millis / 1000;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..86_400 => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+        _ => format!("{} d {} h", seconds / 86_400, seconds % 86_400 / 3600),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_is_told_in_two_words() {
+        let told = [0, 59_999, 60_000, 3_599_000, 7_380_000, 180_000_000].map(duration);
+        assert_eq!(told, ["0 s", "59 s", "1 min", "59 min", "2 h 3 min", "2 d 2 h"]);
+    }
+}

@@ -1,0 +1,91 @@
+//! `convoke stop`: ends the daemon.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use convoke_api::bodies::StoppedAgents;
+use serde::Serialize;
+
+use super::World;
+use crate::args::GlobalArgs;
+use crate::daemon::{self, Process};
+use crate::home::Home;
+use crate::output::Output;
+use crate::signals;
+
+/// How long the daemon may take to end: it gives its agents five seconds.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// Stop the daemon and the agents that it runs
+///
+/// Sessions stay as they are and go on when the daemon is back. Nothing happens when it is not running.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke stop
+  convoke stop --agents")]
+pub(crate) struct StopArgs {
+    /// Stop only what agents do, and the agents: turns are cancelled, and the daemon stays
+    #[arg(long)]
+    agents: bool,
+}
+
+/// The daemon does not end.
+#[derive(Debug, thiserror::Error)]
+#[error("the daemon, process {pid}, did not end within {} s", PATIENCE.as_secs())]
+pub(crate) struct NotStopped {
+    /// Its process.
+    pub(crate) pid: u32,
+}
+
+/// A contract with scripts.
+#[derive(Serialize)]
+struct Stopped {
+    stopped: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pid: Option<u32>,
+}
+
+pub(crate) fn run(
+    args: &StopArgs,
+    global: &GlobalArgs,
+    world: &World,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let home = world.open_home(global, output)?;
+    if args.agents {
+        return stop_agents(&home, output);
+    }
+    let pid = signals::block_on(async {
+        let Some(running) = daemon::find(&home).await? else { return Ok(None) };
+        // Its own word, since a process id in a file may belong to another program by now.
+        let pid = running.client.status().await?.pid;
+        let process = Process::new(pid).context("the daemon does not know its own process")?;
+        process.terminate().with_context(|| format!("cannot stop process {pid}"))?;
+        match tokio::time::timeout(PATIENCE, process.ended()).await {
+            Ok(ended) => ended.with_context(|| format!("cannot wait for process {pid}"))?,
+            Err(_) => return Err(NotStopped { pid }.into()),
+        }
+        Ok(Some(pid))
+    })?;
+    output.show(&Stopped { stopped: pid.is_some(), pid }, |_, _| match pid {
+        Some(pid) => format!("stopped the daemon, process {pid}\n"),
+        None => "the daemon is not running\n".to_owned(),
+    })
+}
+
+/// Stops everything that agents do; without a daemon they do nothing.
+fn stop_agents(home: &Home, output: &Output) -> anyhow::Result<()> {
+    let stopped = signals::block_on(async {
+        match daemon::find(home).await? {
+            Some(running) => Ok(running.client.stop_agents().await?),
+            None => Ok(StoppedAgents { sessions: 0, processes: 0 }),
+        }
+    })?;
+    output.show(&stopped, |stopped, _| match (stopped.sessions, stopped.processes) {
+        (0, 0) => "no agent is running\n".to_owned(),
+        (sessions, processes) => format!(
+            "stopped {processes} {}, {sessions} of them at work; sessions go on with the next prompt\n",
+            if processes == 1 { "agent" } else { "agents" }
+        ),
+    })
+}

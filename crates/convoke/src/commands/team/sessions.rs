@@ -1,0 +1,108 @@
+//! `convoke team sessions`: the lasting conversations of teams.
+
+use convoke_api::bodies::{TeamSession, TeamSessions};
+use convoke_api::{Client, TeamSessionQuery};
+use convoke_core::team::PairStatus;
+use convoke_core::time::relative;
+
+use super::moment;
+use crate::clock;
+use crate::output::{Output, plain, table};
+
+/// List the conversations of teams, the last used first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke team sessions
+  convoke team sessions --external --to backend
+  convoke team sessions --status active --used-after 7d
+  convoke team sessions --created-after 2026-11-01 --json | jq -r '.sessions[].sessionId'")]
+pub(super) struct SessionsArgs {
+    /// Only those in which this team asks
+    #[arg(long, value_name = "T", conflicts_with = "external")]
+    from: Option<String>,
+    /// Only those of callers from outside
+    #[arg(long)]
+    external: bool,
+    /// Only those in which this team answers
+    #[arg(long, value_name = "T")]
+    to: Option<String>,
+    /// Only those that stand so
+    #[arg(long, value_name = "S")]
+    status: Option<Standing>,
+    /// Only those created later: a date, a moment, or how long ago, such as 7d
+    #[arg(long, value_name = "D")]
+    created_after: Option<String>,
+    /// Only those used later: a date, a moment, or how long ago, such as 12h
+    #[arg(long, value_name = "D")]
+    used_after: Option<String>,
+    /// How many at most [default: 100]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    limit: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum Standing {
+    Active,
+    Idle,
+    CompactPending,
+    Compacting,
+    Archived,
+    Error,
+    Migrating,
+}
+
+impl From<Standing> for PairStatus {
+    fn from(standing: Standing) -> Self {
+        match standing {
+            Standing::Active => Self::Active,
+            Standing::Idle => Self::Idle,
+            Standing::CompactPending => Self::CompactPending,
+            Standing::Compacting => Self::Compacting,
+            Standing::Archived => Self::Archived,
+            Standing::Error => Self::Error,
+            Standing::Migrating => Self::Migrating,
+        }
+    }
+}
+
+pub(super) async fn run(
+    client: &Client,
+    args: &SessionsArgs,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let now = clock::now();
+    let read =
+        |text: &Option<String>| text.as_deref().map(|text| moment::read(text, now)).transpose();
+    let query = TeamSessionQuery {
+        from: args.from.clone(),
+        external: args.external.then_some(true),
+        to: args.to.clone(),
+        status: args.status.map(PairStatus::from),
+        created_after: read(&args.created_after)?,
+        used_after: read(&args.used_after)?,
+        limit: args.limit,
+    };
+    output.show(&client.team_sessions(&query).await?, |sessions, _| human(sessions))
+}
+
+fn human(TeamSessions { sessions }: &TeamSessions) -> String {
+    if sessions.is_empty() {
+        return "No such conversations.\n".to_owned();
+    }
+    let now = clock::now();
+    let row = |session: &TeamSession| {
+        [
+            session.id.to_string(),
+            session.from_team.as_ref().map_or_else(|| "(outside)".to_owned(), ToString::to_string),
+            session.to_team.to_string(),
+            plain(session.thread.as_deref().unwrap_or_default()),
+            session.status.as_str().to_owned(),
+            session.message_count.to_string(),
+            relative(session.last_used_at, now),
+            session.session_id.to_string().chars().take(8).collect(),
+        ]
+    };
+    let header = ["ID", "FROM", "TO", "THREAD", "STATUS", "MESSAGES", "USED", "SESSION"];
+    table(header, sessions.iter().map(row).collect())
+}

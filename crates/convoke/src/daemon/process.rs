@@ -1,0 +1,85 @@
+//! A process that is not our child: whether it lives, telling it to end, and waiting until it has.
+
+use std::io;
+
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+
+/// A process by its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Process(Pid);
+
+impl Process {
+    /// The process with this id; 0 and what no system has are none.
+    pub(crate) fn new(pid: u32) -> Option<Self> {
+        i32::try_from(pid).ok().and_then(Pid::from_raw).map(Self)
+    }
+
+    /// Whether there is such a process, whoever it belongs to.
+    pub(crate) fn is_alive(self) -> bool {
+        match test_kill_process(self.0) {
+            Ok(()) | Err(rustix::io::Errno::PERM) => true,
+            Err(_) => false,
+        }
+    }
+
+    /// Asks it to end; one that has ended already did what was asked.
+    pub(crate) fn terminate(self) -> io::Result<()> {
+        match kill_process(self.0, Signal::TERM) {
+            Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Waits until it has ended.
+    #[cfg(target_os = "linux")]
+    pub(crate) async fn ended(self) -> io::Result<()> {
+        use rustix::event::{PollFd, PollFlags, poll};
+        use rustix::process::{PidfdFlags, pidfd_open};
+        let descriptor = match pidfd_open(self.0, PidfdFlags::empty()) {
+            Ok(descriptor) => descriptor,
+            Err(rustix::io::Errno::SRCH) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        // The kernel makes it readable when the process ends. Whoever stops waiting leaves the thread behind.
+        let wait = move || {
+            let mut watched = [PollFd::new(&descriptor, PollFlags::IN)];
+            rustix::io::retry_on_intr(|| poll(&mut watched, None))
+        };
+        tokio::task::spawn_blocking(wait).await??;
+        Ok(())
+    }
+
+    /// Waits until it has ended. This system tells only parents, so it is asked.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) async fn ended(self) -> io::Result<()> {
+        const PAUSE: std::time::Duration = std::time::Duration::from_millis(20);
+        while self.is_alive() {
+            tokio::time::sleep(PAUSE).await;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_process_is_alive_until_it_has_ended() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let process = Process::new(child.id()).unwrap();
+        assert!(process.is_alive());
+        process.terminate().unwrap();
+        process.ended().await.unwrap();
+        child.wait().unwrap();
+        assert!(!process.is_alive());
+        process.terminate().unwrap();
+        process.ended().await.unwrap();
+    }
+
+    #[test]
+    fn no_process_has_the_id_zero() {
+        assert_eq!(Process::new(0), None);
+        assert_eq!(Process::new(u32::MAX), None);
+    }
+}

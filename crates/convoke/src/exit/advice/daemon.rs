@@ -1,0 +1,176 @@
+//! What a person can do next when the daemon cannot be reached, or will not.
+
+use convoke_api::Error;
+use convoke_api::bodies::{Problem, code};
+
+use super::Code;
+use crate::commands::inbox::InboxError;
+use crate::commands::project::ProjectError;
+use crate::commands::session::SendError;
+use crate::commands::stop::NotStopped;
+use crate::daemon::DaemonError;
+
+/// The code and the hint of an error, if it is about the daemon.
+pub(super) fn advice(cause: &(dyn std::error::Error + 'static)) -> Option<(Code, Option<String>)> {
+    if let Some(error) = cause.downcast_ref::<DaemonError>() {
+        return Some((Code::Unreachable, Some(daemon_hint(error))));
+    }
+    if let Some(error) = cause.downcast_ref::<Error>() {
+        return Some(api_advice(error));
+    }
+    if let Some(error) = cause.downcast_ref::<ProjectError>() {
+        return Some(project_advice(error));
+    }
+    if let Some(error) = cause.downcast_ref::<InboxError>() {
+        return Some(inbox_advice(error));
+    }
+    if let Some(error) = cause.downcast_ref::<SendError>() {
+        return Some((Code::CouldNot, send_hint(error)));
+    }
+    let NotStopped { pid } = cause.downcast_ref()?;
+    Some((Code::CouldNot, Some(format!("look at it with ps -p {pid}; end it with kill -9 {pid}"))))
+}
+
+fn daemon_hint(error: &DaemonError) -> String {
+    match error {
+        DaemonError::NotRunning => "start it with: convoke serve".to_owned(),
+        DaemonError::Gone { .. } => {
+            "nothing that was said is lost; start it with: convoke serve".to_owned()
+        }
+        DaemonError::Silent { pid, .. } => {
+            format!("look at it with ps -p {pid}; `convoke stop` may end it")
+        }
+        DaemonError::NotStarted { source } | DaemonError::TooSlow { source, .. } => format!(
+            "run it where you can see it: convoke serve; what it wrote is in {}",
+            source.path.display()
+        ),
+        DaemonError::CannotStart { .. } => "run it yourself: convoke serve".to_owned(),
+    }
+}
+
+fn api_advice(error: &Error) -> (Code, Option<String>) {
+    match error {
+        Error::Problem(problem) => (problem_code(problem), problem_hint(problem)),
+        Error::Address { .. }
+        | Error::Unreachable { .. }
+        | Error::TimedOut { .. }
+        | Error::Broken { .. } => {
+            (Code::Unreachable, Some("see whether it runs: convoke status".to_owned()))
+        }
+        Error::Unexpected { .. } | Error::Malformed { .. } => (
+            Code::CouldNot,
+            Some("is that daemon of another version? convoke stop, and try again".to_owned()),
+        ),
+    }
+}
+
+fn problem_code(problem: &Problem) -> Code {
+    match (problem.code.as_str(), problem.status) {
+        (code::AMBIGUOUS, _) | (_, 400 | 422) => Code::AskedWrongly,
+        (code::STOPPING, _) => Code::Unreachable,
+        (_, _) => Code::CouldNot,
+    }
+}
+
+/// The way out on the command line; the daemon's own hints speak of its HTTP interface.
+fn problem_hint(problem: &Problem) -> Option<String> {
+    let hint = match problem.code.as_str() {
+        code::SESSION_NOT_FOUND => {
+            "see `convoke session list`, and the archived ones with --archived"
+        }
+        code::REPO_NOT_FOUND | code::REPO_EXISTS => "see `convoke project list`",
+        code::REQUEST_NOT_FOUND | code::ALREADY_SETTLED => "see `convoke inbox list`",
+        code::UNKNOWN_AGENT => "see `convoke agent list`",
+        code::UNKNOWN_TEAM => "see `convoke team list`",
+        code::TEAM_SESSION_NOT_FOUND => "see `convoke team sessions`",
+        code::AGENT_FAILED => "find out why with `convoke agent check NAME`",
+        code::SESSION_ENDED => "resume it first: convoke session resume ID",
+        code::SESSION_CANCELLED => "begin a new one: convoke session new",
+        code::SESSION_ACTIVE => "prompt it: convoke session send ID TEXT",
+        code::TOO_MANY_SESSIONS => {
+            "end one with `convoke session complete ID`, or raise sessions.max_active"
+        }
+        code::INVALID_ANSWER => {
+            "see what it asks with `convoke inbox list --json`; it can still be answered"
+        }
+        code::UNAUTHORIZED => {
+            "was the daemon restarted by somebody else? convoke stop, and try again"
+        }
+        code::STOPPING => "try again in a moment",
+        _ => return problem.hint.clone(),
+    };
+    Some(hint.to_owned())
+}
+
+fn project_advice(error: &ProjectError) -> (Code, Option<String>) {
+    let (code, hint) = match error {
+        ProjectError::Unknown { .. } => (
+            Code::CouldNot,
+            "see `convoke project list`; a folder is added with `convoke project add PATH`",
+        ),
+        ProjectError::Ambiguous { .. } => {
+            (Code::AskedWrongly, "give its path, or more characters of its id")
+        }
+        ProjectError::Nowhere { .. } => (
+            Code::AskedWrongly,
+            "name the project with --project, or add this folder: convoke project add .",
+        ),
+    };
+    (code, Some(hint.to_owned()))
+}
+
+fn inbox_advice(error: &InboxError) -> (Code, Option<String>) {
+    let (code, hint) = match error {
+        InboxError::Unknown { .. } => {
+            (Code::CouldNot, "see `convoke inbox list`; somebody may have answered it already")
+        }
+        InboxError::Short { .. } => (Code::AskedWrongly, "give at least four characters of the id"),
+        InboxError::Ambiguous { .. } => (Code::AskedWrongly, "give more characters of the id"),
+        InboxError::Questions { .. } => {
+            (Code::AskedWrongly, "answer them with `convoke inbox answer ID --answers JSON`")
+        }
+        InboxError::NoOption { .. } | InboxError::NoWayToAllow { .. } => {
+            (Code::AskedWrongly, "choose one of them with --option")
+        }
+        InboxError::OnlyOnce { .. } => (Code::AskedWrongly, "leave --always out"),
+    };
+    (code, Some(hint.to_owned()))
+}
+
+fn send_hint(error: &SendError) -> Option<String> {
+    match error {
+        SendError::Ended { id, .. } => {
+            Some(format!("resume it first: convoke session resume {id}"))
+        }
+        SendError::NotWell { .. } => None,
+        SendError::Interrupted { id } => Some(format!(
+            "see what comes with `convoke session watch {id}`, stop it with `convoke session cancel {id} --turn`"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(status: u16, code: &str) -> (u8, Option<String>) {
+        let problem = Problem::new(status, code, "", "");
+        let (code, hint) = api_advice(&Error::Problem(Box::new(problem)));
+        (code as u8, hint)
+    }
+
+    #[test]
+    fn an_ambiguous_or_senseless_wish_was_asked_wrongly_and_a_refused_one_could_not_be_done() {
+        let codes = [
+            told(409, code::AMBIGUOUS).0,
+            told(422, code::EMPTY_PROMPT).0,
+            told(400, code::INVALID).0,
+            told(404, code::SESSION_NOT_FOUND).0,
+            told(409, code::ALREADY_SETTLED).0,
+            told(500, code::INTERNAL).0,
+            told(503, code::STOPPING).0,
+        ];
+        assert_eq!(codes, [2, 2, 2, 1, 1, 1, 3]);
+        assert_eq!(told(404, code::REPO_NOT_FOUND).1.unwrap(), "see `convoke project list`");
+    }
+}

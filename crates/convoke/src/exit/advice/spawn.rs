@@ -1,0 +1,96 @@
+//! What a person can do next about conversations in files.
+
+use std::error::Error as StdError;
+
+use convoke_files::transcripts::Error;
+
+use super::{Code, files_advice};
+use crate::commands::spawn::{CleanIncomplete, DeleteError, NoAgent};
+use crate::repl::{HomeInside, Interrupted, PartnerError, StartInterrupted, TurnsFailed};
+
+/// The code and the hint of an error of `convoke spawn`; `None` for any other.
+pub(super) fn advice(cause: &(dyn StdError + 'static)) -> Option<(Code, Option<String>)> {
+    if let Some(error) = cause.downcast_ref::<Error>() {
+        return Some(transcript_advice(error));
+    }
+    if let Some(error) = cause.downcast_ref::<PartnerError>() {
+        return Some((Code::AskedWrongly, Some(partner_hint(error))));
+    }
+    if let Some(Interrupted { id }) = cause.downcast_ref() {
+        let way_out = format!("it is saved; take it up again with: convoke spawn --resume {id}");
+        return Some((Code::CouldNot, Some(way_out)));
+    }
+    if cause.is::<HomeInside>() {
+        let way_out = "start it in the folder of a project (cd), choose another home with --home, \
+                       or set sandbox = \"off\" for the agent";
+        return Some((Code::CouldNot, Some(way_out.to_owned())));
+    }
+    if cause.is::<StartInterrupted>() || cause.is::<TurnsFailed>() {
+        return Some((Code::CouldNot, None));
+    }
+    if cause.is::<NoAgent>() {
+        return Some((Code::CouldNot, Some("see `convoke agent list`".to_owned())));
+    }
+    if cause.is::<CleanIncomplete>() {
+        return Some((Code::CouldNot, Some("the log says why".to_owned())));
+    }
+    match cause.downcast_ref::<DeleteError>()? {
+        DeleteError::Declined => Some((Code::Rejected, None)),
+        DeleteError::NobodyToAsk => {
+            Some((Code::AskedWrongly, Some("add --yes if you mean it".to_owned())))
+        }
+    }
+}
+
+fn transcript_advice(error: &Error) -> (Code, Option<String>) {
+    let (code, hint) = match error {
+        Error::Files(error) => return files_advice(error),
+        Error::BadId { .. } => (
+            Code::AskedWrongly,
+            "use up to 128 letters, digits, `-`, `_` and `.`, beginning with a letter, a digit or `_`"
+                .to_owned(),
+        ),
+        Error::NotFound { .. } => {
+            (Code::CouldNot, "see `convoke spawn --list-sessions`".to_owned())
+        }
+        Error::Ambiguous { .. } => {
+            (Code::AskedWrongly, "give more characters of the id".to_owned())
+        }
+        Error::Exists { id } => {
+            (Code::CouldNot, format!("take it up again with: convoke spawn --resume {id}"))
+        }
+        Error::Open { holder: Some(pid), .. } => {
+            (Code::CouldNot, format!("leave it there first, or see what it is: ps -p {pid}"))
+        }
+        Error::Open { holder: None, .. } => (Code::CouldNot, "leave it there first".to_owned()),
+        Error::Damaged { .. } => (
+            Code::CouldNot,
+            "take it up on a terminal to be asked, or let the first line of the pipe be `recover`: \
+             bad lines are set aside, and nothing is lost"
+                .to_owned(),
+        ),
+        Error::Deleted { .. } => {
+            (Code::CouldNot, "keep what you need from the screen; it is not saved".to_owned())
+        }
+        Error::TooLong { .. } => (Code::CouldNot, "say it in several turns".to_owned()),
+    };
+    (code, Some(hint))
+}
+
+fn partner_hint(error: &PartnerError) -> String {
+    match error {
+        PartnerError::Unknown { folders, .. } => {
+            let places: Vec<String> =
+                folders.iter().map(|folder| folder.display().to_string()).collect();
+            let places = places.join(" and ");
+            format!("see `convoke agent list`; roles are looked for in {places}")
+        }
+        PartnerError::Unreadable { path, .. } => {
+            format!("may you read it? ls -ld '{}'", path.display())
+        }
+        PartnerError::NoAgent { .. } => {
+            "begin the file with `---`, `agent: claude-code` and `---`, each on a line".to_owned()
+        }
+        PartnerError::UnknownAgent { .. } => "see `convoke agent list`".to_owned(),
+    }
+}

@@ -1,0 +1,47 @@
+//! What a person can do next when a team is configured wrongly, or does not answer.
+
+use convoke_server::engine::Error;
+
+use super::Code;
+use crate::commands::team::TeamError;
+use crate::config::teams::TeamsError;
+
+/// The code and the hint of an error, if it is about teams.
+pub(super) fn advice(cause: &(dyn std::error::Error + 'static)) -> Option<(Code, Option<String>)> {
+    if let Some(error) = cause.downcast_ref::<TeamsError>() {
+        return Some((Code::AskedWrongly, Some(teams_hint(error))));
+    }
+    match cause.downcast_ref::<TeamError>()? {
+        TeamError::TimedOut { way_out, .. } => Some((Code::TimedOut, Some(way_out.clone()))),
+        TeamError::NotYet { .. } => Some((Code::TimedOut, Some("ask for it later".to_owned()))),
+        TeamError::Failed { .. } => Some((Code::CouldNot, None)),
+        TeamError::Unasked { way_out, .. } => Some((Code::CouldNot, Some(way_out.clone()))),
+        TeamError::NotAMoment { .. } => Some((
+            Code::AskedWrongly,
+            Some("write it as 2026-11-15, 2026-11-15T10:00:00Z, or 12h, 7d, 2w ago".to_owned()),
+        )),
+    }
+}
+
+fn teams_hint(error: &TeamsError) -> String {
+    match error {
+        TeamsError::Read { path, .. } => {
+            format!("may you read it? ls -ld '{}'", path.display())
+        }
+        TeamsError::Wrong { .. } => {
+            r#"the form is {"teams": {"NAME": {"path": "/absolute/path"}}}"#.to_owned()
+        }
+        TeamsError::Range { .. } => "times are in milliseconds".to_owned(),
+        TeamsError::Team(_) => "mend it in teams.json; nothing was started".to_owned(),
+    }
+}
+
+/// What to do about a team that does not come up.
+pub(super) fn serve_hint(error: &Error) -> Option<String> {
+    if let Error::Invalid(_) = error {
+        return Some("mend it in teams.json; nothing was started".to_owned());
+    }
+    let Error::TeamProcess { source, .. } = error else { return None };
+    let alone = "try its agent alone with `convoke agent check NAME`";
+    super::agent_hint(source).or_else(|| Some(alone.to_owned()))
+}

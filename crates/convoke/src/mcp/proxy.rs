@@ -1,0 +1,197 @@
+//! `convoke mcp` for an agent that Convoke itself has started: standard input and output lead to the daemon's `/mcp`.
+//!
+//! Such an agent may be confined and cannot reach the home. What it says is passed on as it stands, a line each; what
+//! the daemon answers comes back as lines. Nothing is understood here but ids, and what HTTP wants to know.
+
+mod call;
+mod message;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use convoke_api::Client;
+use futures_util::StreamExt;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
+
+use crate::environment::Door;
+use call::Standing;
+use message::{Message, Nonsense};
+
+/// Bytes of a line; a longer one is refused. The daemon takes 4 MiB.
+const LINE_BYTES_MAX: usize = 8 << 20;
+
+/// Calls under way; one more is refused at once, so that the words that cancel them are still read.
+const CALLS_MAX: usize = 256;
+
+/// Lines that wait to be written; when there are more, answers wait, and with them the daemon.
+const LINES_MAX: usize = 64;
+
+/// How long calls may still take when no more words come: enough for one that waits for nobody.
+const LEAVE_TIME: Duration = Duration::from_millis(300);
+
+/// Passes on until the client goes away or the program is told to end.
+pub(crate) async fn run(door: &Door) -> anyhow::Result<()> {
+    let client = Client::connect(&door.url, &door.token)?;
+    let (input, output) = rmcp::transport::stdio_pipes();
+    let signalled = crate::signals::ended()?;
+    tokio::select! {
+        result = relay(client, input, output) => result,
+        () = signalled => Ok(()),
+    }
+}
+
+/// Passes on between a client's lines and the daemon.
+async fn relay(
+    client: Client,
+    input: impl AsyncRead + Unpin,
+    output: impl AsyncWrite + Unpin,
+) -> anyhow::Result<()> {
+    let mut lines = FramedRead::new(input, LinesCodec::new_with_max_length(LINE_BYTES_MAX));
+    let (out, written) = mpsc::channel(LINES_MAX);
+    let writing = write(written, output);
+    tokio::pin!(writing);
+    let mut relay =
+        Relay { standing: Arc::new(Standing::new(client)), out, calls: Calls::default() };
+    loop {
+        tokio::select! {
+            line = lines.next() => match line {
+                Some(Ok(line)) => relay.take(&line).await,
+                Some(Err(LinesCodecError::MaxLineLengthExceeded)) => {
+                    relay.say(&Nonsense::Long { bytes_max: LINE_BYTES_MAX }.answer()).await;
+                    // After an error the reader says once that it has ended, and then goes on behind that line.
+                    lines.next().await;
+                }
+                Some(Err(LinesCodecError::Io(error))) => {
+                    return Err(error).context("cannot read from standard input");
+                }
+                None => break,
+            },
+            () = relay.calls.ended() => {}
+            // Nobody reads any more, so nobody waits for an answer.
+            result = &mut writing => return result,
+        }
+    }
+    let Relay { calls, out, .. } = relay;
+    drop(out);
+    let leaving = async {
+        // Those that are left are dropped, and their connections with them: the daemon notices.
+        tokio::time::timeout(LEAVE_TIME, calls.all_ended()).await.ok();
+    };
+    let last_words = async { tokio::join!(leaving, writing).1 };
+    // A client that does not read either must not keep the program.
+    tokio::time::timeout(2 * LEAVE_TIME, last_words).await.unwrap_or(Ok(()))
+}
+
+/// Writes lines as they come, until there can be no more.
+async fn write(
+    mut lines: mpsc::Receiver<String>,
+    mut output: impl AsyncWrite + Unpin,
+) -> anyhow::Result<()> {
+    while let Some(mut line) = lines.recv().await {
+        line.push('\n');
+        let written = async {
+            output.write_all(line.as_bytes()).await?;
+            output.flush().await
+        };
+        match written.await {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
+            result => result.context("cannot write to standard output")?,
+        }
+    }
+    Ok(())
+}
+
+struct Relay {
+    standing: Arc<Standing>,
+    out: mpsc::Sender<String>,
+    calls: Calls,
+}
+
+impl Relay {
+    /// Takes a line of the client's.
+    async fn take(&mut self, line: &str) {
+        if line.trim().is_empty() {
+            return;
+        }
+        match message::read(line) {
+            Ok(messages) => {
+                for message in messages {
+                    self.begin(message).await;
+                }
+            }
+            Err(nonsense) => self.say(&nonsense.answer()).await,
+        }
+    }
+
+    async fn begin(&mut self, message: Message) {
+        if let Some(cancelled) = &message.cancels {
+            self.calls.cancel(cancelled);
+        }
+        if self.calls.count() >= CALLS_MAX {
+            if let Some(answer) = message.failed("too many calls at once", None) {
+                self.say(&answer).await;
+            }
+            return;
+        }
+        let (id, standing, out) = (message.id.clone(), self.standing.clone(), self.out.clone());
+        self.calls.begin(id, async move { standing.call(message, &out).await });
+    }
+
+    async fn say(&self, line: &str) {
+        // The writer is gone only when this relay is about to be.
+        self.out.send(line.to_owned()).await.ok();
+    }
+}
+
+/// The calls under way.
+#[derive(Default)]
+struct Calls {
+    tasks: JoinSet<()>,
+    /// Which task answers which id.
+    running: Vec<(String, AbortHandle)>,
+}
+
+impl Calls {
+    fn begin(&mut self, id: Option<String>, call: impl Future<Output = ()> + Send + 'static) {
+        let handle = self.tasks.spawn(call);
+        if let Some(id) = id {
+            self.running.push((id, handle));
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Drops a call and its connection. It is not answered: whoever cancels does not listen.
+    fn cancel(&mut self, id: &str) {
+        for (_, handle) in self.running.extract_if(.., |(running, _)| running == id) {
+            handle.abort();
+        }
+    }
+
+    /// Waits until a call has ended; for ever when there is none.
+    async fn ended(&mut self) {
+        let Some(ended) = self.tasks.join_next_with_id().await else {
+            return std::future::pending().await;
+        };
+        let id = match ended {
+            Ok((id, ())) => id,
+            Err(error) => {
+                if error.is_panic() {
+                    tracing::error!("a call failed within: {error}");
+                }
+                error.id()
+            }
+        };
+        self.running.retain(|(_, handle)| handle.id() != id);
+    }
+
+    async fn all_ended(mut self) {
+        while self.tasks.join_next().await.is_some() {}
+    }
+}

@@ -1,0 +1,134 @@
+//! One message on its way to the daemon, and what comes back.
+
+use std::sync::Mutex;
+
+use convoke_api::bodies::Problem;
+use convoke_api::{Client, Error, Reply};
+use tokio::sync::mpsc;
+
+use super::message::{Message, Said, one_line};
+use crate::exit;
+
+/// The header of a session of the protocol, for servers that have such.
+const SESSION: &str = "mcp-session-id";
+
+/// How much of an answer that makes no sense is shown.
+const EXCERPT_CHARS: usize = 200;
+
+/// The way to the daemon, and what later messages must say because of earlier ones.
+pub(super) struct Standing {
+    client: Client,
+    agreed: Mutex<Agreed>,
+}
+
+/// What `initialize` has brought.
+#[derive(Debug, Clone, Default)]
+struct Agreed {
+    version: Option<String>,
+    session: Option<String>,
+}
+
+/// Why a request has no answer.
+#[derive(Debug, thiserror::Error)]
+enum Unanswered {
+    #[error("cannot ask Convoke")]
+    Failed(#[from] Error),
+    #[error("Convoke ended the call without an answer")]
+    Ended,
+}
+
+impl Standing {
+    pub(super) fn new(client: Client) -> Self {
+        Self { client, agreed: Mutex::default() }
+    }
+
+    /// Passes a message on, and what comes back; a request is answered in any case.
+    pub(super) async fn call(&self, message: Message, out: &mpsc::Sender<String>) {
+        let Err(error) = self.pass_on(&message, out).await else { return };
+        let (why, hint) = exit::explain(&error.into());
+        match message.failed(&why, hint.as_deref()) {
+            // Nobody is left to tell when the writer is gone.
+            Some(answer) => out.send(answer).await.unwrap_or_default(),
+            None => tracing::debug!("a message without an answer got lost: {why}"),
+        }
+    }
+
+    async fn pass_on(
+        &self,
+        message: &Message,
+        out: &mpsc::Sender<String>,
+    ) -> Result<(), Unanswered> {
+        let headers = self.headers(message);
+        let mut reply = self.client.post_raw(&headers, message.text.clone()).await?;
+        let is_introduction = message.method.as_deref() == Some("initialize");
+        if is_introduction {
+            self.agree(|agreed| agreed.session = reply.header(SESSION).map(str::to_owned));
+        }
+        let mut answered = message.id.is_none();
+        if reply.is_success() && reply.is_event_stream() {
+            while let Some(text) = reply.next_event().await? {
+                let Some(said) = Said::read(&text) else { continue };
+                if is_introduction && said.version.is_some() {
+                    self.agree(|agreed| agreed.version = said.version);
+                }
+                answered |= said.answers == message.id;
+                out.send(one_line(&text)).await.unwrap_or_default();
+            }
+        } else if let Some((text, said)) = self.whole(reply, message).await? {
+            if is_introduction {
+                self.agree(|agreed| agreed.version = said.version);
+            }
+            answered |= said.answers == message.id;
+            out.send(one_line(&text)).await.unwrap_or_default();
+        }
+        if answered { Ok(()) } else { Err(Unanswered::Ended) }
+    }
+
+    /// An answer that is one message, whatever its status; nothing when there is nothing to say.
+    async fn whole(
+        &self,
+        reply: Reply,
+        message: &Message,
+    ) -> Result<Option<(String, Said)>, Unanswered> {
+        let (status, is_success) = (reply.status(), reply.is_success());
+        let text = reply.text().await?;
+        match Said::read(&text) {
+            // A refusal at the door is an object as well, but no answer to this.
+            Some(said) if is_success || (message.id.is_some() && said.answers == message.id) => {
+                Ok(Some((text, said)))
+            }
+            Some(_) | None if is_success && text.trim().is_empty() => Ok(None),
+            Some(_) | None => Err(self.refusal(status, &text).into()),
+        }
+    }
+
+    fn refusal(&self, status: u16, text: &str) -> Error {
+        match serde_json::from_str::<Problem>(text) {
+            Ok(problem) => Error::Problem(Box::new(problem)),
+            Err(_) => {
+                let body = text.trim().chars().take(EXCERPT_CHARS).collect();
+                Error::Unexpected { url: self.client.url().to_owned(), status, body }
+            }
+        }
+    }
+
+    /// What HTTP wants to know beside the message itself.
+    fn headers(&self, message: &Message) -> Vec<(&'static str, String)> {
+        let mut agreed = Agreed::default();
+        self.agree(|it| agreed = it.clone());
+        let version = message.version.clone().or(agreed.version);
+        [
+            ("mcp-protocol-version", version),
+            (SESSION, agreed.session),
+            ("mcp-method", message.method.clone()),
+            ("mcp-name", message.name.clone()),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect()
+    }
+
+    fn agree(&self, change: impl FnOnce(&mut Agreed)) {
+        change(&mut self.agreed.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+    }
+}

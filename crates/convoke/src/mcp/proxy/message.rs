@@ -1,0 +1,150 @@
+//! What a relay must know of a JSON-RPC message to pass it on.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// One message of the client's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Message {
+    /// As it was written.
+    pub(super) text: String,
+    /// The id of a request, as JSON; others want no answer.
+    pub(super) id: Option<String>,
+    /// The method of a request or notification.
+    pub(super) method: Option<String>,
+    /// The tool or the like that is meant.
+    pub(super) name: Option<String>,
+    /// The version of the protocol that the message itself names.
+    pub(super) version: Option<String>,
+    /// The id of the request that it cancels, as JSON.
+    pub(super) cancels: Option<String>,
+}
+
+/// A line that is no message.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Nonsense {
+    #[error("Parse error: {0}")]
+    NotJson(serde_json::Error),
+    #[error("Invalid Request: not a JSON-RPC message")]
+    NoMessage,
+    #[error("Parse error: a line of more than {bytes_max} bytes")]
+    Long { bytes_max: usize },
+}
+
+/// What matters in the messages of both sides.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Head {
+    id: Option<Value>,
+    method: Option<String>,
+    params: Option<Params>,
+    result: Option<Value>,
+    error: Option<Value>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Params {
+    name: Option<Value>,
+    uri: Option<Value>,
+    #[serde(rename = "requestId")]
+    request_id: Option<Value>,
+    #[serde(rename = "_meta")]
+    meta: Option<Value>,
+}
+
+/// What the daemon said.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Said {
+    /// The id of the request that this answers, as JSON.
+    pub(super) answers: Option<String>,
+    /// The version of the protocol that both sides agree on from now on, in the answer to `initialize`.
+    pub(super) version: Option<String>,
+}
+
+/// The messages in a line: one, or several in a list.
+pub(super) fn read(line: &str) -> Result<Vec<Message>, Nonsense> {
+    if line.trim_start().starts_with('[') {
+        let list: Vec<Value> = serde_json::from_str(line).map_err(Nonsense::NotJson)?;
+        return list.into_iter().map(|message| Message::read(&message.to_string())).collect();
+    }
+    Message::read(line).map(|message| vec![message])
+}
+
+impl Message {
+    fn read(text: &str) -> Result<Self, Nonsense> {
+        let head = Head::read(text)?;
+        let Params { name, uri, request_id, meta } = head.params.unwrap_or_default();
+        let is_cancellation = head.method.as_deref() == Some("notifications/cancelled");
+        let version = meta
+            .as_ref()
+            .and_then(|meta| meta.get("io.modelcontextprotocol/protocolVersion"))
+            .and_then(Value::as_str);
+        let named = match head.method.as_deref() {
+            Some("tools/call" | "prompts/get") => name,
+            Some("resources/read") => uri,
+            Some(_) | None => None,
+        };
+        Ok(Self {
+            text: one_line(text),
+            // What answers a request of the daemon's has an id, too, and is not answered itself.
+            id: head.id.filter(|_| head.method.is_some()).map(|id| id.to_string()),
+            name: named.and_then(|name| name.as_str().map(str::to_owned)),
+            version: version.map(str::to_owned),
+            cancels: request_id.filter(|_| is_cancellation).map(|id| id.to_string()),
+            method: head.method,
+        })
+    }
+
+    /// The answer to a request that could not be passed on; nothing for what wants no answer.
+    pub(super) fn failed(&self, why: &str, hint: Option<&str>) -> Option<String> {
+        let id: Value = serde_json::from_str(self.id.as_deref()?).unwrap_or_default();
+        let message = match hint {
+            Some(hint) => format!("{why} ({hint})"),
+            None => why.to_owned(),
+        };
+        // The number is one of those that JSON-RPC leaves to servers.
+        Some(error(&id, -32000, &message))
+    }
+}
+
+impl Nonsense {
+    /// What is answered to it.
+    pub(super) fn answer(&self) -> String {
+        let code = match self {
+            Self::NotJson(_) | Self::Long { .. } => -32700,
+            Self::NoMessage => -32600,
+        };
+        error(&Value::Null, code, &self.to_string())
+    }
+}
+
+impl Said {
+    /// Reads what the daemon said; `None` when it is no message.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let head = Head::read(text).ok()?;
+        let is_answer = head.method.is_none() && (head.result.is_some() || head.error.is_some());
+        let version = head.result.as_ref().and_then(|result| result.get("protocolVersion"));
+        Some(Self {
+            answers: head.id.filter(|_| is_answer).map(|id| id.to_string()),
+            version: version.and_then(Value::as_str).map(str::to_owned),
+        })
+    }
+}
+
+impl Head {
+    fn read(text: &str) -> Result<Self, Nonsense> {
+        serde_json::from_str(text).map_err(|error| {
+            if error.is_data() { Nonsense::NoMessage } else { Nonsense::NotJson(error) }
+        })
+    }
+}
+
+/// JSON in one line. A line break in it stands between its words: in strings they are written as `\n`.
+pub(super) fn one_line(json: &str) -> String {
+    json.trim().replace(['\n', '\r'], " ")
+}
+
+fn error(id: &Value, code: i32, message: &str) -> String {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}).to_string()
+}

@@ -1,0 +1,266 @@
+//! What the agent asks of the person at the keyboard: permissions and questions, answered by number or in own words.
+
+use convoke_core::question::{Answer, Question};
+use convoke_core::request::{
+    PermissionKind, PermissionOption, PermissionRecord, QuestionRecord, Request,
+};
+use convoke_core::session::Reply;
+use convoke_core::time::Timestamp;
+
+use crate::output::plain;
+
+/// A request that is being answered.
+#[derive(Debug)]
+pub(super) struct Asking {
+    request: Request,
+    /// The answers to the first of its questions.
+    answers: Vec<Answer>,
+}
+
+/// What follows from an answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// It does not fit, for this reason; it is asked again.
+    Again(String),
+    /// There is one more question.
+    More,
+    /// The agent can be told.
+    Done(Reply),
+}
+
+impl Asking {
+    pub(super) const fn new(request: Request) -> Self {
+        Self { request, answers: Vec::new() }
+    }
+
+    pub(super) const fn request(&self) -> &Request {
+        &self.request
+    }
+
+    /// What is asked, for the screen.
+    pub(super) fn text(&self) -> String {
+        let text = match &self.request {
+            Request::Permission(PermissionRecord { title, options, .. }) => {
+                let rows = options.iter().map(|option| (option.name.as_str(), None));
+                format!("The agent asks for permission: {title}\n{}", numbered(rows))
+            }
+            Request::Questions(record) => match self.question(record) {
+                Some(question) => {
+                    let rows = question
+                        .options
+                        .iter()
+                        .map(|option| (option.label.as_str(), option.description.as_deref()));
+                    let place = match record.questions.len() {
+                        0 | 1 => String::new(),
+                        count => format!(" ({} of {count})", self.answers.len() + 1),
+                    };
+                    format!("The agent asks{place}: {}\n{}", question.prompt, numbered(rows))
+                }
+                None => String::new(),
+            },
+        };
+        plain(&text)
+    }
+
+    /// What stands before the cursor.
+    pub(super) fn prompt(&self) -> String {
+        match &self.request {
+            Request::Permission(record) => format!("1 to {}: ", record.options.len()),
+            Request::Questions(record) => match self.question(record) {
+                Some(question) if question.multi_select => {
+                    format!("numbers up to {} (1,2), or your own words: ", question.options.len())
+                }
+                Some(question) => format!("1 to {}, or your own words: ", question.options.len()),
+                None => String::new(),
+            },
+        }
+    }
+
+    /// Takes an answer.
+    pub(super) fn hear(&mut self, line: &str, now: Timestamp) -> Next {
+        let line = line.trim();
+        match &self.request {
+            Request::Permission(record) => permission(&record.options, line),
+            Request::Questions(record) => {
+                let Some(question) = self.question(record) else {
+                    return Next::Done(Reply::Rejected { reason: None });
+                };
+                match answer(question, self.answers.len(), line, now) {
+                    Ok(answer) => self.answers.push(answer),
+                    Err(why) => return Next::Again(why),
+                }
+                if self.question(record).is_some() {
+                    return Next::More;
+                }
+                Next::Done(Reply::Answered(std::mem::take(&mut self.answers)))
+            }
+        }
+    }
+
+    /// The question that comes next.
+    fn question<'a>(&self, record: &'a QuestionRecord) -> Option<&'a Question> {
+        record.questions.get(self.answers.len())
+    }
+}
+
+/// What a request is about, in a few words.
+pub(super) fn subject(request: &Request) -> String {
+    let text = match request {
+        Request::Permission(record) => record.title.clone(),
+        Request::Questions(record) => {
+            record.questions.first().map_or(String::new(), |question| question.prompt.clone())
+        }
+    };
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn numbered<'a>(rows: impl Iterator<Item = (&'a str, Option<&'a str>)>) -> String {
+    let row = |(index, (label, description)): (usize, (&str, Option<&str>))| {
+        let description = description.map_or(String::new(), |text| format!(" — {text}"));
+        format!("  {}. {label}{description}\n", index + 1)
+    };
+    rows.enumerate().map(row).collect()
+}
+
+fn permission(options: &[PermissionOption], line: &str) -> Next {
+    let of_kind = |kind| options.iter().find(|option: &&PermissionOption| option.kind == kind);
+    let chosen = match line.to_lowercase().as_str() {
+        "y" | "yes" => of_kind(PermissionKind::AllowOnce),
+        "n" | "no" => of_kind(PermissionKind::RejectOnce),
+        word => pick(options, word)
+            .or_else(|| options.iter().find(|option| option.name.to_lowercase() == word)),
+    };
+    match chosen {
+        Some(option) => Next::Done(Reply::Chosen { option_id: option.option_id.clone() }),
+        None => Next::Again(format!("choose a number from 1 to {}", options.len())),
+    }
+}
+
+/// The thing with this number, counted from 1.
+fn pick<'a, T>(things: &'a [T], word: &str) -> Option<&'a T> {
+    things.get(word.parse::<usize>().ok()?.checked_sub(1)?)
+}
+
+fn answer(
+    question: &Question,
+    question_index: usize,
+    line: &str,
+    timestamp: Timestamp,
+) -> Result<Answer, String> {
+    let blank = Answer {
+        question_index,
+        selected_option: None,
+        selected_options: None,
+        custom_text: None,
+        timestamp,
+    };
+    if line.is_empty() {
+        return Err("an answer is needed; Ctrl-D rejects the question".to_owned());
+    }
+    let words: Vec<&str> = line.split([',', ' ']).filter(|word| !word.is_empty()).collect();
+    let are_numbers = words.iter().all(|word| word.parse::<usize>().is_ok());
+    if !are_numbers {
+        return Ok(Answer { custom_text: Some(line.to_owned()), ..blank });
+    }
+    let labels: Option<Vec<String>> =
+        words.iter().map(|word| Some(pick(&question.options, word)?.label.clone())).collect();
+    let Some(mut labels) = labels else {
+        return Err(format!("choose from 1 to {}", question.options.len()));
+    };
+    if question.multi_select {
+        return Ok(Answer { selected_options: Some(labels), ..blank });
+    }
+    match (labels.pop(), labels.is_empty()) {
+        (Some(label), true) => Ok(Answer { selected_option: Some(label), ..blank }),
+        (Some(_) | None, _) => Err("choose one".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use convoke_core::id::RequestId;
+    use convoke_core::request::State;
+    use serde_json::json;
+
+    use super::*;
+
+    fn now() -> Timestamp {
+        Timestamp::from_millis(0)
+    }
+
+    fn permission_asked() -> Asking {
+        let option = |id: &str, kind| PermissionOption {
+            option_id: id.to_owned(),
+            name: format!("{id} it"),
+            kind,
+        };
+        Asking::new(Request::Permission(PermissionRecord {
+            request_id: RequestId::from_random([1; 16]),
+            tool_call_id: None,
+            tool: None,
+            title: "Write \u{1b}[2Jnotes.txt".to_owned(),
+            options: vec![
+                option("Allow", PermissionKind::AllowOnce),
+                option("Always", PermissionKind::AllowAlways),
+                option("Reject", PermissionKind::RejectOnce),
+            ],
+            state: State::Pending,
+        }))
+    }
+
+    fn questions_asked() -> Asking {
+        let questions = json!([
+            {"prompt": "Which?", "options": [{"label": "A", "description": "first"}, {"label": "B"}]},
+            {"prompt": "Which ones?", "options": [{"label": "X"}, {"label": "Y"}], "multiSelect": true},
+        ]);
+        Asking::new(Request::Questions(QuestionRecord {
+            request_id: RequestId::from_random([2; 16]),
+            questions: serde_json::from_value(questions).unwrap(),
+            state: State::Pending,
+        }))
+    }
+
+    #[test]
+    fn a_permission_is_chosen_by_number_name_or_yes_and_no() {
+        insta::assert_snapshot!(permission_asked().text(), @"
+        The agent asks for permission: Write �[2Jnotes.txt
+          1. Allow it
+          2. Always it
+          3. Reject it
+        ");
+        assert_eq!(permission_asked().prompt(), "1 to 3: ");
+        let choose = |line: &str| match permission_asked().hear(line, now()) {
+            Next::Done(Reply::Chosen { option_id }) => option_id,
+            next @ (Next::Again(_) | Next::More | Next::Done(_)) => format!("{next:?}"),
+        };
+        assert_eq!(
+            ["1", "2", " 3 ", "always it", "y", "NO"].map(choose),
+            ["Allow", "Always", "Reject", "Always", "Allow", "Reject"]
+        );
+        for line in ["", "0", "4", "maybe", "1 2"] {
+            assert_eq!(choose(line), "Again(\"choose a number from 1 to 3\")");
+        }
+    }
+
+    #[test]
+    fn questions_are_answered_one_after_the_other_by_numbers_or_in_own_words() {
+        let mut asking = questions_asked();
+        insta::assert_snapshot!(asking.text(), @"
+        The agent asks (1 of 2): Which?
+          1. A — first
+          2. B
+        ");
+        assert_eq!(asking.hear("3", now()), Next::Again("choose from 1 to 2".to_owned()));
+        assert_eq!(asking.hear("1,2", now()), Next::Again("choose one".to_owned()));
+        assert!(matches!(asking.hear("", now()), Next::Again(_)));
+        assert_eq!(asking.hear("neither of 2", now()), Next::More);
+        assert_eq!(asking.prompt(), "numbers up to 2 (1,2), or your own words: ");
+        let Next::Done(Reply::Answered(answers)) = asking.hear("2, 1", now()) else { panic!() };
+        assert_eq!(answers[0].custom_text.as_deref(), Some("neither of 2"));
+        assert_eq!(answers[1].selected_options, Some(vec!["Y".to_owned(), "X".to_owned()]));
+        let Asking { request: Request::Questions(record), .. } = questions_asked() else {
+            panic!()
+        };
+        convoke_core::question::check_all_answered(&record.questions, &answers).unwrap();
+    }
+}

@@ -1,0 +1,187 @@
+//! The line editor: history, several lines, pasted text as it is, and completion of commands.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustyline::completion::{Completer, FilenameCompleter, Pair};
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::FileHistory;
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{Behavior, ColorMode, CompletionType, Config, Context, Helper};
+
+use super::input::Heard;
+use crate::colour::Colour;
+
+/// Prompts that are remembered from session to session.
+const HISTORY_MAX: usize = 1000;
+/// What a file of the editor's history begins with.
+const HISTORY_HEAD: &[u8] = b"#V2\n";
+
+/// Reads from the keyboard.
+pub(super) struct Editor {
+    inner: rustyline::Editor<Aids, FileHistory>,
+    history: PathBuf,
+}
+
+impl Editor {
+    /// Takes hold of the terminal; `history` is where prompts are remembered.
+    pub(super) fn open(history: &Path, colour: Colour) -> rustyline::Result<Self> {
+        let behavior = if io::IsTerminal::is_terminal(&io::stdout()) {
+            Behavior::Stdio
+        } else {
+            Behavior::PreferTerm
+        };
+        let config = Config::builder()
+            .max_history_size(HISTORY_MAX)?
+            .completion_type(CompletionType::List)
+            .behavior(behavior)
+            .color_mode(match colour {
+                Colour::On => ColorMode::Enabled,
+                Colour::Off => ColorMode::Disabled,
+            })
+            .build();
+        let mut inner = rustyline::Editor::with_config(config)?;
+        inner.set_helper(Some(Aids { commands: Vec::new(), files: FilenameCompleter::new() }));
+        if let Err(error) =
+            remember(history).map_err(Into::into).and_then(|()| inner.load_history(history))
+        {
+            tracing::warn!("the history of prompts cannot be read: {error}");
+        }
+        Ok(Self { inner, history: history.to_owned() })
+    }
+
+    /// Reads a prompt, and remembers it.
+    pub(super) fn prompt(&mut self, prompt: &(String, String), commands: Vec<String>) -> Heard {
+        if let Some(aids) = self.inner.helper_mut() {
+            aids.commands = commands;
+        }
+        let heard = self.read(prompt);
+        if let Heard::Line(line) = &heard
+            && !line.trim().is_empty()
+        {
+            let kept = self.inner.add_history_entry(line.as_str());
+            if let Err(error) = kept.and_then(|_| self.inner.append_history(&self.history)) {
+                tracing::warn!("the prompt cannot be remembered: {error}");
+            }
+        }
+        heard
+    }
+
+    /// Reads an answer, which is not remembered. What was typed before it was asked for is none.
+    pub(super) fn answer(&mut self, prompt: &(String, String)) -> Heard {
+        if let Some(aids) = self.inner.helper_mut() {
+            aids.commands.clear();
+        }
+        // Where that cannot be done, the answer has to fit all the same.
+        rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush).ok();
+        self.read(prompt)
+    }
+
+    fn read(&mut self, prompt: &(String, String)) -> Heard {
+        match self.inner.readline(prompt) {
+            Ok(line) => Heard::Line(line.replace("\\\n", "\n")),
+            Err(ReadlineError::Eof) => Heard::End,
+            Err(ReadlineError::Interrupted) => Heard::Interrupted,
+            Err(error) => Heard::Failed(error.to_string()),
+        }
+    }
+}
+
+/// Makes the file of the history, for its owner only.
+fn remember(path: &Path) -> io::Result<()> {
+    match std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(mut file) => file.write_all(HISTORY_HEAD),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// What helps while one types.
+struct Aids {
+    /// The commands that can be completed, with their slash.
+    commands: Vec<String>,
+    files: FilenameCompleter,
+}
+
+/// Commands that a file's name follows.
+const WITH_FILE: [&str; 3] = ["/save ", "/export ", "/import "];
+
+impl Completer for Aids {
+    type Candidate = Pair;
+
+    fn complete(
+        &self,
+        line: &str,
+        place: usize,
+        context: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<Pair>)> {
+        if WITH_FILE.iter().any(|command| line.starts_with(command)) {
+            return self.files.complete(line, place, context);
+        }
+        let typed = line.get(..place).unwrap_or_default();
+        let is_command = typed.starts_with('/') && !typed.contains(char::is_whitespace);
+        let fits = |command: &&String| is_command && command.starts_with(typed);
+        let pair = |command: &String| Pair {
+            display: command.clone(),
+            replacement: format!("{command} "),
+        };
+        Ok((0, self.commands.iter().filter(fits).map(pair).collect()))
+    }
+}
+
+impl Validator for Aids {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        let goes_on = ends_open(context.input());
+        Ok(if goes_on { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
+    }
+}
+
+/// Whether a text ends with a backslash that stands for itself.
+fn ends_open(text: &str) -> bool {
+    text.chars().rev().take_while(|c| *c == '\\').count() % 2 == 1
+}
+
+impl Hinter for Aids {
+    type Hint = String;
+}
+
+impl Highlighter for Aids {
+    fn highlight_candidate<'c>(&self, candidate: &'c str, _: CompletionType) -> Cow<'c, str> {
+        Cow::Borrowed(candidate)
+    }
+}
+
+impl Helper for Aids {}
+
+#[cfg(test)]
+mod tests {
+    use rustyline::history::DefaultHistory;
+
+    use super::*;
+
+    #[test]
+    fn commands_are_completed_at_the_beginning_of_a_line_only() {
+        let commands = ["/help", "/history", "/plan"].map(str::to_owned).to_vec();
+        let aids = Aids { commands, files: FilenameCompleter::new() };
+        let history = DefaultHistory::new();
+        let complete = |line: &str| {
+            let found = aids.complete(line, line.len(), &Context::new(&history)).unwrap().1;
+            found.into_iter().map(|pair| pair.replacement).collect::<Vec<_>>().join(",")
+        };
+        assert_eq!(complete("/h"), "/help ,/history ");
+        assert_eq!(complete("/pl"), "/plan ");
+        assert_eq!(complete("/"), "/help ,/history ,/plan ");
+        assert_eq!(complete("say /h"), "");
+        assert_eq!(complete("/history 1"), "");
+    }
+
+    #[test]
+    fn a_backslash_at_the_end_means_that_more_follows() {
+        assert!(ends_open("one \\") && ends_open("\\\\\\"));
+        assert!(!ends_open("one") && !ends_open("C:\\\\") && !ends_open(""));
+    }
+}

@@ -1,0 +1,106 @@
+//! What a line of Markdown begins with.
+
+use super::Fence;
+
+/// Marks that make a block of code.
+const FENCE_MIN: usize = 3;
+/// Marks that make a line across the page.
+const RULE_MIN: usize = 3;
+/// The deepest heading.
+const LEVEL_MAX: usize = 6;
+/// Digits that a numbered line may begin with.
+const DIGITS_MAX: usize = 9;
+
+/// The meaning of the beginning of a line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Lead {
+    /// Too little is known.
+    Unclear,
+    /// Words, also numbered ones.
+    Words,
+    /// A line of the open block of code.
+    Code,
+    Heading {
+        level: usize,
+    },
+    Bullet {
+        indent: usize,
+    },
+    Quote {
+        indent: usize,
+    },
+    /// The opening of a block of code.
+    Fence(Fence),
+}
+
+impl Lead {
+    /// Understands the beginning of a line.
+    pub(super) fn of(lead: &str) -> Self {
+        let text = lead.trim_start_matches(' ');
+        let indent = lead.len() - text.len();
+        let Some(first) = text.chars().next() else { return Self::Unclear };
+        let (run, rest) = run(text, first);
+        match first {
+            '#' if run > LEVEL_MAX => Self::Words,
+            '#' if rest.is_empty() => Self::Unclear,
+            '#' if rest.starts_with(' ') => Self::Heading { level: run },
+            '`' | '~' if rest.is_empty() => Self::Unclear,
+            '`' | '~' if run >= FENCE_MIN => Self::Fence((first, run)),
+            '-' | '*' | '+' if run == 1 && rest == " " => Self::Bullet { indent },
+            '-' | '*' | '+' | '_' if rest.is_empty() => Self::Unclear,
+            '>' => Self::Quote { indent },
+            '0'..='9' => Self::numbered(text),
+            _ => Self::Words,
+        }
+    }
+
+    fn numbered(text: &str) -> Self {
+        let digits = text.chars().take_while(char::is_ascii_digit).count();
+        match text.get(digits..) {
+            Some("") if digits <= DIGITS_MAX => Self::Unclear,
+            Some("." | ")") => Self::Unclear,
+            Some(_) | None => Self::Words,
+        }
+    }
+
+    /// Understands the beginning of a line in a block of code, which may be its end.
+    pub(super) fn in_code(lead: &str, (mark, _): Fence) -> Self {
+        let may_close = run(lead.trim_start_matches(' '), mark).1.trim_end().is_empty();
+        if may_close { Self::Unclear } else { Self::Code }
+    }
+}
+
+/// The meaning of a line that is over before it was clear what it begins with.
+pub(super) enum Whole {
+    Words,
+    Code,
+    /// A line across the page.
+    Rule,
+    /// The opening of a block of code.
+    Opens(Fence),
+    /// The end of the open block of code.
+    Closes,
+}
+
+/// Understands such a line.
+pub(super) fn whole(line: &str, fence: Option<Fence>) -> Whole {
+    let text = line.trim();
+    let Some(first) = text.chars().next() else {
+        return if fence.is_some() { Whole::Code } else { Whole::Words };
+    };
+    let (count, rest) = run(text, first);
+    let is_run = rest.is_empty();
+    match (fence, first) {
+        (Some((mark, length)), _) if first == mark && is_run && count >= length => Whole::Closes,
+        (Some(_), _) => Whole::Code,
+        (None, '`' | '~') if is_run && count >= FENCE_MIN => Whole::Opens((first, count)),
+        (None, '-' | '*' | '_') if is_run && count >= RULE_MIN => Whole::Rule,
+        (None, _) => Whole::Words,
+    }
+}
+
+/// How many of the same character a text begins with, and what follows them.
+fn run(text: &str, mark: char) -> (usize, &str) {
+    let rest = text.trim_start_matches(mark);
+    ((text.len() - rest.len()) / mark.len_utf8(), rest)
+}

@@ -1,0 +1,90 @@
+//! Markdown as it comes, in pieces of any size.
+
+use super::*;
+
+/// Shows a text with colours as words in angle brackets.
+fn shown(text: &str) -> String {
+    let mut markdown = Markdown::new();
+    let out = markdown.push(text) + &markdown.finish();
+    legible(&out)
+}
+
+fn legible(out: &str) -> String {
+    [
+        ("\x1b[0m", "</>"),
+        ("\x1b[1m", "<bold>"),
+        ("\x1b[1;4m", "<title>"),
+        ("\x1b[1;3m", "<bold italic>"),
+        ("\x1b[2m", "<faint>"),
+        ("\x1b[3m", "<italic>"),
+        ("\x1b[4m", "<link>"),
+        ("\x1b[9m", "<struck>"),
+        ("\x1b[36m", "<code>"),
+    ]
+    .iter()
+    .fold(out.to_owned(), |text, (code, word)| text.replace(code, word))
+}
+
+const EVERYTHING: &str = "# Title\n\nSome **bold**, *slanted* and `code *as is*` words, a_name_here, 2 * 3 * 4.\n\
+    - one\n  - two [docs](https://a.b) and [1]\n1. first\n> quoted\n\n```rust\nlet a = \"**\";\n\n# no title\n```\n---\n\
+    ## Sub `x`\n***both*** ~~gone~~ \\*as is\\* ``a ` b`` [https://a.b](https://a.b)\n#hash -dash **open\nnext";
+
+#[test]
+fn markdown_is_shown_in_words_and_colours() {
+    insta::assert_snapshot!(shown(EVERYTHING), @r#"
+    <title>Title</>
+
+    Some <bold>bold</>, <italic>slanted</> and <code>code *as is*</> words, a_name_here, 2 * 3 * 4.
+    • one
+      • two <link>docs</><faint> (https://a.b)</> and [1]
+    1. first
+    <faint>│</><italic> quoted</>
+
+    <faint>```rust</>
+    <code>let a = "**";</>
+
+    <code># no title</>
+    <faint>```</>
+    <faint>────────────────────────────────────────</>
+    <bold>Sub </><code>x</>
+    <bold italic>both</> <struck>gone</> *as is* <code>a ` b</> <link>https://a.b</>
+    #hash -dash <bold>open</>
+    next
+    "#);
+}
+
+#[test]
+fn the_pieces_that_a_text_comes_in_do_not_matter() {
+    let whole = shown(EVERYTHING);
+    for size in 1..7 {
+        let mut markdown = Markdown::new();
+        let letters: Vec<char> = EVERYTHING.chars().collect();
+        let pieces = letters.chunks(size).map(|piece| piece.iter().collect::<String>());
+        let out: String = pieces.map(|piece| markdown.push(&piece)).collect();
+        let out = out + &markdown.finish();
+        // Between pieces nothing is painted, so that the same is said with more codes.
+        let bare = |text: &str| {
+            let mut text = legible(text);
+            for word in
+                ["bold italic", "bold", "title", "faint", "italic", "link", "struck", "code"]
+            {
+                text = text.replace(&format!("</><{word}>"), "");
+            }
+            text
+        };
+        assert_eq!(bare(&out), bare(&whole), "pieces of {size}");
+    }
+}
+
+#[test]
+fn words_are_shown_as_soon_as_they_are_known() {
+    let mut markdown = Markdown::new();
+    let mut push = |piece: &str| legible(&markdown.push(piece));
+    assert_eq!(push("He"), "He");
+    assert_eq!(push("llo *"), "llo ");
+    assert_eq!(push("wo"), "<italic>wo</>");
+    assert_eq!(push("rld*"), "<italic>rld</>");
+    assert_eq!(push(" and"), " and");
+    assert_eq!(push("\n``"), "\n");
+    assert_eq!(push("`\nlet x"), "<faint>```</>\n<code>let x</>");
+}

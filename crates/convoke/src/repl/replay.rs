@@ -1,0 +1,117 @@
+//! What an agent is told with the first prompt, when it does not know the conversation: its role, and what was said.
+
+use convoke_files::transcripts::{Role, Turn, Window};
+
+/// What the next prompt must bring along.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Context {
+    /// The part that the agent plays.
+    pub(super) role: Option<String>,
+    /// What was said so far.
+    pub(super) window: Option<Window>,
+}
+
+impl Context {
+    /// Whether there is anything to bring along.
+    pub(super) fn is_empty(&self) -> bool {
+        self.role.is_none() && self.window.as_ref().is_none_or(Window::is_empty)
+    }
+
+    /// The prompt with all that it brings along.
+    pub(super) fn with(&self, prompt: &str) -> String {
+        if self.is_empty() {
+            return prompt.to_owned();
+        }
+        let mut text = String::new();
+        if let Some(role) = &self.role {
+            text += &format!("<role>\n{role}\n</role>\n\n");
+        }
+        if let Some(window) = self.window.as_ref().filter(|window| !window.is_empty()) {
+            text += "<conversation>\n\
+                     This conversation goes on from an earlier session. What was said so far:\n";
+            window.first().iter().for_each(|turn| text += &said(turn));
+            if window.left_out() > 0 {
+                text += &format!("\n[{} turns are left out here]\n", window.left_out());
+            }
+            window.last().for_each(|turn| text += &said(turn));
+            text += "</conversation>\n\n";
+        }
+        text + prompt
+    }
+}
+
+fn said(turn: &Turn) -> String {
+    let who = match turn.role {
+        Role::User => "User",
+        Role::Assistant => "Assistant",
+    };
+    format!("\n{who}:\n{}\n", turn.content.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use convoke_core::time::Timestamp;
+
+    use super::*;
+
+    fn window(tokens_max: u64, count: usize) -> Window {
+        let mut window = Window::new(tokens_max);
+        for number in 0..count {
+            let role = if number % 2 == 0 { Role::User } else { Role::Assistant };
+            let content = format!("turn {number}\n");
+            window.push(Turn { role, content, timestamp: Timestamp::from_millis(0), tokens: 2 });
+        }
+        window
+    }
+
+    #[test]
+    fn r3_an_agent_that_knows_nothing_is_given_the_conversation_with_the_first_prompt() {
+        let context = Context { role: None, window: Some(window(1000, 2)) };
+        insta::assert_snapshot!(context.with("go on"), @"
+        <conversation>
+        This conversation goes on from an earlier session. What was said so far:
+
+        User:
+        turn 0
+
+        Assistant:
+        turn 1
+        </conversation>
+
+        go on
+        ");
+        let context = Context { role: Some("You test.".to_owned()), window: Some(window(8, 9)) };
+        insta::assert_snapshot!(context.with("go on"), @"
+        <role>
+        You test.
+        </role>
+
+        <conversation>
+        This conversation goes on from an earlier session. What was said so far:
+
+        User:
+        turn 0
+
+        Assistant:
+        turn 1
+
+        [5 turns are left out here]
+
+        Assistant:
+        turn 7
+
+        User:
+        turn 8
+        </conversation>
+
+        go on
+        ");
+    }
+
+    #[test]
+    fn a_prompt_that_brings_nothing_along_is_left_alone() {
+        for context in [Context::default(), Context { role: None, window: Some(window(10, 0)) }] {
+            assert_eq!(context.with("/plan"), "/plan");
+        }
+    }
+}

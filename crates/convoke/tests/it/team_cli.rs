@@ -1,0 +1,272 @@
+//! `convoke team`, as people and scripts use it.
+
+use convoke_testkit::agent::{Script, Step, Tool};
+use serde_json::json;
+
+use crate::team_scene::{Teams, keys};
+
+#[test]
+fn t13_an_answer_is_printed_and_a_script_gets_all_that_is_known() {
+    let call = Tool::named("t1", "read", json!({"path": "x"}));
+    let script = Script::new().turn([
+        Step::Call(call.clone()),
+        Step::Update(call.done("text")),
+        Step::say("POST /users"),
+        Step::Plan(vec!["x".to_owned()]),
+        Step::say("and that is all."),
+    ]);
+    let teams = Teams::new(&["backend"], &script);
+    insta::assert_snapshot!(teams.run_args(&["team", "ask", "backend", "Which endpoint?"]), @r"
+    exit 0
+    --- stdout
+    POST /users
+
+    and that is all.
+    ");
+}
+
+#[test]
+fn t13_the_shapes_are_those_of_the_contract() {
+    let teams = Teams::new(&["backend", "frontend"], &Script::new());
+    let asked = teams.machine().json("team ask backend hello --from frontend --thread x --json");
+    let of_an_answer = [
+        "agentSessionId", "durationMs", "fromTeam", "response", "sessionId", "status", "team",
+        "thread", "timestamp",
+    ];
+    assert_eq!(keys(&asked), of_an_answer);
+    assert_eq!(asked["status"], "answered");
+    assert_eq!((&asked["team"], &asked["fromTeam"]), (&json!("backend"), &json!("frontend")));
+    assert_eq!((&asked["thread"], &asked["response"]), (&json!("x"), &json!("hello")));
+    let sent = teams.machine().json("team send backend hello --json");
+    assert_eq!(keys(&sent), of_an_answer);
+    assert_eq!((&sent["fromTeam"], &sent["thread"]), (&json!(null), &json!(null)));
+    let listed = teams.machine().json("team sessions --json");
+    let of_a_session = [
+        "agentSessionId", "createdAt", "fromTeam", "id", "lastUsedAt", "messageCount", "sessionId",
+        "status", "thread", "toTeam",
+    ];
+    assert_eq!(keys(&listed), ["sessions"]);
+    assert_eq!(keys(&listed["sessions"][0]), of_a_session);
+    let stats = teams.machine().json("team stats --json");
+    assert_eq!(
+        stats,
+        json!({"total": 3, "active": 3, "compactPending": 0, "archived": 0, "totalMessages": 4})
+    );
+}
+
+#[test]
+fn t13_the_exit_code_tells_an_answer_from_everything_else() {
+    let script = Script::new()
+        .when("slow", [Step::say("well"), Step::Hang])
+        .when("crash", [Step::say("oh"), Step::Exit(3)]);
+    let teams = Teams::new(&["backend"], &script);
+    insta::assert_snapshot!(teams.run("team ask backend slow --timeout-ms 300"), @r"
+    exit 5
+    --- stderr
+    backend has said so far:
+    well
+    error: backend did not answer within 0.3 s and works on
+    hint: fetch the answer with: convoke team report backend --seq 1
+    ");
+    insta::assert_snapshot!(teams.run("team send backend later --no-wait"), @r"
+    exit 0
+    --- stdout
+    backend has it, behind another question; fetch the answer with: convoke team report backend --seq 3
+    ");
+    insta::assert_snapshot!(teams.run("team report backend --seq 1"), @r"
+    exit 5
+    --- stderr
+    backend has said so far:
+    well
+    error: backend has not answered yet
+    hint: ask for it later
+    ");
+    let queued = teams.machine().json("team send backend more --no-wait --json");
+    assert_eq!((&queued["status"], &queued["queued"]), (&json!("queued"), &json!(2)));
+    let busy = teams.run("team status backend");
+    assert!(busy.contains("busy (1, 2 waiting)"), "{busy}");
+    insta::assert_snapshot!(teams.run("team cancel backend"), @r"
+    exit 0
+    --- stdout
+    told backend to stop
+    ");
+    insta::assert_snapshot!(teams.run("team ask backend crash"), @r"
+    exit 1
+    --- stderr
+    backend has said so far:
+    oh
+    error: backend did not answer: The turn failed: the agent's process ended with exit code 3
+    ");
+    insta::assert_snapshot!(teams.run("team report backend"), @r"
+    exit 1
+    --- stderr
+    backend has said so far:
+    oh
+    error: backend did not answer: The turn failed: the agent's process ended with exit code 3
+    ");
+    let told = teams.run("team ask backend hello --timeout-ms -1");
+    assert!(told.starts_with("exit 0\n--- stdout\nbackend has it"), "{told}");
+}
+
+#[test]
+fn t15_what_is_asked_wrongly_is_told_in_the_words_of_the_contract() {
+    let teams = Teams::new(&["backend"], &Script::new());
+    insta::assert_snapshot!(teams.run("team ask nonexistent hello"), @r"
+    exit 1
+    --- stderr
+    error: Unknown team: nonexistent
+    hint: see `convoke team list`
+    ");
+    insta::assert_snapshot!(teams.run("team ask ../etc hello"), @r"
+    exit 2
+    --- stderr
+    error: Invalid team name: ../etc
+    ");
+    insta::assert_snapshot!(teams.run("team compact not-a-uuid"), @r"
+    exit 2
+    --- stderr
+    error: Invalid session ID format: not-a-uuid
+    ");
+    insta::assert_snapshot!(teams.run("team delete 99"), @r"
+    exit 1
+    --- stderr
+    error: there is no team session 99
+    hint: see `convoke team sessions`
+    ");
+    insta::assert_snapshot!(teams.run("team report backend"), @r"
+    exit 1
+    --- stderr
+    error: backend was not asked anything yet
+    hint: ask it with: convoke team ask backend TEXT
+    ");
+    insta::assert_snapshot!(teams.run("team sessions --used-after yesterday"), @r"
+    exit 2
+    --- stderr
+    error: not a moment: yesterday
+    hint: write it as 2026-11-15, 2026-11-15T10:00:00Z, or 12h, 7d, 2w ago
+    ");
+    insta::assert_snapshot!(teams.run("team ask backend hello --from backend"), @r"
+    exit 1
+    --- stderr
+    error: this ask would go round in a circle: backend → backend
+    hint: answer with what is known by now; those before wait for it
+    ");
+}
+
+#[test]
+fn t5_t7_teams_and_their_conversations_are_listed() {
+    let mut properties = json!({"agent": "scripted", "description": "Answers for the server"});
+    properties["color"] = json!("#E91E63");
+    let teams = Teams::with(
+        vec![("backend", properties), ("frontend", json!({"agent": "scripted"}))],
+        &Script::new(),
+        "",
+    );
+    insta::assert_snapshot!(teams.run("team list"), @r"
+    exit 0
+    --- stdout
+    TEAM      AGENT     STATUS  PATH                 DESCRIPTION
+    backend   scripted  awake   [tmp]/root/backend   Answers for the server
+    frontend  scripted  awake   [tmp]/root/frontend
+    ");
+    teams.run("team ask backend hello --from frontend");
+    insta::assert_snapshot!(teams.run("team sessions --from frontend"), @r"
+    exit 0
+    --- stdout
+    ID  FROM      TO       THREAD  STATUS  MESSAGES  USED  SESSION
+    3   frontend  backend          active  2         now   [the-id]
+    ");
+    insta::assert_snapshot!(teams.run("team sleep backend"), @r"
+    exit 0
+    --- stdout
+    backend is asleep: 2 processes stopped
+    ");
+    insta::assert_snapshot!(teams.run("team status backend"), @r"
+    exit 0
+    --- stdout
+    backend  scripted, asleep
+      ID  FROM       THREAD  STATUS  ACTIVITY  WAITING  MESSAGES  USED
+      3   frontend           idle    idle      0        2         now
+      1   (outside)          idle    idle      0        0         now
+    ");
+    let ids = |line: &str| -> Vec<u64> {
+        let listed = teams.machine().json(line);
+        listed["sessions"].as_array().unwrap().iter().map(|it| it["id"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(ids("team sessions --status idle --to backend --json"), [3, 1]);
+    assert_eq!(ids("team sessions --external --limit 1 --json").len(), 1);
+    assert_eq!(ids("team sessions --used-after 1h --json").len(), 3);
+    assert_eq!(ids("team sessions --created-after 2099-01-01 --json"), [0; 0]);
+    insta::assert_snapshot!(teams.run("team wake backend"), @r"
+    exit 0
+    --- stdout
+    backend is awake
+    ");
+    insta::assert_snapshot!(teams.run("team stats"), @r"
+    exit 0
+    --- stdout
+    conversations    3
+    active           3
+    compact pending  0
+    archived         0
+    messages         2
+    ");
+}
+
+#[test]
+fn t8_t9_conversations_are_compacted_and_deleted() {
+    let script = Script::new().when("Write only the summary.", [Step::say("All is well.")]);
+    let teams = Teams::with(
+        vec![("acp", json!({"agent": "scripted"})), ("claude", json!({}))],
+        &script,
+        "",
+    );
+    for team in ["acp", "claude"] {
+        teams.run(&format!("team ask {team} hello"));
+    }
+    insta::assert_snapshot!(teams.run("team compact 1"), @r"
+    exit 0
+    --- stdout
+    conversation 1 goes on in session [the-id], with a summary
+    ");
+    insta::assert_snapshot!(teams.run("team compact 2"), @r"
+    exit 0
+    --- stdout
+    the agent compacted conversation 2
+    ");
+    let sessions = teams.machine().json("team sessions --to claude --json");
+    let agent_session = sessions["sessions"][0]["agentSessionId"].as_str().unwrap().to_owned();
+    let files = || {
+        let folders = std::fs::read_dir(teams.machine().path().join(".claude/projects")).unwrap();
+        let mut names = Vec::new();
+        for folder in folders {
+            for file in std::fs::read_dir(folder.unwrap().path()).unwrap() {
+                names.push(file.unwrap().file_name().into_string().unwrap());
+            }
+        }
+        names
+    };
+    assert_eq!(files(), [format!("{agent_session}.jsonl")]);
+    let deleted = teams.run(&format!("team delete {} --with-file", &agent_session[..8]));
+    assert_eq!(deleted, "exit 0\n--- stdout\nforgot conversation 2, from outside to claude\n");
+    assert_eq!(files(), [""; 0]);
+    assert_eq!(teams.ask("claude", "hello")["status"], "answered");
+}
+
+#[test]
+fn t16_all_agents_are_stopped_by_one_word() {
+    let teams = Teams::new(&["a", "b"], &Script::new().turn([Step::say("hm"), Step::Hang]));
+    for team in ["a", "b"] {
+        teams.run(&format!("team send {team} work --no-wait"));
+    }
+    let told = teams.run("stop --agents");
+    assert!(told.starts_with("exit 0\n--- stdout\nstopped 2 agents, 2 of them at work"), "{told}");
+    insta::assert_snapshot!(teams.run("stop --agents"), @r"
+    exit 0
+    --- stdout
+    no agent is running
+    ");
+    assert_eq!(teams.ask("a", "hello")["response"], "hello");
+    let report = teams.machine().run("team report a --seq 1 --json");
+    assert!(report.contains(r#""status": "failed""#), "{report}");
+}

@@ -1,0 +1,135 @@
+//! A machine with teams, whose agents follow scripts, and a `claude` that keeps its files as the real one does.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use convoke_testkit::agent::Script;
+use serde_json::{Value, json};
+
+use crate::convoke::Convoke;
+use crate::serve_scene::Daemon;
+
+/// What the fake `claude` does: makes a session's file when it is pinged, refuses sessions without a file, and else
+/// plays its script. A file `slow` in its home makes it hang.
+const CLAUDE: &str = r#"#!/bin/sh
+agent="[agent]" script="[script]"
+printf '%s\n' "$*" >> "$HOME/claude.log"
+folder="$HOME/.claude/projects/$(pwd -P | sed 's/[^A-Za-z0-9]/-/g')"
+mkdir -p "$folder"
+for word in "$@"; do
+  case "$before" in --session-id) new="$word";; --resume) old="$word";; esac
+  [ "$word" = ping ] && ping=1
+  before="$word"
+done
+if [ -e "$HOME/slow" ]; then exec sleep 600; fi
+if [ -n "$new" ]; then
+  echo '{}' > "$folder/$new.jsonl"
+  if [ -n "$ping" ]; then echo pong; exit 0; fi
+  exec "$agent" --protocol claude "$script" --session-id "$new"
+fi
+if [ ! -e "$folder/$old.jsonl" ]; then
+  echo "No conversation found with session ID: $old" >&2; exit 1
+fi
+exec "$agent" --protocol claude "$script" --resume "$old"
+"#;
+
+/// A daemon with teams.
+pub(crate) struct Teams {
+    pub(crate) daemon: Daemon,
+}
+
+impl Teams {
+    /// Teams whose agents all follow one script, in folders of their names.
+    pub(crate) fn new(names: &[&str], script: &Script) -> Self {
+        let teams = names.iter().map(|name| (*name, json!({"agent": "scripted"}))).collect();
+        Self::with(teams, script, "")
+    }
+
+    /// Teams with these properties; each gets its folder.
+    pub(crate) fn with(teams: Vec<(&str, Value)>, script: &Script, config: &str) -> Self {
+        let machine = Convoke::new();
+        let file = teams_json(&machine, teams);
+        let machine = install_claude(machine.file("teams.json", file), script);
+        let config = format!(
+            "{config}\n[agents.claude-code]\ncommand = {:?}\nsandbox = \"off\"\n\
+             [agents.asking]\ncommand = {:?}\nsandbox = \"off\"\n",
+            machine.path().join("claude"),
+            example("asking_agent"),
+        );
+        Self { daemon: Daemon::on(machine, script, &config) }
+    }
+
+    pub(crate) fn machine(&self) -> &Convoke {
+        &self.daemon.machine
+    }
+
+    /// Runs a command line, split at blanks, and tells what happened, without ids.
+    pub(crate) fn run(&self, line: &str) -> String {
+        crate::daemon_scene::mask(&self.machine().run(line))
+    }
+
+    pub(crate) fn run_args(&self, args: &[&str]) -> String {
+        crate::daemon_scene::mask(&self.machine().run_args(args))
+    }
+
+    /// Asks a team, and tells what came of it.
+    pub(crate) fn ask(&self, team: &str, question: &str) -> Value {
+        self.daemon.post(&format!("/api/teams/{team}/ask"), &json!({"question": question})).json()
+    }
+}
+
+/// The text of a file of teams, whose folders are made along with it.
+pub(crate) fn teams_json(machine: &Convoke, teams: Vec<(&str, Value)>) -> String {
+    let mut all = serde_json::Map::new();
+    for (name, mut properties) in teams {
+        let folder = machine.path().join("root").join(name);
+        fs::create_dir_all(&folder).unwrap();
+        if properties["path"].is_null() {
+            properties["path"] = json!(folder);
+        }
+        all.insert(name.to_owned(), properties);
+    }
+    json!({"teams": all}).to_string()
+}
+
+/// Puts a `claude` that follows a script on the machine.
+pub(crate) fn install_claude(machine: Convoke, script: &Script) -> Convoke {
+    let (file, claude) = (machine.path().join("claude.json"), machine.path().join("claude"));
+    fs::write(&file, serde_json::to_vec(script).unwrap()).unwrap();
+    let text = CLAUDE
+        .replace("[agent]", example("spawned_agent").to_str().unwrap())
+        .replace("[script]", file.to_str().unwrap());
+    fs::write(&claude, text).unwrap();
+    fs::set_permissions(&claude, fs::Permissions::from_mode(0o755)).unwrap();
+    machine
+}
+
+/// A program that cargo builds along with the tests.
+pub(crate) fn example(name: &str) -> PathBuf {
+    let this = std::env::current_exe().unwrap();
+    let program = this.ancestors().nth(2).unwrap().join("examples").join(name);
+    assert!(program.exists(), "{} is missing: build the examples too", program.display());
+    program
+}
+
+/// Waits until something is so, which nobody tells.
+pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
+    let begun = std::time::Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed().as_secs() < 30, "{what}");
+        std::thread::yield_now();
+    }
+}
+
+/// The keys of an object, sorted.
+pub(crate) fn keys(object: &Value) -> Vec<&str> {
+    object.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+/// Replaces a file at once, as careful editors do.
+pub(crate) fn replace(path: &Path, text: &str) {
+    let new = path.with_extension("new");
+    fs::write(&new, text).unwrap();
+    fs::rename(new, path).unwrap();
+}
