@@ -12,3 +12,4 @@ mod sessions;
 mod shape;
 mod socket;
 mod stories;
+mod teams;

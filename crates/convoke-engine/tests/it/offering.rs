@@ -1,8 +1,7 @@
 //! Modes, settings and commands: what agents offer, and what people choose.
 
-use convoke_core::id::SessionId;
 use convoke_core::notice::{Event, Notice};
-use convoke_engine::{Engine, Error, Kind};
+use convoke_engine::{Error, Kind};
 use convoke_testkit::agent::{Script, Step};
 use serde_json::{Value, json};
 
@@ -36,8 +35,9 @@ fn offering() -> Script {
         .on("session/load", [Step::Answer(offers()), commands()])
 }
 
-fn current_mode(engine: &Engine, session: SessionId) -> (String, usize) {
-    let offers = engine.live(session).offers;
+async fn current_mode(scene: &Scene) -> (String, usize) {
+    scene.settle().await;
+    let offers = scene.engine.live(scene.session).offers;
     let mode = offers.into_iter().find_map(|Notice { event, .. }| {
         let Event::Modes { current, available } = event else { return None };
         Some((current, available.len()))
@@ -56,7 +56,7 @@ async fn what_an_agent_offers_is_noted_when_it_changes_and_not_before() {
     scene.log.until("mode: ask").await;
     scene.log.until("settings: 1").await;
     scene.log.until("commands: 1").await;
-    assert_eq!(current_mode(&scene.engine, scene.session), ("ask".to_owned(), 2));
+    assert_eq!(current_mode(&scene).await, ("ask".to_owned(), 2));
     scene.turn("again").await;
     assert_eq!(scene.log.count("commands: 1"), 1);
     // A new process offers the same again, which is no news.
@@ -77,7 +77,7 @@ async fn a_mode_is_set_in_a_warm_process_in_a_running_turn_and_in_a_cold_one() {
     set_mode(&scene, "code").await;
     scene.log.until("mode: code").await;
     // Only the current one changed; the others are still on offer.
-    assert_eq!(current_mode(&scene.engine, scene.session), ("code".to_owned(), 2));
+    assert_eq!(current_mode(&scene).await, ("code".to_owned(), 2));
     scene.prompt("work").await;
     scene.log.until("permission gate: pending").await;
     set_mode(&scene, "ask").await;

@@ -20,6 +20,7 @@ fn may(tool: &str) -> Step {
 
 async fn asked(scene: &mut Scene, tool: &str) -> String {
     scene.log.until(&format!("permission {tool}: ls: pending")).await;
+    scene.settle().await;
     let items = scene.engine.inbox().await.unwrap();
     assert_eq!(items.len(), 1, "{items:#?}");
     assert_eq!(items[0].session.as_ref().unwrap().stored.id, scene.session);

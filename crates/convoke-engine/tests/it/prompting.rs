@@ -127,6 +127,7 @@ async fn s8_a_33rd_waiting_prompt_is_refused_and_nothing_of_it_is_stored() {
     let last = scene.log.messages().iter().rfind(|message| message.is_human()).unwrap();
     let last = last.seq.get();
     scene.log.until_end_of(last).await;
+    scene.settle().await;
     assert_eq!(scene.engine.live(scene.session).queue, []);
     scene.engine.stop().await;
 }

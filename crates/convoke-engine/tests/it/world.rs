@@ -236,8 +236,23 @@ impl Scene {
         processes_in(&self.folder.join("root/app"))
     }
 
+    /// The session, after all that its task has stored by now.
     pub(crate) async fn view(&self) -> SessionView {
+        self.settle().await;
         self.engine.session(self.session).await.unwrap()
+    }
+
+    /// Waits until the session's task is through with what can be read in the log: whoever reads the log itself may be a
+    /// moment ahead of what the task shows.
+    pub(crate) async fn settle(&self) {
+        let view = self.engine.session(self.session).await.unwrap();
+        // Neither changes anything, but both go through the task.
+        let same = if view.stored.summary.archived {
+            self.engine.archive(self.session).await
+        } else {
+            self.engine.unarchive(self.session).await
+        };
+        same.unwrap();
     }
 }
 

@@ -302,6 +302,6 @@ fn all_mistakes_are_told_at_once_to_machines_too() {
     insta::assert_snapshot!(machine.run("config show --json"), @r#"
     exit 2
     --- stderr
-    {"error":"there are 2 mistakes in the configuration","causes":["[tmp]/.convoke/config.toml:1:1: unknown key `colour` (known are `teams_file`, `server`, `sessions`, `pool`, `questions`, `spawner`, `agents`)","[tmp]/.convoke/config.toml:3:17: `pool.max_processes`: expected a whole number from 1 to 1000, found 0 (agent processes that may run at once; further turns wait; by default `max_processes = 10`)"],"hint":null,"exitCode":2}
+    {"error":"there are 2 mistakes in the configuration","causes":["[tmp]/.convoke/config.toml:1:1: unknown key `colour` (known are `teams_file`, `server`, `sessions`, `pool`, `teams`, `questions`, `spawner`, `agents`)","[tmp]/.convoke/config.toml:3:17: `pool.max_processes`: expected a whole number from 1 to 1000, found 0 (agent processes that may run at once; further turns wait; by default `max_processes = 10`)"],"hint":null,"exitCode":2}
     "#);
 }

@@ -1,0 +1,121 @@
+//! Teams, asked by agents of sessions and by others; and a daemon that is still preparing them.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{Method, Request};
+use convoke_engine::{Key, Permissions, Team, TeamLimits, TeamSettings};
+use serde_json::{Value, json};
+
+use super::scene::{AGENT, Answer, KEY, Scene};
+
+/// A server with teams in folders of their names.
+async fn with_teams(names: &[&str]) -> Scene {
+    let scene = Scene::new().await;
+    let team = |name: &&str| {
+        let path = scene.path("base").join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Team {
+            name: name.parse().unwrap(),
+            path,
+            agent: AGENT.parse().unwrap(),
+            description: Some(format!("The team {name}")),
+            permissions: Permissions::Ask,
+            init_timeout: None,
+            color: None,
+        }
+    };
+    let settings = TeamSettings {
+        teams: names.iter().map(team).collect(),
+        init_timeout: Duration::from_secs(30),
+        limits: TeamLimits { hops_max: 5, chain_messages_max: 50, pair_messages_per_hour: 200 },
+    };
+    scene.app.engine.open_teams(settings, |_| {}).await.unwrap();
+    scene
+}
+
+/// Calls a tool with a token; tells its text, and whether it is a failure.
+async fn call(scene: &Scene, token: &str, tool: &str, arguments: Value) -> (String, bool) {
+    let params = json!({"name": tool, "arguments": arguments});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let request = Request::builder()
+        .method(Method::POST)
+        .uri("/mcp")
+        .header("authorization", format!("Bearer {token}"))
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream")
+        .body(Body::from(body.to_string()))
+        .unwrap();
+    let answer = Answer::of(scene.send(request).await).await;
+    let events = answer.body.lines().filter_map(|line| line.strip_prefix("data: "));
+    let messages = events.chain([&*answer.body]).filter_map(|it| serde_json::from_str(it).ok());
+    let message: Value = messages.into_iter().find(|it: &Value| it["id"] == 1).unwrap();
+    let text = message["result"]["content"][0]["text"].as_str();
+    let text = text.unwrap_or_else(|| panic!("{message}")).to_owned();
+    (text, message["result"]["isError"] == true)
+}
+
+#[tokio::test]
+async fn t13_the_agent_of_a_session_speaks_for_its_own_team_and_nobody_elses() {
+    let scene = with_teams(&["a", "b"]).await;
+    let projects = scene.get("/api/repos").await.json();
+    let of_a = projects["repos"].as_array().unwrap().iter().find(|it| it["name"] == "a").unwrap();
+    let begun = scene.post("/api/sessions", json!({"repoId": of_a["id"]})).await.json();
+    let key = Key::new(KEY).token(begun["id"].as_str().unwrap().parse().unwrap());
+    let question = |from: Value| {
+        let mut arguments = json!({"team": "b", "question": "hello"});
+        if !from.is_null() {
+            arguments["fromTeam"] = from;
+        }
+        arguments
+    };
+    let said = ("hello".to_owned(), false);
+    assert_eq!(call(&scene, &key, "teams_ask", question(json!(null))).await, said);
+    assert_eq!(call(&scene, &key, "teams_ask", question(json!("a"))).await, said);
+    let (text, is_error) = call(&scene, &key, "teams_ask", question(json!("b"))).await;
+    assert!(is_error);
+    assert_eq!(text, "this session speaks for the team a, and not for b; leave fromTeam out");
+    let (text, _) = call(&scene, &key, "teams_report", json!({"team": "b"})).await;
+    assert_eq!(text, "hello");
+    let pairs = scene.get("/api/teams/sessions?from=a").await.json();
+    assert_eq!(pairs["sessions"][0]["messageCount"], 4);
+    // The owner of the daemon may speak for anybody.
+    let owner = scene.token.as_str();
+    assert_eq!(call(&scene, owner, "teams_ask", question(json!("a"))).await, said);
+    let (text, _) = call(&scene, owner, "teams_list", json!({})).await;
+    assert_eq!(text, "- a: The team a (scripted)\n- b: The team b (scripted)");
+    let (text, _) = call(&scene, owner, "teams_status", json!({})).await;
+    assert!(text.contains("a: 0 of 1 conversations at work"), "{text}");
+}
+
+#[tokio::test]
+async fn t13_a_session_without_a_team_asks_from_outside() {
+    let scene = with_teams(&["a"]).await;
+    let session = scene.session().await;
+    let key = Key::new(KEY).token(session.parse().unwrap());
+    let asked = call(&scene, &key, "teams_ask", json!({"team": "a", "question": "hello"})).await;
+    assert_eq!(asked, ("hello".to_owned(), false));
+    let pairs = scene.get("/api/teams/sessions?external=true").await.json();
+    assert_eq!(pairs["sessions"][0]["messageCount"], 2);
+    let posing = json!({"team": "a", "question": "hello", "fromTeam": "a"});
+    let (text, is_error) = call(&scene, &key, "teams_ask", posing).await;
+    assert!(is_error && text.contains("is of no team and cannot speak for a"), "{text}");
+}
+
+#[tokio::test]
+async fn t3_only_agents_are_served_while_the_teams_are_being_prepared() {
+    let scene = with_teams(&["a"]).await;
+    let session = scene.session().await;
+    let key = Key::new(KEY).token(session.parse().unwrap());
+    scene.app.teams.shut();
+    for path in ["/api/teams", "/healthz", "/api/sessions"] {
+        let answer = scene.get(path).await;
+        assert_eq!(answer.problem(), "503 starting: the daemon is still preparing the teams");
+    }
+    let (text, _) = call(&scene, &key, "teams_list", json!({})).await;
+    assert_eq!(text, "- a: The team a (scripted)");
+    let read = TeamSettings::none();
+    let reader = std::sync::Arc::new(move || Ok(read.clone()));
+    scene.app.teams.open(&scene.app.engine, reader, |_| {}).await.ok();
+    assert_eq!(scene.get("/api/teams").await.json(), json!({"teams": []}));
+}
