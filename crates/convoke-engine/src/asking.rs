@@ -192,9 +192,10 @@ impl Engine {
                 return Ok(outcome);
             }
             tracing::trace!(session.id = %session, "waiting for {id}");
-            // Whatever changed, and also when some of it was missed: look again.
-            if let Err(tokio::sync::broadcast::error::RecvError::Closed) = changes.recv().await {
-                return Err(Error::Stopping);
+            tokio::select! {
+                // Whatever changed, and also when some of it was missed: look again.
+                _ = changes.recv() => {}
+                () = self.shared.registry.stopped() => return Err(Error::Stopping),
             }
         }
     }

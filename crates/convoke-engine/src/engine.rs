@@ -140,8 +140,6 @@ impl Engine {
             tracing::warn!("some agents take long to stop, and are killed");
         }
         self.shared.store.close().await;
-        // Whoever waits for a change looks once more, and finds the store closed.
-        self.shared.tell(Change::Inbox);
         clear_temporary_files(&self.shared.around.home.join("run/tmp"));
     }
 

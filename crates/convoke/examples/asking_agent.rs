@@ -1,6 +1,8 @@
 //! An ACP agent that asks other teams when it is told to: `ask TEAM: QUESTION`, through the server of tools that it was
 //! given. Everything else it repeats.
 
+#![expect(clippy::indexing_slicing, reason = "what is not in a JSON value reads as null")]
+
 use std::collections::BTreeMap;
 use std::io;
 
@@ -16,7 +18,9 @@ async fn main() -> io::Result<()> {
         let request: Value = serde_json::from_str(&line)?;
         let (id, params) = (&request["id"], &request["params"]);
         let result = match request["method"].as_str().unwrap_or_default() {
-            "initialize" => json!({"protocolVersion": 1, "agentCapabilities": {"loadSession": true}}),
+            "initialize" => {
+                json!({"protocolVersion": 1, "agentCapabilities": {"loadSession": true}})
+            }
             "session/new" | "session/load" => {
                 door = variables(&params["mcpServers"][0]["env"]);
                 json!({"sessionId": params["sessionId"].as_str().unwrap_or("s1")})
@@ -27,7 +31,8 @@ async fn main() -> io::Result<()> {
                 let content = json!({"type": "text", "text": words});
                 let update = json!({"sessionUpdate": "agent_message_chunk", "content": content});
                 let params = json!({"sessionId": params["sessionId"], "update": update});
-                say(&json!({"jsonrpc": "2.0", "method": "session/update", "params": params})).await?;
+                say(&json!({"jsonrpc": "2.0", "method": "session/update", "params": params}))
+                    .await?;
                 json!({"stopReason": "end_turn"})
             }
             _ => continue,

@@ -19,6 +19,7 @@ export const ask = {
 		const take = (path = "") => {
 			field.value = path.replace(/\/*$/, "/");
 			field.focus();
+			list.offer([]);
 			complete();
 		};
 		const list = makeListbox(field, { id: "folders", label: "Folders", first: -1, take, show: (path = "") => [icon("folder"), h("bdi", path)] });
@@ -68,8 +69,9 @@ export const ask = {
 			try {
 				const { session } = await line.request("session:create", { projectId: where.value, cliType });
 				// Whoever closed the dialog meanwhile finds the session in the sidebar.
-				if (dialog.open) oncreated(session);
+				const isWanted = dialog.open;
 				dialog.close();
+				if (isWanted) oncreated(session);
 			} catch (error) {
 				setText(said, problem(error));
 			}

@@ -9,6 +9,7 @@ const ALIVE_MAX = 8;
 export function makePanels(parent) {
 	const frames = /** @type {Map<string, HTMLIFrameElement>} */ (new Map());
 	let wanted = "";
+	let before = document.activeElement;
 	const tell = (uid = "") => frames.get(uid)?.contentWindow?.postMessage({ convoke: "focus" }, location.origin);
 	return {
 		show({ tabs, active, recent }) {
@@ -27,9 +28,15 @@ export function makePanels(parent) {
 				frame.title = tabs.find((tab) => tab.uid === uid)?.title ?? "";
 			}
 		},
-		focus: (uid) => tell((wanted = uid)),
+		focus(uid) {
+			wanted = uid;
+			before = document.activeElement;
+			tell(uid);
+		},
 		ready(uid) {
-			if (uid === wanted) tell(uid);
+			// Whoever has gone elsewhere meanwhile is not called back.
+			const here = document.activeElement;
+			if (uid === wanted && (here === before || here === document.body)) tell(uid);
 			wanted = "";
 		},
 		sessionOf: (source) => [...frames.keys()].find((uid) => frames.get(uid)?.contentWindow === source),

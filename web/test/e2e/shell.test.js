@@ -57,6 +57,7 @@ test("w6 a first visit leads from an empty page to a first answer", async () => 
   await page.getByRole("button", { name: "New session in alpha" }).click();
   await dialog.getByRole("button", { name: "Demo" }).click();
   const conversation = chat(page);
+  await conversation.getByRole("textbox", { name: "Message" }).and(conversation.locator(":focus")).waitFor();
   await say(conversation, "Hello there, demo agent");
   await conversation.getByText("I am the demo agent.").waitFor();
 
@@ -179,7 +180,9 @@ test("w6 projects are folded, filtered, and removed only after a question", asyn
   await until(page, "one is left", async () => (await page.locator(".session:visible").count()) === 1);
   await page.keyboard.press("Enter");
   assert.deepEqual(await titles(page), ["apples and pears"]);
+  await chat(page).getByRole("textbox", { name: "Message" }).and(chat(page).locator(":focus")).waitFor();
   await page.keyboard.press("Control+K");
+  await page.locator("input[type=search]:focus").waitFor();
   await page.keyboard.press("Escape");
 
   await page.locator(".project-head").hover();

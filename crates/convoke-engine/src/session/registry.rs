@@ -14,6 +14,8 @@ use crate::watch::{BACKLOG, Published};
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
     entries: Mutex<Entries>,
+    /// Whether the daemon stops, for those who wait for something else.
+    stopping: watch::Sender<bool>,
 }
 
 #[derive(Debug, Default)]
@@ -136,6 +138,12 @@ impl Registry {
         self.entries().is_stopping
     }
 
+    /// Ends when the daemon stops.
+    pub(crate) async fn stopped(&self) {
+        // The sender is there as long as this is.
+        self.stopping.subscribe().wait_for(|stopping| *stopping).await.ok();
+    }
+
     /// Takes a task out that broke down.
     pub(super) fn remove(&self, id: SessionId) {
         self.entries().remove_task(id);
@@ -188,6 +196,7 @@ impl Registry {
         let mailboxes: Vec<Mailbox> = {
             let mut entries = self.entries();
             entries.is_stopping = true;
+            self.stopping.send_replace(true);
             entries.sessions.values().filter_map(|entry| entry.mailbox.clone()).collect()
         };
         let mut ends = Vec::new();

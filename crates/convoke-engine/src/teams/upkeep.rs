@@ -1,5 +1,7 @@
 //! How teams stand, putting them to sleep and waking them, and stopping everything at once.
 
+use std::collections::HashSet;
+
 use convoke_core::session::Command;
 use convoke_core::team::{Pair, PairStatus, TeamName};
 use convoke_store::{PairChange, PairFilter, StoredPair, Window};
@@ -99,15 +101,16 @@ impl Engine {
 
     /// Stops everything that any agent does, at once: turns that run, turns that wait, and the processes.
     pub async fn stop_agents(&self) -> Result<Stopped> {
-        let mut stopped = Stopped::default();
+        let (mut sessions, mut processes) = (HashSet::new(), HashSet::new());
         for _ in 0..ROUNDS_MAX {
             let busy = self.shared.registry.busy();
             let keys = self.shared.pool.keys().await;
             if busy.is_empty() && keys.is_empty() {
                 break;
             }
-            stopped.sessions += busy.len();
-            stopped.processes += keys.len();
+            // One that is still about to stop is met again in the next round.
+            sessions.extend(busy.iter().copied());
+            processes.extend(keys.iter().cloned());
             let mut stopping = JoinSet::new();
             for session in busy {
                 let engine = self.clone();
@@ -126,6 +129,6 @@ impl Engine {
             }
             stopping.join_all().await;
         }
-        Ok(stopped)
+        Ok(Stopped { sessions: sessions.len(), processes: processes.len() })
     }
 }

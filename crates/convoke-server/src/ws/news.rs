@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::extract::ws::Utf8Bytes;
 use convoke_api::frames::{AgentState, Envelope, ServerFrame};
 use convoke_core::id::SessionId;
-use convoke_engine::{AgentStatus, Change, Engine, SessionKind, SessionView};
+use convoke_engine::{AgentStatus, Change, Engine, Kind, SessionKind, SessionView};
 use tokio::sync::broadcast;
 
 use crate::failure;
@@ -118,6 +118,10 @@ impl News {
             }
             Change::Inbox => match engine.inbox().await {
                 Ok(items) => self.tell(ServerFrame::InboxChanged { count: items.len() as u64 }),
+                // A daemon that stops has closed its store; nobody is left to tell.
+                Err(error) if error.kind() == Kind::Unavailable => {
+                    tracing::debug!("the inbox is not told: {}", failure::chain(&error));
+                }
                 Err(error) => tracing::warn!("the inbox is not told: {}", failure::chain(&error)),
             },
         }

@@ -153,3 +153,50 @@ fn read_pipe(wishes: &blocking::Receiver<Wanted>, answers: &mpsc::Sender<Heard>)
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An input whose lines come from the test.
+    fn input() -> (Input, blocking::Receiver<Wanted>, mpsc::Sender<Heard>) {
+        let (wanted, wishes) = blocking::sync_channel(WANTED_MAX);
+        let (answers, heard) = mpsc::channel(WANTED_MAX);
+        let colour = Colour::Off;
+        let input =
+            Input { is_keyboard: true, colour, wanted, heard, is_waiting: false, next: None };
+        (input, wishes, answers)
+    }
+
+    fn line(text: &str) -> Heard {
+        Heard::Line(text.to_owned())
+    }
+
+    #[tokio::test]
+    async fn a_line_that_nobody_waits_for_any_more_is_not_taken_for_the_next_one() {
+        let (mut input, wishes, answers) = input();
+        input.want_answer("1 to 2: ");
+        assert!(matches!(wishes.try_recv(), Ok(Wanted::Answer { .. })));
+        // The agent took its question back, and the person goes on.
+        input.want_prompt("demo", Vec::new());
+        assert!(wishes.try_recv().is_err(), "the keyboard is still asked for the answer");
+        answers.send(line("1")).await.unwrap();
+        let heard = tokio::spawn(async move { (input.line().await, input.is_waiting()) });
+        while wishes.try_recv().is_err() {
+            tokio::task::yield_now().await;
+        }
+        answers.send(line("hello")).await.unwrap();
+        assert_eq!(heard.await.unwrap(), (line("hello"), false));
+    }
+
+    #[tokio::test]
+    async fn the_end_of_a_keyboard_is_told_whatever_was_asked_for() {
+        let (mut input, _wishes, answers) = input();
+        input.want_answer("1 to 2: ");
+        input.want_prompt("demo", Vec::new());
+        answers.send(Heard::End).await.unwrap();
+        assert_eq!(input.line().await, Heard::End);
+        drop(answers);
+        assert_eq!(input.line().await, Heard::End);
+    }
+}

@@ -109,11 +109,13 @@ impl Conversation {
             let Some(running) = &mut self.running else {
                 return Ok(Outcome::Gone("the agent is gone".to_owned()));
             };
+            // The keyboard may still be at a question that the agent has taken back.
+            let is_listening = progress.asking.is_some() || self.input.is_waiting();
             let event = tokio::select! {
                 report = running.reports.recv() => Event::Report(report),
                 _ = interrupt.recv() => Event::Interrupt,
                 () = self.signals.ended() => Event::End,
-                heard = self.input.line(), if progress.asking.is_some() => Event::Heard(heard),
+                heard = self.input.line(), if is_listening => Event::Heard(heard),
             };
             let outcome = match event {
                 Event::Report(report) => self.hear(report, progress).await,

@@ -186,36 +186,6 @@ fn a_person_answers_an_agents_own_questions() {
 }
 
 #[test]
-fn a_question_that_is_taken_back_does_not_take_the_next_line_for_its_answer() {
-    let ask = Ask::new(Tool::named("t", "write x", json!({})), &[("yes", "allow_once")]);
-    let script = Script::new().when("go", [Step::AskInVain(ask), Step::Hang]);
-    let scene = Scene::with(&[("wavering", script)]);
-    let mut terminal = scene.terminal("spawn --interactive --agent wavering --session s");
-    terminal.sees("wavering›");
-    terminal.types("go\r");
-    terminal.sees("The agent took its question back; press Enter.");
-    terminal.sees("1 to 1:");
-    // The line editor has the keyboard, so that Ctrl-C has to come from elsewhere.
-    signal(&scene, "s", "INT");
-    terminal.sees("The turn was cancelled.");
-    terminal.types("\r");
-    terminal.sees("The turn was cancelled.\n\n\nwavering›");
-    terminal.types("hello\r");
-    terminal.sees("hello\n\nwavering›");
-    terminal.types(CTRL_D);
-    assert_eq!(terminal.ends().1, 0);
-    assert_eq!(scene.said("s"), ["user: go", "user: hello", "assistant: hello"]);
-}
-
-/// Sends a signal to whoever has a session open.
-fn signal(scene: &Scene, id: &str, name: &str) {
-    let lock = scene.sessions().join(format!("{id}.jsonl.lock"));
-    let pid = std::fs::read_to_string(lock).unwrap();
-    let sent = std::process::Command::new("kill").args([&format!("-{name}"), &pid]).status();
-    assert!(sent.unwrap().success());
-}
-
-#[test]
 fn several_lines_are_typed_with_a_backslash_or_pasted_and_sent_as_one() {
     let scene = Scene::with(&[("echo", Script::new())]);
     let mut terminal = scene.terminal("spawn --interactive --agent echo --session s");
@@ -308,11 +278,16 @@ fn r8_a_person_is_asked_about_a_damaged_transcript() {
 fn r5_a_person_is_asked_before_a_session_is_deleted() {
     let scene = Scene::new();
     scene.leave("s", transcript("s", "demo", "2026-11-15T10:00:00.000Z"));
-    let (screen, code) = scene.machine.run_on_terminal("spawn --delete-session s", "n\r");
+    let delete = |answer: &str| {
+        let mut terminal = scene.terminal("spawn --delete-session s");
+        terminal.sees("Delete the session s for good? [y/N]");
+        terminal.types(answer);
+        terminal.ends()
+    };
+    let (screen, code) = delete("n\r");
     assert_eq!(code, 4, "{screen}");
-    assert!(screen.contains("Delete the session s for good? [y/N]"), "{screen}");
     assert!(screen.contains("nothing was deleted") && scene.path("s").exists(), "{screen}");
-    let (screen, code) = scene.machine.run_on_terminal("spawn --delete-session s", "y\r");
+    let (screen, code) = delete("y\r");
     assert_eq!(code, 0, "{screen}");
     assert!(screen.contains("Deleted session s") && !scene.path("s").exists(), "{screen}");
 }
@@ -328,4 +303,12 @@ fn r10_a_terminal_that_is_told_to_end_is_left_as_it_was() {
     assert!(screen.contains("\x1b[?2004l"), "{screen}");
     assert!(screen.contains("convoke spawn --resume s"), "{screen}");
     assert_eq!(scene.listed("s"), "echo 0 interrupted");
+}
+
+/// Sends a signal to whoever has a session open.
+fn signal(scene: &Scene, id: &str, name: &str) {
+    let lock = scene.sessions().join(format!("{id}.jsonl.lock"));
+    let pid = std::fs::read_to_string(lock).unwrap();
+    let sent = std::process::Command::new("kill").args([&format!("-{name}"), &pid]).status();
+    assert!(sent.unwrap().success());
 }

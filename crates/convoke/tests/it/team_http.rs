@@ -41,8 +41,20 @@ fn t5_t15_mistakes_are_problems_with_words_for_programs() {
         ("POST", "/api/teams/backend/ask", json!({"question": " "}), 422, "empty_prompt"),
         ("POST", "/api/teams/backend/ask", json!({"question": "x", "timeout": -2}), 422, "invalid"),
         ("POST", "/api/teams/backend/ask", json!({"q": "x"}), 422, "invalid"),
-        ("POST", "/api/teams/backend/ask", json!({"question": "x", "thread": "a b"}), 422, "invalid"),
-        ("POST", "/api/teams/backend/ask", json!({"question": "x", "fromTeam": "backend"}), 409, "ask_loop"),
+        (
+            "POST",
+            "/api/teams/backend/ask",
+            json!({"question": "x", "thread": "a b"}),
+            422,
+            "invalid",
+        ),
+        (
+            "POST",
+            "/api/teams/backend/ask",
+            json!({"question": "x", "fromTeam": "backend"}),
+            409,
+            "ask_loop",
+        ),
         ("GET", "/api/teams/backend/report?from=nobody", json!(null), 404, "unknown_team"),
         ("GET", "/api/teams/backend/report?seq=7", json!(null), 404, "team_session_not_found"),
         ("GET", "/api/teams/sessions?status=asleep", json!(null), 422, "invalid"),
@@ -54,7 +66,11 @@ fn t5_t15_mistakes_are_problems_with_words_for_programs() {
     ];
     for (method, path, body, status, code) in cases {
         let answer = teams.daemon.call(method, path, &body);
-        assert_eq!((answer.status, &answer.json()["code"]), (status, &json!(code)), "{path} {answer:?}");
+        assert_eq!(
+            (answer.status, &answer.json()["code"]),
+            (status, &json!(code)),
+            "{path} {answer:?}"
+        );
     }
 }
 
@@ -77,7 +93,11 @@ fn t16_figures_are_told_for_the_dashboard_which_is_a_page_of_the_daemons() {
     assert_eq!(of(json!(null)), (1, 1));
     let listed = teams.daemon.get("/api/teams").json();
     assert_eq!(listed["teams"][0]["name"], "backend");
-    let head = format!("GET /teams?token={} HTTP/1.1\r\nhost: {}\r\n", teams.daemon.token(), teams.daemon.address());
+    let head = format!(
+        "GET /teams?token={} HTTP/1.1\r\nhost: {}\r\n",
+        teams.daemon.token(),
+        teams.daemon.address()
+    );
     assert_eq!(teams.daemon.send(&head, "").status, 303);
     let head = format!("GET /teams HTTP/1.1\r\nhost: {}\r\n", teams.daemon.address());
     assert_eq!(teams.daemon.send(&head, "").status, 401);
@@ -85,7 +105,9 @@ fn t16_figures_are_told_for_the_dashboard_which_is_a_page_of_the_daemons() {
     assert_eq!(page.status, 200);
     assert!(page.body.contains("/assets/teams.js"));
     let document = teams.daemon.get("/api/openapi.json").json();
-    for path in ["/api/teams", "/api/teams/{team}/ask", "/api/teams/sessions/{id}", "/api/agents/stop"] {
+    for path in
+        ["/api/teams", "/api/teams/{team}/ask", "/api/teams/sessions/{id}", "/api/agents/stop"]
+    {
         assert!(document["paths"][path].is_object(), "{path}");
     }
 }

@@ -57,6 +57,7 @@ impl Agent {
     }
 
     /// Calls a tool; tells its text, and whether it is a failure.
+    #[expect(clippy::needless_pass_by_value, reason = "calls read better with the JSON in place")]
     fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
         let params = json!({"name": tool, "arguments": arguments});
         let answer = self.request("tools/call", &params);
@@ -92,15 +93,24 @@ fn t13_any_agent_asks_teams_and_reads_their_whole_answer() {
     assert_eq!(
         names,
         [
-            "ask_user_questions", "get_answered_questions", "teams_ask", "teams_send_message",
-            "teams_list", "teams_status", "teams_report", "teams_cancel"
+            "ask_user_questions",
+            "get_answered_questions",
+            "teams_ask",
+            "teams_send_message",
+            "teams_list",
+            "teams_status",
+            "teams_report",
+            "teams_cancel"
         ]
     );
     let question = json!({"team": "backend", "question": "hello", "fromTeam": "frontend"});
     assert_eq!(agent.call("teams_ask", question), said("hello"));
     let message = json!({"toTeam": "backend", "message": "hi"});
     assert_eq!(agent.call("teams_send_message", message), said("hi"));
-    assert_eq!(agent.call("teams_list", json!({})), said("- backend (scripted)\n- frontend (scripted)"));
+    assert_eq!(
+        agent.call("teams_list", json!({})),
+        said("- backend (scripted)\n- frontend (scripted)")
+    );
     let (status, _) = agent.call("teams_status", json!({"team": "backend"}));
     assert!(status.starts_with("backend: 0 of 2 conversations at work"), "{status}");
     let slow = json!({"team": "backend", "question": "slow", "timeout": 300});
@@ -175,14 +185,23 @@ fn t13_t16_agents_of_teams_ask_each_other_and_never_in_a_circle() {
     let myself = told("ask a: hello");
     assert!(myself.contains("a fails <this ask would go round in a circle: external → a → a"));
     let nobody = told("ask x: hello");
-    assert_eq!(nobody, "x fails <Unknown team: x\n\nGET /api/teams lists the teams\n\nThere are: a, b, c.>");
+    assert_eq!(
+        nobody,
+        "x fails <Unknown team: x\n\nGET /api/teams lists the teams\n\nThere are: a, b, c.>"
+    );
     // They spoke for their own teams, in conversations of their own.
     let sessions = teams.machine().json("team sessions --json");
     let mut pairs: Vec<String> = sessions["sessions"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|it| format!("{}->{}", it["fromTeam"].as_str().unwrap_or("-"), it["toTeam"].as_str().unwrap()))
+        .map(|it| {
+            format!(
+                "{}->{}",
+                it["fromTeam"].as_str().unwrap_or("-"),
+                it["toTeam"].as_str().unwrap()
+            )
+        })
         .collect();
     pairs.sort();
     assert_eq!(pairs, ["-->a", "-->b", "-->c", "a->b", "b->c"]);

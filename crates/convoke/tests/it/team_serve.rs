@@ -49,7 +49,7 @@ fn t2_t15_a_team_that_cannot_work_keeps_the_daemon_from_starting() {
     insta::assert_snapshot!(told(json!({"colour": "red"})), @r#"
     exit 2
     --- stderr
-    error: [tmp]/.convoke/teams.json:1:30: unknown field `colour`, expected one of `path`, `description`, `skipPermissions`, `sessionInitTimeout`, `color`, `agent`
+    error: [tmp]/.convoke/teams.json:1:29: unknown field `colour`, expected one of `path`, `description`, `skipPermissions`, `sessionInitTimeout`, `color`, `agent`
     hint: the form is {"teams": {"NAME": {"path": "/absolute/path"}}}
     "#);
     insta::assert_snapshot!(machine(vec![("a_b", json!({}))]).run("serve"), @r"
@@ -94,7 +94,10 @@ fn t3_nothing_is_served_before_every_team_is_ready() {
     let address = port.to_string();
     let mut command = machine.command(&["serve", "--listen", &address]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    until("it listens", || TcpStream::connect(&address).is_ok());
+    let token = || fs::read_to_string(machine.home().join("run/token")).unwrap_or_default();
+    until("it listens and has a token", || {
+        !token().is_empty() && TcpStream::connect(&address).is_ok()
+    });
     let ask = || {
         let token = fs::read_to_string(machine.home().join("run/token")).unwrap_or_default();
         let mut stream = TcpStream::connect(&address).unwrap();
@@ -130,7 +133,9 @@ fn t3_t11_the_session_of_every_team_is_there_when_the_daemon_is() {
     let teams = Teams::with(vec![("a", json!({})), ("b", json!({}))], &Script::new(), "");
     let log = fs::read_to_string(teams.machine().path().join("claude.log")).unwrap();
     assert_eq!(log.lines().count(), 2, "{log}");
-    assert!(log.lines().all(|line| line.starts_with("--session-id ") && line.ends_with("--print ping")));
+    assert!(
+        log.lines().all(|line| line.starts_with("--session-id ") && line.ends_with("--print ping"))
+    );
     let sessions = teams.machine().json("team sessions --external --json");
     assert_eq!(sessions["sessions"].as_array().unwrap().len(), 2);
     assert_eq!(teams.ask("a", "hello")["response"], "hello");

@@ -38,6 +38,10 @@ fn teams_hint(error: &TeamsError) -> String {
 
 /// What to do about a team that does not come up.
 pub(super) fn serve_hint(error: &Error) -> Option<String> {
+    // Several callers may have waited for the same one.
+    if let Error::Shared(error) = error {
+        return serve_hint(error);
+    }
     if let Error::Invalid(_) = error {
         return Some("mend it in teams.json; nothing was started".to_owned());
     }
