@@ -31,6 +31,18 @@ mod questions;
 #[cfg(test)]
 mod recovering;
 #[cfg(test)]
+mod teams;
+#[cfg(test)]
+mod teams_asking;
+#[cfg(test)]
+mod teams_compaction;
+#[cfg(test)]
+mod teams_pairs;
+#[cfg(test)]
+mod teams_start;
+#[cfg(test)]
+mod teams_upkeep;
+#[cfg(test)]
 mod watching;
 #[cfg(test)]
 mod world;

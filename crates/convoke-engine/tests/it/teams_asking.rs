@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use convoke_core::message::Seq;
-use convoke_engine::{
-    AnswerStatus, Error, Kind, Permissions, QuestionStanding, TeamLimits, Wait,
-};
+use convoke_engine::{AnswerStatus, Error, Kind, Permissions, QuestionStanding, TeamLimits, Wait};
 use convoke_testkit::agent::{Script, Step, Tool};
 use serde_json::json;
 
@@ -184,7 +182,8 @@ async fn t16_a_chain_of_asks_does_not_go_round_in_a_circle() {
     let second = teams.begin(session(in_b), "c", "ask a");
     teams.waits_for_human(2).await;
     let in_c = teams.pair(Some("b"), "c").await.session_id;
-    for (to, chain) in [("a", "a → b → c → a"), ("b", "a → b → c → b"), ("c", "a → b → c → c")] {
+    for (to, chain) in [("a", "a → b → c → a"), ("b", "a → b → c → b"), ("c", "a → b → c → c")]
+    {
         let error = teams.try_ask(session(in_c), to, "x", Wait::ForEver).await.unwrap_err();
         assert_eq!(error.to_string(), format!("this ask would go round in a circle: {chain}"));
         assert_eq!(error.kind(), Kind::Conflict);

@@ -148,7 +148,8 @@ async fn t16_what_is_asked_while_a_successor_takes_over_is_asked_of_the_successo
 }
 
 #[tokio::test]
-async fn t8_a_failed_compaction_is_an_error_of_the_pair_which_still_answers_and_can_be_tried_again() {
+async fn t8_a_failed_compaction_is_an_error_of_the_pair_which_still_answers_and_can_be_tried_again()
+{
     let script = Script::new()
         .when(SUMMARISE, [Step::fail(500, "out of money")])
         .when(SUMMARISE, [Step::say(" \n")])

@@ -11,9 +11,7 @@ use convoke_engine::{
 };
 use convoke_testkit::agent::{Script, Step};
 
-use crate::teams::{
-    CLAUDE, Teams, all, asking, name, outside, pair, settings, team, with_claude,
-};
+use crate::teams::{CLAUDE, Teams, all, asking, name, outside, pair, settings, team, with_claude};
 use crate::world::{AGENT, World, processes_in};
 
 #[tokio::test(flavor = "multi_thread")]

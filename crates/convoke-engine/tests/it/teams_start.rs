@@ -42,10 +42,13 @@ async fn t2_t15_a_team_that_cannot_work_is_named_with_what_is_wrong() {
         assert_eq!((error.to_string(), error.kind()), (said, Kind::Invalid));
     }
     assert!(engine.teams().is_empty());
-    assert!(engine.pairs(convoke_engine::PairFilter::all(), convoke_engine::Window::first(1))
-        .await
-        .unwrap()
-        .is_empty());
+    assert!(
+        engine
+            .pairs(convoke_engine::PairFilter::all(), convoke_engine::Window::first(1))
+            .await
+            .unwrap()
+            .is_empty()
+    );
     engine.stop().await;
 }
 
@@ -120,9 +123,12 @@ async fn t4_t11_a_session_is_made_by_a_ping_and_then_resumed_with_frames() {
     assert_eq!(answer.agent_session_id.as_deref(), Some(&*id));
     let log = teams.claude_log();
     assert_eq!(log.len(), 2);
-    for flag in
-        [&*format!("--resume {id}"), "--print", "--output-format stream-json", "--input-format stream-json"]
-    {
+    for flag in [
+        &*format!("--resume {id}"),
+        "--print",
+        "--output-format stream-json",
+        "--input-format stream-json",
+    ] {
         assert!(log[1].contains(flag), "{flag} in {}", log[1]);
     }
     // A second start finds everything as it was.
