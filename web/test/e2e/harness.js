@@ -13,6 +13,11 @@ const here = dirname(fileURLToPath(import.meta.url));
 const program = process.env.CONVOKE_BIN ?? join(here, "../../../target/debug/convoke");
 const browserPath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
+// A run that is broken off leaves no daemon behind.
+const running = new Set();
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
+process.once("exit", () => running.forEach((child) => child.kill("SIGKILL")));
+
 /** A home, a workspace with one project, and the daemon on them. */
 export class Daemon {
   constructor({ settings = "" } = {}) {
@@ -44,6 +49,9 @@ ${settings}`, { mode: 0o600 });
   /** Starts the daemon and waits until it says that it is ready. */
   async start({ listen = "127.0.0.1:0" } = {}) {
     this.process = spawn(program, ["serve", "--home", this.home, "--listen", listen], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = this.process;
+    running.add(child);
+    child.once("exit", () => running.delete(child));
     this.said = "";
     this.process.stderr.on("data", (text) => (this.said += text));
     for await (const text of createInterface(this.process.stdout)) {
