@@ -9,6 +9,7 @@ mod failure;
 mod gate;
 mod json;
 mod listen;
+mod log;
 mod markdown;
 mod mcp;
 mod metrics;

@@ -21,7 +21,7 @@ const LIMIT: u64 = 20;
 #[into_params(parameter_in = Query)]
 pub(super) struct What {
     /// Words that must all be there; `*` at the end of three letters or more stands for the rest of a word.
-    #[param(pattern = r"^\s*(\S+\s+){0,31}\S*\s*$")]
+    /// Words after the 32nd are left out.
     q: String,
     /// Only in this project: its id, or an unambiguous beginning of it.
     repo_id: Option<String>,
