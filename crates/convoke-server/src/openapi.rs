@@ -27,21 +27,45 @@ use crate::json;
 )]
 struct Document;
 
+/// The form of a team's name.
+const TEAM: &str = r#"{"pattern": "^[A-Za-z0-9-]+$"}"#;
+/// The form of a thread's name.
+const THREAD: &str = r#"{"pattern": "^[A-Za-z0-9_.-]{1,64}$"}"#;
+/// Words that say something.
+const WORDS: &str = r#"{"pattern": "\\S"}"#;
+/// How long to wait for a team.
+const TIMEOUT: &str = r#"{"minimum": -1, "maximum": 9007199254740991}"#;
+
 /// Limits that bodies have and their types do not tell.
-const LIMITS: [(&str, &str, &str); 13] = [
+const LIMITS: [(&str, &str, &str); 15] = [
     ("NewRepo", "path", r#"{"pattern": "^/"}"#),
     ("NewSession", "repoId", r#"{"minLength": 4}"#),
     ("NewSession", "agent", r#"{"pattern": "^[A-Za-z0-9_.-]+$"}"#),
-    ("Prompt", "text", r#"{"pattern": "\\S"}"#),
+    ("Prompt", "text", WORDS),
     ("SessionPatch", "title", r#"{"pattern": "\\S", "maxLength": 200}"#),
-    ("TeamQuestion", "question", r#"{"pattern": "\\S"}"#),
-    ("TeamQuestion", "fromTeam", r#"{"pattern": "^[A-Za-z0-9-]+$"}"#),
-    ("TeamQuestion", "timeout", r#"{"minimum": -1}"#),
-    ("TeamMessage", "message", r#"{"pattern": "\\S"}"#),
-    ("TeamMessage", "fromTeam", r#"{"pattern": "^[A-Za-z0-9-]+$"}"#),
-    ("TeamMessage", "timeout", r#"{"minimum": -1}"#),
-    ("TeamCancel", "fromTeam", r#"{"pattern": "^[A-Za-z0-9-]+$"}"#),
-    ("TeamCancel", "thread", r#"{"pattern": "^[A-Za-z0-9_.-]{1,64}$"}"#),
+    ("TeamQuestion", "question", WORDS),
+    ("TeamQuestion", "fromTeam", TEAM),
+    ("TeamQuestion", "thread", THREAD),
+    ("TeamQuestion", "timeout", TIMEOUT),
+    ("TeamMessage", "message", WORDS),
+    ("TeamMessage", "fromTeam", TEAM),
+    ("TeamMessage", "thread", THREAD),
+    ("TeamMessage", "timeout", TIMEOUT),
+    ("TeamCancel", "fromTeam", TEAM),
+    ("TeamCancel", "thread", THREAD),
+];
+
+/// Limits that parameters have below a path.
+const PARAMETERS: [(&str, &str, &str); 5] = [
+    ("/api/teams/", "team", TEAM),
+    ("/api/teams/", "from", TEAM),
+    ("/api/teams/", "to", TEAM),
+    ("/api/teams/", "thread", THREAD),
+    (
+        "/api/teams/sessions/",
+        "id",
+        r#"{"pattern": "^([1-9][0-9]{0,14}|[0-9a-f]{8}-[0-9a-f-]{0,27})$"}"#,
+    ),
 ];
 
 /// An answer has one of two forms, which its type does not tell.
@@ -107,19 +131,36 @@ pub(crate) fn show(document: Bytes) -> Response {
 fn complete(document: &mut Value) {
     for (schema, property, limits) in LIMITS {
         let place = format!("/components/schemas/{schema}/properties/{property}");
-        let limits: Map<String, Value> = serde_json::from_str(limits).unwrap_or_default();
-        if let Some(Value::Object(place)) = document.pointer_mut(&place) {
-            place.extend(limits);
-        }
+        limit(document.pointer_mut(&place), limits);
     }
     if let Some(answer) = document.pointer_mut("/components/schemas/Answer") {
         *answer = serde_json::from_str(ANSWER).unwrap_or_default();
     }
     link(document);
     let paths = document.get_mut("paths").and_then(Value::as_object_mut).into_iter().flatten();
-    for (_, path) in paths {
-        for (_, operation) in path.as_object_mut().into_iter().flatten() {
+    for (path, operations) in paths {
+        for (_, operation) in operations.as_object_mut().into_iter().flatten() {
+            limit_parameters(path, operation);
             add_problems(operation);
+        }
+    }
+}
+
+fn limit(schema: Option<&mut Value>, limits: &str) {
+    let limits: Map<String, Value> = serde_json::from_str(limits).unwrap_or_default();
+    if let Some(Value::Object(schema)) = schema {
+        schema.extend(limits);
+    }
+}
+
+fn limit_parameters(path: &str, operation: &mut Value) {
+    let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
+    for parameter in parameters.into_iter().flatten() {
+        let known = PARAMETERS.iter().filter(|(below, ..)| path.starts_with(below));
+        for (_, name, limits) in known {
+            if parameter.get("name").and_then(Value::as_str) == Some(*name) {
+                limit(parameter.get_mut("schema"), limits);
+            }
         }
     }
 }

@@ -216,3 +216,15 @@ fn requests_refuse_what_they_do_not_know() {
     unknown field `why`, expected `reason`
     ");
 }
+
+#[test]
+fn t11_a_time_to_wait_is_a_whole_number_however_it_is_written() {
+    let wait = |timeout: Value| json!({"question": "q", "timeout": timeout});
+    for (written, read) in [(json!(5), 5), (json!(5.0), 5), (json!(-1), -1), (json!(2e3), 2000)] {
+        let question: TeamQuestion = serde_json::from_value(wait(written)).unwrap();
+        assert_eq!(question.timeout, Some(read));
+    }
+    let question: TeamQuestion = serde_json::from_value(wait(Value::Null)).unwrap();
+    assert_eq!(question.timeout, None);
+    assert!(refusal::<TeamQuestion>(wait(json!(0.5))).contains("0.5 is not a whole number"));
+}

@@ -79,17 +79,18 @@ pub(super) async fn list(
     State(app): Daemon,
     Query(which): Query<Which>,
 ) -> Result<Response, Failure> {
-    let from = match (which.from.as_deref(), which.external) {
-        (Some(_), Some(true)) => {
-            return Err(Failure::invalid("from and external exclude each other"));
-        }
-        (Some(from), Some(false) | None) => PairAsker::Team(named(from)?),
+    let from = which.from.as_deref().map(named).transpose()?;
+    let to = which.to.as_deref().map(named).transpose()?;
+    let from = match (from, which.external) {
+        // Nobody is both.
+        (Some(_), Some(true)) => return Ok(json::ok(&TeamSessions { sessions: Vec::new() })),
+        (Some(from), Some(false) | None) => PairAsker::Team(from),
         (None, Some(true)) => PairAsker::External,
         (None, Some(false) | None) => PairAsker::Any,
     };
     let filter = PairFilter {
         from,
-        to: which.to.as_deref().map(named).transpose()?,
+        to,
         status: which.status,
         created_after: which.created_after,
         used_after: which.used_after,
