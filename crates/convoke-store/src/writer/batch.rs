@@ -101,14 +101,28 @@ impl Batch {
     }
 
     /// Makes every change that can be made, in as few commits as possible, and answers every caller.
+    ///
+    /// What fails beside others is tried again after them, alone: the reason may be one of the others, and nobody is
+    /// told of what is not committed yet.
     pub(super) fn carry_out(&mut self, db: &mut Connection, pace: &mut Pace) {
+        let mut aside = Vec::new();
         while !self.jobs.is_empty() {
+            let is_alone = self.jobs.len() == 1;
             match attempt(db, &mut self.jobs, pace) {
                 Ok(()) => self.answer_all(),
                 Err(Setback::Beginning(error)) => self.fail_all(&error),
-                Err(Setback::Members(failed)) => self.answer_failed(&failed),
+                Err(Setback::Members(_)) if is_alone => self.answer_all(),
+                Err(Setback::Members(failed)) => aside.extend(self.take(&failed)),
                 Err(Setback::Ending(error)) => self.carry_out_one_by_one(db, pace, error),
             }
+        }
+        self.carry_out_each(aside, db, pace);
+    }
+
+    fn carry_out_each(&mut self, jobs: Vec<Box<dyn Job>>, db: &mut Connection, pace: &mut Pace) {
+        for job in jobs {
+            self.jobs.push(job);
+            self.carry_out(db, pace);
         }
     }
 
@@ -130,13 +144,9 @@ impl Batch {
         }
     }
 
-    fn answer_failed(&mut self, failed: &[usize]) {
+    fn take(&mut self, places: &[usize]) -> impl Iterator<Item = Box<dyn Job>> {
         let mut place = 0..;
-        let failed =
-            self.jobs.extract_if(.., |_| place.next().is_some_and(|at| failed.contains(&at)));
-        for job in failed {
-            job.answer(&self.path);
-        }
+        self.jobs.extract_if(.., move |_| place.next().is_some_and(|at| places.contains(&at)))
     }
 
     fn carry_out_one_by_one(
@@ -149,10 +159,7 @@ impl Batch {
             Ok([only]) => only.fail(Fault::Sql(error).at(&self.path)),
             Err(several) => {
                 tracing::warn!(path = %self.path.display(), %error, "a batch of changes failed");
-                for job in several {
-                    self.jobs.push(job);
-                    self.carry_out(db, pace);
-                }
+                self.carry_out_each(several, db, pace);
             }
         }
     }

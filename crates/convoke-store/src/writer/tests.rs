@@ -59,10 +59,10 @@ fn notes(place: &Place) -> Vec<String> {
 }
 
 /// Holds the writer until all of these wait for it, so that they come to it as one batch.
-async fn make_together<C: Change>(
+async fn queue_together<C: Change>(
     writer: &Writer,
     changes: impl IntoIterator<Item = C>,
-) -> Vec<Result<C::Outcome>> {
+) -> Vec<impl Future<Output = Result<C::Outcome>>> {
     let (started, has_started) = mpsc::channel();
     let (release, released) = mpsc::channel::<()>();
     let ends = Mutex::new((started, released));
@@ -82,8 +82,15 @@ async fn make_together<C: Change>(
     }
     drop(release);
     holding.await.ok();
+    queued
+}
+
+async fn make_together<C: Change>(
+    writer: &Writer,
+    changes: impl IntoIterator<Item = C>,
+) -> Vec<Result<C::Outcome>> {
     let mut outcomes = Vec::new();
-    for change in queued {
+    for change in queue_together(writer, changes).await {
         outcomes.push(change.await);
     }
     outcomes
@@ -99,6 +106,15 @@ async fn queue<C: Change>(writer: &Writer, change: C) -> impl Future<Output = Re
             Poll::Pending => making.await,
         }
     }
+}
+
+#[tokio::test]
+async fn whoever_is_refused_because_of_another_change_finds_it_committed() {
+    let (_folder, place, writer) = start(WAL_BYTES_MAX);
+    let same = (0..2).map(|_| note("same".to_owned()));
+    let refused = queue_together(&writer, same).await.pop().unwrap();
+    refused.await.unwrap_err();
+    assert_eq!(notes(&place), ["same"]);
 }
 
 #[tokio::test]
