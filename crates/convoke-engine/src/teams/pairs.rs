@@ -11,6 +11,7 @@ use convoke_core::session::Command;
 use convoke_core::team::{Pair, PairStatus};
 use convoke_store::{PairChange, PairFilter, PairId, PairStats, StoredPair, Window};
 
+use super::thread::checked_thread;
 use crate::engine::{Engine, Shared};
 use crate::error::{Error, Kind, Result};
 use crate::session::{self, Request};
@@ -105,6 +106,7 @@ impl Engine {
         if let Some(found) = cache.pairs.get(pair).await {
             return Ok(Some(found));
         }
+        checked_thread(pair.thread.as_deref())?;
         // Nobody moves the pair between the look and the note of it.
         let _passage = cache.pass(pair).await?;
         let found = self.shared.store.pair_between(pair).await?;
