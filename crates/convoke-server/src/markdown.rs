@@ -18,16 +18,13 @@ mod writer;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use blocks::{Block, Definitions, Rendered, Shape};
-use highlight::Brush;
 
 pub(crate) use background::Renderer;
-pub(crate) use highlight::Highlighter;
 pub(crate) use stream::{Stream, Tail};
 
 /// Renders a whole text.
-pub(crate) fn render(text: &str, highlighter: &Highlighter) -> String {
-    let brush = Brush::new(highlighter);
-    guarded(text, || blocks::render(text, &Definitions::default(), brush)).html
+pub(crate) fn render(text: &str) -> String {
+    guarded(text, || blocks::render(text, &Definitions::default())).html
 }
 
 /// Renders, or shows the text as it is when that fails: one odd message must not take a conversation with it.

@@ -131,7 +131,9 @@ pub(crate) fn show(document: Bytes) -> Response {
 fn complete(document: &mut Value) {
     for (schema, property, limits) in LIMITS {
         let place = format!("/components/schemas/{schema}/properties/{property}");
-        limit(document.pointer_mut(&place), limits);
+        if let Some(schema) = document.pointer_mut(&place) {
+            limit(schema, limits);
+        }
     }
     if let Some(answer) = document.pointer_mut("/components/schemas/Answer") {
         *answer = serde_json::from_str(ANSWER).unwrap_or_default();
@@ -146,9 +148,9 @@ fn complete(document: &mut Value) {
     }
 }
 
-fn limit(schema: Option<&mut Value>, limits: &str) {
+fn limit(schema: &mut Value, limits: &str) {
     let limits: Map<String, Value> = serde_json::from_str(limits).unwrap_or_default();
-    if let Some(Value::Object(schema)) = schema {
+    if let Value::Object(schema) = schema {
         schema.extend(limits);
     }
 }
@@ -158,8 +160,10 @@ fn limit_parameters(path: &str, operation: &mut Value) {
     for parameter in parameters.into_iter().flatten() {
         let known = PARAMETERS.iter().filter(|(below, ..)| path.starts_with(below));
         for (_, name, limits) in known {
-            if parameter.get("name").and_then(Value::as_str) == Some(*name) {
-                limit(parameter.get_mut("schema"), limits);
+            if parameter.get("name").and_then(Value::as_str) == Some(*name)
+                && let Some(schema) = parameter.get_mut("schema")
+            {
+                limit(schema, limits);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Rendering beside the threads that serve, so that no answer waits for somebody else's colours.
+//! Rendering beside the threads that serve, so that no answer waits for somebody else's long text.
 
 use std::future::pending;
 use std::panic::resume_unwind;
@@ -7,59 +7,53 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use super::{Highlighter, Stream, Tail, render};
+use super::{Stream, Tail, render};
 
 /// Texts that are rendered at the same time; the next one waits. More would take the processors from the agents.
 const AT_ONCE: usize = 2;
 
-/// Longest text without code that is rendered where it is asked for: it takes less time than handing it over.
+/// Longest text that is rendered where it is asked for: it takes less time than handing it over.
 const LIGHT_MAX: usize = 16 * 1024;
 
-/// Renders texts for whoever asks; clones share grammars and what has been painted.
+/// Renders texts for whoever asks; clones share their places.
 #[derive(Debug, Clone)]
 pub(crate) struct Renderer {
-    highlighter: Arc<Highlighter>,
     places: Arc<Semaphore>,
 }
 
 impl Renderer {
-    /// A renderer that has not read any grammar yet.
+    /// A renderer with all its places free.
     pub(crate) fn new() -> Self {
-        let highlighter = Arc::new(Highlighter::new());
-        Self { highlighter, places: Arc::new(Semaphore::new(AT_ONCE)) }
+        Self { places: Arc::new(Semaphore::new(AT_ONCE)) }
     }
 
     /// Renders a whole text.
     pub(crate) async fn render(&self, text: String) -> String {
         if is_light(&text) {
-            return render(&text, &self.highlighter);
+            return render(&text);
         }
-        self.beside(move |highlighter| render(&text, highlighter)).await
+        self.beside(move || render(&text)).await
     }
 
     /// Renders what may have changed in a text that grows, and gives the stream back.
     pub(crate) async fn tail(&self, mut stream: Stream) -> (Stream, Tail) {
         if is_light(stream.open_text()) {
-            let tail = stream.render(&self.highlighter);
+            let tail = stream.render();
             return (stream, tail);
         }
-        self.beside(move |highlighter| {
-            let tail = stream.render(highlighter);
+        self.beside(move || {
+            let tail = stream.render();
             (stream, tail)
         })
         .await
     }
 
-    async fn beside<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Highlighter) -> T + Send + 'static,
-    ) -> T {
+    async fn beside<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
         let place = self.places.clone().acquire_owned().await;
-        let highlighter = self.highlighter.clone();
         let done = spawn_blocking(move || {
             // The place is taken until the work is done, even when nobody waits for it any more.
             let _place = place;
-            work(&highlighter)
+            work()
         });
         match done.await.map_err(tokio::task::JoinError::try_into_panic) {
             Ok(done) => done,
@@ -76,9 +70,8 @@ impl Default for Renderer {
     }
 }
 
-/// Whether nothing in a text can take long. Code without fences has no language, and so no colours.
 fn is_light(text: &str) -> bool {
-    text.len() <= LIGHT_MAX && !text.contains("```") && !text.contains("~~~")
+    text.len() <= LIGHT_MAX
 }
 
 #[cfg(test)]
@@ -86,12 +79,12 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn light_words_and_code_come_out_as_if_rendered_on_the_spot() {
-        let (renderer, highlighter) = (Renderer::new(), Highlighter::new());
+    async fn short_and_long_texts_come_out_as_if_rendered_on_the_spot() {
+        let renderer = Renderer::new();
         for text in
             ["*words*".to_owned(), "```json\n{\"a\": 1}\n```".to_owned(), "a\n\n".repeat(9000)]
         {
-            assert_eq!(renderer.render(text.clone()).await, render(&text, &highlighter));
+            assert_eq!(renderer.render(text.clone()).await, render(&text));
         }
     }
 
@@ -113,16 +106,16 @@ mod tests {
     async fn whoever_stops_waiting_leaves_no_place_taken() {
         let renderer = Renderer::new();
         for _ in 0..3 * AT_ONCE {
-            let waiting = renderer.beside(|_| ());
+            let waiting = renderer.beside(|| ());
             drop(waiting);
-            let started = renderer.beside(|_| ());
+            let started = renderer.beside(|| ());
             tokio::select! {
                 biased;
                 () = started => {}
                 () = std::future::ready(()) => {}
             }
         }
-        renderer.beside(|_| ()).await;
-        assert_eq!(renderer.beside(|_| 5).await, 5);
+        renderer.beside(|| ()).await;
+        assert_eq!(renderer.beside(|| 5).await, 5);
     }
 }

@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use pulldown_cmark::{BrokenLink, CodeBlockKind, CowStr, Event, Options, Parser, Tag};
 
-use super::highlight::Brush;
 use super::writer::Writer;
 
 /// Where the words in brackets lead that earlier parts of a text have defined: `[words]: address "title"`.
@@ -57,7 +56,7 @@ impl Definitions {
 }
 
 /// Renders a text whose earlier parts made these definitions.
-pub(super) fn render(text: &str, earlier: &Definitions, brush: Brush<'_>) -> Rendered {
+pub(super) fn render(text: &str, earlier: &Definitions) -> Rendered {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let find = |link: BrokenLink<'_>| earlier.find(&link.reference);
@@ -68,7 +67,7 @@ pub(super) fn render(text: &str, earlier: &Definitions, brush: Brush<'_>) -> Ren
         (definition.span.start, (words.to_owned(), definition.dest.to_string(), title))
     });
     let defined = defined.collect();
-    let mut writer = Writer::new(text, brush);
+    let mut writer = Writer::new(text);
     let mut blocks = Vec::new();
     let mut depth = 0_usize;
     for (event, range) in &mut events {
@@ -85,7 +84,7 @@ pub(super) fn render(text: &str, earlier: &Definitions, brush: Brush<'_>) -> Ren
             debug_assert!(matches!(event, Event::Rule), "{event:?} stands in no block");
             blocks.push(Block { range: range.clone(), shape: Shape::Firm });
         }
-        writer.write(event, &range);
+        writer.write(event);
     }
     Rendered { html: writer.finish(), blocks, defined }
 }

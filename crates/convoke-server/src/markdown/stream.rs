@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::blocks::{self, Block, Definitions, Rendered, Shape};
-use super::highlight::{Brush, Highlighter, Unfinished};
 
 /// A text that grows, and what of it needs to be rendered again.
 #[derive(Debug, Default)]
@@ -14,8 +13,6 @@ pub(crate) struct Stream {
     /// Elements before that.
     settled: usize,
     definitions: Definitions,
-    /// The code at the end, highlighted as far as it was known.
-    unfinished: Unfinished,
     /// Bytes of the last tail.
     tail_bytes: usize,
 }
@@ -61,12 +58,11 @@ impl Stream {
     }
 
     /// Renders what may have changed since the last call.
-    pub(crate) fn render(&mut self, highlighter: &Highlighter) -> Tail {
+    pub(crate) fn render(&mut self) -> Tail {
         let from = self.settled;
         let text = self.text.get(self.open..).unwrap_or_default();
-        let brush = Brush::for_stream(highlighter, &mut self.unfinished);
         let Rendered { html, blocks, defined } =
-            super::guarded(text, || blocks::render(text, &self.definitions, brush));
+            super::guarded(text, || blocks::render(text, &self.definitions));
         if let Some(next) = settle(text, &blocks) {
             self.settled += blocks.len() - 1;
             self.open += next;

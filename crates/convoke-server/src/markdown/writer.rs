@@ -7,17 +7,13 @@ use std::ops::Range;
 use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Tag};
 
 use super::escape::{push_address, push_text};
-use super::highlight::{Brush, Place};
-use super::{language, link};
+use super::{highlight, language, link};
 
 /// Elements inside of each other; deeper ones are left out and their text stays. Browsers give up at 512.
 const DEPTH_MAX: usize = 100;
 
 /// Writes one text.
-pub(super) struct Writer<'a> {
-    brush: Brush<'a>,
-    /// Bytes of the text, to know what stands at its end.
-    text_bytes: usize,
+pub(super) struct Writer {
     html: String,
     open: Vec<Open>,
     /// Text that may go on in the next event.
@@ -49,11 +45,9 @@ struct Table {
     cell: Option<&'static str>,
 }
 
-impl<'a> Writer<'a> {
-    pub(super) fn new(text: &str, brush: Brush<'a>) -> Self {
+impl Writer {
+    pub(super) fn new(text: &str) -> Self {
         Self {
-            brush,
-            text_bytes: text.len(),
             html: String::with_capacity(text.len() + text.len() / 2),
             open: Vec::new(),
             pending: String::new(),
@@ -68,14 +62,14 @@ impl<'a> Writer<'a> {
         self.html
     }
 
-    /// Writes an event that stands at `range` of the text.
-    pub(super) fn write(&mut self, event: Event<'_>, range: &Range<usize>) {
+    /// Writes an event.
+    pub(super) fn write(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => {
                 self.flush();
                 self.start(tag);
             }
-            Event::End(_) => self.end(range),
+            Event::End(_) => self.end(),
             Event::Text(text) => self.pending.push_str(&text),
             Event::Code(code) => {
                 self.flush();
@@ -160,9 +154,9 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn end(&mut self, range: &Range<usize>) {
+    fn end(&mut self) {
         match self.open.pop() {
-            Some(Open::Code(language)) => self.code(language.as_deref(), range),
+            Some(Open::Code(language)) => self.code(language.as_deref()),
             Some(Open::Html) => {
                 let html = std::mem::take(&mut self.pending);
                 self.lines(html.trim_end());
@@ -247,7 +241,7 @@ impl<'a> Writer<'a> {
         self.pending.push(' ');
     }
 
-    fn code(&mut self, language: Option<&str>, range: &Range<usize>) {
+    fn code(&mut self, language: Option<&str>) {
         let code = std::mem::take(&mut self.pending);
         self.html.push_str("<pre><code");
         if let Some(language) = language {
@@ -257,11 +251,7 @@ impl<'a> Writer<'a> {
         }
         self.html.push('>');
         match language {
-            Some(language) => {
-                let is_last = range.end >= self.text_bytes;
-                let place = if is_last { Place::Last } else { Place::Earlier };
-                self.brush.paint(&mut self.html, language, &code, place);
-            }
+            Some(language) => highlight::paint(&mut self.html, language, &code),
             None => push_text(&mut self.html, &code),
         }
         self.html.push_str("</code></pre>");

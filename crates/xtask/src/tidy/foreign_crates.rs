@@ -7,7 +7,7 @@ use crate::manifest::{self, Dependency, DependencyKind, Manifest};
 use crate::tree::Tree;
 
 /// Who may depend on which foreign crate; what is not listed is open to all but the core.
-const BORDERS: [(&str, &[&str]); 25] = [
+const BORDERS: [(&str, &[&str]); 23] = [
     ("agent-client-protocol", &["convoke-agents"]),
     ("anyhow", &["convoke", "xtask"]),
     ("axum", &["convoke-server"]),
@@ -26,11 +26,9 @@ const BORDERS: [(&str, &[&str]); 25] = [
     ("rmcp", &["convoke", "convoke-server"]),
     ("rusqlite", &["convoke-store"]),
     ("rust-embed", &["convoke-server"]),
-    ("syntect", &["convoke-server"]),
     ("tokio-tungstenite", &["convoke-api", "convoke-server"]),
     ("tower", &["convoke-server"]),
     ("tower-http", &["convoke-server"]),
-    ("two-face", &["convoke-server"]),
     ("utoipa", &["convoke-api", "convoke-server"]),
     ("utoipa-axum", &["convoke-server"]),
 ];

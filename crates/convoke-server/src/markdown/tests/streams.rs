@@ -3,7 +3,6 @@
 use proptest::prelude::*;
 
 use super::super::{Stream, Tail, render};
-use super::HIGHLIGHTER;
 use super::oracle::elements;
 use super::pieces;
 
@@ -25,13 +24,8 @@ fn streamed<S: AsRef<str>>(pushes: &[S]) -> String {
     let (mut stream, mut page) = (Stream::new(), Page::default());
     for push in pushes {
         stream.push(push.as_ref());
-        page.show(&stream.render(&HIGHLIGHTER));
-        assert_eq!(
-            page.elements.concat(),
-            render(stream.text(), &HIGHLIGHTER),
-            "{:?}",
-            stream.text()
-        );
+        page.show(&stream.render());
+        assert_eq!(page.elements.concat(), render(stream.text()), "{:?}", stream.text());
     }
     page.elements.concat()
 }
@@ -105,7 +99,7 @@ fn only_the_last_block_is_rendered_again() {
         "end",
     ] {
         stream.push(push);
-        let Tail { from, html } = stream.render(&HIGHLIGHTER);
+        let Tail { from, html } = stream.render();
         told.push(format!(
             "{from} {}",
             elements(&html).iter().map(|it| &it[1..3]).collect::<Vec<_>>().join(" ")
@@ -136,23 +130,23 @@ fn a_link_that_is_defined_later_is_mended_by_the_whole() {
     let mut page = Page::default();
     for push in ["[a]\n\nb\n\nc\n", "\n[a]: http://d\n"] {
         stream.push(push);
-        page.show(&stream.render(&HIGHLIGHTER));
+        page.show(&stream.render());
     }
     assert_eq!(page.elements.concat(), "<p>[a]</p><p>b</p><p>c</p>");
-    assert!(render(stream.text(), &HIGHLIGHTER).starts_with("<p><a href=\"http://d\""));
+    assert!(render(stream.text()).starts_with("<p><a href=\"http://d\""));
 }
 
 #[test]
-fn long_code_is_painted_once_while_it_comes() {
+fn long_code_is_told_at_a_longer_pace() {
     let line = "    let value = compute(\"text\", 12345).unwrap(); // and so on\n";
     let mut stream = Stream::new();
     stream.push("```rust\n");
     let (mut last, mut longest_pause) = (None, stream.pause());
     for _ in 0..200 {
         stream.push(line);
-        last = Some(stream.render(&HIGHLIGHTER));
+        last = Some(stream.render());
         longest_pause = longest_pause.max(stream.pause());
     }
-    assert!(last.unwrap().html == render(stream.text(), &HIGHLIGHTER), "they differ");
+    assert!(last.unwrap().html == render(stream.text()), "they differ");
     assert!(longest_pause > std::time::Duration::from_millis(40));
 }
