@@ -477,3 +477,29 @@ type TeamAnalytics = {
   since: string; sessions: TeamSession[]; activity: TeamActivity[]; usage: TeamUsage[];
   stats: { total: number; active: number; compactPending: number; archived: number; totalMessages: number };
 };
+
+type TimeBar = { start: number; prompts: number; failures: number; compactions: number };
+type Matrix = { askers: (string | null)[]; answerers: string[]; rows: number[][]; most: number };
+type Figures = {
+  /** Who asks, in words. */
+  asker(team: string | null): string;
+  pairName(pair: { fromTeam: string | null; toTeam: string; thread: string | null }): string;
+  sum<What extends string>(all: Record<What, number>[], what: What): number;
+  /** Who asks whom how much. */
+  matrix(activity: TeamActivity[], teams: string[]): Matrix;
+  /** What was said in every stretch, also in those without a word. */
+  timeline(activity: TeamActivity[], since: string, stretch: "hour" | "day", now: number): TimeBar[];
+  /** The pairs that asked most. */
+  busiest(activity: TeamActivity[], count: number): [string, number][];
+  /** How long a conversation has lasted so far. */
+  life(session: TeamSession): number;
+  /** How many conversations lasted how long. */
+  lives(sessions: TeamSession[]): [string, number][];
+  /** Everything that was spent. */
+  spent(usage: TeamUsage[]): { input: number; output: number; money: Record<string, number> };
+};
+type Charts = {
+  matrix(askers: string[], matrix: Matrix): HTMLElement;
+  time(bars: TimeBar[], when: (start: number) => string): HTMLElement;
+  bars(rows: [string, number][], label: string): HTMLElement;
+};

@@ -1,11 +1,9 @@
 // The page for everybody: screen readers, keyboards, small screens, both themes, many sessions.
 
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { after, afterEach, before, test } from "node:test";
+import { findings } from "./judges.js";
 import { chat, Daemon, idle, openBrowser, openPage, openSession, say, until } from "./harness.js";
-
-const axePath = createRequire(import.meta.url).resolve("axe-core");
 
 let browser;
 let daemon;
@@ -15,24 +13,6 @@ afterEach(async () => {
   await daemon?.remove();
   daemon = null;
 });
-
-/** What axe finds, one line a finding; `where` says at which moment. */
-async function findings(page, where) {
-  const found = [];
-  for (const frame of page.frames()) {
-    if (!(await frame.evaluate(() => "axe" in window))) await frame.evaluate(await readAxe());
-    // Frames are looked at one by one; the page's policy keeps axe from talking between them.
-    const { violations } = await frame.evaluate(() => window.axe.run(document, { iframes: false, resultTypes: ["violations"] }));
-    found.push(...violations.flatMap(({ id, nodes }) => nodes.map((node) => `${where}: ${id}: ${node.html.slice(0, 160)} ${node.any.map((check) => check.message).join("; ").slice(0, 200)}`)));
-  }
-  return found;
-}
-
-let axe;
-async function readAxe() {
-  axe ??= (await import("node:fs")).readFileSync(axePath, "utf8");
-  return axe;
-}
 
 /** A conversation with some of everything. */
 async function furnished(options) {
@@ -81,6 +61,18 @@ for (const colorScheme of ["light", "dark"]) {
     await page.keyboard.press("Escape");
     await page.keyboard.press("Alt+w");
     found.push(...(await findings(page, "welcome")));
+    const address = await page.locator(".session a").getAttribute("href");
+    await page.goto(daemon.origin + address);
+    await page.locator("convoke-permission").waitFor();
+    await page.getByRole("button", { name: "Session menu" }).click();
+    found.push(...(await findings(page, "session as a page")));
+    await page.goto(`${daemon.origin}/s/nowhere`);
+    await page.getByRole("heading").waitFor();
+    found.push(...(await findings(page, "no such session")));
+    const stranger = await browser.newPage({ colorScheme });
+    await stranger.goto(daemon.origin);
+    found.push(...(await findings(stranger, "not signed in")));
+    await stranger.close();
     assert.deepEqual(found, []);
     assert.deepEqual(page.problems, []);
   });

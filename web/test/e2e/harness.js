@@ -47,8 +47,8 @@ ${settings}`, { mode: 0o600 });
   }
 
   /** Starts the daemon and waits until it says that it is ready. */
-  async start({ listen = "127.0.0.1:0" } = {}) {
-    this.process = spawn(program, ["serve", "--home", this.home, "--listen", listen], { stdio: ["ignore", "pipe", "pipe"] });
+  async start({ listen = "127.0.0.1:0", env = {} } = {}) {
+    this.process = spawn(program, ["serve", "--home", this.home, "--listen", listen], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
     const child = this.process;
     running.add(child);
     child.once("exit", () => running.delete(child));

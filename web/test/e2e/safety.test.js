@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
+import { ATTACK, attackless } from "./judges.js";
 import { chat, Daemon, idle, openBrowser, openPage, openSession, say, until } from "./harness.js";
 
 let browser;
@@ -14,31 +15,6 @@ afterEach(async () => {
   await daemon?.remove();
   daemon = null;
 });
-
-/** Every attempt sets `pwned`, or leaves an element that no page of ours has. */
-const ATTEMPTS = [
-  `<img src=x onerror="top.pwned=1;parent.pwned=1;pwned=1">`,
-  `<script>top.pwned=1</script>`,
-  `<svg onload="top.pwned=1"><animate onbegin="top.pwned=1" attributeName=x></svg>`,
-  `<iframe src="javascript:top.pwned=1"></iframe>`,
-  `<a href="javascript:top.pwned=1">click</a>`,
-  `<style>*{display:none}</style>`,
-];
-const ATTACK = ATTEMPTS.join("");
-
-/** What no text may bring onto the page. */
-async function intruders(page) {
-  const found = [];
-  for (const frame of page.frames()) {
-    found.push(...(await frame.evaluate(() => {
-      const all = [...document.querySelectorAll("body script, body style, [onerror], [onload], [onbegin], a[href^='javascript:'], object, embed, form[action], iframe")];
-      const foreign = all.filter((element) => !element.matches(".panel > iframe"));
-      const images = [...document.querySelectorAll("img")].filter((image) => !image.src.endsWith("/assets/icon.svg"));
-      return [...foreign, ...images].map((element) => element.outerHTML).concat(window.pwned ? ["pwned"] : []);
-    })));
-  }
-  return found;
-}
 
 test("nothing that an agent or a person writes becomes markup", async () => {
   daemon = await new Daemon().start();
@@ -93,18 +69,18 @@ test("nothing that an agent or a person writes becomes markup", async () => {
   await page.keyboard.press("Enter");
   await page.keyboard.press("Alt+n");
   await page.getByRole("dialog", { name: "New session" }).getByText("Scripted <b>Agent</b>").waitFor();
-  assert.deepEqual(await intruders(page), []);
+  assert.deepEqual(await attackless(page), []);
   await page.keyboard.press("Escape");
   await page.keyboard.press("Alt+w");
   await page.locator(".session").hover();
   await page.locator(".session .row-actions button").last().click();
   await page.locator(".toast").waitFor();
-  assert.deepEqual(await intruders(page), []);
+  assert.deepEqual(await attackless(page), []);
   await page.getByRole("button", { name: "Undo" }).click();
   await page.locator(".session a").click();
   await chat(page).locator(".assistant").first().waitFor();
   await chat(page).locator(".assistant a").first().waitFor({ state: "attached" }).catch(() => {});
-  assert.deepEqual(await intruders(page), []);
+  assert.deepEqual(await attackless(page), []);
   assert.deepEqual(page.problems.filter((problem) => !/Content Security Policy/.test(problem)), []);
   assert.deepEqual(page.problems, [], "not even the policy of the page had anything to do");
 });

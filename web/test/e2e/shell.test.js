@@ -1,8 +1,10 @@
 // The shell: projects, sessions and tabs, as a person uses them.
 
 import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
-import { chat, Daemon, openBrowser, openPage, openSession, say, until } from "./harness.js";
+import { chat, Daemon, idle, openBrowser, openPage, openSession, say, until } from "./harness.js";
 
 let browser;
 let daemon;
@@ -51,6 +53,8 @@ test("w6 a first visit leads from an empty page to a first answer", async () => 
   const missing = agents.findIndex(([tag]) => tag === "DIV");
   assert.ok(agents.slice(missing).every(([tag]) => tag === "DIV"), "what is missing comes last");
   assert.ok((await dialog.locator(".missing code").count()) > 0);
+  const badges = await dialog.locator(".badge").allTextContents();
+  assert.deepEqual(["CC", "CX"].filter((badge) => !badges.includes(badge)), []);
   await dialog.getByRole("button", { name: "Cancel" }).click();
   assert.equal(await page.locator(".session").count(), 0);
 
@@ -220,5 +224,66 @@ test("the sidebar keeps its width and the page its theme", async () => {
   assert.equal(await page.locator("#side").isVisible(), false);
   await page.keyboard.press("Alt+b");
   assert.equal(await page.locator("#side").isVisible(), true);
+  assert.deepEqual(page.problems, []);
+});
+
+test("w4 w2 a session moves up when something is said in it, and not when it is opened", async () => {
+  const page = await workbench("one", "another");
+  const order = () => page.locator(".session .title").allTextContents();
+  const active = async () => (await daemon.api("GET", "/sessions")).sessions.map(({ title, lastActiveAt }) => [title, lastActiveAt]).sort().join();
+  await until(page, "both are idle", async () => (await page.locator(".session [data-activity=running]").count()) === 0);
+  const [newer, older] = await order();
+  const before = await active();
+  const conversation = await openSession(page, older);
+  await conversation.getByText(`You said: ${older}`).waitFor();
+  assert.equal(await active(), before);
+  assert.deepEqual(await order(), [newer, older]);
+  await say(conversation, "and now?");
+  await until(page, "it is on top", async () => (await order())[0] === older);
+  await idle(conversation);
+  assert.notEqual(await active(), before);
+});
+
+test("w8 sessions that were made elsewhere do not appear by themselves", async () => {
+  daemon = new Daemon();
+  // What Claude Code keeps of a conversation that somebody had with it in a terminal, in this very project.
+  const own = join(daemon.folder, ".claude", "projects", daemon.project.replace(/[^A-Za-z0-9]/g, "-"));
+  mkdirSync(own, { recursive: true });
+  const line = { type: "user", sessionId: "0b6f3b8e-5b0c-4a52-9d53-0f4f6c1d2e3a", cwd: daemon.project, message: { role: "user", content: "from elsewhere" } };
+  writeFileSync(join(own, `${line.sessionId}.jsonl`), `${JSON.stringify(line)}\n`);
+  await daemon.start({ env: { HOME: daemon.folder } });
+  await daemon.createSession(await daemon.addProject(), "scripted");
+  const page = await openPage(browser, daemon);
+  const conversation = await openSession(page, "New Session");
+  await say(conversation, "say mine");
+  await idle(conversation);
+  await page.reload();
+  await page.locator(".session a", { hasText: "say mine" }).waitFor();
+  assert.equal(await page.locator(".session").count(), 1);
+  assert.equal((await daemon.api("GET", "/sessions")).total, 1);
+});
+
+test("w10 w2 sessions are listed and read with every agent down", async () => {
+  daemon = await new Daemon().start();
+  const repo = await daemon.addProject();
+  const { id } = await daemon.createSession(repo, "scripted");
+  await daemon.api("POST", `/sessions/${id}/prompt`, { text: "say kept words" });
+  const asked = await openPage(browser, daemon, { path: `/s/${id}` });
+  await asked.locator(".assistant", { hasText: "kept words" }).waitFor();
+  await idle(asked);
+  await asked.close();
+  await daemon.stop();
+  const config = join(daemon.home, "config.toml");
+  writeFileSync(config, readFileSync(config, "utf8").replace(/command = .*/, 'command = "/nowhere/agent"'));
+  await daemon.start({ env: { PATH: "/nowhere" } });
+  const page = await openPage(browser, daemon);
+  const conversation = await openSession(page, "say kept words");
+  await conversation.locator(".assistant", { hasText: "kept words" }).waitFor();
+  // One can still archive, and only what needs the agent fails, in words.
+  await say(conversation, "say more");
+  await conversation.locator(".notice.grave").first().waitFor();
+  await page.locator(".session", { hasText: "kept words" }).hover();
+  await page.getByRole("button", { name: "Archive say kept words" }).click();
+  await until(page, "it is archived", async () => (await page.locator(".session").count()) === 0);
   assert.deepEqual(page.problems, []);
 });
