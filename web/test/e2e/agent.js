@@ -3,7 +3,7 @@
 // `say TEXT` answers with TEXT (`\n` is a line break) · `gate` says one half, waits for the file `gate` in the
 // workspace, and says the other · `tool JSON` calls a tool with these fields · `permit TITLE` asks for permission ·
 // `flood N` says N short things, each an entry of its own · `plan TEXT` makes a plan with that step ·
-// `wait` does nothing until it is stopped
+// `wait` does nothing until it is stopped · `clock N` says N times what time it is
 
 import { randomUUID } from "node:crypto";
 import { existsSync, watch } from "node:fs";
@@ -59,6 +59,12 @@ const deeds = {
     for (let number = 1; number <= Number(rest); number += 1) {
       const call = { toolCallId: `flood-${number}`, title: `Step ${number}`, kind: "read", rawInput: { number } };
       update(id, { sessionUpdate: "tool_call", status: "completed", ...call });
+    }
+  },
+  clock: async (id, rest) => {
+    for (let number = 0; number < Number(rest); number += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      await deeds.say(id, `@${(performance.timeOrigin + performance.now()).toFixed(3)}; `);
     }
   },
   wait: (id, rest, session) => new Promise((resolve) => (session.stop = resolve)),

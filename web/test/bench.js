@@ -1,0 +1,149 @@
+// How fast the page is, in a real browser: one row of JSON a line, as `cargo xtask bench` takes them.
+//
+// Every figure is a median beside a reference of the same run; `--quick` only shows that this works.
+
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { Daemon, openBrowser, openPage, say, until } from "./e2e/harness.js";
+
+const isQuick = process.argv.includes("--quick");
+const [ROUNDS, CHUNKS, TURNS] = isQuick ? [3, 10, 4] : [15, 100, 1000];
+/** Messages that a turn of the long session leaves: the prompt, what the agent did, and its end. */
+const TURN = 100;
+
+const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
+function row(name, ms, [reference, bare], goal) {
+  console.log(JSON.stringify({ name, unit: "s", figure: median(ms) / 1000, reference: { name: reference, figure: median(bare) / 1000 }, goal: { atMost: goal / 1000 } }));
+}
+
+/** Runs in the page before its own scripts: when an entry of a conversation was first painted, and how long frames take. */
+function watch() {
+  const afterPaint = (action) => requestAnimationFrame(() => setTimeout(() => action(performance.timeOrigin + performance.now())));
+  window.painted = new Promise((done) => {
+    const look = new MutationObserver(() => {
+      if (!document.querySelector(".entry")) return;
+      look.disconnect();
+      afterPaint((at) => done(at - performance.timeOrigin));
+    });
+    look.observe(document, { childList: true, subtree: true });
+  });
+  window.scrolled = async (scroller, frames) => {
+    let longest = 0;
+    let last = await new Promise(requestAnimationFrame);
+    for (let frame = 0; frame < frames; frame += 1) {
+      scroller.scrollTop -= 120;
+      const now = await new Promise(requestAnimationFrame);
+      longest = Math.max(longest, now - last);
+      last = now;
+    }
+    return longest;
+  };
+  // When each stamp of the agent's arrived on the socket, and when it was on screen.
+  window.stamps = { socket: {}, screen: {} };
+  const note = (where, text, at) => {
+    for (const [, stamp] of text.matchAll(/@([\d.]+);/g)) window.stamps[where][stamp] ??= at - Number(stamp);
+  };
+  const Plain = window.WebSocket;
+  window.WebSocket = class extends Plain {
+    constructor(...options) {
+      super(...options);
+      this.addEventListener("message", ({ data }) => note("socket", data, performance.timeOrigin + performance.now()));
+    }
+  };
+  new MutationObserver(() => {
+    const words = document.querySelector(".assistant:last-of-type .md")?.textContent ?? "";
+    if (words) afterPaint((at) => note("screen", words, at));
+  }).observe(document, { childList: true, subtree: true, characterData: true });
+}
+
+const firstPaint = (page) => page.evaluate(() => new Promise((done) => {
+  new PerformanceObserver((list) => done(list.getEntries()[0].startTime)).observe({ type: "paint", buffered: true });
+}));
+
+async function times(count, measure) {
+  const all = [];
+  for (let round = 0; round < count; round += 1) all.push(await measure());
+  return all;
+}
+
+/** Opens an address in a page of its own, with nothing cached, and measures there. */
+async function fresh(browser, daemon, address, measure) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  await context.addInitScript(watch);
+  const page = await context.newPage();
+  // Signs in, and leaves again.
+  await page.goto(`${daemon.origin}/healthz`);
+  await context.addCookies(await daemon.cookies);
+  await page.goto(address);
+  const found = await measure(page);
+  await context.close();
+  return found;
+}
+
+async function paint(browser, daemon) {
+  const empty = createServer((_, response) => response.setHeader("content-type", "text/html").end("<!doctype html><title>.</title><p>Hello")).listen(0, "127.0.0.1");
+  await once(empty, "listening");
+  const bare = await times(ROUNDS, () => fresh(browser, daemon, `http://127.0.0.1:${empty.address().port}/`, firstPaint));
+  row("page: first paint of the shell, nothing cached", await times(ROUNDS, () => fresh(browser, daemon, daemon.origin, firstPaint)), ["an empty page", bare], 200);
+  empty.close();
+}
+
+async function chunks(browser, daemon, repo) {
+  const { id } = await daemon.createSession(repo, "scripted");
+  const found = await fresh(browser, daemon, `${daemon.origin}/s/${id}`, async (page) => {
+    await page.getByRole("textbox", { name: "Message" }).waitFor();
+    await say(page, `clock ${CHUNKS}`);
+    await until(page, "all is on screen", () => page.evaluate((count) => Object.keys(window.stamps.screen).length === count, CHUNKS));
+    return page.evaluate(() => window.stamps);
+  });
+  row("page: from the agent's words to the screen", Object.values(found.screen), ["to the page's socket", Object.values(found.socket)], 50);
+}
+
+/** A session with this many turns, of a hundred messages each. */
+async function talked(daemon, repo, turns) {
+  const { id } = await daemon.createSession(repo, "scripted");
+  for (let turn = 0; turn < turns; ) {
+    const taken = await daemon.api("POST", `/sessions/${id}/prompt`, { text: `flood ${TURN - 2}` }).then(() => true, () => false);
+    if (taken) turn += 1;
+    else await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  for (;;) {
+    const { sessions } = await daemon.api("GET", "/sessions?limit=100");
+    if (sessions.find((session) => session.id === id).messageCount >= turns * TURN) return id;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+async function long(browser, daemon, repo) {
+  const [short, whole] = [await talked(daemon, repo, 1), await talked(daemon, repo, TURNS)];
+  const open = (id) => times(ROUNDS, () => fresh(browser, daemon, `${daemon.origin}/s/${id}`, (page) => page.evaluate(() => window.painted)));
+  row("page: opening a session of 100,000 messages", await open(whole), ["one of 100 messages", await open(short)], 500);
+  const scroll = (id, prepare) => fresh(browser, daemon, `${daemon.origin}/s/${id}`, async (page) => {
+    await page.evaluate(() => window.painted);
+    return page.evaluate(prepare);
+  });
+  const bare = await times(ROUNDS, () => scroll(short, () => {
+    const plain = document.createElement("div");
+    Object.assign(plain.style, { overflow: "auto", height: "700px" });
+    for (let line = 0; line < 2000; line += 1) plain.append(Object.assign(document.createElement("p"), { textContent: `Line ${line}` }));
+    document.body.replaceChildren(plain);
+    plain.scrollTop = plain.scrollHeight;
+    return window.scrolled(plain, 120);
+  }));
+  const longest = await times(ROUNDS, () => scroll(whole, () => window.scrolled(document.querySelector(".scroller"), 120)));
+  row("page: longest frame while scrolling up through it", longest, ["a plain list", bare], 50);
+}
+
+const daemon = await new Daemon().start();
+const browser = await openBrowser();
+try {
+  const page = await openPage(browser, daemon);
+  daemon.cookies = page.context().cookies();
+  const repo = await daemon.addProject();
+  await paint(browser, daemon);
+  await chunks(browser, daemon, repo);
+  await long(browser, daemon, repo);
+} finally {
+  await browser.close();
+  await daemon.remove();
+}
