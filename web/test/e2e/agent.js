@@ -1,12 +1,14 @@
 // An agent that does what a prompt tells it to, speaking ACP on its standard input and output.
 //
 // `say TEXT` answers with TEXT (`\n` is a line break) · `gate` says one half, waits for the file `gate` in the
-// workspace, and says the other · `tool JSON` calls a tool with these fields · `permit TITLE` asks for permission ·
+// workspace, and says the other · `tool JSON` calls a tool with these fields · `permit TITLE`, `allow TITLE` ask for permission ·
 // `flood N` says N short things, each an entry of its own · `plan TEXT` makes a plan with that step ·
 // `wait` does nothing until it is stopped · `clock N` says N times what time it is
+//
+// A file `story.json` in the workspace tells what to do for a prompt: a list of the above for the words of a person.
 
 import { randomUUID } from "node:crypto";
-import { existsSync, watch } from "node:fs";
+import { existsSync, readFileSync, watch } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
@@ -47,14 +49,25 @@ const deeds = {
   },
   tool: async (id, rest) => update(id, { sessionUpdate: "tool_call", toolCallId: randomUUID(), status: "completed", ...JSON.parse(rest) }),
   permit: async (id, rest) => {
-    const options = [
+    await deeds.ask(id, rest, [
       { optionId: "yes", name: `Yes ${rest}`, kind: "allow_once" },
       { optionId: "no", name: "No", kind: "reject_once" },
-    ];
-    const { outcome } = await request("session/request_permission", { sessionId: id, options, toolCall: { toolCallId: "p", title: rest } });
+    ]);
+  },
+  allow: (id, rest) => deeds.ask(id, rest, [
+    { optionId: "once", name: "Allow", kind: "allow_once" },
+    { optionId: "always", name: "Always allow", kind: "allow_always" },
+    { optionId: "no", name: "Reject", kind: "reject_once" },
+  ]),
+  ask: async (id, rest, options) => {
+    const { outcome } = await request("session/request_permission", { sessionId: id, options, toolCall: { toolCallId: "p", title: rest, kind: "execute" } });
     await deeds.say(id, `Outcome: ${outcome.optionId ?? outcome.outcome}`);
   },
-  plan: async (id, rest) => update(id, { sessionUpdate: "plan", entries: [{ content: rest, priority: "high", status: "in_progress" }] }),
+  plan: async (id, rest) => {
+    const entries = rest.startsWith("[") ? JSON.parse(rest) : [{ content: rest, status: "in_progress" }];
+    update(id, { sessionUpdate: "plan", entries: entries.map((entry) => ({ priority: "high", ...entry })) });
+  },
+  use: async (id, rest) => update(id, { sessionUpdate: "usage_update", ...JSON.parse(rest) }),
   flood: async (id, rest) => {
     for (let number = 1; number <= Number(rest); number += 1) {
       const call = { toolCallId: `flood-${number}`, title: `Step ${number}`, kind: "read", rawInput: { number } };
@@ -91,7 +104,9 @@ const answers = {
     const session = sessions.get(sessionId);
     session.stopped = false;
     const words = prompt.map((block) => block.text ?? "").join("\n");
-    for (const deed of words.split(" && ")) {
+    const file = join(session.cwd, "story.json");
+    const story = existsSync(file) ? JSON.parse(readFileSync(file, "utf8"))[words] : undefined;
+    for (const deed of story ?? words.split(" && ")) {
       const [name, ...rest] = deed.trim().split(" ");
       await (deeds[name] ?? deeds.say)(sessionId, deeds[name] ? rest.join(" ") : `You said: ${deed}`, session);
     }
