@@ -5,6 +5,7 @@
 
 pub mod build;
 pub mod measure;
+mod plot;
 pub mod process;
 pub mod questions;
 pub mod random;
@@ -13,6 +14,9 @@ mod table;
 
 use std::io::{self, IsTerminal as _, Write as _};
 
+use serde::{Deserialize, Serialize};
+
+pub use plot::{Across, Curve, Plot, Scale};
 pub use row::{Goal, Reference, Row, Unit};
 pub use table::table;
 
@@ -27,6 +31,26 @@ pub type Error = Box<dyn std::error::Error + Send + Sync>;
 pub struct Bench {
     options: Options,
     rows: Vec<Row>,
+}
+
+/// What a benchmark says on one line of JSON.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Line {
+    /// Curves for a chart.
+    Plot {
+        /// The curves.
+        plot: Plot,
+    },
+    /// A line of the table.
+    Row(Row),
+}
+
+impl Line {
+    /// Reads what a benchmark said.
+    pub fn from_json(line: &str) -> serde_json::Result<Self> {
+        serde_json::from_str(line)
+    }
 }
 
 /// What a benchmark is asked for.
@@ -96,12 +120,23 @@ impl Bench {
             Size::Full => row,
             Size::Quick => Row { goal: None, ..row },
         };
+        self.tell(&row.to_json()?)?;
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// Adds a chart, for whoever collects them: a table has no place for it.
+    pub fn plot(&self, plot: Plot) -> Result<()> {
+        self.tell(&serde_json::to_string(&Line::Plot { plot })?)
+    }
+
+    /// Says something to the program that started this one.
+    fn tell(&self, line: &str) -> Result<()> {
         if self.options.format == Format::Json {
             let mut out = io::stdout().lock();
-            writeln!(out, "{}", row.to_json()?)?;
+            writeln!(out, "{line}")?;
             out.flush()?;
         }
-        self.rows.push(row);
         Ok(())
     }
 

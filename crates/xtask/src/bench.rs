@@ -1,6 +1,11 @@
 //! `cargo xtask bench`: builds the benchmarks as releases are built, runs them one after the other, and tabulates.
 //!
 //! What is measured, and against what, is the benchmarks' own business. A missed goal is told and is no failure.
+//! What a whole run found is written down, with charts, as a page of the documentation.
+
+mod chart;
+mod machine;
+mod page;
 
 use std::io::{self, BufRead as _, BufReader, IsTerminal as _, Write as _};
 use std::path::Path;
@@ -8,7 +13,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use convoke_testkit::bench::build::{self, Kind, Program};
-use convoke_testkit::bench::{Row, table};
+use convoke_testkit::bench::{Line, Plot, Row, table};
 
 /// What is asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -50,6 +55,11 @@ impl Options {
         Some(options)
     }
 
+    /// Whether nothing is left out, so that the result is worth keeping.
+    fn is_whole(&self) -> bool {
+        self.filter.is_none() && self.size == Size::Full
+    }
+
     /// The same wishes, for a benchmark.
     fn words(&self) -> Vec<&str> {
         let quick = (self.size == Size::Quick).then_some("--quick");
@@ -61,17 +71,24 @@ impl Options {
 const QUICK: &str =
     "Measured with small sizes, whatever the names say: the benchmarks work, no more.";
 
+/// What benchmarks found.
+#[derive(Debug, Default)]
+struct Findings {
+    rows: Vec<Row>,
+    plots: Vec<Plot>,
+}
+
 /// Runs the benchmarks of the workspace at `root`. Fails when one of them does, after all have had their turn.
 pub fn run(root: &Path, options: &Options) -> Result<()> {
-    let mut rows = Vec::new();
+    let mut findings = Findings::default();
     let mut failures = Vec::new();
     for program in programs(root)? {
-        if let Err(error) = measure(&program, options, &mut rows) {
+        if let Err(error) = measure(&program, options, &mut findings) {
             failures.push(format!("the benchmark {} failed: {error:#}", program.name));
         }
     }
-    if options.format == Format::Table && !rows.is_empty() {
-        write!(io::stdout(), "{}", table(&rows))?;
+    if options.format == Format::Table && !findings.rows.is_empty() {
+        write!(io::stdout(), "{}", table(&findings.rows))?;
         if options.size == Size::Quick {
             writeln!(io::stdout(), "{QUICK}")?;
         }
@@ -79,8 +96,12 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
     if !failures.is_empty() {
         bail!("{}", failures.join("\n"));
     }
-    if rows.is_empty() {
+    if findings.rows.is_empty() {
         bail!("no row has {} in its name", options.filter.as_deref().unwrap_or_default());
+    }
+    if options.is_whole() {
+        page::write(root, &findings)?;
+        writeln!(io::stderr(), "bench: wrote {}", page::PATH)?;
     }
     Ok(())
 }
@@ -99,8 +120,8 @@ fn programs(root: &Path) -> Result<Vec<Program>> {
     Ok(programs)
 }
 
-/// Runs one benchmark and collects its rows as they come.
-fn measure(program: &Program, options: &Options, rows: &mut Vec<Row>) -> Result<()> {
+/// Runs one benchmark and collects what it says as it comes.
+fn measure(program: &Program, options: &Options, findings: &mut Findings) -> Result<()> {
     let mut child = Command::new(&program.path)
         .args(options.words())
         .current_dir(&program.package)
@@ -111,11 +132,14 @@ fn measure(program: &Program, options: &Options, rows: &mut Vec<Row>) -> Result<
     let output = child.stdout.take().context("it has no output")?;
     for line in BufReader::new(output).lines() {
         let line = line?;
-        let row = Row::from_json(&line).with_context(|| format!("it printed `{line}`"))?;
+        let said = Line::from_json(&line).with_context(|| format!("it printed `{line}`"))?;
         if options.format == Format::Json {
             writeln!(io::stdout(), "{line}")?;
         }
-        rows.push(row);
+        match said {
+            Line::Plot { plot } => findings.plots.push(plot),
+            Line::Row(row) => findings.rows.push(row),
+        }
     }
     let status = child.wait()?;
     if !status.success() {

@@ -17,8 +17,8 @@ Usage: cargo xtask tidy [--bless]
   tidy --bless   first refresh what is generated from the tree:
                  the test column of docs/conformance.md and the
                  checksums of migrations that are not released yet
-  bench          build as for a release, measure, and print a table;
-                 a missed goal is no failure
+  bench          build as for a release, measure, print a table, and
+                 write docs/BENCHMARKS.md; a missed goal is no failure
   bench FILTER   only rows with this in their names
   bench --quick  small sizes: does every benchmark work?
   bench --json   one JSON object a row

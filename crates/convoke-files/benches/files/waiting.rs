@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use convoke_core::id::RequestId;
 use convoke_files::questions::{Outcome, Questions, Until};
 use convoke_testkit::bench::measure::Samples;
-use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit, questions};
+use convoke_testkit::bench::{Bench, Goal, Plot, Result, Row, Scale, Unit, questions};
 
 use crate::OTHERS;
 use crate::folder::{Folder, new_set};
@@ -57,6 +57,12 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
     bench.add(
         Row::new(p99_among, Unit::Seconds, among.percentile(99.0))
             .against("alone in the folder", alone.percentile(99.0)),
+    )?;
+    let name = "From an answer to the return of whoever asked";
+    bench.plot(
+        Plot::new(name, "per cent of answers", Scale::Linear, Unit::Seconds)
+            .curve("alone in the folder", alone.distribution())
+            .curve("among 10,000 sessions", among.distribution()),
     )
 }
 

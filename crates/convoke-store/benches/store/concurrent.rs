@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use convoke_store::Store;
 use convoke_testkit::bench::measure::Samples;
-use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit};
+use convoke_testkit::bench::{Bench, Goal, Plot, Result, Row, Scale, Unit};
 use tokio::task::JoinSet;
 
 use crate::database::Database;
@@ -17,9 +17,14 @@ use crate::speech::{Said, Speaker, Talk};
 pub(crate) const ROWS: [&str; 2] =
     ["append: pieces of answers, 64 writers", "append: prompts, 64 writers"];
 
+/// Writers of the rows, and the last point of the curves.
 const WRITERS: usize = 64;
+/// Writers of the points before that.
+const FEWER_WRITERS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 /// Rounds, of which the median counts. Many short ones, since a disk has its moods.
 const ROUNDS: (usize, usize) = (25, 2);
+/// Rounds of a point that is no row.
+const POINT_ROUNDS: (usize, usize) = (7, 1);
 /// Pieces of answers that a writer appends in a round.
 const PIECES: (usize, usize) = (150, 20);
 /// Prompts that a writer appends in a round.
@@ -27,29 +32,81 @@ const PROMPTS: (usize, usize) = (40, 5);
 
 pub(crate) async fn measure(bench: &mut Bench) -> Result<()> {
     let [pieces, prompts] = ROWS;
-    measure_as(bench, pieces, Speaker::Agent, bench.size(PIECES.0, PIECES.1)).await?;
-    measure_as(bench, prompts, Speaker::Human, bench.size(PROMPTS.0, PROMPTS.1)).await
+    let each = bench.size(PIECES.0, PIECES.1);
+    if bench.wants(&[pieces]) {
+        let most = measure_row(bench, pieces, Speaker::Agent, each).await?;
+        measure_curves(bench, each, &most).await?;
+    }
+    if bench.wants(&[prompts]) {
+        let each = bench.size(PROMPTS.0, PROMPTS.1);
+        measure_row(bench, prompts, Speaker::Human, each).await?;
+    }
+    Ok(())
 }
 
-async fn measure_as(bench: &mut Bench, name: &str, speaker: Speaker, each: usize) -> Result<()> {
-    if !bench.wants(&[name]) {
-        return Ok(());
-    }
+/// What came out for some number of writers: medians of messages a second, and of a batch.
+struct Rates {
+    ours: f64,
+    bare: f64,
+    batch: f64,
+}
+
+async fn measure_row(
+    bench: &mut Bench,
+    name: &str,
+    speaker: Speaker,
+    each: usize,
+) -> Result<Rates> {
     bench.progress(name)?;
+    let rates = measure_rates(speaker, WRITERS, each, bench.size(ROUNDS.0, ROUNDS.1)).await?;
+    let reference = format!("bare SQL in the same batches of {}", rates.batch);
+    bench.add(
+        Row::new(name, Unit::PerSecond, rates.ours)
+            .against(&reference, rates.bare)
+            .goal(Goal::RatioAtLeast(0.7)),
+    )?;
+    Ok(rates)
+}
+
+async fn measure_curves(bench: &Bench, each: usize, most: &Rates) -> Result<()> {
+    let (mut ours, mut bare) = (Vec::new(), Vec::new());
+    let rounds = bench.size(POINT_ROUNDS.0, POINT_ROUNDS.1);
+    for writers in FEWER_WRITERS {
+        bench.progress(&format!("append: {writers} writers"))?;
+        let rates = measure_rates(Speaker::Agent, writers, each, rounds).await?;
+        ours.push((writers as f64, rates.ours));
+        bare.push((writers as f64, rates.bare));
+    }
+    ours.push((WRITERS as f64, most.ours));
+    bare.push((WRITERS as f64, most.bare));
+    let name = "Messages appended, by writers";
+    bench.plot(
+        Plot::new(name, "writers at once", Scale::Logarithmic, Unit::PerSecond)
+            .curve("convoke", ours)
+            .curve("bare SQL in the same batches", bare),
+    )
+}
+
+async fn measure_rates(
+    speaker: Speaker,
+    writers: usize,
+    each: usize,
+    rounds: usize,
+) -> Result<Rates> {
     // Two databases that grow alike.
-    let ours = Database::with_sessions(WRITERS).await?;
-    let theirs = Database::with_sessions(WRITERS).await?;
+    let ours = Database::with_sessions(writers).await?;
+    let theirs = Database::with_sessions(writers).await?;
     let (store, db) = (ours.open().await?, raw::connect(&theirs.path, speaker)?);
-    let mut our_talks: Vec<Talk> = (0..WRITERS).map(Talk::new).collect();
-    let mut their_talks: Vec<Talk> = (0..WRITERS).map(Talk::new).collect();
+    let mut our_talks: Vec<Talk> = (0..writers).map(Talk::new).collect();
+    let mut their_talks: Vec<Talk> = (0..writers).map(Talk::new).collect();
     let commits = Commits::of(&ours.path)?;
     let (mut rates, mut bare_rates, mut batches) = (Vec::new(), Vec::new(), Vec::new());
     // The first round warms up.
-    for round in 0..=bench.size(ROUNDS.0, ROUNDS.1) {
+    for round in 0..=rounds {
         let before = commits.count()?;
         let rate = append(&store, &mut our_talks, speaker, each).await?;
         let made = commits.count()?.wrapping_sub(before).max(1);
-        let batch = (WRITERS * each).div_ceil(made as usize);
+        let batch = (writers * each).div_ceil(made as usize);
         let bare_rate = append_bare(&db, &mut their_talks, speaker, each, batch)?;
         if round > 0 {
             rates.push(rate);
@@ -59,15 +116,8 @@ async fn measure_as(bench: &mut Bench, name: &str, speaker: Speaker, each: usize
     }
     store.close().await;
     drop(commits);
-    let (rate, bare_rate): (Samples, Samples) =
-        (rates.into_iter().collect(), bare_rates.into_iter().collect());
-    let batch: Samples = batches.into_iter().collect();
-    let reference = format!("bare SQL in the same batches of {}", batch.median());
-    bench.add(
-        Row::new(name, Unit::PerSecond, rate.median())
-            .against(&reference, bare_rate.median())
-            .goal(Goal::RatioAtLeast(0.7)),
-    )
+    let median = |figures: Vec<f64>| figures.into_iter().collect::<Samples>().median();
+    Ok(Rates { ours: median(rates), bare: median(bare_rates), batch: median(batches) })
 }
 
 /// Has every writer append so many messages, each after the one before was acknowledged; messages per second.

@@ -26,6 +26,8 @@ const CHUNK: usize = 100_000;
 pub(crate) struct Database {
     pub(crate) path: PathBuf,
     pub(crate) sessions: usize,
+    /// Messages it was filled with.
+    pub(crate) messages: usize,
     /// Sessions that have a log.
     pub(crate) logs: usize,
     _folder: TempDir,
@@ -58,13 +60,13 @@ impl Database {
             Ok(())
         });
         filling.await??;
-        Ok(Self { sessions, logs, ..database })
+        Ok(Self { sessions, messages, logs, ..database })
     }
 
     async fn new() -> Result<Self> {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
         let path = folder.path().join("convoke.db");
-        let database = Self { path, sessions: 0, logs: 0, _folder: folder };
+        let database = Self { path, sessions: 0, messages: 0, logs: 0, _folder: folder };
         let store = database.open().await?;
         for at in 0..PROJECTS {
             let (name, path) = (format!("project {at}"), format!("/home/me/{at}").into());

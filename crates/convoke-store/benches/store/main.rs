@@ -3,6 +3,7 @@
 mod append;
 mod concurrent;
 mod database;
+mod growth;
 mod list;
 mod memory;
 mod raw;
@@ -40,7 +41,7 @@ async fn measure(mut bench: Bench) -> Result<()> {
         read::measure(&mut bench, &large).await?;
         list::measure(&mut bench, &large).await?;
         search::measure(&mut bench, &large).await?;
-        memory::measure(&mut bench, &large).await?;
+        growth::measure(&mut bench, &large).await?;
     }
     bench.finish()
 }

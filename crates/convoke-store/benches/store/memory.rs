@@ -6,37 +6,31 @@ use std::path::Path;
 use convoke_core::message::Seq;
 use convoke_store::{SearchQuery, SessionFilter, SessionOrder, Store, Window};
 use convoke_testkit::bench::random::{Random, word};
-use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit, errand, process};
+use convoke_testkit::bench::{Goal, Result, Row, Unit, errand, process};
 
 use crate::database::{Database, moment, session_id};
 
 pub(crate) const ROWS: [&str; 1] = ["memory: opening and all reads"];
 
-/// Messages of the small database.
-const SMALL: usize = 1000;
 /// Times everything is read, so that caches fill.
 const READS: u64 = 300;
 
-pub(crate) async fn measure(bench: &mut Bench, large: &Database) -> Result<()> {
+/// The row, of what was measured with the most and the fewest messages.
+pub(crate) fn row(large: f64, small: f64) -> Row {
     let [name] = ROWS;
-    if !bench.wants(&[name]) {
-        return Ok(());
-    }
-    bench.progress(name)?;
-    let small = Database::fill(SMALL).await?;
-    let grown = |database: &Database| -> Result<f64> {
-        let path = database.path.to_str().ok_or("the path is not text")?;
-        let words = format!("{} {} {path}", database.sessions, database.logs);
-        Ok(errand(&words)?.trim().parse()?)
-    };
-    bench.add(
-        Row::new(name, Unit::Bytes, grown(large)?)
-            .against("with 1,000 messages", grown(&small)?)
-            .goal(Goal::ExcessAtMost(10e6)),
-    )
+    Row::new(name, Unit::Bytes, large)
+        .against("with 1,000 messages", small)
+        .goal(Goal::ExcessAtMost(10e6))
 }
 
-/// Opens a database, reads in it all that can be read, and prints by how many bytes this process has grown.
+/// By how many bytes a process grows that opens a database and reads in it all that can be read.
+pub(crate) fn grown(database: &Database) -> Result<f64> {
+    let path = database.path.to_str().ok_or("the path is not text")?;
+    let words = format!("{} {} {path}", database.sessions, database.logs);
+    Ok(errand(&words)?.trim().parse()?)
+}
+
+/// The errand of such a process: it prints by how many bytes it has grown.
 pub(crate) async fn read_everything(words: &str) -> Result<()> {
     let mut words = words.splitn(3, ' ');
     let mut next = || words.next().ok_or("three words are needed: SESSIONS LOGS PATH");

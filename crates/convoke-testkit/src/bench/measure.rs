@@ -36,6 +36,11 @@ impl Samples {
         let at = (percent / 100.0 * last as f64).round() as usize;
         self.sorted.get(at).copied().unwrap_or(f64::NAN)
     }
+
+    /// Every per cent up to the 99th, with the figure that so many do not exceed. The worst of all says little.
+    pub fn distribution(&self) -> Vec<(f64, f64)> {
+        (0..100).map(f64::from).map(|percent| (percent, self.percentile(percent))).collect()
+    }
 }
 
 /// How long something takes, in seconds.

@@ -101,11 +101,6 @@ impl Row {
         }
         serde_json::to_string(&Judged { row: self, ratio: self.ratio(), met: self.is_met() })
     }
-
-    /// Reads a row back.
-    pub fn from_json(line: &str) -> serde_json::Result<Self> {
-        serde_json::from_str(line)
-    }
 }
 
 impl Unit {
@@ -204,6 +199,6 @@ mod tests {
         let row = seconds(0.003, 0.002, Goal::RatioAtMost(2.0));
         let line = row.to_json().unwrap();
         insta::assert_snapshot!(line, @r#"{"name":"x","unit":"s","figure":0.003,"reference":{"name":"y","figure":0.002},"goal":{"ratioAtMost":2.0},"ratio":1.5,"met":true}"#);
-        assert_eq!(Row::from_json(&line).unwrap(), row);
+        assert_eq!(serde_json::from_str::<Row>(&line).unwrap(), row);
     }
 }

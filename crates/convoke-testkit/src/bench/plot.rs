@@ -1,0 +1,61 @@
+//! A figure that depends on something: curves for a chart, which whoever collects the rows draws.
+
+use serde::{Deserialize, Serialize};
+
+use super::row::Unit;
+
+/// Curves that share their axes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plot {
+    /// What was measured, as the chart's heading.
+    pub name: String,
+    /// What the figure depends on.
+    pub across: Across,
+    /// What the figures are counted in.
+    pub unit: Unit,
+    /// One for what is measured, others to compare it with.
+    pub curves: Vec<Curve>,
+}
+
+/// What figures depend on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Across {
+    /// What is counted.
+    pub name: String,
+    /// How far apart the counts lie.
+    pub scale: Scale,
+}
+
+/// How counts are spread over an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Scale {
+    /// Equal differences are equally far apart.
+    Linear,
+    /// Equal ratios are equally far apart.
+    Logarithmic,
+}
+
+/// Figures of one thing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Curve {
+    /// What it is.
+    pub name: String,
+    /// What the figure depends on, and the figure; from the left to the right.
+    pub points: Vec<(f64, f64)>,
+}
+
+impl Plot {
+    /// Axes without curves.
+    pub fn new(name: &str, across: &str, scale: Scale, unit: Unit) -> Self {
+        let across = Across { name: across.to_owned(), scale };
+        Self { name: name.to_owned(), across, unit, curves: Vec::new() }
+    }
+
+    /// Adds a curve.
+    #[must_use]
+    pub fn curve(mut self, name: &str, points: Vec<(f64, f64)>) -> Self {
+        self.curves.push(Curve { name: name.to_owned(), points });
+        self
+    }
+}
