@@ -252,6 +252,8 @@ type Dom = {
   setText(element: Element, text: string): void;
   /** The first element inside another that fits; it is there. */
   part(parent: ParentNode, selector: string): HTMLElement;
+  /** An icon that says nothing to a screen reader. */
+  icon(name: string): Element;
   iconButton(icon: string, label: string, run: (event: MouseEvent) => any, props?: Props): HTMLButtonElement;
   /** Defines a custom element whose inside is a closure; returns what makes one. */
   component<Options extends any[], Whole extends HTMLElement>(

@@ -4,17 +4,16 @@ import { makeComposer, pickersOf } from "./chat/composer.js";
 import { makeHeader, makeStrip, resumesBySending } from "./chat/frame.js";
 import { makeLog } from "./chat/log.js";
 import { planProgress, views } from "./chat/views.js";
-import { makeDrafts } from "./lib/drafts.js";
 import { makeEntries } from "./lib/entries.js";
+import { makeDrafts } from "./lib/kept.js";
 import { isTyping, shellAction } from "./lib/keys.js";
-import { makeOutbox } from "./lib/outbox.js";
 import { LineBroken } from "./lib/socket.js";
 import { makeStore } from "./lib/store.js";
 import { sessionOfPath, windowTitle } from "./lib/words.js";
-import { dialogs } from "./ui/dialog.js";
+import { makeOutbox } from "./lib/writing.js";
 import { copy, fill, h, part } from "./ui/dom.js";
 import { connect, lineStatus } from "./ui/line.js";
-import { announce, toast, toastError } from "./ui/notes.js";
+import { announce, dialogs, toast, toastError } from "./ui/parts.js";
 
 /** Entries that one page of history brings. */
 const PAGE = 60;

@@ -1,6 +1,6 @@
 // The shell: sidebar, tabs with a portlet each, and the inbox.
 
-import { makeDrafts } from "./lib/drafts.js";
+import { keep, kept, makeDrafts } from "./lib/kept.js";
 import { isTyping, shellAction } from "./lib/keys.js";
 import { arrived, makeStore } from "./lib/store.js";
 import { tabs } from "./lib/tabs.js";
@@ -11,12 +11,9 @@ import { makeLayout } from "./shell/layout.js";
 import { makePanels } from "./shell/panels.js";
 import { makeSidebar } from "./shell/sidebar.js";
 import { makeTabStrip } from "./shell/tab-strip.js";
-import { dialogs } from "./ui/dialog.js";
-import { fill, h, on, part, setText } from "./ui/dom.js";
-import { icon } from "./ui/icons.js";
-import { keep, kept } from "./ui/kept.js";
+import { fill, h, icon, on, part, setText } from "./ui/dom.js";
 import { connect, lineStatus } from "./ui/line.js";
-import { announce, toast, toastError } from "./ui/notes.js";
+import { announce, dialogs, toast, toastError } from "./ui/parts.js";
 
 const find = (id = "") => part(document, `#${id}`);
 const root = document.documentElement;

@@ -3,10 +3,8 @@
 import { duration, money as priced, plural, relativeTime, tokens as short } from "./lib/words.js";
 import { charts } from "./teams/charts.js";
 import { asker, busiest, life, lives, matrix, pairName, spent, sum, timeline } from "./teams/figures.js";
-import { dialogs } from "./ui/dialog.js";
-import { fill, h, on, part, setText } from "./ui/dom.js";
-import { icon } from "./ui/icons.js";
-import { toast, toastError } from "./ui/notes.js";
+import { fill, h, icon, on, part, setText } from "./ui/dom.js";
+import { dialogs, toast, toastError } from "./ui/parts.js";
 
 const REFRESH_MS = 15_000;
 const find = (id = "") => part(document, `#${id}`);

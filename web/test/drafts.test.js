@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeDrafts } from "../assets/lib/drafts.js";
+import { makeDrafts } from "../assets/lib/kept.js";
 
 /** A browser's store, which may be full. */
 function storage({ room = Infinity } = {}) {

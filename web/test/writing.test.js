@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isSend, isTyping, shellAction } from "../assets/lib/keys.js";
-import { makeOutbox } from "../assets/lib/outbox.js";
-import { makeRecall } from "../assets/lib/recall.js";
-import { fitting, typedCommand } from "../assets/lib/slash.js";
+import { makeOutbox } from "../assets/lib/writing.js";
+import { makeRecall } from "../assets/lib/writing.js";
+import { fitting, typedCommand } from "../assets/lib/writing.js";
 
 const press = (key, more = {}) => ({ key, code: "", altKey: false, ctrlKey: false, metaKey: false, shiftKey: false, ...more });
 const alt = (letter, key = letter.toLowerCase()) => press(key, { code: `Key${letter}`, altKey: true });

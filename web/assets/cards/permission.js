@@ -1,7 +1,6 @@
 // <convoke-permission>: something an agent may only do when its human says so.
 
-import { component, fill, h } from "../ui/dom.js";
-import { icon } from "../ui/icons.js";
+import { component, fill, h, icon } from "../ui/dom.js";
 import { declineForm, makeCard } from "./request.js";
 
 /** The order in which options are offered: what is wanted most often first. */

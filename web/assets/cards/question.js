@@ -2,8 +2,7 @@
 
 import { answers } from "../lib/answers.js";
 import { plural } from "../lib/words.js";
-import { component, fill, h, on, part, setText } from "../ui/dom.js";
-import { icon } from "../ui/icons.js";
+import { component, fill, h, icon, on, part, setText } from "../ui/dom.js";
 import { setHtml } from "../ui/markdown.js";
 import { declineForm, makeCard } from "./request.js";
 

@@ -1,8 +1,7 @@
 // What permissions and questions have in common.
 
 import { isTyping } from "../lib/keys.js";
-import { fill, h, on } from "../ui/dom.js";
-import { icon } from "../ui/icons.js";
+import { fill, h, icon, on } from "../ui/dom.js";
 
 /** @type {Record<string, string>} */
 const OUTCOMES = { answered: "Answered", rejected: "Declined", timed_out: "Nobody answered in time", abandoned: "The asker went away" };

@@ -1,11 +1,9 @@
 // <convoke-composer>: where messages are written. Enter sends; nothing that is pasted or composed ever does.
 
 import { isComposing, isSend } from "../lib/keys.js";
-import { makeRecall } from "../lib/recall.js";
-import { fitting, typedCommand } from "../lib/slash.js";
-import { component, fill, h, on } from "../ui/dom.js";
-import { icon } from "../ui/icons.js";
-import { makeListbox } from "../ui/listbox.js";
+import { fitting, makeRecall, typedCommand } from "../lib/writing.js";
+import { component, fill, h, icon, on } from "../ui/dom.js";
+import { makeListbox } from "../ui/parts.js";
 
 /** On a keyboard of glass Enter is the only way to break a line. */
 const isTouch = matchMedia("(hover: none) and (pointer: coarse)").matches;

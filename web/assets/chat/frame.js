@@ -1,10 +1,8 @@
 // What stands around a conversation: the header above it, and below it the running turn, waiting prompts, how it ended.
 
 import { duration, plural } from "../lib/words.js";
-import { fill, h, setText } from "../ui/dom.js";
-import { editTitle } from "../ui/edit.js";
-import { icon } from "../ui/icons.js";
-import { menuButton } from "../ui/menu.js";
+import { fill, h, icon, setText } from "../ui/dom.js";
+import { editTitle, menuButton } from "../ui/parts.js";
 
 /** @param {(title: string) => void} onrename @param {() => MenuItem[]} items @returns {Header} */
 export function makeHeader(onrename, items) {

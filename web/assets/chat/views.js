@@ -3,8 +3,7 @@
 import { makePermission } from "../cards/permission.js";
 import { makeQuestion } from "../cards/question.js";
 import { money, tokens } from "../lib/words.js";
-import { fill, h, keyed, setText } from "../ui/dom.js";
-import { icon } from "../ui/icons.js";
+import { fill, h, icon, keyed, setText } from "../ui/dom.js";
 import { setHtml } from "../ui/markdown.js";
 import { toolView } from "./tool-view.js";
 

@@ -1,12 +1,9 @@
 // The dialogs of the shell: adding a project, beginning a session, and what is archived.
 
+import { keep, kept } from "../lib/kept.js";
 import { relativeTime } from "../lib/words.js";
-import { dialogs } from "../ui/dialog.js";
-import { copy, fill, h, iconButton, on, setText } from "../ui/dom.js";
-import { icon } from "../ui/icons.js";
-import { keep, kept } from "../ui/kept.js";
-import { makeListbox } from "../ui/listbox.js";
-import { problem, toast, toastError } from "../ui/notes.js";
+import { copy, fill, h, icon, iconButton, on, setText } from "../ui/dom.js";
+import { dialogs, makeListbox, problem, toast, toastError } from "../ui/parts.js";
 
 /** @param {HTMLDialogElement} dialog */
 const cancel = (dialog) => h("button.button", { onclick: () => dialog.close() }, "Cancel");

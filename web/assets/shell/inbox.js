@@ -2,10 +2,9 @@
 
 import { makePermission } from "../cards/permission.js";
 import { makeQuestion } from "../cards/question.js";
+import { keep, kept } from "../lib/kept.js";
 import { relativeTime } from "../lib/words.js";
-import { component, fill, h, iconButton, keyed, part, setText } from "../ui/dom.js";
-import { icon } from "../ui/icons.js";
-import { keep, kept } from "../ui/kept.js";
+import { component, fill, h, icon, iconButton, keyed, part, setText } from "../ui/dom.js";
 
 /** @type {(options: InboxOptions) => Inbox} */
 export const makeInbox = component("convoke-inbox", (element, options) => {

@@ -1,7 +1,7 @@
 // The sidebar's width and whether it is there: dragged, set by keys, kept; on narrow screens a drawer.
 
+import { keep, kept } from "../lib/kept.js";
 import { on, part } from "../ui/dom.js";
-import { keep, kept } from "../ui/kept.js";
 
 const [NARROWEST, USUAL, WIDEST] = [200, 272, 480];
 const narrow = matchMedia("(max-width: 720px)");

@@ -2,7 +2,7 @@
 
 import { relativeTime } from "../lib/words.js";
 import { h, iconButton, setText } from "../ui/dom.js";
-import { editTitle } from "../ui/edit.js";
+import { editTitle } from "../ui/parts.js";
 
 const ACTIVITY_WORDS = { idle: "idle", running: "running", waiting: "waiting for you" };
 

@@ -1,12 +1,11 @@
 // <convoke-sidebar>: projects and their sessions.
 
+import { keep, kept } from "../lib/kept.js";
 import { isTyping } from "../lib/keys.js";
 import { matching } from "../lib/store.js";
 import { plural } from "../lib/words.js";
-import { component, h, iconButton, keyed, on, part, setText } from "../ui/dom.js";
-import { icon } from "../ui/icons.js";
-import { keep, kept } from "../ui/kept.js";
-import { menuButton } from "../ui/menu.js";
+import { component, h, icon, iconButton, keyed, on, part, setText } from "../ui/dom.js";
+import { menuButton } from "../ui/parts.js";
 import { makeRow, paintDot } from "./session-row.js";
 
 /** Sessions of a project that are shown at first. */

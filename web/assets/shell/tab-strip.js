@@ -1,7 +1,6 @@
 // <convoke-tabs>: the open sessions; ordered by dragging or with the keyboard.
 
-import { component, h, keyed, on, part, setText } from "../ui/dom.js";
-import { icon } from "../ui/icons.js";
+import { component, h, icon, keyed, on, part, setText } from "../ui/dom.js";
 import { paintDot } from "./session-row.js";
 
 /** A press becomes a drag when the pointer has moved this far. */

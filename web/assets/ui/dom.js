@@ -1,6 +1,43 @@
 // Building elements by hand. Strings only ever become text, never markup.
 
-import { icon } from "./icons.js";
+/** Icons, as strokes on a grid of 24. @type {Record<string, string>} */
+const PATHS = {
+	add: "M12 5v14M5 12h14",
+	archive: "M4 5h16v4H4zM6 9v10h12V9M10 13h4",
+	back: "M19 12H5M11 6l-6 6 6 6",
+	bell: "M6 16V11a6 6 0 0 1 12 0v5l1.5 2h-15zM10 21h4",
+	check: "M5 12.5l4.5 4.5L19 7",
+	chevron: "M9 6l6 6-6 6",
+	close: "M6 6l12 12M18 6L6 18",
+	columns: "M4 5h16v14H4zM12 5v14",
+	copy: "M9 9h11v11H9zM5 15H4V4h11v1",
+	down: "M12 5v14M6 13l6 6 6-6",
+	edit: "M4 20h4L19 9l-4-4L4 16zM13 7l4 4",
+	execute: "M4 5h16v14H4zM8 10l3 2.5L8 15M13 15h3",
+	fetch: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM3 12h18M12 3c3 3 3 15 0 18M12 3c-3 3-3 15 0 18",
+	file: "M6 3h8l4 4v14H6zM14 3v4h4",
+	folder: "M3 6h6l2 2h10v11H3z",
+	inbox: "M4 13l3-8h10l3 8v6H4zM4 13h5l1 2h4l1-2h5",
+	info: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 11v5M12 8v.1",
+	keyboard: "M3 6h18v12H3zM7 10v.1M11 10v.1M15 10v.1M7 14h10",
+	lock: "M6 11h12v9H6zM9 11V8a3 3 0 0 1 6 0v3",
+	moon: "M20 14a8 8 0 1 1-9-10 6.5 6.5 0 0 0 9 10z",
+	more: "M6 12h.01v1h-1v-1zM12 12h.01v1h-1v-1zM18 12h.01v1h-1v-1z",
+	open: "M14 4h6v6M20 4l-9 9M18 14v6H4V6h6",
+	plan: "M10 6h10M10 12h10M10 18h10M4 6l1.2 1.2L7.5 5M4 12l1.2 1.2L7.5 11M4 18h2",
+	question: "M9 9a3 3 0 1 1 4 2.8c-.7.3-1 .8-1 1.7v.5M12 17.5v.1M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z",
+	rows: "M4 5h16v14H4zM4 12h16",
+	search: "M11 5a6 6 0 1 0 0 12 6 6 0 0 0 0-12zM20 20l-4.5-4.5",
+	send: "M12 19V5M6 11l6-6 6 6",
+	sidebar: "M4 5h16v14H4zM10 5v14",
+	stop: "M7 7h10v10H7z",
+	sun: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 3v2M12 19v2M3 12h2M19 12h2M5.6 5.6L7 7M17 17l1.4 1.4M18.4 5.6L17 7M7 17l-1.4 1.4",
+	system: "M4 5h16v11H4zM9 20h6M12 16v4",
+	think: "M12 4a6 6 0 0 0-3.5 10.9V17h7v-2.1A6 6 0 0 0 12 4zM10 20h4",
+	tool: "M14.5 6.5a4 4 0 0 0 4.9 5L20 12l-8 8-3-3 8-8zM14.5 6.5l2.5 2.5 2.5-.5M9 17l-1 1",
+	trash: "M5 7h14M9 7V4h6v3M7 7l1 13h8l1-13",
+	warning: "M12 4l9 16H3zM12 10v4M12 17v.1",
+};
 
 /** @type {Dom} */
 const dom = {
@@ -26,6 +63,13 @@ const dom = {
 		if (element.textContent !== text) element.textContent = text;
 	},
 	part: (parent, selector) => /** @type {HTMLElement} */ (parent.querySelector(selector)),
+	icon(name) {
+		const [svg, path] = ["svg", "path"].map((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
+		for (const [key, value] of [["viewBox", "0 0 24 24"], ["aria-hidden", "true"], ["class", "icon"]]) svg.setAttribute(key, value);
+		path.setAttribute("d", PATHS[name] ?? PATHS.tool);
+		svg.append(path);
+		return svg;
+	},
 	iconButton: (name, label, onclick, props) => h("button.icon-button", { label, title: label, onclick, ...props }, icon(name)),
 	component(name, setup) {
 		customElements.define(name, class extends HTMLElement {});
@@ -67,4 +111,4 @@ const dom = {
 	},
 };
 
-export const { h, on, fill, setText, part, iconButton, component, keyed, copy } = dom;
+export const { h, on, fill, setText, part, icon, iconButton, component, keyed, copy } = dom;

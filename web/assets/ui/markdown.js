@@ -1,8 +1,7 @@
 // Words that the server has rendered and sanitised, put on the page without flicker.
 // This is the one place where markup is parsed; nothing else of what agents say goes through it.
 
-import { copy, h } from "./dom.js";
-import { icon } from "./icons.js";
+import { copy, h, icon } from "./dom.js";
 
 /** Puts a text in place of the one that is there, from a block on. @param {Element} container */
 export function setHtml(container, html = "", from = 0) {

@@ -1,4 +1,16 @@
-// What people have begun to write and not sent, kept across reloads.
+// What outlives the page, where the browser stores anything: small choices, and what people have begun to write.
+
+/** A browser that refuses to store something says so by throwing. @template T @param {() => T} action @returns {T | undefined} */
+export function attempt(action) {
+	try {
+		return action();
+	} catch {
+		return undefined;
+	}
+}
+
+export const kept = (name = "") => attempt(() => localStorage.getItem(`convoke.${name}`)) ?? null;
+export const keep = (name = "", value = "") => attempt(() => localStorage.setItem(`convoke.${name}`, value));
 
 const PREFIX = "convoke.draft.";
 /** Drafts beyond these limits are dropped, oldest first, so that the browser's store never fills up. */
@@ -9,14 +21,6 @@ const AGE_MAX = 90 * 24 * 3600_000;
 export function makeDrafts(storage, now) {
 	/** What the browser would not store lives as long as the page. */
 	const memory = /** @type {Map<string, string>} */ (new Map());
-	/** A browser may refuse to store anything, and then says so by throwing. @template T @param {() => T} action @returns {T | undefined} */
-	const attempt = (action) => {
-		try {
-			return action();
-		} catch {
-			return undefined;
-		}
-	};
 	const read = (/** @type {string | null | undefined} */ text) => attempt(() => JSON.parse(text ?? "null"));
 	return {
 		get: (key) => read(memory.get(key) ?? attempt(() => storage.getItem(PREFIX + key)))?.value,

@@ -1,0 +1,165 @@
+// The parts that several pages have: dialogs, menus, lists to choose from, titles to change, and short notes.
+
+import { CHAT_KEYS, isComposing, LIST_KEYS, SHELL_KEYS } from "../lib/keys.js";
+import { fill, h, icon, iconButton, on } from "./dom.js";
+
+/** @type {DialogModule} */
+export const dialogs = {
+	open(title, body) {
+		const before = /** @type {HTMLElement | null} */ (document.activeElement);
+		const dialog = h("dialog", { label: title });
+		dialog.append(h("header", h("h2", title), iconButton("close", "Close", () => dialog.close())), .../** @type {Node[]} */ (body(dialog)));
+		on(dialog, "pointerdown", ({ target, clientX, clientY }) => {
+			const { left, right, top, bottom } = dialog.getBoundingClientRect();
+			if (target === dialog && (clientX < left || clientX > right || clientY < top || clientY > bottom)) dialog.close();
+		});
+		on(dialog, "close", () => {
+			dialog.remove();
+			if (document.activeElement === document.body) before?.focus();
+		});
+		document.body.append(dialog);
+		dialog.showModal();
+		return dialog;
+	},
+	isOpen: () => document.querySelector("dialog[open]") !== null,
+	confirm(title, text, action, run) {
+		dialogs.open(title, (dialog) => [
+			h("p", text),
+			h("footer",
+				h("button.button", { autofocus: true, onclick: () => dialog.close() }, "Cancel"),
+				h("button.button.danger", { onclick: () => (dialog.close(), run()) }, action)),
+		]);
+	},
+	help() {
+		const isMac = /Mac|iP/.test(navigator.platform);
+		const spelled = (key = "") => (key === "Mod" ? (isMac ? "⌘" : "Ctrl") : key === "Alt" && isMac ? "⌥" : key);
+		const group = (title = "", keys = SHELL_KEYS) => h("section", h("h3", title), h("dl", ...keys.flatMap(([press, , what]) => [
+			h("dt", ...press.split(/[+ ]/).map((key) => h("kbd", spelled(key)))), h("dd", what),
+		])));
+		if (dialogs.isOpen()) return;
+		dialogs.open("Keyboard", () => [h("div.shortcuts", group("Everywhere"), group("In a conversation", CHAT_KEYS), group("In lists", LIST_KEYS))]);
+	},
+};
+
+/** A button that opens a menu. @param {() => MenuItem[]} items */
+export function menuButton(label = "", items) {
+	const button = iconButton("more", label, () => open(button, items()), { ariaHasPopup: "menu", ariaExpanded: "false" });
+	return button;
+}
+
+/** @param {HTMLElement} button @param {MenuItem[]} items */
+function open(button, items) {
+	const all = items.map(([label, name, run]) => h("button", { role: "menuitem", tabIndex: -1, onclick: () => (menu.hidePopover(), run()) }, icon(name), label));
+	const menu = h("div.menu", { role: "menu", popover: "auto", label: button.ariaLabel }, ...all);
+	on(menu, "keydown", (event) => {
+		const at = all.indexOf(/** @type {any} */ (document.activeElement));
+		const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key];
+		if (event.key === "Tab") menu.hidePopover();
+		if (to === undefined) return;
+		event.preventDefault();
+		all.at(to % all.length)?.focus();
+	});
+	on(menu, "toggle", (event) => {
+		if (/** @type {any} */ (event).newState === "open") return;
+		button.ariaExpanded = "false";
+		const had = menu.contains(document.activeElement) || document.activeElement === document.body;
+		menu.remove();
+		if (had) button.focus();
+	});
+	button.after(menu);
+	menu.showPopover();
+	const { bottom, top, right } = button.getBoundingClientRect();
+	const { offsetWidth: width, offsetHeight: height } = menu;
+	menu.style.left = `${Math.max(8, Math.min(right - width, innerWidth - width - 8))}px`;
+	menu.style.top = `${bottom + height + 8 < innerHeight ? bottom + 4 : Math.max(8, top - height - 4)}px`;
+	button.ariaExpanded = "true";
+	all[0].focus();
+}
+
+/**
+ * @template Item
+ * @param {HTMLElement} field
+ * @param {{id: string, label: string, first: number, show: (item: Item) => Child[], take: (item: Item) => void}} options
+ * @returns {Listbox<Item>}
+ */
+export function makeListbox(field, { id, label, first, show, take }) {
+	const element = h("div.listbox", { id, label, role: "listbox", hidden: true });
+	let items = /** @type {Item[]} */ ([]);
+	let at = -1;
+	const pick = (to = 0) => {
+		at = to;
+		[...element.children].forEach((option, place) => (option.ariaSelected = String(place === at)));
+		element.children[at]?.scrollIntoView({ block: "nearest" });
+		field.setAttribute("aria-activedescendant", at < 0 ? "" : `${id}-${at}`);
+	};
+	return {
+		element,
+		get isOpen() { return items.length > 0; },
+		get picked() { return items[at]; },
+		offer(next) {
+			items = next;
+			element.hidden = items.length === 0;
+			// A press must not take the focus from the field.
+			fill(element, ...items.map((item, place) => h("div", { role: "option", id: `${id}-${place}`, onpointerdown: (event) => (event.preventDefault(), take(item)) }, ...show(item))));
+			if (field.role === "combobox") field.ariaExpanded = String(!element.hidden);
+			pick(items.length ? first : -1);
+		},
+		walk({ key }) {
+			const step = { ArrowDown: 1, ArrowUp: -1 }[key];
+			if (step) pick((Math.max(at, step > 0 ? -1 : 0) + step + items.length) % items.length);
+			return step !== undefined;
+		},
+	};
+}
+
+/** Puts a field in an element's place until the edit is over. @param {HTMLElement} element @param {(value: string) => void} save */
+export function editTitle(element, value = "", save) {
+	const field = h("input.edit", { value, label: "Title of the session", maxLength: 200 });
+	const end = (keeps = true) => {
+		const hadFocus = document.activeElement === field;
+		// Taking the field away blurs it, and that would end the edit once more.
+		field.onblur = null;
+		field.replaceWith(element);
+		if (hadFocus) element.focus();
+		const written = field.value.trim();
+		if (keeps && written && written !== value) save(written);
+	};
+	field.onblur = () => end();
+	on(field, "keydown", (event) => {
+		event.stopPropagation();
+		if (!isComposing(event) && ["Enter", "Escape"].includes(event.key)) end(event.key === "Enter");
+	});
+	element.replaceWith(field);
+	field.focus();
+	field.select();
+}
+
+const SHOWN_MS = 6000;
+const notes = h("div.toasts", { role: "status" });
+const spoken = h("div.away", { role: "status" });
+document.body.append(notes, spoken);
+
+/** Tells a screen reader of a turn of events. */
+export const announce = (text = "") => (spoken.textContent = text);
+
+/** @param {() => void} [run] */
+export function toast(text = "", action = "", run) {
+	const note = h("div.toast", h("span", text), action && h("button.link", { onclick: () => (note.remove(), run?.()) }, action));
+	let timer = 0;
+	const wait = () => (timer = setTimeout(() => note.remove(), SHOWN_MS));
+	// Whoever is about to press the button gets the time for it.
+	on(note, "pointerenter", () => clearTimeout(timer));
+	on(note, "focusin", () => clearTimeout(timer));
+	on(note, "pointerleave", wait);
+	on(note, "focusout", wait);
+	notes.append(note);
+	if (notes.children.length > 3) notes.firstElementChild?.remove();
+	wait();
+	return note;
+}
+
+/** What went wrong, with the way out where there is one. @param {any} error */
+export const problem = ({ message, hint }) => [message, hint].filter(Boolean).join(" ");
+
+/** @param {any} error */
+export const toastError = (error) => toast(problem(error)).classList.add("bad");
