@@ -321,3 +321,33 @@ fn a_frame_says_first_what_it_is() {
         r#"{"type":"pong"}"#
     );
 }
+
+/// The frames in the block of the page below this heading.
+fn examples(heading: &str) -> Vec<Value> {
+    const PAGE: &str = include_str!("../../../../docs/interfaces/websocket.md");
+    let (_, below) = PAGE.split_once(&format!("### {heading}\n\n```json\n")).unwrap();
+    let (block, _) = below.split_once("```").unwrap();
+    block.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn types(frames: &[Value]) -> BTreeSet<&str> {
+    frames.iter().map(|frame| frame["type"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn w5_the_examples_of_the_page_are_frames_of_every_type() {
+    let client = examples("A client says");
+    for said in &client {
+        let Envelope { request_id, frame } = ClientFrame::read(&said.to_string());
+        let frame = Envelope { request_id, frame: frame.unwrap() };
+        assert_eq!(json!(frame), *said);
+    }
+    assert_eq!(types(&client), ClientFrame::TYPES.into());
+
+    let server = examples("The server says");
+    for said in &server {
+        assert_eq!(json!(Envelope::<ServerFrame>::read(&said.to_string()).unwrap()), *said);
+    }
+    let pinned = [said_of_sessions(), said_of_the_rest()].concat();
+    assert_eq!(types(&server), types(&pinned));
+}
