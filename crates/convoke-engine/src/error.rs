@@ -86,6 +86,8 @@ pub enum Error {
     /// The session has ended.
     #[error("the session is {status}")]
     Ended {
+        /// Which one.
+        session: SessionId,
         /// How.
         status: Status,
         /// Why, if it completed.
@@ -385,7 +387,6 @@ impl From<Refusal> for Error {
             reason = "the rest stays the session's own words"
         )]
         match refusal {
-            Refusal::Ended { status } => Self::Ended { status, reason: None },
             Refusal::QueueFull => Self::QueueFull { max: convoke_core::session::QUEUE_MAX },
             Refusal::Request(refusal) => Self::Verdict(refusal),
             refusal => Self::Refused(refusal),

@@ -178,9 +178,13 @@ impl Engine {
         Ok(self.carry(id, Command::Complete { reason: "user".to_owned() }).await?.view)
     }
 
-    /// Ends a session for good.
+    /// Ends a session for good; one that has ended already stays as it is.
     pub async fn cancel(&self, id: SessionId) -> Result<SessionView> {
-        Ok(self.carry(id, Command::Cancel { reason: "user".to_owned() }).await?.view)
+        match self.carry(id, Command::Cancel { reason: "user".to_owned() }).await {
+            Ok(carried) => Ok(carried.view),
+            Err(Error::Ended { .. }) => self.session(id).await,
+            Err(error) => Err(error),
+        }
     }
 
     /// Lets an ended session accept prompts again, if there is room for one more.

@@ -164,9 +164,9 @@ fn detail(error: &Error) -> String {
             format!("{error}, which is for good; begin a new one")
         }
         // A contract: the detail says how to resume.
-        Error::Ended { reason, .. } => {
+        Error::Ended { session, reason, .. } => {
             let why = reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
-            format!("{error}{why}; resume it first: POST /api/sessions/{{id}}/resume")
+            format!("{error}{why}; resume it first: POST /api/sessions/{session}/resume")
         }
         // Why an agent did not start is for whoever installed it.
         Error::NotStarted { source, .. } => {

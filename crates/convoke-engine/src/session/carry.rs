@@ -10,7 +10,7 @@ use convoke_core::message::{Message, Role, Seq};
 use convoke_core::notice::{Event, Notice};
 use convoke_core::process::Exit;
 use convoke_core::request::{Choice, PermissionKind, PermissionRecord, Request as Asked, Verdict};
-use convoke_core::session::{Command, Decision, Effect, Reply, Report, Session, Summary};
+use convoke_core::session::{Command, Decision, Effect, Refusal, Reply, Report, Session, Summary};
 use convoke_core::turn::Stop;
 use convoke_store::SessionKind;
 use tokio::time::Instant;
@@ -280,12 +280,12 @@ impl Task {
         self.session.queue().position(|queued| queued == prompt).map_or(0, |place| place + 1)
     }
 
-    fn explain(&self, refusal: convoke_core::session::Refusal) -> Error {
-        let error = Error::from(refusal);
-        if let Error::Ended { status, .. } = error {
-            return Error::Ended { status, reason: self.session.summary().reason.clone() };
+    fn explain(&self, refusal: Refusal) -> Error {
+        if let Refusal::Ended { status } = refusal {
+            let reason = self.session.summary().reason.clone();
+            return Error::Ended { session: self.id, status, reason };
         }
-        error
+        refusal.into()
     }
 }
 

@@ -150,7 +150,7 @@ impl Task {
         let summary = self.session.summary();
         let refusal = match (summary.status, &self.process) {
             (status @ (Status::Completed | Status::Cancelled | Status::Error), _) => {
-                Some(Error::Ended { status, reason: summary.reason.clone() })
+                Some(Error::Ended { session: self.id, status, reason: summary.reason.clone() })
             }
             (Status::Active, Process::Seated(seat)) => match order {
                 Some(order) => seat.send(order).await.err().map(|_| Error::NotRunning),

@@ -262,7 +262,7 @@ impl Task {
         let carried = match status {
             Status::Active => self.carry(Command::Agent(Report::Asked(request))).await,
             Status::Completed | Status::Cancelled | Status::Error => {
-                Err(Error::Ended { status, reason: None })
+                Err(Error::Ended { session: self.id, status, reason: None })
             }
         };
         if let Err(error) = carried {

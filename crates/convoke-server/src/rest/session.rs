@@ -115,7 +115,7 @@ pub(super) async fn complete(State(app): Daemon, Named(id): Named) -> Result<Res
 
 /// End a session for good
 ///
-/// The agent is told, and its process ended.
+/// The agent is told, and its process ended. A session that has ended already stays as it is.
 #[utoipa::path(
     delete,
     path = "/api/sessions/{id}",
@@ -123,9 +123,9 @@ pub(super) async fn complete(State(app): Daemon, Named(id): Named) -> Result<Res
     tag = "sessions",
     params(("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id")),
     responses(
-        (status = 200, description = "The session, cancelled", body = Session),
+        (status = 200, description = "The session, cancelled, or as it had ended before", body = Session),
         (status = 404, description = "There is no such session"),
-        (status = 409, description = "The session has ended, or several ids begin so"),
+        (status = 409, description = "Several ids begin so"),
     )
 )]
 pub(super) async fn cancel(State(app): Daemon, Named(id): Named) -> Result<Response, Failure> {

@@ -122,32 +122,38 @@ async fn s3_a_session_is_completed_resumed_and_cancelled() {
         }
     };
     let prompt = json!({"text": "x"});
+    let path = format!("/api/sessions/{session}");
     let mut told = vec![
         post("cancel", json!({})).await,
         post("resume", json!({})).await,
         post("complete", json!({})).await,
         post("complete", json!({})).await,
         post("prompt", prompt.clone()).await,
-        post("resume", json!({})).await,
     ];
-    let path = format!("/api/sessions/{session}");
+    let ended = scene.post(&format!("{path}/prompt"), prompt.clone()).await;
+    let way_out = format!("resume it first: POST {path}/resume");
+    assert!(ended.problem().ends_with(&way_out), "{}", ended.body);
+    let kept = scene.call(Method::DELETE, &path, None).await;
+    told.push(format!("delete: {} {}", kept.status, kept.json()["status"]));
+    told.push(post("resume", json!({})).await);
     let cancelled = scene.call(Method::DELETE, &path, None).await;
     told.push(format!("delete: {} {}", cancelled.status, cancelled.json()["status"]));
     told.push(post("prompt", prompt).await);
     told.push(post("resume", json!({})).await);
     let again = scene.call(Method::DELETE, &path, None).await;
-    told.push(format!("delete: {} {}", again.status, again.json()["code"]));
+    told.push(format!("delete: {} {}", again.status, again.json()["status"]));
     insta::assert_snapshot!(told.join("\n"), @r#"
     cancel: 409 no_turn null
     resume: 409 session_active null
     complete: 200 completed {"reason":"user"}
     complete: 409 session_ended null
     prompt: 409 session_ended null
+    delete: 200 "completed"
     resume: 200 active {}
     delete: 200 "cancelled"
     prompt: 409 session_cancelled null
     resume: 409 session_cancelled null
-    delete: 409 "session_cancelled"
+    delete: 200 "cancelled"
     "#);
     let events: Vec<Value> = scene
         .get(&format!("{path}/messages"))
