@@ -4,6 +4,8 @@
 //! `finish`. Alone it prints a table; under `cargo xtask bench` one JSON row a line.
 
 pub mod build;
+pub mod direct;
+pub mod instructions;
 pub mod measure;
 mod plot;
 pub mod process;

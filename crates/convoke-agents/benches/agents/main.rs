@@ -2,29 +2,37 @@
 //!
 //! The agent is this program itself, following a script.
 
-mod direct;
 mod pooled;
 
 use convoke_testkit::agent::{Protocol, Script, Step, serve};
+use convoke_testkit::bench::direct::Direct;
+use convoke_testkit::bench::instructions::{can_count, each, of_errand};
 use convoke_testkit::bench::measure::Samples;
 use convoke_testkit::bench::process::resident_bytes;
 use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit};
 
-use direct::Direct;
 use pooled::Pooled;
 
 const TURN: &str = "turn: prompt to end, through pool and driver";
 const UPDATES: &str = "updates: through one session";
 const MEMORY: &str = "updates: resident afterwards";
 const NEW: &str = "new: a session on a spare process";
+const INSTRUCTIONS: &str = "instructions: one update, from its line to its report";
+/// Followed by how many updates.
+const FLOOD_ERRAND: &str = "flood ";
 
 /// Rounds of one turn, and updates of one flood.
 const TURNS: (usize, usize) = (500, 20);
 const FLOOD: (usize, usize) = (100_000, 1_000);
+/// Updates whose instructions are counted.
+const COUNTED: (usize, usize) = (10_000, 500);
 
 fn main() -> Result<()> {
     let mut bench = Bench::from_args()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    if let Some(updates) = bench.errand().and_then(|errand| errand.strip_prefix(FLOOD_ERRAND)) {
+        return runtime.block_on(flood(updates.parse()?));
+    }
     if let Some(updates) = bench.errand() {
         let script = script(updates.parse()?);
         runtime.block_on(serve(Protocol::Acp, script, tokio::io::stdin(), tokio::io::stdout()));
@@ -33,7 +41,19 @@ fn main() -> Result<()> {
     if bench.wants(&[TURN, UPDATES, MEMORY, NEW]) {
         runtime.block_on(measure(&mut bench))?;
     }
+    if bench.wants(&[INSTRUCTIONS]) && can_count()? {
+        bench.progress(INSTRUCTIONS)?;
+        let times = bench.size(COUNTED.0, COUNTED.1);
+        let count = each(times, |times| of_errand(&format!("{FLOOD_ERRAND}{times}")))?;
+        bench.add(Row::new(INSTRUCTIONS, Unit::Instructions, count))?;
+    }
     bench.finish()
+}
+
+/// Takes so many updates from an agent, whose own instructions do not count.
+async fn flood(updates: usize) -> Result<()> {
+    let (_, came) = Pooled::start(updates)?.turn("count").await?;
+    if came == updates { Ok(()) } else { Err(format!("{came} of {updates} came").into()) }
 }
 
 /// An agent that answers with a word, and counts when it is told to.
@@ -44,7 +64,7 @@ fn script(updates: u64) -> Script {
 async fn measure(bench: &mut Bench) -> Result<()> {
     let turns = bench.size(TURNS.0, TURNS.1);
     let updates = bench.size(FLOOD.0, FLOOD.1);
-    let mut direct = Direct::start(updates).await?;
+    let mut direct = Direct::start(["--errand", &updates.to_string()]).await?;
     let mut pooled = Pooled::start(updates)?;
     // In turn, so that what else the machine does troubles both.
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
@@ -72,7 +92,10 @@ async fn measure(bench: &mut Bench) -> Result<()> {
         Row::new(UPDATES, Unit::PerSecond, rate(flood))
             .against("the same agent, over its pipes", rate(flood_direct)),
     )?;
-    bench.add(Row::new(MEMORY, Unit::Bytes, resident_bytes()? as f64).goal(Goal::AtMost(100e6)))?;
+    bench.add(
+        Row::new(MEMORY, Unit::Bytes, resident_bytes(std::process::id())? as f64)
+            .goal(Goal::AtMost(100e6)),
+    )?;
     let rounds = bench.size(30, 3);
     let (mut spare, mut own) = (Vec::new(), Vec::new());
     for round in 0..rounds {

@@ -2,6 +2,7 @@
 
 mod asking;
 mod folder;
+mod instructions;
 mod listing;
 mod transcripts;
 mod waiting;
@@ -13,6 +14,12 @@ const OTHERS: (usize, usize) = (10_000, 200);
 
 fn main() -> Result<()> {
     let mut bench = Bench::from_args()?;
+    if let Some(times) = bench.errand() {
+        return instructions::show(times.parse()?);
+    }
+    if bench.wants(&instructions::ROWS) {
+        instructions::measure(&mut bench)?;
+    }
     if bench.wants(&waiting::ROWS) {
         waiting::measure(&mut bench)?;
     }

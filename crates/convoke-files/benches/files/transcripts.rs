@@ -61,7 +61,7 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
             .goal(Goal::AtMost(1.0)),
     )?;
     let opened = transcripts.open(&id, TOKENS_MAX)?;
-    let resident = resident_bytes()?;
+    let resident = resident_bytes(std::process::id())?;
     drop(opened);
     bench.add(Row::new(memory, Unit::Bytes, resident as f64).goal(Goal::AtMost(100e6)))
 }

@@ -4,6 +4,7 @@ mod append;
 mod concurrent;
 mod database;
 mod growth;
+mod instructions;
 mod list;
 mod memory;
 mod raw;
@@ -25,7 +26,13 @@ fn main() -> Result<()> {
 
 async fn measure(mut bench: Bench) -> Result<()> {
     if let Some(words) = bench.errand() {
-        return memory::read_everything(words).await;
+        return match words.strip_prefix(instructions::ERRAND) {
+            Some(times) => instructions::append(times.parse()?).await,
+            None => memory::read_everything(words).await,
+        };
+    }
+    if bench.wants(&instructions::ROWS) {
+        instructions::measure(&mut bench)?;
     }
     if bench.wants(&append::ROWS) {
         append::measure(&mut bench).await?;

@@ -35,7 +35,7 @@ pub(crate) async fn read_everything(words: &str) -> Result<()> {
     let mut words = words.splitn(3, ' ');
     let mut next = || words.next().ok_or("three words are needed: SESSIONS LOGS PATH");
     let (sessions, logs, path) = (next()?.parse()?, next()?.parse()?, next()?);
-    let before = process::resident_bytes()?;
+    let before = process::resident_bytes(std::process::id())?;
     let store = Store::open(Path::new(path), moment(0)).await?;
     let mut random = Random::new(9);
     for at in 0..READS {
@@ -48,7 +48,7 @@ pub(crate) async fn read_everything(words: &str) -> Result<()> {
         search(&store, &word(1 + at * at % 40_000)).await?;
         search(&store, &format!("{} {}", word(1 + at), word(2 + at))).await?;
     }
-    let grown = process::resident_bytes()?.saturating_sub(before);
+    let grown = process::resident_bytes(std::process::id())?.saturating_sub(before);
     store.close().await;
     writeln!(io::stdout(), "{grown}")?;
     Ok(())

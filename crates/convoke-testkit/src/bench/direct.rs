@@ -1,15 +1,17 @@
-//! Talking to the agent with nothing in between: lines into its pipe, lines out of it.
+//! Talking to an agent with nothing in between: lines into its pipe, lines out of it.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use convoke_testkit::bench::Result;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
+use super::Result;
+
 /// An agent, and its pipes.
-pub(crate) struct Direct {
+#[derive(Debug)]
+pub struct Direct {
     _agent: Child,
     input: ChildStdin,
     lines: Lines<BufReader<ChildStdout>>,
@@ -18,9 +20,10 @@ pub(crate) struct Direct {
 }
 
 impl Direct {
-    pub(crate) async fn start(updates: usize) -> Result<Self> {
+    /// Starts this program with these words, which make it an agent that speaks ACP, and begins a session.
+    pub async fn start(words: [&str; 2]) -> Result<Self> {
         let mut agent = Command::new(std::env::current_exe()?)
-            .args(["--errand", &updates.to_string()])
+            .args(words)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
@@ -34,7 +37,7 @@ impl Direct {
     }
 
     /// How long a new session takes.
-    pub(crate) async fn new_session(&mut self) -> Result<Duration> {
+    pub async fn new_session(&mut self) -> Result<Duration> {
         let begun = Instant::now();
         let params = json!({"cwd": std::env::temp_dir(), "mcpServers": []});
         let (answer, _) = self.call("session/new", params).await?;
@@ -43,7 +46,7 @@ impl Direct {
     }
 
     /// How long a turn takes, and how many updates come with it.
-    pub(crate) async fn turn(&mut self, text: &str) -> Result<(Duration, usize)> {
+    pub async fn turn(&mut self, text: &str) -> Result<(Duration, usize)> {
         let begun = Instant::now();
         let prompt = json!([{"type": "text", "text": text}]);
         let params = json!({"sessionId": self.session, "prompt": prompt});

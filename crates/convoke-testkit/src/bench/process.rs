@@ -5,10 +5,19 @@ use std::time::Duration;
 
 use super::Result;
 
-/// Bytes of this process that are in memory now.
-pub fn resident_bytes() -> Result<u64> {
-    let status = fs::read_to_string("/proc/self/status")?;
-    let kib = field(&status, "VmRSS:").and_then(|text| text.strip_suffix("kB"));
+/// Bytes of a process that are in memory now.
+pub fn resident_bytes(pid: u32) -> Result<u64> {
+    memory(pid, "VmRSS:")
+}
+
+/// The most bytes of a process that ever were in memory at a time.
+pub fn peak_bytes(pid: u32) -> Result<u64> {
+    memory(pid, "VmHWM:")
+}
+
+fn memory(pid: u32, name: &str) -> Result<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let kib = field(&status, name).and_then(|text| text.strip_suffix("kB"));
     let kib: u64 = kib.ok_or("the kernel does not tell how much memory is used")?.trim().parse()?;
     Ok(kib * 1024)
 }
@@ -46,7 +55,9 @@ mod tests {
     fn this_process_has_run_and_is_in_memory() {
         let pid = std::process::id();
         assert!(cpu_time(pid).unwrap() > Duration::ZERO);
-        assert!(resident_bytes().unwrap() > 100_000);
+        let resident = resident_bytes(pid).unwrap();
+        assert!(resident > 100_000);
+        assert!(peak_bytes(pid).unwrap() >= resident / 2);
         assert!(written_bytes(pid).is_ok());
     }
 }

@@ -38,6 +38,9 @@ pub enum Unit {
     /// Bytes.
     #[serde(rename = "bytes")]
     Bytes,
+    /// Instructions of a processor.
+    #[serde(rename = "instructions")]
+    Instructions,
 }
 
 /// What a figure should be.
@@ -108,6 +111,7 @@ impl Unit {
     pub fn show(self, figure: f64) -> String {
         match self {
             Self::PerSecond => format!("{}/s", grouped(figure)),
+            Self::Instructions => grouped(figure),
             Self::Seconds => {
                 scaled(figure, &[(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")])
             }

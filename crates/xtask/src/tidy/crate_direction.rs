@@ -35,6 +35,9 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 11] = [
 /// What tests and benchmarks of any crate may use besides.
 const TESTKIT: &str = "convoke-testkit";
 
+/// Whose benchmarks may use a crate besides, since it would take hours to say to a daemon what they need in its store.
+const BENCHMARKS: (&str, &str) = ("convoke-server", "convoke-store");
+
 /// Where the table above stands, for the way out.
 const HERE: &str = "crates/xtask/src/tidy/crate_direction.rs";
 
@@ -53,7 +56,8 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
         };
         for dependency in &manifest.dependencies {
             let package = dependency.package.as_str();
-            let of_tests = dependency.kind == DependencyKind::Dev && package == TESTKIT;
+            let of_tests = dependency.kind == DependencyKind::Dev
+                && (package == TESTKIT || (name.as_str(), package) == BENCHMARKS);
             if ours(package) && !allowed.contains(&package) && !of_tests {
                 let what = format!("{name} must not depend on {package}");
                 let allowed =

@@ -1,0 +1,116 @@
+//! What the way through the whole daemon adds to a turn and to a new session.
+//!
+//! A prompt and the end of its turn are each on disk before anybody hears of them, so what the disk takes is measured
+//! beside it; with a home in memory there is no disk, and what is left is our own.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use convoke_testkit::bench::direct::Direct;
+use convoke_testkit::bench::measure::Samples;
+use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::daemon::{Daemon, home_in, new_home};
+use crate::watching::{Watcher, prompt};
+
+pub(crate) const ROWS: [&str; 3] = [
+    "turn: prompt to end, through the daemon, home in memory",
+    "turn: prompt to end, through the daemon, home on disk",
+    "new: a session on a spare process, through the daemon",
+];
+
+/// A folder that is in memory on Linux.
+const MEMORY: &str = "/dev/shm";
+const TURNS: (usize, usize) = (300, 10);
+const SESSIONS: (usize, usize) = (20, 3);
+/// How long a spare process has to get ready.
+const UNTIL_SPARE: Duration = Duration::from_millis(500);
+/// What a prompt and the end of a turn take in the database's log, about.
+const SYNCED_BYTES: [u8; 8192] = [b'x'; 8192];
+
+pub(crate) async fn measure(bench: &mut Bench, program: &Path) -> Result<()> {
+    let [in_memory, on_disk, new] = ROWS;
+    if bench.wants(&[in_memory]) {
+        bench.progress(in_memory)?;
+        let (ours, bare) = turns(bench, program, home_in(Path::new(MEMORY))?).await?;
+        bench.add(compared(in_memory, &ours, &bare.turns).goal(Goal::ExcessAtMost(1e-3)))?;
+    }
+    if bench.wants(&[on_disk]) {
+        bench.progress(on_disk)?;
+        let (ours, bare) = turns(bench, program, new_home()?).await?;
+        let reference = "the same agent, over its pipes, and two syncs";
+        let synced = bare.turns.median() + 2.0 * bare.syncs.median();
+        let row = Row::new(on_disk, Unit::Seconds, ours.median()).against(reference, synced);
+        bench.add(row.goal(Goal::ExcessAtMost(1e-3)))?;
+    }
+    if bench.wants(&[new]) {
+        bench.progress(new)?;
+        new_sessions(bench, program, new).await?;
+    }
+    Ok(())
+}
+
+/// What the same takes without a daemon.
+struct Bare {
+    turns: Samples,
+    syncs: Samples,
+}
+
+/// How long turns take, in turn, so that what else the machine does troubles both.
+async fn turns(bench: &Bench, program: &Path, home: TempDir) -> Result<(Samples, Bare)> {
+    let mut file = File::create(home.path().join("synced"))?;
+    let daemon = Daemon::start(program, home).await?;
+    let project = daemon.project().await?;
+    let session = daemon.begin(&project).await?;
+    let mut direct = Direct::start(["--errand", "agent"]).await?;
+    let mut watcher = Watcher::open(&daemon, &session).await?;
+    let (mut ours, mut theirs, mut syncs) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..=bench.size(TURNS.0, TURNS.1) {
+        let begun = Instant::now();
+        prompt(&daemon, &session, "hello").await?;
+        watcher.until_end().await?;
+        let (one, (other, _)) = (begun.elapsed(), direct.turn("hello").await?);
+        let begun = Instant::now();
+        file.write_all(&SYNCED_BYTES)?;
+        file.sync_data()?;
+        let sync = begun.elapsed();
+        // The first time does not count.
+        if round > 0 {
+            ours.push(one);
+            theirs.push(other);
+            syncs.push(sync);
+        }
+    }
+    let samples = |times: Vec<Duration>| times.into_iter().collect::<Samples>();
+    Ok((samples(ours), Bare { turns: samples(theirs), syncs: samples(syncs) }))
+}
+
+async fn new_sessions(bench: &mut Bench, program: &Path, name: &str) -> Result<()> {
+    let daemon = Daemon::start(program, new_home()?).await?;
+    let project = daemon.project().await?;
+    let mut direct = Direct::start(["--errand", "agent"]).await?;
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for round in 0..=bench.size(SESSIONS.0, SESSIONS.1) {
+        let begun = Instant::now();
+        let session = daemon.begin(&project).await?;
+        let (one, other) = (begun.elapsed(), direct.new_session().await?);
+        // The first time there is no spare process yet.
+        if round > 0 {
+            ours.push(one);
+            theirs.push(other);
+        }
+        daemon.call("POST", &format!("/api/sessions/{session}/complete"), &json!({})).await?;
+        tokio::time::sleep(UNTIL_SPARE).await;
+    }
+    let row = compared(name, &ours.into_iter().collect(), &theirs.into_iter().collect());
+    bench.add(row.goal(Goal::ExcessAtMost(50e-3)))
+}
+
+fn compared(name: &str, ours: &Samples, theirs: &Samples) -> Row {
+    Row::new(name, Unit::Seconds, ours.median())
+        .against("the same agent, over its pipes", theirs.median())
+}

@@ -1,0 +1,160 @@
+//! How soon those who watch a session hear what its agent says, and whether they hear all of it when it is much.
+
+use std::path::Path;
+use std::time::Instant;
+
+use convoke_testkit::bench::measure::Samples;
+use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit};
+use serde_json::{Value, json};
+
+use crate::agent::{PIECE, now_nanos};
+use crate::daemon::{Daemon, new_home};
+use crate::http::Connection;
+
+pub(crate) const ROWS: [&str; 3] = [
+    "watch: from the agent to the last of 200 watchers",
+    "watch: 10,000 updates a second through one session",
+    "watch: 10,000 updates a second, daemon at most in memory",
+];
+
+const WATCHERS: (usize, usize) = (200, 5);
+/// Things that are said, and the pause between two of them in milliseconds.
+const TICKS: (usize, usize) = (200, 10);
+const PAUSE: usize = 20;
+/// Updates of a flood, and how many come in a second.
+const FLOOD: (usize, usize) = (100_000, 1_000);
+const RATE: usize = 10_000;
+
+pub(crate) async fn measure(bench: &mut Bench, program: &Path) -> Result<()> {
+    if !bench.wants(&ROWS) {
+        return Ok(());
+    }
+    let daemon = Daemon::start(program, new_home()?).await?;
+    let project = daemon.project().await?;
+    let [last, rate, memory] = ROWS;
+    if bench.wants(&[last]) {
+        bench.progress(last)?;
+        let ticks = bench.size(TICKS.0, TICKS.1);
+        let watchers = bench.size(WATCHERS.0, WATCHERS.1);
+        let many = ticking(&daemon, &project, watchers, ticks).await?;
+        let alone = ticking(&daemon, &project, 1, ticks).await?;
+        bench.add(
+            Row::new(last, Unit::Seconds, many.median())
+                .against("a single watcher", alone.median())
+                .goal(Goal::AtMost(10e-3)),
+        )?;
+    }
+    if bench.wants(&[rate, memory]) {
+        bench.progress(rate)?;
+        let updates = bench.size(FLOOD.0, FLOOD.1);
+        let came = flooded(&daemon, &project, updates).await?;
+        bench.add(
+            Row::new(rate, Unit::PerSecond, came)
+                .against("what the agent is told to say", RATE as f64)
+                .goal(Goal::RatioAtLeast(0.95)),
+        )?;
+        let peak = daemon.peak_bytes()?;
+        bench.add(Row::new(memory, Unit::Bytes, peak).goal(Goal::AtMost(100e6)))?;
+    }
+    Ok(())
+}
+
+/// How long each thing that is said is on its way to the last of those who watch.
+async fn ticking(daemon: &Daemon, project: &str, watchers: usize, ticks: usize) -> Result<Samples> {
+    let session = daemon.begin(project).await?;
+    let mut watching = Vec::new();
+    for _ in 0..watchers {
+        watching.push(Watcher::open(daemon, &session).await?);
+    }
+    let watching: Vec<_> = watching
+        .into_iter()
+        .map(|mut watcher| {
+            tokio::spawn(async move {
+                let mut delays = Vec::with_capacity(ticks);
+                while delays.len() < ticks {
+                    let text = watcher.next_text().await?;
+                    delays.push(now_nanos().saturating_sub(text.parse()?) as f64 / 1e9);
+                }
+                Result::Ok(delays)
+            })
+        })
+        .collect();
+    prompt(daemon, &session, &format!("tick {ticks} {PAUSE}")).await?;
+    let mut last = vec![0.0_f64; ticks];
+    for watcher in watching {
+        for (last, delay) in last.iter_mut().zip(watcher.await??) {
+            *last = last.max(delay);
+        }
+    }
+    daemon.call("POST", &format!("/api/sessions/{session}/complete"), &json!({})).await?;
+    Ok(last.into_iter().collect())
+}
+
+/// How many updates come in a second; fails unless all do.
+async fn flooded(daemon: &Daemon, project: &str, updates: usize) -> Result<f64> {
+    let session = daemon.begin(project).await?;
+    let mut watcher = Watcher::open(daemon, &session).await?;
+    prompt(daemon, &session, &format!("flood {updates} {RATE}")).await?;
+    let mut came = watcher.next_text().await?.len();
+    let begun = Instant::now();
+    while came < updates * PIECE.len() {
+        came += watcher.next_text().await?.len();
+    }
+    let taken = begun.elapsed();
+    watcher.until_end().await?;
+    if came != updates * PIECE.len() {
+        return Err(format!("{came} letters came of {updates} updates").into());
+    }
+    Ok(updates as f64 / taken.as_secs_f64())
+}
+
+pub(crate) async fn prompt(daemon: &Daemon, session: &str, text: &str) -> Result<()> {
+    let path = format!("/api/sessions/{session}/prompt");
+    daemon.call("POST", &path, &json!({"text": text})).await.map(drop)
+}
+
+/// One who follows a session.
+pub(crate) struct Watcher {
+    connection: Connection,
+}
+
+impl Watcher {
+    pub(crate) async fn open(daemon: &Daemon, session: &str) -> Result<Self> {
+        let mut connection = daemon.connect().await?;
+        connection
+            .send(&daemon.request("GET", &format!("/api/sessions/{session}/events"), ""))
+            .await?;
+        connection.follow().await?;
+        Ok(Self { connection })
+    }
+
+    /// The next thing that the agent says.
+    async fn next_text(&mut self) -> Result<String> {
+        loop {
+            let content = self.next("agent").await?;
+            if let Some(text) =
+                content.get("text").and_then(Value::as_str).filter(|it| !it.is_empty())
+            {
+                return Ok(text.to_owned());
+            }
+        }
+    }
+
+    /// Reads until a turn has ended.
+    pub(crate) async fn until_end(&mut self) -> Result<()> {
+        while self.next("system").await?.get("event") != Some(&json!("turn_ended")) {}
+        Ok(())
+    }
+
+    /// The content of the next message of somebody's.
+    async fn next(&mut self, role: &str) -> Result<Value> {
+        loop {
+            let line = self.connection.next_line().await?;
+            let Some(data) = line.strip_prefix("data:") else { continue };
+            let message: Value = serde_json::from_str(data)?;
+            if message.get("role").and_then(Value::as_str) == Some(role) {
+                return Ok(message.get("content").cloned().unwrap_or_default());
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The instructions that it takes to store one piece of an agent's answer.
+
+use convoke_testkit::bench::instructions::{can_count, each, of_errand};
+use convoke_testkit::bench::{Bench, Result, Row, Unit};
+
+use crate::database::Database;
+use crate::speech::{Speaker, Talk};
+
+pub(crate) const ROWS: [&str; 1] = ["instructions: append of one message"];
+/// Followed by how many.
+pub(crate) const ERRAND: &str = "append ";
+
+const TIMES: (usize, usize) = (2_000, 50);
+
+pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
+    let [name] = ROWS;
+    bench.progress(name)?;
+    if !can_count()? {
+        return Ok(());
+    }
+    let count = each(bench.size(TIMES.0, TIMES.1), |times| of_errand(&format!("{ERRAND}{times}")))?;
+    bench.add(Row::new(name, Unit::Instructions, count))
+}
+
+/// Stores so many messages, one after the other.
+pub(crate) async fn append(times: usize) -> Result<()> {
+    let database = Database::with_sessions(1).await?;
+    let store = database.open().await?;
+    let mut talk = Talk::new(0);
+    for _ in 0..times {
+        let said = talk.say(Speaker::Agent);
+        store.append(talk.session(), vec![said.message], said.summary).await?;
+    }
+    store.close().await;
+    Ok(())
+}
