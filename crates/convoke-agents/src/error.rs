@@ -70,6 +70,12 @@ pub enum Error {
         /// How long it was given.
         after: Duration,
     },
+    /// All processes were busy, and stayed so.
+    #[error("there was no room for another process within {} seconds", after.as_secs_f64())]
+    NoRoom {
+        /// How long it was waited for.
+        after: Duration,
+    },
     /// The agent ended before it was ready.
     #[error("the agent ended before it was ready: {0}")]
     Exited(Exit),

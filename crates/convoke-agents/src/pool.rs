@@ -311,7 +311,9 @@ impl PoolTask {
         }
         // One that is on its way out makes room for the first in the queue; another need not go for the same caller.
         let leaving = self.slots.values().filter(|slot| slot.is_leaving()).count();
-        if leaving > self.queue.len() {
+        let needs_room =
+            |wait: &&Wait| self.slots.get(&wait.key).is_none_or(|slot| slot.is_leaving());
+        if leaving > self.queue.iter().filter(needs_room).count() {
             return;
         }
         let idle = self.slots.values_mut().filter(|slot| slot.idle_since().is_some());

@@ -70,6 +70,7 @@ impl Pooled {
                 | Report::Noticed(_)
                 | Report::Asked(_)
                 | Report::Withdrew(_)
+                | Report::Stopped
                 | Report::Failed { .. } => {}
             }
         }

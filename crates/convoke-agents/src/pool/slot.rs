@@ -66,9 +66,18 @@ enum Health {
 }
 
 enum State {
-    Starting,
-    Idle { orders: mpsc::Sender<Command>, since: Instant, started: Option<Started> },
-    Taken { orders: mpsc::Sender<Command> },
+    /// The start is given up, and the process killed, when this is dropped.
+    Starting {
+        _wanted: oneshot::Sender<()>,
+    },
+    Idle {
+        orders: mpsc::Sender<Command>,
+        since: Instant,
+        started: Option<Started>,
+    },
+    Taken {
+        orders: mpsc::Sender<Command>,
+    },
     Leaving,
 }
 
@@ -86,8 +95,9 @@ impl Slot {
         random: Random,
         news: mpsc::Sender<News>,
     ) -> Self {
-        let task = tokio::spawn(attend(key.clone(), launch, random, news)).abort_handle();
-        let (state, health) = (State::Starting, Health::Lives);
+        let (_wanted, unwanted) = oneshot::channel();
+        let task = tokio::spawn(attend(key.clone(), launch, random, unwanted, news)).abort_handle();
+        let (state, health) = (State::Starting { _wanted }, Health::Lives);
         Self { key, state, pid: None, health, task, stopped_for: Vec::new() }
     }
 
@@ -95,7 +105,7 @@ impl Slot {
     pub(super) const fn idle_since(&self) -> Option<Instant> {
         match &self.state {
             State::Idle { since, .. } => Some(*since),
-            State::Starting | State::Taken { .. } | State::Leaving => None,
+            State::Starting { .. } | State::Taken { .. } | State::Leaving => None,
         }
     }
 
@@ -120,7 +130,7 @@ impl Slot {
 
     pub(super) fn ready(&mut self, pid: u32, orders: mpsc::Sender<Command>, started: Started) {
         self.pid = Some(pid);
-        if let State::Starting = self.state {
+        if let State::Starting { .. } = self.state {
             self.state = State::Idle { orders, since: Instant::now(), started: Some(started) };
         } else {
             // It was told to stop before it was ready.
@@ -176,15 +186,26 @@ fn tell(orders: &mpsc::Sender<Command>, command: Command) {
 }
 
 /// The life of one process.
-async fn attend(key: String, launch: Launch, random: Random, news: mpsc::Sender<News>) {
+async fn attend(
+    key: String,
+    launch: Launch,
+    random: Random,
+    unwanted: oneshot::Receiver<()>,
+    news: mpsc::Sender<News>,
+) {
     let (reports, mut from_agent) = mpsc::channel(REPORTS_MAX);
-    let (driver, started) = match driver::start(launch, random, reports).await {
-        Ok(started) => started,
-        Err(error) => {
-            // A pool that is gone needs no news, here and below.
-            news.send(News::Failed { key, error }).await.ok();
-            return;
+    let started = tokio::select! {
+        started = driver::start(launch, random, reports) => Some(started),
+        // What is being started is killed by letting go of it.
+        _ = unwanted => None,
+    };
+    let (driver, started) = match started {
+        Some(Ok(started)) => started,
+        // A pool that is gone needs no news, here and below.
+        Some(Err(error)) => {
+            return news.send(News::Failed { key, error }).await.unwrap_or_default();
         }
+        None => return news.send(News::Gone { key }).await.unwrap_or_default(),
     };
     let (orders, mut commands) = mpsc::channel(COMMANDS_MAX);
     let pid = driver.pid();
@@ -208,9 +229,13 @@ async fn serve(
                 }
                 Some(Command::Report(reports)) => to_session = Some(reports),
                 Some(Command::Stop) | None => {
-                    // Nobody listens any more, and a driver must not wait for that.
+                    // What it says to its end is of no interest, and a driver must not wait for that.
                     from_agent.close();
                     driver.stop().await;
+                    if let Some(reports) = &to_session {
+                        // A session that has not read all that came before learns it when it needs a process.
+                        reports.try_send(Report::Stopped).ok();
+                    }
                     return;
                 }
             },

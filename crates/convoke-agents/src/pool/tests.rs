@@ -86,15 +86,22 @@ impl Scene {
         (caller, told)
     }
 
-    /// The only process that works in the scene's folder.
-    fn pid(&self) -> rustix::process::Pid {
+    /// An agent that never becomes ready.
+    fn stuck(&self) -> Launch {
+        let args = ["-c", "exec sleep 1000"].map(str::to_owned).into();
+        let patience = Duration::from_secs(1000);
+        Launch { args, patience, ..self.launch_program(Path::new("/bin/sh")) }
+    }
+
+    /// A process that works in the scene's folder.
+    fn process(&self) -> Option<rustix::process::Pid> {
         let folder = self.folder.path().canonicalize().unwrap();
         let works_there =
             |path: &Path| std::fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd == folder);
         let mut entries = std::fs::read_dir("/proc").unwrap().flatten();
-        let process = entries.find(|entry| works_there(&entry.path())).unwrap();
+        let process = entries.find(|entry| works_there(&entry.path()))?;
         let number = process.file_name().into_string().unwrap().parse().unwrap();
-        rustix::process::Pid::from_raw(number).unwrap()
+        rustix::process::Pid::from_raw(number)
     }
 
     /// Asks until so many processes are there.
@@ -150,6 +157,52 @@ async fn t10_a_full_pool_of_busy_processes_lets_callers_wait_and_tells_their_pla
     placed(&mut third_place, 1).await;
     drop(seat);
     third.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn t10_who_waits_for_room_is_served_in_order() {
+    let scene = Scene::new(1);
+    let busy = scene.guest("busy").await;
+    let (to_list, mut served) = mpsc::channel(8);
+    let mut callers = Vec::new();
+    for (place, name) in ["one", "two", "one", "three", "busy"].into_iter().enumerate() {
+        let (caller, _) = scene.waiting(name);
+        while scene.pool.census().await.waiting != place + 1 {
+            tokio::task::yield_now().await;
+        }
+        let to_list = to_list.clone();
+        callers.push(tokio::spawn(async move {
+            let seat = caller.await.unwrap().unwrap();
+            to_list.send(name).await.unwrap();
+            drop(seat);
+        }));
+    }
+    drop((busy, to_list));
+    let mut order = Vec::new();
+    while let Some(name) = served.recv().await {
+        order.push(name);
+    }
+    assert_eq!(order, ["one", "two", "one", "three", "busy"]);
+}
+
+#[tokio::test]
+async fn t10_no_more_processes_go_than_there_are_callers_without_room() {
+    let scene = Scene::new(3);
+    let busy = scene.guest("busy").await;
+    let (behind, _) = scene.waiting("busy");
+    for name in ["older", "newer"] {
+        drop(scene.guest(name).await);
+        while scene.pool.census().await.busy != 1 {
+            tokio::task::yield_now().await;
+        }
+    }
+    let (fourth, mut place) = scene.waiting("fourth");
+    placed(&mut place, 1).await;
+    // The pool looks at its queue again while the oldest one is on its way out.
+    let (second, _) = scene.waiting("busy");
+    fourth.await.unwrap().unwrap();
+    assert!(scene.guest("newer").await.seat.started.is_none(), "it was not in the way");
+    drop((busy, behind, second));
 }
 
 #[tokio::test]
@@ -228,10 +281,39 @@ async fn a_released_process_is_gone_also_in_the_middle_of_a_turn() {
 }
 
 #[tokio::test]
+async fn t12_a_process_that_only_starts_is_killed_when_it_is_released() {
+    let scene = Scene::new(1);
+    scene.pool.prepare("stuck", scene.stuck()).await;
+    while scene.process().is_none() {
+        tokio::task::yield_now().await;
+    }
+    scene.pool.release("stuck").await;
+    assert_eq!(scene.pool.census().await.processes, 0);
+    while scene.process().is_some() {
+        tokio::task::yield_now().await;
+    }
+    assert!(scene.guest("stuck").await.seat.started.is_some());
+    // The same holds for all of them at once.
+    scene.pool.prepare("again", scene.stuck()).await;
+    scene.pool.stop().await;
+    assert_eq!(scene.pool.census().await.processes, 0);
+}
+
+#[tokio::test]
+async fn t10_who_listened_last_is_told_that_an_idle_process_was_stopped() {
+    let settings = Settings { idle_timeout: Duration::from_millis(20), ..SETTINGS };
+    let scene = Scene::with(settings);
+    let Guest { seat, mut reports } = scene.guest("a").await;
+    drop(seat);
+    while reports.recv().await.unwrap() != Report::Stopped {}
+    scene.has(0).await;
+}
+
+#[tokio::test]
 async fn t10_a_killed_process_is_noticed_and_replaced() {
     let scene = Scene::new(1);
     let mut guest = scene.guest("a").await;
-    rustix::process::kill_process(scene.pid(), rustix::process::Signal::KILL).unwrap();
+    rustix::process::kill_process(scene.process().unwrap(), rustix::process::Signal::KILL).unwrap();
     loop {
         if let Report::Exited(exit) = guest.reports.recv().await.unwrap() {
             assert_eq!(exit.signal, Some(9));

@@ -47,6 +47,8 @@ impl Session {
             }
             Report::TurnEnded { turn, stop } => self.turn_ended(turn, stop, &mut decision),
             Report::Exited(exit) => self.exited(exit, &mut decision),
+            // The session does not notice: its next prompt starts another one.
+            Report::Stopped => {}
             Report::Failed { error } => self.failed(error, &mut decision),
         }
         Ok(decision)

@@ -123,6 +123,8 @@ pub enum Report {
     },
     /// Its process ended by itself.
     Exited(Exit),
+    /// Its process was stopped because nobody needed it.
+    Stopped,
     /// It can be neither started nor resumed.
     Failed {
         /// What went wrong.

@@ -74,6 +74,9 @@ impl Task {
             }
             let asked =
                 if let Report::Asked(request) = &report { Some(request.clone()) } else { None };
+            if matches!(report, Report::Stopped) {
+                self.tell_agent(AgentStatus::Exited);
+            }
             let commands = if let Report::Exited(exit) = report {
                 self.exited(&undone.session, exit)
             } else {

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::seating::Freshness;
 use super::task::{CANCEL_PATIENCE, Process, Task};
 use crate::error::{Error, Result};
-use crate::view::Change;
+use crate::view::{AgentStatus, Change};
 
 /// How long the session waits for its process to be gone before it goes on without knowing.
 const STOP_PATIENCE: std::time::Duration = std::time::Duration::from_secs(4);
@@ -103,9 +103,13 @@ impl Task {
         self.refuse_orders();
         // Nobody listens to it any more, so that it does not wait for that with its end.
         (self.reports_to, self.reports) = mpsc::channel(REPORTS_MAX);
+        let is_there = self.shared.pool.keys().await.contains(&self.key);
         let released = self.shared.pool.release(&self.key);
         if tokio::time::timeout(STOP_PATIENCE, released).await.is_err() {
             tracing::warn!(session.id = %self.id, "a process takes long to stop");
+        }
+        if is_there {
+            self.tell_agent(AgentStatus::Exited);
         }
     }
 

@@ -40,6 +40,7 @@ impl Offers {
             | Report::Withdrew(_)
             | Report::TurnEnded { .. }
             | Report::Exited(_)
+            | Report::Stopped
             | Report::Failed { .. } => News::Yes,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use convoke_core::id::SessionId;
+use convoke_core::id::{ProjectId, SessionId};
 use convoke_core::session::Status;
 use convoke_engine::{Engine, Error, Kind, SessionFilter, SessionOrder, Window};
 use convoke_store::{NewSession, SessionKind, Store};
@@ -10,9 +10,10 @@ use convoke_testkit::agent::{Script, Step};
 use tokio::task::JoinSet;
 
 use crate::log::Log;
+use crate::prompting::gate;
 use crate::world::{AGENT, World, agent, leap, now, random};
 
-async fn create(engine: &Engine, project: convoke_core::id::ProjectId) -> Result<SessionId, Error> {
+async fn create(engine: &Engine, project: ProjectId) -> Result<SessionId, Error> {
     engine.create_session(project, None).await.map(|view| view.stored.id)
 }
 
@@ -166,5 +167,54 @@ async fn s9_a_session_that_was_idle_for_long_makes_room() {
         assert_eq!(view.stored.summary.status, Status::Active);
     }
     assert_full(create(&engine, scene.project).await, 3);
+    engine.stop().await;
+}
+
+/// Begins a session that does not come, and tells why it did not. Time leaps as soon as `until` holds.
+async fn given_up(engine: &Engine, project: ProjectId, until: impl AsyncFn() -> bool) -> String {
+    let creator = engine.clone();
+    let creation = tokio::spawn(async move { create(&creator, project).await });
+    while !until().await {
+        tokio::task::yield_now().await;
+    }
+    leap(convoke_agents::launch::PATIENCE).await;
+    let error = creation.await.unwrap().unwrap_err();
+    assert_eq!(error.kind(), Kind::Agent);
+    format!("{error}: {}", std::error::Error::source(&error).unwrap())
+}
+
+#[tokio::test]
+async fn s3_a_session_whose_agent_is_stuck_is_given_up_in_time() {
+    let mut world = World::new();
+    world.add_gated_agent(AGENT, &Script::new());
+    let engine = world.open().await;
+    let project = engine.add_project(&world.workspace(), None).await.unwrap().id;
+    let error = given_up(&engine, project, async || !world.processes().is_empty()).await;
+    assert_eq!(
+        error,
+        "the agent scripted did not start: /bin/sh was not ready within 30 seconds and was killed"
+    );
+    world.empties().await;
+    let figures = engine.figures().await.unwrap();
+    assert_eq!((figures.active_sessions, figures.processes), (0, 0));
+    engine.stop().await;
+}
+
+#[tokio::test]
+async fn s3_a_session_for_which_there_is_no_process_is_given_up_in_time() {
+    let mut world = World::with(&Script::new().when("work", [gate()]));
+    world.settings.pool.processes_max = 1;
+    let mut scene = world.begin().await;
+    let engine = scene.engine.clone();
+    scene.prompt("work").await;
+    scene.log.until("permission gate: pending").await;
+    let waits = async || engine.figures().await.unwrap().waiting == 1;
+    let error = given_up(&engine, scene.project, waits).await;
+    assert_eq!(
+        error,
+        "the agent scripted did not start: there was no room for another process within 30 seconds"
+    );
+    assert_eq!(engine.figures().await.unwrap().active_sessions, 1);
+    assert_eq!(scene.processes().len(), 1);
     engine.stop().await;
 }

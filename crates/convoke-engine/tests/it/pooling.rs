@@ -89,7 +89,7 @@ async fn t10_an_idle_process_is_stopped_and_the_session_does_not_notice() {
         story[3..],
         ["user: still there?", "resumed: native", "agent: still there?", "turn 5: end_turn"]
     );
-    // Its start is told to those who follow, and a turn with a warm process starts nothing.
+    // Its end and the next start are told to those who follow, and a turn with a warm process starts nothing.
     let started = |changes: &mut tokio::sync::broadcast::Receiver<Change>| {
         let mut statuses = Vec::new();
         while let Ok(change) = changes.try_recv() {
@@ -99,9 +99,15 @@ async fn t10_an_idle_process_is_stopped_and_the_session_does_not_notice() {
         }
         statuses
     };
-    assert_eq!(started(&mut changes), [AgentStatus::Starting, AgentStatus::Ready]);
+    assert_eq!(
+        started(&mut changes),
+        [AgentStatus::Exited, AgentStatus::Starting, AgentStatus::Ready]
+    );
     scene.turn("warm").await;
     assert_eq!(started(&mut changes), []);
+    // So is the end that comes with the session's.
+    scene.engine.complete(scene.session).await.unwrap();
+    assert_eq!(started(&mut changes), [AgentStatus::Exited]);
     scene.engine.stop().await;
 }
 

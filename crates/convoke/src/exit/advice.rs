@@ -120,6 +120,9 @@ fn agent_hint(error: &convoke_agents::Error) -> Option<String> {
         Error::Timeout { .. } | Error::SessionTimeout { .. } => {
             Some("try it again, or start the agent by hand to see what it waits for".to_owned())
         }
+        Error::NoRoom { .. } => {
+            Some("try it again later, or raise pool.max_processes in config.toml".to_owned())
+        }
         Error::NoLandlock | Error::Exposed { .. } => {
             Some("set sandbox = \"off\" for the agent, if it may write wherever you may".to_owned())
         }

@@ -242,7 +242,8 @@ impl Conversation {
                 | Report::Planned(_)
                 | Report::ToolCalled(_)
                 | Report::Withdrew(_)
-                | Report::TurnEnded { .. },
+                | Report::TurnEnded { .. }
+                | Report::Stopped,
             ) => {}
         }
     }
@@ -338,6 +339,7 @@ fn is_refusal(error: &anyhow::Error) -> bool {
             | Error::Exposed { .. }
             | Error::Landlock(_)
             | Error::Timeout { .. }
+            | Error::NoRoom { .. }
             | Error::AuthRequired { .. }
             | Error::SessionTimeout { .. }
             | Error::Io(_),

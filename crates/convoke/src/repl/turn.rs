@@ -178,7 +178,7 @@ impl Conversation {
             }
             Report::Failed { error } => return Some(Outcome::Gone(error)),
             // The end of an earlier turn that was given up, or what was said at the start.
-            Report::TurnEnded { .. } | Report::Resumed(_) => {}
+            Report::TurnEnded { .. } | Report::Resumed(_) | Report::Stopped => {}
         }
         None
     }

@@ -61,6 +61,7 @@ impl Turn {
             | Report::Withdrew(_)
             | Report::TurnEnded { .. }
             | Report::Exited(_)
+            | Report::Stopped
             | Report::Failed { .. } => {}
         }
     }

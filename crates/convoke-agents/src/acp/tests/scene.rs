@@ -257,6 +257,7 @@ pub(in crate::acp) fn reported(report: &Report) -> String {
         Report::Withdrew(request) => format!("! withdrew {request}"),
         Report::TurnEnded { turn, stop } => format!("! turn {turn} ended {}", json(stop)),
         Report::Exited(exit) => format!("! exited {}", json(exit)),
+        Report::Stopped => "! stopped".to_owned(),
         Report::Failed { error } => format!("! failed {error}"),
     }
 }

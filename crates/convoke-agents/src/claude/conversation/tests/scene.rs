@@ -123,7 +123,11 @@ fn show_report(report: &Report) -> String {
         Report::TurnEnded { turn, stop } => format!("ended {turn}: {}", stop.sentence()),
         Report::Spent(usage) => format!("spent {}", serde_json::to_string(usage).unwrap()),
         Report::Renewed { agent_session } => format!("renewed {agent_session}"),
-        Report::Planned(_) | Report::Resumed(_) | Report::Exited(_) | Report::Failed { .. } => {
+        Report::Planned(_)
+        | Report::Resumed(_)
+        | Report::Exited(_)
+        | Report::Stopped
+        | Report::Failed { .. } => {
             format!("{report:?}")
         }
     }
