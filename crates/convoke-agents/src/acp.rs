@@ -38,8 +38,6 @@ use terminal::Terminals;
 
 /// How long the last lines of a process that ended are waited for; one that left its group may hold the pipe for ever.
 const LAST_WORDS_GRACE: Duration = Duration::from_secs(1);
-/// How long an agent may take to exit after it closed its pipes; then it is killed.
-const EXIT_GRACE: Duration = Duration::from_secs(1);
 /// How long an agent may take to close its session before it is stopped all the same.
 const CLOSE_GRACE: Duration = Duration::from_secs(2);
 
@@ -82,7 +80,7 @@ async fn shake(talk: &mut Talk, child: &mut Child, launch: &Launch) -> Result<St
     let exit = tokio::select! {
         biased;
         shaken = &mut shaken => match shaken {
-            Err(Error::Gone) => return Err(Error::Exited(last_exit(child).await)),
+            Err(Error::Gone) => return Err(Error::Exited(child.end().await)),
             other => return other,
         },
         () = sleep(launch.patience) => {
@@ -121,7 +119,7 @@ async fn attend(
             child.kill();
             return child.exited().await;
         }
-        Ok(End::Closed) => last_exit(&mut child).await,
+        Ok(End::Closed) => child.end().await,
         Err(exit) => exit,
     };
     drop(talk.take_input());
@@ -140,17 +138,6 @@ async fn attend(
 /// Waits until Convoke wants an end. Nothing else can be had of an agent that is gone.
 async fn dismissed(wishes: &mut mpsc::Receiver<Wish>) {
     while let Some(Wish::Order(_) | Wish::List { .. }) = wishes.recv().await {}
-}
-
-/// How a process ends whose pipes are closed.
-async fn last_exit(child: &mut Child) -> Exit {
-    match timeout(EXIT_GRACE, child.exited()).await {
-        Ok(exit) => exit,
-        Err(_) => {
-            child.kill();
-            child.exited().await
-        }
-    }
 }
 
 /// Reads what a process said before it ended. A slow session is waited for, a silent pipe is not.

@@ -6,7 +6,6 @@
 mod arguments;
 mod conversation;
 mod create;
-mod outbox;
 mod refusal;
 mod session_file;
 mod talk;
@@ -30,8 +29,6 @@ use talk::{End, Talk};
 pub use create::create_session;
 pub use session_file::{session_file, session_file_in};
 
-/// How long it may take to exit after it closed its output; then it is killed.
-const EXIT_GRACE: Duration = Duration::from_secs(1);
 /// How long it may take to hear that its turn is cancelled before it is stopped all the same.
 const LEAVE_GRACE: Duration = Duration::from_secs(1);
 
@@ -77,7 +74,7 @@ async fn greet(talk: &mut Talk, child: &mut Child, session: &str) -> Result<Opti
         exit = child.exited() => return Err(refusal::sort_out(exit, session)),
     };
     match greeted {
-        Err(Error::Gone) => Err(refusal::sort_out(last_exit(child).await, session)),
+        Err(Error::Gone) => Err(refusal::sort_out(child.end().await, session)),
         other => other,
     }
 }
@@ -94,7 +91,7 @@ async fn attend(mut child: Child, mut talk: Talk, mut wishes: mpsc::Receiver<Wis
             child.kill();
             return child.exited().await;
         }
-        Ok(End::Silent) => last_exit(&mut child).await,
+        Ok(End::Silent) => child.end().await,
         Err(exit) => {
             if talk.hear_out(&mut wishes).await != End::Silent {
                 return exit;
@@ -104,17 +101,6 @@ async fn attend(mut child: Child, mut talk: Talk, mut wishes: mpsc::Receiver<Wis
     };
     talk.report_last(Report::Exited(exit.clone()), &mut wishes).await;
     exit
-}
-
-/// How a process ends that has closed its output.
-async fn last_exit(child: &mut Child) -> Exit {
-    match timeout(EXIT_GRACE, child.exited()).await {
-        Ok(exit) => exit,
-        Err(_) => {
-            child.kill();
-            child.exited().await
-        }
-    }
 }
 
 /// Takes leave. Without being told, it would finish its turn after its input is closed.

@@ -2,10 +2,14 @@
 //!
 //! What a line means is the drivers' business.
 
+mod pen;
+
 use std::io;
 
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+pub(crate) use pen::Pen;
 
 /// The longest line that is read; the longest seen from a real agent had 560 KB. A longer one is skipped to its end.
 const LINE_BYTES_MAX: usize = 32 << 20;

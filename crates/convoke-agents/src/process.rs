@@ -23,6 +23,8 @@ use crate::{Error, Result, lines, sandbox};
 
 /// The slowest agent seen needed seven seconds to leave after its input was closed.
 const GRACE: Grace = Grace { close: Duration::from_secs(8), signal: Duration::from_secs(2) };
+/// How long it may take to exit after it closed its output; then it is killed.
+const EXIT_GRACE: Duration = Duration::from_secs(1);
 /// How long the rest of its error output is waited for: a process that left the group may hold the pipe for ever.
 const STDERR_GRACE: Duration = Duration::from_millis(500);
 
@@ -111,6 +113,15 @@ impl Child {
         // Too late for its last words is no reason to wait longer.
         timeout(STDERR_GRACE, silent).await.ok();
         Exit { stderr_tail: self.said.borrow().text(), ..exit }
+    }
+
+    /// How the process ends after it closed its pipes; one that goes on all the same is killed.
+    pub(crate) async fn end(&mut self) -> Exit {
+        if let Ok(exit) = timeout(EXIT_GRACE, self.exited()).await {
+            return exit;
+        }
+        self.kill();
+        self.exited().await
     }
 
     /// Stops the process by ever stronger means: end of input, SIGTERM and SIGKILL to the group.

@@ -108,7 +108,7 @@ pub enum FailureKind {
     AgentError,
     /// The agent could not be started.
     NotStarted,
-    /// Convoke has a bug.
+    /// Convoke has a bug, or could not store what was said.
     Internal,
 }
 

@@ -299,6 +299,21 @@ impl Error {
             Self::Store(error) => store_kind(error),
         }
     }
+
+    /// Whether the store failed for a reason that may pass: a disk that is full, or cannot be written just now.
+    pub(crate) const fn may_pass(&self) -> bool {
+        use convoke_store::Error as Store;
+        matches!(
+            self,
+            Self::Store(
+                Store::DiskFull { .. }
+                    | Store::ReadOnly { .. }
+                    | Store::InUse { .. }
+                    | Store::Denied { .. }
+                    | Store::Internal { .. }
+            )
+        )
+    }
 }
 
 const fn refusal_kind(refusal: &Refusal) -> Kind {

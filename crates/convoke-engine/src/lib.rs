@@ -9,6 +9,7 @@ mod error;
 mod inbox;
 mod key;
 mod projects;
+mod reading;
 mod session;
 mod sessions;
 mod settings;

@@ -36,6 +36,9 @@ const REQUESTS_MAX: usize = 64;
 /// How long a task that took up a broken session must have lived to be followed by another one.
 const LIFE_MIN: Duration = Duration::from_secs(1);
 
+/// How long a store that fails is left alone before a session that was cut off by it is taken up.
+const UNSTORED_PAUSE: Duration = Duration::from_secs(1);
+
 /// What a session's task is asked.
 #[derive(Debug)]
 pub(crate) enum Request {
@@ -181,22 +184,27 @@ impl Place {
         let since = Instant::now();
         let task = tokio::spawn(task::run(Arc::clone(&shared), parts, begin, inbox));
         tokio::spawn(async move {
-            match task.await {
+            let cut = match task.await {
                 Ok(Ok(())) => return,
-                Ok(Err(error)) => {
-                    tracing::error!(session.id = %id, "a session cannot go on: {error}");
-                }
+                Ok(Err(cut)) => cut,
                 Err(error) => {
                     tracing::error!(session.id = %id, "a session's task broke down: {error}");
+                    shared.registry.remove(id);
+                    Cut::Broken
                 }
+            };
+            match cut {
+                // What breaks it again at once is left for whoever asks for the session next.
+                Cut::Broken if was_broken && since.elapsed() < LIFE_MIN => return,
+                Cut::Broken | Cut::Ended => {}
+                // Its turn ends as soon as that can be written down, also when nobody asks.
+                Cut::Unstored { .. } => tokio::time::sleep(UNSTORED_PAUSE).await,
             }
-            shared.registry.remove(id);
-            // What breaks it again at once is left for whoever asks for the session next.
-            if was_broken && since.elapsed() < LIFE_MIN {
-                return;
-            }
-            if let Err(error) = self::begin(&shared, id, Begin::Cut(Cut::Broken)) {
-                tracing::error!(session.id = %id, "a broken session cannot be taken up: {error}");
+            match self::begin(&shared, id, Begin::Cut(cut)) {
+                Ok(()) | Err(Error::Stopping) => {}
+                Err(error) => {
+                    tracing::error!(session.id = %id, "a session cannot be taken up: {error}");
+                }
             }
         });
     }

@@ -16,6 +16,7 @@ use convoke_store::{
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::reading;
 use crate::session::{self, Carried, Request};
 use crate::view::{Live, SessionView};
 use crate::watch::Watcher;
@@ -117,9 +118,9 @@ impl Engine {
         self.shared.registry.live(id)
     }
 
-    /// Some messages after a place.
+    /// Some messages after a place. Those that cannot be read are passed by, here and below, and the log says so.
     pub async fn messages(&self, id: SessionId, after: Seq, limit: u32) -> Result<MessagePage> {
-        Ok(self.shared.store.messages(id, after, limit).await?)
+        Ok(reading::after(&self.shared.store, id, after, limit).await?)
     }
 
     /// Some messages just before a place, oldest first.
@@ -129,7 +130,7 @@ impl Engine {
         before: Seq,
         limit: u32,
     ) -> Result<MessagePage> {
-        Ok(self.shared.store.messages_before(id, before, limit).await?)
+        Ok(reading::before(&self.shared.store, id, before, limit).await?)
     }
 
     /// Some messages that are later than a moment and after a place.
@@ -140,7 +141,7 @@ impl Engine {
         after: Seq,
         limit: u32,
     ) -> Result<MessagePage> {
-        Ok(self.shared.store.messages_since(id, since, after, limit).await?)
+        Ok(reading::since(&self.shared.store, id, since, after, limit).await?)
     }
 
     /// Searches what was said.

@@ -9,6 +9,7 @@ use convoke_store::Store;
 use tokio::sync::broadcast;
 
 use crate::error::{Error, Result};
+use crate::reading;
 
 /// Messages that a watcher may fall behind before it must read the log again.
 pub(crate) const BACKLOG: usize = 1024;
@@ -91,7 +92,7 @@ impl Watcher {
     }
 
     async fn read_on(&mut self) -> Result<()> {
-        let page = self.store.messages(self.session, self.after, PAGE).await?;
+        let page = reading::after(&self.store, self.session, self.after, PAGE).await?;
         self.is_behind = page.more;
         self.read =
             page.messages.into_iter().map(|message| Arc::new(Published::new(message))).collect();

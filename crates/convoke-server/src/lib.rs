@@ -9,7 +9,6 @@ mod failure;
 mod gate;
 mod json;
 mod listen;
-mod log;
 mod markdown;
 mod mcp;
 mod metrics;

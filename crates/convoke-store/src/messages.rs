@@ -17,6 +17,11 @@ const PAGE_MESSAGES_MAX: u32 = 1000;
 /// Bytes of content in one page, which ends before the message that would exceed them unless it is the first.
 const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
+/// Messages that are looked through for a notice; about a tenth of a second's work.
+const NOTICES_LOOK: u32 = 100_000;
+/// Where in its JSON a notice names its event.
+const WORD_CHARS: u32 = 64;
+
 /// Some messages of one session, oldest first, without a gap.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MessagePage {
@@ -68,6 +73,18 @@ impl Store {
         self.page(session, Part::Since { since, after }, limit).await
     }
 
+    /// The newest notices of an event, by the word that the log has for it, the newest first. Only the last messages of a
+    /// long log are looked at, and one that cannot be read is left out.
+    pub async fn newest_notices(
+        &self,
+        session: SessionId,
+        event: &str,
+        limit: u32,
+    ) -> Result<Vec<Message>> {
+        let word = format!("\"event\":\"{event}\"");
+        self.read_aside(move |db| newest_notices(db, session, &word, limit)).await
+    }
+
     async fn page(&self, session: SessionId, part: Part, limit: u32) -> Result<MessagePage> {
         // Nobody knows how long a message is before reading it.
         self.read_aside(move |db| page(db, session, &part, limit.min(PAGE_MESSAGES_MAX))).await
@@ -95,6 +112,22 @@ fn page(
     };
     let sql = format!("{SELECT} WHERE session = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3");
     collect(db, session, &sql, params![n, first.get(), limit + 1], limit)
+}
+
+fn newest_notices(
+    db: &Connection,
+    session: SessionId,
+    word: &str,
+    limit: u32,
+) -> Result<Vec<Message>, Fault> {
+    let n = number(db, session)?.ok_or(Error::UnknownSession { id: session })?;
+    let sql = format!(
+        "SELECT * FROM ({SELECT} WHERE session = ?1 ORDER BY seq DESC LIMIT {NOTICES_LOOK})
+         WHERE role = 'system' AND instr(substr(content, 1, {WORD_CHARS}), ?2) > 0 LIMIT ?3"
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let found = statement.query_map(params![n, word, limit], |row| Ok(message(row, session)))?;
+    Ok(found.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
 const SELECT: &str = "SELECT seq, id, role, content, timestamp FROM agent_messages";

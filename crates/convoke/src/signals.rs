@@ -3,6 +3,7 @@
 use std::future::Future;
 
 use anyhow::Context;
+use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Listens from now on; the future ends when the first of the signals comes.
@@ -11,6 +12,8 @@ pub(crate) fn ended() -> anyhow::Result<impl Future<Output = ()>> {
     let mut interrupt = listen(SignalKind::interrupt())?;
     let mut terminate = listen(SignalKind::terminate())?;
     let mut hang_up = listen(SignalKind::hangup())?;
+    // A file that may not grow any more fails whoever writes it, and does not end the program.
+    listen(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
     Ok(async move {
         tokio::select! {
             _ = interrupt.recv() => {}

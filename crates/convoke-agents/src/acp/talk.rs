@@ -5,7 +5,6 @@
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
-use std::pin::Pin;
 use std::{future, io, mem};
 
 use convoke_core::session::Report;
@@ -17,7 +16,7 @@ use tokio::time::{Instant, sleep_until};
 use super::dialogue::Dialogue;
 use super::wire::Outcome;
 use crate::driver::Wish;
-use crate::lines::{Line, Reader, Writer};
+use crate::lines::{Line, Pen, Reader, Writer};
 use crate::process::Pipes;
 
 /// Lines that may wait for the agent to read them; when there are as many, it is not listened to.
@@ -96,8 +95,7 @@ impl Talk {
         // What leaves comes first, so that nothing piles up; what the agent says comes last.
         tokio::select! {
             biased;
-            written = self.pen.written() => if let Err(error) = written {
-                tracing::debug!(%error, "the agent does not read any more");
+            written = self.pen.written() => if written.is_err() {
                 return ControlFlow::Break(End::Closed);
             },
             delivered = deliver(self.reports.as_ref(), &mut self.dialogue.outbox.reports),
@@ -134,11 +132,7 @@ impl Talk {
 
     /// The way to the agent. What is written just now is not finished.
     pub(super) fn take_input(&mut self) -> Writer {
-        match mem::replace(&mut self.pen, Pen::Gone) {
-            Pen::Idle(writer) => writer,
-            // The pipe is closed by dropping it, and the one who closes it again closes nothing.
-            Pen::Busy(_) | Pen::Gone => Writer::new(tokio::io::sink()),
-        }
+        self.pen.take_writer()
     }
 
     /// Reads what the agent still says, so that it does not hang on a full pipe, and listens to none of it.
@@ -225,47 +219,5 @@ async fn reached(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => sleep_until(deadline).await,
         None => future::pending().await,
-    }
-}
-
-/// What writes to the agent, one line after the other, without anybody waiting for it.
-enum Pen {
-    Idle(Writer),
-    Busy(Pin<Box<dyn Future<Output = (Writer, io::Result<()>)> + Send>>),
-    /// The agent has closed the pipe, or somebody else closes it.
-    Gone,
-}
-
-impl Pen {
-    /// Begins with the next line, unless the last one is not finished.
-    fn write_next(&mut self, lines: &mut VecDeque<Value>) {
-        if lines.is_empty() {
-            return;
-        }
-        match mem::replace(self, Self::Gone) {
-            Self::Idle(mut writer) => {
-                if let Some(line) = lines.pop_front() {
-                    *self = Self::Busy(Box::pin(async move {
-                        let sent = writer.send(&line).await;
-                        (writer, sent)
-                    }));
-                }
-            }
-            busy @ Self::Busy(_) => *self = busy,
-            // Nobody will ever read them.
-            Self::Gone => lines.clear(),
-        }
-    }
-
-    /// Waits for the end of a line. Cancel-safe.
-    async fn written(&mut self) -> io::Result<()> {
-        match self {
-            Self::Busy(writing) => {
-                let (writer, sent) = writing.await;
-                *self = if sent.is_ok() { Self::Idle(writer) } else { Self::Gone };
-                sent
-            }
-            Self::Idle(_) | Self::Gone => future::pending().await,
-        }
     }
 }

@@ -7,24 +7,29 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use convoke_core::session::Report;
+use serde_json::Value;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::timeout;
 
 use super::conversation::{Conversation, Greeting, Step};
-use super::outbox::Outbox;
 use crate::driver::Wish;
-use crate::lines::{Line, Reader, Writer};
+use crate::lines::{Line, Pen, Reader, Writer};
 use crate::process::Pipes;
 use crate::{Error, Result};
 
 /// How long the last lines of a process that ended are waited for; one that left its group may hold the pipe for ever.
 const LAST_WORDS_GRACE: Duration = Duration::from_secs(1);
 
+/// Frames that may wait; when there are as many, nothing more is read from the agent until it reads.
+const UNSENT_MAX: usize = 64;
+
 /// A conversation and its pipes.
 pub(super) struct Talk {
     conversation: Conversation,
     lines: Reader,
-    outbox: Outbox,
+    pen: Pen,
+    /// What the agent is still to be told.
+    unsent: VecDeque<Value>,
     /// What the session is still to be told.
     untold: VecDeque<Report>,
     reports: Sender<Report>,
@@ -43,8 +48,9 @@ pub(super) enum End {
 
 impl Talk {
     pub(super) fn new(conversation: Conversation, pipes: Pipes, reports: Sender<Report>) -> Self {
-        let outbox = Outbox::new(pipes.input);
-        Self { conversation, lines: pipes.lines, outbox, untold: VecDeque::new(), reports }
+        let (lines, pen) = (pipes.lines, Pen::Idle(pipes.input));
+        let (unsent, untold) = (VecDeque::new(), VecDeque::new());
+        Self { conversation, lines, pen, unsent, untold, reports }
     }
 
     /// Greets the agent and waits until it is ready; tells its version. [`Error::Gone`] means that it fell silent.
@@ -61,8 +67,10 @@ impl Talk {
                 }
                 None => {}
             }
+            self.pen.write_next(&mut self.unsent);
             tokio::select! {
-                () = self.outbox.deliver() => {}
+                // One that does not listen is about to end.
+                _ = self.pen.written() => {}
                 line = self.lines.next() => if self.hear(line).is_break() {
                     return Err(Error::Gone);
                 },
@@ -112,12 +120,12 @@ impl Talk {
     pub(super) async fn leave(&mut self) {
         let steps = self.conversation.leave();
         self.take(steps);
-        self.outbox.finish().await;
+        self.pen.write_all(&mut self.unsent).await;
     }
 
     /// The way to the agent, to be closed.
     pub(super) fn take_input(&mut self) -> Writer {
-        self.outbox.take_writer()
+        self.pen.take_writer()
     }
 
     /// Reads what the agent still says, so that it does not hang on a full pipe, and listens to none of it.
@@ -128,11 +136,13 @@ impl Talk {
     /// Lets the next thing happen. Cancel-safe.
     async fn step(&mut self, wishes: &mut Receiver<Wish>) -> ControlFlow<End> {
         let has_news = !self.untold.is_empty();
-        let listens = !has_news && self.outbox.has_room();
+        let listens = !has_news && self.unsent.len() < UNSENT_MAX;
+        self.pen.write_next(&mut self.unsent);
         // What leaves comes first, so that nothing piles up; what the agent says comes last.
         tokio::select! {
             biased;
-            () = self.outbox.deliver() => ControlFlow::Continue(()),
+            // The end of one that does not listen any more is about to be told.
+            _ = self.pen.written() => ControlFlow::Continue(()),
             told = tell_next(&mut self.untold, &self.reports), if has_news => told,
             wish = wishes.recv() => self.follow(wish),
             line = self.lines.next(), if listens => self.hear(line),
@@ -181,7 +191,7 @@ impl Talk {
         for step in steps {
             match step {
                 Step::Tell(report) => self.untold.push_back(report),
-                Step::Send(frame) => self.outbox.push(frame),
+                Step::Send(frame) => self.unsent.push_back(frame),
             }
         }
     }

@@ -67,22 +67,31 @@ pub enum Command {
 }
 
 /// What cut a session off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cut {
     /// Convoke was ended.
     Ended,
     /// The task that keeps the session broke down.
     Broken,
+    /// What the agent said could not be stored.
+    Unstored {
+        /// Why not.
+        error: String,
+    },
 }
 
 impl Cut {
-    pub(super) fn stop(self) -> Stop {
+    pub(super) fn stop(&self) -> Stop {
         match self {
             Self::Ended => {
                 Stop::failed(FailureKind::Interrupted, "Convoke was ended in the middle of it")
             }
             Self::Broken => {
                 Stop::failed(FailureKind::Internal, "Convoke made a mistake in the middle of it")
+            }
+            Self::Unstored { error } => {
+                let detail = format!("what the agent said could not be stored: {error}");
+                Stop::failed(FailureKind::Internal, detail)
             }
         }
     }

@@ -31,7 +31,7 @@ impl Session {
             Command::SettleLate { request, verdict } => {
                 self.settle_late(&request, verdict, decision)
             }
-            Command::Recover(cut) => Ok(self.recover(cut, decision)),
+            Command::Recover(cut) => Ok(self.recover(&cut, decision)),
             Command::Agent(report) => self.report(report, decision),
         }
     }
@@ -142,7 +142,7 @@ impl Session {
         Ok(decision)
     }
 
-    fn recover(&self, cut: Cut, mut decision: Decision) -> Decision {
+    fn recover(&self, cut: &Cut, mut decision: Decision) -> Decision {
         self.cut_off(Pending::All, &mut decision);
         // Their askers are gone; nobody is left to tell.
         decision.effects.clear();

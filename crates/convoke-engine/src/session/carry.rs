@@ -16,15 +16,17 @@ use convoke_store::SessionKind;
 use tokio::time::Instant;
 
 use super::Carried;
-use super::offers::News;
+use super::offers::{Memory, NOTED, News};
 use super::task::Task;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::teams::Permissions;
 use crate::view::{Activity, AgentStatus, Change, Live, SessionView};
 use crate::watch::Published;
 
 /// How long a store that fails is given before it is tried again. The agent waits as long.
-const RETRY: Duration = Duration::from_secs(1);
+const RETRY: Duration = Duration::from_millis(500);
+/// How often it is tried before the turn is given up: nobody can be told anything meanwhile, not even to stop.
+const TRIES: usize = 6;
 
 /// What is decided and not stored yet.
 struct Undone {
@@ -50,7 +52,7 @@ impl Task {
         Ok(Carried { view: self.view(), prompt, queued })
     }
 
-    /// Takes in what the agent reports. Nobody waits for an answer, so a store that fails is tried until it does not.
+    /// Takes in what the agent reports. Nobody waits for an answer, so a store that fails is tried again for a while.
     pub(super) async fn hear(&mut self, reports: Vec<Report>) {
         if reports.iter().any(|report| matches!(report, Report::Exited(_))) {
             // What follows from its last words cannot be told to it any more.
@@ -69,6 +71,9 @@ impl Task {
         let mut undone = self.undone();
         let mut refused = None;
         for report in reports {
+            if self.offers.must_recall(&report) {
+                self.recall_offers().await;
+            }
             if self.offers.hear(&report) == News::No {
                 continue;
             }
@@ -110,6 +115,20 @@ impl Task {
             self.reply(request, Reply::Cancelled).await;
         }
         self.carry_out(effects).await;
+    }
+
+    /// Remembers what the agent offered before this task took the session up.
+    async fn recall_offers(&mut self) {
+        self.offers.memory = Memory::Recalled;
+        for (event, count) in NOTED {
+            match self.shared.store.newest_notices(self.id, event, count).await {
+                Ok(noted) => self.offers.recall(noted.into_iter().rev()),
+                // What was offered before is noted once more.
+                Err(error) => {
+                    tracing::warn!(session.id = %self.id, "cannot look for {event}: {error}");
+                }
+            }
+        }
     }
 
     /// What follows from the end of a process. A turn that it was never given does not end with it.
@@ -190,11 +209,13 @@ impl Task {
         Ok(self.done(undone))
     }
 
-    /// Stores what was decided, however long that takes; the agent waits meanwhile.
+    /// Stores what was decided, if that can be done in reasonable time; the agent waits meanwhile.
     async fn commit_at_last(&mut self, undone: Undone) -> Vec<Effect> {
+        let mut tries = 0;
         while let Err(error) = self.store(&undone).await {
             tracing::error!(session.id = %self.id, "cannot store what an agent said: {error}");
-            if error.kind() != Kind::Unavailable || self.shared.registry.is_stopping() {
+            tries += 1;
+            if !error.may_pass() || tries >= TRIES || self.shared.registry.is_stopping() {
                 // The log and this session are no longer of one mind; who supervises it begins anew from the log.
                 self.broken = Some(error);
                 return Vec::new();

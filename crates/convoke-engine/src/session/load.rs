@@ -6,6 +6,7 @@ use convoke_core::session::{PENDING_MAX, Session};
 use convoke_store::{Store, StoredSession, Window};
 
 use crate::error::{Error, Result};
+use crate::reading;
 
 /// Messages that are folded at once.
 const PAGE: u32 = 500;
@@ -20,16 +21,8 @@ pub(super) async fn load(store: &Store, id: SessionId) -> Result<(StoredSession,
     let mut session = Session::restore(stored.summary.clone(), pending);
     let mut after: Seq = stored.summary.settled_seq;
     loop {
-        let page = match store.messages(id, after, PAGE).await {
-            Ok(page) => page,
-            // What cannot be read cannot be folded; what follows it can.
-            Err(convoke_store::Error::UnreadableMessage { seq, source, .. }) => {
-                tracing::error!(session.id = %id, "message {seq} cannot be read: {source}");
-                after = seq;
-                continue;
-            }
-            Err(error) => return Err(error.into()),
-        };
+        // What cannot be read cannot be folded; what follows it can.
+        let page = reading::after(store, id, after, PAGE).await?;
         for message in &page.messages {
             session.apply(message);
             after = message.seq;

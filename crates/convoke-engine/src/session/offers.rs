@@ -1,6 +1,7 @@
 //! What the agent offers, so that it is noted only when it changes.
 
-use convoke_core::content::Usage;
+use convoke_core::content::{Content, Usage};
+use convoke_core::message::Message;
 use convoke_core::notice::{Event, Notice};
 use convoke_core::session::Report;
 
@@ -10,8 +11,24 @@ pub(super) struct Offers {
     commands: Option<Notice>,
     modes: Option<Notice>,
     settings: Option<Notice>,
+    /// Whether what the log has of them is known.
+    pub(super) memory: Memory,
     pub(super) usage: Option<Usage>,
 }
+
+/// What is known of offers that were noted before the session was taken up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Memory {
+    /// Nothing yet.
+    #[default]
+    Blank,
+    /// All that the log has.
+    Recalled,
+}
+
+/// The words by which the log knows offers, and how many of each are needed to know what is on offer: what changes most
+/// often, the mode, is told without the others to choose from.
+pub(super) const NOTED: [(&str, u32); 3] = [("commands", 1), ("settings", 1), ("modes", 50)];
 
 /// Whether a report says something new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +59,25 @@ impl Offers {
             | Report::Exited(_)
             | Report::Stopped
             | Report::Failed { .. } => News::Yes,
+        }
+    }
+
+    /// Whether it matters for this report what the log has.
+    pub(super) fn must_recall(&self, report: &Report) -> bool {
+        let Report::Noticed(Notice { event, .. }) = report else { return false };
+        self.memory == Memory::Blank
+            && matches!(
+                event,
+                Event::Commands { .. } | Event::Settings { .. } | Event::Modes { .. }
+            )
+    }
+
+    /// Remembers what the log has, from the oldest on.
+    pub(super) fn recall(&mut self, noted: impl Iterator<Item = Message>) {
+        for message in noted {
+            if let Content::Notice(notice) = message.content {
+                self.hear_notice(&notice);
+            }
         }
     }
 

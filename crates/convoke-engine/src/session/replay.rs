@@ -6,6 +6,7 @@ use convoke_core::message::{Message, Role, Seq};
 use convoke_store::{Store, StoredSession};
 
 use crate::error::Result;
+use crate::reading;
 
 /// Bytes of transcript that an agent is given. What a person said lately matters most, and how it began.
 const TRANSCRIPT_BYTES_MAX: usize = 200_000;
@@ -57,7 +58,7 @@ async fn recent(
     let mut first = session.summary.last_seq.next();
     let mut room = TRANSCRIPT_BYTES_MAX - BEGINNING_BYTES_MAX;
     loop {
-        let page = store.messages_before(session.id, first, PAGE).await?;
+        let page = reading::before(store, session.id, first, PAGE).await?;
         let Some(oldest) = page.messages.first().map(|message| message.seq) else { break };
         for message in page.messages.iter().rev().filter(|message| said(message)) {
             let Some(line) = line(message) else { continue };
@@ -84,7 +85,7 @@ async fn beginning(
     end: Seq,
     said: impl Fn(&Message) -> bool,
 ) -> Result<String> {
-    let page = store.messages(session, Seq::START, PAGE).await?;
+    let page = reading::after(store, session, Seq::START, PAGE).await?;
     let (mut parts, mut bytes) = (Vec::new(), 0);
     let older = page.messages.iter().take_while(|message| message.seq < end);
     for line in older.filter(|message| said(message)).filter_map(line) {

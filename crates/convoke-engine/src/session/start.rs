@@ -16,6 +16,7 @@ use convoke_core::session::Report;
 use convoke_core::team::TeamName;
 use convoke_store::{SessionKind, Window};
 use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep_until};
 
 use super::replay::transcript;
 use crate::engine::Shared;
@@ -91,7 +92,8 @@ pub(super) async fn for_turn(
     news.send(News::Seated { turn, outcome }).await.ok();
 }
 
-/// Gets the process of a session. Waits for room in the pool, and says so to whoever wants to know.
+/// Gets the process of a session. Waits for room in the pool, and says so to whoever wants to know; where nobody does, no
+/// longer than an agent may take to start.
 pub(crate) async fn seat(
     shared: &Shared,
     errand: &Errand,
@@ -199,6 +201,7 @@ async fn acquire(
     listener: Option<(Seq, mpsc::Sender<News>)>,
 ) -> Result<Seat, AgentError> {
     let launch = launch(shared, errand, start).await?;
+    let (after, begun) = (launch.patience, Instant::now());
     let (place, mut places) = watch::channel(0);
     let acquiring = shared.pool.acquire(&errand.key, launch, reports, place);
     tokio::pin!(acquiring);
@@ -206,11 +209,14 @@ async fn acquire(
     loop {
         tokio::select! {
             outcome = &mut acquiring => return outcome,
+            () = sleep_until(begun + after), if listener.is_none() && told > 0 => {
+                return Err(AgentError::NoRoom { after });
+            }
             Ok(()) = places.changed() => {
                 // The pool says it whenever it looks at its queue.
                 let place = *places.borrow_and_update();
-                if let Some((turn, news)) = listener.as_ref().filter(|_| place != told) {
-                    told = place;
+                let is_same = std::mem::replace(&mut told, place) == place;
+                if let Some((turn, news)) = listener.as_ref().filter(|_| !is_same) {
                     // A session that is gone does not care for its place.
                     news.send(News::Place { turn: *turn, place }).await.ok();
                 }

@@ -23,7 +23,7 @@ use super::load::load;
 use super::offers::Offers;
 use super::registry::Left;
 use super::seating::Waiting;
-use super::start::{Errand, News};
+use super::start::{Errand, News, explain};
 use super::{Begin, Completed, Reports, Request};
 use crate::engine::Shared;
 use crate::error::{Error, Result, no_request};
@@ -91,20 +91,25 @@ pub(super) enum Process {
     Seated(Seat),
 }
 
-/// Lives as long as there is something to do.
+/// Lives as long as there is something to do. Fails with what cut the session off, and is then to be followed by another.
 pub(super) async fn run(
     shared: Arc<Shared>,
     parts: Parts,
     begin: Begin,
     mut requests: mpsc::Receiver<Request>,
-) -> Result<()> {
+) -> std::result::Result<(), Cut> {
     let id = parts.id;
+    let was_cut = matches!(begin, Begin::Cut(_));
     let begun = match Task::begin(Arc::clone(&shared), parts, begin).await {
         Ok(begun) => begun,
         Err(error) => {
             tracing::error!(session.id = %id, "a session cannot be taken up: {error}");
+            let cut = was_cut.then(|| cut_by(&error));
             refuse_all(&shared, id, requests, error);
-            return Ok(());
+            return match cut {
+                Some(cut @ Cut::Unstored { .. }) => Err(cut),
+                Some(Cut::Broken | Cut::Ended) | None => Ok(()),
+            };
         }
     };
     let (mut task, mut news) = begun;
@@ -133,7 +138,9 @@ pub(super) async fn run(
             () = at(cancel_at) => task.give_up_waiting().await,
         }
         if let Some(error) = task.broken.take() {
-            return Err(error);
+            tracing::error!(session.id = %id, "a session cannot go on: {error}");
+            shared.registry.remove(id);
+            return Err(cut_by(&error));
         }
         if task.is_over() && shared.registry.leave(id, &requests) == Left::Yes {
             break;
@@ -201,7 +208,7 @@ impl Task {
             broken: None,
         };
         if let Some(cut) = cut {
-            if cut == Cut::Broken {
+            if cut != Cut::Ended {
                 // It may still be at work on what nobody listens to any more.
                 task.stop_process().await;
             }
@@ -384,6 +391,11 @@ async fn at(due: Option<Instant>) {
         Some(due) => tokio::time::sleep_until(due).await,
         None => std::future::pending().await,
     }
+}
+
+/// What an error means for the session that it ends.
+fn cut_by(error: &Error) -> Cut {
+    if error.may_pass() { Cut::Unstored { error: explain(error) } } else { Cut::Broken }
 }
 
 /// Tells everybody who asked that the session cannot be taken up; the first of them hears why.

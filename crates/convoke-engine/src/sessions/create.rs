@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use convoke_agents::Error as AgentError;
-use convoke_agents::driver::{Launch, REPORTS_MAX, Start};
+use convoke_agents::driver::{REPORTS_MAX, Start};
 use convoke_agents::pool::Seat;
 use convoke_core::id::{AgentName, ProjectId, SessionId};
 use convoke_core::session::{Report, Status, Summary};
@@ -12,7 +11,6 @@ use convoke_store::{
     Archived, NewSession, SessionFilter, SessionKind, SessionOrder, StoredSession, Window,
 };
 use tokio::sync::mpsc;
-use tokio::time::timeout;
 
 use super::spare;
 use crate::engine::Shared;
@@ -74,24 +72,11 @@ async fn start_agent(shared: &Arc<Shared>, errand: &Errand) -> Result<StartedAge
     let mut first = start::confinement_notice(shared, &launch, &errand.agent);
     let reports = mpsc::channel(REPORTS_MAX);
     shared.tell_agent(errand, AgentStatus::Starting);
-    let seating = start::seat(shared, errand, reports.0.clone(), None);
-    let Ok(seating) = timeout(launch.patience, seating).await else {
-        return Err(not_started(give_up(shared, errand, launch).await));
-    };
+    let seating = start::seat(shared, errand, reports.0.clone(), None).await;
     let Seating { seat, noted, .. } = seating.map_err(not_started)?;
     let mut noted = noted.ok_or(Error::Broken { session: errand.session })?;
     first.append(&mut noted.reports);
     Ok(StartedAgent { _seat: seat, noted, reports, first })
-}
-
-/// Lets go of a process that was not there in time, and tells why it was not.
-async fn give_up(shared: &Shared, errand: &Errand, launch: Launch) -> AgentError {
-    let after = launch.patience;
-    if !shared.pool.keys().await.contains(&errand.key) {
-        return AgentError::NoRoom { after };
-    }
-    shared.pool.release(&errand.key).await;
-    AgentError::Timeout { program: launch.program, after }
 }
 
 /// Stores a new session, and gives it its task.

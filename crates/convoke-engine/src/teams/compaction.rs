@@ -29,10 +29,6 @@ const LOOK: Duration = Duration::from_secs(10 * 60);
 const FULL_HUNDREDTHS: u64 = 80;
 /// Messages since the last compaction before a full context is compacted again: one that stays full would be for ever.
 const FULL_MESSAGES_MIN: u64 = 10;
-/// Messages that are looked through at once for the commands that an agent offers.
-const PAGE: u32 = 500;
-/// How many such looks backwards there are; offers are noted whenever a process starts.
-const LOOKS_MAX: usize = 20;
 
 /// What agents call it.
 pub(super) const COMPACT: &str = "/compact";
@@ -170,19 +166,8 @@ impl Shared {
         if self.agent(team.agent.as_str())?.protocol == Protocol::Claude {
             return Ok(true);
         }
-        let session = pair.session_id;
-        let Some(stored) = self.store.session(session).await? else { return Ok(false) };
-        let mut before = stored.summary.last_seq.next();
-        for _ in 0..LOOKS_MAX {
-            let page = self.store.messages_before(session, before, PAGE).await?;
-            if let Some(offers) = page.messages.iter().rev().find_map(offers_compaction) {
-                return Ok(offers);
-            }
-            let Some(first) = page.messages.first().filter(|_| page.more) else { return Ok(false) };
-            before = first.seq;
-        }
-        let beginning = self.store.messages(session, Seq::START, PAGE).await?;
-        Ok(beginning.messages.iter().rev().find_map(offers_compaction).unwrap_or(false))
+        let offered = self.store.newest_notices(pair.session_id, "commands", 1).await?;
+        Ok(offered.iter().find_map(offers_compaction).unwrap_or(false))
     }
 }
 

@@ -7,6 +7,7 @@ use convoke_agents::catalogue::Protocol;
 use convoke_agents::claude;
 use convoke_agents::driver::{REPORTS_MAX, Start};
 use convoke_core::id::{ProjectId, SessionId};
+use convoke_core::session::{Command, Report};
 use convoke_core::team::Pair;
 use convoke_core::time::Timestamp;
 use convoke_store::{
@@ -17,8 +18,8 @@ use tokio::sync::{mpsc, watch};
 use super::Team;
 use crate::engine::Shared;
 use crate::error::{Error, Result};
-use crate::session::start::{self, Errand};
-use crate::session::{self, Begin, Reports};
+use crate::session::start::{self, Errand, REMADE};
+use crate::session::{self, Begin, Reports, Request};
 
 /// Why a session is completed whose team is configured differently now.
 const RECONFIGURED: &str = "team_reconfigured";
@@ -28,6 +29,8 @@ pub(super) struct Made {
     pub(super) agent_session: String,
     /// What its process says, if it has one already.
     reports: Option<Reports>,
+    /// What is to be noted first.
+    first: Vec<Report>,
 }
 
 /// A session of a pair, as it is stored first.
@@ -126,9 +129,10 @@ impl Shared {
             let id = SessionId::from_random((self.around.random)()).to_string();
             let launch = start::launch(self, errand, Start::New { id: id.clone() }).await;
             let launch = launch.map_err(failed)?;
+            let first = start::confinement_notice(self, &launch, &errand.agent);
             match protocol {
                 Protocol::Claude => match claude::create_session(&launch, &id).await {
-                    Ok(_) => return Ok(Made { agent_session: id, reports: None }),
+                    Ok(_) => return Ok(Made { agent_session: id, reports: None, first }),
                     // Somebody used the same id; it is burned, and another one is as good.
                     Err(AgentError::IdTaken { .. }) => {}
                     Err(error) => return Err(failed(error)),
@@ -141,7 +145,7 @@ impl Shared {
                     let started =
                         seat.started.as_ref().map(|started| started.agent_session.clone());
                     if let Some(agent_session) = started {
-                        return Ok(Made { agent_session, reports: Some(reports) });
+                        return Ok(Made { agent_session, reports: Some(reports), first });
                     }
                     // A process of a pair that was deleted; this one begins afresh.
                     drop(seat);
@@ -159,11 +163,21 @@ impl Shared {
         why: &str,
     ) -> Result<()> {
         let (id, now) = (errand.session, self.now());
-        self.store.record_agent_session(id, made.agent_session, why.to_owned(), now).await?;
-        let Some(reports) = made.reports else { return Ok(()) };
+        let Made { agent_session, reports, mut first } = made;
+        self.store.record_agent_session(id, agent_session, why.to_owned(), now).await?;
+        if why == REMADE {
+            // It was noted when the session began.
+            first.clear();
+        }
+        let Some(reports) = reports else {
+            for report in first {
+                let command = Command::Agent(report);
+                session::ask(self, id, |reply| Request::Carry { command, reply }).await?;
+            }
+            return Ok(());
+        };
         let stored = self.store.session(id).await?;
         let stored = stored.ok_or_else(|| Error::UnknownSession { text: id.to_string() })?;
-        let first = Vec::new();
         session::begin(self, id, Begin::New { stored: Box::new(stored), reports, first })
     }
 

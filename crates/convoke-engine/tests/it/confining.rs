@@ -5,7 +5,9 @@ use convoke_agents::sandbox::landlock_generation;
 use convoke_core::session::Status;
 use convoke_testkit::agent::{Script, Step};
 
-use crate::world::{World, example};
+use crate::log::Log;
+use crate::teams::{CLAUDE, Teams, settings, team};
+use crate::world::{AGENT, World, example};
 
 /// An agent that leaves a file beside its workspace, and one in it.
 fn script(world_file: &str) -> Script {
@@ -56,4 +58,32 @@ async fn s6_an_agent_that_is_not_to_be_confined_is_not_and_nothing_is_said() {
     assert!(outside.exists());
     assert_eq!(scene.log.story(), ["user: outside", "agent: written", "turn 1: end_turn"]);
     scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn s6_t11_a_team_whose_agent_the_kernel_cannot_confine_is_told_so_once() {
+    let mut world = World::with(&Script::new());
+    crate::teams::add_claude(&mut world, &Script::new());
+    for agent in &mut world.settings.agents {
+        agent.sandbox = Sandbox::Workspace;
+    }
+    world.program = example("engine_convoke");
+    let claude_home = crate::teams::home(&world);
+    world.settings.agents[1].writable =
+        vec![claude_home.join(".claude"), claude_home.join("claude.log")];
+    std::fs::create_dir_all(claude_home.join(".claude")).unwrap();
+    std::fs::write(claude_home.join("claude.log"), "").unwrap();
+    let both = vec![team(&world, "acp", AGENT), team(&world, "claude", CLAUDE)];
+    let teams = Teams::open_as(world, settings(both)).await;
+    let expected = usize::from(landlock_generation().is_none());
+    for to in ["acp", "claude"] {
+        for question in ["one", "two"] {
+            assert_eq!(teams.ask(to, question).await.response, question);
+        }
+        let answered = teams.ask(to, "three").await;
+        let mut log = Log::of(&teams.engine, answered.session_id.unwrap()).await;
+        log.until_end_of(answered.seq.unwrap().get()).await;
+        assert_eq!(log.count("unconfined"), expected, "{to}");
+    }
+    teams.engine.stop().await;
 }

@@ -171,3 +171,40 @@ async fn a_mode_for_an_agent_that_cannot_start_fails_and_the_session_does_not() 
     assert_eq!(scene.log.count("agent: hello"), 1);
     scene.engine.stop().await;
 }
+
+#[tokio::test]
+async fn what_an_agent_offers_is_not_noted_again_by_the_next_daemon() {
+    let world = World::with(&offering());
+    let mut scene = world.begin().await;
+    for line in ["mode: ask", "settings: 1", "commands: 1"] {
+        scene.log.until(line).await;
+    }
+    set_mode(&scene, "code").await;
+    scene.log.until("mode: code").await;
+    let session = scene.session;
+    scene.engine.stop().await;
+
+    // The agent begins in its first mode, which is news; that it offers the same as ever is not.
+    let mut scene = world.begin_again(session).await;
+    scene.turn("hello").await;
+    let counts =
+        ["mode: ask", "mode: code", "settings: 1", "commands: 1"].map(|it| scene.log.count(it));
+    assert_eq!(counts, [2, 1, 1, 1], "{:#?}", scene.log.story());
+    assert_eq!(current_mode(&scene).await, ("ask".to_owned(), 2));
+    scene.engine.stop().await;
+
+    let mut scene = world.begin_again(session).await;
+    scene.turn("hello").await;
+    let counts = ["mode: ask", "settings: 1", "commands: 1"].map(|it| scene.log.count(it));
+    assert_eq!(counts, [2, 1, 1], "{:#?}", scene.log.story());
+    // What has changed is noted.
+    let commands =
+        Step::Tell(json!({"sessionUpdate": "available_commands_update", "availableCommands": []}));
+    let script = offering().on("session/load", [Step::Answer(offers()), commands]);
+    scene.rewrite(AGENT, &script);
+    kill(scene.processes()[0]);
+    scene.log.until("exited: signal 9").await;
+    scene.turn("hello").await;
+    scene.log.until("commands: 0").await;
+    scene.engine.stop().await;
+}

@@ -1,10 +1,11 @@
 //! Readers that come, go, fall behind and never read: all see the same log, and nobody waits for them.
 
+use std::fs;
 use std::time::Duration;
 
 use convoke_core::content::Content;
 use convoke_core::id::SessionId;
-use convoke_core::message::{Message, Seq};
+use convoke_core::message::{Message, Role, Seq};
 use convoke_core::notice::{Event, Notice};
 use convoke_engine::Engine;
 use convoke_testkit::agent::{Script, Step};
@@ -130,5 +131,62 @@ async fn s2_pages_of_a_log_fit_together_from_both_sides() {
     let since = forth[0].timestamp;
     let page = engine.messages_since(session, since, Seq::START, 1000).await.unwrap();
     assert!(page.messages.iter().all(|message| message.timestamp > since));
+    engine.stop().await;
+}
+
+/// Makes every message that begins so unreadable, and tells how many those are.
+fn damage(world: &World, beginning: &str) -> usize {
+    let path = world.home().join("convoke.db");
+    let mut bytes = fs::read(&path).unwrap();
+    let places: Vec<usize> = bytes
+        .windows(beginning.len())
+        .enumerate()
+        .filter(|(_, window)| *window == beginning.as_bytes())
+        .map(|(place, _)| place)
+        .collect();
+    for place in &places {
+        bytes[*place] = b'[';
+    }
+    fs::write(&path, bytes).unwrap();
+    places.len()
+}
+
+#[tokio::test]
+async fn s11_messages_that_cannot_be_read_hide_none_of_the_others() {
+    let world = World::with(&Script::new().capabilities(serde_json::json!({})));
+    let mut scene = world.begin().await;
+    for text in ["one", "damaged", "three"] {
+        scene.turn(text).await;
+    }
+    let (session, last) = (scene.session, scene.log.last_seq());
+    let is_damaged = |message: &&Message| matches!(&message.content, Content::Text { text, .. } if text == "damaged");
+    let whole = scene.log.messages().iter().filter(|message| !is_damaged(message));
+    let whole: Vec<Seq> = whole.map(|message| message.seq).collect();
+    scene.engine.stop().await;
+    assert_eq!(damage(&world, r#"{"type":"text","text":"damaged""#), 2);
+
+    let engine = world.open().await;
+    let mut watcher = engine.watch(session, Seq::START).await.unwrap();
+    let mut told = Vec::new();
+    while told.last() != Some(&last) {
+        told.push(watcher.next().await.unwrap().message.seq);
+    }
+    assert_eq!(told, whole);
+    let page = engine.messages(session, Seq::START, 100).await.unwrap();
+    assert_eq!((page.messages[0].seq, page.more), (Seq::new(1), true));
+    let newest = engine.messages_before(session, last.next(), 100).await.unwrap().messages;
+    assert_eq!(newest.last().unwrap().seq, last);
+    // What is left of the conversation is told to an agent that does not remember it.
+    engine.prompt(session, "and now?".to_owned()).await.unwrap();
+    let said = loop {
+        let message = watcher.next().await.unwrap().message.clone();
+        if let (Role::Agent, Content::Text { text, .. }) = (message.role, message.content) {
+            break text;
+        }
+    };
+    for word in ["User: one", "User: three", "and now?"] {
+        assert!(said.contains(word), "no {word} in {said}");
+    }
+    assert!(!said.contains("damaged"), "{said}");
     engine.stop().await;
 }

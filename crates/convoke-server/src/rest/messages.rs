@@ -17,7 +17,6 @@ use utoipa::{IntoParams, ToSchema};
 use super::{Daemon, Named};
 use crate::failure::{self, Failure};
 use crate::json;
-use crate::log;
 use crate::query::{self, Query};
 
 /// Messages that are read and written at once.
@@ -59,7 +58,10 @@ impl Part {
         if limit == 0 {
             return Ok(MessagePage { messages: Vec::new(), more: false });
         }
-        log::after(engine, self.session, self.since, self.after, limit).await
+        match self.since {
+            None => engine.messages(self.session, self.after, limit).await,
+            Some(since) => engine.messages_since(self.session, since, self.after, limit).await,
+        }
     }
 
     /// What is left after this page; `None` when that is nothing.

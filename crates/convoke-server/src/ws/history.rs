@@ -6,8 +6,6 @@ use convoke_core::id::{MessageId, SessionId};
 use convoke_core::message::{Message, Role, Seq};
 use convoke_engine::{Engine, Result, SessionView};
 
-use crate::log;
-
 /// Messages that are read at once.
 const PAGE: u32 = 500;
 /// Messages that are read at most. A turn that is longer than that is cut, and what was open at the cut may show twice.
@@ -155,7 +153,7 @@ impl Reading {
 
     /// Reads one page; tells whether there is another before it.
     async fn back(&mut self, engine: &Engine) -> Result<bool> {
-        let page = log::before(engine, self.id, self.before, PAGE).await?;
+        let page = engine.messages_before(self.id, self.before, PAGE).await?;
         let Some(first) = page.messages.first() else { return Ok(false) };
         self.before = first.seq;
         self.count += page.messages.len();

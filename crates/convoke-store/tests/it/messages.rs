@@ -196,3 +196,18 @@ async fn the_log_of_an_unknown_session_is_not_an_empty_one() {
     let read = world.store.messages(unknown, Seq::START, 10).await;
     assert!(matches!(read, Err(Error::UnknownSession { id }) if id == unknown));
 }
+
+#[tokio::test]
+async fn the_newest_notices_of_an_event_are_found_wherever_they_are() {
+    let world = World::new().await;
+    let mut talk = world.talk().await;
+    let renamed =
+        |title: &str| Draft::system(Notice::new(Event::Renamed { title: title.to_owned() }));
+    talk.say(&world.store, [renamed("one"), piece("\"event\":\"renamed\""), renamed("two")]).await;
+    talk.say(&world.store, (0..1500).map(|_| piece("word"))).await;
+    let found = world.store.newest_notices(talk.id, "renamed", 5).await.unwrap();
+    assert_eq!(seqs(&found), [3, 1]);
+    let found = world.store.newest_notices(talk.id, "renamed", 1).await.unwrap();
+    assert_eq!(seqs(&found), [3]);
+    assert_eq!(world.store.newest_notices(talk.id, "archived", 1).await.unwrap(), []);
+}

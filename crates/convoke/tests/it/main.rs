@@ -23,6 +23,8 @@ mod doctor;
 #[cfg(test)]
 mod frame;
 #[cfg(test)]
+mod full_disk;
+#[cfg(test)]
 mod home;
 #[cfg(test)]
 mod http_doors;

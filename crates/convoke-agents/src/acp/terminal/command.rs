@@ -11,7 +11,7 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use tokio::process::{self, Child};
@@ -25,6 +25,7 @@ use super::screen::Screen;
 use crate::catalogue;
 use crate::driver::Launch;
 use crate::leftovers::Record;
+use crate::process::signal_group;
 use crate::sandbox;
 
 /// The shell that runs lines.
@@ -106,8 +107,8 @@ impl Command {
 
     /// Kills it and everything that it started.
     pub(super) fn kill(&self) {
-        // It fails only when there is nobody left in the group.
-        kill_process_group(self.group, Signal::KILL).ok();
+        // It is not reaped as long as this is kept.
+        signal_group(self.group, Signal::KILL);
     }
 }
 

@@ -1,0 +1,58 @@
+//! A disk that takes nothing more in the middle of everything, and then does again.
+
+use convoke_testkit::agent::{Script, Step};
+use rustix::process::{Resource, Rlimit, getrlimit, prlimit};
+use serde_json::{Value, json};
+
+use crate::serve_scene::{Daemon, is_end_of};
+
+/// Says how long files of the daemon's may be; `None` for as long as they like.
+fn limit(daemon: &Daemon, bytes: Option<u64>) {
+    let maximum = getrlimit(Resource::Fsize).maximum;
+    prlimit(Some(daemon.pid()), Resource::Fsize, Rlimit { current: bytes, maximum }).unwrap();
+}
+
+/// Waits until so many agents run.
+fn wait_for_processes(daemon: &Daemon, count: usize) {
+    let line = format!("convoke_processes {count}");
+    while !daemon.get("/metrics").body.lines().any(|it| it == line) {
+        std::thread::yield_now();
+    }
+}
+
+fn prompt(daemon: &Daemon, session: &str) -> u16 {
+    daemon.post(&format!("/api/sessions/{session}/prompt"), &json!({"text": "hello"})).status
+}
+
+#[test]
+fn s1_a_full_disk_in_the_middle_of_a_turn_fails_the_turn_and_loses_nothing() {
+    let script = Script::new().when("work", [Step::Count(1_000_000), Step::Hang]);
+    let daemon = Daemon::with(&script, "[pool]\nspare = false\n");
+    let (session, other) = (daemon.session(), daemon.session());
+    let turn = daemon.prompt(&session, "work");
+    let mut events = daemon.follow(&session, 0);
+    let mut told: Vec<Value> = (0..20).map(|_| events.next().unwrap()).collect();
+    limit(&daemon, Some(0));
+    assert_eq!(daemon.get("/healthz").status, 200);
+    assert!(prompt(&daemon, &other) >= 500, "nothing is taken that cannot be kept");
+    // The agent is stopped, since nobody can keep what it says.
+    wait_for_processes(&daemon, 1);
+    assert!(prompt(&daemon, &session) >= 500);
+    limit(&daemon, None);
+
+    while !is_end_of(told.last().unwrap(), turn) {
+        told.push(events.next().unwrap());
+    }
+    let end = &told.last().unwrap()["content"];
+    assert_eq!((&end["stopReason"], &end["why"]), (&json!("failed"), &json!("internal")));
+    let text = end["text"].as_str().unwrap();
+    assert!(text.contains("what the agent said could not be stored: "), "{text}");
+    let seqs: Vec<u64> = told.iter().map(|message| message["seq"].as_u64().unwrap()).collect();
+    assert_eq!(seqs, (1..=told.len() as u64).collect::<Vec<_>>());
+    assert_eq!(daemon.messages(&session), told, "what was told is what is stored");
+    for session in [session, other] {
+        let messages = daemon.turn(&session, "hello");
+        assert!(messages.iter().any(|message| message["content"]["text"] == "hello"));
+        assert_eq!(daemon.get(&format!("/api/sessions/{session}")).json()["status"], "active");
+    }
+}

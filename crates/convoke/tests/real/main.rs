@@ -1,0 +1,14 @@
+//! The whole program with real agents, which talk to a model of ours and to nobody else.
+//!
+//! `./test --real-agents` installs them and says where they are; nothing else builds or runs this.
+
+#[cfg(test)]
+#[expect(dead_code, reason = "the other tests use the rest of it")]
+#[path = "../it/convoke.rs"]
+mod convoke;
+#[cfg(test)]
+#[expect(dead_code, reason = "the other tests use the rest of it")]
+#[path = "../it/serve_scene.rs"]
+mod serve_scene;
+#[cfg(test)]
+mod teams;
