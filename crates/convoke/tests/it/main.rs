@@ -22,6 +22,8 @@ mod db;
 mod doctor;
 #[cfg(test)]
 mod frame;
+// Elsewhere one process cannot limit another.
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod full_disk;
 #[cfg(test)]
