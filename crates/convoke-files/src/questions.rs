@@ -118,8 +118,12 @@ impl Questions {
             self.repair(id)?;
         }
         let request = self.request(id)?;
-        let status = read::json(&folder.join(STATUS))?.ok_or_else(|| not_found(id))?;
-        let answers = read::json(&folder.join(ANSWERS))?;
+        let status: StatusFile = read::json(&folder.join(STATUS))?.ok_or_else(|| not_found(id))?;
+        // Answers beside another status came too late, or are just being written.
+        let answers = match status.status {
+            Status::Completed => read::json(&folder.join(ANSWERS))?,
+            Status::Pending | Status::Rejected | Status::TimedOut | Status::Abandoned => None,
+        };
         Ok(Set { request, status, answers })
     }
 

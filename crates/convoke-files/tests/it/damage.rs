@@ -57,6 +57,18 @@ fn q18_answers_that_nobody_can_read_are_set_aside_and_the_set_is_abandoned() {
 }
 
 #[test]
+fn a_set_that_was_rejected_while_another_program_wrote_its_answers_can_be_shown() {
+    let scene = Scene::new();
+    let id = scene.ask();
+    // Just now, and not whole: it is given the time to become so.
+    fs::write(scene.path(id, "answers.json"), "{\"answers\":").unwrap();
+    assert_eq!(scene.questions.show(id).unwrap().status.status.as_str(), "pending");
+    assert_eq!(scene.settle(id, reject(Some("no"))), "rejected");
+    let shown = scene.questions.show(id).unwrap();
+    assert_eq!((shown.status.status.as_str(), shown.answers), ("rejected", None));
+}
+
+#[test]
 fn q18_answers_with_an_unknown_label_do_not_reach_the_asker() {
     let scene = Scene::new();
     let id = scene.ask();
