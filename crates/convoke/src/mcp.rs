@@ -3,7 +3,10 @@
 //! Asking the human works on files alone; asking teams needs the daemon. rmcp speaks the protocol; its types end in this module.
 
 mod input;
+mod lines;
+mod nonsense;
 pub(crate) mod proxy;
+mod stdio;
 pub(crate) mod teams;
 mod tools;
 
@@ -27,14 +30,19 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::asking::{Asker, Asking, state_of};
 use input::EndOfInput;
+use stdio::Stdio;
 use teams::Teams;
 
 /// How often a waiting call says that it is still waiting.
 const PROGRESS: Duration = Duration::from_secs(5);
+
+/// How long a client that went away, or is left, may take to read what was said to it.
+const LAST_WORDS: Duration = Duration::from_millis(600);
 
 /// Serves until the client goes away or the program is told to end.
 pub(crate) async fn serve(
@@ -45,10 +53,12 @@ pub(crate) async fn serve(
     let gone = CancellationToken::new();
     let server = Server { asking, teams: Arc::new(teams), working_directory, gone: gone.clone() };
     let (stdin, stdout) = rmcp::transport::stdio_pipes();
-    let stdin = EndOfInput::new(stdin, gone.clone());
+    let (out, written) = mpsc::channel(lines::LINES_MAX);
+    let writing = tokio::spawn(lines::write(written, stdout));
+    let transport = Stdio::new(EndOfInput::new(stdin, gone.clone()), out);
     let mut signalled = Box::pin(crate::signals::ended()?);
     let served = tokio::select! {
-        served = server.serve((stdin, stdout)) => served,
+        served = server.serve(transport) => served,
         // Told to end before anybody said hello.
         () = &mut signalled => return Ok(()),
     };
@@ -65,7 +75,11 @@ pub(crate) async fn serve(
         cancel.cancel();
     });
     running.waiting().await.context("the MCP server stopped working")?;
-    Ok(())
+    // A client that does not read must not keep the program.
+    match tokio::time::timeout(LAST_WORDS, writing).await {
+        Ok(written) => written.context("the MCP server stopped writing")?,
+        Err(_) => Ok(()),
+    }
 }
 
 #[derive(Clone)]

@@ -11,24 +11,21 @@ use std::time::Duration;
 
 use anyhow::Context;
 use convoke_api::Client;
-use futures_util::StreamExt;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
-use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
 
+use super::lines::{LINES_MAX, Line, Lines, write};
+use super::nonsense::Nonsense;
 use crate::environment::Door;
 use call::Standing;
-use message::{Message, Nonsense};
+use message::Message;
 
 /// Bytes of a line; a longer one is refused. The daemon takes 4 MiB.
 const LINE_BYTES_MAX: usize = 8 << 20;
 
 /// Calls under way; one more is refused at once, so that the words that cancel them are still read.
 const CALLS_MAX: usize = 256;
-
-/// Lines that wait to be written; when there are more, answers wait, and with them the daemon.
-const LINES_MAX: usize = 64;
 
 /// How long calls may still take when no more words come: enough for one that waits for nobody.
 const LEAVE_TIME: Duration = Duration::from_millis(300);
@@ -50,7 +47,7 @@ async fn relay(
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite + Unpin,
 ) -> anyhow::Result<()> {
-    let mut lines = FramedRead::new(input, LinesCodec::new_with_max_length(LINE_BYTES_MAX));
+    let mut lines = Lines::new(input, LINE_BYTES_MAX);
     let (out, written) = mpsc::channel(LINES_MAX);
     let writing = write(written, output);
     tokio::pin!(writing);
@@ -59,16 +56,12 @@ async fn relay(
     loop {
         tokio::select! {
             line = lines.next() => match line {
-                Some(Ok(line)) => relay.take(&line).await,
-                Some(Err(LinesCodecError::MaxLineLengthExceeded)) => {
+                Ok(Some(Line::Whole(line))) => relay.take(&line).await,
+                Ok(Some(Line::TooLong)) => {
                     relay.say(&Nonsense::Long { bytes_max: LINE_BYTES_MAX }.answer()).await;
-                    // After an error the reader says once that it has ended, and then goes on behind that line.
-                    lines.next().await;
                 }
-                Some(Err(LinesCodecError::Io(error))) => {
-                    return Err(error).context("cannot read from standard input");
-                }
-                None => break,
+                Err(error) => return Err(error).context("cannot read from standard input"),
+                Ok(None) => break,
             },
             () = relay.calls.ended() => {}
             // Nobody reads any more, so nobody waits for an answer.
@@ -86,25 +79,6 @@ async fn relay(
     tokio::time::timeout(2 * LEAVE_TIME, last_words).await.unwrap_or(Ok(()))
 }
 
-/// Writes lines as they come, until there can be no more.
-async fn write(
-    mut lines: mpsc::Receiver<String>,
-    mut output: impl AsyncWrite + Unpin,
-) -> anyhow::Result<()> {
-    while let Some(mut line) = lines.recv().await {
-        line.push('\n');
-        let written = async {
-            output.write_all(line.as_bytes()).await?;
-            output.flush().await
-        };
-        match written.await {
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
-            result => result.context("cannot write to standard output")?,
-        }
-    }
-    Ok(())
-}
-
 struct Relay {
     standing: Arc<Standing>,
     out: mpsc::Sender<String>,
@@ -113,8 +87,8 @@ struct Relay {
 
 impl Relay {
     /// Takes a line of the client's.
-    async fn take(&mut self, line: &str) {
-        if line.trim().is_empty() {
+    async fn take(&mut self, line: &[u8]) {
+        if line.trim_ascii().is_empty() {
             return;
         }
         match message::read(line) {

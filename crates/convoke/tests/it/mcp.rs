@@ -38,6 +38,12 @@ impl Agent {
         writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
     }
 
+    /// Sends a line that need not be a message.
+    fn raw(&mut self, line: &[u8]) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(line).and_then(|()| input.write_all(b"\n")).unwrap();
+    }
+
     fn receive(&mut self) -> Value {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
@@ -245,6 +251,37 @@ fn failures_are_errors_that_an_agent_can_read() {
     }
     agent.begin("sing", &json!({}));
     assert_eq!(agent.receive()["error"]["message"], "unknown tool: sing");
+}
+
+#[test]
+fn a_line_that_is_no_message_is_answered_and_the_server_goes_on() {
+    let machine = machine();
+    let mut agent = Agent::start(&machine);
+    let long = format!("{{\"long\": \"{}\"}}", "x".repeat(16 << 20));
+    let lone_surrogate =
+        r#"{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"cursor":"\ud800"}}"#;
+    let cases: [(&[u8], Value, i32); 8] = [
+        (b"hello", Value::Null, -32700),
+        (b"{\"jsonrpc\":", Value::Null, -32700),
+        (b"\xff\xfe", Value::Null, -32700),
+        (lone_surrogate.as_bytes(), Value::Null, -32700),
+        (long.as_bytes(), Value::Null, -32700),
+        (b"5", Value::Null, -32600),
+        (b"[]", Value::Null, -32600),
+        (b"{\"id\": \"a\", \"method\": 5}", json!("a"), -32600),
+    ];
+    for (line, id, code) in cases {
+        agent.raw(line);
+        let answer = agent.receive();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(code)), "{answer}");
+        assert!(answer.as_object().unwrap().contains_key("id"));
+    }
+    // What nobody waits for is passed over, and so is nothing at all.
+    agent.raw(b"\r\n\n{\"jsonrpc\": \"2.0\", \"method\": \"of/another/protocol\"}");
+    let fetch = json!({"session_id": "abcd1234"});
+    let (text, is_error) = agent.call("get_answered_questions", &fetch);
+    assert_eq!((text.as_str(), is_error), ("Session not found: abcd1234", true));
+    assert_eq!(agent.leave(), 0);
 }
 
 #[test]

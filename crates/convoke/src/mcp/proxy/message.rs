@@ -1,7 +1,9 @@
 //! What a relay must know of a JSON-RPC message to pass it on.
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
+
+use crate::mcp::nonsense::{Nonsense, error};
 
 /// One message of the client's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,17 +20,6 @@ pub(super) struct Message {
     pub(super) version: Option<String>,
     /// The id of the request that it cancels, as JSON.
     pub(super) cancels: Option<String>,
-}
-
-/// A line that is no message.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Nonsense {
-    #[error("Parse error: {0}")]
-    NotJson(serde_json::Error),
-    #[error("Invalid Request: not a JSON-RPC message")]
-    NoMessage,
-    #[error("Parse error: a line of more than {bytes_max} bytes")]
-    Long { bytes_max: usize },
 }
 
 /// What matters in the messages of both sides.
@@ -63,9 +54,10 @@ pub(super) struct Said {
 }
 
 /// The messages in a line: one, or several in a list.
-pub(super) fn read(line: &str) -> Result<Vec<Message>, Nonsense> {
+pub(super) fn read(line: &[u8]) -> Result<Vec<Message>, Nonsense> {
+    let line = std::str::from_utf8(line)?;
     if line.trim_start().starts_with('[') {
-        let list: Vec<Value> = serde_json::from_str(line).map_err(Nonsense::NotJson)?;
+        let list: Vec<Value> = serde_json::from_str(line)?;
         return list.into_iter().map(|message| Message::read(&message.to_string())).collect();
     }
     Message::read(line).map(|message| vec![message])
@@ -108,17 +100,6 @@ impl Message {
     }
 }
 
-impl Nonsense {
-    /// What is answered to it.
-    pub(super) fn answer(&self) -> String {
-        let code = match self {
-            Self::NotJson(_) | Self::Long { .. } => -32700,
-            Self::NoMessage => -32600,
-        };
-        error(&Value::Null, code, &self.to_string())
-    }
-}
-
 impl Said {
     /// Reads what the daemon said; `None` when it is no message.
     pub(super) fn read(text: &str) -> Option<Self> {
@@ -134,17 +115,11 @@ impl Said {
 
 impl Head {
     fn read(text: &str) -> Result<Self, Nonsense> {
-        serde_json::from_str(text).map_err(|error| {
-            if error.is_data() { Nonsense::NoMessage } else { Nonsense::NotJson(error) }
-        })
+        serde_json::from_str(text).map_err(|error| Nonsense::of(text.as_bytes(), error))
     }
 }
 
 /// JSON in one line. A line break in it stands between its words: in strings they are written as `\n`.
 pub(super) fn one_line(json: &str) -> String {
     json.trim().replace(['\n', '\r'], " ")
-}
-
-fn error(id: &Value, code: i32, message: &str) -> String {
-    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}).to_string()
 }

@@ -1,0 +1,54 @@
+//! Lines that are no messages, and what is answered to them. The connection goes on.
+
+use serde_json::{Value, json};
+
+/// A line that is no message.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Nonsense {
+    #[error("Parse error: {0}")]
+    NotJson(#[from] serde_json::Error),
+    #[error("Parse error: not UTF-8")]
+    NotText(#[from] std::str::Utf8Error),
+    #[error("Invalid Request: not a JSON-RPC message")]
+    NoMessage { id: Value },
+    #[error("Parse error: a line of more than {bytes_max} bytes")]
+    Long { bytes_max: usize },
+}
+
+impl Nonsense {
+    /// What is wrong with JSON that did not fit.
+    pub(super) fn of(line: &[u8], error: serde_json::Error) -> Self {
+        if !error.is_data() {
+            return Self::NotJson(error);
+        }
+        match serde_json::from_slice::<Value>(line) {
+            Ok(value) => Self::NoMessage { id: id(&value) },
+            // The place where it does not fit may come before the place where it is no JSON any more.
+            Err(error) => Self::NotJson(error),
+        }
+    }
+
+    /// What is answered to it.
+    pub(super) fn answer(&self) -> String {
+        let (id, code) = match self {
+            Self::NotJson(_) | Self::NotText(_) | Self::Long { .. } => (&Value::Null, -32700),
+            Self::NoMessage { id } => (id, -32600),
+        };
+        error(id, code, &self.to_string())
+    }
+}
+
+/// The id by which whoever sent this may know the answer.
+fn id(message: &Value) -> Value {
+    match message.get("id") {
+        Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),
+        Some(Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_)) | None => {
+            Value::Null
+        }
+    }
+}
+
+/// An answer that something went wrong.
+pub(super) fn error(id: &Value, code: i32, message: &str) -> String {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}).to_string()
+}

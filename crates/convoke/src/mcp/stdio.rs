@@ -1,0 +1,98 @@
+//! rmcp's way to the client: a line each. Its own would drop a line that it cannot read, and the client would wait.
+
+use std::io;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use rmcp::RoleServer;
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::{JsonRpcMessageCodec, JsonRpcMessageCodecError};
+use tokio::io::AsyncRead;
+use tokio::sync::mpsc;
+use tokio_util::bytes::BytesMut;
+use tokio_util::codec::Decoder as _;
+
+use super::lines::{Line, Lines};
+use super::nonsense::Nonsense;
+
+/// Bytes of a line; a longer one is refused.
+const LINE_BYTES_MAX: usize = 16 << 20;
+
+/// A client's lines, and the way to whoever writes ours.
+pub(super) struct Stdio<R> {
+    lines: Lines<R>,
+    out: Option<mpsc::Sender<String>>,
+    /// The answer to a line that was no message; the next line is read when it is on its way. It is kept here because
+    /// reading may be broken off at any moment.
+    answering: Option<BoxFuture<'static, io::Result<()>>>,
+}
+
+impl<R: AsyncRead + Unpin> Stdio<R> {
+    pub(super) fn new(input: R, out: mpsc::Sender<String>) -> Self {
+        Self { lines: Lines::new(input, LINE_BYTES_MAX), out: Some(out), answering: None }
+    }
+
+    /// Has a line written.
+    fn say(&self, line: String) -> BoxFuture<'static, io::Result<()>> {
+        let out = self.out.clone();
+        let gone = || io::Error::from(io::ErrorKind::NotConnected);
+        async move { out.ok_or_else(gone)?.send(line).await.map_err(|_| gone()) }.boxed()
+    }
+}
+
+impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Stdio<R> {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let said = serde_json::to_string(&message).map(|line| self.say(line));
+        async move { said?.await }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            if let Some(answering) = &mut self.answering {
+                // Whoever does not listen any more will say so by closing the pipe.
+                answering.await.ok();
+                self.answering = None;
+            }
+            let read = match self.lines.next().await {
+                Ok(Some(Line::Whole(line))) => read(&line),
+                Ok(Some(Line::TooLong)) => Err(Nonsense::Long { bytes_max: LINE_BYTES_MAX }),
+                Ok(None) => return None,
+                Err(error) => {
+                    tracing::debug!("standard input cannot be read: {error}");
+                    return None;
+                }
+            };
+            match read {
+                Ok(Some(message)) => return Some(message),
+                Ok(None) => {}
+                Err(nonsense) => self.answering = Some(self.say(nonsense.answer())),
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.out = None;
+        Ok(())
+    }
+}
+
+/// The message in a line; `None` for an empty line, and for notifications of other protocols, which rmcp passes over.
+fn read(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Nonsense> {
+    if line.trim_ascii().is_empty() {
+        return Ok(None);
+    }
+    std::str::from_utf8(line)?;
+    let mut whole = BytesMut::from(line);
+    whole.extend_from_slice(b"\n");
+    JsonRpcMessageCodec::new().decode(&mut whole).map_err(|error| match error {
+        JsonRpcMessageCodecError::Serde(error) => Nonsense::of(line, error),
+        // The bound is kept before, and there is no pipe behind these bytes.
+        _ => Nonsense::NoMessage { id: serde_json::Value::Null },
+    })
+}
