@@ -8,6 +8,7 @@ pub mod claude;
 pub mod demo;
 pub mod driver;
 mod error;
+pub mod fuzzing;
 pub mod launch;
 pub mod leftovers;
 mod lines;

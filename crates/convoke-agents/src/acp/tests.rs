@@ -3,5 +3,6 @@
 mod agents;
 mod junk;
 mod process;
+mod record;
 pub(super) mod scene;
 mod slow;

@@ -134,7 +134,7 @@ impl Talk {
     }
 
     /// Lets the next thing happen. Cancel-safe.
-    async fn step(&mut self, wishes: &mut Receiver<Wish>) -> ControlFlow<End> {
+    pub(super) async fn step(&mut self, wishes: &mut Receiver<Wish>) -> ControlFlow<End> {
         let has_news = !self.untold.is_empty();
         let listens = !has_news && self.unsent.len() < UNSENT_MAX;
         self.pen.write_next(&mut self.unsent);

@@ -15,6 +15,7 @@ use tokio::io::{AsyncWriteExt, DuplexStream, WriteHalf, duplex};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use super::record::Recorded;
 use crate::acp::talk::{End, Talk};
 use crate::acp::{connect, handshake};
 use crate::catalogue::Protocol;
@@ -62,7 +63,8 @@ impl Scene {
         let workspace = tempfile::tempdir().unwrap();
         let launch = launch(workspace.path().canonicalize().unwrap(), start);
         let (ours, theirs): (DuplexStream, DuplexStream) = duplex(bytes);
-        let (lines, input) = tokio::io::split(ours);
+        let name = workspace.path().file_name().unwrap().to_string_lossy();
+        let (lines, input) = tokio::io::split(Recorded::new(ours, name.trim_start_matches('.')));
         let pipes = Pipes { lines: Reader::new(lines), input: Writer::new(input) };
         let (from_driver, to_driver) = tokio::io::split(theirs);
         let (to_session, reports) = mpsc::channel(REPORTS_MAX);

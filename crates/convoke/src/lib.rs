@@ -1,0 +1,48 @@
+//! The `convoke` program: one command line for the daemon, its database, and the people who use them.
+//!
+//! Only this crate reads arguments, the environment, the clock and the terminal; everything else is handed what it needs.
+
+mod args;
+mod asking;
+mod clock;
+mod colour;
+mod commands;
+mod config;
+mod daemon;
+mod environment;
+mod exit;
+pub mod fuzzing;
+mod home;
+mod logs;
+mod mcp;
+mod output;
+mod random;
+mod repl;
+mod signals;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use args::Asked;
+use commands::World;
+use environment::Environment;
+use output::{Format, Output};
+
+/// Runs the command that this process was started with.
+pub fn main() -> ExitCode {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let environment = Environment::of_this_process();
+    let mut output = Output::new(&environment, Format::asked_for(&words));
+    match run(words, environment, &mut output) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => exit::report(&error, &output),
+    }
+}
+
+fn run(words: Vec<OsString>, environment: Environment, output: &mut Output) -> anyhow::Result<()> {
+    match args::read(words)? {
+        Asked::Version => output.line(args::VERSION),
+        Asked::Help(text) => output.help(&text),
+        Asked::Command(args) => commands::run(*args, &World::around(environment)?, output),
+    }
+}
