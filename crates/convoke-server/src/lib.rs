@@ -27,3 +27,4 @@ pub use convoke_engine as engine;
 pub use doors::Token;
 pub use server::{Opening, Reloader, Server, Serving};
 pub use teams::{ReadTeams, TeamsFault};
+pub use ws::echo;

@@ -42,9 +42,8 @@ pub(crate) type Endpoint = StreamableHttpService<Tools, NeverSessionManager>;
 pub(crate) fn endpoint(app: &Arc<App>) -> Endpoint {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
-        // The gate has looked at the Host already; it knows the configured one, too.
+        // The gate has looked at Host and Origin already; it knows our own address and the configured one.
         .disable_allowed_hosts()
-        .enforce_origin_validation()
         .with_cancellation_token(app.stop.child_token());
     let app = Arc::clone(app);
     let tools = move || Ok(Tools { app: Arc::clone(&app) });

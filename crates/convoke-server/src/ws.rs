@@ -2,6 +2,7 @@
 
 mod asking;
 mod carry;
+mod echo;
 mod history;
 mod news;
 mod socket;
@@ -18,6 +19,7 @@ use convoke_api::bodies::code;
 use crate::failure::Failure;
 use crate::rest::Daemon;
 
+pub use echo::echo;
 pub(crate) use news::News;
 
 /// Bytes of one frame of a client's; a longer one ends the socket.
@@ -49,9 +51,12 @@ pub(crate) async fn open(
         let detail = format!("this path is a WebSocket: {}", rejection.body_text());
         Failure::new(StatusCode::BAD_REQUEST, code::INVALID, detail)
     })?;
-    let upgrade = upgrade
+    Ok(bounded(upgrade).on_upgrade(move |socket| socket::converse(socket, app)))
+}
+
+fn bounded(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
+    upgrade
         .max_message_size(FRAME_BYTES_MAX)
         .max_frame_size(FRAME_BYTES_MAX)
-        .write_buffer_size(WRITE_BUFFER);
-    Ok(upgrade.on_upgrade(move |socket| socket::converse(socket, app)))
+        .write_buffer_size(WRITE_BUFFER)
 }

@@ -49,6 +49,8 @@ async fn a_foreign_host_or_origin_is_turned_away_everywhere() {
     }
     let own = format!("http://{HOST}");
     assert_eq!(ask(&scene, "/api/sessions", &[token, ("origin", &own)]).await.status, 200);
+    // It answers nothing to GET, but that has nothing to do with the Origin.
+    assert_eq!(ask(&scene, "/mcp", &[token, ("origin", &own)]).await.status, 405);
 }
 
 #[tokio::test]

@@ -26,6 +26,8 @@ const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 const PING: Duration = Duration::from_secs(30);
 /// How long a client may be silent; it answers every ping.
 const SILENCE_MAX: Duration = Duration::from_secs(90);
+/// How long the last word may take to leave.
+const FAREWELL: Duration = Duration::from_millis(200);
 /// Sessions that one socket follows at most.
 const SESSIONS_MAX: usize = 64;
 
@@ -48,8 +50,16 @@ pub(super) async fn converse(socket: WebSocket, app: Arc<App>) {
         let frame = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
         let farewell = task.socket.send(Message::Close(Some(frame)));
         // A client that is gone, or does not read, hears it from its own system.
-        tokio::time::timeout(Duration::from_millis(200), farewell).await.ok();
+        tokio::time::timeout(FAREWELL, farewell).await.ok();
+    } else {
+        hang_up(task.socket).await;
     }
+}
+
+/// Lets the answer to a client's farewell leave, which the library has written and not yet sent.
+pub(super) async fn hang_up(mut socket: WebSocket) {
+    // A client that did not say farewell, or has gone already, gets none.
+    tokio::time::timeout(FAREWELL, socket.flush()).await.ok();
 }
 
 struct SocketTask {
