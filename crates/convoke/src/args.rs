@@ -16,6 +16,7 @@ use crate::commands::db::DbArgs;
 use crate::commands::demo_agent::DemoAgentArgs;
 use crate::commands::doctor::DoctorArgs;
 use crate::commands::inbox::InboxArgs;
+use crate::commands::man_pages::ManPagesArgs;
 use crate::commands::mcp::McpArgs;
 use crate::commands::project::ProjectArgs;
 use crate::commands::questions::QuestionsArgs;
@@ -88,6 +89,8 @@ pub(crate) enum Command {
     Config(ConfigArgs),
     Db(DbArgs),
     Completions(CompletionsArgs),
+    #[command(hide = true)]
+    ManPages(ManPagesArgs),
     #[command(hide = true)]
     DemoAgent(DemoAgentArgs),
     #[command(hide = true)]

@@ -9,6 +9,7 @@ pub(crate) mod db;
 pub(crate) mod demo_agent;
 pub(crate) mod doctor;
 pub(crate) mod inbox;
+pub(crate) mod man_pages;
 pub(crate) mod mcp;
 pub(crate) mod project;
 pub(crate) mod questions;
@@ -146,6 +147,7 @@ pub(crate) fn run(args: Args, world: &World, output: &mut Output) -> anyhow::Res
         Command::Config(args) => config::run(&args, &global, world, output),
         Command::Db(args) => db::run(&args, &global, world, output),
         Command::Completions(args) => completions::run(&args, output),
+        Command::ManPages(args) => man_pages::run(&args, output),
         Command::SandboxExec(args) => sandbox_exec::run(&args),
     }
 }

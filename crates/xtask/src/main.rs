@@ -6,12 +6,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use xtask::tree::Tree;
-use xtask::{bench, tidy};
+use xtask::{bench, dist, tidy};
 
 /// Printed for `--help`, and after a question that was put wrongly.
 const USAGE: &str = "\
 Usage: cargo xtask tidy [--bless]
        cargo xtask bench [FILTER] [--quick] [--json]
+       cargo xtask dist [--program FILE] [--out FOLDER]
 
   tidy           check the tree against the rules no compiler knows
   tidy --bless   first refresh what is generated from the tree:
@@ -22,6 +23,10 @@ Usage: cargo xtask tidy [--bless]
   bench FILTER   only rows with this in their names
   bench --quick  small sizes: does every benchmark work?
   bench --json   one JSON object a row
+  dist           build a static program, and make a Debian package, a
+                 tarball and their checksums in target/dist
+  dist --program FILE   pack this program instead of building one
+  dist --out FOLDER     put the packages there
 ";
 
 fn main() -> Result<ExitCode> {
@@ -36,12 +41,19 @@ fn main() -> Result<ExitCode> {
             }
             check(root)
         }
-        ["--help" | "-h" | "help"] | ["tidy" | "bench", "--help" | "-h"] => {
+        ["--help" | "-h" | "help"] | ["tidy" | "bench" | "dist", "--help" | "-h"] => {
             write!(io::stdout(), "{USAGE}")?;
             Ok(ExitCode::SUCCESS)
         }
         ["bench", words @ ..] => match bench::Options::read(words) {
             Some(options) => measure(root, &options),
+            None => misunderstood(),
+        },
+        ["dist", words @ ..] => match dist::Options::read(words) {
+            Some(options) => {
+                dist::run(root, &options)?;
+                Ok(ExitCode::SUCCESS)
+            }
             None => misunderstood(),
         },
         _ => misunderstood(),

@@ -1,4 +1,4 @@
-//! Every tidy check, on this tree (which must pass) and on made-up ones (which must not).
+//! Every tidy check, on this tree (which must pass) and on made-up ones (which must not); and the packages.
 
 #[cfg(test)]
 mod architecture;
@@ -6,6 +6,8 @@ mod architecture;
 mod conformance;
 #[cfg(test)]
 mod crate_direction;
+#[cfg(test)]
+mod dist;
 #[cfg(test)]
 mod file_length;
 #[cfg(test)]

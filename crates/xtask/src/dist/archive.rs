@@ -1,0 +1,38 @@
+//! Archives that depend on nothing but what is in them and the moment they are given.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+
+/// Writes what is in a folder as a compressed tarball, everything below `prefix`.
+pub(super) fn write(folder: &Path, to: &Path, prefix: &str, moment: u64) -> Result<()> {
+    let plain = to.with_extension("");
+    let mut tar = Command::new("tar");
+    tar.args(["--create", "--format=gnu", "--sort=name", "--numeric-owner"])
+        .args(["--owner=0", "--group=0", "--mode=u+rw,go=rX"])
+        .arg(format!("--mtime=@{moment}"))
+        .arg(format!("--transform=s,^\\.,{prefix},"))
+        .arg("--file")
+        .arg(&plain)
+        .arg("--directory")
+        .arg(folder)
+        .arg(".");
+    run(&mut tar)?;
+    compress(&plain)
+}
+
+/// Compresses a file in place; its name gets `.gz` behind it.
+pub(super) fn compress(path: &Path) -> Result<()> {
+    run(Command::new("gzip").args(["--best", "--no-name", "--force"]).arg(path))
+}
+
+/// Runs a command that must succeed.
+pub(super) fn run(command: &mut Command) -> Result<()> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let status = command.status().with_context(|| format!("cannot start {name}"))?;
+    if !status.success() {
+        bail!("{name} ended with {status}");
+    }
+    Ok(())
+}
