@@ -62,19 +62,20 @@ pub(crate) async fn serve(
         // Told to end before anybody said hello.
         () = &mut signalled => return Ok(()),
     };
-    let running = match served {
-        Ok(running) => running,
+    match served {
+        Ok(running) => {
+            let cancel = running.cancellation_token();
+            tokio::spawn(async move {
+                signalled.await;
+                gone.cancel();
+                cancel.cancel();
+            });
+            running.waiting().await.context("the MCP server stopped working")?;
+        }
         // A client that leaves before it said hello wanted nothing.
-        Err(_) if gone.is_cancelled() => return Ok(()),
+        Err(_) if gone.is_cancelled() => {}
         Err(error) => return Err(error).context("the MCP client did not introduce itself"),
-    };
-    let cancel = running.cancellation_token();
-    tokio::spawn(async move {
-        signalled.await;
-        gone.cancel();
-        cancel.cancel();
-    });
-    running.waiting().await.context("the MCP server stopped working")?;
+    }
     // A client that does not read must not keep the program.
     match tokio::time::timeout(LAST_WORDS, writing).await {
         Ok(written) => written.context("the MCP server stopped writing")?,

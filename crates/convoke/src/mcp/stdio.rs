@@ -90,9 +90,11 @@ fn read(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Nonsense> {
     std::str::from_utf8(line)?;
     let mut whole = BytesMut::from(line);
     whole.extend_from_slice(b"\n");
-    JsonRpcMessageCodec::new().decode(&mut whole).map_err(|error| match error {
-        JsonRpcMessageCodecError::Serde(error) => Nonsense::of(line, error),
+    JsonRpcMessageCodec::new().decode(&mut whole).map_err(|error| {
+        if let JsonRpcMessageCodecError::Serde(error) = error {
+            return Nonsense::of(line, error);
+        }
         // The bound is kept before, and there is no pipe behind these bytes.
-        _ => Nonsense::NoMessage { id: serde_json::Value::Null },
+        Nonsense::NoMessage { id: serde_json::Value::Null }
     })
 }
