@@ -81,8 +81,8 @@ type Entries = {
   get(entryId: string): SpokenEntry | undefined;
   /** Begins anew with what the frame has. */
   history(frame: Frame): void;
-  /** Puts an entry in place of the one with its id, or at the end; one that was trimmed is left out. */
-  update(frame: Frame): "added" | "changed" | "standing" | "older";
+  /** Puts an entry in place of the one with its id, or at the end, as a prompt that leaves the queue; one that was trimmed is left out. */
+  update(frame: Frame): "added" | "changed" | "moved" | "standing" | "older";
   /** Appends words to an entry. `unknown`: something was missed, and the history must be had again. */
   chunk(frame: Frame): "appended" | "repeated" | "unknown";
   /** Holds an older page until it is taken. */
@@ -328,7 +328,7 @@ type Log = HTMLElement & {
   readonly nearBeginning: boolean;
   /** Shows other entries than before. */
   reset(entries: SpokenEntry[]): void;
-  /** Puts a new entry at the end. */
+  /** Puts a new entry at the end, or one that is shown elsewhere. */
   add(entry: SpokenEntry): void;
   /** Shows what changed in an entry, if it is shown. */
   put(entry: SpokenEntry): void;

@@ -95,18 +95,15 @@ const frames = {
 		entries.list.forEach(outbox.arrived);
 	},
 	"session:update": (frame) => {
-		const isNew = entries.update(frame) === "added";
+		const done = entries.update(frame);
 		const entry = entries.get(frame.entry.entryId);
 		if (!entry) return;
-		if (isNew) log.add(entry);
-		else log.put(entry);
+		log[done === "changed" ? "put" : "add"](entry);
 		outbox.arrived(entry);
 		if ("status" in entry && entry.status === "pending") announce(entry.type === "permission" ? `Permission needed: ${entry.title}` : "The agent has a question for you.");
 		if (log.following) trim();
 	},
-	"session:complete": ({ entryId, stopReason }) => {
-		const entry = entries.get(entryId);
-		if (entry?.type === "user") log.put(Object.assign(entry, { state: "done" }));
+	"session:complete": ({ stopReason }) => {
 		isStopping = false;
 		announce(stopReason === "end_turn" ? "The agent has finished." : stopReason === "cancelled" ? "The agent was stopped." : "The turn failed.");
 	},

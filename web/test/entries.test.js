@@ -90,3 +90,15 @@ test("of a turn of thousands the newest are shown, and the rest is held", () => 
   assert.equal(entries.trim(100).length, 4900);
   assert.deepEqual([entries.held, entries.oldest, entries.more], [0, 4901, true]);
 });
+
+test("w2 a prompt that leaves the queue stands below what was said meanwhile", () => {
+  const entries = makeEntries();
+  const prompt = (entryId, seq, state) => ({ entryId, type: "user", seq, content: entryId, state, timestamp: "" });
+  entries.history(history(3, [prompt("m1", 1, "running"), prompt("m2", 2, "queued"), prompt("m3", 3, "queued")]));
+  entries.update({ seq: 4, entry: text("m4", 4, "answer") });
+  assert.equal(entries.update({ seq: 5, entry: prompt("m1", 1, "done") }), "changed");
+  assert.equal(entries.update({ seq: 5, entry: prompt("m2", 5, "running") }), "moved");
+  assert.equal(entries.update({ seq: 6, entry: text("m6", 6, "second") }), "added");
+  assert.deepEqual(entries.list.map(({ entryId }) => entryId), ["m1", "m3", "m4", "m2", "m6"]);
+  assert.equal(entries.running().entryId, "m2");
+});

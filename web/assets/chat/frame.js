@@ -40,7 +40,7 @@ export function makeStrip(onresume, onunarchive) {
 	let shown = "active";
 	const tick = () => setText(time, Date.now() - began > 2000 ? duration(Date.now() - began) : "");
 	return {
-		element: h("div.strip", ended, queue, running),
+		element: h("div.strip", ended, running, queue),
 		tick,
 		showTurn(since, doing) {
 			running.hidden = !doing;

@@ -80,7 +80,8 @@ export const makeLog = component("convoke-log", (element, options) => {
 	watcher.observe(scroller);
 	element.append(scroller, down);
 
-	return {
+	/** @type {Omit<Log, keyof HTMLElement>} */
+	const log = {
 		get following() { return following; },
 		get nearBeginning() { return nearBeginning(); },
 		reset(all) {
@@ -88,7 +89,10 @@ export const makeLog = component("convoke-log", (element, options) => {
 			entries.replaceChildren(...all.map(make));
 			toEnd();
 		},
-		add: (entry) => entries.append(make(entry)),
+		add(entry) {
+			log.put(entry);
+			entries.append(shown.get(entry.entryId)?.element ?? make(entry));
+		},
 		put: (entry) => shown.get(entry.entryId)?.update(entry),
 		extend: (chunk) => shown.get(chunk.entryId)?.append?.(chunk),
 		putBefore(all) {
@@ -109,4 +113,5 @@ export const makeLog = component("convoke-log", (element, options) => {
 		toEnd,
 		tick: () => shown.forEach(({ tick }) => tick?.()),
 	};
+	return log;
 });

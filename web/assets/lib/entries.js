@@ -36,10 +36,13 @@ export function makeEntries() {
 			list.push(entry);
 			return /** @type {const} */ ("added");
 		}
+		const isCalled = "state" in known && known.state === "queued" && entry.state !== "queued";
+		// Who leaves the queue stands below what was said meanwhile.
+		if (isCalled) list.push(...list.splice(list.indexOf(known), 1));
 		// The object stays the same one, so that its place in the list need not be looked for.
 		for (const key of Object.keys(known)) delete (/** @type {any} */ (known)[key]);
 		Object.assign(known, entry);
-		return /** @type {const} */ ("changed");
+		return isCalled ? "moved" : /** @type {const} */ ("changed");
 	}
 
 	/** @type {Entries} */

@@ -1,9 +1,10 @@
 // A conversation: streaming, tools, plans, the message box.
 
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
-import { Daemon, idle, openBrowser, openPage, say, until } from "./harness.js";
+import { anotherWindow, Daemon, idle, openBrowser, openPage, say, until } from "./harness.js";
 
 let browser;
 let daemon;
@@ -185,17 +186,39 @@ test("modes are chosen where the agent offers them", async () => {
   assert.deepEqual(page.problems, []);
 });
 
-test("a second message waits its turn and a running one is stopped", async () => {
+test("w2 prompts wait in their order below the running turn and move up one by one, in every window", async () => {
   const page = await session();
-  await say(page, "wait");
-  await page.locator(".running").waitFor();
-  await say(page, "say the second answer");
-  await page.locator(".queue").getByText("say the second answer").waitFor();
+  const windows = [page, await anotherWindow(page, daemon, new URL(page.url()).pathname)];
+  const waiting = (window) => window.locator(".queue li:not(.muted)").allTextContents();
+  const all = async (what, expected) => {
+    for (const window of windows) await until(window, what, async () => (await waiting(window)).join("|") === expected.join("|"));
+  };
+  await say(page, "gate");
+  await page.getByText("The first half,").waitFor();
+  const later = ["say two", "wait", "say four", "say five"];
+  for (const text of later) await say(page, text);
+  await all("all wait", later);
+  const isBelow = () => page.evaluate(() => document.querySelector(".queue").getBoundingClientRect().top >= document.querySelector(".running").getBoundingClientRect().bottom);
+  assert.ok(await isBelow());
+  await page.reload();
+  await all("all wait after a reload", later);
+
+  // The turn ends, the next one runs, and the one after it is stopped.
+  writeFileSync(join(daemon.project, "gate"), "");
+  await all("the third one runs", later.slice(2));
   await page.keyboard.press("Control+.");
-  await answer(page).getByText("the second answer").waitFor();
-  await idle(page);
-  assert.equal(await page.locator(".queue").isVisible(), false);
-  assert.deepEqual(page.problems, []);
+  await all("nothing waits", []);
+  const spoken = ["gate", "The first half, and the second half.", "say two", "two", "wait", "say four", "four", "say five", "five"];
+  const said = (window) => window.locator(".user[data-entry] .md, .assistant .md").evaluateAll((words) => words.map((it) => it.textContent.trim()));
+  for (const window of windows) {
+    await idle(window);
+    await until(window, "everything was said", async () => (await said(window)).length === spoken.length);
+    assert.deepEqual(await said(window), spoken);
+  }
+  await page.reload();
+  await until(page, "everything is there again", async () => (await said(page)).length === spoken.length);
+  assert.deepEqual(await said(page), spoken);
+  assert.deepEqual(windows.map(({ problems }) => problems), [[], []]);
 });
 
 test("a session that ended says so and can be taken up again", async () => {
@@ -225,7 +248,7 @@ test("a failed turn says why, and the session goes on", async () => {
   assert.deepEqual(page.problems, []);
 });
 
-test("s4 a long history opens at its end and is loaded as one scrolls up", async () => {
+test("a long history opens at its end and is loaded as one scrolls up", async () => {
   const page = await session();
   await say(page, "say the very beginning && flood 800 && say the end");
   await answer(page).getByText("the end").waitFor();

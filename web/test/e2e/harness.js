@@ -131,8 +131,8 @@ function watch(page) {
   page.problems = [];
   page.on("pageerror", (error) => page.problems.push(String(error.stack ?? error)));
   page.on("console", (message) => {
-    // A line that breaks is told by the browser too; that it comes back is what tests are about.
-    const expected = /WebSocket connection|ERR_CONNECTION|status of 401/.test(message.text());
+    // A line that breaks, or a daemon that is only starting, is told by the browser too; that it comes back is what tests are about.
+    const expected = /WebSocket connection|ERR_CONNECTION|status of (401|503)/.test(message.text());
     if (message.type() === "error" && !expected) page.problems.push(message.text());
   });
   page.on("dialog", (dialog) => {

@@ -45,7 +45,7 @@ pub enum Change {
 /// It begins with a log, or at a [`boundary`](super::boundary()) of it.
 #[derive(Debug, Clone, Default)]
 pub struct Fold {
-    running: Option<Entry>,
+    running: Option<Running>,
     queue: VecDeque<Entry>,
     /// The words that may go on.
     words: Option<Entry>,
@@ -56,6 +56,15 @@ pub struct Fold {
     /// Pending requests; the core allows for a few dozen.
     requests: Vec<Asked>,
     standing: Standing,
+}
+
+/// The prompt that the agent works on.
+#[derive(Debug, Clone)]
+struct Running {
+    /// The place where it was said, which names its turn.
+    turn: Seq,
+    /// As it is shown: one that waited stands where its turn began.
+    prompt: Entry,
 }
 
 /// Where an entry began that is replaced as a whole.
@@ -100,7 +109,7 @@ impl Fold {
 
     /// The prompt that the agent works on, by the name of its entry.
     pub fn running(&self) -> Option<&str> {
-        self.running.as_ref().map(|entry| entry.entry_id.as_str())
+        self.running.as_ref().map(|running| running.prompt.entry_id.as_str())
     }
 
     /// The prompts that wait, by the names of their entries.
@@ -153,7 +162,7 @@ impl Fold {
         let entry = Place::of(message).entry(body);
         if state == PromptState::Running {
             self.close(changes);
-            self.running = Some(entry.clone());
+            self.running = Some(Running { turn: message.seq, prompt: entry.clone() });
         } else {
             self.queue.push_back(entry.clone());
         }
@@ -284,13 +293,13 @@ impl Fold {
         message: &Message,
         changes: &mut Vec<Change>,
     ) {
-        let was_running = self.running.as_ref().is_some_and(|entry| entry.seq == turn);
+        let was_running = self.running.as_ref().is_some_and(|running| running.turn == turn);
         let prompt = if was_running {
             self.close(changes);
-            self.running.take()
+            self.running.take().map(|running| running.prompt)
         } else {
             let waiting = self.queue.iter().position(|entry| entry.seq == turn);
-            waiting.and_then(|at| self.queue.remove(at))
+            waiting.and_then(|at| self.queue.remove(at)).map(|entry| moved(entry, message))
         };
         changes.extend(prompt.map(|entry| Change::upsert(in_state(entry, PromptState::Done))));
         // That a turn ended well shows by itself.
@@ -300,9 +309,10 @@ impl Fold {
         }
         changes.push(Change::Completed { entry_id: prompt_id(turn), stop: stop.clone() });
         if was_running && let Some(next) = self.queue.pop_front() {
-            let next = in_state(next, PromptState::Running);
-            changes.push(Change::upsert(next.clone()));
-            self.running = Some(next);
+            let turn = next.seq;
+            let prompt = in_state(moved(next, message), PromptState::Running);
+            changes.push(Change::upsert(prompt.clone()));
+            self.running = Some(Running { turn, prompt });
         }
     }
 
@@ -331,7 +341,7 @@ impl Fold {
 
     /// What the names of a turn's entries hold: its place, or between turns that of the message.
     fn turn_or(&self, message: &Message) -> Seq {
-        self.running.as_ref().map_or(message.seq, |entry| entry.seq)
+        self.running.as_ref().map_or(message.seq, |running| running.turn)
     }
 
     fn tool_behind(&self, body: &EntryBody) -> Option<String> {
@@ -389,6 +399,11 @@ impl From<&Tool> for ToolCall {
 /// The name of the entry that the message at this place began.
 fn prompt_id(seq: Seq) -> String {
     format!("m{seq}")
+}
+
+/// An entry that leaves the queue: it stands where that happened, below what was said while it waited.
+fn moved(entry: Entry, to: &Message) -> Entry {
+    Entry { seq: to.seq, timestamp: to.timestamp, ..entry }
 }
 
 fn in_state(mut entry: Entry, state: PromptState) -> Entry {

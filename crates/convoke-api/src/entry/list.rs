@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Change, Entry, EntryBody, Standing};
+use super::{Change, Entry, EntryBody, PromptState, Prompted, Standing};
 
 /// The entries of a session, or of the part of it that was folded.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -43,9 +43,12 @@ impl Entries {
         }
     }
 
-    /// Puts an entry in place of the one with its name, or at the end.
+    /// Puts an entry in place of the one with its name, or at the end; so does a prompt that leaves the queue.
     pub fn upsert(&mut self, entry: Entry) {
         let Some(entry) = self.standing.put(entry) else { return };
+        if !is_queued(&entry) && self.get(&entry.entry_id).is_some_and(is_queued) {
+            self.remove(&entry.entry_id);
+        }
         let there = self.places.get(&entry.entry_id).and_then(|at| self.conversation.get_mut(*at));
         match there {
             Some(there) => {
@@ -62,6 +65,12 @@ impl Entries {
                 self.conversation.push(entry);
             }
         }
+    }
+
+    fn remove(&mut self, entry_id: &str) {
+        let Some(gone) = self.places.remove(entry_id) else { return };
+        self.conversation.remove(gone);
+        self.places.values_mut().filter(|at| **at > gone).for_each(|at| *at -= 1);
     }
 
     /// Appends words to an entry; nothing happens when it is not in this part of the list.
@@ -109,4 +118,8 @@ impl FromIterator<Entry> for Entries {
         entries.into_iter().for_each(|entry| list.upsert(entry));
         list
     }
+}
+
+const fn is_queued(entry: &Entry) -> bool {
+    matches!(&entry.body, EntryBody::User(Prompted { state: PromptState::Queued, .. }))
 }

@@ -75,10 +75,25 @@ fn a_waiting_prompt_runs_when_the_turn_before_it_ends() {
     5 m1 is being cancelled
     6 m1: {"content":"prompt 1","seq":1,"state":"done","type":"user"}
     6 m1 ended: {"stopReason":"end_turn"}
-    6 m2: {"content":"prompt 2","seq":2,"state":"running","type":"user"}
+    6 m2: {"content":"prompt 2","seq":6,"state":"running","type":"user"}
     7 p2: {"seq":7,"steps":[{"content":"step 7","status":"pending"}],"type":"plan"}
     8 p2: {"seq":7,"steps":[{"content":"step 8","status":"pending"}],"type":"plan"}
     "#);
+}
+
+#[test]
+fn a_prompt_that_waited_stands_below_what_was_said_meanwhile() {
+    let ids = |script: &str| {
+        let scene = Scene::played(script.split_whitespace());
+        let list = folded(&scene.log);
+        let places: Vec<String> = list
+            .conversation()
+            .iter()
+            .map(|entry| format!("{}@{}", entry.entry_id, entry.seq.get()))
+            .collect();
+        places.join(" ")
+    };
+    insta::assert_snapshot!(ids("prompt prompt prompt say end say"), @"m1@1 m3@3 m4@4 m2@6 m7@7");
 }
 
 #[test]
@@ -256,7 +271,8 @@ proptest! {
         expected.extend(scene.session.running().map(|seq| (seq, PromptState::Running)));
         for entry in folded(&scene.log).conversation() {
             if let EntryBody::User(prompt) = &entry.body {
-                let state = expected.get(&entry.seq).copied().unwrap_or(PromptState::Done);
+                let said = Seq::new(entry.entry_id[1..].parse().unwrap());
+                let state = expected.get(&said).copied().unwrap_or(PromptState::Done);
                 prop_assert_eq!(prompt.state, state);
             }
         }
