@@ -111,7 +111,7 @@ type TabsModule = {
   neighbour(state: TabsState, steps: number): string | undefined;
   rename(state: TabsState, uid: string, title: string): TabsState;
   /** Reads a state that was stored as JSON; what is not whole is left out. */
-  read(text: string | null): TabsState;
+  read(text: string | null | undefined): TabsState;
 };
 
 type Drafts = {
@@ -184,7 +184,6 @@ type Line = {
 type Asked = { resolve(frame: Frame): void; reject(error: Error): void; tell: boolean };
 type Send = (type: string, fields: object) => Promise<unknown>;
 
-type StorePart = "projects" | "sessions" | "inbox";
 type Store = {
   readonly projects: Project[];
   /** Sessions by their own id, archived ones left out. */
@@ -193,8 +192,8 @@ type Store = {
   readonly inbox: InboxItem[];
   /** Projects whose sessions have been told. */
   readonly listed: Set<string>;
-  /** The parts that a frame changes. */
-  apply(frame: Frame): StorePart[];
+  /** Takes what a frame tells; says whether it was one for here. */
+  apply(frame: Frame): boolean;
   /** The own id of the session that a frame or an item speaks of. */
   uidOf(frame: { uid?: string; sessionId?: string } | Frame): string;
   /** A project's sessions, last active first. */

@@ -1,6 +1,6 @@
 // The shell: sidebar, tabs with a portlet each, and the inbox.
 
-import { keep, kept, makeDrafts } from "./lib/kept.js";
+import { attempt, keep, kept, makeDrafts } from "./lib/kept.js";
 import { isTyping, shellAction } from "./lib/keys.js";
 import { arrived, makeStore } from "./lib/store.js";
 import { tabs } from "./lib/tabs.js";
@@ -22,14 +22,10 @@ const root = document.documentElement;
 const THEMES = { system: "system", light: "sun", dark: "moon" };
 
 /** This window's own tabs survive its reload; other windows have theirs. @param {string} [text] */
-function ownTabs(text) {
-	try {
-		if (text) sessionStorage.setItem("convoke.tabs", text);
-		return sessionStorage.getItem("convoke.tabs");
-	} catch {
-		return null;
-	}
-}
+const ownTabs = (text) => attempt(() => {
+	if (text) sessionStorage.setItem("convoke.tabs", text);
+	return sessionStorage.getItem("convoke.tabs");
+});
 
 const line = connect();
 const store = makeStore();
@@ -53,12 +49,13 @@ const shell = {
 	receive(frame) {
 		const before = store.inbox;
 		const uid = store.uidOf(frame);
-		const parts = store.apply(frame);
+		const isKnown = store.apply(frame);
 		if (frame.type === "inbox:changed") shell.ask("inbox:list");
 		if (frame.type === "session:archived") state = tabs.close(state, uid);
 		if (frame.type === "project:added") shell.ask("session:list", { projectId: frame.project.id });
-		if (parts.length) shell.setTabs(state);
-		if (parts.length) shell.paintInbox(arrived(before, store.inbox));
+		if (!isKnown) return;
+		shell.setTabs(state);
+		shell.paintInbox(arrived(before, store.inbox));
 	},
 	paintInbox(fresh) {
 		inbox.paint();

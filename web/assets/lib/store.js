@@ -30,31 +30,26 @@ export function makeStore() {
 		else sessions.set(session.uid, session);
 	}
 
-	/** @type {Record<string, (frame: Frame) => StorePart[]>} */
+	/** @type {Record<string, (frame: Frame) => unknown>} */
 	const frames = {
-		"project:list": (frame) => (setProjects(frame.projects), ["projects", "sessions"]),
-		"project:added": ({ project }) => (setProjects([...projects.filter(({ id }) => id !== project.id), project]), ["projects"]),
-		"project:removed": ({ projectId }) => (setProjects(projects.filter(({ id }) => id !== projectId)), ["projects", "sessions"]),
-		"agent:list": (frame) => ((agents = frame.agents.toSorted((/** @type {Agent} */ a, /** @type {Agent} */ b) => +b.installed - +a.installed)), ["sessions"]),
-		"inbox:list": (frame) => ((inbox = frame.items), ["inbox"]),
-		"inbox:settled": (frame) => ((inbox = inbox.filter(({ id }) => id !== frame.id)), ["inbox"]),
+		"project:list": (frame) => setProjects(frame.projects),
+		"project:added": ({ project }) => setProjects([...projects.filter(({ id }) => id !== project.id), project]),
+		"project:removed": ({ projectId }) => setProjects(projects.filter(({ id }) => id !== projectId)),
+		"agent:list": (frame) => (agents = frame.agents.toSorted((/** @type {Agent} */ a, /** @type {Agent} */ b) => +b.installed - +a.installed)),
+		"inbox:list": ({ items }) => (inbox = items),
+		"inbox:settled": (frame) => (inbox = inbox.filter(({ id }) => id !== frame.id)),
 		"session:list": (frame) => {
 			drop(({ projectId }) => projectId === frame.projectId);
 			listed.add(frame.projectId);
 			frame.sessions.forEach(keep);
-			return ["sessions"];
 		},
-		"session:history": ({ session }) => (keep(session), ["sessions"]),
-		"session:created": ({ session }) => (keep(session), ["sessions"]),
-		"session:changed": ({ session }) => (keep(session), ["sessions"]),
-		"session:unarchived": ({ session }) => (keep(session), ["sessions"]),
-		"session:archived": (frame) => (sessions.delete(store.uidOf(frame)), ["sessions"]),
+		"session:archived": (frame) => sessions.delete(store.uidOf(frame)),
 		"session:title-updated": (frame) => {
 			const session = sessions.get(store.uidOf(frame));
 			if (session) keep({ ...session, title: frame.title });
-			return ["sessions"];
 		},
 	};
+	for (const kind of ["history", "created", "changed", "unarchived"]) frames[`session:${kind}`] = ({ session }) => keep(session);
 
 	/** @type {Store} */
 	const store = {
@@ -63,7 +58,10 @@ export function makeStore() {
 		get inbox() { return inbox; },
 		sessions,
 		listed,
-		apply: (frame) => frames[frame.type]?.(frame) ?? [],
+		apply(frame) {
+			frames[frame.type]?.(frame);
+			return frame.type in frames;
+		},
 		uidOf: ({ uid, sessionId }) => uid ?? uids.get(sessionId) ?? sessionId ?? "",
 		sessionsOf: (projectId) => [...sessions.values()]
 			.filter((session) => session.projectId === projectId)

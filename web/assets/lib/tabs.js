@@ -1,5 +1,7 @@
 // Open tabs: an ordered list without duplicates, the active one, and which were active before it.
 
+import { attempt } from "./kept.js";
+
 /** @type {TabsModule} */
 export const tabs = {
 	open(state, tab) {
@@ -31,12 +33,8 @@ export const tabs = {
 	},
 	rename: (state, uid, title) => ({ ...state, tabs: state.tabs.map((tab) => (tab.uid === uid ? { ...tab, title } : tab)) }),
 	read(text) {
-		let read;
-		try {
-			read = JSON.parse(text ?? "null");
-		} catch {
-			// What cannot be read is no tabs.
-		}
+		// What cannot be read is no tabs.
+		const read = attempt(() => JSON.parse(text ?? "null"));
 		const list = (/** @type {any} */ value) => (Array.isArray(value) ? value : []);
 		const all = list(read?.tabs).filter((tab) => ["uid", "title", "projectId"].every((key) => typeof tab?.[key] === "string"));
 		const isOpen = (uid = "") => all.some((tab) => tab.uid === uid);

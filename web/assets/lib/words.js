@@ -1,15 +1,15 @@
 // Times and amounts as people read them. The moment "now" is always handed in.
 
+import { attempt } from "./kept.js";
+
 /** How long ago a moment was: now, 2m, 1h, 2d, 1w. */
 export function relativeTime(iso = "", now = 0) {
 	const minutes = Math.floor((now - new Date(iso).getTime()) / 60_000);
-	// Also what cannot be read as a time, and a clock that is ahead of ours.
-	if (!(minutes >= 1)) return "now";
-	if (minutes < 60) return `${minutes}m`;
-	const hours = Math.floor(minutes / 60);
-	if (hours < 24) return `${hours}h`;
-	const days = Math.floor(hours / 24);
-	return days < 7 ? `${days}d` : `${Math.floor(days / 7)}w`;
+	for (const [unit, length] of /** @type {const} */ ([["w", 10_080], ["d", 1440], ["h", 60], ["m", 1]])) {
+		if (minutes >= length) return Math.floor(minutes / length) + unit;
+	}
+	// Also for what cannot be read as a time, and when a clock is ahead of ours.
+	return "now";
 }
 
 /** A length of time: 12s, 3m 05s, 1h 02m. */
@@ -31,24 +31,14 @@ export function tokens(count = 0) {
 /** An amount of money; small ones keep the digits that matter. */
 export function money({ amount = 0, currency = "" }) {
 	const digits = amount !== 0 && Math.abs(amount) < 0.1 ? 4 : 2;
-	try {
-		return new Intl.NumberFormat("en", { style: "currency", currency, maximumFractionDigits: digits }).format(amount);
-	} catch {
-		// The currency is what the agent says, and need not be one.
-		return `${amount.toFixed(digits)} ${currency}`;
-	}
+	// The currency is what the agent says, and need not be one.
+	return attempt(() => new Intl.NumberFormat("en", { style: "currency", currency, maximumFractionDigits: digits }).format(amount)) ?? `${amount.toFixed(digits)} ${currency}`;
 }
 
 export const plural = (count = 0, word = "") => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
 /** The session that an address `/s/<id>` names. */
-export function sessionOfPath(pathname = "") {
-	try {
-		return decodeURIComponent(/^\/s\/([^/]+)\/?$/.exec(pathname)?.[1] ?? "");
-	} catch {
-		return "";
-	}
-}
+export const sessionOfPath = (pathname = "") => attempt(() => decodeURIComponent(/^\/s\/([^/]+)\/?$/.exec(pathname)?.[1] ?? "")) ?? "";
 
 /** The title of the window: how much waits for the human, then the place. */
 export const windowTitle = (waiting = 0, place = "") => `${waiting ? `(${waiting}) ` : ""}${place ? `${place} · ` : ""}Convoke`;
