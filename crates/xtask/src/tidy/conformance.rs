@@ -139,23 +139,39 @@ fn ids() -> Vec<String> {
     REQUIREMENTS.into_iter().flat_map(of).collect()
 }
 
-/// The tests that speak of each requirement, as `crate::module::name`.
+/// The tests that speak of each requirement: `crate::module::name`, or `web/test/file.test.js: name` of the page's.
 fn tests(tree: &Tree) -> BTreeMap<String, BTreeSet<String>> {
     let known: BTreeSet<String> = ids().into_iter().collect();
     let mut tests: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut found = |spoken: &str, path: &str| {
+        let words = spoken.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_uppercase);
+        for id in words.filter(|id| known.contains(id)) {
+            tests.entry(id).or_default().insert(path.to_owned());
+        }
+    };
     for file in tree.rust_files() {
         let Some(place) = place(&file.path) else { continue };
         for test in &file.items().tests {
-            let spoken = std::iter::once(&test.name).chain(&test.comments);
-            let named = spoken.flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric()));
-            for id in named.map(str::to_uppercase).filter(|id| known.contains(id)) {
-                let path = place.iter().chain(&test.modules).chain([&test.name]);
-                let path = path.map(String::as_str).collect::<Vec<_>>().join("::");
-                tests.entry(id).or_default().insert(path);
-            }
+            let path = place.iter().chain(&test.modules).chain([&test.name]);
+            let path = path.map(String::as_str).collect::<Vec<_>>().join("::");
+            std::iter::once(&test.name).chain(&test.comments).for_each(|it| found(it, &path));
+        }
+    }
+    for file in tree.files().iter().filter(|file| is_page_test(&file.path)) {
+        for name in file.text.lines().filter_map(page_test) {
+            found(name, &format!("{}: {name}", file.path));
         }
     }
     tests
+}
+
+fn is_page_test(path: &str) -> bool {
+    path.starts_with("web/test/") && path.ends_with(".test.js")
+}
+
+/// The name of the test that begins on a line of the page's tests.
+fn page_test(line: &str) -> Option<&str> {
+    line.strip_prefix("test(\"")?.split_once('"').map(|(name, _)| name)
 }
 
 /// A file's crate and modules: `crates/a/src/b/c.rs` is `a::b::c`, `crates/a/tests/it/b.rs` is `a::it::b`.

@@ -45,6 +45,17 @@ fn a_whole_page_passes() {
 }
 
 #[test]
+fn tests_of_the_page_count() {
+    let name = format!("{} a tab is opened once, and then found", "w9");
+    let source = format!("test(\"{name}\", async () => {{\n  await open(\"w8\");\n}});\n");
+    let file = "web/test/e2e/shell.test.js";
+    let whole = page(&[("W9", &format!("done | `{file}: {name}` |"))]);
+    assert_eq!(said(check, &[(PAGE, &whole), (file, &source)]), Vec::<String>::new());
+    assert_eq!(said(check, &[(PAGE, &page(&[])), (file, &source)]).len(), 1);
+    assert_eq!(said(check, &[(PAGE, &whole), ("web/assets/shell.test.js", &source)]).len(), 2);
+}
+
+#[test]
 fn every_requirement_has_its_row_once_and_in_order() {
     let page = page(&[])
         .replace("| Q2 | something | open | |\n", "")
