@@ -1,6 +1,7 @@
 //! The whole program, as people and scripts start it.
 
 mod listing;
+mod page;
 mod start;
 mod waiting;
 
@@ -12,13 +13,14 @@ use tempfile::TempDir;
 
 fn main() -> Result<()> {
     let mut bench = Bench::from_args()?;
-    let rows = [&start::ROWS[..], &listing::ROWS, &waiting::ROWS].concat();
+    let rows = [&start::ROWS[..], &listing::ROWS, &waiting::ROWS, &page::ROWS].concat();
     if bench.wants(&rows) {
         bench.progress("building convoke")?;
         let program = build::release("convoke")?;
         start::measure(&mut bench, &program)?;
         listing::measure(&mut bench, &program)?;
         waiting::measure(&mut bench, &program)?;
+        page::measure(&mut bench, &program)?;
     }
     bench.finish()
 }

@@ -1,0 +1,34 @@
+//! The page in a real browser. What is measured there, and against what, is told by `web/test/bench.js`.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use convoke_testkit::bench::{Bench, Result, Row};
+
+pub(crate) const ROWS: [&str; 4] = [
+    "page: first paint of the shell, nothing cached",
+    "page: from the agent's words to the screen",
+    "page: opening a session of 100,000 messages",
+    "page: longest frame while scrolling up through it",
+];
+
+pub(crate) fn measure(bench: &mut Bench, program: &Path) -> Result<()> {
+    if !bench.wants(&ROWS) {
+        return Ok(());
+    }
+    bench.progress("the page in a browser")?;
+    let run = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/test/run");
+    let mut command = Command::new(run);
+    command.arg("--bench").env("CONVOKE_BIN", program).stderr(Stdio::inherit());
+    if bench.size(0, 1) == 1 {
+        command.arg("--quick");
+    }
+    let output = command.output()?;
+    if !output.status.success() {
+        return Err(format!("web/test/run --bench: {}", output.status).into());
+    }
+    for line in String::from_utf8(output.stdout)?.lines() {
+        bench.add(serde_json::from_str::<Row>(line)?)?;
+    }
+    Ok(())
+}
