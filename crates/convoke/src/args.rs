@@ -39,11 +39,13 @@ pub(crate) const VERSION: &str = concat!("convoke ", env!("CARGO_PKG_VERSION"));
     arg_required_else_help = true,
     disable_help_subcommand = true,
     after_help = "Examples:
-  convoke ask questions.json   ask the human and print the answers
-  convoke answer               answer questions as they come
-  convoke doctor               find out whether this machine is ready
-  convoke config show          see every setting and where it comes from
-  convoke db migrate           bring the database up to date"
+  convoke serve --open               start the daemon and see its page
+  convoke session new --project .    begin a session with an agent in this folder
+  convoke session send ID 'Fix it'   say something to its agent
+  convoke inbox list                 see what agents want to know
+  convoke ask questions.json         ask the human and print the answers
+  convoke answer                     answer questions as they come
+  convoke doctor                     find out whether this machine is ready"
 )]
 pub(crate) struct Args {
     #[command(flatten)]

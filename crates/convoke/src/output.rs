@@ -2,6 +2,8 @@
 //!
 //! A reader that goes away (`convoke … | head -1`) has what it wanted, so a closed pipe is no error.
 
+mod indent;
+
 use std::ffi::OsString;
 use std::io::{self, BufRead, IsTerminal, Write};
 
@@ -61,6 +63,11 @@ impl Output {
             Format::Human => self.text(&human(result, self.colour)),
             Format::Json => self.line(&serde_json::to_string_pretty(result)?),
         }
+    }
+
+    /// Prints a result that is JSON without blanks already.
+    pub(crate) fn json(&self, json: &str) -> anyhow::Result<()> {
+        self.line(&indent::indented(json))
     }
 
     /// Prints a help text.

@@ -1,7 +1,7 @@
 //! One method for each call. Where a session, project or request is named, the beginning of its id is enough.
 
 use convoke_core::message::Seq;
-use hyper::Method;
+use hyper::{Method, StatusCode};
 
 use super::query::segment;
 use super::{Call, Client, Events, MessageQuery, Messages, SearchQuery, SessionQuery, Transcript};
@@ -45,6 +45,16 @@ impl Client {
     /// Some sessions, newest first.
     pub async fn sessions(&self, query: &SessionQuery) -> Result<Sessions> {
         self.fetch(Call::get(format!("/api/sessions{}", query.encoded()))).await
+    }
+
+    /// Some sessions, as the daemon wrote them: for whoever hands many of them on without reading them.
+    pub async fn sessions_text(&self, query: &SessionQuery) -> Result<String> {
+        let call = Call::get(format!("/api/sessions{}", query.encoded()));
+        let body = self.fetch_bytes(call).await?;
+        match String::from_utf8(body.into()) {
+            Ok(text) => Ok(text),
+            Err(error) => Err(self.unexpected(StatusCode::OK, error.as_bytes())),
+        }
     }
 
     /// Begins a session.

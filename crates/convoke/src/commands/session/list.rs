@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use convoke_api::bodies::{Activity, Repos, Session, Sessions};
+use convoke_api::bodies::{Activity, Session, Sessions};
 use convoke_api::{Client, SessionQuery};
 use convoke_core::id::ProjectId;
 use convoke_core::session::Status;
@@ -10,7 +10,7 @@ use convoke_core::time::relative;
 
 use crate::clock;
 use crate::commands::project::{ProjectError, Wanted, find, short};
-use crate::output::{Output, aside_on_terminal, plain, table};
+use crate::output::{Format, Output, aside_on_terminal, plain, table};
 
 /// List sessions, newest first
 #[derive(Debug, clap::Args)]
@@ -56,9 +56,10 @@ impl From<ShownStatus> for Status {
 }
 
 pub(super) async fn run(client: &Client, args: &ListArgs, output: &Output) -> anyhow::Result<()> {
-    let Repos { repos } = client.repos().await?;
-    let names: BTreeMap<ProjectId, String> =
-        repos.iter().map(|repo| (repo.id, repo.name.clone())).collect();
+    let repos = match (&args.project, output.format) {
+        (None, Format::Json) => Vec::new(),
+        (Some(_), _) | (None, Format::Human) => client.repos().await?.repos,
+    };
     let repo_id = match &args.project {
         Some(text) => match find(text, &repos)? {
             Wanted::Project(repo) => Some(repo.id.to_string()),
@@ -73,6 +74,11 @@ pub(super) async fn run(client: &Client, args: &ListArgs, output: &Output) -> an
         limit: args.limit,
         offset: args.offset,
     };
+    if output.format == Format::Json {
+        return output.json(&client.sessions_text(&query).await?);
+    }
+    let names: BTreeMap<ProjectId, String> =
+        repos.into_iter().map(|repo| (repo.id, repo.name)).collect();
     let listed = client.sessions(&query).await?;
     output.show(&listed, |listed, _| listed_table(listed, &names))?;
     let shown = listed.sessions.len() as u64 + listed.offset;
