@@ -1,4 +1,4 @@
-//! The typed client: one method for each call of the REST interface, and readers for what streams.
+//! The typed client: one method for each call of the REST interface, readers for what streams, and the WebSocket.
 //!
 //! Plain HTTP to this machine, no TLS. Connections are kept and used again; nothing is retried on its own.
 
@@ -7,6 +7,7 @@ mod elements;
 mod events;
 mod query;
 mod raw;
+mod socket;
 mod teams;
 mod transcript;
 
@@ -27,6 +28,7 @@ use crate::error::{Error, Result};
 pub use events::Events;
 pub use query::{MessageQuery, SearchQuery, SessionQuery};
 pub use raw::Reply;
+pub use socket::Socket;
 pub use teams::{TeamReportQuery, TeamSessionQuery};
 pub use transcript::{Messages, Transcript};
 

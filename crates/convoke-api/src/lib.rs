@@ -13,7 +13,7 @@ pub mod mcp;
 pub mod schema;
 
 pub use client::{
-    Client, Events, MessageQuery, Messages, Reply, SearchQuery, SessionQuery, TeamReportQuery,
-    TeamSessionQuery, Transcript,
+    Client, Events, MessageQuery, Messages, Reply, SearchQuery, SessionQuery, Socket,
+    TeamReportQuery, TeamSessionQuery, Transcript,
 };
 pub use error::{Error, Result};

@@ -7,7 +7,7 @@ use std::ops::Range;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::message::Way;
+use crate::picture::Way;
 use crate::text::{clean, wrap};
 
 /// Steps that can be taken back; the oldest are forgotten beyond that.

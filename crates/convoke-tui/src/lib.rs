@@ -1,27 +1,29 @@
-//! The terminal: questions for the human, shown as they come and answered where they are read.
+//! The terminal: a workbench for sessions, and a screen that answers questions as they come.
 //!
-//! `update` is the only place that changes what `model` holds, `view` paints it and changes nothing, `run` waits
-//! for whatever happens next. Clock and environment are handed in; there is no daemon here and no network.
+//! Each screen has a model that its `update` alone changes, a `view` that paints it and changes nothing, and a `run`
+//! that waits for whatever happens next. Clock and environment are handed in; the daemon is a client's address.
 
-mod draft;
+mod answer;
 mod editor;
 mod error;
-mod message;
-mod model;
+mod hints;
+mod notice;
 mod palette;
-mod run;
-mod scout;
-mod set;
+mod picture;
+pub mod rehearsal;
+mod rule;
+mod sheet;
+#[cfg(test)]
+mod stage;
 mod terminal;
 mod text;
-mod update;
-mod view;
-
-#[cfg(test)]
-mod tests;
+mod words;
+mod workbench;
 
 use std::path::PathBuf;
+use std::pin::Pin;
 
+use convoke_api::Client;
 use convoke_core::time::Timestamp;
 use convoke_files::questions::Questions;
 
@@ -63,5 +65,33 @@ pub enum Arrival {
 /// Needs a tokio runtime with time and I/O. The terminal is left as it was found, also after a panic and on
 /// SIGTERM, SIGINT and SIGHUP, which end it as `q` does.
 pub async fn answer(questions: Questions, options: AnswerOptions) -> Result<(), Error> {
-    run::run(questions, options).await
+    answer::run(questions, options).await
+}
+
+/// Finds the daemon after it went away; may take as long as it takes. Fails with a word about why.
+pub type Reach =
+    Box<dyn Fn() -> Pin<Box<dyn Future<Output = Result<Client, String>> + Send>> + Send + Sync>;
+
+/// What the caller knows and the workbench must not look up for itself.
+pub struct WorkbenchOptions {
+    /// Reads the clock.
+    pub clock: fn() -> Timestamp,
+    /// Whether to use colours.
+    pub colour: Colour,
+    /// How to tell a person who looks elsewhere that something waits for them.
+    pub arrival: Arrival,
+    /// The user's own folder, which is shown as `~`.
+    pub user_folder: Option<PathBuf>,
+    /// The folder in which the program was started, where a new project may be.
+    pub folder: PathBuf,
+    /// The way back to the daemon.
+    pub reach: Reach,
+}
+
+/// Shows sessions, the open one, the inbox and teams of a daemon, until the human leaves.
+///
+/// Comes back by itself when the daemon does. Needs a tokio runtime with time and I/O, and leaves the terminal as it
+/// was found, as [`answer()`] does.
+pub async fn workbench(client: Client, options: WorkbenchOptions) -> Result<(), Error> {
+    workbench::run(client, options).await
 }

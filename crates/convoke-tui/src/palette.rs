@@ -31,12 +31,17 @@ impl Palette {
         self.tint(Color::Red).add_modifier(Modifier::BOLD)
     }
 
+    /// Taken away.
+    pub(crate) fn removed(self) -> Style {
+        self.tint(Color::Red)
+    }
+
     /// Something has happened.
     pub(crate) fn news(self) -> Style {
         self.tint(Color::Magenta).add_modifier(Modifier::BOLD)
     }
 
-    /// Code in a prompt.
+    /// Code, paths, and what goes into tools.
     pub(crate) fn code(self) -> Style {
         self.tint(Color::Cyan)
     }

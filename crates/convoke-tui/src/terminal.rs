@@ -15,17 +15,15 @@ use crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{cursor, execute};
-use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Size;
+use ratatui::{Frame, Terminal};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Notify;
 
 use crate::Arrival;
-use crate::model::Model;
 use crate::text::wrap;
-use crate::view;
 
 /// A terminal that shows our screen until this is dropped, or until something panics.
 pub(crate) struct Screen {
@@ -62,8 +60,8 @@ impl Screen {
         self.terminal.size()
     }
 
-    pub(crate) fn draw(&mut self, model: &Model) -> io::Result<()> {
-        self.terminal.draw(|frame| view::view(model, frame)).map(|_| ())
+    pub(crate) fn draw(&mut self, picture: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+        self.terminal.draw(picture).map(|_| ())
     }
 
     /// Makes new questions heard; the text must be harmless.

@@ -27,6 +27,7 @@ use crate::commands::spawn::SpawnArgs;
 use crate::commands::status::StatusArgs;
 use crate::commands::stop::StopArgs;
 use crate::commands::team::TeamArgs;
+use crate::commands::tui::TuiArgs;
 
 /// What `--version` prints.
 pub(crate) const VERSION: &str = concat!("convoke ", env!("CARGO_PKG_VERSION"));
@@ -43,6 +44,7 @@ pub(crate) const VERSION: &str = concat!("convoke ", env!("CARGO_PKG_VERSION"));
   convoke session new --project .    begin a session with an agent in this folder
   convoke session send ID 'Fix it'   say something to its agent
   convoke inbox list                 see what agents want to know
+  convoke tui                        sessions, chat and inbox in the terminal
   convoke ask questions.json         ask the human and print the answers
   convoke answer                     answer questions as they come
   convoke doctor                     find out whether this machine is ready"
@@ -77,6 +79,7 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     Stop(StopArgs),
     Status(StatusArgs),
+    Tui(TuiArgs),
     Project(ProjectArgs),
     Session(SessionArgs),
     Inbox(InboxArgs),

@@ -20,6 +20,7 @@ pub(crate) mod spawn;
 pub(crate) mod status;
 pub(crate) mod stop;
 pub(crate) mod team;
+pub(crate) mod tui;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -100,7 +101,8 @@ impl World {
         self.open_home_at(global, Loudness::of(global), output)
     }
 
-    fn open_home_at(
+    /// The home, there and writable, with the log open; this much of it also goes to stderr.
+    pub(crate) fn open_home_at(
         &self,
         global: &GlobalArgs,
         loudness: Loudness,
@@ -132,6 +134,7 @@ pub(crate) fn run(args: Args, world: &World, output: &mut Output) -> anyhow::Res
         Command::Serve(args) => serve::run(&args, &global, world, output),
         Command::Stop(args) => stop::run(&args, &global, world, output),
         Command::Status(_) => status::run(&global, world, output),
+        Command::Tui(args) => tui::run(&args, &global, world, output),
         Command::Project(args) => project::run(&args, &global, world, output),
         Command::Session(args) => session::run(&args, &global, world, output),
         Command::Inbox(args) => inbox::run(&args, &global, world, output),

@@ -13,7 +13,7 @@ pub(crate) fn ended() -> anyhow::Result<impl Future<Output = ()>> {
     let mut terminate = listen(SignalKind::terminate())?;
     let mut hang_up = listen(SignalKind::hangup())?;
     // A file that may not grow any more fails whoever writes it, and does not end the program.
-    listen(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
+    drop(listen(SignalKind::from_raw(Signal::XFSZ.as_raw()))?);
     Ok(async move {
         tokio::select! {
             _ = interrupt.recv() => {}

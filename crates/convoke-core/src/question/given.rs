@@ -23,6 +23,17 @@ struct GivenAnswer {
     custom_text: Option<String>,
 }
 
+impl FromIterator<Answer> for GivenAnswers {
+    fn from_iter<T: IntoIterator<Item = Answer>>(answers: T) -> Self {
+        let given = |answer: Answer| {
+            let Answer { question_index, selected_option, selected_options, custom_text, .. } =
+                answer;
+            (question_index, GivenAnswer { selected_option, selected_options, custom_text })
+        };
+        Self(answers.into_iter().map(given).collect())
+    }
+}
+
 impl GivenAnswers {
     /// The answers as they are kept, all given now.
     pub fn at(self, now: Timestamp) -> Vec<Answer> {

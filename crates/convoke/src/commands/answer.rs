@@ -24,20 +24,25 @@ pub(crate) fn run(global: &GlobalArgs, world: &World, output: &Output) -> anyhow
     asking.clean_in_background();
     let options = AnswerOptions {
         clock: clock::now,
-        colour: match output.colour {
-            Colour::On => convoke_tui::Colour::On,
-            Colour::Off => convoke_tui::Colour::Off,
-        },
+        colour: colour(output),
         arrival: arrival(&world.environment),
         user_folder: world.environment.user_folder().map(ToOwned::to_owned),
     };
     signals::block_on(async { Ok(convoke_tui::answer(asking.questions, options).await?) })
 }
 
+/// Whether the screen gets colours.
+pub(super) const fn colour(output: &Output) -> convoke_tui::Colour {
+    match output.colour {
+        Colour::On => convoke_tui::Colour::On,
+        Colour::Off => convoke_tui::Colour::Off,
+    }
+}
+
 /// Terminals that show OSC 9 as a notice on the desktop, by what they call themselves.
 const NOTICING: [&str; 4] = ["ghostty", "iTerm.app", "kitty", "WezTerm"];
 
-fn arrival(environment: &Environment) -> Arrival {
+pub(super) fn arrival(environment: &Environment) -> Arrival {
     let name = environment.get("TERM_PROGRAM").map(|name| name.to_string_lossy());
     match name {
         Some(name) if NOTICING.contains(&&*name) => Arrival::Notice,

@@ -42,7 +42,7 @@ pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
             return ended_advice(ended);
         }
         if let Some(convoke_tui::Error::NoTerminal) = cause.downcast_ref() {
-            let way_out = "answer without a terminal: see `convoke questions answer --help`";
+            let way_out = "without a terminal, see `convoke questions answer --help` or `convoke session --help`";
             return (Code::AskedWrongly, Some(way_out.to_owned()));
         }
         if let Some(error) = cause.downcast_ref::<convoke_files::Error>() {

@@ -28,6 +28,6 @@ fn without_a_terminal_the_way_out_is_told() {
     exit 2
     --- stderr
     error: standard output is not a terminal
-    hint: answer without a terminal: see `convoke questions answer --help`
+    hint: without a terminal, see `convoke questions answer --help` or `convoke session --help`
     ");
 }

@@ -76,3 +76,5 @@ mod team_scene;
 mod team_serve;
 #[cfg(test)]
 mod terminal;
+#[cfg(test)]
+mod tui;

@@ -1,0 +1,91 @@
+//! The WebSocket: frames both ways, and news that come by themselves.
+
+use futures_util::{SinkExt as _, StreamExt as _};
+use hyper::Uri;
+use hyper::header::AUTHORIZATION;
+use tokio::net::TcpStream;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
+use tokio_tungstenite::tungstenite::{self, Message};
+
+use super::{CONNECT_PATIENCE, Client};
+use crate::error::{Error, Result};
+use crate::frames::{ClientFrame, Envelope, ServerFrame};
+
+/// A connection over which both sides say what they have to say. When it ends or breaks, connect anew and say
+/// `session:open` with the last place that was heard of.
+#[derive(Debug)]
+pub struct Socket {
+    client: Client,
+    stream: WebSocketStream<TcpStream>,
+}
+
+impl Client {
+    /// Opens a WebSocket.
+    pub async fn socket(&self) -> Result<Socket> {
+        self.within(CONNECT_PATIENCE, async {
+            let stream = TcpStream::connect(self.address()?).await;
+            let stream = stream.map_err(|error| Error::Unreachable {
+                url: self.base.clone(),
+                source: error.into(),
+            })?;
+            stream.set_nodelay(true).map_err(|error| self.broke(error.into()))?;
+            let url = format!("{}/ws", self.base.replacen("http", "ws", 1));
+            let request = url.as_str().into_client_request();
+            let mut request = request.map_err(|_| Error::Address { url })?;
+            request.headers_mut().insert(AUTHORIZATION, self.authorization.clone());
+            let opened = tokio_tungstenite::client_async(request, stream).await;
+            let (stream, _) = opened.map_err(|error| self.refused_socket(error))?;
+            Ok(Socket { client: self.clone(), stream })
+        })
+        .await
+    }
+
+    /// Host and port.
+    fn address(&self) -> Result<String> {
+        let uri = self.base.parse::<Uri>().ok();
+        let authority = uri.as_ref().and_then(Uri::authority);
+        let authority = authority.ok_or_else(|| Error::Address { url: self.base.clone() })?;
+        Ok(match authority.port() {
+            Some(_) => authority.to_string(),
+            None => format!("{authority}:80"),
+        })
+    }
+
+    fn refused_socket(&self, error: tungstenite::Error) -> Error {
+        if let tungstenite::Error::Http(response) = &error {
+            let body = response.body().as_deref().unwrap_or_default();
+            return self.unexpected(response.status(), body);
+        }
+        self.broke(error.into())
+    }
+
+    fn broke(&self, source: Box<dyn std::error::Error + Send + Sync>) -> Error {
+        Error::Broken { url: self.base.clone(), source }
+    }
+}
+
+impl Socket {
+    /// Says something.
+    pub async fn send(&mut self, frame: &Envelope<ClientFrame>) -> Result<()> {
+        let text = frame.to_text().map_err(|source| self.client.malformed(source))?;
+        let sent = self.stream.send(Message::text(text)).await;
+        sent.map_err(|error| self.client.broke(error.into()))
+    }
+
+    /// What the daemon says next; `None` when it ends the connection. Nothing is lost when this is not waited for.
+    ///
+    /// After [`Error::Malformed`] the connection can still be used.
+    pub async fn next(&mut self) -> Result<Option<Envelope<ServerFrame>>> {
+        loop {
+            let message = match self.stream.next().await {
+                None | Some(Ok(Message::Close(_))) => return Ok(None),
+                Some(message) => message.map_err(|error| self.client.broke(error.into()))?,
+            };
+            if let Message::Text(text) = message {
+                let frame = Envelope::read(&text);
+                return frame.map(Some).map_err(|source| self.client.malformed(source));
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! A workbench with a session of so many messages open, whose pages come from here as a daemon would send them.
+
+use convoke_api::bodies::{Activity, Repo};
+use convoke_api::entry::{Entry, EntryBody, PromptState, Prompted, ToolCall, Words};
+use convoke_api::frames::{ClientFrame, ServerFrame, SessionItem};
+use convoke_core::content::{Diff, ToolStatus};
+use convoke_core::id::{ProjectId, SessionId};
+use convoke_core::message::Seq;
+use convoke_core::session::Status;
+use convoke_core::time::Timestamp;
+use convoke_testkit::bench::Result;
+use convoke_tui::rehearsal::{Key, Rehearsal};
+use serde_json::json;
+
+pub(crate) struct Session {
+    screen: Rehearsal,
+    /// How many messages the session has.
+    count: u64,
+}
+
+const NOW: i64 = 1_794_739_500_000;
+/// A terminal on a large monitor.
+const SIZE: (u16, u16) = (160, 50);
+
+impl Session {
+    pub(crate) fn open(count: usize) -> Result<Self> {
+        let screen = Rehearsal::start(SIZE.0, SIZE.1, Timestamp::from_millis(NOW))?;
+        let mut session = Self { screen, count: u64::try_from(count)? };
+        let project = Repo {
+            id: project(),
+            name: "shop".to_owned(),
+            path: "/srv/shop".to_owned(),
+            added_at: Timestamp::from_millis(NOW),
+        };
+        session.screen.hear(ServerFrame::ProjectList { projects: vec![project] })?;
+        let sessions = vec![item(session.count)?];
+        session.screen.hear(ServerFrame::SessionList { project_id: project(), sessions })?;
+        let said = session.screen.press(Key::Enter)?;
+        session.serve(said)?;
+        Ok(session)
+    }
+
+    pub(crate) fn press(&mut self, key: Key) -> Result<()> {
+        let said = self.screen.press(key)?;
+        self.serve(said)
+    }
+
+    /// More words of the newest answer.
+    pub(crate) fn stream(&mut self, content: &str) -> Result<()> {
+        self.screen.hear(ServerFrame::SessionChunk {
+            session_id: uid().to_string(),
+            uid: uid(),
+            seq: Seq::new(self.count),
+            entry_id: format!("m{}", self.count),
+            content: content.to_owned(),
+            html: None,
+        })?;
+        Ok(())
+    }
+
+    /// Answers as a daemon does: at least as many entries as are asked for.
+    fn serve(&mut self, said: Vec<ClientFrame>) -> Result<()> {
+        for frame in said {
+            if let ClientFrame::SessionPage { before, limit, .. } = frame {
+                let first = before.get().saturating_sub(u64::from(limit.unwrap_or(100))).max(1);
+                let entries = (first..before.get()).map(entry).collect();
+                let more = first > 1;
+                let session_id = uid().to_string();
+                self.screen.hear(ServerFrame::SessionPage {
+                    session_id,
+                    uid: uid(),
+                    entries,
+                    more,
+                })?;
+            } else if let ClientFrame::SessionOpen { limit, .. } = frame {
+                let first = self.count.saturating_sub(u64::from(limit.unwrap_or(100))).max(1);
+                self.screen.hear(ServerFrame::SessionHistory {
+                    session_id: uid().to_string(),
+                    uid: uid(),
+                    seq: Seq::new(self.count),
+                    entries: (first..=self.count).map(entry).collect(),
+                    more: first > 1,
+                    session: item(self.count)?,
+                    queue: Vec::new(),
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn uid() -> SessionId {
+    SessionId::from_random([1; 16])
+}
+
+fn project() -> ProjectId {
+    ProjectId::from_random([2; 16])
+}
+
+fn item(count: u64) -> Result<SessionItem> {
+    Ok(SessionItem {
+        id: uid().to_string(),
+        uid: uid(),
+        project_id: project(),
+        cli_type: "claude-code".parse()?,
+        title: "A long session".to_owned(),
+        last_active_at: Timestamp::from_millis(NOW),
+        created_at: Timestamp::from_millis(NOW),
+        status: Status::Active,
+        reason: None,
+        archived: false,
+        activity: Activity::Running,
+        message_count: count,
+    })
+}
+
+/// What stands at a place: prompts, tool calls with changed files, and long answers.
+fn entry(seq: u64) -> Entry {
+    let (entry_id, body) = match seq % 4 {
+        1 => (format!("m{seq}"), prompt(seq)),
+        2 | 3 => (format!("t{seq}"), tool(seq)),
+        _ => (format!("m{seq}"), answer(seq)),
+    };
+    Entry { entry_id, seq: Seq::new(seq), timestamp: Timestamp::from_millis(NOW), body }
+}
+
+fn prompt(seq: u64) -> EntryBody {
+    let content = format!("Please look at place {seq}, and at what stands around it.");
+    EntryBody::User(Prompted { content, html: None, state: PromptState::Done })
+}
+
+fn tool(seq: u64) -> EntryBody {
+    let old: String = (0..60).map(|line| format!("let value_{line} = {line};\n")).collect();
+    let new = old.replace("value_30 = 30", "value_30 = 31").replace("value_5 ", "other_5 ");
+    EntryBody::ToolCall(ToolCall {
+        tool_call_id: format!("c{seq}"),
+        name: "edit".to_owned(),
+        title: Some(format!("Edit src/place_{seq}.rs")),
+        kind: Some("edit".to_owned()),
+        status: ToolStatus::Complete,
+        args: json!({"path": format!("src/place_{seq}.rs")}),
+        result: Some("ok\n".repeat(40)),
+        diffs: vec![Diff {
+            path: format!("src/place_{seq}.rs"),
+            old_text: Some(old),
+            new_text: new,
+        }],
+        error: None,
+    })
+}
+
+fn answer(seq: u64) -> EntryBody {
+    let mut content = format!("# Place {seq}\n\n");
+    for number in 0..12 {
+        content.push_str(&format!(
+            "Paragraph {number} has **bold** words, `code`, and [a link](https://example.org/{seq}), \
+             and goes on for longer than a line of the terminal is wide.\n\n- one\n- two\n\n"
+        ));
+    }
+    content.push_str("```rust\nfn main() {\n    println!(\"{}\", 42);\n}\n```\n");
+    EntryBody::Assistant(Words { content, html: None, partial: true })
+}

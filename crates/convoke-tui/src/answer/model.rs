@@ -1,0 +1,106 @@
+//! All that the screen shows. Changed by `update` alone.
+
+use std::collections::HashSet;
+
+use convoke_core::id::RequestId;
+use convoke_core::time::Timestamp;
+use ratatui::layout::Size;
+
+use crate::Colour;
+use crate::answer::message::Damaged;
+use crate::notice::{Notice, NoticeKind};
+use crate::palette::Palette;
+use crate::sheet::QuestionSet;
+
+/// What the human sees and has said so far.
+#[derive(Debug)]
+pub(crate) struct Model {
+    /// The folder in which questions are waited for.
+    pub(crate) folder: String,
+    /// The user's own folder, which is shown as `~`.
+    pub(crate) user_folder: Option<String>,
+    pub(crate) palette: Palette,
+    pub(crate) size: Size,
+    pub(crate) now: Timestamp,
+    /// Those whose asker waits, then the others; oldest first.
+    pub(crate) sets: Vec<QuestionSet>,
+    pub(crate) damaged: Vec<Damaged>,
+    /// Sets that are settled; a look at the folder that began before may still find them open.
+    pub(crate) settled: HashSet<RequestId>,
+    /// The set before the human; one of `sets` whenever there are any.
+    pub(crate) open: Option<RequestId>,
+    pub(crate) overlay: Option<Overlay>,
+    pub(crate) notice: Option<Notice>,
+    /// Whether the human was just asked if leaving is meant.
+    pub(crate) is_leaving: bool,
+}
+
+/// What lies over the page for a while.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Overlay {
+    /// The keys, from a line on.
+    Help { scroll: usize },
+    /// All sets, with one to go to.
+    List { cursor: usize },
+}
+
+impl Model {
+    /// A screen without questions, whose size is not known yet.
+    pub(crate) fn new(
+        folder: String,
+        user_folder: Option<String>,
+        colour: Colour,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            folder,
+            user_folder,
+            palette: Palette { colour },
+            size: Size::ZERO,
+            now,
+            sets: Vec::new(),
+            damaged: Vec::new(),
+            settled: HashSet::new(),
+            open: None,
+            overlay: None,
+            notice: None,
+            is_leaving: false,
+        }
+    }
+
+    /// The set before the human.
+    pub(crate) fn open_set(&self) -> Option<&QuestionSet> {
+        self.sets.iter().find(|set| Some(set.asked.id) == self.open)
+    }
+
+    /// The set before the human, to change.
+    pub(crate) fn open_set_mut(&mut self) -> Option<&mut QuestionSet> {
+        self.sets.iter_mut().find(|set| Some(set.asked.id) == self.open)
+    }
+
+    /// The place of the open set in the queue.
+    pub(crate) fn open_position(&self) -> Option<usize> {
+        self.sets.iter().position(|set| Some(set.asked.id) == self.open)
+    }
+
+    /// Lines of the list of sets.
+    pub(crate) fn entries(&self) -> usize {
+        self.sets.len() + self.damaged.len()
+    }
+
+    /// Says what happened.
+    pub(crate) fn tell(&mut self, text: impl Into<String>) {
+        self.notice = Some(Notice { text: text.into(), kind: NoticeKind::News, at: self.now });
+    }
+
+    /// Says what cannot be.
+    pub(crate) fn refuse(&mut self, text: impl Into<String>) {
+        self.notice = Some(Notice { text: text.into(), kind: NoticeKind::Refusal, at: self.now });
+    }
+
+    /// Takes away a notice that has been there long enough.
+    pub(crate) fn drop_read_notice(&mut self) {
+        let now = self.now;
+        self.notice.take_if(|notice| notice.is_read(now));
+    }
+}

@@ -1,0 +1,251 @@
+//! The loop: waits for whatever comes first, lets `update` decide, does what follows, and draws.
+
+use std::future::poll_fn;
+use std::io::{self, IsTerminal as _};
+use std::pin::Pin;
+use std::time::Duration;
+
+use convoke_core::id::RequestId;
+use convoke_files::questions::{Questions, Verdict};
+use crossterm::event::{Event, EventStream, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
+use futures_core::Stream as _;
+use ratatui::layout::{Position, Size};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::task::{JoinError, JoinSet, spawn_blocking};
+use tokio::time::{Instant, Interval, interval_at};
+
+use crate::answer::message::{Effect, Found, Message, Outcome};
+use crate::answer::model::Model;
+use crate::answer::scout::{Scout, ending, words};
+use crate::answer::update::update;
+use crate::answer::view;
+use crate::picture::Way;
+use crate::sheet::Ending;
+use crate::terminal::Screen;
+use crate::{AnswerOptions, Error};
+
+/// How often the words that say how long ago something was are written anew.
+const MINUTE: Duration = Duration::from_secs(60);
+/// Looks at the folder that may wait to be shown; the scout waits beyond that, and misses nothing.
+const FINDINGS: usize = 1;
+
+/// Runs the terminal UI until the human leaves.
+pub(crate) async fn run(questions: Questions, options: AnswerOptions) -> Result<(), Error> {
+    if !io::stdout().is_terminal() {
+        return Err(Error::NoTerminal);
+    }
+    let user_folder = options.user_folder.as_ref().map(|folder| folder.display().to_string());
+    let folder = questions.dir().display().to_string();
+    let mut model = Model::new(folder, user_folder, options.colour, (options.clock)());
+    // Before the screen is taken, so that a folder that cannot be read is told in plain words.
+    let (scout, found) = look(Scout::new(questions.clone())).await.map_err(panicked)?;
+    // Whoever has just started this looks at it and needs no bell.
+    update(&mut model, (options.clock)(), Message::Found(found?));
+    Run::start(model, scout, questions, options)?.until_left().await
+}
+
+struct Run {
+    screen: Screen,
+    model: Model,
+    questions: Questions,
+    options: AnswerOptions,
+    events: EventStream,
+    findings: mpsc::Receiver<Message>,
+    /// The one task that looks at the folder; it ends with the run.
+    _scouting: JoinSet<()>,
+    verdicts: JoinSet<Written>,
+    minute: Interval,
+    signals: [Signal; 3],
+}
+
+/// A verdict that was written, or not.
+struct Written {
+    id: RequestId,
+    outcome: Outcome,
+    result: convoke_files::Result<()>,
+}
+
+/// What the loop was woken by.
+enum Waking {
+    Message(Message),
+    /// Nothing that changes the screen.
+    Nothing,
+    /// A signal, or the terminal is gone.
+    Leave,
+    Panicked,
+}
+
+impl Run {
+    fn start(
+        mut model: Model,
+        scout: Scout,
+        questions: Questions,
+        options: AnswerOptions,
+    ) -> Result<Self, Error> {
+        let kinds = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
+        let [terminate, interrupt, hangup] = kinds.map(signal);
+        let fail = Error::Terminal;
+        let signals = [terminate.map_err(fail)?, interrupt.map_err(fail)?, hangup.map_err(fail)?];
+        let screen = Screen::open().map_err(fail)?;
+        model.size = screen.size().map_err(fail)?;
+        let (send, findings) = mpsc::channel(FINDINGS);
+        let mut scouting = JoinSet::new();
+        scouting.spawn(scout_on(scout, send));
+        Ok(Self {
+            screen,
+            model,
+            questions,
+            options,
+            events: EventStream::new(),
+            findings,
+            _scouting: scouting,
+            verdicts: JoinSet::new(),
+            minute: interval_at(Instant::now() + MINUTE, MINUTE),
+            signals,
+        })
+    }
+
+    async fn until_left(mut self) -> Result<(), Error> {
+        self.draw().map_err(Error::Terminal)?;
+        loop {
+            let message = match self.wake().await? {
+                Waking::Message(message) => message,
+                Waking::Nothing => continue,
+                Waking::Leave => break,
+                Waking::Panicked => return Err(Error::Panicked),
+            };
+            match update(&mut self.model, (self.options.clock)(), message) {
+                Some(Effect::Quit) => break,
+                Some(effect) => self.follow(effect)?,
+                None => {}
+            }
+            self.draw().map_err(Error::Terminal)?;
+        }
+        let Self { screen, mut verdicts, .. } = self;
+        drop(screen);
+        // What the human has sent is written before the program may end.
+        while let Some(written) = verdicts.join_next().await {
+            written.map_err(panicked)?.result?;
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        self.screen.draw(|frame| view::view(&self.model, frame))
+    }
+
+    async fn wake(&mut self) -> Result<Waking, Error> {
+        let [terminate, interrupt, hangup] = &mut self.signals;
+        Ok(tokio::select! {
+            event = next_event(&mut self.events) => match event {
+                Some(Ok(event)) => match message(event, &self.model) {
+                    Some(message) => Waking::Message(message),
+                    None => Waking::Nothing,
+                },
+                Some(Err(error)) => return Err(Error::Terminal(error)),
+                None => Waking::Leave,
+            },
+            Some(message) = self.findings.recv() => Waking::Message(message),
+            Some(written) = self.verdicts.join_next() => settled(written.map_err(panicked)?),
+            _ = self.minute.tick() => Waking::Message(Message::Ticked),
+            _ = terminate.recv() => Waking::Leave,
+            _ = interrupt.recv() => Waking::Leave,
+            _ = hangup.recv() => Waking::Leave,
+            () = self.screen.ended() => Waking::Leave,
+            () = self.screen.panicked() => Waking::Panicked,
+        })
+    }
+
+    fn follow(&mut self, effect: Effect) -> Result<(), Error> {
+        let (id, verdict, outcome) = match effect {
+            Effect::Send { id, answers } => (id, Verdict::Answer(answers), Outcome::Sent),
+            Effect::Reject { id, reason } => (id, Verdict::Reject { reason }, Outcome::Rejected),
+            Effect::Announce(text) => {
+                let announced = self.screen.announce(self.options.arrival, &text);
+                return announced.map_err(Error::Terminal);
+            }
+            Effect::Quit => return Ok(()),
+        };
+        let (questions, now) = (self.questions.clone(), (self.options.clock)());
+        self.verdicts.spawn_blocking(move || {
+            let result = questions.settle(id, verdict, now);
+            Written { id, outcome, result }
+        });
+        Ok(())
+    }
+}
+
+fn settled(written: Written) -> Waking {
+    let outcome = match written.result {
+        Ok(()) => written.outcome,
+        Err(convoke_files::Error::Settled { status, .. }) => Outcome::Late(ending(status)),
+        Err(convoke_files::Error::NotFound { .. }) => Outcome::Late(Ending::Deleted),
+        Err(error) => Outcome::Failed(words(&error)),
+    };
+    Waking::Message(Message::Settled { id: written.id, outcome })
+}
+
+async fn next_event(events: &mut EventStream) -> Option<io::Result<Event>> {
+    poll_fn(|context| Pin::new(&mut *events).poll_next(context)).await
+}
+
+/// What an event of the terminal means to the screen.
+fn message(event: Event, model: &Model) -> Option<Message> {
+    match event {
+        Event::Key(key) if key.kind != KeyEventKind::Release => Some(Message::Key(key)),
+        Event::Paste(text) => Some(Message::Pasted(text)),
+        Event::Resize(width, height) => Some(Message::Resized(Size { width, height })),
+        Event::Mouse(mouse) => mouse_message(mouse, model),
+        Event::Key(_) | Event::FocusGained | Event::FocusLost => None,
+    }
+}
+
+fn mouse_message(mouse: MouseEvent, model: &Model) -> Option<Message> {
+    match mouse.kind {
+        MouseEventKind::Down(MouseButton::Left) => {
+            let at = Position { x: mouse.column, y: mouse.row };
+            let (target, column) = view::target_at(model, at)?;
+            Some(Message::Clicked { target, column })
+        }
+        MouseEventKind::ScrollUp => Some(Message::Wheeled(Way::Up)),
+        MouseEventKind::ScrollDown => Some(Message::Wheeled(Way::Down)),
+        MouseEventKind::Down(MouseButton::Right | MouseButton::Middle)
+        | MouseEventKind::Up(_)
+        | MouseEventKind::Drag(_)
+        | MouseEventKind::Moved
+        | MouseEventKind::ScrollLeft
+        | MouseEventKind::ScrollRight => None,
+    }
+}
+
+/// Looks at the folder again whenever something in it changes, until nobody wants to know.
+async fn scout_on(mut scout: Scout, findings: mpsc::Sender<Message>) {
+    loop {
+        scout.changed().await;
+        // A panic in there has ended the screen already.
+        let Ok((back, found)) = look(scout).await else { return };
+        scout = back;
+        let message = match found {
+            Ok(found) => Message::Found(found),
+            Err(error) => Message::Unreadable(words(&error)),
+        };
+        if findings.send(message).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Looks at the folder off the loop's thread.
+async fn look(mut scout: Scout) -> Result<(Scout, convoke_files::Result<Found>), JoinError> {
+    let looking = spawn_blocking(move || {
+        let found = scout.look();
+        (scout, found)
+    });
+    looking.await
+}
+
+/// The panic itself was printed when it happened.
+fn panicked(_: JoinError) -> Error {
+    Error::Panicked
+}

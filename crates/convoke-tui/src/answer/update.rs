@@ -1,0 +1,39 @@
+//! The only place that changes what the screen shows. Pure: a message in, what must be done outside out.
+
+mod arrival;
+mod key;
+mod mouse;
+mod queue;
+
+use convoke_core::time::Timestamp;
+
+use crate::answer::message::{Effect, Message};
+use crate::answer::model::Model;
+
+/// Changes the model by what happened at `now`.
+pub(crate) fn update(model: &mut Model, now: Timestamp, message: Message) -> Option<Effect> {
+    model.now = now;
+    match message {
+        Message::Key(key) => {
+            model.drop_read_notice();
+            key::press(model, key)
+        }
+        Message::Pasted(text) => key::paste(model, &text),
+        Message::Clicked { target, column } => {
+            model.drop_read_notice();
+            mouse::click(model, target, column)
+        }
+        Message::Wheeled(way) => mouse::wheel(model, way),
+        Message::Resized(size) => {
+            model.size = size;
+            None
+        }
+        Message::Found(found) => arrival::merge(model, found),
+        Message::Unreadable(words) => {
+            model.tell(words);
+            None
+        }
+        Message::Settled { id, outcome } => arrival::settled(model, id, outcome),
+        Message::Ticked => None,
+    }
+}

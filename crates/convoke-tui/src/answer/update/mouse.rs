@@ -1,0 +1,51 @@
+//! The mouse. What is clicked on, the view knows; what follows is the same as with keys.
+
+use super::{key, queue};
+use crate::answer::message::Effect;
+use crate::answer::model::{Model, Overlay};
+use crate::answer::view;
+use crate::picture::{Target, Way};
+use crate::sheet::keys;
+
+/// Lines that one notch of the wheel moves.
+const NOTCH: usize = 3;
+
+/// A click on something that is shown.
+pub(super) fn click(model: &mut Model, target: Target, column: usize) -> Option<Effect> {
+    if let Target::Entry(line) = target {
+        queue::choose(model, line);
+        return None;
+    }
+    model.overlay = None;
+    let (room, now) = (view::room(model), model.now);
+    let step = keys::click(model.open_set_mut()?, target, column, room, now);
+    key::follow(model, step)
+}
+
+/// A turn of the wheel moves what is longer than its place.
+pub(super) fn wheel(model: &mut Model, way: Way) -> Option<Effect> {
+    let turn = |at: usize| match way {
+        Way::Up => at.saturating_sub(NOTCH),
+        Way::Down => at + NOTCH,
+    };
+    match model.overlay {
+        Some(Overlay::Help { scroll }) => {
+            let to = turn(scroll).min(view::scroll_max(model));
+            model.overlay = Some(Overlay::Help { scroll: to });
+        }
+        Some(Overlay::List { cursor }) => {
+            let to = match way {
+                Way::Up => cursor.saturating_sub(1),
+                Way::Down => (cursor + 1).min(model.entries().saturating_sub(1)),
+            };
+            model.overlay = Some(Overlay::List { cursor: to });
+        }
+        None => {
+            let room = view::room(model);
+            if let Some(set) = model.open_set_mut() {
+                keys::wheel(set, way, room);
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,114 @@
+//! Going from set to set.
+
+use convoke_core::id::RequestId;
+use crossterm::event::{KeyCode, KeyEvent};
+
+use super::key::leave;
+use crate::answer::message::Effect;
+use crate::answer::model::{Model, Overlay};
+use crate::sheet::keys::is_plain;
+use crate::sheet::{Page, Place};
+
+/// Which way to go.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Step {
+    Next,
+    Previous,
+}
+
+/// A key while the list of sets is open.
+pub(super) fn press(model: &mut Model, key: KeyEvent, cursor: usize) -> Option<Effect> {
+    let last = model.entries().saturating_sub(1);
+    let to = match (key.code, is_plain(key)) {
+        (KeyCode::Up | KeyCode::Char('k'), true) => cursor.saturating_sub(1),
+        (KeyCode::Down | KeyCode::Char('j'), true) => (cursor + 1).min(last),
+        (KeyCode::Home, _) => 0,
+        (KeyCode::End, _) => last,
+        (KeyCode::Enter | KeyCode::Char(' '), true) => {
+            choose(model, cursor);
+            return None;
+        }
+        (KeyCode::Esc | KeyCode::Char('l'), true) => {
+            model.overlay = None;
+            return None;
+        }
+        (KeyCode::Char('q'), true) => return leave(model),
+        _ => return None,
+    };
+    model.overlay = Some(Overlay::List { cursor: to });
+    None
+}
+
+/// Opens the set on a line of the list.
+pub(super) fn choose(model: &mut Model, line: usize) {
+    match model.sets.get(line) {
+        Some(set) => {
+            open(model, Some(set.asked.id));
+            model.overlay = None;
+        }
+        None => model.refuse("This set is damaged: it can be neither shown nor answered here."),
+    }
+}
+
+/// What the cursor of the list stands at, when it is open.
+pub(super) fn listed_at_cursor(model: &Model) -> Option<RequestId> {
+    let Some(Overlay::List { cursor }) = model.overlay else { return None };
+    listed(model).nth(cursor)
+}
+
+/// Keeps the cursor of the list at what it stood at, wherever that is now.
+pub(super) fn follow(model: &mut Model, id: Option<RequestId>) {
+    let Some(Overlay::List { cursor }) = model.overlay else { return };
+    let found = id.and_then(|id| listed(model).position(|listed| listed == id));
+    // A list of nothing is closed.
+    let last = model.entries().checked_sub(1);
+    model.overlay =
+        last.map(|last| Overlay::List { cursor: found.unwrap_or_else(|| cursor.min(last)) });
+}
+
+fn listed(model: &Model) -> impl Iterator<Item = RequestId> {
+    let sets = model.sets.iter().map(|set| set.asked.id);
+    sets.chain(model.damaged.iter().map(|damaged| damaged.id))
+}
+
+/// Goes to the set beside the open one, around the ends.
+pub(super) fn step(model: &mut Model, step: Step) {
+    let count = model.sets.len();
+    let Some(position) = model.open_position() else { return };
+    let to = match step {
+        Step::Next => (position + 1) % count,
+        Step::Previous => (position + count - 1) % count,
+    };
+    if to == position {
+        model.refuse("There is no other set.");
+    }
+    open(model, model.sets.get(to).map(|set| set.asked.id));
+}
+
+/// Puts the open set away for good and opens the one that followed it, or else the oldest.
+pub(super) fn open_next(model: &mut Model) {
+    let position = model.open_position().unwrap_or_default();
+    let is_last = position + 1 >= model.sets.len();
+    let following = model.sets.get(if is_last { 0 } else { position + 1 });
+    let to = following.map(|set| set.asked.id).filter(|id| Some(*id) != model.open);
+    let gone = model.open;
+    model.sets.retain(|set| Some(set.asked.id) != gone);
+    open(model, to);
+}
+
+/// Opens the oldest set, if there is any.
+pub(super) fn open_first(model: &mut Model) {
+    open(model, model.sets.first().map(|set| set.asked.id));
+}
+
+/// Brings a set before the human where they left it.
+pub(super) fn open(model: &mut Model, id: Option<RequestId>) {
+    model.sets.retain(|set| !matches!(set.page, Page::Gone(_)) || Some(set.asked.id) == id);
+    model.open = id;
+    if let Some(set) = model.open_set_mut()
+        && let Page::Question(index) = set.page
+    {
+        // Only now the human sees it.
+        set.go(Place::Question(index));
+    }
+}

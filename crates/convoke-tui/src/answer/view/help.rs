@@ -1,0 +1,53 @@
+//! All keys.
+
+use ratatui::layout::Rect;
+
+use super::frame;
+use crate::answer::model::Model;
+use crate::hints::{self, Hint};
+use crate::picture::Picture;
+
+/// Keys and what they do; a line without a key is a heading.
+const KEYS: [Hint; 36] = [
+    ("", "Choosing"),
+    ("↑ ↓  k j", "move between the options"),
+    ("1 … 9", "choose an option by its number"),
+    ("space", "choose; of several, choose or take back"),
+    ("enter", "choose and go on to the next question"),
+    ("o", "answer in your own words (Other)"),
+    ("PgUp PgDn", "move a long prompt"),
+    ("", ""),
+    ("", "Writing"),
+    ("enter", "accept the text and go on"),
+    ("alt-enter", "new line; also ctrl-j and shift-enter"),
+    ("esc", "back to the options; the text is kept"),
+    ("ctrl-z", "take back the last change"),
+    ("ctrl-w", "delete the word before the cursor"),
+    ("ctrl-u k", "delete to the start, or end, of the line"),
+    ("", "Pasted line breaks stay line breaks and send nothing."),
+    ("", ""),
+    ("", "In a set"),
+    ("tab →", "next question, then the review"),
+    ("shift-tab ←", "previous question"),
+    ("s", "to the review; there, send"),
+    ("r", "reject the set, with a reason if you like"),
+    ("", ""),
+    ("", "Between sets"),
+    ("n p", "next and previous set; drafts are kept"),
+    ("l", "list of all sets"),
+    ("", ""),
+    ("", "Anywhere but in a text"),
+    ("?", "this page"),
+    ("q", "leave; asks again when answers are unsent"),
+    ("ctrl-c", "leave, also out of a text"),
+    ("", ""),
+    ("", "Mouse"),
+    ("click", "choose, open, send"),
+    ("wheel", "move a long text"),
+    ("shift-drag", "mark text to copy it, in most terminals"),
+];
+
+/// The page of keys, from a line on.
+pub(super) fn page(model: &Model, picture: &mut Picture, area: Rect, scroll: usize) {
+    hints::page(&KEYS, picture, frame::text_area(model.size, area), scroll, model.palette);
+}

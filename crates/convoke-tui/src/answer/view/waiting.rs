@@ -1,0 +1,61 @@
+//! Nothing to answer, and nowhere to show anything.
+
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::{SIZE_MIN, frame};
+use crate::answer::model::Model;
+use crate::picture::{Picture, Strip};
+use crate::text::wrap;
+use crate::words;
+
+/// The page while there are no questions.
+pub(super) fn page(model: &Model, picture: &mut Picture, area: Rect) {
+    let area = frame::text_area(model.size, area);
+    let width = usize::from(area.width);
+    let mut strip = Strip::default();
+    for _ in 0..area.height.saturating_sub(12) / 3 {
+        strip.gap();
+    }
+    strip.push(Line::styled("No questions are waiting.", model.palette.strong()));
+    strip.gap();
+    strip.push("New ones appear here as soon as they are asked, in");
+    let folder = words::tail(&words::folder(model.user_folder.as_deref(), &model.folder), width);
+    strip.push(Line::styled(folder, model.palette.code()));
+    strip.gap();
+    strip
+        .push(Line::styled("To see one, ask yourself in another terminal:", model.palette.faint()));
+    strip.push(Line::styled(
+        r#"echo '[{"prompt":"Tea?","options":[{"label":"Yes"},"#,
+        model.palette.code(),
+    ));
+    strip.push(Line::styled(r#"  {"label":"No"}]}]' | convoke ask -"#, model.palette.code()));
+    if !model.damaged.is_empty() {
+        strip.gap();
+        let text = match model.damaged.len() {
+            1 => "One set is damaged; l shows it.".to_owned(),
+            count => format!("{count} sets are damaged; l shows them."),
+        };
+        strip.push(Line::styled(text, model.palette.bad()));
+    }
+    picture.strip(area, strip);
+}
+
+/// The page in a terminal that is too small for any other.
+pub(super) fn too_small(model: &Model, picture: &mut Picture) {
+    let size = model.size;
+    let texts = [
+        "Make the terminal larger:".to_owned(),
+        format!("{}×{} at least,", SIZE_MIN.width, SIZE_MIN.height),
+        format!("now {}×{}.", size.width, size.height),
+        "Your drafts are safe; q leaves.".to_owned(),
+    ];
+    let area = Rect::new(0, 0, size.width, size.height);
+    let mut strip = Strip::default();
+    for text in texts {
+        for row in wrap::spans(&[Span::raw(text)], usize::from(size.width)) {
+            strip.push(row);
+        }
+    }
+    picture.strip(area, strip);
+}

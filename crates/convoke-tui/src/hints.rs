@@ -1,0 +1,73 @@
+//! The line at the bottom: the keys that work now, as many as fit; and the page of all keys.
+
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use crate::palette::Palette;
+use crate::picture::{Picture, Strip};
+use crate::text::wrap;
+
+/// A key and what it does.
+pub(crate) type Hint = (&'static str, &'static str);
+
+pub(crate) const HELP: Hint = ("?", "help");
+pub(crate) const QUIT: Hint = ("q", "quit");
+
+/// The keys that work now.
+#[derive(Debug, Default)]
+pub(crate) struct Hints {
+    /// What matters most comes first; as many as fit are shown.
+    pub(crate) here: Vec<Hint>,
+    /// These always fit.
+    pub(crate) always: Vec<Hint>,
+}
+
+/// Draws the line at the bottom.
+pub(crate) fn line(hints: Hints, picture: &mut Picture, area: Rect, palette: Palette) {
+    let Hints { here, always } = hints;
+    let cells = |(key, word): &Hint| wrap::width(key) + wrap::width(word) + 3;
+    let mut room = usize::from(area.width).saturating_sub(always.iter().map(cells).sum());
+    let mut shown = Vec::new();
+    for hint in here {
+        match room.checked_sub(cells(&hint)) {
+            Some(rest) => room = rest,
+            None => break,
+        }
+        shown.push(hint);
+    }
+    shown.extend(always);
+    let mut spans = vec![Span::raw(" ")];
+    for (key, word) in shown {
+        spans.push(Span::styled(key, palette.here()));
+        spans.push(Span::raw(format!(" {word}  ")));
+    }
+    picture.line(area, spans);
+}
+
+/// Cells of the column of keys.
+const KEY_CELLS: usize = 12;
+
+/// The page of all keys, from a line on; what has no key is a heading.
+pub(crate) fn page(
+    keys: &[Hint],
+    picture: &mut Picture,
+    area: Rect,
+    scroll: usize,
+    palette: Palette,
+) {
+    let mut strip = Strip::default();
+    for (key, meaning) in keys {
+        if key.is_empty() {
+            strip.push(Line::styled(*meaning, palette.strong()));
+            continue;
+        }
+        strip.push(vec![
+            Span::raw("  "),
+            Span::styled(format!("{key:KEY_CELLS$}"), palette.here()),
+            Span::raw(*meaning),
+        ]);
+    }
+    picture.scrolled(area, strip, scroll);
+    let above = scroll.min(picture.scroll_max);
+    picture.hidden = (above, picture.scroll_max - above);
+}

@@ -1,0 +1,158 @@
+//! What keys, clicks and pastes do to a set of questions. Pure; whoever shows the set carries out what follows.
+
+mod question;
+mod reject;
+mod review;
+pub(crate) mod writing;
+
+use convoke_core::question::Answer;
+use convoke_core::time::Timestamp;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::layout::{Rect, Size};
+
+use super::{Page, QuestionSet, view};
+use crate::palette::Palette;
+use crate::picture::{Picture, Target, Way};
+
+/// The place that a set has on the screen.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    pub(crate) size: Size,
+    pub(crate) palette: Palette,
+}
+
+/// What follows from a key.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Step {
+    /// Nothing more.
+    Taken,
+    /// The set has no use for it.
+    Left,
+    /// What the human wants cannot be, or not yet, and why.
+    Refused(String),
+    /// The human sends the answers.
+    Send(Vec<Answer>),
+    /// The human will not answer.
+    Reject(Option<String>),
+    /// The human has seen that somebody else settled it.
+    Away,
+}
+
+/// Lines that one notch of the wheel moves.
+const NOTCH: usize = 3;
+
+/// A key for the set that is before the human.
+pub(crate) fn press(set: &mut QuestionSet, key: KeyEvent, room: Room, now: Timestamp) -> Step {
+    match set.page {
+        Page::Question(index) => question::press(set, index, key, room),
+        Page::Writing(index) => question::press_in_words(set, index, key, room),
+        Page::Review(row) => review::press(set, row, key, now),
+        Page::Reason(back) => reject::press_in_reason(set, back, key, room),
+        Page::ConfirmReject(back) => reject::press_in_question(set, back, key),
+        // Whoever was typing when the set went away must not choose or quit by it.
+        Page::Gone(_) if matches!(key.code, KeyCode::Enter | KeyCode::Esc) => Step::Away,
+        Page::Gone(_) => Step::Taken,
+        Page::Settling => Step::Left,
+    }
+}
+
+/// Puts a pasted text where one is being written, or where one can be.
+pub(crate) fn paste(set: &mut QuestionSet, text: &str) {
+    match set.page {
+        Page::Question(index) => {
+            question::write(set, index);
+            paste(set, text);
+        }
+        Page::Writing(index) => {
+            if let Some((_, draft)) = set.question_mut(index) {
+                draft.words.paste(text);
+                draft.touched = true;
+            }
+        }
+        Page::Reason(_) => set.reason.paste(text),
+        Page::Review(_) | Page::ConfirmReject(_) | Page::Settling | Page::Gone(_) => {}
+    }
+}
+
+/// A click on something of the set, so many cells from where it begins.
+pub(crate) fn click(
+    set: &mut QuestionSet,
+    target: Target,
+    column: usize,
+    room: Room,
+    now: Timestamp,
+) -> Step {
+    if let Target::Text(row) = target {
+        point(set, row, column, room);
+        return Step::Taken;
+    }
+    if let Page::Writing(index) = set.page {
+        question::leave_words(set, index);
+    }
+    match (target, set.page) {
+        (Target::Choice(row), Page::Question(index)) => question::choose(set, index, row),
+        (Target::Page(place), Page::Question(_) | Page::Review(_)) => set.go(place),
+        (Target::Send, Page::Review(_)) => return review::send(set, now),
+        _ => {}
+    }
+    Step::Taken
+}
+
+/// A turn of the wheel moves a prompt that is longer than its place.
+pub(crate) fn wheel(set: &mut QuestionSet, way: Way, room: Room) {
+    scroll(set, room, |at| match way {
+        Way::Up => at.saturating_sub(NOTCH),
+        Way::Down => at + NOTCH,
+    });
+}
+
+/// Puts the cursor into a text.
+fn point(set: &mut QuestionSet, row: usize, column: usize, room: Room) {
+    let width = room.editor_width();
+    match set.page {
+        Page::Question(index) | Page::Writing(index) => {
+            question::write(set, index);
+            if let Some((_, draft)) = set.question_mut(index) {
+                draft.words.point(row, column, width);
+            }
+        }
+        Page::Reason(_) => set.reason.point(row, column, width),
+        Page::Review(_) | Page::ConfirmReject(_) | Page::Settling | Page::Gone(_) => {}
+    }
+}
+
+/// Moves the prompt of the open question by what is shown of it.
+fn turn_page(set: &mut QuestionSet, way: Way, room: Room) {
+    let rows = picture(set, room).page_rows();
+    scroll(set, room, |at| match way {
+        Way::Up => at.saturating_sub(rows),
+        Way::Down => at + rows,
+    });
+}
+
+/// Moves the prompt of the open question, as far as there is more of it.
+fn scroll(set: &mut QuestionSet, room: Room, to: impl Fn(usize) -> usize) {
+    let max = picture(set, room).scroll_max;
+    let (Page::Question(index) | Page::Writing(index)) = set.page else { return };
+    if let Some(draft) = set.drafts.get_mut(index) {
+        draft.scroll = to(draft.scroll.min(max)).min(max);
+    }
+}
+
+fn picture(set: &QuestionSet, room: Room) -> Picture {
+    let mut picture = Picture::default();
+    let area = Rect::new(0, 0, room.size.width, room.size.height);
+    view::page(set, &mut picture, area, room.palette);
+    picture
+}
+
+impl Room {
+    const fn editor_width(self) -> usize {
+        view::editor_width(self.size.width)
+    }
+}
+
+/// Without Ctrl and Alt.
+pub(crate) fn is_plain(key: KeyEvent) -> bool {
+    !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
+}

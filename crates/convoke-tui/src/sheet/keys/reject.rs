@@ -1,0 +1,38 @@
+//! Saying no to a whole set: a reason if there is one, then one more question.
+
+use crossterm::event::{KeyCode, KeyEvent};
+
+use super::writing::{Meaning, write};
+use super::{Room, Step, is_plain};
+use crate::sheet::{Page, Place, QuestionSet};
+
+/// A key while the reason is written; the way back leads to `back`.
+pub(super) fn press_in_reason(
+    set: &mut QuestionSet,
+    back: Place,
+    key: KeyEvent,
+    room: Room,
+) -> Step {
+    match write(&mut set.reason, key, room.editor_width()) {
+        Meaning::Written | Meaning::PageUp | Meaning::PageDown => {}
+        // Whoever typed blindly, thinking to be elsewhere, has rejected nothing yet.
+        Meaning::Accept => set.page = Page::ConfirmReject(back),
+        Meaning::Leave => set.go(back),
+    }
+    Step::Taken
+}
+
+/// A key when asked whether the rejection is meant.
+pub(super) fn press_in_question(set: &mut QuestionSet, back: Place, key: KeyEvent) -> Step {
+    match (key.code, is_plain(key)) {
+        (KeyCode::Char('y' | 'Y'), true) => {
+            set.page = Page::Settling;
+            let reason = (!set.reason.is_blank()).then(|| set.reason.text().trim_end().to_owned());
+            return Step::Reject(reason);
+        }
+        (KeyCode::Char('e'), true) => set.page = Page::Reason(back),
+        (KeyCode::Esc | KeyCode::Char('n' | 'N'), true) => set.go(back),
+        _ => return Step::Refused("Press y to reject the set, or Esc to go back.".to_owned()),
+    }
+    Step::Taken
+}

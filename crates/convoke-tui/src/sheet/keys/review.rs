@@ -1,0 +1,44 @@
+//! Looking at all answers, and sending them.
+
+use convoke_core::time::Timestamp;
+use crossterm::event::{KeyCode, KeyEvent};
+
+use super::{Step, is_plain};
+use crate::sheet::{Page, Place, QuestionSet};
+
+/// A key on the review page; the row after the questions sends.
+pub(super) fn press(set: &mut QuestionSet, row: usize, key: KeyEvent, now: Timestamp) -> Step {
+    let count = set.drafts.len();
+    match (key.code, is_plain(key)) {
+        (KeyCode::Up | KeyCode::Char('k'), true) => set.page = Page::Review(row.saturating_sub(1)),
+        (KeyCode::Down | KeyCode::Char('j'), true) => set.page = Page::Review((row + 1).min(count)),
+        (KeyCode::Home | KeyCode::Char('g'), true) => set.page = Page::Review(0),
+        (KeyCode::End | KeyCode::Char('G'), true) => set.page = Page::Review(count),
+        (KeyCode::Enter, _) if row < count => set.go(Place::Question(row)),
+        (KeyCode::Enter, _) | (KeyCode::Char('s'), true) => return send(set, now),
+        (KeyCode::Char(digit @ '1'..='9'), true) => {
+            let index = usize::from(digit as u8 - b'1');
+            if index < count {
+                set.go(Place::Question(index));
+            }
+        }
+        (KeyCode::BackTab | KeyCode::Left | KeyCode::Esc, true) => {
+            set.go(Place::Question(count.saturating_sub(1)));
+        }
+        (KeyCode::Tab | KeyCode::Right, true) => set.go(Place::Question(0)),
+        (KeyCode::Char('r'), true) => set.page = Page::Reason(Place::Review),
+        _ => return Step::Left,
+    }
+    Step::Taken
+}
+
+/// Sends the answers once there are all.
+pub(super) fn send(set: &mut QuestionSet, now: Timestamp) -> Step {
+    if let Some(missing) = set.first_missing() {
+        set.page = Page::Review(missing);
+        return Step::Refused(format!("Question {} has no answer yet.", missing + 1));
+    }
+    let Some(answers) = set.answers(now) else { return Step::Taken };
+    set.page = Page::Settling;
+    Step::Send(answers)
+}

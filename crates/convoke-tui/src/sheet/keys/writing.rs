@@ -1,0 +1,38 @@
+//! What a key means to whoever writes.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use crate::editor::Editor;
+
+/// What a key means to whoever writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// It was written, or moved the cursor.
+    Written,
+    /// The text is done.
+    Accept,
+    /// Away from the text, which is kept.
+    Leave,
+    /// Look at what stands above the text further up, or further down.
+    PageUp,
+    PageDown,
+}
+
+/// Gives a key to a text.
+pub(crate) fn write(editor: &mut Editor, key: KeyEvent, width: usize) -> Meaning {
+    match (key.code, key.modifiers) {
+        (KeyCode::Esc, _) => return Meaning::Leave,
+        (KeyCode::PageUp, _) => return Meaning::PageUp,
+        (KeyCode::PageDown, _) => return Meaning::PageDown,
+        // Terminals without the newer keyboard protocol tell Enter from Shift-Enter by nothing.
+        (KeyCode::Enter, modifiers) if modifiers.intersects(NEW_LINE) => editor.break_line(),
+        (KeyCode::Char('j'), KeyModifiers::CONTROL) => editor.break_line(),
+        (KeyCode::Enter, _) => return Meaning::Accept,
+        _ => editor.press(key, width),
+    }
+    Meaning::Written
+}
+
+/// With Enter these mean a line break.
+const NEW_LINE: KeyModifiers =
+    KeyModifiers::ALT.union(KeyModifiers::SHIFT).union(KeyModifiers::CONTROL);

@@ -1,0 +1,71 @@
+//! Phrases that several pages share.
+
+use convoke_core::time::{Timestamp, relative};
+
+use crate::sheet::{Asked, Asker};
+use crate::text::{clean, wrap};
+
+/// Who asks.
+pub(crate) fn asker(asked: &Asked) -> String {
+    let name = asked.asked_by.as_deref().map(str::trim).filter(|name| !name.is_empty());
+    clean::line(name.unwrap_or("someone"))
+}
+
+/// A folder, with the user's own one as `~`.
+pub(crate) fn folder(user_folder: Option<&str>, path: &str) -> String {
+    let inside = user_folder.and_then(|home| path.strip_prefix(home));
+    let short = match inside {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("~{rest}"),
+        Some(_) | None => path.to_owned(),
+    };
+    clean::line(&short)
+}
+
+/// How long ago something was.
+pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {
+    match relative(then, now).as_str() {
+        "now" => "just now".to_owned(),
+        age => format!("{age} ago"),
+    }
+}
+
+/// Who asks, from where and since when, in at most so many cells.
+pub(crate) fn origin(
+    asked: &Asked,
+    user_folder: Option<&str>,
+    now: Timestamp,
+    max: usize,
+) -> String {
+    let age = ago(asked.created_at, now);
+    let asker = wrap::shorten(&asker(asked), max / 2);
+    let left = max.saturating_sub(wrap::width(&asker) + wrap::width(&age) + 6);
+    match asked.working_directory.as_deref().filter(|path| !path.is_empty()) {
+        // The end of a path tells more than its beginning, if there is room for it.
+        Some(path) if left >= FOLDER_MIN => {
+            let path = tail(&folder(user_folder, path), left);
+            format!("{asker} · {path} · {age}")
+        }
+        Some(_) | None => wrap::shorten(&format!("{asker} · {age}"), max),
+    }
+}
+
+/// The end of a path that fits, cut between folders if it must be cut.
+pub(crate) fn tail(path: &str, max: usize) -> String {
+    let short = wrap::shorten_start(path, max);
+    match short.strip_prefix('…').and_then(|cut| cut.find('/').and_then(|at| cut.get(at..))) {
+        Some(whole) => format!("…{whole}"),
+        None => short,
+    }
+}
+
+/// Cells of a path that still tell something.
+const FOLDER_MIN: usize = 6;
+
+/// What it means that the asker does not wait any more.
+pub(crate) fn left(asker: Asker) -> Option<&'static str> {
+    match asker {
+        Asker::Waits => None,
+        Asker::TimedOut => Some("timed out"),
+        Asker::Abandoned => Some("abandoned"),
+    }
+}

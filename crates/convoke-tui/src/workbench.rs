@@ -1,0 +1,25 @@
+//! The whole product in the terminal: sessions by project, the open one, the inbox, and teams.
+//!
+//! `update` is the only place that changes what `model` holds, `view` paints it, `link` keeps the way to the daemon,
+//! and `run` waits for whatever happens next.
+
+mod chat;
+mod layout;
+mod link;
+mod list;
+mod message;
+mod model;
+mod paint;
+mod request;
+mod run;
+mod update;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use message::{Effect, Message};
+pub(crate) use model::Model;
+pub(crate) use run::run;
+pub(crate) use update::update;
+pub(crate) use view::view;

@@ -1,0 +1,219 @@
+//! Which part of the window is shown: its end, which follows what comes, or from a row on that stays where it is.
+
+use ratatui::layout::Size;
+use ratatui::text::Line;
+
+use super::Chat;
+use crate::palette::Palette;
+
+/// Where the shown part is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Anchor {
+    /// At the end, which moves.
+    End,
+    /// At its first row.
+    Top { block: usize, row: usize },
+}
+
+/// The rows of an entry that are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shown {
+    pub(crate) block: usize,
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+}
+
+impl Anchor {
+    /// So many entries were put before the window.
+    pub(super) const fn shift(&mut self, count: usize) {
+        if let Self::Top { block, .. } = self {
+            *block += count;
+        }
+    }
+
+    /// So many entries were taken from before the window.
+    pub(super) const fn shift_back(&mut self, count: usize) {
+        if let Self::Top { block, .. } = self {
+            *block = block.saturating_sub(count);
+        }
+    }
+}
+
+impl Chat {
+    /// Lays out what is shown. To be called after every change, before anything is drawn.
+    pub(crate) fn arrange(&mut self, room: Size, palette: Palette) {
+        (self.room, self.palette) = (room, palette);
+        if let Anchor::Top { block, row } = self.anchor {
+            if self.fill_from(block, row) {
+                return;
+            }
+            self.anchor = Anchor::End;
+        }
+        self.fill_to_end();
+    }
+
+    /// The rows that are shown, first to last.
+    pub(crate) fn shown(&self) -> &[Shown] {
+        &self.shown
+    }
+
+    /// The lines of what is shown of an entry.
+    pub(crate) fn lines(&self, shown: Shown) -> &[Line<'static>] {
+        let laid = self.blocks.get(shown.block).and_then(|block| block.laid.as_ref());
+        laid.and_then(|laid| laid.lines.get(shown.from..shown.to)).unwrap_or_default()
+    }
+
+    /// Whether what comes is shown as it comes.
+    pub(crate) fn is_following(&self) -> bool {
+        self.anchor == Anchor::End && self.is_at_end()
+    }
+
+    /// Rows that are shown, less two for orientation.
+    pub(crate) fn page_rows(&self) -> usize {
+        usize::from(self.room.height).saturating_sub(2).max(1)
+    }
+
+    /// Moves towards the beginning.
+    pub(crate) fn scroll_up(&mut self, rows: usize) {
+        let Some(top) = self.shown.first().copied() else { return };
+        let (block, row) = self.rows_before(top.block, top.from, rows);
+        self.anchor = Anchor::Top { block, row };
+        self.arrange(self.room, self.palette);
+    }
+
+    /// Moves towards the end, and follows it again once it is reached.
+    pub(crate) fn scroll_down(&mut self, rows: usize) {
+        let Anchor::Top { mut block, mut row } = self.anchor else { return };
+        let mut left = rows;
+        loop {
+            let rest = self.height_of(block).saturating_sub(row);
+            if left < rest {
+                row += left;
+                break;
+            }
+            left -= rest;
+            if block + 1 >= self.blocks.len() {
+                self.anchor = Anchor::End;
+                return self.arrange(self.room, self.palette);
+            }
+            (block, row) = (block + 1, 0);
+        }
+        self.anchor = Anchor::Top { block, row };
+        self.arrange(self.room, self.palette);
+    }
+
+    /// Goes to the first row that is kept.
+    pub(crate) fn go_to_top(&mut self) {
+        self.anchor = Anchor::Top { block: 0, row: 0 };
+        self.cursor = self.cursor.map(|_| 0);
+        self.arrange(self.room, self.palette);
+    }
+
+    /// Goes to the end, and follows it.
+    pub(crate) fn go_to_end(&mut self) {
+        self.anchor = Anchor::End;
+        self.cursor = self.cursor.map(|_| self.blocks.len().saturating_sub(1));
+        self.arrange(self.room, self.palette);
+    }
+
+    /// Puts the cursor on the last entry that is shown, or takes it away.
+    pub(crate) fn begin_reading(&mut self) {
+        if self.cursor.is_none() {
+            self.cursor = self.shown.last().map(|shown| shown.block);
+        }
+    }
+
+    pub(crate) const fn end_reading(&mut self) {
+        self.cursor = None;
+    }
+
+    /// Puts the cursor on an entry and brings it into sight.
+    pub(crate) fn select(&mut self, at: usize) {
+        let at = at.min(self.blocks.len().saturating_sub(1));
+        self.cursor = Some(at);
+        let height = self.height_of(at);
+        let room = usize::from(self.room.height);
+        let whole = Shown { block: at, from: 0, to: height };
+        if height == 0 || self.shown.contains(&whole) {
+            return;
+        }
+        let is_above = self.shown.first().is_none_or(|top| at <= top.block);
+        let (block, row) =
+            if is_above || height >= room { (at, 0) } else { self.rows_before(at, height, room) };
+        self.anchor = if at + 1 == self.blocks.len() && !is_above && height < room {
+            Anchor::End
+        } else {
+            Anchor::Top { block, row }
+        };
+        self.arrange(self.room, self.palette);
+    }
+
+    /// The entry of the first row that is shown, and which row of it, unless the end is followed.
+    pub(super) fn top_entry(&self) -> Option<(String, usize)> {
+        let Anchor::Top { block, row } = self.anchor else { return None };
+        Some((self.entry(block)?.entry_id.clone(), row))
+    }
+
+    /// The first entry that the human looks at.
+    pub(super) fn first_needed(&self) -> usize {
+        let cursor = self.cursor.unwrap_or(usize::MAX);
+        self.shown.first().map_or(0, |top| top.block).min(cursor)
+    }
+
+    /// The place so many rows before another.
+    fn rows_before(&mut self, block: usize, row: usize, rows: usize) -> (usize, usize) {
+        let (mut block, mut row, mut left) = (block, row, rows);
+        while left > row {
+            if block == 0 {
+                return (0, 0);
+            }
+            left -= row;
+            block -= 1;
+            row = self.height_of(block);
+        }
+        (block, row - left)
+    }
+
+    /// Shows what follows a row; tells whether there was enough of it.
+    fn fill_from(&mut self, block: usize, row: usize) -> bool {
+        self.shown.clear();
+        let mut left = usize::from(self.room.height);
+        let (mut block, mut from) = (block, row);
+        while left > 0 {
+            if block >= self.blocks.len() {
+                return false;
+            }
+            let height = self.height_of(block);
+            let from_here = std::mem::take(&mut from).min(height);
+            let to = height.min(from_here + left);
+            if to > from_here {
+                self.shown.push(Shown { block, from: from_here, to });
+            }
+            left -= to - from_here;
+            block += 1;
+        }
+        true
+    }
+
+    fn fill_to_end(&mut self) {
+        self.shown.clear();
+        let mut left = usize::from(self.room.height);
+        for block in (0..self.blocks.len()).rev() {
+            if left == 0 {
+                break;
+            }
+            let to = self.height_of(block);
+            let from = to.saturating_sub(left);
+            if to > from {
+                self.shown.push(Shown { block, from, to });
+            }
+            left -= to - from;
+        }
+        self.shown.reverse();
+    }
+
+    fn height_of(&mut self, at: usize) -> usize {
+        let (width, palette) = (self.room.width, self.palette);
+        self.blocks.get_mut(at).map_or(0, |block| block.lay_out(width, palette).len())
+    }
+}

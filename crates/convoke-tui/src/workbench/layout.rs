@@ -1,0 +1,163 @@
+//! Where things are: a function of the model, so that whoever moves in them and whoever draws them agree.
+
+use ratatui::layout::{Rect, Size};
+
+use super::model::{Focus, Model, Tab};
+use super::request::{Card, Request};
+use crate::sheet::{self, Page, keys::Room};
+use crate::text::wrap;
+
+/// The smallest terminal in which everything can be used.
+pub(crate) const SIZE_MIN: Size = Size::new(40, 10);
+/// From this width on the list stays beside the page.
+const WIDE: u16 = 96;
+/// Columns of the list beside the page, its rule included.
+const SIDE: u16 = 38;
+/// Lines longer than this are hard to read.
+const TEXT_MAX: u16 = 100;
+/// Rows of the text that is written, at most.
+const INPUT_ROWS_MAX: u16 = 8;
+/// Cells before the text that is written.
+pub(crate) const INPUT_INDENT: u16 = 3;
+/// Cells before the entries of a session: the bar of the one that the human is at.
+pub(crate) const GUTTER: u16 = 2;
+
+/// Where things are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Areas {
+    /// The row of views.
+    pub(crate) top: Rect,
+    /// The list, if it is shown.
+    pub(crate) list: Option<Rect>,
+    /// The page beside or instead of the list, if it is shown.
+    pub(crate) page: Option<Rect>,
+    /// The rule with the news.
+    pub(crate) rule: Rect,
+    /// The keys.
+    pub(crate) status: Rect,
+}
+
+/// Where the parts of the open session are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ChatAreas {
+    pub(crate) head: Rect,
+    pub(crate) body: Rect,
+    /// What is asked, with a rule above it.
+    pub(crate) card: Option<Rect>,
+    /// What is written, with a rule above it.
+    pub(crate) input: Option<Rect>,
+}
+
+pub(crate) const fn is_too_small(size: Size) -> bool {
+    size.width < SIZE_MIN.width || size.height < SIZE_MIN.height
+}
+
+pub(crate) fn areas(model: &Model) -> Areas {
+    let Size { width, height } = model.size;
+    let row = |y: u16| Rect::new(0, y, width, 1);
+    let content = Rect::new(0, 1, width, height.saturating_sub(3));
+    let in_list = matches!(model.focus, Focus::List | Focus::Search);
+    let has_page = model.tab != Tab::Teams;
+    let (list, page) = if !has_page {
+        (Some(content), None)
+    } else if width >= WIDE {
+        let list = Rect { width: SIDE, ..content };
+        (Some(list), Some(Rect { x: SIDE, width: width - SIDE, ..content }))
+    } else if in_list {
+        (Some(content), None)
+    } else {
+        (None, Some(content))
+    };
+    Areas {
+        top: row(0),
+        list,
+        page,
+        rule: row(height.saturating_sub(2)),
+        status: row(height.saturating_sub(1)),
+    }
+}
+
+/// The parts of the open session in the page.
+pub(crate) fn chat(model: &Model, page: Rect) -> ChatAreas {
+    let head = Rect { height: 1, ..page };
+    let rest = page.height.saturating_sub(1);
+    let request = model.request();
+    let is_answering = model.focus == Focus::Card && request.is_some();
+    let card_height = request.map_or(0, |request| match is_answering {
+        true => card_height(model, request, page.width).min(rest.saturating_sub(rest / 4)),
+        false => 2,
+    });
+    // Who answers writes nothing else, and needs the room.
+    let input_height = if is_answering { 0 } else { 1 + input_rows(model, page) };
+    let body_height = rest.saturating_sub(card_height + input_height);
+    let body = Rect { y: page.y + 1, height: body_height, ..page };
+    let card = Rect { y: body.bottom(), height: card_height, ..page };
+    let input = Rect { y: card.bottom(), height: input_height, ..page };
+    ChatAreas {
+        head,
+        body,
+        card: (card_height > 0).then_some(card),
+        input: (input_height > 0).then_some(input),
+    }
+}
+
+/// The part of an area in which text stands.
+pub(crate) fn text_area(area: Rect) -> Rect {
+    let width = area.width.saturating_sub(GUTTER + 1).min(TEXT_MAX);
+    Rect { x: area.x + GUTTER, width, ..area }
+}
+
+/// The cells that a written text has in a row.
+pub(crate) fn input_width(page: Rect) -> usize {
+    // One cell is left for a cursor behind the last letter.
+    usize::from(page.width.saturating_sub(INPUT_INDENT + 1))
+}
+
+/// The place in which entries are shown, if they are.
+pub(crate) fn chat_room(model: &Model) -> Option<Size> {
+    let page = areas(model).page.filter(|_| model.tab == Tab::Sessions)?;
+    Some(text_area(chat(model, page).body).as_size())
+}
+
+/// The place that a set of questions has.
+pub(crate) fn sheet_room(model: &Model) -> Room {
+    let area = match (areas(model).page, model.tab) {
+        (Some(page), Tab::Sessions) => chat(model, page).card.map(sheet_area),
+        (Some(page), Tab::Inbox | Tab::Teams) => Some(sheet_area(page)),
+        (None, _) => None,
+    };
+    Room { size: area.unwrap_or_default().as_size(), palette: model.palette }
+}
+
+/// Where the page of a set of questions is in the place of its card: below a rule and the row of its pages.
+pub(crate) fn sheet_area(card: Rect) -> Rect {
+    let below = Rect { y: card.y + 2, height: card.height.saturating_sub(2), ..card };
+    text_area(below)
+}
+
+fn input_rows(model: &Model, page: Rect) -> u16 {
+    let rows = model.draft().map_or(1, |draft| draft.layout(input_width(page)).rows.len());
+    let max = INPUT_ROWS_MAX.min(page.height / 3).max(1);
+    u16::try_from(rows).unwrap_or(max).clamp(1, max)
+}
+
+fn card_height(model: &Model, request: &Request, width: u16) -> u16 {
+    let page = Rect::new(0, 0, width, model.size.height);
+    match &request.card {
+        Card::Permission(card) => {
+            let room = usize::from(text_area(page).width);
+            let title = wrap::rows(&request.item.title, room.max(1)).len();
+            u16::try_from(title + card.choices.len() + 1).unwrap_or(u16::MAX)
+        }
+        Card::Questions(set) => match set.page {
+            Page::Question(index) | Page::Writing(index) => {
+                let width = text_area(page).width;
+                let height = sheet::view::question_height(set, index, width, model.palette);
+                // A rule and the row of pages stand above.
+                u16::try_from(height + 2).unwrap_or(u16::MAX)
+            }
+            Page::Review(_) | Page::Settling => (model.size.height / 3 * 2).max(10),
+            Page::Reason(_) | Page::ConfirmReject(_) | Page::Gone(_) => 10,
+        },
+    }
+}

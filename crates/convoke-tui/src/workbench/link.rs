@@ -1,0 +1,112 @@
+//! The way to the daemon: one task that holds the socket, says what it is told to say, and comes back when it breaks.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use convoke_api::frames::{ClientFrame, Envelope};
+use convoke_api::{Client, Error, Socket};
+use tokio::sync::mpsc;
+use tokio::time::sleep;
+
+use super::message::Message;
+use crate::Reach;
+
+/// How long to wait before the first new try after one that failed; each further one waits twice as long.
+const PAUSE_MIN: Duration = Duration::from_millis(50);
+/// How long to wait between tries at most.
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// What the task tells.
+pub(crate) enum News {
+    /// Something for the screen.
+    Message(Message),
+    /// There is a new way to the daemon.
+    Linked(Client),
+}
+
+/// Holds the way to the daemon until nobody wants to know any more.
+pub(crate) async fn hold(
+    first: Client,
+    reach: Reach,
+    mut orders: mpsc::Receiver<Envelope<ClientFrame>>,
+    news: mpsc::Sender<News>,
+) {
+    let mut client = first;
+    let mut pause = PAUSE_MIN;
+    loop {
+        let words = match client.socket().await {
+            Ok(socket) => {
+                // What was said to a daemon that is gone is not meant for its successor.
+                while orders.try_recv().is_ok() {}
+                if news.send(News::Linked(client.clone())).await.is_err() {
+                    return;
+                }
+                pause = PAUSE_MIN;
+                match talk(socket, &mut orders, &news).await {
+                    Ended::Gone(words) => words,
+                    Ended::Unwanted => return,
+                }
+            }
+            Err(error) => words(&error),
+        };
+        if news.send(News::Message(Message::Unlinked(words))).await.is_err() {
+            return;
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(PAUSE_MAX);
+        match reach().await {
+            Ok(found) => client = found,
+            Err(words) => {
+                if news.send(News::Message(Message::Unlinked(words))).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+enum Ended {
+    /// The daemon went away, and how.
+    Gone(String),
+    /// Nobody wants to know any more.
+    Unwanted,
+}
+
+async fn talk(
+    mut socket: Socket,
+    orders: &mut mpsc::Receiver<Envelope<ClientFrame>>,
+    news: &mpsc::Sender<News>,
+) -> Ended {
+    loop {
+        let message = tokio::select! {
+            order = orders.recv() => {
+                let Some(order) = order else { return Ended::Unwanted };
+                match socket.send(&order).await {
+                    Ok(()) => continue,
+                    Err(error) => return Ended::Gone(words(&error)),
+                }
+            }
+            heard = socket.next() => match heard {
+                Ok(Some(envelope)) => Message::Heard(Box::new(envelope)),
+                Ok(None) => return Ended::Gone("The daemon has stopped".to_owned()),
+                // Another version may say what this one does not know.
+                Err(error @ Error::Malformed { .. }) => Message::Failed(words(&error)),
+                Err(_) => return Ended::Gone("The daemon went away".to_owned()),
+            },
+        };
+        if news.send(News::Message(message)).await.is_err() {
+            return Ended::Unwanted;
+        }
+    }
+}
+
+/// An error with its causes.
+pub(super) fn words(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,161 @@
+//! The list of sessions: by project, last active first, some of them hidden by a search or with their project.
+
+use std::collections::HashSet;
+
+use convoke_api::bodies::Repo;
+use convoke_api::frames::SessionItem;
+use convoke_core::id::{ProjectId, SessionId};
+
+use crate::editor::Editor;
+
+/// All projects and sessions, and where in them the human is.
+#[derive(Debug, Default)]
+pub(crate) struct List {
+    pub(crate) projects: Vec<Repo>,
+    /// Last active first.
+    sessions: Vec<SessionItem>,
+    collapsed: HashSet<ProjectId>,
+    pub(crate) shelf: Shelf,
+    /// What titles must contain; blank is everything.
+    pub(crate) search: Editor,
+    pub(crate) cursor: Option<Row>,
+}
+
+/// Which sessions are listed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Shelf {
+    #[default]
+    Current,
+    Archived,
+}
+
+/// A row of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Row {
+    Project(ProjectId),
+    Session(SessionId),
+}
+
+impl List {
+    pub(crate) fn session(&self, id: SessionId) -> Option<&SessionItem> {
+        self.sessions.iter().find(|session| session.uid == id)
+    }
+
+    pub(crate) fn project(&self, id: ProjectId) -> Option<&Repo> {
+        self.projects.iter().find(|project| project.id == id)
+    }
+
+    pub(crate) fn is_collapsed(&self, id: ProjectId) -> bool {
+        self.collapsed.contains(&id) && self.search.is_blank()
+    }
+
+    /// Takes a session in place of what was known of it.
+    pub(crate) fn put(&mut self, session: SessionItem) {
+        self.sessions.retain(|known| known.uid != session.uid);
+        let at =
+            self.sessions.partition_point(|known| known.last_active_at > session.last_active_at);
+        self.sessions.insert(at, session);
+    }
+
+    /// Takes all sessions of a shelf of a project.
+    pub(crate) fn take(&mut self, project: ProjectId, sessions: Vec<SessionItem>) {
+        let Some(archived) = sessions.first().map(|session| session.archived) else { return };
+        self.sessions.retain(|known| known.project_id != project || known.archived != archived);
+        let news: HashSet<SessionId> = sessions.iter().map(|session| session.uid).collect();
+        self.sessions.retain(|known| !news.contains(&known.uid));
+        self.sessions.extend(sessions);
+        self.sessions.sort_by_key(|session| std::cmp::Reverse(session.last_active_at));
+    }
+
+    /// Forgets the sessions; they are asked for again.
+    pub(crate) fn clear(&mut self) {
+        self.sessions.clear();
+    }
+
+    /// Changes what is known of a session.
+    pub(crate) fn change(&mut self, id: SessionId, change: impl FnOnce(&mut SessionItem)) {
+        if let Some(session) = self.sessions.iter_mut().find(|session| session.uid == id) {
+            change(session);
+        }
+    }
+
+    pub(crate) fn remove_project(&mut self, id: ProjectId) {
+        self.projects.retain(|project| project.id != id);
+        self.sessions.retain(|session| session.project_id != id);
+    }
+
+    /// The rows that are listed.
+    pub(crate) fn rows(&self) -> Vec<Row> {
+        let wanted = self.search.text().trim().to_lowercase();
+        let archived = self.shelf == Shelf::Archived;
+        let mut rows = Vec::new();
+        for project in &self.projects {
+            let mut sessions = self.sessions.iter().filter(|session| {
+                session.project_id == project.id
+                    && session.archived == archived
+                    && (wanted.is_empty() || session.title.to_lowercase().contains(&wanted))
+            });
+            let first = sessions.next();
+            if first.is_none() && (archived || !wanted.is_empty()) {
+                continue;
+            }
+            rows.push(Row::Project(project.id));
+            if !self.is_collapsed(project.id) {
+                rows.extend(first.into_iter().chain(sessions).map(|it| Row::Session(it.uid)));
+            }
+        }
+        rows
+    }
+
+    /// How many sessions a project has on this shelf.
+    pub(crate) fn count(&self, project: ProjectId) -> usize {
+        let archived = self.shelf == Shelf::Archived;
+        let here = |it: &&SessionItem| it.project_id == project && it.archived == archived;
+        self.sessions.iter().filter(here).count()
+    }
+
+    /// The place of the cursor among the rows; the first session if it stands nowhere.
+    pub(crate) fn position(&self, rows: &[Row]) -> usize {
+        let at = self.cursor.and_then(|row| rows.iter().position(|known| *known == row));
+        let first = || rows.iter().position(|row| matches!(row, Row::Session(_)));
+        at.or_else(first).unwrap_or_default()
+    }
+
+    /// The row that the cursor stands at.
+    pub(crate) fn at_cursor(&self) -> Option<Row> {
+        let rows = self.rows();
+        rows.get(self.position(&rows)).copied()
+    }
+
+    /// The session that the cursor stands at.
+    pub(crate) fn session_at_cursor(&self) -> Option<&SessionItem> {
+        match self.at_cursor()? {
+            Row::Session(id) => self.session(id),
+            Row::Project(_) => None,
+        }
+    }
+
+    /// The project that the cursor stands in.
+    pub(crate) fn project_at_cursor(&self) -> Option<ProjectId> {
+        match self.at_cursor()? {
+            Row::Session(id) => self.session(id).map(|session| session.project_id),
+            Row::Project(id) => Some(id),
+        }
+    }
+
+    /// Moves the cursor to a place that depends on where it is and on the last one.
+    pub(crate) fn step(&mut self, to: impl Fn(usize, usize) -> usize) {
+        let rows = self.rows();
+        let Some(last) = rows.len().checked_sub(1) else { return };
+        self.cursor = rows.get(to(self.position(&rows), last).min(last)).copied();
+    }
+
+    /// Shows or hides the sessions of the project that the cursor stands in.
+    pub(crate) fn toggle_project(&mut self) {
+        let Some(project) = self.project_at_cursor() else { return };
+        if !self.collapsed.remove(&project) {
+            self.collapsed.insert(project);
+            self.cursor = Some(Row::Project(project));
+        }
+    }
+}

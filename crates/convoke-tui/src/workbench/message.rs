@@ -1,0 +1,80 @@
+//! What happens to the screen, and what follows from it outside.
+
+use convoke_api::bodies::{TeamSession, TeamStats};
+use convoke_api::frames::{ClientFrame, Envelope, ServerFrame};
+use convoke_core::id::{RequestId, SessionId};
+use crossterm::event::KeyEvent;
+use ratatui::layout::{Position, Size};
+
+use crate::picture::{Target, Way};
+
+/// Something happened.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// The human pressed a key.
+    Key(KeyEvent),
+    /// The human pasted a text.
+    Pasted(String),
+    /// The human clicked on something, so many cells from where it begins.
+    Clicked { target: Target, column: usize },
+    /// The human turned the wheel somewhere.
+    Wheeled { way: Way, at: Position },
+    /// The terminal has another size.
+    Resized(Size),
+    /// There is a way to the daemon.
+    Linked,
+    /// There is none any more, and why.
+    Unlinked(String),
+    /// The daemon said something.
+    Heard(Box<Envelope<ServerFrame>>),
+    /// Something went wrong on the way that changes nothing else.
+    Failed(String),
+    /// How teams talk.
+    Teams { sessions: Vec<TeamSession>, stats: TeamStats },
+    /// Time has passed.
+    Ticked,
+}
+
+/// What must be done outside.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Effect {
+    /// Say this to the daemon.
+    Say(Envelope<ClientFrame>),
+    /// Ask how teams talk.
+    FetchTeams,
+    /// Make it heard that something waits for the human; the text is harmless.
+    Announce(String),
+    /// Leave.
+    Quit,
+}
+
+/// What was asked of the daemon and has no answer yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// Open a session.
+    Open(SessionId),
+    /// More entries of a session.
+    Page(SessionId),
+    /// Say something in a session; the words, in case it fails.
+    Send(SessionId, String),
+    /// Begin a session.
+    Create,
+    /// Add a project, for a new session.
+    AddProject,
+    /// Complete the path of a folder.
+    Complete,
+    /// Give a session another title.
+    Rename,
+    /// Hide a session, with its title.
+    Archive(SessionId, String),
+    /// Show a session again, with its title.
+    Unarchive(SessionId, String),
+    /// Stop the running turn.
+    Stop,
+    /// Let an ended session accept prompts again.
+    Resume,
+    /// Answer or reject a request.
+    Settle(RequestId),
+    /// A list.
+    List,
+}

@@ -1,0 +1,264 @@
+//! All that the screen shows. Changed by `update` alone.
+
+use std::collections::HashMap;
+
+use convoke_api::bodies::{TeamSession, TeamStats};
+use convoke_api::frames::{AgentItem, ClientFrame, Envelope, SessionItem};
+use convoke_core::id::{AgentName, ProjectId, RequestId, SessionId};
+use convoke_core::time::Timestamp;
+use ratatui::layout::Size;
+
+use super::chat::Chat;
+use super::list::List;
+use super::message::{Effect, Wish};
+use super::request::Request;
+use crate::Colour;
+use crate::editor::Editor;
+use crate::notice::{Notice, NoticeKind};
+use crate::palette::Palette;
+
+/// What the human sees and has said so far.
+#[derive(Debug)]
+pub(crate) struct Model {
+    /// The user's own folder, which is shown as `~`.
+    pub(crate) user_folder: Option<String>,
+    /// The folder in which the program was started, where a new project may be.
+    pub(crate) folder: String,
+    pub(crate) palette: Palette,
+    pub(crate) size: Size,
+    pub(crate) now: Timestamp,
+    pub(crate) link: Link,
+    pub(crate) tab: Tab,
+    pub(crate) focus: Focus,
+    pub(crate) list: List,
+    pub(crate) agents: Vec<AgentItem>,
+    pub(crate) chat: Option<Chat>,
+    /// What is written and not sent, by session.
+    pub(crate) drafts: HashMap<SessionId, Editor>,
+    /// All that waits for the human, oldest first.
+    pub(crate) inbox: Vec<Request>,
+    /// Whether it was asked what waits; whoever has just come looks at it and needs no bell.
+    pub(crate) has_inbox: bool,
+    /// The request of the inbox that the human is at.
+    pub(crate) inbox_cursor: Option<RequestId>,
+    pub(crate) teams: Teams,
+    pub(crate) overlay: Option<Overlay>,
+    pub(crate) notice: Option<Notice>,
+    /// Whether the human was just asked if leaving is meant.
+    pub(crate) is_leaving: bool,
+    /// The session that was archived last, which can be taken back.
+    pub(crate) archived: Option<SessionId>,
+    wishes: HashMap<u64, Wish>,
+    last_wish: u64,
+    /// What must be done outside because of the message that is just taken in.
+    pub(crate) effects: Vec<Effect>,
+}
+
+/// The way to the daemon.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Link {
+    Opening,
+    Up,
+    /// Gone since then.
+    Down(Timestamp),
+}
+
+/// One of the large views.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tab {
+    Sessions,
+    Inbox,
+    Teams,
+}
+
+impl Tab {
+    pub(crate) const ALL: [Self; 3] = [Self::Sessions, Self::Inbox, Self::Teams];
+}
+
+/// What the keys are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Focus {
+    /// The list of the view.
+    List,
+    /// What titles must contain.
+    Search,
+    /// Reading the open session.
+    Chat,
+    /// Answering what is asked.
+    Card,
+    /// Writing to the open session.
+    Input,
+}
+
+/// How teams talk.
+#[derive(Debug, Default)]
+pub(crate) struct Teams {
+    /// The last used first.
+    pub(crate) sessions: Vec<TeamSession>,
+    /// `None` until they were asked for.
+    pub(crate) stats: Option<TeamStats>,
+    pub(crate) cursor: usize,
+}
+
+/// What lies over the page for a while.
+#[derive(Debug)]
+pub(crate) enum Overlay {
+    /// The keys, from a line on.
+    Help { scroll: usize },
+    /// A new session.
+    New(NewSession),
+    /// Another title for a session.
+    Rename { id: SessionId, title: Editor },
+}
+
+/// A new session in the making.
+#[derive(Debug)]
+pub(crate) enum NewSession {
+    /// In which project? The row after the last is for another folder.
+    Project { cursor: usize },
+    /// In which folder?
+    Folder { path: Editor, found: Vec<String> },
+    /// With which agent?
+    Agent { project: ProjectId, cursor: usize },
+    /// Its agent is being started.
+    Starting { project: ProjectId, agent: AgentName },
+}
+
+impl Model {
+    /// A screen without anything, whose size is not known yet.
+    pub(crate) fn new(
+        folder: String,
+        user_folder: Option<String>,
+        colour: Colour,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            user_folder,
+            folder,
+            palette: Palette { colour },
+            size: Size::ZERO,
+            now,
+            link: Link::Opening,
+            tab: Tab::Sessions,
+            focus: Focus::List,
+            list: List::default(),
+            agents: Vec::new(),
+            chat: None,
+            drafts: HashMap::new(),
+            inbox: Vec::new(),
+            has_inbox: false,
+            inbox_cursor: None,
+            teams: Teams::default(),
+            overlay: None,
+            notice: None,
+            is_leaving: false,
+            archived: None,
+            wishes: HashMap::new(),
+            last_wish: 0,
+            effects: Vec::new(),
+        }
+    }
+
+    /// Asks something of the daemon, or says that it is not there.
+    pub(crate) fn wish(&mut self, wish: Wish, frame: ClientFrame) -> Asked {
+        if self.link != Link::Up {
+            self.refuse("The daemon is not there: nothing was done.");
+            return Asked::No;
+        }
+        self.last_wish += 1;
+        self.wishes.insert(self.last_wish, wish);
+        let request_id = Some(self.last_wish.to_string());
+        self.effects.push(Effect::Say(Envelope { request_id, frame }));
+        Asked::Yes
+    }
+
+    /// What an answer is to.
+    pub(crate) fn fulfil(&mut self, request_id: Option<&str>) -> Option<Wish> {
+        self.wishes.remove(&request_id?.parse().ok()?)
+    }
+
+    /// What nobody will answer any more.
+    pub(crate) fn forget_wishes(&mut self) -> Vec<Wish> {
+        self.wishes.drain().map(|(_, wish)| wish).collect()
+    }
+
+    /// The open session, as lists show it.
+    pub(crate) fn open_session(&self) -> Option<&SessionItem> {
+        self.list.session(self.chat.as_ref()?.id)
+    }
+
+    /// What the keys of a card are for: what the open session asks, or what the human is at in the inbox.
+    pub(crate) fn request_position(&self) -> Option<usize> {
+        match self.tab {
+            Tab::Sessions => {
+                let open = self.chat.as_ref()?.id;
+                self.inbox.iter().position(|request| request.item.uid == Some(open))
+            }
+            Tab::Inbox => {
+                let at = self.inbox_cursor;
+                let found = self.inbox.iter().position(|request| Some(request.item.id) == at);
+                found.or_else(|| (!self.inbox.is_empty()).then_some(0))
+            }
+            Tab::Teams => None,
+        }
+    }
+
+    pub(crate) fn request(&self) -> Option<&Request> {
+        self.inbox.get(self.request_position()?)
+    }
+
+    pub(crate) fn request_mut(&mut self) -> Option<&mut Request> {
+        let at = self.request_position()?;
+        self.inbox.get_mut(at)
+    }
+
+    /// What is written to the open session.
+    pub(crate) fn draft(&self) -> Option<&Editor> {
+        self.drafts.get(&self.chat.as_ref()?.id)
+    }
+
+    /// What is written to the open session, to write on.
+    pub(crate) fn draft_mut(&mut self) -> Option<&mut Editor> {
+        let id = self.chat.as_ref()?.id;
+        Some(self.drafts.entry(id).or_default())
+    }
+
+    /// Agents, those that are installed first.
+    pub(crate) fn agents_offered(&self) -> Vec<&AgentItem> {
+        let mut agents: Vec<&AgentItem> = self.agents.iter().collect();
+        agents.sort_by_key(|agent| !agent.installed);
+        agents
+    }
+
+    /// The two letters of an agent.
+    pub(crate) fn badge(&self, name: &AgentName) -> String {
+        let known = self.agents.iter().find(|agent| agent.cli_type == *name);
+        known.map_or_else(
+            || name.as_str().chars().take(2).collect::<String>().to_uppercase(),
+            |agent| agent.badge.clone(),
+        )
+    }
+
+    /// Says what happened.
+    pub(crate) fn tell(&mut self, text: impl Into<String>) {
+        self.notice = Some(Notice { text: text.into(), kind: NoticeKind::News, at: self.now });
+    }
+
+    /// Says what cannot be.
+    pub(crate) fn refuse(&mut self, text: impl Into<String>) {
+        self.notice = Some(Notice { text: text.into(), kind: NoticeKind::Refusal, at: self.now });
+    }
+
+    /// Takes away a notice that has been there long enough.
+    pub(crate) fn drop_read_notice(&mut self) {
+        let now = self.now;
+        self.notice.take_if(|notice| notice.is_read(now));
+    }
+}
+
+/// Whether something was asked of the daemon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked {
+    Yes,
+    No,
+}

@@ -1,0 +1,70 @@
+//! What was asked of the human, and what became of it.
+
+use convoke_api::entry::{Permission, QuestionSet};
+use convoke_core::question::Answer;
+use convoke_core::request::Status;
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+use super::Paper;
+use crate::text::clean;
+
+/// A permission.
+pub(super) fn permission(paper: &mut Paper, permission: &Permission) {
+    let palette = paper.palette;
+    let chosen = permission.option_id.as_ref().and_then(|id| {
+        let option = permission.options.iter().find(|option| option.option_id == *id);
+        option.map(|option| clean::line(&option.name))
+    });
+    let (mark, words, style) =
+        outcome(paper, permission.status, chosen, permission.reason.as_deref());
+    paper.text(mark, "  ", &permission.title, style, palette.strong());
+    paper.text("  ", "  ", &words, style, style);
+}
+
+/// A set of questions with its answers.
+pub(super) fn questions(paper: &mut Paper, set: &QuestionSet) {
+    let palette = paper.palette;
+    let (mark, words, style) = outcome(paper, set.status, None, set.reason.as_deref());
+    for (index, question) in set.questions.iter().enumerate() {
+        let mark = if index == 0 { mark } else { "  " };
+        paper.text(mark, "  ", &question.prompt, style, palette.strong());
+        let answers = set.answers.iter().flatten();
+        for answer in answers.filter(|answer| answer.question_index == index) {
+            let text = clean::block(&said(answer));
+            paper.row("  → ", "    ", palette.good(), &[Span::raw(text.replace('\n', " "))]);
+        }
+    }
+    if set.status != Status::Answered {
+        paper.text("  ", "  ", &words, style, style);
+    }
+}
+
+fn outcome(
+    paper: &Paper,
+    status: Status,
+    chosen: Option<String>,
+    reason: Option<&str>,
+) -> (&'static str, String, Style) {
+    let palette = paper.palette;
+    let because = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+    match status {
+        Status::Pending => ("◆ ", "waits for you".to_owned(), palette.news()),
+        Status::Answered => ("✓ ", chosen.unwrap_or_else(|| "answered".to_owned()), palette.good()),
+        Status::Rejected => ("✗ ", format!("you said no{because}"), palette.bad()),
+        Status::TimedOut => {
+            ("◇ ", "timed out; it can still be answered".to_owned(), palette.news())
+        }
+        Status::Abandoned => {
+            ("◇ ", "the asker has left; it can still be answered".to_owned(), palette.news())
+        }
+    }
+}
+
+fn said(answer: &Answer) -> String {
+    let options = answer.selected_options.iter().flatten();
+    let mut said: Vec<&str> =
+        answer.selected_option.iter().chain(options).map(|it| &**it).collect();
+    said.extend(answer.custom_text.as_deref());
+    if said.is_empty() { "(No selection)".to_owned() } else { said.join(", ") }
+}

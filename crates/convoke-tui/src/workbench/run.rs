@@ -1,0 +1,239 @@
+//! The loop: waits for whatever comes first, lets `update` decide, does what follows, and draws.
+
+use std::future::poll_fn;
+use std::io::{self, IsTerminal as _};
+use std::pin::Pin;
+use std::time::Duration;
+
+use convoke_api::frames::{ClientFrame, Envelope};
+use convoke_api::{Client, TeamSessionQuery};
+use crossterm::event::{Event, EventStream, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
+use futures_core::Stream as _;
+use ratatui::layout::{Position, Size};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, Interval, interval_at};
+
+use super::link::{self, News};
+use super::message::{Effect, Message};
+use super::model::Model;
+use super::update::update;
+use super::view;
+use crate::picture::Way;
+use crate::terminal::Screen;
+use crate::{Error, WorkbenchOptions};
+
+/// How often the words that say how long ago something was are written anew.
+const MINUTE: Duration = Duration::from_secs(60);
+/// What the daemon says that may wait to be shown; the daemon waits beyond that, and cuts off who never reads.
+const NEWS: usize = 256;
+/// What may wait to be said to the daemon; beyond that it is refused, and told.
+const ORDERS: usize = 256;
+/// News that are taken in before the screen is drawn again.
+const NEWS_PER_PICTURE: usize = 64;
+
+/// Runs the terminal UI until the human leaves.
+pub(crate) async fn run(client: Client, options: WorkbenchOptions) -> Result<(), Error> {
+    if !io::stdout().is_terminal() {
+        return Err(Error::NoTerminal);
+    }
+    Run::start(client, options)?.until_left().await
+}
+
+struct Run {
+    screen: Screen,
+    model: Model,
+    clock: fn() -> convoke_core::time::Timestamp,
+    arrival: crate::Arrival,
+    events: EventStream,
+    client: Client,
+    orders: mpsc::Sender<Envelope<ClientFrame>>,
+    news: mpsc::Receiver<News>,
+    /// The one task that holds the way to the daemon; it ends with the run.
+    _link: JoinSet<()>,
+    fetches: JoinSet<Message>,
+    minute: Interval,
+    signals: [Signal; 3],
+}
+
+/// What the loop was woken by.
+enum Waking {
+    Message(Message),
+    News(News),
+    /// Nothing that changes the screen.
+    Nothing,
+    /// A signal, or the terminal is gone.
+    Leave,
+    Panicked,
+}
+
+/// Whether the human stays.
+#[derive(PartialEq, Eq)]
+enum Stay {
+    Yes,
+    No,
+}
+
+impl Run {
+    fn start(client: Client, options: WorkbenchOptions) -> Result<Self, Error> {
+        let WorkbenchOptions { clock, colour, arrival, user_folder, folder, reach } = options;
+        let fail = Error::Terminal;
+        let kinds = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
+        let [terminate, interrupt, hangup] = kinds.map(signal);
+        let signals = [terminate.map_err(fail)?, interrupt.map_err(fail)?, hangup.map_err(fail)?];
+        let text = |path: std::path::PathBuf| path.display().to_string();
+        let mut model = Model::new(text(folder), user_folder.map(text), colour, clock());
+        let screen = Screen::open().map_err(fail)?;
+        model.size = screen.size().map_err(fail)?;
+        let (orders, order) = mpsc::channel(ORDERS);
+        let (tell, news) = mpsc::channel(NEWS);
+        let mut link = JoinSet::new();
+        link.spawn(link::hold(client.clone(), reach, order, tell));
+        Ok(Self {
+            screen,
+            model,
+            clock,
+            arrival,
+            events: EventStream::new(),
+            client,
+            orders,
+            news,
+            _link: link,
+            fetches: JoinSet::new(),
+            minute: interval_at(Instant::now() + MINUTE, MINUTE),
+            signals,
+        })
+    }
+
+    async fn until_left(mut self) -> Result<(), Error> {
+        self.draw()?;
+        loop {
+            let stay = match self.wake().await? {
+                Waking::Message(message) => self.take(message)?,
+                Waking::News(news) => self.take_news(news)?,
+                Waking::Nothing => continue,
+                Waking::Leave => return Ok(()),
+                Waking::Panicked => return Err(Error::Panicked),
+            };
+            if stay == Stay::No {
+                return Ok(());
+            }
+            self.draw()?;
+        }
+    }
+
+    fn draw(&mut self) -> Result<(), Error> {
+        self.screen.draw(|frame| view::view(&self.model, frame)).map_err(Error::Terminal)
+    }
+
+    /// Takes in what the daemon said, and what it has said since: a picture of each would be drawn for nobody.
+    fn take_news(&mut self, first: News) -> Result<Stay, Error> {
+        let mut next = Some(first);
+        for _ in 0..NEWS_PER_PICTURE {
+            let stay = match next {
+                Some(News::Message(message)) => self.take(message)?,
+                Some(News::Linked(client)) => {
+                    self.client = client;
+                    self.take(Message::Linked)?
+                }
+                None => break,
+            };
+            if stay == Stay::No {
+                return Ok(stay);
+            }
+            next = self.news.try_recv().ok();
+        }
+        Ok(Stay::Yes)
+    }
+
+    fn take(&mut self, message: Message) -> Result<Stay, Error> {
+        for effect in update(&mut self.model, (self.clock)(), message) {
+            match effect {
+                Effect::Quit => return Ok(Stay::No),
+                Effect::Announce(text) => {
+                    self.screen.announce(self.arrival, &text).map_err(Error::Terminal)?;
+                }
+                Effect::FetchTeams => {
+                    self.fetches.spawn(fetch_teams(self.client.clone()));
+                }
+                Effect::Say(envelope) => {
+                    if self.orders.try_send(envelope).is_err() {
+                        self.model.refuse("The daemon is too busy: this was not done.");
+                    }
+                }
+            }
+        }
+        Ok(Stay::Yes)
+    }
+
+    async fn wake(&mut self) -> Result<Waking, Error> {
+        let [terminate, interrupt, hangup] = &mut self.signals;
+        Ok(tokio::select! {
+            event = next_event(&mut self.events) => match event {
+                Some(Ok(event)) => match message(event, &self.model) {
+                    Some(message) => Waking::Message(message),
+                    None => Waking::Nothing,
+                },
+                Some(Err(error)) => return Err(Error::Terminal(error)),
+                None => Waking::Leave,
+            },
+            Some(news) = self.news.recv() => Waking::News(news),
+            Some(fetched) = self.fetches.join_next() => match fetched {
+                Ok(message) => Waking::Message(message),
+                Err(_) => Waking::Panicked,
+            },
+            _ = self.minute.tick() => Waking::Message(Message::Ticked),
+            _ = terminate.recv() => Waking::Leave,
+            _ = interrupt.recv() => Waking::Leave,
+            _ = hangup.recv() => Waking::Leave,
+            () = self.screen.ended() => Waking::Leave,
+            () = self.screen.panicked() => Waking::Panicked,
+        })
+    }
+}
+
+async fn fetch_teams(client: Client) -> Message {
+    let query = TeamSessionQuery::default();
+    let fetched = async {
+        let sessions = client.team_sessions(&query).await?.sessions;
+        Ok::<_, convoke_api::Error>((sessions, client.team_stats().await?))
+    };
+    match fetched.await {
+        Ok((sessions, stats)) => Message::Teams { sessions, stats },
+        Err(error) => Message::Failed(link::words(&error)),
+    }
+}
+
+async fn next_event(events: &mut EventStream) -> Option<io::Result<Event>> {
+    poll_fn(|context| Pin::new(&mut *events).poll_next(context)).await
+}
+
+/// What an event of the terminal means to the screen.
+fn message(event: Event, model: &Model) -> Option<Message> {
+    match event {
+        Event::Key(key) if key.kind != KeyEventKind::Release => Some(Message::Key(key)),
+        Event::Paste(text) => Some(Message::Pasted(text)),
+        Event::Resize(width, height) => Some(Message::Resized(Size { width, height })),
+        Event::Mouse(mouse) => mouse_message(mouse, model),
+        Event::Key(_) | Event::FocusGained | Event::FocusLost => None,
+    }
+}
+
+fn mouse_message(mouse: MouseEvent, model: &Model) -> Option<Message> {
+    let at = Position { x: mouse.column, y: mouse.row };
+    match mouse.kind {
+        MouseEventKind::Down(MouseButton::Left) => {
+            let (target, column) = view::target_at(model, at)?;
+            Some(Message::Clicked { target, column })
+        }
+        MouseEventKind::ScrollUp => Some(Message::Wheeled { way: Way::Up, at }),
+        MouseEventKind::ScrollDown => Some(Message::Wheeled { way: Way::Down, at }),
+        MouseEventKind::Down(MouseButton::Right | MouseButton::Middle)
+        | MouseEventKind::Up(_)
+        | MouseEventKind::Drag(_)
+        | MouseEventKind::Moved
+        | MouseEventKind::ScrollLeft
+        | MouseEventKind::ScrollRight => None,
+    }
+}

@@ -1,0 +1,157 @@
+//! The open session: reading and writing.
+
+use convoke_api::bodies::Activity;
+use convoke_api::entry::{EntryBody, PromptState, Prompted, ToolCall, Words};
+use convoke_api::frames::{ClientFrame, ServerFrame};
+use convoke_core::content::{Diff, PlanStatus, PlanStep, ToolStatus, Usage};
+use convoke_core::message::Seq;
+use convoke_core::notice::{Event, Notice};
+use serde_json::json;
+
+use super::stage::{Stage, entry, prompt, session, session_id, words};
+use convoke_api::entry::Entry;
+
+fn tool(seq: u64, status: ToolStatus) -> Entry {
+    let call = ToolCall {
+        tool_call_id: format!("c{seq}"),
+        name: "edit".to_owned(),
+        title: Some("Edit src/price.rs".to_owned()),
+        kind: Some("edit".to_owned()),
+        status,
+        args: json!({"path": "src/price.rs", "strict": true}),
+        result: Some("ok\nsecond line \u{1b}[31mred".to_owned()),
+        diffs: vec![Diff {
+            path: "src/price.rs".to_owned(),
+            old_text: Some("fn price() {\n    0\n}\n".to_owned()),
+            new_text: "fn price() {\n    1\n    + 1\n}\n".to_owned(),
+        }],
+        error: None,
+    };
+    entry(&format!("t{seq}"), seq, EntryBody::ToolCall(call))
+}
+
+fn thought(seq: u64) -> Entry {
+    let content = "The price is wrong.\n\nIt should be two.".to_owned();
+    let words = Words { content, html: None, partial: false };
+    entry(&format!("m{seq}"), seq, EntryBody::Thinking(words))
+}
+
+fn conversation() -> Vec<Entry> {
+    let step =
+        |content: &str, status| PlanStep { content: content.to_owned(), status, priority: None };
+    let steps = vec![
+        step("Look at the parser", PlanStatus::Completed),
+        step("Fix it", PlanStatus::InProgress),
+        step("Test it", PlanStatus::Pending),
+    ];
+    let text = "The old process had ended.".to_owned();
+    let usage = Usage {
+        input_tokens: Some(12_000),
+        output_tokens: Some(345),
+        context_used: Some(20),
+        context_size: Some(200),
+        cost: None,
+    };
+    vec![
+        prompt(1, "Please fix the *price*.\nIt is wrong."),
+        entry("n2", 2, EntryBody::Notice(Notice { event: Event::Compacted, text })),
+        thought(3),
+        entry("p1", 4, EntryBody::Plan { steps }),
+        tool(5, ToolStatus::Complete),
+        words(6, "Done: the **price** is `2` now."),
+        entry("usage", 7, EntryBody::Usage(usage)),
+    ]
+}
+
+#[test]
+fn a_conversation_shows_prompts_thoughts_plans_tools_and_words() {
+    insta::assert_snapshot!(Stage::talking(80, 30, conversation()).screen());
+}
+
+#[test]
+fn thoughts_and_tools_unfold() {
+    let mut stage = Stage::talking(80, 40, conversation());
+    stage.keys("esc up enter");
+    stage.keys("up up enter");
+    insta::assert_snapshot!(stage.screen());
+    stage.keys("z");
+    assert_eq!(stage.screen().matches("second line").count(), 0, "{}", stage.screen());
+}
+
+#[test]
+fn words_stream_in_and_the_end_is_followed_until_the_human_scrolls() {
+    let long: String = (1..40).map(|number| format!("Line {number}\n\n")).collect();
+    let mut stage = Stage::talking(80, 16, vec![prompt(1, "Count"), words(2, &long)]);
+    stage.chunk("m2", "and the end");
+    assert!(stage.screen().contains("and the end"), "{}", stage.screen());
+    stage.keys("pgup");
+    insta::assert_snapshot!(stage.screen());
+    let before = stage.screen();
+    stage.chunk("m2", "\n\nmore and more");
+    assert_eq!(stage.screen(), before, "what is read stays where it is");
+    stage.keys("pgdn pgdn");
+    assert!(stage.screen().contains("more and more"), "{}", stage.screen());
+    stage.chunk("m2", "\n\nfollowed again");
+    assert!(stage.screen().contains("followed again"), "{}", stage.screen());
+}
+
+#[test]
+fn what_is_written_is_sent_and_the_draft_is_kept_by_session() {
+    let mut stage = Stage::talking(110, 16, conversation());
+    stage.types("Hello there").keys("alt-enter").types("second line");
+    insta::assert_snapshot!(stage.screen());
+    stage.keys("esc esc down enter").types("to the other");
+    stage.keys("esc esc up enter");
+    assert!(stage.screen().contains("Hello there"), "{}", stage.screen());
+    assert!(stage.screen().contains("release notes ✎"), "{}", stage.screen());
+    stage.said();
+    stage.keys("enter");
+    let content = "Hello there\nsecond line".to_owned();
+    let id = session_id(1).to_string();
+    assert_eq!(stage.said(), [ClientFrame::SessionSend { session_id: id, content }]);
+    assert!(!stage.screen().contains("Hello there"), "{}", stage.screen());
+}
+
+#[test]
+fn words_that_were_refused_come_back() {
+    let mut stage = Stage::talking(80, 16, conversation());
+    stage.types("Hello").keys("enter").types("and");
+    stage.refuse("33 prompts wait already");
+    let screen = stage.screen();
+    assert!(screen.contains("❯ Hello") && screen.contains("33 prompts wait already"), "{screen}");
+    assert!(screen.lines().any(|line| line.trim() == "and█"), "{screen}");
+}
+
+#[test]
+fn a_prompt_behind_a_running_turn_says_that_it_waits() {
+    let state = PromptState::Queued;
+    let queued = Prompted { content: "Next, please".to_owned(), html: None, state };
+    let mut stage = Stage::talking(80, 16, conversation());
+    stage.update(entry("m8", 8, EntryBody::User(queued)));
+    assert!(stage.screen().contains("queued"), "{}", stage.screen());
+}
+
+#[test]
+fn leaving_with_unsent_words_asks_once() {
+    let mut stage = Stage::talking(80, 16, conversation());
+    stage.types("q").keys("ctrl-c");
+    assert!(stage.screen().contains("would be lost"), "{}", stage.screen());
+    assert_eq!(stage.effects(), []);
+    stage.keys("ctrl-c");
+    assert_eq!(stage.effects(), [crate::workbench::message::Effect::Quit]);
+}
+
+#[test]
+fn a_title_that_changes_is_shown() {
+    let mut stage = Stage::talking(80, 16, conversation());
+    let (id, uid) = ("claude-code:1".to_owned(), session_id(1));
+    let title = "Prices".to_owned();
+    stage.hear(ServerFrame::SessionTitleUpdated { session_id: id, uid, title });
+    assert!(stage.screen().contains("● Prices"), "{}", stage.screen());
+    let session = session(1, 0, "Prices", Activity::Idle);
+    stage.hear(ServerFrame::SessionChanged { session });
+    assert!(stage.screen().contains("○ Prices"), "{}", stage.screen());
+    let (session_id, seq) = ("claude-code:1".to_owned(), Seq::new(9));
+    stage.hear(ServerFrame::SessionOpened { session_id, uid, seq });
+    assert_eq!(stage.model.chat.as_ref().map(|chat| chat.seq), Some(Seq::new(9)));
+}

@@ -1,0 +1,323 @@
+//! A workbench without a terminal and a daemon: messages go in, and what a person would see comes out.
+
+use convoke_api::bodies::{Activity, InboxItem, InboxKind, Repo};
+use convoke_api::entry::{
+    AskedQuestion, Entry, EntryBody, Permission, PromptState, Prompted, Words,
+};
+use convoke_api::frames::{AgentItem, ClientFrame, Envelope, ServerFrame, SessionItem};
+use convoke_core::id::{ProjectId, RequestId, SessionId};
+use convoke_core::message::Seq;
+use convoke_core::question::Choice;
+use convoke_core::request::{PermissionKind, PermissionOption, Status as RequestStatus};
+use convoke_core::session::Status;
+use convoke_core::time::Timestamp;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::layout::{Position, Size};
+
+use crate::Colour;
+use crate::stage::{key, screen};
+use crate::workbench::message::{Effect, Message};
+use crate::workbench::model::Model;
+use crate::workbench::update::update;
+use crate::workbench::view;
+
+pub(super) struct Stage {
+    pub(super) model: Model,
+    /// What was to be done outside since it was last looked.
+    effects: Vec<Effect>,
+    /// What the last thing that was said to the daemon is known by.
+    asked: Option<String>,
+    now: Timestamp,
+}
+
+/// 2026-11-15T10:45:00Z.
+const NOW: i64 = 1_794_739_500_000;
+
+impl Stage {
+    /// A screen that has not heard of the daemon yet.
+    pub(super) fn new(width: u16, height: u16) -> Self {
+        let now = Timestamp::from_millis(NOW);
+        let home = Some("/home/ann".to_owned());
+        let mut model = Model::new("/home/ann/src/new".to_owned(), home, Colour::On, now);
+        model.size = Size { width, height };
+        Self { model, effects: Vec::new(), asked: None, now }
+    }
+
+    /// A screen with two projects and four sessions.
+    pub(super) fn with_sessions(width: u16, height: u16) -> Self {
+        let mut stage = Self::new(width, height);
+        stage.send(Message::Linked);
+        stage.hear(ServerFrame::AgentList { agents: agents() });
+        stage.hear(ServerFrame::ProjectList { projects: vec![shop(), site()] });
+        stage.hear(ServerFrame::SessionList {
+            project_id: shop().id,
+            sessions: vec![
+                session(1, 2, "Fix the parser of prices", Activity::Running),
+                session(2, 90, "Write the release notes", Activity::Idle),
+                SessionItem {
+                    status: Status::Completed,
+                    ..session(3, 3000, "Old things\u{1b}[2J", Activity::Idle)
+                },
+            ],
+        });
+        let blog = SessionItem {
+            project_id: site().id,
+            ..session(4, 30, "A blog about 日本", Activity::Waiting)
+        };
+        stage.hear(ServerFrame::SessionList { project_id: site().id, sessions: vec![blog] });
+        stage.effects.clear();
+        stage
+    }
+
+    /// A screen with a session open in which this was said.
+    pub(super) fn talking(width: u16, height: u16, entries: Vec<Entry>) -> Self {
+        let mut stage = Self::with_sessions(width, height);
+        stage.keys("enter");
+        stage.open(entries, false);
+        stage.effects.clear();
+        stage
+    }
+
+    /// The first session is opened with these entries.
+    pub(super) fn open(&mut self, entries: Vec<Entry>, more: bool) {
+        let seq = entries.last().map_or(Seq::START, |entry| entry.seq);
+        self.hear(ServerFrame::SessionHistory {
+            session_id: "claude-code:1".to_owned(),
+            uid: session_id(1),
+            seq,
+            entries,
+            more,
+            session: session(1, 2, "Fix the parser of prices", Activity::Running),
+            queue: Vec::new(),
+        });
+    }
+
+    pub(super) fn update(&mut self, entry: Entry) {
+        let (session_id, uid, seq) = ("claude-code:1".to_owned(), session_id(1), entry.seq);
+        self.hear(ServerFrame::SessionUpdate { session_id, uid, seq, entry });
+    }
+
+    pub(super) fn chunk(&mut self, entry_id: &str, content: &str) {
+        self.hear(ServerFrame::SessionChunk {
+            session_id: "claude-code:1".to_owned(),
+            uid: session_id(1),
+            seq: Seq::new(900),
+            entry_id: entry_id.to_owned(),
+            content: content.to_owned(),
+            html: None,
+        });
+    }
+
+    pub(super) fn send(&mut self, message: Message) {
+        for effect in update(&mut self.model, self.now, message) {
+            if let Effect::Say(envelope) = &effect {
+                self.asked.clone_from(&envelope.request_id);
+            }
+            self.effects.push(effect);
+        }
+    }
+
+    /// The daemon says something by itself.
+    pub(super) fn hear(&mut self, frame: ServerFrame) {
+        self.send(Message::Heard(Box::new(Envelope::push(frame))));
+    }
+
+    /// The daemon answers what was said last.
+    pub(super) fn answer(&mut self, frame: ServerFrame) {
+        let request_id = self.asked.clone();
+        self.send(Message::Heard(Box::new(Envelope { request_id, frame })));
+    }
+
+    /// The daemon refuses what was said last.
+    pub(super) fn refuse(&mut self, message: &str) {
+        self.answer(ServerFrame::Error { message: message.to_owned(), hint: None });
+    }
+
+    /// What was said to the daemon since it was last looked.
+    pub(super) fn said(&mut self) -> Vec<ClientFrame> {
+        let effects = std::mem::take(&mut self.effects);
+        let frame = |effect| match effect {
+            Effect::Say(envelope) => Some(envelope.frame),
+            Effect::FetchTeams | Effect::Announce(_) | Effect::Quit => None,
+        };
+        effects.into_iter().filter_map(frame).collect()
+    }
+
+    pub(super) fn effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.effects)
+    }
+
+    /// Presses keys: names and single letters, separated by spaces.
+    pub(super) fn keys(&mut self, script: &str) -> &mut Self {
+        for word in script.split_whitespace() {
+            self.send(Message::Key(key(word)));
+        }
+        self
+    }
+
+    /// Types a text letter by letter.
+    pub(super) fn types(&mut self, text: &str) -> &mut Self {
+        for letter in text.chars() {
+            self.send(Message::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
+        }
+        self
+    }
+
+    pub(super) fn resize(&mut self, width: u16, height: u16) {
+        self.send(Message::Resized(Size { width, height }));
+    }
+
+    /// Clicks on the first place where a text stands on the screen.
+    pub(super) fn clicks(&mut self, text: &str) -> &mut Self {
+        let screen = self.screen();
+        let rows = screen.lines().enumerate();
+        let (row, before) =
+            rows.filter_map(|(row, line)| Some((row, line.split_once(text)?.0))).next().unwrap();
+        let x = u16::try_from(crate::text::wrap::width(before)).unwrap();
+        let at = Position { x, y: u16::try_from(row).unwrap() };
+        if let Some((target, column)) = view::target_at(&self.model, at) {
+            self.send(Message::Clicked { target, column });
+        }
+        self
+    }
+
+    pub(super) fn screen(&self) -> String {
+        screen(self.model.size, |frame| view::view(&self.model, frame))
+    }
+}
+
+pub(super) fn session_id(number: u8) -> SessionId {
+    SessionId::from_random([number; 16])
+}
+
+fn project(number: u8, name: &str) -> Repo {
+    Repo {
+        id: ProjectId::from_random([number; 16]),
+        name: name.to_owned(),
+        path: format!("/home/ann/src/{name}"),
+        added_at: Timestamp::from_millis(NOW - 10_000_000),
+    }
+}
+
+pub(super) fn shop() -> Repo {
+    project(101, "shop")
+}
+
+pub(super) fn site() -> Repo {
+    project(102, "site")
+}
+
+/// A session of the shop that was active so many minutes ago.
+pub(super) fn session(number: u8, minutes: i64, title: &str, activity: Activity) -> SessionItem {
+    SessionItem {
+        id: format!("claude-code:{number}"),
+        uid: session_id(number),
+        project_id: shop().id,
+        cli_type: "claude-code".parse().unwrap(),
+        title: title.to_owned(),
+        last_active_at: Timestamp::from_millis(NOW - minutes * 60_000),
+        created_at: Timestamp::from_millis(NOW - minutes * 60_000),
+        status: Status::Active,
+        reason: None,
+        archived: false,
+        activity,
+        message_count: 10,
+    }
+}
+
+fn agents() -> Vec<AgentItem> {
+    let agent = |name: &str, title: &str, badge: &str, installed| AgentItem {
+        cli_type: name.parse().unwrap(),
+        title: title.to_owned(),
+        badge: badge.to_owned(),
+        installed,
+        install: Some(format!("npm install -g {name}")),
+    };
+    vec![
+        agent("codex", "Codex", "CX", false),
+        agent("claude-code", "Claude Code", "CC", true),
+        agent("demo", "Demo", "DM", true),
+    ]
+}
+
+pub(super) fn entry(entry_id: &str, seq: u64, body: EntryBody) -> Entry {
+    Entry {
+        entry_id: entry_id.to_owned(),
+        seq: Seq::new(seq),
+        timestamp: Timestamp::from_millis(NOW),
+        body,
+    }
+}
+
+pub(super) fn prompt(seq: u64, text: &str) -> Entry {
+    let state = PromptState::Done;
+    let body = EntryBody::User(Prompted { content: text.to_owned(), html: None, state });
+    entry(&format!("m{seq}"), seq, body)
+}
+
+pub(super) fn words(seq: u64, text: &str) -> Entry {
+    let words = Words { content: text.to_owned(), html: None, partial: false };
+    entry(&format!("m{seq}"), seq, EntryBody::Assistant(words))
+}
+
+/// A permission that the first session waits for.
+pub(super) fn permission(number: u8) -> InboxItem {
+    let option = |id: &str, name: &str, kind| PermissionOption {
+        option_id: id.to_owned(),
+        name: name.to_owned(),
+        kind,
+    };
+    InboxItem {
+        permission: Some(Permission {
+            permission_id: RequestId::from_random([number; 16]),
+            title: "Write src/price.rs".to_owned(),
+            tool_call_id: None,
+            tool: Some("write".to_owned()),
+            options: vec![
+                option("yes", "Allow", PermissionKind::AllowOnce),
+                option("no", "Deny", PermissionKind::RejectOnce),
+            ],
+            status: RequestStatus::Pending,
+            option_id: None,
+            reason: None,
+        }),
+        ..questions(number, InboxKind::Permission, "Write src/price.rs")
+    }
+}
+
+/// Questions that the second session waits for.
+pub(super) fn question(number: u8) -> InboxItem {
+    let choice =
+        |label: &str| Choice { label: label.to_owned(), description: Some("Good.".to_owned()) };
+    let asked = AskedQuestion {
+        prompt: "Which **database**?".to_owned(),
+        title: "Database".to_owned(),
+        options: vec![choice("PostgreSQL"), choice("SQLite")],
+        multi_select: false,
+        html: None,
+    };
+    InboxItem {
+        uid: Some(session_id(2)),
+        questions: Some(vec![asked]),
+        ..questions(number, InboxKind::Questions, "Database")
+    }
+}
+
+fn questions(number: u8, kind: InboxKind, title: &str) -> InboxItem {
+    InboxItem {
+        id: RequestId::from_random([number; 16]),
+        kind,
+        session_id: Some("claude-code:1".to_owned()),
+        uid: Some(session_id(1)),
+        title: title.to_owned(),
+        created_at: Timestamp::from_millis(NOW - 300_000),
+        agent: Some("claude-code".parse().unwrap()),
+        project: Some("shop".to_owned()),
+        project_id: Some(shop().id),
+        permission: None,
+        questions: None,
+        asked_by: None,
+        working_directory: None,
+        status: RequestStatus::Pending,
+    }
+}

@@ -1,0 +1,53 @@
+//! How teams talk.
+
+use convoke_api::bodies::{TeamSession, TeamStats};
+use convoke_core::team::PairStatus;
+use convoke_core::time::Timestamp;
+
+use super::stage::{Stage, session_id};
+use crate::workbench::message::{Effect, Message};
+
+fn pair(id: u64, from: Option<&str>, to: &str, status: PairStatus) -> TeamSession {
+    let at = Timestamp::from_millis(1_794_739_500_000 - i64::try_from(id).unwrap() * 600_000);
+    TeamSession {
+        id,
+        from_team: from.map(|team| team.parse().unwrap()),
+        to_team: to.parse().unwrap(),
+        thread: (id == 2).then(|| "release".to_owned()),
+        session_id: session_id(u8::try_from(id).unwrap()),
+        agent_session_id: None,
+        created_at: at,
+        last_used_at: at,
+        message_count: id * 10,
+        status,
+        error: None,
+    }
+}
+
+#[test]
+fn pairs_are_listed_with_their_figures_and_lead_to_their_sessions() {
+    let mut stage = Stage::with_sessions(80, 14);
+    stage.keys("3");
+    assert_eq!(stage.effects(), [Effect::FetchTeams]);
+    let sessions = vec![
+        pair(1, Some("web"), "store", PairStatus::Active),
+        pair(2, None, "web", PairStatus::CompactPending),
+    ];
+    let stats =
+        TeamStats { total: 2, active: 1, compact_pending: 1, archived: 0, total_messages: 30 };
+    stage.send(Message::Teams { sessions, stats });
+    stage.keys("down");
+    insta::assert_snapshot!(stage.screen());
+    stage.keys("enter");
+    assert_eq!(stage.model.chat.as_ref().map(|chat| chat.id), Some(session_id(2)));
+}
+
+#[test]
+fn without_teams_the_way_to_them_is_told() {
+    let mut stage = Stage::with_sessions(80, 14);
+    stage.keys("3");
+    let stats =
+        TeamStats { total: 0, active: 0, compact_pending: 0, archived: 0, total_messages: 0 };
+    stage.send(Message::Teams { sessions: vec![], stats });
+    assert!(stage.screen().contains("teams.json"), "{}", stage.screen());
+}

@@ -1,0 +1,154 @@
+//! Reading the open session, and writing to it.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::{Taken, list, session};
+use crate::sheet::keys::is_plain;
+use crate::sheet::keys::writing::{Meaning, write};
+use crate::workbench::layout;
+use crate::workbench::model::{Focus, Model};
+use convoke_api::entry::EntryBody;
+use convoke_core::request::Status;
+
+/// A key while the session is read; tells whether that had a use.
+pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
+    let Some(chat) = &mut model.chat else {
+        model.focus = Focus::List;
+        return Taken::Yes;
+    };
+    let at = chat.cursor().unwrap_or_else(|| chat.len().saturating_sub(1));
+    let half = (chat.page_rows() / 2).max(1);
+    match (key.code, key.modifiers.contains(KeyModifiers::CONTROL)) {
+        (KeyCode::Up | KeyCode::Char('k'), false) => chat.select(at.saturating_sub(1)),
+        (KeyCode::Down | KeyCode::Char('j'), false) => chat.select(at + 1),
+        (KeyCode::PageUp, _) => chat.scroll_up(chat.page_rows()),
+        (KeyCode::PageDown, _) => chat.scroll_down(chat.page_rows()),
+        (KeyCode::Char('u'), true) => chat.scroll_up(half),
+        (KeyCode::Char('d'), true) => chat.scroll_down(half),
+        (KeyCode::Char('y'), true) => chat.scroll_up(1),
+        (KeyCode::Char('e'), true) => chat.scroll_down(1),
+        (KeyCode::Home | KeyCode::Char('g'), false) => chat.go_to_top(),
+        (KeyCode::End | KeyCode::Char('G'), false) => go_to_end(model),
+        (KeyCode::Enter | KeyCode::Char(' '), false) => unfold(model, at),
+        (KeyCode::Char('z'), false) => chat.toggle_all(),
+        (KeyCode::Char('i' | 'w'), false) => write_on(model),
+        (KeyCode::Esc | KeyCode::Tab | KeyCode::Left, _) => leave(model),
+        (KeyCode::Char('u'), false) => session::undo(model),
+        (KeyCode::Char(letter @ ('r' | 'a' | 'x' | 'R')), false) => {
+            let id = chat.id;
+            list::with_session(model, letter, id);
+        }
+        _ => return Taken::No,
+    }
+    Taken::Yes
+}
+
+/// A key while something is written: every letter is text here, and no shortcut fires.
+pub(super) fn press_input(model: &mut Model, key: KeyEvent) -> Taken {
+    let Some(page) = layout::areas(model).page else { return Taken::No };
+    let width = layout::input_width(page);
+    match (key.code, is_plain(key)) {
+        (KeyCode::Tab, true) if model.request().is_some() => model.focus = Focus::Card,
+        (KeyCode::Tab | KeyCode::BackTab, true) => read(model),
+        (KeyCode::Char('x'), false) => {
+            if let Some(id) = model.chat.as_ref().map(|chat| chat.id) {
+                session::stop(model, id);
+            }
+        }
+        (KeyCode::Char('?') | KeyCode::F(1), true)
+            if key.code == KeyCode::F(1) || model.draft().is_none_or(|it| it.text().is_empty()) =>
+        {
+            return Taken::No;
+        }
+        _ => {
+            let Some(draft) = model.draft_mut() else { return Taken::No };
+            match write(draft, key, width) {
+                Meaning::Written => {}
+                Meaning::Accept => session::send(model),
+                Meaning::Leave => read(model),
+                Meaning::PageUp => scroll(model, Turn::Up),
+                Meaning::PageDown => scroll(model, Turn::Down),
+            }
+        }
+    }
+    Taken::Yes
+}
+
+enum Turn {
+    Up,
+    Down,
+}
+
+fn scroll(model: &mut Model, turn: Turn) {
+    let Some(chat) = &mut model.chat else { return };
+    let rows = chat.page_rows();
+    match turn {
+        Turn::Up => chat.scroll_up(rows),
+        Turn::Down => chat.scroll_down(rows),
+    }
+}
+
+/// Goes to the newest entry, which may have to be asked for.
+fn go_to_end(model: &mut Model) {
+    if let Some(chat) = &mut model.chat {
+        if !chat.is_at_end() {
+            let limit = crate::workbench::chat::PAGE;
+            session::fetch(model, crate::workbench::chat::Wanted::Newest { limit });
+        }
+    }
+    if let Some(chat) = &mut model.chat {
+        chat.go_to_end();
+    }
+}
+
+/// Shows all of an entry, or answers what it asks.
+fn unfold(model: &mut Model, at: usize) {
+    let Some(chat) = &mut model.chat else { return };
+    let status = chat.entry(at).and_then(|entry| match &entry.body {
+        EntryBody::Permission(permission) => Some(permission.status),
+        EntryBody::Question(set) => Some(set.status),
+        EntryBody::User(_)
+        | EntryBody::Assistant(_)
+        | EntryBody::Thinking(_)
+        | EntryBody::ToolCall(_)
+        | EntryBody::Plan { .. }
+        | EntryBody::Notice(_)
+        | EntryBody::Commands { .. }
+        | EntryBody::Modes { .. }
+        | EntryBody::Settings { .. }
+        | EntryBody::Usage(_) => None,
+    });
+    match status {
+        Some(Status::Pending) if model.request().is_some() => {
+            leave(model);
+            model.focus = Focus::Card;
+        }
+        Some(_) | None => {
+            if let Some(chat) = &mut model.chat {
+                chat.toggle(at);
+            }
+        }
+    }
+}
+
+/// Begins to read.
+fn read(model: &mut Model) {
+    model.focus = Focus::Chat;
+    if let Some(chat) = &mut model.chat {
+        chat.begin_reading();
+    }
+}
+
+/// From reading to writing.
+pub(super) fn write_on(model: &mut Model) {
+    leave(model);
+    model.focus = Focus::Input;
+}
+
+/// From reading back to the list.
+fn leave(model: &mut Model) {
+    model.focus = Focus::List;
+    if let Some(chat) = &mut model.chat {
+        chat.end_reading();
+    }
+}

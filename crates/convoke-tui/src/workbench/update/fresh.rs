@@ -1,0 +1,215 @@
+//! A new session: in which project or folder, and with which agent.
+
+use convoke_api::frames::ClientFrame;
+use convoke_core::id::{ProjectId, SessionId};
+use crossterm::event::{KeyCode, KeyEvent};
+
+use super::session;
+use crate::editor::Editor;
+use crate::sheet::keys::is_plain;
+use crate::sheet::keys::writing::{Meaning, write};
+use crate::workbench::message::Wish;
+use crate::workbench::model::{Asked, Model, NewSession, Overlay};
+
+/// Asks in which project.
+pub(super) fn begin(model: &mut Model) {
+    if model.list.projects.is_empty() {
+        ask_for_folder(model);
+        return;
+    }
+    let here = model.list.project_at_cursor();
+    let cursor = model.list.projects.iter().position(|project| Some(project.id) == here);
+    show(model, NewSession::Project { cursor: cursor.unwrap_or_default() });
+}
+
+/// A key while a session is in the making.
+pub(super) fn press(model: &mut Model, key: KeyEvent) {
+    let Some(Overlay::New(new)) = &model.overlay else { return };
+    match *new {
+        NewSession::Project { cursor } => press_project(model, cursor, key),
+        NewSession::Folder { .. } => press_folder(model, key),
+        NewSession::Agent { project, cursor } => press_agent(model, project, cursor, key),
+        NewSession::Starting { .. } => {
+            if key.code == KeyCode::Esc {
+                model.overlay = None;
+                model.tell("The session appears in the list once its agent has started.");
+            }
+        }
+    }
+}
+
+/// A pasted text: a path.
+pub(super) fn paste(model: &mut Model, text: &str) {
+    if let Some(Overlay::New(NewSession::Folder { path, found })) = &mut model.overlay {
+        path.paste(text.trim());
+        found.clear();
+    }
+}
+
+/// The folders whose paths begin as what is written.
+pub(super) fn complete(model: &mut Model, asked: &str, folders: Vec<String>) {
+    let user_folder = model.user_folder.clone();
+    let Some(Overlay::New(NewSession::Folder { path, found })) = &mut model.overlay else { return };
+    if whole(path.text(), user_folder.as_deref()) != asked {
+        return;
+    }
+    let common = common_start(&folders);
+    if common.len() > asked.len() {
+        let mut longer = Editor::default();
+        longer.paste(&common);
+        *path = longer;
+    }
+    if folders.len() == 1 {
+        path.paste("/");
+    }
+    *found = if folders.len() > 1 { folders } else { Vec::new() };
+}
+
+/// Asks with which agent; those that are installed come first.
+pub(super) fn choose_agent(model: &mut Model, project: ProjectId) {
+    show(model, NewSession::Agent { project, cursor: 0 });
+}
+
+/// The session has begun.
+pub(super) fn begun(model: &mut Model, id: SessionId) {
+    if let Some(Overlay::New(_)) = model.overlay {
+        model.overlay = None;
+        session::open(model, id);
+    }
+}
+
+/// Its agent did not start: perhaps another one does.
+pub(super) fn back_to_agents(model: &mut Model) {
+    if let Some(Overlay::New(NewSession::Starting { project, agent })) = &model.overlay {
+        let offered = model.agents_offered();
+        let cursor = offered.iter().position(|it| it.cli_type == *agent).unwrap_or_default();
+        let project = *project;
+        show(model, NewSession::Agent { project, cursor });
+    }
+}
+
+fn show(model: &mut Model, new: NewSession) {
+    model.overlay = Some(Overlay::New(new));
+}
+
+fn press_project(model: &mut Model, cursor: usize, key: KeyEvent) {
+    let last = model.list.projects.len();
+    let cursor = match (key.code, is_plain(key)) {
+        (KeyCode::Enter, _) => {
+            match model.list.projects.get(cursor).map(|project| project.id) {
+                Some(project) => choose_agent(model, project),
+                None => ask_for_folder(model),
+            }
+            return;
+        }
+        (KeyCode::Esc | KeyCode::Char('q'), true) => {
+            model.overlay = None;
+            return;
+        }
+        _ => moved(key, cursor, last),
+    };
+    show(model, NewSession::Project { cursor });
+}
+
+fn press_agent(model: &mut Model, project: ProjectId, cursor: usize, key: KeyEvent) {
+    let last = model.agents.len().saturating_sub(1);
+    let cursor = match (key.code, is_plain(key)) {
+        (KeyCode::Enter, _) => return start(model, project, cursor),
+        (KeyCode::Esc | KeyCode::Left | KeyCode::Char('q'), true) => return begin(model),
+        _ => moved(key, cursor, last),
+    };
+    show(model, NewSession::Agent { project, cursor });
+}
+
+fn moved(key: KeyEvent, cursor: usize, last: usize) -> usize {
+    match (key.code, is_plain(key)) {
+        (KeyCode::Up | KeyCode::Char('k'), true) => cursor.saturating_sub(1),
+        (KeyCode::Down | KeyCode::Char('j'), true) => (cursor + 1).min(last),
+        (KeyCode::Home | KeyCode::Char('g'), true) => 0,
+        (KeyCode::End | KeyCode::Char('G'), true) => last,
+        (KeyCode::Char(digit @ '1'..='9'), true) => usize::from(digit as u8 - b'1').min(last),
+        _ => cursor,
+    }
+}
+
+fn start(model: &mut Model, project: ProjectId, cursor: usize) {
+    let offered = model.agents_offered();
+    let Some(agent) = offered.get(cursor).map(|agent| (*agent).clone()) else { return };
+    if !agent.installed {
+        let how = agent.install.map(|how| format!(": {how}")).unwrap_or_default();
+        model.refuse(format!("{} is not installed{how}", agent.title));
+        return;
+    }
+    let frame = ClientFrame::SessionCreate {
+        project_id: project.to_string(),
+        cli_type: Some(agent.cli_type.to_string()),
+    };
+    if model.wish(Wish::Create, frame) == Asked::Yes {
+        show(model, NewSession::Starting { project, agent: agent.cli_type });
+    }
+}
+
+fn ask_for_folder(model: &mut Model) {
+    let mut path = Editor::default();
+    path.paste(&model.folder);
+    show(model, NewSession::Folder { path, found: Vec::new() });
+}
+
+fn press_folder(model: &mut Model, key: KeyEvent) {
+    let user_folder = model.user_folder.clone();
+    let width = usize::from(model.size.width);
+    let Some(Overlay::New(NewSession::Folder { path, found })) = &mut model.overlay else { return };
+    if key.code == KeyCode::Tab {
+        let path = whole(path.text(), user_folder.as_deref());
+        model.wish(Wish::Complete, ClientFrame::FolderComplete { path });
+        return;
+    }
+    match write(path, key, width) {
+        Meaning::Written => found.clear(),
+        Meaning::Accept => {
+            let path = whole(path.text(), user_folder.as_deref());
+            add_project(model, &path);
+        }
+        Meaning::Leave if model.list.projects.is_empty() => model.overlay = None,
+        Meaning::Leave => begin(model),
+        Meaning::PageUp | Meaning::PageDown => {}
+    }
+}
+
+/// Makes a folder a project, unless it is one.
+fn add_project(model: &mut Model, path: &str) {
+    let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
+    match model.list.projects.iter().find(|project| project.path == path) {
+        Some(project) => {
+            let id = project.id;
+            choose_agent(model, id);
+        }
+        None => {
+            let frame = ClientFrame::ProjectAdd { path: path.to_owned(), name: None };
+            model.wish(Wish::AddProject, frame);
+        }
+    }
+}
+
+/// A path without `~`.
+fn whole(path: &str, user_folder: Option<&str>) -> String {
+    let path = path.trim();
+    match (path.strip_prefix('~'), user_folder) {
+        (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
+            format!("{home}{rest}")
+        }
+        _ => path.to_owned(),
+    }
+}
+
+/// What all of these begin with.
+fn common_start(texts: &[String]) -> String {
+    let Some((first, others)) = texts.split_first() else { return String::new() };
+    let mut common = first.as_str();
+    for other in others {
+        let same = common.char_indices().zip(other.chars()).find(|((_, a), b)| a != b);
+        let end = same.map_or(common.len().min(other.len()), |((at, _), _)| at);
+        common = common.get(..end).unwrap_or_default();
+    }
+    common.to_owned()
+}

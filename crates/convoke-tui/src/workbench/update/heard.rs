@@ -1,0 +1,214 @@
+//! What the daemon says, and that it is gone or back.
+
+use convoke_api::frames::{ClientFrame, Envelope, ServerFrame};
+use convoke_core::id::{ProjectId, SessionId};
+
+use super::{fresh, inbox, session};
+use crate::workbench::chat::{Chat, Phase};
+use crate::workbench::list::Shelf;
+use crate::workbench::message::{Effect, Wish};
+use crate::workbench::model::{Link, Model, Tab};
+
+/// There is a way to the daemon: everything is asked for that may have changed meanwhile.
+pub(super) fn linked(model: &mut Model) {
+    let was_down = matches!(model.link, Link::Down(_));
+    model.link = Link::Up;
+    if was_down {
+        model.tell("The daemon is back.");
+    }
+    model.wish(Wish::List, ClientFrame::AgentList {});
+    model.wish(Wish::List, ClientFrame::ProjectList {});
+    model.wish(Wish::List, ClientFrame::InboxList {});
+    session::follow(model);
+    if model.tab == Tab::Teams {
+        model.effects.push(Effect::FetchTeams);
+    }
+}
+
+/// The way to the daemon is gone: what was asked for will not be answered.
+pub(super) fn unlinked(model: &mut Model, words: &str) {
+    let wishes = model.forget_wishes();
+    if model.link == Link::Up || model.link == Link::Opening {
+        model.link = Link::Down(model.now);
+        model.tell(format!("{words}; waiting for it to come back."));
+    }
+    for wish in wishes {
+        if let Wish::Send(..) = wish {
+            model.refuse("The daemon went away: look whether your last words arrived.");
+        }
+        fail(model, wish);
+    }
+}
+
+/// The daemon said something.
+pub(super) fn take(model: &mut Model, envelope: Envelope<ServerFrame>) {
+    let wish = model.fulfil(envelope.request_id.as_deref());
+    if let ServerFrame::Error { message, hint } = &envelope.frame {
+        let hint = hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+        if let Some(wish) = wish {
+            fail_with(model, wish, message);
+        }
+        model.refuse(format!("{message}{hint}"));
+        return;
+    }
+    let news = News::of(&envelope.frame);
+    hear(model, envelope.frame);
+    if let Some(wish) = wish {
+        done(model, wish, &news);
+    }
+}
+
+/// What there is now that was not there before.
+enum News {
+    Session(SessionId),
+    Project(ProjectId),
+    Nothing,
+}
+
+impl News {
+    fn of(frame: &ServerFrame) -> Self {
+        if let ServerFrame::SessionCreated { uid, .. } = frame {
+            Self::Session(*uid)
+        } else if let ServerFrame::ProjectAdded { project } = frame {
+            Self::Project(project.id)
+        } else {
+            Self::Nothing
+        }
+    }
+}
+
+#[expect(clippy::too_many_lines, reason = "one arm per frame; each arm is a call or two")]
+fn hear(model: &mut Model, frame: ServerFrame) {
+    match frame {
+        ServerFrame::ProjectList { projects } => {
+            model.list.projects = projects;
+            model.list.clear();
+            ask_for_sessions(model);
+        }
+        ServerFrame::ProjectAdded { project } => {
+            model.list.projects.retain(|known| known.id != project.id);
+            model.list.projects.push(project);
+        }
+        ServerFrame::ProjectRemoved { project_id } => model.list.remove_project(project_id),
+        ServerFrame::FolderCompletions { path, folders } => fresh::complete(model, &path, folders),
+        ServerFrame::AgentList { agents } => model.agents = agents,
+        ServerFrame::SessionList { project_id, sessions } => model.list.take(project_id, sessions),
+        ServerFrame::SessionCreated { session, .. }
+        | ServerFrame::SessionChanged { session }
+        | ServerFrame::SessionUnarchived { session, .. } => model.list.put(session),
+        ServerFrame::SessionArchived { uid, .. } => {
+            model.list.change(uid, |session| session.archived = true);
+        }
+        ServerFrame::SessionTitleUpdated { uid, title, .. } => {
+            model.list.change(uid, |session| session.title = title);
+        }
+        ServerFrame::SessionHistory { uid, seq, entries, more, session, .. } => {
+            model.list.put(session);
+            with_chat(model, uid, |chat| chat.replace(entries, seq, more));
+        }
+        ServerFrame::SessionOpened { uid, seq, .. } => with_chat(model, uid, |chat| {
+            chat.phase = Phase::Open;
+            chat.seq = chat.seq.max(seq);
+        }),
+        ServerFrame::SessionPage { uid, entries, more, .. } => {
+            with_chat(model, uid, |chat| chat.take_page(entries, more));
+        }
+        ServerFrame::SessionUpdate { uid, seq, entry, .. } => {
+            with_chat(model, uid, |chat| chat.upsert(entry, seq));
+        }
+        ServerFrame::SessionChunk { uid, seq, entry_id, content, .. } => {
+            with_chat(model, uid, |chat| chat.append(&entry_id, &content, seq));
+        }
+        ServerFrame::SessionComplete { uid, seq, .. } => {
+            with_chat(model, uid, |chat| chat.seq = chat.seq.max(seq));
+        }
+        ServerFrame::SessionError { uid, message, .. } => {
+            with_chat(model, uid, |chat| chat.phase = Phase::Failed(message));
+        }
+        ServerFrame::InboxList { items } => inbox::take(model, items),
+        ServerFrame::InboxChanged { .. } => {
+            model.wish(Wish::List, ClientFrame::InboxList {});
+        }
+        ServerFrame::TeamChanged {} => {
+            if model.tab == Tab::Teams {
+                model.effects.push(Effect::FetchTeams);
+            }
+        }
+        ServerFrame::InboxSettled { .. }
+        | ServerFrame::AgentStatus { .. }
+        | ServerFrame::SessionCancelled { .. }
+        | ServerFrame::SessionClosed { .. }
+        | ServerFrame::SessionSent { .. }
+        | ServerFrame::Pong {}
+        | ServerFrame::Error { .. } => {}
+    }
+}
+
+/// Asks for the sessions of all projects on the shelf that is shown.
+pub(super) fn ask_for_sessions(model: &mut Model) {
+    let archived = (model.list.shelf == Shelf::Archived).then_some(true);
+    let projects: Vec<String> = model.list.projects.iter().map(|it| it.id.to_string()).collect();
+    for project_id in projects {
+        model.wish(Wish::List, ClientFrame::SessionList { project_id, archived });
+    }
+}
+
+fn with_chat(model: &mut Model, id: SessionId, change: impl FnOnce(&mut Chat)) {
+    if let Some(chat) = model.chat.as_mut().filter(|chat| chat.id == id) {
+        change(chat);
+    }
+}
+
+/// A wish was granted.
+fn done(model: &mut Model, wish: Wish, news: &News) {
+    match wish {
+        Wish::Archive(id, title) => {
+            model.archived = Some(id);
+            model.tell(format!("Archived: {title}. u takes it back."));
+        }
+        Wish::Unarchive(_, title) => model.tell(format!("Back in the list: {title}")),
+        Wish::Rename => model.tell("Renamed."),
+        Wish::Stop => model.tell("The agent was told to stop."),
+        Wish::Resume => model.tell("The session takes prompts again."),
+        Wish::Settle(id) => inbox::settled(model, id),
+        Wish::Create => {
+            if let News::Session(id) = news {
+                fresh::begun(model, *id);
+            }
+        }
+        Wish::AddProject => {
+            if let News::Project(id) = news {
+                fresh::choose_agent(model, *id);
+            }
+        }
+        Wish::Open(_) | Wish::Page(_) | Wish::Send(..) | Wish::Complete | Wish::List => {}
+    }
+}
+
+/// A wish was refused.
+fn fail_with(model: &mut Model, wish: Wish, message: &str) {
+    if let Wish::Open(id) = &wish {
+        with_chat(model, *id, |chat| chat.phase = Phase::Failed(message.to_owned()));
+    } else if !matches!(wish, Wish::Page(_)) {
+        // A page counts as on its way: whoever is refused once must not ask for ever.
+        fail(model, wish);
+    }
+}
+
+/// A wish will not be granted: things are as before.
+fn fail(model: &mut Model, wish: Wish) {
+    match wish {
+        Wish::Send(id, text) => session::give_back(model, id, &text),
+        Wish::Settle(id) => inbox::reopen(model, id),
+        Wish::Create => fresh::back_to_agents(model),
+        Wish::Open(id) | Wish::Page(id) => with_chat(model, id, |chat| chat.is_paging = false),
+        Wish::AddProject
+        | Wish::Complete
+        | Wish::Rename
+        | Wish::Archive(..)
+        | Wish::Unarchive(..)
+        | Wish::Stop
+        | Wish::Resume
+        | Wish::List => {}
+    }
+}

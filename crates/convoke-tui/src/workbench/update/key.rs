@@ -1,0 +1,172 @@
+//! Keys: to whom they belong, and those that mean the same everywhere but in a text.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::{Taken, card, chat, fresh, inbox, list, teams};
+use crate::sheet::keys::is_plain;
+use crate::sheet::keys::writing::{Meaning, write};
+use crate::workbench::message::{Effect, Wish};
+use crate::workbench::model::{Focus, Model, Overlay, Tab};
+use crate::workbench::request::Request;
+use crate::workbench::{layout, view};
+use convoke_api::frames::ClientFrame;
+
+/// Hands a key to whatever is before the human.
+pub(super) fn press(model: &mut Model, key: KeyEvent) {
+    let was_leaving = model.is_leaving;
+    dispatch(model, key);
+    // The question whether leaving is meant is for the very next key.
+    model.is_leaving &= !was_leaving;
+}
+
+/// Puts a pasted text where one is being written, or where one can be.
+pub(super) fn paste(model: &mut Model, text: &str) {
+    match &mut model.overlay {
+        Some(Overlay::Rename { title, .. }) => title.paste(&text.replace(['\n', '\r'], " ")),
+        Some(Overlay::New(_)) => fresh::paste(model, text),
+        Some(Overlay::Help { .. }) => {}
+        None => match model.focus {
+            Focus::Search => model.list.search.paste(&text.replace(['\n', '\r'], " ")),
+            Focus::Card => card::paste(model, text),
+            Focus::Input => {
+                if let Some(draft) = model.draft_mut() {
+                    draft.paste(text);
+                }
+            }
+            Focus::Chat => {
+                chat::write_on(model);
+                paste(model, text);
+            }
+            Focus::List => {}
+        },
+    }
+}
+
+fn dispatch(model: &mut Model, key: KeyEvent) {
+    let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+    if is_control && key.code == KeyCode::Char('c') {
+        return leave(model);
+    }
+    if layout::is_too_small(model.size) {
+        // Nobody should change what they cannot see.
+        if key.code == KeyCode::Char('q') {
+            leave(model);
+        }
+        return;
+    }
+    match &model.overlay {
+        Some(Overlay::Help { scroll }) => {
+            let scroll = *scroll;
+            return help(model, key, scroll);
+        }
+        Some(Overlay::New(_)) => return fresh::press(model, key),
+        Some(Overlay::Rename { .. }) => return rename(model, key),
+        None => {}
+    }
+    if let (KeyCode::Char(digit @ '1'..='3'), KeyModifiers::ALT) = (key.code, key.modifiers) {
+        return open_tab(model, tab_of(digit));
+    }
+    let taken = match (model.tab, model.focus) {
+        (_, Focus::Search) => list::press_search(model, key),
+        (_, Focus::Card) => match card::press(model, key) {
+            Taken::Yes => Taken::Yes,
+            Taken::No => leave_card(model, key),
+        },
+        (_, Focus::Input) => chat::press_input(model, key),
+        (_, Focus::Chat) => chat::press(model, key),
+        (Tab::Sessions, Focus::List) => list::press(model, key),
+        (Tab::Inbox, Focus::List) => inbox::press(model, key),
+        (Tab::Teams, Focus::List) => teams::press(model, key),
+    };
+    if taken == Taken::No {
+        anywhere(model, key);
+    }
+}
+
+fn anywhere(model: &mut Model, key: KeyEvent) {
+    match (key.code, is_plain(key)) {
+        (KeyCode::Char('?') | KeyCode::F(1), true) => {
+            model.overlay = Some(Overlay::Help { scroll: 0 });
+        }
+        (KeyCode::Char(digit @ '1'..='3'), true) => open_tab(model, tab_of(digit)),
+        (KeyCode::Char('q'), true) => leave(model),
+        _ => {}
+    }
+}
+
+const fn tab_of(digit: char) -> Tab {
+    match digit {
+        '2' => Tab::Inbox,
+        '3' => Tab::Teams,
+        _ => Tab::Sessions,
+    }
+}
+
+/// Shows one of the large views.
+pub(super) fn open_tab(model: &mut Model, tab: Tab) {
+    model.tab = tab;
+    model.focus = resting(model);
+    if tab == Tab::Teams {
+        model.effects.push(Effect::FetchTeams);
+    }
+}
+
+/// What the keys are for when nothing asks for them.
+pub(super) fn resting(model: &Model) -> Focus {
+    match model.tab {
+        Tab::Sessions if model.chat.is_some() => Focus::Input,
+        Tab::Sessions | Tab::Inbox | Tab::Teams => Focus::List,
+    }
+}
+
+fn leave_card(model: &mut Model, key: KeyEvent) -> Taken {
+    if !matches!(key.code, KeyCode::Esc | KeyCode::Tab | KeyCode::BackTab) {
+        return Taken::No;
+    }
+    model.focus = resting(model);
+    Taken::Yes
+}
+
+/// Leaves at once when nothing would be lost, else when asked a second time.
+fn leave(model: &mut Model) {
+    let drafts = model.drafts.values().filter(|draft| !draft.is_blank()).count();
+    let cards = model.inbox.iter().filter(|request: &&Request| request.is_touched()).count();
+    if model.is_leaving || drafts + cards == 0 {
+        model.effects.push(Effect::Quit);
+        return;
+    }
+    model.is_leaving = true;
+    model.refuse("What you wrote and did not send would be lost. Press it again to leave.");
+}
+
+fn help(model: &mut Model, key: KeyEvent, scroll: usize) {
+    let to = match (key.code, is_plain(key)) {
+        (KeyCode::Up | KeyCode::Char('k'), _) => scroll.saturating_sub(1),
+        (KeyCode::Down | KeyCode::Char('j'), _) => scroll + 1,
+        (KeyCode::PageUp, _) => scroll.saturating_sub(view::page_rows(model)),
+        (KeyCode::PageDown | KeyCode::Char(' '), _) => scroll + view::page_rows(model),
+        (KeyCode::Esc | KeyCode::Enter | KeyCode::F(1) | KeyCode::Char('?' | 'q'), true) => {
+            model.overlay = None;
+            return;
+        }
+        _ => return,
+    };
+    model.overlay = Some(Overlay::Help { scroll: to.min(view::scroll_max(model)) });
+}
+
+fn rename(model: &mut Model, key: KeyEvent) {
+    let width = usize::from(model.size.width);
+    let Some(Overlay::Rename { id, title }) = &mut model.overlay else { return };
+    let id = *id;
+    match write(title, key, width) {
+        Meaning::Written | Meaning::PageUp | Meaning::PageDown => {}
+        Meaning::Leave => model.overlay = None,
+        Meaning::Accept if title.is_blank() => model.refuse("A title needs a letter at least."),
+        Meaning::Accept => {
+            let title = title.text().replace('\n', " ").trim().to_owned();
+            model.overlay = None;
+            let session_id = id.to_string();
+            model.wish(Wish::Rename, ClientFrame::SessionRename { session_id, title });
+        }
+    }
+}

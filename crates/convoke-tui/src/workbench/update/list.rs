@@ -1,0 +1,105 @@
+//! The list of sessions.
+
+use crossterm::event::{KeyCode, KeyEvent};
+
+use super::{Taken, fresh, heard, session};
+use crate::sheet::keys::is_plain;
+use crate::sheet::keys::writing::{Meaning, write};
+use crate::workbench::list::{Row, Shelf};
+use crate::workbench::model::{Focus, Model};
+use crate::workbench::view;
+
+/// A key in the list; tells whether that had a use.
+pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
+    let page = view::list_rows(model);
+    let list = &mut model.list;
+    match (key.code, is_plain(key)) {
+        (KeyCode::Up | KeyCode::Char('k'), true) => list.step(|at, _| at.saturating_sub(1)),
+        (KeyCode::Down | KeyCode::Char('j'), true) => list.step(|at, _| at + 1),
+        (KeyCode::PageUp, true) => list.step(|at, _| at.saturating_sub(page)),
+        (KeyCode::PageDown, true) => list.step(|at, _| at + page),
+        (KeyCode::Home | KeyCode::Char('g'), true) => list.step(|_, _| 0),
+        (KeyCode::End | KeyCode::Char('G'), true) => list.step(|_, last| last),
+        (KeyCode::Char(' ') | KeyCode::Left, true) => list.toggle_project(),
+        (KeyCode::Enter | KeyCode::Right, true) => open_at_cursor(model),
+        (KeyCode::Tab, true) if model.chat.is_some() => model.focus = Focus::Input,
+        (KeyCode::Char('/'), true) => model.focus = Focus::Search,
+        (KeyCode::Char('n'), true) => fresh::begin(model),
+        (KeyCode::Char('u'), true) => session::undo(model),
+        (KeyCode::Char('A'), true) => turn_shelf(model),
+        (KeyCode::Esc, true) => clear_search(model),
+        (KeyCode::Char(letter @ ('r' | 'a' | 'x' | 'R')), true) => {
+            let Some(id) = model.list.session_at_cursor().map(|session| session.uid) else {
+                model.refuse("Choose a session first.");
+                return Taken::Yes;
+            };
+            with_session(model, letter, id);
+        }
+        _ => return Taken::No,
+    }
+    Taken::Yes
+}
+
+/// What letters do to a session, in the list and while it is read.
+pub(super) fn with_session(model: &mut Model, letter: char, id: convoke_core::id::SessionId) {
+    match letter {
+        'r' => session::rename(model, id),
+        'a' => session::archive(model, id),
+        'x' => session::stop(model, id),
+        'R' => session::resume(model, id),
+        _ => {}
+    }
+}
+
+/// A key while a search is written; what titles must contain counts at once.
+pub(super) fn press_search(model: &mut Model, key: KeyEvent) -> Taken {
+    match (key.code, is_plain(key)) {
+        (KeyCode::Up, _) => model.list.step(|at, _| at.saturating_sub(1)),
+        (KeyCode::Down, _) => model.list.step(|at, _| at + 1),
+        _ => match write(&mut model.list.search, key, usize::MAX) {
+            Meaning::Written => {
+                let is_listed =
+                    model.list.cursor.is_some_and(|row| model.list.rows().contains(&row));
+                if !is_listed || matches!(model.list.cursor, Some(Row::Project(_))) {
+                    model.list.cursor = None;
+                }
+            }
+            Meaning::Accept => {
+                model.focus = Focus::List;
+                if model.list.session_at_cursor().is_some() {
+                    open_at_cursor(model);
+                }
+            }
+            Meaning::Leave => {
+                model.focus = Focus::List;
+                clear_search(model);
+            }
+            Meaning::PageUp | Meaning::PageDown => {}
+        },
+    }
+    Taken::Yes
+}
+
+/// Opens the session at the cursor, or shows and hides those of its project.
+pub(super) fn open_at_cursor(model: &mut Model) {
+    match model.list.at_cursor() {
+        Some(Row::Session(id)) => session::open(model, id),
+        Some(Row::Project(_)) => model.list.toggle_project(),
+        None => {}
+    }
+}
+
+fn clear_search(model: &mut Model) {
+    // What was found stays where the cursor is.
+    model.list.cursor = model.list.at_cursor();
+    model.list.search = crate::editor::Editor::default();
+}
+
+fn turn_shelf(model: &mut Model) {
+    model.list.shelf = match model.list.shelf {
+        Shelf::Current => Shelf::Archived,
+        Shelf::Archived => Shelf::Current,
+    };
+    model.list.cursor = None;
+    heard::ask_for_sessions(model);
+}

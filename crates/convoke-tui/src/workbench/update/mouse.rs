@@ -1,0 +1,85 @@
+//! The mouse. What is clicked on, the view knows; what follows is the same as with keys.
+
+use ratatui::layout::Position;
+
+use super::{card, chat, inbox, key, list, teams};
+use crate::picture::{Target, Way};
+use crate::sheet::keys;
+use crate::workbench::layout;
+use crate::workbench::model::{Focus, Model, Overlay, Tab};
+use crate::workbench::request::Card;
+use crate::workbench::view;
+
+/// Lines that one notch of the wheel moves.
+const NOTCH: usize = 3;
+
+/// A click on something that is shown.
+pub(super) fn click(model: &mut Model, target: Target, column: usize) {
+    if model.overlay.is_some() {
+        return;
+    }
+    match target {
+        Target::Tab(at) => {
+            if let Some(tab) = Tab::ALL.get(at) {
+                key::open_tab(model, *tab);
+            }
+        }
+        Target::Entry(at) => match model.tab {
+            Tab::Sessions => {
+                model.list.cursor = model.list.rows().get(at).copied();
+                list::open_at_cursor(model);
+            }
+            Tab::Inbox => inbox::choose(model, at),
+            Tab::Teams => teams::choose(model, at),
+        },
+        Target::Block(at) => {
+            if let Some(chat) = &mut model.chat {
+                chat.toggle(at);
+            }
+        }
+        Target::Input => chat::write_on(model),
+        Target::Choice(_) | Target::Text(_) | Target::Page(_) | Target::Send => {
+            model.focus = Focus::Card;
+            card::click(model, target, column);
+        }
+    }
+}
+
+/// A turn of the wheel moves what it is above.
+pub(super) fn wheel(model: &mut Model, way: Way, at: Position) {
+    if let Some(Overlay::Help { scroll }) = model.overlay {
+        let to = match way {
+            Way::Up => scroll.saturating_sub(NOTCH),
+            Way::Down => (scroll + NOTCH).min(view::scroll_max(model)),
+        };
+        model.overlay = Some(Overlay::Help { scroll: to });
+        return;
+    }
+    let areas = layout::areas(model);
+    if areas.list.is_some_and(|list| list.contains(at)) {
+        wheel_list(model, way);
+        return;
+    }
+    let room = layout::sheet_room(model);
+    if model.focus == Focus::Card
+        && let Some(Card::Questions(set)) = model.request_mut().map(|request| &mut request.card)
+    {
+        keys::wheel(set, way, room);
+        return;
+    }
+    if let Some(chat) = &mut model.chat {
+        match way {
+            Way::Up => chat.scroll_up(NOTCH),
+            Way::Down => chat.scroll_down(NOTCH),
+        }
+    }
+}
+
+fn wheel_list(model: &mut Model, way: Way) {
+    if model.tab == Tab::Sessions {
+        model.list.step(|at, _| match way {
+            Way::Up => at.saturating_sub(1),
+            Way::Down => at + 1,
+        });
+    }
+}

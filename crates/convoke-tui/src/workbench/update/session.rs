@@ -1,0 +1,161 @@
+//! What the human wants of a session.
+
+use convoke_api::frames::ClientFrame;
+use convoke_core::id::SessionId;
+use convoke_core::session::Status;
+
+use crate::editor::Editor;
+use crate::workbench::chat::{Chat, PAGE, Wanted};
+use crate::workbench::list::Row;
+use crate::workbench::message::Wish;
+use crate::workbench::model::{Asked, Focus, Link, Model, Overlay, Tab};
+
+/// Brings a session before the human.
+pub(super) fn open(model: &mut Model, id: SessionId) {
+    model.tab = Tab::Sessions;
+    model.list.cursor = Some(Row::Session(id));
+    if model.chat.as_ref().is_none_or(|chat| chat.id != id) {
+        close(model);
+        model.chat = Some(Chat::new(id, model.palette));
+        if model.link == Link::Up {
+            follow(model);
+        }
+    }
+    model.focus = if model.request().is_some() { Focus::Card } else { Focus::Input };
+}
+
+/// Follows the open session, from what is known of it on.
+pub(super) fn follow(model: &mut Model) {
+    let Some(chat) = &model.chat else { return };
+    let (id, known) = (chat.id, chat.len() > 0);
+    let after = known.then_some(chat.seq);
+    let frame = ClientFrame::SessionOpen {
+        session_id: id.to_string(),
+        after,
+        render: None,
+        limit: Some(PAGE),
+    };
+    model.wish(Wish::Open(id), frame);
+}
+
+/// Asks for entries that are not kept.
+pub(super) fn fetch(model: &mut Model, wanted: Wanted) {
+    let Some(chat) = &mut model.chat else { return };
+    chat.is_paging = true;
+    let id = chat.id;
+    let session_id = id.to_string();
+    let (wish, frame) = match wanted {
+        Wanted::Before { before, limit } => {
+            let limit = Some(limit);
+            (Wish::Page(id), ClientFrame::SessionPage { session_id, before, render: None, limit })
+        }
+        Wanted::Newest { limit } => {
+            let (after, limit) = (None, Some(limit));
+            (Wish::Open(id), ClientFrame::SessionOpen { session_id, after, render: None, limit })
+        }
+    };
+    model.wish(wish, frame);
+}
+
+/// Says what was written.
+pub(super) fn send(model: &mut Model) {
+    let Some(id) = model.chat.as_ref().map(|chat| chat.id) else { return };
+    let Some(draft) = model.draft().filter(|draft| !draft.is_blank()) else { return };
+    let text = draft.text().trim_end().to_owned();
+    if model.open_session().is_some_and(|session| session.status == Status::Cancelled) {
+        model.refuse("This session was ended for good.");
+        return;
+    }
+    let frame = ClientFrame::SessionSend { session_id: id.to_string(), content: text.clone() };
+    if model.wish(Wish::Send(id, text), frame) == Asked::Yes {
+        model.drafts.remove(&id);
+        if let Some(chat) = &mut model.chat {
+            chat.go_to_end();
+        }
+    }
+}
+
+/// Puts words that were not taken back where they were written.
+pub(super) fn give_back(model: &mut Model, id: SessionId, text: &str) {
+    let since = model.drafts.remove(&id);
+    let mut draft = Editor::default();
+    draft.paste(text);
+    if let Some(since) = since.filter(|since| !since.is_blank()) {
+        draft.paste("\n");
+        draft.paste(since.text());
+    }
+    model.drafts.insert(id, draft);
+}
+
+/// Stops the running turn.
+pub(super) fn stop(model: &mut Model, id: SessionId) {
+    model.wish(Wish::Stop, ClientFrame::SessionCancel { session_id: id.to_string() });
+}
+
+/// Lets an ended session accept prompts again.
+pub(super) fn resume(model: &mut Model, id: SessionId) {
+    let status = model.list.session(id).map(|session| session.status);
+    match status {
+        Some(Status::Active) => model.refuse("This session takes prompts as it is."),
+        Some(Status::Cancelled) => model.refuse("This session was ended for good."),
+        Some(Status::Completed | Status::Error) | None => {
+            model.wish(Wish::Resume, ClientFrame::SessionResume { session_id: id.to_string() });
+        }
+    }
+}
+
+/// Hides a session, or shows it again where it is hidden.
+pub(super) fn archive(model: &mut Model, id: SessionId) {
+    let Some(session) = model.list.session(id) else { return };
+    let (title, archived) = (session.title.clone(), session.archived);
+    let session_id = id.to_string();
+    // The cursor goes to the next one before this one is gone.
+    if model.list.cursor.is_none_or(|row| row == Row::Session(id)) {
+        step_away(model, id);
+    }
+    if archived {
+        let wish = Wish::Unarchive(id, title);
+        model.wish(wish, ClientFrame::SessionUnarchive { session_id });
+    } else {
+        model.wish(Wish::Archive(id, title), ClientFrame::SessionArchive { session_id });
+    }
+}
+
+fn step_away(model: &mut Model, id: SessionId) {
+    let rows = model.list.rows();
+    let Some(at) = rows.iter().position(|row| *row == Row::Session(id)) else { return };
+    let is_session = |row: &&Row| matches!(row, Row::Session(_));
+    let next = rows.get(at + 1).filter(is_session);
+    let before = at.checked_sub(1).and_then(|before| rows.get(before));
+    model.list.cursor = next.or(before).copied();
+}
+
+/// Takes the last archiving back.
+pub(super) fn undo(model: &mut Model) {
+    let Some(id) = model.archived.take() else {
+        model.refuse("There is nothing to take back.");
+        return;
+    };
+    let title = model.list.session(id).map(|session| session.title.clone()).unwrap_or_default();
+    let wish = Wish::Unarchive(id, title);
+    model.wish(wish, ClientFrame::SessionUnarchive { session_id: id.to_string() });
+}
+
+/// Asks for another title.
+pub(super) fn rename(model: &mut Model, id: SessionId) {
+    let Some(session) = model.list.session(id) else { return };
+    let mut title = Editor::default();
+    title.paste(&session.title);
+    model.overlay = Some(Overlay::Rename { id, title });
+}
+
+/// Puts the open session away.
+pub(super) fn close(model: &mut Model) {
+    if let Some(chat) = model.chat.take()
+        && model.link == Link::Up
+    {
+        let frame = ClientFrame::SessionClose { session_id: chat.id.to_string() };
+        model.wish(Wish::List, frame);
+    }
+    model.drafts.retain(|_, draft| !draft.is_blank());
+}

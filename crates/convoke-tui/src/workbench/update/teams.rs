@@ -1,0 +1,46 @@
+//! How teams talk.
+
+use convoke_api::bodies::{TeamSession, TeamStats};
+use crossterm::event::{KeyCode, KeyEvent};
+
+use super::{Taken, session};
+use crate::sheet::keys::is_plain;
+use crate::workbench::message::Effect;
+use crate::workbench::model::Model;
+
+/// Takes in all conversations; the cursor stays at its own.
+pub(super) fn take(model: &mut Model, sessions: Vec<TeamSession>, stats: TeamStats) {
+    let teams = &mut model.teams;
+    let here = teams.sessions.get(teams.cursor).map(|session| session.id);
+    let at = sessions.iter().position(|session| Some(session.id) == here);
+    teams.cursor = at.unwrap_or(teams.cursor).min(sessions.len().saturating_sub(1));
+    teams.sessions = sessions;
+    teams.stats = Some(stats);
+}
+
+/// A key in the list of conversations; tells whether that had a use.
+pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
+    let last = model.teams.sessions.len().saturating_sub(1);
+    let at = &mut model.teams.cursor;
+    match (key.code, is_plain(key)) {
+        (KeyCode::Up | KeyCode::Char('k'), true) => *at = at.saturating_sub(1),
+        (KeyCode::Down | KeyCode::Char('j'), true) => *at = (*at + 1).min(last),
+        (KeyCode::Home | KeyCode::Char('g'), true) => *at = 0,
+        (KeyCode::End | KeyCode::Char('G'), true) => *at = last,
+        (KeyCode::Enter | KeyCode::Right, true) => {
+            let at = *at;
+            choose(model, at);
+        }
+        (KeyCode::Char('R'), true) => model.effects.push(Effect::FetchTeams),
+        _ => return Taken::No,
+    }
+    Taken::Yes
+}
+
+/// Opens the session of a conversation.
+pub(super) fn choose(model: &mut Model, at: usize) {
+    model.teams.cursor = at;
+    if let Some(id) = model.teams.sessions.get(at).map(|session| session.session_id) {
+        session::open(model, id);
+    }
+}

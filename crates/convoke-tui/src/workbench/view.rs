@@ -1,0 +1,149 @@
+//! The model as a picture. Changes nothing, and lays out no entry: `update` has done that.
+
+mod card;
+mod chat;
+mod fresh;
+mod help;
+mod inbox;
+mod list;
+mod status;
+mod teams;
+mod top;
+
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::{Line, Span};
+
+use super::layout::{self, SIZE_MIN};
+use super::model::{Model, Overlay, Tab};
+use crate::palette::Palette;
+use crate::picture::{Picture, Strip, Target};
+use crate::rule;
+use crate::text::wrap;
+
+/// Draws the model.
+pub(crate) fn view(model: &Model, frame: &mut Frame<'_>) {
+    compose(model).paint(frame);
+}
+
+/// What stands at a place, and how many cells to the right of its beginning the place is.
+pub(crate) fn target_at(model: &Model, at: Position) -> Option<(Target, usize)> {
+    compose(model).target_at(at)
+}
+
+/// How far the text that can be moved can be moved.
+pub(crate) fn scroll_max(model: &Model) -> usize {
+    compose(model).scroll_max
+}
+
+/// Rows that the keys for pages move by.
+pub(crate) fn page_rows(model: &Model) -> usize {
+    compose(model).page_rows()
+}
+
+/// Rows that the keys for pages move by in the list.
+pub(crate) fn list_rows(model: &Model) -> usize {
+    let list = layout::areas(model).list;
+    list.map_or(1, |list| usize::from(list.height.saturating_sub(3)).max(1))
+}
+
+fn compose(model: &Model) -> Picture {
+    let mut picture = Picture::default();
+    if layout::is_too_small(model.size) {
+        too_small(model, &mut picture);
+        return picture;
+    }
+    let areas = layout::areas(model);
+    top::row(model, &mut picture, areas.top);
+    let content = Rect::new(0, 1, model.size.width, model.size.height - 3);
+    let is_help = matches!(model.overlay, Some(Overlay::Help { .. }));
+    if model.overlay.is_some() && (is_help || areas.page.is_none() || areas.list.is_none()) {
+        making(model, &mut picture, content);
+    } else {
+        if let Some(area) = areas.list {
+            pane(model, &mut picture, area);
+        }
+        if let Some(page) = areas.page {
+            main(model, &mut picture, page);
+        }
+        if let (Some(list), Some(_)) = (areas.list, areas.page) {
+            bar(&mut picture, list, model.palette);
+        }
+    }
+    rule::with_notice(&mut picture, areas.rule, model.notice.as_ref(), model.palette);
+    status::line(model, &mut picture, areas.status);
+    picture
+}
+
+/// The list of the view.
+fn pane(model: &Model, picture: &mut Picture, area: Rect) {
+    match model.tab {
+        Tab::Sessions => list::pane(model, picture, area),
+        Tab::Inbox => inbox::pane(model, picture, area),
+        Tab::Teams => teams::pane(model, picture, area),
+    }
+}
+
+fn main(model: &Model, picture: &mut Picture, page: Rect) {
+    match (model.tab, &model.overlay) {
+        (_, Some(_)) => making(model, picture, page),
+        (Tab::Sessions, None) => chat::page(model, picture, page),
+        (Tab::Inbox | Tab::Teams, None) => inbox::page(model, picture, page),
+    }
+}
+
+/// Something that is asked for in place of the page.
+fn making(model: &Model, picture: &mut Picture, area: Rect) {
+    match &model.overlay {
+        Some(Overlay::New(new)) => fresh::page(model, new, picture, area),
+        Some(Overlay::Rename { title, .. }) => fresh::rename(model, title, picture, area),
+        Some(Overlay::Help { scroll }) => {
+            help::page(model, picture, layout::text_area(area), *scroll);
+        }
+        None => {}
+    }
+}
+
+/// The rule between the list and the page.
+fn bar(picture: &mut Picture, area: Rect, palette: Palette) {
+    for row in area.rows() {
+        let bar = Rect { x: area.right() - 1, width: 1, ..row };
+        picture.line(bar, Line::styled("│", palette.faint()));
+    }
+}
+
+fn too_small(model: &Model, picture: &mut Picture) {
+    let size = model.size;
+    let texts = [
+        "Make the terminal larger:".to_owned(),
+        format!("{}×{} at least,", SIZE_MIN.width, SIZE_MIN.height),
+        format!("now {}×{}.", size.width, size.height),
+        "Your drafts are safe; q leaves.".to_owned(),
+    ];
+    let mut strip = Strip::default();
+    for text in texts {
+        for row in wrap::spans(&[Span::raw(text)], usize::from(size.width)) {
+            strip.push(row);
+        }
+    }
+    picture.strip(Rect::new(0, 0, size.width, size.height), strip);
+}
+
+/// A line with something at its left and something at its right end, of which the left is cut if it must be.
+fn split_line(left: Vec<Span<'static>>, right: Vec<Span<'static>>, width: usize) -> Line<'static> {
+    let cells = |spans: &[Span<'static>]| spans.iter().map(|it| wrap::width(&it.content)).sum();
+    let right_width: usize = cells(&right);
+    let mut room = width.saturating_sub(right_width + 1);
+    let mut spans = Vec::new();
+    for span in left {
+        let text = wrap::shorten(&span.content, room);
+        room = room.saturating_sub(wrap::width(&text));
+        spans.push(Span::styled(text, span.style));
+        if room == 0 {
+            break;
+        }
+    }
+    spans.push(Span::raw(" ".repeat(room + 1)));
+    spans.extend(right);
+    Line::from(spans)
+}

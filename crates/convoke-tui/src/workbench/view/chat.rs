@@ -1,0 +1,192 @@
+//! The open session: what it is, what was said, what is asked, and what is being written.
+
+use convoke_api::bodies::Activity;
+use convoke_core::content::Usage;
+use convoke_core::session::Status;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::{Line, Span};
+
+use super::{card, list, split_line};
+use crate::picture::{Picture, Strip, Target};
+use crate::rule;
+use crate::text::{clean, wrap};
+use crate::workbench::chat::{Chat, Phase};
+use crate::workbench::layout::{self, ChatAreas, GUTTER, INPUT_INDENT};
+use crate::workbench::model::{Focus, Model};
+
+pub(super) fn page(model: &Model, picture: &mut Picture, page: Rect) {
+    let Some(chat) = &model.chat else { return nothing(model, picture, page) };
+    let ChatAreas { head, body, card, input } = layout::chat(model, page);
+    heading(model, chat, picture, head);
+    entries(model, chat, picture, body);
+    if let (Some(area), Some(request)) = (card, model.request()) {
+        card::dock(model, request, picture, area);
+    }
+    if let Some(area) = input {
+        written(model, chat, picture, area);
+    }
+}
+
+fn nothing(model: &Model, picture: &mut Picture, page: Rect) {
+    let palette = model.palette;
+    let area = layout::text_area(page);
+    let mut strip = Strip::default();
+    for _ in 0..area.height / 3 {
+        strip.gap();
+    }
+    strip.push(Line::styled("No session is open.", palette.strong()));
+    strip.gap();
+    for (key, text) in [("enter", "opens one from the list"), ("n", "begins a new one")] {
+        strip.push(vec![Span::styled(format!("{key:>7}  "), palette.here()), Span::raw(text)]);
+    }
+    picture.strip(area, strip);
+}
+
+fn heading(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
+    let palette = model.palette;
+    let Some(session) = model.list.session(chat.id) else { return };
+    let (mark, mark_style) = list::mark(session, palette);
+    let project = model.list.project(session.project_id);
+    let project = project.map(|project| clean::line(&project.name)).unwrap_or_default();
+    let left = vec![
+        Span::raw(" "),
+        Span::styled(mark, mark_style),
+        Span::raw(" "),
+        Span::styled(clean::line(&session.title), palette.strong()),
+        Span::styled(format!("  {} · {project}", session.cli_type), palette.faint()),
+    ];
+    let state = match (session.status, session.activity) {
+        (Status::Active, Activity::Idle) => String::new(),
+        (Status::Active, Activity::Running) => "working".to_owned(),
+        (Status::Active, Activity::Waiting) => "waits for you".to_owned(),
+        (Status::Completed, _) => "ended".to_owned(),
+        (Status::Cancelled, _) => "ended for good".to_owned(),
+        (Status::Error, _) => "broken".to_owned(),
+    };
+    let usage = chat.usage.as_ref().map(cost).unwrap_or_default();
+    let cells: usize = left.iter().map(|span| wrap::width(&span.content)).sum();
+    let mut right = Vec::new();
+    // What it is matters more than what it costs.
+    if !usage.is_empty() && cells + wrap::width(&usage) + STATE_CELLS <= usize::from(area.width) {
+        right.push(Span::styled(format!("{usage}  "), palette.faint()));
+    }
+    right.push(Span::styled(format!("{state} "), mark_style));
+    picture.line(area, split_line(left, right, usize::from(area.width)));
+}
+
+/// Cells that are left for what a session does.
+const STATE_CELLS: usize = 18;
+
+fn cost(usage: &Usage) -> String {
+    let mut parts = Vec::new();
+    if let (Some(used), Some(size)) = (usage.context_used, usage.context_size)
+        && size > 0
+    {
+        parts.push(format!("{}% of context", used * 100 / size));
+    }
+    let tokens = usage.input_tokens.unwrap_or_default() + usage.output_tokens.unwrap_or_default();
+    if tokens > 0 {
+        parts.push(format!("{} tokens", short(tokens)));
+    }
+    if let Some(cost) = &usage.cost {
+        parts.push(format!("{:.2} {}", cost.amount, clean::line(&cost.currency)));
+    }
+    parts.join(" · ")
+}
+
+fn short(number: u64) -> String {
+    match number {
+        0..1000 => number.to_string(),
+        1000..1_000_000 => format!("{}k", number / 1000),
+        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
+    }
+}
+
+fn entries(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
+    let palette = model.palette;
+    let text = layout::text_area(area);
+    if chat.shown().is_empty() {
+        let words = match &chat.phase {
+            Phase::Opening => "Opening…".to_owned(),
+            Phase::Open => "Nothing was said yet.".to_owned(),
+            Phase::Failed(why) => format!("This session cannot be shown: {}", clean::line(why)),
+        };
+        let mut strip = Strip::default();
+        for row in wrap::spans(&[Span::styled(words, palette.faint())], usize::from(text.width)) {
+            strip.push(row);
+        }
+        picture.strip(text, strip);
+        return;
+    }
+    let rows: usize = chat.shown().iter().map(|shown| shown.to - shown.from).sum();
+    // What is shorter than its place stands at the end of it, as in every chat.
+    let gap = usize::from(area.height).saturating_sub(rows);
+    let mut places = text.rows().skip(gap);
+    for shown in chat.shown() {
+        let is_here = chat.cursor() == Some(shown.block) && model.focus == Focus::Chat;
+        for line in chat.lines(*shown) {
+            let Some(place) = places.next() else { return };
+            picture
+                .zone(Rect { x: area.x, width: area.width, ..place }, Target::Block(shown.block));
+            picture.line(place, line.clone());
+            if is_here && !line.spans.is_empty() {
+                let bar = Rect { x: area.x, width: GUTTER, ..place };
+                picture.line(bar, Line::styled("▌", palette.here()));
+            }
+        }
+    }
+}
+
+/// What is being written, below a rule that tells when there is more above.
+fn written(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
+    let palette = model.palette;
+    let rule_area = Rect { height: 1, ..area };
+    let text = if chat.is_following() { "" } else { "↓ more below: PgDn" };
+    let style = palette.news();
+    picture.line(rule_area, rule::line(area.width, text, style, palette));
+    let area = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+    picture.zone(area, Target::Input);
+    let is_writing = model.focus == Focus::Input;
+    let prompt = if is_writing { palette.here() } else { palette.faint() };
+    picture.line(Rect { height: 1, ..area }, Line::styled(" ❯", prompt));
+    let inner =
+        Rect { x: area.x + INPUT_INDENT, width: area.width.saturating_sub(INPUT_INDENT), ..area };
+    let draft = model.draft().filter(|draft| !draft.text().is_empty());
+    let Some(draft) = draft else {
+        picture.line(Rect { height: 1, ..inner }, Line::styled(invitation(model), palette.faint()));
+        if is_writing {
+            picture.set_cursor(Position { x: inner.x, y: inner.y });
+        }
+        return;
+    };
+    let laid = draft.layout(layout::input_width(area));
+    let mut strip = Strip::default();
+    for row in laid.rows {
+        let text = draft.text().get(row).unwrap_or_default().replace('\t', "    ");
+        strip.push(Line::raw(text.trim_end_matches('\n').to_owned()));
+    }
+    strip.cursor = Some(laid.cursor);
+    let hidden = picture.hidden;
+    if is_writing {
+        picture.strip(inner, strip);
+    } else {
+        strip.cursor = None;
+        picture.strip(inner, strip);
+    }
+    picture.hidden = hidden;
+}
+
+fn invitation(model: &Model) -> String {
+    let Some(session) = model.open_session() else { return String::new() };
+    match (session.status, session.activity) {
+        (Status::Cancelled, _) => "This session was ended for good.".to_owned(),
+        (Status::Completed, _) if session.reason.as_deref() == Some("idle_timeout") => {
+            "Asleep: what you say wakes it.".to_owned()
+        }
+        (Status::Completed | Status::Error, _) => "Ended: esc, then R resumes it.".to_owned(),
+        (Status::Active, Activity::Running) => "Say something; it waits for the turn.".to_owned(),
+        (Status::Active, Activity::Waiting | Activity::Idle) => {
+            format!("Say something to {}", session.cli_type)
+        }
+    }
+}

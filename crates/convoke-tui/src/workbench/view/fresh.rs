@@ -1,0 +1,139 @@
+//! A new session in the making, and a new title.
+
+use convoke_api::frames::AgentItem;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::editor::Editor;
+use crate::picture::{Picture, Strip};
+use crate::text::{clean, wrap};
+use crate::words;
+use crate::workbench::layout;
+use crate::workbench::model::{Model, NewSession};
+
+/// Folders that are offered at once.
+const FOUND_MAX: usize = 12;
+
+pub(super) fn page(model: &Model, new: &NewSession, picture: &mut Picture, area: Rect) {
+    let area = layout::text_area(area);
+    let width = usize::from(area.width);
+    let strip = match new {
+        NewSession::Project { cursor } => projects(model, *cursor, width),
+        NewSession::Folder { path, found } => folder(model, path, found, width),
+        NewSession::Agent { project, cursor } => {
+            let project = model.list.project(*project).map(|project| clean::line(&project.name));
+            agents(model, &project.unwrap_or_default(), *cursor, width)
+        }
+        NewSession::Starting { agent, .. } => {
+            let mut strip = titled(model, "New session");
+            strip.push(Line::styled(format!("Starting {agent}…"), model.palette.news()));
+            strip
+        }
+    };
+    picture.strip(area, strip);
+}
+
+/// Another title.
+pub(super) fn rename(model: &Model, title: &Editor, picture: &mut Picture, area: Rect) {
+    let area = layout::text_area(area);
+    let mut strip = titled(model, "Another title for this session");
+    field(&mut strip, model, title, usize::from(area.width));
+    picture.strip(area, strip);
+}
+
+fn titled(model: &Model, text: &str) -> Strip {
+    let mut strip = Strip::default();
+    strip.gap();
+    strip.push(Line::styled(text.to_owned(), model.palette.strong()));
+    strip.gap();
+    strip
+}
+
+fn projects(model: &Model, cursor: usize, width: usize) -> Strip {
+    let palette = model.palette;
+    let mut strip = titled(model, "New session: in which project?");
+    for (index, project) in model.list.projects.iter().enumerate() {
+        let name = clean::line(&project.name);
+        let path = words::folder(model.user_folder.as_deref(), &project.path);
+        let path = words::tail(&path, width.saturating_sub(wrap::width(&name) + 6));
+        row(
+            &mut strip,
+            model,
+            index == cursor,
+            vec![
+                Span::styled(name, palette.strong()),
+                Span::styled(format!("  {path}"), palette.faint()),
+            ],
+        );
+    }
+    let is_here = cursor == model.list.projects.len();
+    row(&mut strip, model, is_here, vec![Span::raw("another folder…")]);
+    strip
+}
+
+fn folder(model: &Model, path: &Editor, found: &[String], width: usize) -> Strip {
+    let palette = model.palette;
+    let mut strip = titled(model, "New session: in which folder?");
+    field(&mut strip, model, path, width);
+    strip.gap();
+    for folder in found.iter().take(FOUND_MAX) {
+        let folder = words::folder(model.user_folder.as_deref(), folder);
+        strip.push(Line::styled(format!("  {}", words::tail(&folder, width)), palette.code()));
+    }
+    if found.len() > FOUND_MAX {
+        let more = format!("  … {} more", found.len() - FOUND_MAX);
+        strip.push(Line::styled(more, palette.faint()));
+    }
+    strip
+}
+
+fn agents(model: &Model, project: &str, cursor: usize, width: usize) -> Strip {
+    let mut strip = titled(model, &format!("New session in {project}: with which agent?"));
+    for (index, agent) in model.agents_offered().into_iter().enumerate() {
+        row(&mut strip, model, index == cursor, agent_spans(model, agent, width));
+    }
+    strip
+}
+
+fn agent_spans(model: &Model, agent: &AgentItem, width: usize) -> Vec<Span<'static>> {
+    let palette = model.palette;
+    let title = clean::line(&agent.title);
+    let style = if agent.installed { palette.strong() } else { palette.faint() };
+    let mut spans = vec![
+        Span::styled(format!("{:2} ", clean::line(&agent.badge)), palette.code()),
+        Span::styled(title.clone(), style),
+    ];
+    if !agent.installed {
+        let room = width.saturating_sub(wrap::width(&title) + 22);
+        let how = agent.install.as_deref().map(clean::line).unwrap_or_default();
+        let how = if room > 8 { wrap::shorten(&how, room) } else { String::new() };
+        spans.push(Span::styled(format!("  not installed  {how}"), palette.faint()));
+    }
+    spans
+}
+
+fn row(strip: &mut Strip, model: &Model, is_here: bool, spans: Vec<Span<'static>>) {
+    if is_here {
+        strip.focus = strip.len()..strip.len() + 1;
+    }
+    let marker = if is_here { "▸ " } else { "  " };
+    let style = if is_here { model.palette.here() } else { Style::new() };
+    let mut line = vec![Span::styled(marker, model.palette.here())];
+    line.extend(spans.into_iter().map(|span| {
+        let patched = if is_here { span.style.patch(style) } else { span.style };
+        Span::styled(span.content, patched)
+    }));
+    strip.push(Line::from(line));
+}
+
+/// A text that is written in one row.
+fn field(strip: &mut Strip, model: &Model, editor: &Editor, width: usize) {
+    let laid = editor.layout(width.saturating_sub(3).max(1));
+    let from = strip.len();
+    for range in laid.rows {
+        let text = editor.text().get(range).unwrap_or_default().replace(['\t', '\n'], " ");
+        strip.push(vec![Span::styled("│ ", model.palette.here()), Span::raw(text)]);
+    }
+    strip.cursor = Some((from + laid.cursor.0, 2 + laid.cursor.1));
+}

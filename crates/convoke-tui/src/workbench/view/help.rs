@@ -1,0 +1,71 @@
+//! All keys.
+
+use ratatui::layout::Rect;
+
+use crate::hints::{self, Hint};
+use crate::picture::Picture;
+use crate::workbench::model::Model;
+
+/// Keys and what they do; a line without a key is a heading.
+const KEYS: [Hint; 55] = [
+    ("", "Anywhere but in a text"),
+    ("1 2 3", "sessions, inbox, teams; alt-1 … alt-3 also in a text"),
+    ("tab", "on to the next part of the screen"),
+    ("?", "this page; F1 also in a text"),
+    ("q", "leave; asks again when something is unsent"),
+    ("ctrl-c", "leave, also out of a text"),
+    ("", ""),
+    ("", "The list of sessions"),
+    ("↑ ↓  k j", "move; g and G to the ends"),
+    ("enter →", "open the session"),
+    ("space ←", "show or hide the sessions of a project"),
+    ("/", "search by title"),
+    ("n", "new session: project or folder, then agent"),
+    ("r", "rename"),
+    ("a", "archive; u takes it back"),
+    ("A", "archived sessions; there a brings one back"),
+    ("x", "stop the running turn"),
+    ("R", "resume an ended session"),
+    ("● ◆ ○", "works, waits for you, idle; · ended, ✗ broken"),
+    ("", ""),
+    ("", "Writing to a session"),
+    ("enter", "send; during a turn it waits its turn"),
+    ("alt-enter", "new line; also ctrl-j and shift-enter"),
+    ("esc", "read; what is written is kept, session by session"),
+    ("tab", "answer what the agent asks, or read"),
+    ("PgUp PgDn", "move the conversation"),
+    ("ctrl-x", "stop the running turn"),
+    ("ctrl-z", "take back the last change"),
+    ("ctrl-w u k", "delete a word, to the start, to the end"),
+    ("", ""),
+    ("", "Reading a session"),
+    ("↑ ↓  k j", "from entry to entry"),
+    ("PgUp PgDn", "by pages; ctrl-u and ctrl-d by half"),
+    ("g G", "to the oldest that is loaded, to the newest"),
+    ("enter space", "unfold or fold thoughts and tools"),
+    ("z", "fold or unfold all"),
+    ("i", "write"),
+    ("r a x R", "rename, archive, stop, resume"),
+    ("esc", "back to the list"),
+    ("", ""),
+    ("", "Answering a permission"),
+    ("1 … 9", "choose; y allows once, n denies"),
+    ("↑ ↓ enter", "choose at the cursor"),
+    ("r", "reject"),
+    ("esc", "later"),
+    ("", ""),
+    ("", "Answering questions"),
+    ("↑ ↓ space", "choose; enter chooses and goes on"),
+    ("o", "in your own words"),
+    ("tab →  ←", "next and previous question, then the review"),
+    ("s", "to the review; there, send"),
+    ("r", "reject, with a reason if you like"),
+    ("", ""),
+    ("", "Inbox and teams"),
+    ("enter o", "answer; o opens the session that asks"),
+];
+
+/// The page of keys, from a line on.
+pub(super) fn page(model: &Model, picture: &mut Picture, area: Rect, scroll: usize) {
+    hints::page(&KEYS, picture, area, scroll, model.palette);
+}

@@ -1,0 +1,137 @@
+//! The list of sessions. Only the rows that are seen are made.
+
+use convoke_api::bodies::{Activity, Repo};
+use convoke_api::frames::SessionItem;
+use convoke_core::session::Status;
+use convoke_core::time::relative;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::split_line;
+use crate::palette::Palette;
+use crate::picture::{Picture, Strip, Target};
+use crate::text::{clean, wrap};
+use crate::words;
+use crate::workbench::list::{Row, Shelf};
+use crate::workbench::model::{Focus, Link, Model};
+
+pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
+    let area = Rect { width: area.width.saturating_sub(2), ..area };
+    let head = Rect { height: 1, ..area };
+    let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+    heading(model, picture, head);
+    let rows = model.list.rows();
+    if rows.is_empty() {
+        return empty(model, picture, body);
+    }
+    let at = model.list.position(&rows);
+    let height = usize::from(body.height);
+    let first = at.saturating_sub(height / 2).min(rows.len().saturating_sub(height));
+    for (place, (index, row)) in body.rows().zip(rows.iter().enumerate().skip(first)) {
+        let is_here = index == at && matches!(model.focus, Focus::List | Focus::Search);
+        let line = match row {
+            Row::Project(id) => {
+                model.list.project(*id).map(|it| project(model, it, is_here, place.width))
+            }
+            Row::Session(id) => {
+                model.list.session(*id).map(|it| session(model, it, is_here, place.width))
+            }
+        };
+        if let Some(line) = line {
+            picture.zone(place, Target::Entry(index));
+            picture.line(place, line);
+        }
+    }
+    picture.hidden = (first, rows.len().saturating_sub(first + height));
+}
+
+fn heading(model: &Model, picture: &mut Picture, area: Rect) {
+    let palette = model.palette;
+    let search = &model.list.search;
+    if model.focus != Focus::Search && search.is_blank() {
+        let text = match model.list.shelf {
+            Shelf::Current => return,
+            Shelf::Archived => " Archived sessions, A goes back",
+        };
+        picture.line(area, Line::styled(text, palette.news()));
+        return;
+    }
+    let text = search.text().replace(['\n', '\t'], " ");
+    let shown = wrap::shorten_start(&text, usize::from(area.width).saturating_sub(4));
+    let end = u16::try_from(wrap::width(&shown)).unwrap_or_default();
+    let line = vec![Span::styled(" / ", palette.here()), Span::raw(shown)];
+    picture.line(area, Line::from(line));
+    if model.focus == Focus::Search {
+        picture.set_cursor(Position { x: area.x + 3 + end, y: area.y });
+    }
+}
+
+fn empty(model: &Model, picture: &mut Picture, area: Rect) {
+    let text = match (&model.link, model.list.shelf) {
+        (Link::Opening, _) => "Asking the daemon…",
+        (Link::Up | Link::Down(_), _) if !model.list.search.is_blank() => "No title contains this.",
+        (Link::Up | Link::Down(_), Shelf::Archived) => "Nothing is archived.",
+        (Link::Up | Link::Down(_), Shelf::Current) => {
+            "No projects yet. Press n to begin a session in a folder."
+        }
+    };
+    let mut strip = Strip::default();
+    strip.gap();
+    let width = usize::from(area.width).saturating_sub(2);
+    for row in wrap::spans(&[Span::styled(text, model.palette.faint())], width) {
+        strip.push([vec![Span::raw(" ")], row].concat());
+    }
+    picture.strip(area, strip);
+}
+
+fn project(model: &Model, project: &Repo, is_here: bool, width: u16) -> Line<'static> {
+    let palette = model.palette;
+    let marker = if model.list.is_collapsed(project.id) { " ▸ " } else { " ▾ " };
+    let style = if is_here { palette.open() } else { palette.strong() };
+    let name = clean::line(&project.name);
+    let path = words::folder(model.user_folder.as_deref(), &project.path);
+    let count = model.list.count(project.id).to_string();
+    let room = usize::from(width).saturating_sub(wrap::width(&name) + count.len() + 7);
+    let path = if room >= 8 { words::tail(&path, room) } else { String::new() };
+    let left = vec![
+        Span::styled(marker, palette.faint()),
+        Span::styled(name, style),
+        Span::styled(format!("  {path}"), palette.faint()),
+    ];
+    split_line(left, vec![Span::styled(count, palette.faint())], usize::from(width))
+}
+
+fn session(model: &Model, session: &SessionItem, is_here: bool, width: u16) -> Line<'static> {
+    let palette = model.palette;
+    let is_open = model.chat.as_ref().is_some_and(|chat| chat.id == session.uid);
+    let (mark, mark_style) = mark(session, palette);
+    let style = match (is_here, is_open) {
+        (true, _) => palette.open(),
+        (false, true) => palette.here(),
+        (false, false) => Style::new(),
+    };
+    let draft = model.drafts.get(&session.uid).is_some_and(|draft| !draft.is_blank());
+    let left = vec![
+        Span::styled(if is_here { " ▸ " } else { "   " }, palette.here()),
+        Span::styled(mark, mark_style),
+        Span::raw(" "),
+        Span::styled(model.badge(&session.cli_type), palette.faint()),
+        Span::raw(" "),
+        Span::styled(clean::line(&session.title), style),
+        Span::styled(if draft { " ✎" } else { "" }, palette.news()),
+    ];
+    let age = relative(session.last_active_at, model.now);
+    split_line(left, vec![Span::styled(age, palette.faint())], usize::from(width))
+}
+
+/// What a session does, in one letter.
+pub(super) fn mark(session: &SessionItem, palette: Palette) -> (&'static str, Style) {
+    match (session.status, session.activity) {
+        (Status::Error, _) => ("✗", palette.bad()),
+        (Status::Completed | Status::Cancelled, _) => ("·", palette.faint()),
+        (Status::Active, Activity::Running) => ("●", palette.good()),
+        (Status::Active, Activity::Waiting) => ("◆", palette.news()),
+        (Status::Active, Activity::Idle) => ("○", palette.faint()),
+    }
+}

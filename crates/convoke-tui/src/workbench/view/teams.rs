@@ -1,0 +1,86 @@
+//! How teams talk: who asks whom, how it stands, how much was said, and when last.
+
+use convoke_api::bodies::{TeamSession, TeamStats};
+use convoke_core::team::PairStatus;
+use convoke_core::time::relative;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::split_line;
+use crate::picture::{Picture, Strip, Target};
+use crate::text::clean;
+use crate::workbench::model::{Link, Model};
+
+pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
+    let palette = model.palette;
+    let head = Rect { height: 1, ..area };
+    let Some(stats) = &model.teams.stats else {
+        let text = match model.link {
+            Link::Down(_) => " The daemon is not there.",
+            Link::Opening | Link::Up => " Asking the daemon…",
+        };
+        picture.line(head, Line::styled(text, palette.faint()));
+        return;
+    };
+    picture.line(head, Line::styled(summary(stats), palette.faint()));
+    let body = Rect { y: area.y + 2, height: area.height.saturating_sub(2), ..area };
+    let mut strip = Strip::default();
+    if model.teams.sessions.is_empty() {
+        strip.push(Line::styled(" No team has asked another yet.", palette.faint()));
+        strip.gap();
+        strip.push(Line::styled(
+            " teams.json in the home names them; see `convoke team --help`.",
+            palette.faint(),
+        ));
+    }
+    for (index, session) in model.teams.sessions.iter().enumerate() {
+        let is_here = index == model.teams.cursor;
+        if is_here {
+            strip.focus = index..index + 1;
+        }
+        let width = usize::from(area.width).saturating_sub(1);
+        strip.push_target(pair(model, session, is_here, width), Target::Entry(index));
+    }
+    picture.strip(body, strip);
+}
+
+fn summary(stats: &TeamStats) -> String {
+    let TeamStats { total, active, compact_pending, archived, total_messages } = stats;
+    let mut parts = vec![format!("{total} conversations"), format!("{active} in working order")];
+    if *compact_pending > 0 {
+        parts.push(format!("{compact_pending} to be compacted"));
+    }
+    if *archived > 0 {
+        parts.push(format!("{archived} archived"));
+    }
+    parts.push(format!("{total_messages} messages"));
+    format!(" {}", parts.join(" · "))
+}
+
+fn pair(model: &Model, session: &TeamSession, is_here: bool, width: usize) -> Line<'static> {
+    let palette = model.palette;
+    let (mark, mark_style) = match session.status {
+        PairStatus::Active => ("●", palette.good()),
+        PairStatus::Idle => ("○", palette.faint()),
+        PairStatus::CompactPending | PairStatus::Compacting | PairStatus::Migrating => {
+            ("◐", palette.news())
+        }
+        PairStatus::Archived => ("·", palette.faint()),
+        PairStatus::Error => ("✗", palette.bad()),
+    };
+    let from = session.from_team.as_ref().map_or("outside", |team| team.as_str());
+    let style = if is_here { palette.open() } else { Style::new() };
+    let thread = session.thread.as_deref().map(|thread| format!("  #{}", clean::line(thread)));
+    let left = vec![
+        Span::styled(if is_here { " ▸ " } else { "   " }, palette.here()),
+        Span::styled(mark, mark_style),
+        Span::raw(" "),
+        Span::styled(format!("{from} → {}", session.to_team.as_str()), style),
+        Span::styled(thread.unwrap_or_default(), palette.code()),
+        Span::styled(format!("  {}", session.status.as_str()), palette.faint()),
+    ];
+    let age = relative(session.last_used_at, model.now);
+    let right = format!("{} messages  {age:>4}", session.message_count);
+    split_line(left, vec![Span::styled(right, palette.faint())], width)
+}

@@ -1,0 +1,59 @@
+//! `convoke tui`: sessions, chat, inbox and teams in the terminal.
+
+use std::io::{self, IsTerminal as _};
+
+use anyhow::Context;
+use convoke_tui::WorkbenchOptions;
+
+use super::World;
+use super::answer::{arrival, colour};
+use crate::args::GlobalArgs;
+use crate::daemon::{self, DaemonArgs};
+use crate::logs::Loudness;
+use crate::output::Output;
+use crate::{clock, signals};
+
+/// Work with sessions in the terminal: list, chat, inbox and teams
+///
+/// Shows the sessions of all projects as they go on, what they ask of you, and how teams talk.
+/// Press ? for the keys.
+/// When the daemon is restarted, the screen waits for it and goes on where it was.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke tui")]
+pub(crate) struct TuiArgs {
+    #[command(flatten)]
+    daemon: DaemonArgs,
+}
+
+pub(crate) fn run(
+    args: &TuiArgs,
+    global: &GlobalArgs,
+    world: &World,
+    output: &Output,
+) -> anyhow::Result<()> {
+    // Before a daemon is started for nobody.
+    if !io::stdout().is_terminal() {
+        return Err(convoke_tui::Error::NoTerminal.into());
+    }
+    let folder = std::env::current_dir().context("cannot tell what the current folder is")?;
+    // A word on stderr would stand in the middle of the picture.
+    let home = world.open_home_at(global, Loudness::Off, output)?;
+    signals::block_on(async {
+        let client = daemon::reach(&home, world, args.daemon.autostart()).await?;
+        let options = WorkbenchOptions {
+            clock: clock::now,
+            colour: colour(output),
+            arrival: arrival(&world.environment),
+            user_folder: world.environment.user_folder().map(ToOwned::to_owned),
+            folder,
+            reach: Box::new(move || {
+                let home = home.clone();
+                Box::pin(async move {
+                    daemon::comes_back(&home).await.map_err(|error| format!("{error:#}"))
+                })
+            }),
+        };
+        Ok(convoke_tui::workbench(client, options).await?)
+    })
+}

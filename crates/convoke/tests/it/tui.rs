@@ -1,0 +1,90 @@
+//! `convoke tui` on a real terminal, with a real daemon and the demo agent.
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::convoke::Convoke;
+use crate::daemon_scene::Scene;
+
+const ESC: &str = "\u{1b}";
+/// Alt and a letter, as terminals send it.
+const INBOX: &str = "\u{1b}2";
+const SESSIONS: &str = "\u{1b}1";
+
+#[test]
+fn a_person_works_in_the_terminal_from_the_first_session_to_the_last_key() {
+    let scene = Scene::new();
+    scene.run("project add web");
+    let mut terminal = scene.machine.on_terminal("tui");
+    terminal.sees("▾ web");
+
+    terminal.types("n");
+    terminal.sees("in which project?");
+    terminal.types("\r");
+    terminal.sees("▸ DM Demo");
+    terminal.types("\r");
+    terminal.sees("Say something to demo");
+
+    terminal.types("/write notes.txt hello\r");
+    terminal.sees("tab answers");
+    terminal.types("\t");
+    terminal.sees("▸ 1  Allow");
+    terminal.types("y");
+    terminal.sees("I wrote notes.txt.");
+    let written = std::fs::read_to_string(scene.web().join("notes.txt")).unwrap();
+    assert_eq!(written.trim(), "hello");
+
+    terminal.types("/ask\r");
+    terminal.sees("Inbox (1)");
+    terminal.types(INBOX);
+    terminal.sees("enter answer");
+    terminal.types("\r");
+    terminal.sees("What should the demo agent do next?");
+    terminal.types("2");
+    terminal.types("s");
+    terminal.sees("Send these answers");
+    terminal.types("\r");
+    terminal.sees("Nothing waits for you.");
+    terminal.types(SESSIONS);
+    terminal.sees("→ Stop");
+
+    let daemon = Pid::from_raw(i32::try_from(scene.pid()).unwrap()).unwrap();
+    kill_process(daemon, Signal::KILL).unwrap();
+    terminal.sees("no daemon");
+    terminal.types("Are you there?\r");
+    terminal.sees("nothing was done");
+    // Any command that needs the daemon starts it.
+    scene.run("project list");
+    terminal.sees("The daemon is back.");
+    terminal.types("\r");
+    terminal.sees("You said: Are you there?");
+
+    terminal.types(ESC);
+    terminal.sees("i write");
+    terminal.types(ESC);
+    terminal.sees("n new");
+    terminal.types("a");
+    terminal.sees("u takes it back");
+    let sessions = scene.machine.json("session list --archived --json");
+    assert_eq!(sessions["total"], 1);
+    terminal.types("q");
+    let (screen, code) = terminal.ends();
+    assert_eq!(code, 0, "{screen}");
+    assert!(screen.ends_with("\u{1b}[?1049l\u{1b}[?25h"), "the terminal is given back");
+}
+
+#[test]
+fn without_a_terminal_the_way_out_of_the_workbench_is_told() {
+    let scene = Scene::new();
+    insta::assert_snapshot!(scene.run("tui"), @r"
+    exit 2
+    --- stderr
+    error: standard output is not a terminal
+    hint: without a terminal, see `convoke questions answer --help` or `convoke session --help`
+    ");
+}
+
+#[test]
+fn a_daemon_that_must_not_be_started_is_missed() {
+    let machine = Convoke::new();
+    insta::assert_snapshot!(machine.run("tui --no-autostart"));
+}
