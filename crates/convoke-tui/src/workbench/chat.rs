@@ -63,6 +63,19 @@ struct Dropped {
     count: usize,
 }
 
+/// Whether there are entries before some others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Older {
+    More,
+    Nothing,
+}
+
+impl From<bool> for Older {
+    fn from(more: bool) -> Self {
+        if more { Self::More } else { Self::Nothing }
+    }
+}
+
 /// Where an entry belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kept {
@@ -114,11 +127,11 @@ impl Chat {
     }
 
     /// Takes the newest entries in place of everything; where the human reads stays where it is, if it is in them.
-    pub(crate) fn replace(&mut self, entries: Vec<Entry>, seq: Seq, has_older: bool) {
+    pub(crate) fn replace(&mut self, entries: Vec<Entry>, seq: Seq, older: Older) {
         let top = self.top_entry();
         let at_cursor = self.cursor.and_then(|at| self.entry(at)).map(|it| it.entry_id.clone());
         let before = std::mem::take(&mut self.blocks);
-        (self.seq, self.has_older) = (seq, has_older);
+        (self.seq, self.has_older) = (seq, older == Older::More);
         (self.missed, self.is_paging) = (0, false);
         self.newer.clear();
         self.phase = Phase::Open;
@@ -167,25 +180,25 @@ impl Chat {
     }
 
     /// Takes a page that was asked for, of what is older than the window or of what was let go of below it.
-    pub(crate) fn take_page(&mut self, entries: Vec<Entry>, has_older: bool) {
+    pub(crate) fn take_page(&mut self, entries: Vec<Entry>, older: Older) {
         self.is_paging = false;
         let (Some(page), Some(first)) = (entries.last(), self.blocks.first()) else {
             self.has_older &= !entries.is_empty();
             return;
         };
         if page.seq < first.entry.seq {
-            self.prepend(entries, has_older);
+            self.prepend(entries, older);
         } else {
             self.extend(entries);
         }
     }
 
-    fn prepend(&mut self, entries: Vec<Entry>, has_older: bool) {
-        self.has_older = has_older;
+    fn prepend(&mut self, entries: Vec<Entry>, older: Older) {
+        self.has_older = older == Older::More;
         let unknown = entries.into_iter().filter(|entry| self.position(&entry.entry_id).is_none());
-        let older: Vec<Block> = unknown.map(|entry| Block::new(entry, Fold::Folded)).collect();
-        let count = older.len();
-        self.blocks.splice(..0, older);
+        let blocks: Vec<Block> = unknown.map(|entry| Block::new(entry, Fold::Folded)).collect();
+        let count = blocks.len();
+        self.blocks.splice(..0, blocks);
         self.cursor = self.cursor.map(|at| at + count);
         self.anchor.shift(count);
         self.forget_newest();

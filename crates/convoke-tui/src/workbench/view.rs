@@ -129,6 +129,29 @@ fn too_small(model: &Model, picture: &mut Picture) {
     picture.strip(Rect::new(0, 0, size.width, size.height), strip);
 }
 
+/// Whether the human is at a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    Here,
+    Elsewhere,
+}
+
+impl From<bool> for At {
+    fn from(is_here: bool) -> Self {
+        if is_here { Self::Here } else { Self::Elsewhere }
+    }
+}
+
+impl At {
+    /// What stands before the row.
+    const fn marker(self) -> &'static str {
+        match self {
+            Self::Here => " ▸ ",
+            Self::Elsewhere => "   ",
+        }
+    }
+}
+
 /// A line with something at its left and something at its right end, of which the left is cut if it must be.
 fn split_line(left: Vec<Span<'static>>, right: Vec<Span<'static>>, width: usize) -> Line<'static> {
     let cells = |spans: &[Span<'static>]| spans.iter().map(|it| wrap::width(&it.content)).sum();

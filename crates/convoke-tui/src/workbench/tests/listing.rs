@@ -4,6 +4,7 @@ use convoke_api::bodies::Activity;
 use convoke_api::frames::{ClientFrame, ServerFrame};
 
 use super::stage::{Stage, session, session_id};
+use crate::workbench::chat::Older;
 
 #[test]
 fn sessions_stand_below_their_projects_last_active_first() {
@@ -20,7 +21,7 @@ fn a_small_terminal_shows_the_list_or_the_session() {
     let mut stage = Stage::with_sessions(40, 12);
     insta::assert_snapshot!(stage.screen());
     stage.keys("enter");
-    stage.open(vec![], false);
+    stage.open(vec![], Older::Nothing);
     insta::assert_snapshot!(stage.screen());
     stage.resize(39, 9);
     insta::assert_snapshot!(stage.screen());

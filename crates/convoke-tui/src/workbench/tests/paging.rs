@@ -5,7 +5,7 @@ use convoke_api::frames::{ClientFrame, ServerFrame};
 use convoke_core::message::Seq;
 
 use super::stage::{Stage, session_id, words};
-use crate::workbench::chat::WINDOW;
+use crate::workbench::chat::{Older, WINDOW};
 
 /// The newest place of the session.
 const LAST: u64 = 5000;
@@ -18,7 +18,7 @@ fn entries(from: u64, to: u64) -> Vec<Entry> {
 fn long() -> Stage {
     let mut stage = Stage::with_sessions(80, 24);
     stage.keys("enter");
-    stage.open(entries(LAST - 100, LAST), true);
+    stage.open(entries(LAST - 100, LAST), Older::More);
     stage.said();
     stage
 }
@@ -35,7 +35,7 @@ fn serve(stage: &mut Stage) {
                 more: from > 1,
             });
         } else if let ClientFrame::SessionOpen { limit, .. } = frame {
-            stage.open(entries(LAST - u64::from(limit.unwrap()), LAST), true);
+            stage.open(entries(LAST - u64::from(limit.unwrap()), LAST), Older::More);
         } else {
             panic!("{frame:?}");
         }

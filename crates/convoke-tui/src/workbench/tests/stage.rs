@@ -16,6 +16,7 @@ use ratatui::layout::{Position, Size};
 
 use crate::Colour;
 use crate::stage::{key, screen};
+use crate::workbench::chat::Older;
 use crate::workbench::message::{Effect, Message};
 use crate::workbench::model::Model;
 use crate::workbench::update::update;
@@ -73,20 +74,20 @@ impl Stage {
     pub(super) fn talking(width: u16, height: u16, entries: Vec<Entry>) -> Self {
         let mut stage = Self::with_sessions(width, height);
         stage.keys("enter");
-        stage.open(entries, false);
+        stage.open(entries, Older::Nothing);
         stage.effects.clear();
         stage
     }
 
     /// The first session is opened with these entries.
-    pub(super) fn open(&mut self, entries: Vec<Entry>, more: bool) {
+    pub(super) fn open(&mut self, entries: Vec<Entry>, older: Older) {
         let seq = entries.last().map_or(Seq::START, |entry| entry.seq);
         self.hear(ServerFrame::SessionHistory {
             session_id: "claude-code:1".to_owned(),
             uid: session_id(1),
             seq,
             entries,
-            more,
+            more: older == Older::More,
             session: session(1, 2, "Fix the parser of prices", Activity::Running),
             queue: Vec::new(),
         });

@@ -104,14 +104,14 @@ fn hear(model: &mut Model, frame: ServerFrame) {
         }
         ServerFrame::SessionHistory { uid, seq, entries, more, session, .. } => {
             model.list.put(session);
-            with_chat(model, uid, |chat| chat.replace(entries, seq, more));
+            with_chat(model, uid, |chat| chat.replace(entries, seq, more.into()));
         }
         ServerFrame::SessionOpened { uid, seq, .. } => with_chat(model, uid, |chat| {
             chat.phase = Phase::Open;
             chat.seq = chat.seq.max(seq);
         }),
         ServerFrame::SessionPage { uid, entries, more, .. } => {
-            with_chat(model, uid, |chat| chat.take_page(entries, more));
+            with_chat(model, uid, |chat| chat.take_page(entries, more.into()));
         }
         ServerFrame::SessionUpdate { uid, seq, entry, .. } => {
             with_chat(model, uid, |chat| chat.upsert(entry, seq));

@@ -29,7 +29,8 @@ pub(super) fn take(model: &mut Model, items: Vec<InboxItem>) {
             }
             None => {
                 let is_seen = before_eyes.is_some() && item.uid == before_eyes;
-                arrived.push((clean::line(&item.title), is_seen));
+                let sight = if is_seen { Sight::Seen } else { Sight::Unseen };
+                arrived.push((clean::line(&item.title), sight));
                 model.inbox.push(Request::new(item));
             }
         }
@@ -38,12 +39,19 @@ pub(super) fn take(model: &mut Model, items: Vec<InboxItem>) {
         model.tell("Somebody else answered what you were about to answer.");
     } else if let Some(text) = news(&arrived).filter(|_| !is_first) {
         // What stands before the human need not be told of, but they may look elsewhere.
-        if !arrived.iter().all(|(_, is_seen)| *is_seen) {
+        if arrived.iter().any(|(_, sight)| *sight == Sight::Unseen) {
             model.tell(text.clone());
         }
         model.effects.push(Effect::Announce(text));
     }
     leave_empty_card(model);
+}
+
+/// Whether something stands before the human.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sight {
+    Seen,
+    Unseen,
 }
 
 /// A verdict was taken.
@@ -101,7 +109,7 @@ fn leave_empty_card(model: &mut Model) {
 }
 
 /// A word about what has come.
-fn news(arrived: &[(String, bool)]) -> Option<String> {
+fn news(arrived: &[(String, Sight)]) -> Option<String> {
     match arrived {
         [] => None,
         [(title, _)] => Some(format!("Waits for you: {title}")),

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::At;
 use crate::editor::Editor;
 use crate::picture::{Picture, Strip};
 use crate::text::{clean, wrap};
@@ -67,8 +68,8 @@ fn projects(model: &Model, cursor: usize, width: usize) -> Strip {
             ],
         );
     }
-    let is_here = cursor == model.list.projects.len();
-    row(&mut strip, model, is_here, vec![Span::raw("another folder…")]);
+    let here = At::from(cursor == model.list.projects.len());
+    row(&mut strip, model, here, vec![Span::raw("another folder…")]);
     strip
 }
 
@@ -91,7 +92,7 @@ fn folder(model: &Model, path: &Editor, found: &[String], width: usize) -> Strip
 fn agents(model: &Model, project: &str, cursor: usize, width: usize) -> Strip {
     let mut strip = titled(model, &format!("New session in {project}: with which agent?"));
     for (index, agent) in model.agents_offered().into_iter().enumerate() {
-        row(&mut strip, model, index == cursor, agent_spans(model, agent, width));
+        row(&mut strip, model, At::from(index == cursor), agent_spans(model, agent, width));
     }
     strip
 }
@@ -113,7 +114,8 @@ fn agent_spans(model: &Model, agent: &AgentItem, width: usize) -> Vec<Span<'stat
     spans
 }
 
-fn row(strip: &mut Strip, model: &Model, is_here: bool, spans: Vec<Span<'static>>) {
+fn row(strip: &mut Strip, model: &Model, here: At, spans: Vec<Span<'static>>) {
+    let is_here = here == At::Here;
     if is_here {
         strip.focus = strip.len()..strip.len() + 1;
     }

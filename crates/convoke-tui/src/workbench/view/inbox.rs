@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::{card, split_line};
+use super::{At, card, split_line};
 use crate::picture::{Picture, Strip, Target};
 use crate::text::clean;
 use crate::words;
@@ -29,7 +29,7 @@ pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
     let first = at.saturating_sub(seen);
     for (index, request) in model.inbox.iter().enumerate().skip(first).take(seen * 2) {
         let from = strip.len();
-        for line in lines(model, request, index == at, usize::from(area.width)) {
+        for line in lines(model, request, At::from(index == at), usize::from(area.width)) {
             strip.push_target(line, Target::Entry(index));
         }
         if index == at {
@@ -39,20 +39,20 @@ pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
     picture.strip(area, strip);
 }
 
-fn lines(model: &Model, request: &Request, is_here: bool, width: usize) -> [Line<'static>; ROWS] {
+fn lines(model: &Model, request: &Request, here: At, width: usize) -> [Line<'static>; ROWS] {
     let palette = model.palette;
     let item = &request.item;
-    let style = match (is_here, model.focus) {
-        (true, Focus::List) => palette.open(),
-        (true, _) => palette.here(),
-        (false, _) => Style::new(),
+    let style = match (here, model.focus) {
+        (At::Here, Focus::List) => palette.open(),
+        (At::Here, _) => palette.here(),
+        (At::Elsewhere, _) => Style::new(),
     };
     let kind = match item.kind {
         InboxKind::Permission => "◆",
         InboxKind::Questions => "?",
     };
     let first = vec![
-        Span::styled(if is_here { " ▸ " } else { "   " }, palette.here()),
+        Span::styled(here.marker(), palette.here()),
         Span::styled(format!("{kind} "), palette.news()),
         Span::styled(clean::line(&item.title), style),
     ];

@@ -8,7 +8,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::split_line;
+use super::{At, split_line};
 use crate::palette::Palette;
 use crate::picture::{Picture, Strip, Target};
 use crate::text::{clean, wrap};
@@ -29,13 +29,13 @@ pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
     let height = usize::from(body.height);
     let first = at.saturating_sub(height / 2).min(rows.len().saturating_sub(height));
     for (place, (index, row)) in body.rows().zip(rows.iter().enumerate().skip(first)) {
-        let is_here = index == at && matches!(model.focus, Focus::List | Focus::Search);
+        let here = At::from(index == at && matches!(model.focus, Focus::List | Focus::Search));
         let line = match row {
             Row::Project(id) => {
-                model.list.project(*id).map(|it| project(model, it, is_here, place.width))
+                model.list.project(*id).map(|it| project(model, it, here, place.width))
             }
             Row::Session(id) => {
-                model.list.session(*id).map(|it| session(model, it, is_here, place.width))
+                model.list.session(*id).map(|it| session(model, it, here, place.width))
             }
         };
         if let Some(line) = line {
@@ -85,10 +85,10 @@ fn empty(model: &Model, picture: &mut Picture, area: Rect) {
     picture.strip(area, strip);
 }
 
-fn project(model: &Model, project: &Repo, is_here: bool, width: u16) -> Line<'static> {
+fn project(model: &Model, project: &Repo, here: At, width: u16) -> Line<'static> {
     let palette = model.palette;
     let marker = if model.list.is_collapsed(project.id) { " ▸ " } else { " ▾ " };
-    let style = if is_here { palette.open() } else { palette.strong() };
+    let style = if here == At::Here { palette.open() } else { palette.strong() };
     let name = clean::line(&project.name);
     let path = words::folder(model.user_folder.as_deref(), &project.path);
     let count = model.list.count(project.id).to_string();
@@ -102,18 +102,18 @@ fn project(model: &Model, project: &Repo, is_here: bool, width: u16) -> Line<'st
     split_line(left, vec![Span::styled(count, palette.faint())], usize::from(width))
 }
 
-fn session(model: &Model, session: &SessionItem, is_here: bool, width: u16) -> Line<'static> {
+fn session(model: &Model, session: &SessionItem, here: At, width: u16) -> Line<'static> {
     let palette = model.palette;
     let is_open = model.chat.as_ref().is_some_and(|chat| chat.id == session.uid);
     let (mark, mark_style) = mark(session, palette);
-    let style = match (is_here, is_open) {
-        (true, _) => palette.open(),
-        (false, true) => palette.here(),
-        (false, false) => Style::new(),
+    let style = match (here, is_open) {
+        (At::Here, _) => palette.open(),
+        (At::Elsewhere, true) => palette.here(),
+        (At::Elsewhere, false) => Style::new(),
     };
     let draft = model.drafts.get(&session.uid).is_some_and(|draft| !draft.is_blank());
     let left = vec![
-        Span::styled(if is_here { " ▸ " } else { "   " }, palette.here()),
+        Span::styled(here.marker(), palette.here()),
         Span::styled(mark, mark_style),
         Span::raw(" "),
         Span::styled(model.badge(&session.cli_type), palette.faint()),

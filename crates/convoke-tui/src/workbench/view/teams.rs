@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::split_line;
+use super::{At, split_line};
 use crate::picture::{Picture, Strip, Target};
 use crate::text::clean;
 use crate::workbench::model::{Link, Model};
@@ -40,7 +40,7 @@ pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
             strip.focus = index..index + 1;
         }
         let width = usize::from(area.width).saturating_sub(1);
-        strip.push_target(pair(model, session, is_here, width), Target::Entry(index));
+        strip.push_target(pair(model, session, At::from(is_here), width), Target::Entry(index));
     }
     picture.strip(body, strip);
 }
@@ -58,7 +58,7 @@ fn summary(stats: &TeamStats) -> String {
     format!(" {}", parts.join(" · "))
 }
 
-fn pair(model: &Model, session: &TeamSession, is_here: bool, width: usize) -> Line<'static> {
+fn pair(model: &Model, session: &TeamSession, here: At, width: usize) -> Line<'static> {
     let palette = model.palette;
     let (mark, mark_style) = match session.status {
         PairStatus::Active => ("●", palette.good()),
@@ -70,10 +70,10 @@ fn pair(model: &Model, session: &TeamSession, is_here: bool, width: usize) -> Li
         PairStatus::Error => ("✗", palette.bad()),
     };
     let from = session.from_team.as_ref().map_or("outside", |team| team.as_str());
-    let style = if is_here { palette.open() } else { Style::new() };
+    let style = if here == At::Here { palette.open() } else { Style::new() };
     let thread = session.thread.as_deref().map(|thread| format!("  #{}", clean::line(thread)));
     let left = vec![
-        Span::styled(if is_here { " ▸ " } else { "   " }, palette.here()),
+        Span::styled(here.marker(), palette.here()),
         Span::styled(mark, mark_style),
         Span::raw(" "),
         Span::styled(format!("{from} → {}", session.to_team.as_str()), style),
