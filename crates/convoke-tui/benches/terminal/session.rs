@@ -26,13 +26,13 @@ impl Session {
     pub(crate) fn open(count: usize) -> Result<Self> {
         let screen = Rehearsal::start(SIZE.0, SIZE.1, Timestamp::from_millis(NOW))?;
         let mut session = Self { screen, count: u64::try_from(count)? };
-        let project = Repo {
+        let repo = Repo {
             id: project(),
             name: "shop".to_owned(),
             path: "/srv/shop".to_owned(),
             added_at: Timestamp::from_millis(NOW),
         };
-        session.screen.hear(ServerFrame::ProjectList { projects: vec![project] })?;
+        session.screen.hear(ServerFrame::ProjectList { projects: vec![repo] })?;
         let sessions = vec![item(session.count)?];
         session.screen.hear(ServerFrame::SessionList { project_id: project(), sessions })?;
         let said = session.screen.press(Key::Enter)?;

@@ -61,7 +61,7 @@ fn projects(model: &Model, cursor: usize, width: usize) -> Strip {
         row(
             &mut strip,
             model,
-            index == cursor,
+            At::from(index == cursor),
             vec![
                 Span::styled(name, palette.strong()),
                 Span::styled(format!("  {path}"), palette.faint()),
