@@ -60,6 +60,6 @@ impl<F: FnMut(Report) -> Vec<Order>> Session<F> {
             let orders = (self.follow)(report);
             self.give(orders);
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
