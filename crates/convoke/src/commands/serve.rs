@@ -144,6 +144,7 @@ async fn serve(
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let serving = server.serve(listener);
+    let before = teams::Content::of(&config.teams_file);
     if let Err(error) = open_teams(&serving, config, &mut ended).await {
         serving.stop().await;
         return error.map_or(Ok(()), Err);
@@ -155,7 +156,7 @@ async fn serve(
             return Err(error);
         }
     };
-    let _watching = teams::Watching::start(serving.reloader(), &config.teams_file);
+    let _watching = teams::Watching::start(serving.reloader(), &config.teams_file, before);
     tracing::info!("serving at {} as process {}", daemon.url, daemon.pid);
     if !args.detached {
         output.show(&daemon, |daemon, _| {

@@ -77,6 +77,16 @@ pub(super) fn in_one_line(error: &dyn std::error::Error) -> String {
     text
 }
 
+/// What the file held at some moment, if it could be read.
+#[derive(PartialEq, Eq)]
+pub(super) struct Content(Option<Vec<u8>>);
+
+impl Content {
+    pub(super) fn of(path: &Path) -> Self {
+        Self(fs::read(path).ok())
+    }
+}
+
 /// Whoever looks after the file, as long as this is kept.
 pub(super) struct Watching(Option<AbortHandle>);
 
@@ -89,8 +99,8 @@ impl Drop for Watching {
 }
 
 impl Watching {
-    /// Takes the teams up again whenever their file has changed. What is wrong is told in the log.
-    pub(super) fn start(reloader: Reloader, path: &Path) -> Self {
+    /// Takes the teams up again whenever their file is no longer what it was before. What is wrong is told in the log.
+    pub(super) fn start(reloader: Reloader, path: &Path, before: Content) -> Self {
         let mut watcher = Watcher::new();
         // A link may lead to a file in another folder.
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -106,18 +116,19 @@ impl Watching {
         if watched.count() == 0 {
             return Self(None);
         }
-        let task = tokio::spawn(follow(watcher, reloader, path.to_owned()));
+        let task = tokio::spawn(follow(watcher, reloader, path.to_owned(), before));
         Self(Some(task.abort_handle()))
     }
 }
 
-async fn follow(watcher: Watcher, reloader: Reloader, path: PathBuf) {
-    let mut seen = fs::read(&path).ok();
+async fn follow(watcher: Watcher, reloader: Reloader, path: PathBuf, before: Content) {
+    let mut seen = before;
     loop {
-        watcher.changed().await;
-        tokio::time::sleep(SETTLE).await;
-        let now = fs::read(&path).ok();
+        // The first look is for what changed before anybody watched.
+        let now = Content::of(&path);
         if now == seen {
+            watcher.changed().await;
+            tokio::time::sleep(SETTLE).await;
             continue;
         }
         seen = now;
