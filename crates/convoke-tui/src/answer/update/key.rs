@@ -32,10 +32,8 @@ fn dispatch(model: &mut Model, key: KeyEvent) -> Option<Effect> {
     }
     let (room, now) = (view::room(model), model.now);
     let Some(set) = model.open_set_mut() else { return anywhere(model, key) };
-    match keys::press(set, key, room, now) {
-        Step::Left => anywhere(model, key),
-        step => follow(model, step),
-    }
+    let step = keys::press(set, key, room, now);
+    if step == Step::Left { anywhere(model, key) } else { follow(model, step) }
 }
 
 /// Does what follows from what happened to the open set.

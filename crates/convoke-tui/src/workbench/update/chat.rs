@@ -3,8 +3,10 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::{Taken, list, session};
+use crate::picture::Way;
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
+use crate::workbench::chat::{PAGE, Wanted};
 use crate::workbench::layout;
 use crate::workbench::model::{Focus, Model};
 use convoke_api::entry::EntryBody;
@@ -66,35 +68,27 @@ pub(super) fn press_input(model: &mut Model, key: KeyEvent) -> Taken {
                 Meaning::Written => {}
                 Meaning::Accept => session::send(model),
                 Meaning::Leave => read(model),
-                Meaning::PageUp => scroll(model, Turn::Up),
-                Meaning::PageDown => scroll(model, Turn::Down),
+                Meaning::PageUp => scroll(model, Way::Up),
+                Meaning::PageDown => scroll(model, Way::Down),
             }
         }
     }
     Taken::Yes
 }
 
-enum Turn {
-    Up,
-    Down,
-}
-
-fn scroll(model: &mut Model, turn: Turn) {
+fn scroll(model: &mut Model, way: Way) {
     let Some(chat) = &mut model.chat else { return };
     let rows = chat.page_rows();
-    match turn {
-        Turn::Up => chat.scroll_up(rows),
-        Turn::Down => chat.scroll_down(rows),
+    match way {
+        Way::Up => chat.scroll_up(rows),
+        Way::Down => chat.scroll_down(rows),
     }
 }
 
 /// Goes to the newest entry, which may have to be asked for.
 fn go_to_end(model: &mut Model) {
-    if let Some(chat) = &mut model.chat {
-        if !chat.is_at_end() {
-            let limit = crate::workbench::chat::PAGE;
-            session::fetch(model, crate::workbench::chat::Wanted::Newest { limit });
-        }
+    if model.chat.as_ref().is_some_and(|chat| !chat.is_at_end()) {
+        session::fetch(model, Wanted::Newest { limit: PAGE });
     }
     if let Some(chat) = &mut model.chat {
         chat.go_to_end();

@@ -77,7 +77,6 @@ impl News {
     }
 }
 
-#[expect(clippy::too_many_lines, reason = "one arm per frame; each arm is a call or two")]
 fn hear(model: &mut Model, frame: ServerFrame) {
     match frame {
         ServerFrame::ProjectList { projects } => {
