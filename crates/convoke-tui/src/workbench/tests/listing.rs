@@ -65,7 +65,7 @@ fn a_session_is_archived_and_taken_back() {
         "archived at once: it can be taken back"
     );
     stage.keys("a");
-    let (session_id, uid) = (id.clone(), session_id(1));
+    let (session_id, uid) = (id, session_id(1));
     stage.answer(ServerFrame::SessionArchived { session_id, uid });
     insta::assert_snapshot!(stage.screen());
     stage.said();
