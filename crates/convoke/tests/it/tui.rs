@@ -2,7 +2,6 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::convoke::Convoke;
 use crate::daemon_scene::Scene;
 
 const ESC: &str = "\u{1b}";
@@ -81,10 +80,4 @@ fn without_a_terminal_the_way_out_of_the_workbench_is_told() {
     error: standard output is not a terminal
     hint: without a terminal, see `convoke questions answer --help` or `convoke session --help`
     ");
-}
-
-#[test]
-fn a_daemon_that_must_not_be_started_is_missed() {
-    let machine = Convoke::new();
-    insta::assert_snapshot!(machine.run("tui --no-autostart"));
 }
