@@ -16,6 +16,7 @@
 
 mod proc;
 
+use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -32,6 +33,8 @@ const DEATH_GRACE: Duration = Duration::from_secs(2);
 const DEATH_PAUSE: Duration = Duration::from_millis(2);
 /// How the name of a record ends; other files are not touched.
 const ENDING: &str = "json";
+/// How the name of a record ends that is being written, after the numbers of its leader and of its writer.
+const UNFINISHED: &str = "new";
 
 /// What was found under one record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +75,10 @@ pub fn reap(folder: &Path) -> io::Result<Vec<Leftover>> {
     let mut found = Vec::new();
     for entry in entries {
         let path = entry?.path();
+        if is_abandoned(&path) {
+            // Left for the next start when it cannot be removed now; it is in nobody's way.
+            fs::remove_file(&path).ok();
+        }
         if path.extension().is_none_or(|ending| ending != ENDING) {
             continue;
         }
@@ -114,13 +121,19 @@ impl Record {
         };
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         // A record is whole or not there: readers look at nothing with another ending.
-        let unfinished = folder.join(format!("{pid}.new"));
+        let unfinished = folder.join(format!("{pid}-{}.{UNFINISHED}", std::process::id()));
         let path = folder.join(format!("{pid}.{ENDING}"));
         let mut options = fs::OpenOptions::new();
         let mut file =
             options.write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
-        serde_json::to_writer(&mut file, &entry)?;
-        fs::rename(&unfinished, &path)?;
+        let written = serde_json::to_vec(&entry)
+            .map_err(io::Error::from)
+            .and_then(|bytes| file.write_all(&bytes))
+            .and_then(|()| fs::rename(&unfinished, &path));
+        if let Err(error) = written {
+            fs::remove_file(&unfinished).ok();
+            return Err(error);
+        }
         Ok(Self { path })
     }
 }
@@ -159,6 +172,16 @@ impl Identity {
     }
 }
 
+/// Whether a record was never finished, and its writer is dead.
+fn is_abandoned(path: &Path) -> bool {
+    if path.extension().is_none_or(|ending| ending != UNFINISHED) {
+        return false;
+    }
+    let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+    let writer = name.rsplit('-').next().and_then(|pid| pid.parse().ok());
+    !writer.and_then(proc::look_at).is_some_and(|seen| seen.is_alive())
+}
+
 fn read(path: &Path) -> io::Result<Option<Entry>> {
     match fs::read(path) {
         Ok(text) => Ok(Some(serde_json::from_slice(&text)?)),
@@ -172,7 +195,8 @@ fn settle(path: &Path, entry: &Entry) -> io::Result<Leftover> {
     let outcome = if proc::boot().as_ref() != Some(&entry.boot) {
         Outcome::Gone
     } else if entry.starter.lives() {
-        Outcome::Attended
+        // Its starter removes the record with the group, unless the disk would not let it.
+        if members(entry).is_empty() { Outcome::Gone } else { Outcome::Attended }
     } else {
         kill(entry)
     };

@@ -84,8 +84,11 @@ impl Child {
         };
         let said = stderr::drain(errors, group);
         let mut child = Self { leader, group, changes, said, ended: None, record: None };
-        child.record =
-            launch.leftovers.as_deref().and_then(|folder| child.record_in(folder, launch));
+        // One that nobody could find after our death is not begun; it ends with this child.
+        child.record = match &launch.leftovers {
+            Some(folder) => child.record_in(folder, launch).map_err(fail)?,
+            None => None,
+        };
         let pipes = Pipes { lines: lines::Reader::new(stdout), input: lines::Writer::new(stdin) };
         Ok((child, pipes))
     }
@@ -201,13 +204,18 @@ impl Child {
         self.ended.as_ref()
     }
 
-    fn record_in(&self, folder: &Path, launch: &Launch) -> Option<Record> {
+    /// Notes the process for the case that we are killed; `None` where the system does not tell enough of processes.
+    fn record_in(&self, folder: &Path, launch: &Launch) -> io::Result<Option<Record>> {
         match Record::write(folder, self.pid(), &launch.program, &launch.workspace) {
-            Ok(record) => Some(record),
-            Err(error) => {
+            Ok(record) => Ok(Some(record)),
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
                 let pid = self.pid();
                 tracing::warn!(%error, pid, "cannot note an agent for the case that we are killed");
-                None
+                Ok(None)
+            }
+            Err(error) => {
+                let text = format!("cannot note it in {}: {error}", folder.display());
+                Err(io::Error::new(error.kind(), text))
             }
         }
     }

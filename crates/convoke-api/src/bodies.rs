@@ -4,6 +4,7 @@
 
 mod agents;
 mod daemon;
+mod imports;
 mod inbox;
 mod problem;
 mod repos;
@@ -14,6 +15,7 @@ mod teams;
 
 pub use agents::{Agent, Agents};
 pub use daemon::{Daemon, Health, Status};
+pub use imports::{Import, ImportOutcome, ImportTurn, Imported, TurnRole};
 pub use inbox::{Answer, Inbox, InboxItem, InboxKind, Rejection};
 pub use problem::{Candidate, Problem, code};
 pub use repos::{NewRepo, Repo, Repos};

@@ -147,8 +147,8 @@ pub enum Content {
     Notice {
         /// What happened: `turn_ended`, `cancel_asked`, `resumed`, `process_exited`, `compacted`, `completed`,
         /// `cancelled`, `failed`, `reopened`, `renamed`, `archived`, `unarchived`, `commands`, `modes`, `settings`,
-        /// `waiting`, `unconfined`, `rule_made`, `rule_applied`, `continues`, `continued_in`, `advice` or `unknown`; more
-        /// may come.
+        /// `waiting`, `unconfined`, `rule_made`, `rule_applied`, `continues`, `continued_in`, `imported`, `advice` or
+        /// `unknown`; more may come.
         event: String,
         /// The fact in a sentence.
         text: String,

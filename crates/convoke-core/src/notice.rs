@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::id::SessionId;
 use crate::message::Seq;
 use crate::process::Exit;
+use crate::time::Timestamp;
 use crate::turn::Stop;
 
 /// A fact about the session, with a sentence for people.
@@ -119,6 +120,15 @@ pub enum Event {
         /// The one after.
         session: SessionId,
     },
+    /// The next turns come from a transcript, and the session rests with them.
+    Imported {
+        /// What the transcript is called.
+        transcript: String,
+        /// How many of its turns came before these.
+        after: u64,
+        /// These turns, each a message of its own.
+        turns: Vec<ImportedTurn>,
+    },
     /// Something the agent wants people to know.
     Advice {
         /// `info`, `warning` or `error`, in the agent's words.
@@ -145,6 +155,17 @@ pub enum Resumed {
     Summary,
     /// The agent remembers nothing.
     Afresh,
+}
+
+/// What a transcript says of a turn, and its message cannot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportedTurn {
+    /// The place of its message.
+    pub seq: Seq,
+    /// When it was said.
+    pub timestamp: Timestamp,
+    /// How long it is for a model.
+    pub tokens: u64,
 }
 
 /// A command that people may type.
@@ -243,6 +264,10 @@ fn sentence(event: &Event) -> String {
         }
         Event::ContinuedIn { session } => {
             format!("This conversation goes on in session {session}, with a summary of this one.")
+        }
+        Event::Imported { transcript, after, turns } => {
+            let (first, last) = (after + 1, after + turns.len() as u64);
+            format!("Turns {first} to {last} of the transcript {transcript} were imported.")
         }
         Event::Advice { severity } => format!("The agent reports: {severity}."),
         Event::Unknown { kind, .. } => {

@@ -140,6 +140,8 @@ impl Engine {
             tracing::warn!("some agents take long to stop, and are killed");
         }
         self.shared.store.close().await;
+        // A disk that failed for a while may have kept the records of agents that ended meanwhile.
+        reap(self.shared.around.home.join("run/agents")).await;
         clear_temporary_files(&self.shared.around.home.join("run/tmp"));
     }
 
@@ -268,12 +270,12 @@ impl Shared {
     }
 }
 
-/// Ends what an earlier daemon left running; it may take seconds, which is no reason not to start.
+/// Ends what is left running of agents that nobody attends to; it may take seconds, which is no reason not to start.
 async fn reap(folder: PathBuf) {
     match tokio::task::spawn_blocking(move || leftovers::reap(&folder)).await {
         Ok(Ok(found)) => {
             for left in found {
-                tracing::info!("found at the start: {left:?}");
+                tracing::info!("left of an agent: {left:?}");
             }
         }
         Ok(Err(error)) => tracing::warn!("cannot look for agents that were left running: {error}"),

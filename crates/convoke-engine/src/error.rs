@@ -218,6 +218,14 @@ pub enum Error {
     /// Somebody else tried the same at the same time, and failed.
     #[error(transparent)]
     Shared(std::sync::Arc<Self>),
+    /// Turns of a transcript were left out.
+    #[error("the session has {known} turns of this transcript, so turn {after} cannot be followed")]
+    ImportGap {
+        /// How many turns are there.
+        known: u64,
+        /// How many the caller thinks there are.
+        after: u64,
+    },
     /// The daemon is about to end.
     #[error("the daemon is stopping")]
     Stopping,
@@ -281,6 +289,7 @@ impl Error {
             | Self::TooManyHops { .. }
             | Self::Compacting { .. }
             | Self::ArchivedPair { .. }
+            | Self::ImportGap { .. }
             | Self::NotRunning => Kind::Conflict,
             Self::SessionLimit { .. }
             | Self::QueueFull { .. }

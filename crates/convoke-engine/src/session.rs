@@ -5,6 +5,7 @@
 
 mod carry;
 mod effects;
+mod import;
 mod load;
 mod offers;
 pub(crate) mod registry;
@@ -27,6 +28,7 @@ use tokio::time::Instant;
 
 use crate::engine::Shared;
 use crate::error::{Error, Result};
+use crate::sessions::{Import, ImportedInto};
 use crate::view::{Live, SessionView};
 use registry::{Entered, Mailbox, Posted};
 
@@ -54,6 +56,8 @@ pub(crate) enum Request {
     Verdict { request: RequestId, verdict: Verdict, reply: Answer<()> },
     /// Have a process ready, and tell it something that is no prompt.
     Order { order: Option<Order>, reply: Answer<()> },
+    /// Add turns of a transcript.
+    Import { import: Import, reply: Answer<ImportedInto> },
     /// Say when everything before this is done.
     Settle { reply: Answer<()> },
     /// End. Whoever waits is answered by the end of the task.

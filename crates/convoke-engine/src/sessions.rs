@@ -1,6 +1,7 @@
 //! Sessions as callers handle them: found, listed, created, told what to do.
 
 mod create;
+mod import;
 pub(crate) mod spare;
 
 use std::sync::Arc;
@@ -21,6 +22,8 @@ use crate::session::{self, Carried, Request};
 use crate::view::{Live, SessionView};
 use crate::watch::Watcher;
 use create::Return;
+
+pub use import::{Import, ImportOutcome, ImportTurn, ImportedInto, Speaker};
 
 /// Characters below which a prefix of an id says too little.
 const PREFIX_MIN: usize = 4;
@@ -61,6 +64,11 @@ impl Engine {
             path: self.shared.around.home.clone(),
             source: std::io::Error::other(error),
         })?
+    }
+
+    /// Makes the next turns of a transcript part of the session that it becomes.
+    pub async fn import(&self, import: Import) -> Result<ImportedInto> {
+        import::import(&self.shared, import).await
     }
 
     /// The session that an id, a canonical id, or the beginning of an id stands for.

@@ -32,7 +32,7 @@ pub use clean::Cleaned;
 pub use error::{Error, Result};
 pub use format::{AgentSession, Metadata, Record, Role, Status, Turn, UNKNOWN_AGENT, estimate};
 pub use id::Id;
-pub use lines::Turns;
+pub use lines::{Found, Records, Turns};
 pub use list::{Damage, Entry, Listing};
 pub use recall::{BadLine, Recall, Window};
 pub use recover::Recovered;

@@ -16,6 +16,8 @@ use crate::failure::Failure;
 
 /// Bytes of a request's body; more than anybody types, and a bound on what a connection can make us hold.
 const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// The same for what was said elsewhere: the longest turn that a transcript has, as JSON.
+const LONG_BODY_BYTES_MAX: usize = 65 * 1024 * 1024;
 /// How long a body may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -24,6 +26,9 @@ pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json"
 
 /// A body in JSON.
 pub(crate) struct Json<T>(pub(crate) T);
+
+/// A body in JSON that holds what was said elsewhere, and may be as long as that.
+pub(crate) struct LongJson<T>(pub(crate) T);
 
 /// A body in JSON, or none, which means the default.
 pub(crate) struct MaybeJson<T>(pub(crate) T);
@@ -34,7 +39,19 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
     async fn from_request(request: Request, _state: &S) -> Result<Self, Failure> {
         let (parts, body) = request.into_parts();
         check_type(&parts.headers)?;
-        read(&parts.headers, body).await.and_then(|bytes| parse(&bytes)).map(Self)
+        let bytes = read(&parts.headers, body, BODY_BYTES_MAX).await;
+        bytes.and_then(|bytes| parse(&bytes)).map(Self)
+    }
+}
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for LongJson<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, _state: &S) -> Result<Self, Failure> {
+        let (parts, body) = request.into_parts();
+        check_type(&parts.headers)?;
+        let bytes = read(&parts.headers, body, LONG_BODY_BYTES_MAX).await;
+        bytes.and_then(|bytes| parse(&bytes)).map(Self)
     }
 }
 
@@ -43,7 +60,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeJson
 
     async fn from_request(request: Request, _state: &S) -> Result<Self, Failure> {
         let (parts, body) = request.into_parts();
-        let bytes = read(&parts.headers, body).await?;
+        let bytes = read(&parts.headers, body, BODY_BYTES_MAX).await?;
         if bytes.is_empty() {
             return Ok(Self(T::default()));
         }
@@ -67,12 +84,12 @@ fn check_type(headers: &HeaderMap) -> Result<(), Failure> {
         .hint("add the header Content-Type: application/json"))
 }
 
-async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Failure> {
+async fn read(headers: &HeaderMap, body: Body, bytes_max: usize) -> Result<Bytes, Failure> {
     let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-    if announced.is_some_and(|bytes: usize| bytes > BODY_BYTES_MAX) {
-        return Err(too_large());
+    if announced.is_some_and(|bytes: usize| bytes > bytes_max) {
+        return Err(too_large(bytes_max));
     }
-    match tokio::time::timeout(BODY_TIMEOUT, collect(body)).await {
+    match tokio::time::timeout(BODY_TIMEOUT, collect(body, bytes_max)).await {
         Ok(bytes) => bytes,
         Err(_) => {
             let detail = "the body did not arrive in time";
@@ -81,7 +98,7 @@ async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Failure> {
     }
 }
 
-async fn collect(body: Body) -> Result<Bytes, Failure> {
+async fn collect(body: Body, bytes_max: usize) -> Result<Bytes, Failure> {
     let mut pieces = body.into_data_stream();
     let mut whole = Vec::new();
     while let Some(piece) = pieces.next().await {
@@ -89,16 +106,16 @@ async fn collect(body: Body) -> Result<Bytes, Failure> {
             let detail = format!("the body broke off: {error}");
             Failure::new(StatusCode::BAD_REQUEST, code::INVALID, detail)
         })?;
-        if whole.len() + piece.len() > BODY_BYTES_MAX {
-            return Err(too_large());
+        if whole.len() + piece.len() > bytes_max {
+            return Err(too_large(bytes_max));
         }
         whole.extend_from_slice(&piece);
     }
     Ok(whole.into())
 }
 
-fn too_large() -> Failure {
-    let detail = format!("the body is larger than {BODY_BYTES_MAX} bytes");
+fn too_large(bytes_max: usize) -> Failure {
+    let detail = format!("the body is larger than {bytes_max} bytes");
     Failure::new(StatusCode::PAYLOAD_TOO_LARGE, code::TOO_LARGE, detail)
 }
 

@@ -37,10 +37,16 @@ const WORDS: &str = r#"{"pattern": "\\S"}"#;
 const TIMEOUT: &str = r#"{"minimum": -1, "maximum": 9007199254740991}"#;
 
 /// Limits that bodies have and their types do not tell.
-const LIMITS: [(&str, &str, &str); 15] = [
+const LIMITS: [(&str, &str, &str); 21] = [
     ("NewRepo", "path", r#"{"pattern": "^/"}"#),
     ("NewSession", "repoId", r#"{"minLength": 4}"#),
     ("NewSession", "agent", r#"{"pattern": "^[A-Za-z0-9_.-]+$"}"#),
+    ("Import", "repoId", r#"{"minLength": 4}"#),
+    ("Import", "transcript", r#"{"pattern": "\\S", "maxLength": 200}"#),
+    ("Import", "agent", r#"{"pattern": "^[A-Za-z0-9_.-]+$"}"#),
+    ("Import", "after", r#"{"maximum": 9007199254740991}"#),
+    ("Import", "turns", r#"{"minItems": 1, "maxItems": 1000}"#),
+    ("ImportTurn", "tokens", r#"{"maximum": 9007199254740991}"#),
     ("Prompt", "text", WORDS),
     ("SessionPatch", "title", r#"{"pattern": "\\S", "maxLength": 200}"#),
     ("TeamQuestion", "question", WORDS),

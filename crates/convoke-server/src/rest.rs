@@ -2,6 +2,7 @@
 
 mod agents;
 mod events;
+mod imports;
 mod inbox;
 mod messages;
 mod repos;
@@ -43,6 +44,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(session::mode))
         .routes(routes!(session::setting))
         .routes(routes!(messages::list))
+        .routes(routes!(imports::import))
         .routes(routes!(events::follow))
         .routes(routes!(inbox::list))
         .routes(routes!(inbox::answer))

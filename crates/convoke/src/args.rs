@@ -15,6 +15,7 @@ use crate::commands::config::ConfigArgs;
 use crate::commands::db::DbArgs;
 use crate::commands::demo_agent::DemoAgentArgs;
 use crate::commands::doctor::DoctorArgs;
+use crate::commands::import::ImportArgs;
 use crate::commands::inbox::InboxArgs;
 use crate::commands::man_pages::ManPagesArgs;
 use crate::commands::mcp::McpArgs;
@@ -89,6 +90,7 @@ pub(crate) enum Command {
     Questions(QuestionsArgs),
     Mcp(McpArgs),
     Spawn(Box<SpawnArgs>),
+    Import(ImportArgs),
     Agent(AgentArgs),
     Doctor(DoctorArgs),
     Config(ConfigArgs),

@@ -8,6 +8,7 @@ pub(crate) mod config;
 pub(crate) mod db;
 pub(crate) mod demo_agent;
 pub(crate) mod doctor;
+pub(crate) mod import;
 pub(crate) mod inbox;
 pub(crate) mod man_pages;
 pub(crate) mod mcp;
@@ -144,6 +145,7 @@ pub(crate) fn run(args: Args, world: &World, output: &mut Output) -> anyhow::Res
         Command::Questions(args) => questions::run(&args, &global, world, output),
         Command::Mcp(_) => mcp::run(&global, world, output),
         Command::Spawn(args) => spawn::run(&args, &global, world, output),
+        Command::Import(args) => import::run(&args, &global, world, output),
         Command::Agent(args) => agent::run(&args, &global, world, output),
         Command::DemoAgent(_) => demo_agent::run(world),
         Command::Doctor(_) => doctor::run(&global, world, output),

@@ -85,6 +85,44 @@ fn nothing_is_left_where_nothing_was_recorded() {
 }
 
 #[test]
+fn a_record_that_was_never_finished_goes_with_its_writer() {
+    let home = Home::new();
+    fs::create_dir(home.records()).unwrap();
+    // No process has the greatest number there is.
+    let dead = home.records().join(format!("7-{}.new", i32::MAX));
+    let living = home.records().join(format!("7-{}.new", std::process::id()));
+    for path in [&dead, &living] {
+        fs::write(path, "").unwrap();
+    }
+    assert_eq!(home.reap(), []);
+    assert_eq!((dead.exists(), living.exists()), (false, true));
+}
+
+#[test]
+fn a_record_that_its_living_starter_could_not_remove_goes_with_the_group() {
+    let home = Home::new();
+    let group = home.start("read never");
+    let starter = proc::look_at(std::process::id()).unwrap().identity();
+    let path = home.record(&group, |entry| entry.starter = starter);
+    assert_eq!(home.reap(), [Outcome::Attended]);
+    drop(group);
+    assert_eq!(home.reap(), [Outcome::Gone]);
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_group_that_cannot_be_recorded_leaves_no_file() {
+    let home = Home::new();
+    let group = home.start("read never");
+    // A folder in the place of the record.
+    fs::create_dir_all(home.records().join(format!("{}.json/full", group.0.id()))).unwrap();
+    let record =
+        Record::write(&home.records(), group.0.id(), Path::new("/bin/sh"), &home.workspace());
+    assert!(record.is_err());
+    assert_eq!(fs::read_dir(home.records()).unwrap().count(), 1);
+}
+
+#[test]
 fn a_record_is_there_as_long_as_its_group_and_private() {
     use std::os::unix::fs::PermissionsExt;
     let home = Home::new();

@@ -6,8 +6,8 @@ use hyper::{Method, StatusCode};
 use super::query::segment;
 use super::{Call, Client, Events, MessageQuery, Messages, SearchQuery, SessionQuery, Transcript};
 use crate::bodies::{
-    Agents, Answer, Health, Hits, Inbox, NewRepo, NewSession, Prompt, Prompted, Rejection, Repo,
-    Repos, Session, SessionPatch, Sessions, Status,
+    Agents, Answer, Health, Hits, Import, Imported, Inbox, NewRepo, NewSession, Prompt, Prompted,
+    Rejection, Repo, Repos, Session, SessionPatch, Sessions, Status,
 };
 use crate::error::Result;
 
@@ -60,6 +60,11 @@ impl Client {
     /// Begins a session.
     pub async fn create_session(&self, new: &NewSession) -> Result<Session> {
         self.fetch(Call::post("/api/sessions").json(new).patient()).await
+    }
+
+    /// Makes turns of a transcript part of the session that it becomes.
+    pub async fn import(&self, import: &Import) -> Result<Imported> {
+        self.fetch(Call::post("/api/imports").json(import).patient()).await
     }
 
     /// A session, its project, and its messages to be read one by one.

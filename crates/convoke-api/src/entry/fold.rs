@@ -279,6 +279,7 @@ impl Fold {
             | Event::RuleApplied { .. }
             | Event::Continues { .. }
             | Event::ContinuedIn { .. }
+            | Event::Imported { .. }
             | Event::Advice { .. }
             | Event::Unknown { .. } => Place::of(message),
         };

@@ -99,6 +99,7 @@ impl Standing {
             | Event::RuleApplied { .. }
             | Event::Continues { .. }
             | Event::ContinuedIn { .. }
+            | Event::Imported { .. }
             | Event::Advice { .. }
             | Event::Unknown { .. } => None,
         }

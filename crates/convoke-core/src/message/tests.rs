@@ -82,6 +82,7 @@ fn notices_keep_their_shape() {
     {"event":"rule_applied","text":"Bash was allowed without asking, as you said.","tool":"Bash","type":"notice"}
     {"event":"continues","session":"00000000-0000-4000-8000-000000000000","text":"This session goes on from session 00000000-0000-4000-8000-000000000000, with a summary of it.","type":"notice"}
     {"event":"continued_in","session":"00000000-0000-4000-8000-000000000000","text":"This conversation goes on in session 00000000-0000-4000-8000-000000000000, with a summary of this one.","type":"notice"}
+    {"after":2,"event":"imported","text":"Turns 3 to 3 of the transcript try-out were imported.","transcript":"try-out","turns":[{"seq":4,"timestamp":"1970-01-01T00:00:00.000Z","tokens":7}],"type":"notice"}
     {"event":"advice","severity":"warning","text":"The agent reports: warning.","type":"notice"}
     {"event":"unknown","kind":"sparkle","payload":{"glitter":1},"text":"The agent sent something Convoke does not know: sparkle.","type":"notice"}
     "#);

@@ -64,6 +64,9 @@ impl Session {
             Event::Completed { reason } => self.ended(Status::Completed, Some(reason)),
             Event::Cancelled { reason } => self.ended(Status::Cancelled, Some(reason)),
             Event::Failed { .. } => self.ended(Status::Error, None),
+            Event::Imported { .. } => {
+                self.ended(Status::Completed, Some(&"imported".to_owned()));
+            }
             Event::Reopened => self.ended(Status::Active, None),
             Event::Renamed { title } => self.summary.title = Some(title.clone()),
             Event::Archived => self.summary.archived = true,

@@ -29,9 +29,9 @@ const RETRY: Duration = Duration::from_millis(500);
 const TRIES: usize = 6;
 
 /// What is decided and not stored yet.
-struct Undone {
-    session: Session,
-    messages: Vec<Message>,
+pub(super) struct Undone {
+    pub(super) session: Session,
+    pub(super) messages: Vec<Message>,
     effects: Vec<Effect>,
 }
 
@@ -185,7 +185,7 @@ impl Task {
         }
     }
 
-    fn undone(&self) -> Undone {
+    pub(super) fn undone(&self) -> Undone {
         Undone { session: self.session.clone(), messages: Vec::new(), effects: Vec::new() }
     }
 
@@ -204,7 +204,7 @@ impl Task {
     }
 
     /// Stores what was decided, and tells everybody. On failure nothing has changed.
-    async fn commit(&mut self, undone: Undone) -> Result<Vec<Effect>> {
+    pub(super) async fn commit(&mut self, undone: Undone) -> Result<Vec<Effect>> {
         self.store(&undone).await?;
         Ok(self.done(undone))
     }

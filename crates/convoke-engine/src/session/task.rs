@@ -181,7 +181,9 @@ impl Task {
         };
         let pair = pair.map(|(pair, _)| pair);
         let key = pair.as_ref().map_or_else(|| id.to_string(), ToString::to_string);
-        let quiet = shared.now().millis_since(stored.summary.updated_at);
+        // One without messages has just been made, whenever its transcript was begun.
+        let since = Some(&stored.summary).filter(|summary| summary.last_seq > Seq::START);
+        let quiet = since.map_or(0, |summary| shared.now().millis_since(summary.updated_at));
         let quiet = Duration::from_millis(u64::try_from(quiet).unwrap_or_default());
         let (news_to, news) = mpsc::channel(NEWS_MAX);
         let mut task = Self {
@@ -249,6 +251,10 @@ impl Task {
                 reply.send(settled).ok();
             }
             Request::Order { order, reply } => self.order(order, reply).await,
+            Request::Import { import, reply } => {
+                let imported = self.import(&import).await;
+                reply.send(imported).ok();
+            }
             Request::Settle { reply } => {
                 reply.send(Ok(())).ok();
             }
@@ -408,6 +414,7 @@ fn refuse_all(shared: &Shared, id: SessionId, mut requests: mpsc::Receiver<Reque
                 Request::Carry { reply, .. } => drop(reply.send(Err(error))),
                 Request::CompleteIfIdle { reply, .. } => drop(reply.send(Err(error))),
                 Request::Ask { reply, .. } => drop(reply.send(Err(error))),
+                Request::Import { reply, .. } => drop(reply.send(Err(error))),
                 Request::Order { reply, .. }
                 | Request::Verdict { reply, .. }
                 | Request::Withdraw { reply, .. }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 
 use super::format::{Parsed, Record, Turn, parse};
+use super::recall::BadLine;
 use super::writer::LINE_BYTES_MAX;
 use super::{Error, Result};
 
@@ -106,6 +107,53 @@ impl Iterator for Turns {
                 }
                 Ok(None) => return None,
                 Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+/// Everything that the lines of a transcript say, first to last, damaged ones included.
+pub struct Records(Lines);
+
+/// What a line turned out to say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// Something that is understood.
+    Record(Record),
+    /// Nothing that could be read.
+    Bad(BadLine),
+}
+
+impl Records {
+    /// The lines of a transcript that lies anywhere.
+    pub fn open(path: &Path) -> Result<Self> {
+        let missing = || unreadable(path, io::ErrorKind::NotFound.into());
+        Lines::open(path)?.map(Self).ok_or_else(missing)
+    }
+}
+
+impl std::fmt::Debug for Records {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Records").field(&self.0.path).finish()
+    }
+}
+
+impl Iterator for Records {
+    type Item = Result<Found>;
+
+    fn next(&mut self) -> Option<Result<Found>> {
+        loop {
+            let line = match self.0.next() {
+                Ok(Some(line)) => line,
+                Ok(None) => return None,
+                Err(error) => return Some(Err(error)),
+            };
+            match line.parse() {
+                Parsed::Known(record) => return Some(Ok(Found::Record(record))),
+                Parsed::Other => {}
+                Parsed::Cut(problem) | Parsed::Bad(problem) => {
+                    return Some(Ok(Found::Bad(BadLine { number: line.number, problem })));
+                }
             }
         }
     }

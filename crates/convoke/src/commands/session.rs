@@ -1,6 +1,7 @@
 //! `convoke session`: conversations with agents, kept by the daemon.
 
 mod change;
+mod export;
 mod follow;
 mod lines;
 mod list;
@@ -15,6 +16,7 @@ use crate::args::GlobalArgs;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::Output;
 
+pub(crate) use new::project as chosen_project;
 pub(crate) use send::SendError;
 
 /// Begin, list, show and prompt sessions: conversations with agents
@@ -42,6 +44,7 @@ enum SessionCommand {
     Show(show::ShowArgs),
     Send(send::SendArgs),
     Watch(watch::WatchArgs),
+    Export(export::ExportArgs),
     Cancel(change::CancelArgs),
     Complete(change::CompleteArgs),
     Resume(change::ResumeArgs),
@@ -62,6 +65,7 @@ pub(crate) fn run(
         SessionCommand::Show(args) => show::run(client, args, output).await,
         SessionCommand::Send(args) => send::run(client, home, args, output).await,
         SessionCommand::Watch(args) => watch::run(client, home, args, output).await,
+        SessionCommand::Export(args) => export::run(client, args, output).await,
         SessionCommand::Cancel(args) => change::cancel(client, args, output).await,
         SessionCommand::Complete(args) => change::complete(client, args, output).await,
         SessionCommand::Resume(args) => change::resume(client, args, output).await,

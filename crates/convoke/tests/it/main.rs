@@ -31,9 +31,13 @@ mod home;
 #[cfg(test)]
 mod http_doors;
 #[cfg(test)]
+mod http_imports;
+#[cfg(test)]
 mod http_inbox;
 #[cfg(test)]
 mod http_sessions;
+#[cfg(test)]
+mod import_cli;
 #[cfg(test)]
 mod inbox_cli;
 #[cfg(test)]

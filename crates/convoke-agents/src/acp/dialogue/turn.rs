@@ -81,6 +81,7 @@ const fn is_deed(event: &Event) -> bool {
         | Event::RuleApplied { .. }
         | Event::Continues { .. }
         | Event::ContinuedIn { .. }
+        | Event::Imported { .. }
         | Event::TurnEnded { .. }
         | Event::CancelAsked { .. }
         | Event::Resumed { .. }

@@ -7,7 +7,9 @@ use crate::content::{
 };
 use crate::id::{RequestId, SessionId};
 use crate::message::Seq;
-use crate::notice::{Event, Notice, OfferedChoice, OfferedCommand, OfferedSetting, Resumed};
+use crate::notice::{
+    Event, ImportedTurn, Notice, OfferedChoice, OfferedCommand, OfferedSetting, Resumed,
+};
 use crate::process::Exit;
 use crate::question::{Answer, Choice as Offered, Question};
 use crate::request::{
@@ -206,6 +208,15 @@ pub(super) fn notices() -> Vec<Content> {
             Event::RuleApplied { tool: "Bash".to_owned() },
             Event::Continues { session },
             Event::ContinuedIn { session },
+            Event::Imported {
+                transcript: "try-out".to_owned(),
+                after: 2,
+                turns: vec![ImportedTurn {
+                    seq: Seq::new(4),
+                    timestamp: Timestamp::from_millis(0),
+                    tokens: 7,
+                }],
+            },
             Event::Advice { severity: "warning".to_owned() },
             Event::Unknown { kind: "sparkle".to_owned(), payload: json!({"glitter": 1}) },
         ]);

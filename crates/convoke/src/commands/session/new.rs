@@ -33,7 +33,8 @@ pub(super) async fn run(client: &Client, args: &NewArgs, output: &Output) -> any
     })
 }
 
-async fn project(client: &Client, wanted: Option<&str>) -> anyhow::Result<Repo> {
+/// The project that is meant; a folder that is none becomes one.
+pub(crate) async fn project(client: &Client, wanted: Option<&str>) -> anyhow::Result<Repo> {
     let Repos { repos } = client.repos().await?;
     let Some(text) = wanted else {
         let here = std::env::current_dir().context("cannot tell what the current folder is")?;

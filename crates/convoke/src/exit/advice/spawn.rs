@@ -5,6 +5,7 @@ use std::error::Error as StdError;
 use convoke_files::transcripts::Error;
 
 use super::{Code, files_advice};
+use crate::commands::import::ImportIncomplete;
 use crate::commands::spawn::{CleanIncomplete, DeleteError, NoAgent};
 use crate::repl::{HomeInside, Interrupted, PartnerError, StartInterrupted, TurnsFailed};
 
@@ -30,6 +31,9 @@ pub(super) fn advice(cause: &(dyn StdError + 'static)) -> Option<(Code, Option<S
     }
     if cause.is::<NoAgent>() {
         return Some((Code::CouldNot, Some("see `convoke agent list`".to_owned())));
+    }
+    if cause.is::<ImportIncomplete>() {
+        return Some((Code::CouldNot, Some("what was left out is named above".to_owned())));
     }
     if cause.is::<CleanIncomplete>() {
         return Some((Code::CouldNot, Some("the log says why".to_owned())));

@@ -1,0 +1,123 @@
+//! Turns of a transcript on their way into the log, one page in one change. The session rests after each.
+
+use convoke_core::content::Content;
+use convoke_core::id::MessageId;
+use convoke_core::message::{Draft, Seq};
+use convoke_core::notice::{Event, ImportedTurn, Notice};
+use convoke_core::session::Status;
+use convoke_core::time::Timestamp;
+use convoke_core::turn::Stop;
+
+use super::carry::Undone;
+use super::task::Task;
+use crate::error::{Error, Result};
+use crate::sessions::{Import, ImportOutcome, ImportTurn, ImportedInto, Speaker};
+
+/// Messages that are read at once when looking for how far an import is.
+const PAGE: u32 = 200;
+
+impl Task {
+    /// Adds the turns that are not there yet.
+    pub(super) async fn import(&mut self, import: &Import) -> Result<ImportedInto> {
+        let Some(known) = self.known_turns().await? else {
+            return Ok(self.imported((0, 0), ImportOutcome::Continued));
+        };
+        if import.after > known {
+            return Err(Error::ImportGap { known, after: import.after });
+        }
+        let there = usize::try_from(known - import.after).unwrap_or(usize::MAX);
+        let new = import.turns.get(there..).unwrap_or_default();
+        if new.is_empty() {
+            return Ok(self.imported((known, 0), ImportOutcome::Known));
+        }
+        let mut undone = self.undone();
+        self.put_turns(&mut undone, &import.transcript, known, new);
+        let effects = self.commit(undone).await?;
+        self.carry_out(effects).await;
+        let added = new.len() as u64;
+        Ok(self.imported((known + added, added), ImportOutcome::Added))
+    }
+
+    /// An outcome, with the number of turns that are there and of those among them that are new.
+    fn imported(&self, (turns, added): (u64, u64), outcome: ImportOutcome) -> ImportedInto {
+        ImportedInto { session: self.view(), turns, added, outcome }
+    }
+
+    /// How many turns of its transcript the session has; `None` when it is not for imports.
+    async fn known_turns(&self) -> Result<Option<u64>> {
+        let summary = self.session.summary();
+        // What an agent knows of goes on by itself, and nothing leaves `cancelled`.
+        if self.stored.agent_session_id.is_some() || summary.status == Status::Cancelled {
+            return Ok(None);
+        }
+        let mut before = summary.last_seq.next();
+        loop {
+            let page = self.shared.store.messages_before(self.id, before, PAGE).await?;
+            for message in page.messages.iter().rev() {
+                if let Content::Notice(Notice {
+                    event: Event::Imported { after, turns, .. }, ..
+                }) = &message.content
+                {
+                    return Ok(Some(after + turns.len() as u64));
+                }
+                before = message.seq;
+            }
+            if !page.more {
+                return Ok(Some(0));
+            }
+        }
+    }
+
+    fn put_turns(&self, undone: &mut Undone, transcript: &str, after: u64, turns: &[ImportTurn]) {
+        let begun = undone.session.summary().updated_at;
+        let at = turns.first().map_or(begun, |turn| turn.timestamp);
+        let listed = places(undone.session.summary().last_seq.next(), turns);
+        let transcript = transcript.to_owned();
+        let notice = Notice::new(Event::Imported { transcript, after, turns: listed });
+        self.put(undone, Draft::system(notice), at);
+        for turn in turns {
+            let text = turn.content.clone();
+            match turn.speaker {
+                Speaker::Human => {
+                    self.end_turn(undone);
+                    self.put(undone, Draft::user(text), turn.timestamp);
+                }
+                Speaker::Agent => {
+                    let words = Content::Text { text, partial: Some(false) };
+                    self.put(undone, Draft::agent(words), turn.timestamp);
+                }
+            }
+        }
+        self.end_turn(undone);
+    }
+
+    fn end_turn(&self, undone: &mut Undone) {
+        if let Some(turn) = undone.session.running() {
+            let ended = Notice::new(Event::TurnEnded { turn, stop: Stop::EndTurn });
+            let at = undone.session.summary().updated_at;
+            self.put(undone, Draft::system(ended), at);
+        }
+    }
+
+    fn put(&self, undone: &mut Undone, draft: Draft, at: Timestamp) {
+        let id = MessageId::from_random((self.shared.around.random)());
+        let summary = undone.session.summary();
+        // The moments of a log never go back, whatever those of the transcript do.
+        let at = at.max(summary.updated_at);
+        let message = draft.stamp(id, self.id, summary.last_seq.next(), at);
+        undone.session.apply(&message);
+        undone.messages.push(message);
+    }
+}
+
+/// Where the turns will stand behind a notice: a prompt has the end of the turn before it in front.
+fn places(notice: Seq, turns: &[ImportTurn]) -> Vec<ImportedTurn> {
+    let (mut seq, mut is_asked) = (notice, false);
+    let place = |turn: &ImportTurn| {
+        let is_prompt = turn.speaker == Speaker::Human;
+        seq = seq.plus(if is_prompt && is_asked { 2 } else { 1 });
+        is_asked |= is_prompt;
+        ImportedTurn { seq, timestamp: turn.timestamp, tokens: turn.tokens }
+    };
+    turns.iter().map(place).collect()
+}

@@ -1,0 +1,131 @@
+//! Transcripts that become sessions: their turns, page by page, each page stored as a whole.
+//!
+//! The transcript's id decides the session's, so that whoever imports twice, or goes on after a crash, finds what is there.
+//! After every page the session rests, completed; no agent hears of it.
+
+use std::sync::Arc;
+
+use convoke_core::id::{AgentName, ProjectId, SessionId};
+use convoke_core::time::Timestamp;
+use convoke_store::{NewSession, SessionKind};
+
+use crate::engine::Shared;
+use crate::error::{Error, Result};
+use crate::session::{self, Request};
+use crate::view::{Change, SessionView};
+
+/// Some turns of a transcript, and what it says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Import {
+    /// The project that the session is to belong to.
+    pub project: ProjectId,
+    /// What the transcript is called.
+    pub transcript: String,
+    /// Whom was talked with.
+    pub agent: AgentName,
+    /// When the transcript was begun.
+    pub created_at: Timestamp,
+    /// How many of its turns come before these.
+    pub after: u64,
+    /// The turns, first to last.
+    pub turns: Vec<ImportTurn>,
+}
+
+/// A turn of a transcript.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportTurn {
+    /// Who speaks.
+    pub speaker: Speaker,
+    /// What is said.
+    pub content: String,
+    /// When it was said.
+    pub timestamp: Timestamp,
+    /// How long it is for a model.
+    pub tokens: u64,
+}
+
+/// Who speaks in a turn of a transcript.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speaker {
+    /// The human.
+    Human,
+    /// The agent.
+    Agent,
+}
+
+/// What came of an import.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ImportedInto {
+    /// The session.
+    pub session: SessionView,
+    /// How many turns of the transcript it has now.
+    pub turns: u64,
+    /// How many of them are new.
+    pub added: u64,
+    /// Whether these were among them already.
+    pub outcome: ImportOutcome,
+}
+
+/// Whether anything was imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImportOutcome {
+    /// Turns were added.
+    Added,
+    /// All of them are there already.
+    Known,
+    /// The session was not made by an import, or goes on since; nothing is added to it.
+    Continued,
+}
+
+pub(super) async fn import(shared: &Arc<Shared>, import: Import) -> Result<ImportedInto> {
+    let project = shared.store.project(import.project).await?;
+    project
+        .filter(|found| found.removed_at.is_none())
+        .ok_or_else(|| Error::UnknownProject { text: import.project.to_string() })?;
+    let id = session_of(&import.transcript, import.created_at);
+    let is_new = match shared.store.session(id).await? {
+        Some(_) => false,
+        None if import.after > 0 => {
+            return Err(Error::ImportGap { known: 0, after: import.after });
+        }
+        None => create(shared, id, &import).await?,
+    };
+    // Its own task writes its log, as with every session.
+    let imported = session::ask(shared, id, |reply| Request::Import { import, reply }).await?;
+    if is_new {
+        shared.tell(Change::SessionCreated(imported.session.clone()));
+    }
+    Ok(imported)
+}
+
+/// Stores a session without messages; tells whether it did, or somebody else was faster.
+async fn create(shared: &Shared, id: SessionId, import: &Import) -> Result<bool> {
+    let new = NewSession {
+        id,
+        project_id: import.project,
+        agent: import.agent.clone(),
+        kind: SessionKind::Session,
+        created_at: import.created_at,
+    };
+    match shared.store.create_session(new).await {
+        Ok(()) => Ok(true),
+        Err(convoke_store::Error::SessionExists { .. }) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The session that a transcript becomes: the one with its id, if that is one, else always the same for the same name and
+/// beginning. Names that people chose are chosen again for other conversations.
+fn session_of(transcript: &str, created_at: Timestamp) -> SessionId {
+    transcript.parse().unwrap_or_else(|_| {
+        let text = format!("{transcript}\n{created_at}");
+        SessionId::from_random(fingerprint(text.as_bytes()).to_be_bytes())
+    })
+}
+
+/// FNV-1a with 128 bits: the same for ever, and nobody gains by finding two names that agree.
+fn fingerprint(bytes: &[u8]) -> u128 {
+    const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    bytes.iter().fold(BASIS, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME))
+}

@@ -1,0 +1,225 @@
+//! `convoke import`: conversations from elsewhere become sessions.
+
+mod file;
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use convoke_api::Client;
+use convoke_api::bodies::ImportOutcome;
+use convoke_core::id::SessionId;
+use serde::Serialize;
+
+use super::World;
+use super::session::chosen_project;
+use crate::args::GlobalArgs;
+use crate::daemon::{self, DaemonArgs};
+use crate::output::{Output, aside, plain};
+
+/// Make sessions of conversations that were kept elsewhere
+#[derive(Debug, clap::Args)]
+#[command(
+    arg_required_else_help = true,
+    after_help = "Examples:
+  convoke import spawn --project ~/src/web
+  convoke import spawn old/talk.jsonl"
+)]
+pub(crate) struct ImportArgs {
+    #[command(subcommand)]
+    command: ImportCommand,
+    #[command(flatten)]
+    daemon: DaemonArgs,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum ImportCommand {
+    Spawn(SpawnArgs),
+}
+
+/// Import transcripts of `convoke spawn`, so that they can be searched and resumed
+///
+/// What is there already is recognised and not imported again; what was said since then is added, unless the session
+/// itself went on. Lines that cannot be read are named, and all others are imported.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke import spawn --project ~/src/web
+  convoke import spawn old/talk.jsonl --json")]
+struct SpawnArgs {
+    /// Transcript, or a folder of them [default: those of this home]
+    #[arg(value_name = "FILE|DIR")]
+    path: Option<PathBuf>,
+    /// Project that the sessions belong to: its name, id or folder [default: the one around the current folder]
+    #[arg(long, value_name = "P")]
+    project: Option<String>,
+}
+
+/// Not everything was imported; what was not is named before.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", worded(*.files, *.lines))]
+pub(crate) struct ImportIncomplete {
+    files: usize,
+    lines: usize,
+}
+
+fn worded(files: usize, lines: usize) -> String {
+    let part = |count: usize, one: &str, many: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        count => Some(format!("{count} {many}")),
+    };
+    let parts = [part(files, "file", "files"), part(lines, "line", "lines")];
+    format!(
+        "{} could not be imported",
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" and ")
+    )
+}
+
+/// A contract with scripts.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    sessions: Vec<Imported>,
+    damaged: Vec<DamagedLine>,
+    failed: Vec<FailedFile>,
+}
+
+/// A transcript that is a session now.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Imported {
+    file: PathBuf,
+    session_id: SessionId,
+    /// Turns of the transcript that the session has.
+    turns: u64,
+    /// Those among them that are new.
+    added: u64,
+    outcome: ImportOutcome,
+}
+
+/// A line that was left out.
+#[derive(Debug, Serialize)]
+struct DamagedLine {
+    file: PathBuf,
+    line: u64,
+    problem: String,
+}
+
+/// A file that was left out.
+#[derive(Debug, Serialize)]
+struct FailedFile {
+    file: PathBuf,
+    error: String,
+}
+
+pub(crate) fn run(
+    args: &ImportArgs,
+    global: &GlobalArgs,
+    world: &World,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let ImportCommand::Spawn(spawn) = &args.command;
+    daemon::with(world, global, &args.daemon, output, async |client, home| {
+        let folder = home.path().join("spawn/sessions");
+        let files = transcripts(spawn.path.as_deref().unwrap_or(&folder))?;
+        let project = chosen_project(client, spawn.project.as_deref()).await?;
+        let report = import(client, &files, &project.id.to_string()).await?;
+        output.show(&report, |report, _| report.summary())?;
+        report.complain(output)
+    })
+}
+
+/// The transcripts that a path stands for.
+fn transcripts(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let fail = || format!("cannot read {}", path.display());
+    if !fs::metadata(path).with_context(fail)?.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut files = Vec::new();
+    for entry in fs::read_dir(path).with_context(fail)? {
+        let file = entry.with_context(fail)?.path();
+        if file.extension().is_some_and(|ending| ending == "jsonl") {
+            files.push(file);
+        }
+    }
+    files.sort_unstable();
+    Ok(files)
+}
+
+async fn import(client: &Client, files: &[PathBuf], project: &str) -> anyhow::Result<Report> {
+    let mut report = Report::default();
+    let is_watched = io::stderr().is_terminal();
+    for (number, path) in files.iter().enumerate() {
+        let progress = |turns: u64| {
+            if is_watched {
+                let (number, count) = (number + 1, files.len());
+                // Nobody needs it when it cannot be shown.
+                write!(io::stderr(), "\rFile {number} of {count}, {turns} turns\x1b[K").ok();
+            }
+        };
+        match file::import(client, path, project, &mut report.damaged, progress).await {
+            Ok(Some(imported)) => report.sessions.push(imported),
+            Ok(None) => {}
+            // The others would fail in the same way.
+            Err(error) if is_end(&error) => return Err(error),
+            Err(error) => {
+                report.failed.push(FailedFile { file: path.clone(), error: format!("{error:#}") });
+            }
+        }
+    }
+    if is_watched && !files.is_empty() {
+        write!(io::stderr(), "\r\x1b[K").ok();
+    }
+    Ok(report)
+}
+
+/// Whether an error is about the daemon rather than about a file.
+fn is_end(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<convoke_api::Error>().is_some_and(
+        |error| !matches!(error, convoke_api::Error::Problem(problem) if problem.status < 500),
+    )
+}
+
+impl Report {
+    fn summary(&self) -> String {
+        let count = |outcome| self.sessions.iter().filter(|it| it.outcome == outcome).count();
+        let turns: u64 = self.sessions.iter().map(|it| it.added).sum();
+        let mut text = format!(
+            "{} imported, {}\n",
+            counted(count(ImportOutcome::Added) as u64, "transcript"),
+            counted(turns, "turn"),
+        );
+        let (known, continued) = (count(ImportOutcome::Known), count(ImportOutcome::Continued));
+        if known > 0 {
+            text += &format!("{} there already\n", counted(known as u64, "transcript"));
+        }
+        if continued > 0 {
+            let sessions = counted(continued as u64, "transcript");
+            text +=
+                &format!("{sessions} left alone: the session is there and has a life of its own\n");
+        }
+        text
+    }
+
+    /// Names what was left out; where there is anything, the command has not done all of its work.
+    fn complain(&self, output: &Output) -> anyhow::Result<()> {
+        if self.damaged.is_empty() && self.failed.is_empty() {
+            return Ok(());
+        }
+        if output.format == crate::output::Format::Human {
+            for DamagedLine { file, line, problem } in &self.damaged {
+                aside(&plain(&format!("{}:{line}: {problem}", file.display())));
+            }
+            for FailedFile { file, error } in &self.failed {
+                aside(&plain(&format!("{}: {error}", file.display())));
+            }
+        }
+        let (files, lines) = (self.failed.len(), self.damaged.len());
+        Err(ImportIncomplete { files, lines }.into())
+    }
+}
+
+fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
