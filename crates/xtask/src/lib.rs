@@ -8,4 +8,5 @@ pub mod finding;
 pub mod manifest;
 pub mod rust;
 pub mod tidy;
+pub mod torture;
 pub mod tree;

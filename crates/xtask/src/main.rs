@@ -6,13 +6,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use xtask::tree::Tree;
-use xtask::{bench, dist, tidy};
+use xtask::{bench, dist, tidy, torture};
 
 /// Printed for `--help`, and after a question that was put wrongly.
 const USAGE: &str = "\
 Usage: cargo xtask tidy [--bless]
        cargo xtask bench [FILTER] [--quick] [--json]
        cargo xtask dist [--program FILE] [--out FOLDER]
+       cargo xtask torture [--seconds N] [--seed S] [--release]
 
   tidy           check the tree against the rules no compiler knows
   tidy --bless   first refresh what is generated from the tree:
@@ -27,6 +28,9 @@ Usage: cargo xtask tidy [--bless]
                  tarball and their checksums in target/dist
   dist --program FILE   pack this program instead of building one
   dist --out FOLDER     put the packages there
+  torture        everything goes wrong at once for 30 seconds, and an
+                 auditor compares what was acknowledged with what is
+                 stored; the seed makes the same plan again
 ";
 
 fn main() -> Result<ExitCode> {
@@ -41,7 +45,7 @@ fn main() -> Result<ExitCode> {
             }
             check(root)
         }
-        ["--help" | "-h" | "help"] | ["tidy" | "bench" | "dist", "--help" | "-h"] => {
+        ["--help" | "-h" | "help"] | ["tidy" | "bench" | "dist" | "torture", "--help" | "-h"] => {
             write!(io::stdout(), "{USAGE}")?;
             Ok(ExitCode::SUCCESS)
         }
@@ -54,6 +58,13 @@ fn main() -> Result<ExitCode> {
                 dist::run(root, &options)?;
                 Ok(ExitCode::SUCCESS)
             }
+            None => misunderstood(),
+        },
+        ["torture", words @ ..] => match torture::Options::read(words) {
+            Some(options) => match torture::run(root, &options)? {
+                torture::Verdict::Held => Ok(ExitCode::SUCCESS),
+                torture::Verdict::Broken => Ok(ExitCode::FAILURE),
+            },
             None => misunderstood(),
         },
         _ => misunderstood(),

@@ -2,6 +2,7 @@
 
 mod listing;
 mod page;
+mod repl;
 mod start;
 mod waiting;
 
@@ -13,12 +14,14 @@ use tempfile::TempDir;
 
 fn main() -> Result<()> {
     let mut bench = Bench::from_args()?;
-    let rows = [&start::ROWS[..], &listing::ROWS, &waiting::ROWS, &page::ROWS].concat();
+    let rows =
+        [&start::ROWS[..], &listing::ROWS, &repl::ROWS, &waiting::ROWS, &page::ROWS].concat();
     if bench.wants(&rows) {
         bench.progress("building convoke")?;
         let program = build::release("convoke")?;
         start::measure(&mut bench, &program)?;
         listing::measure(&mut bench, &program)?;
+        repl::measure(&mut bench, &program)?;
         waiting::measure(&mut bench, &program)?;
         page::measure(&mut bench, &program)?;
     }

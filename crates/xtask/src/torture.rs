@@ -1,0 +1,308 @@
+//! `cargo xtask torture`: a daemon, its clients, and everything going wrong at once; then an auditor.
+//!
+//! A run is made of rounds, each on a machine of its own with a seed of its own, so that a finding is near its cause.
+//! The seed reproduces the plan of faults and what clients wish; how threads and processes interleave is up to the machine.
+
+mod askers;
+mod audit;
+mod clients;
+mod faults;
+mod http;
+mod ledger;
+mod machine;
+mod repls;
+mod schedule;
+mod script;
+
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, anyhow};
+use convoke_testkit::bench::build;
+
+use clients::World;
+use faults::Made;
+use ledger::{Ledger, Told};
+use machine::{Disk, Machine};
+use schedule::Plan;
+
+/// How long a round is at most: long enough for every fault to meet every other, short enough for its disk.
+const ROUND: Duration = Duration::from_secs(60);
+/// How often the daemon is looked after.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    seconds: u64,
+    seed: u64,
+    profile: Profile,
+}
+
+/// How the programs are built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Profile {
+    Debug,
+    Release,
+}
+
+impl Options {
+    /// Reads the words after `torture`; `None` when they cannot be understood.
+    pub fn read(words: &[&str]) -> Option<Self> {
+        let mut options = Self { seconds: 30, seed: 1, profile: Profile::Debug };
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            match *word {
+                "--seconds" => options.seconds = words.next()?.parse().ok().filter(|it| *it > 0)?,
+                "--seed" => options.seed = words.next()?.parse().ok()?,
+                "--release" => options.profile = Profile::Release,
+                _ => return None,
+            }
+        }
+        Some(options)
+    }
+}
+
+/// Whether everything held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing was lost, doubled or left.
+    Held,
+    /// The findings were told.
+    Broken,
+}
+
+/// Tortures, and tells what was found.
+pub fn run(root: &Path, options: &Options) -> Result<Verdict> {
+    let (program, agent) = programs(root, options.profile)?;
+    let mut left = Duration::from_secs(options.seconds);
+    let (mut total, mut findings, mut seed) = (Totals::default(), 0, options.seed);
+    while !left.is_zero() {
+        let length = left.min(ROUND);
+        left -= length;
+        findings += round(&program, &agent, seed, length, &mut total)?;
+        seed = seed.wrapping_add(1);
+    }
+    let mut out = io::stdout().lock();
+    write!(out, "{}", total.told())?;
+    match findings {
+        0 => writeln!(
+            out,
+            "torture: everything that was acknowledged is there, once, and nothing is left"
+        )?,
+        count => writeln!(out, "torture: {count} findings")?,
+    }
+    Ok(if findings == 0 { Verdict::Held } else { Verdict::Broken })
+}
+
+/// The program, and the agent that misbehaves.
+fn programs(root: &Path, profile: Profile) -> Result<(PathBuf, PathBuf)> {
+    let manifest = root.join("Cargo.toml");
+    let manifest = manifest.to_str().context("the path of the workspace is not text")?;
+    let mut words = vec!["build", "--quiet", "--manifest-path", manifest, "--package", "convoke"];
+    words.extend(["--bin", "convoke", "--example", "spawned_agent"]);
+    if profile == Profile::Release {
+        words.push("--release");
+    }
+    let built = build::programs(&words).map_err(|error| anyhow!("{error}"))?;
+    let program = built.into_iter().find(|program| program.name == "convoke");
+    let program = program.context("cargo did not build convoke")?.path;
+    let agent = program.with_file_name("examples").join("spawned_agent");
+    Ok((program, agent))
+}
+
+/// One round; tells how much was found.
+fn round(
+    program: &Path,
+    agent: &Path,
+    seed: u64,
+    length: Duration,
+    total: &mut Totals,
+) -> Result<usize> {
+    let machine = Machine::prepare(program, agent, seed)?;
+    let ledger = Ledger::default();
+    if let Some(status) = machine.start_daemon()? {
+        anyhow::bail!("the daemon does not start: {status}\n{}", machine.daemon_words());
+    }
+    let door = machine.door().context("the daemon does not say where it is")?;
+    let world = World::new(&machine, &ledger, seed, &door);
+    let plan = Plan::of(seed, length);
+    total.begin(seed, &machine);
+    let is_watched_over = AtomicBool::new(true);
+    thread::scope(|scope| {
+        scope.spawn(|| supervise(&machine, &ledger, &is_watched_over));
+        thread::scope(|scope| {
+            start_clients(scope, &world);
+            carry_out(&world, &plan, length, total);
+            world.over.store(true, Ordering::SeqCst);
+        });
+        is_watched_over.store(false, Ordering::SeqCst);
+    });
+    let findings = examine(&machine, &ledger, total)?;
+    if !findings.is_empty() {
+        let evidence = machine.keep_evidence(seed)?;
+        let mut out = io::stdout().lock();
+        for finding in &findings {
+            writeln!(out, "seed {seed}: {finding}")?;
+        }
+        writeln!(out, "seed {seed}: the home and the logs are in {}", evidence.display())?;
+    }
+    Ok(findings.len())
+}
+
+fn start_clients<'scope>(scope: &'scope thread::Scope<'scope, '_>, world: &'scope World<'_>) {
+    for client in 0..6 {
+        scope.spawn(move || clients::prompter(world, client));
+    }
+    for client in 100..103 {
+        scope.spawn(move || clients::watcher(world, client));
+    }
+    for client in 200..202 {
+        scope.spawn(move || askers::asker(world, client));
+    }
+    for client in 300..302 {
+        scope.spawn(move || repls::talker(world, client));
+    }
+    scope.spawn(move || clients::human(world));
+    scope.spawn(move || askers::answerer(world));
+}
+
+/// Makes everything go wrong when its time has come.
+fn carry_out(world: &World<'_>, plan: &Plan, length: Duration, total: &mut Totals) {
+    let begun = Instant::now();
+    for (number, (at, fault)) in plan.faults.iter().enumerate() {
+        thread::sleep(at.saturating_sub(begun.elapsed()));
+        if faults::make(world, *fault, number as u64) == Made::Yes {
+            *total.faults.entry(fault.to_string()).or_default() += 1;
+        }
+    }
+    thread::sleep(length.saturating_sub(begun.elapsed()));
+}
+
+/// Starts the daemon whenever it is gone, and complains when that was nobody's doing.
+fn supervise(machine: &Machine, ledger: &Ledger, is_watched_over: &AtomicBool) {
+    while is_watched_over.load(Ordering::SeqCst) {
+        if let Some(status) = machine.ended()
+            && !machine.was_expected()
+        {
+            ledger.complain(format!("the daemon ended by itself: {status}"));
+        }
+        if machine.is_deserted() {
+            let turns = machine.disk_turns();
+            match machine.start_daemon() {
+                Ok(None) => {}
+                Ok(Some(status)) => {
+                    let was_disk_bad = !turns.is_multiple_of(2) || machine.disk_turns() != turns;
+                    if !machine.was_expected() && !was_disk_bad {
+                        ledger.complain(format!("the daemon did not start: {status}"));
+                    }
+                    thread::sleep(LOOK * 10);
+                }
+                Err(error) => ledger.complain(format!("{error:#}")),
+            }
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+/// Lets everything come to rest, and compares.
+fn examine(machine: &Machine, ledger: &Ledger, total: &mut Totals) -> Result<Vec<String>> {
+    // The last fault may have been the daemon's end.
+    machine.ended();
+    if machine.is_deserted()
+        && let Some(status) = machine.start_daemon()?
+    {
+        anyhow::bail!("the daemon does not start any more: {status}\n{}", machine.daemon_words());
+    }
+    let door = machine.door().context("the daemon does not say where it is")?;
+    let mut book = ledger.book();
+    let mut findings = std::mem::take(&mut book.findings);
+    audit::settle(&door, &mut findings);
+    let stored = audit::read(&door, &mut findings);
+    audit::compare(&door, &book, &stored, &mut findings);
+    audit::compare_files(machine, &book, &mut findings);
+    audit::leftovers(machine, &book, &mut findings);
+    total.add(&book, &stored);
+    Ok(findings)
+}
+
+/// What happened in all rounds.
+#[derive(Debug, Default)]
+struct Totals {
+    seeds: Vec<u64>,
+    disk: Option<Disk>,
+    faults: BTreeMap<String, u64>,
+    counts: BTreeMap<&'static str, u64>,
+}
+
+impl Totals {
+    fn begin(&mut self, seed: u64, machine: &Machine) {
+        self.seeds.push(seed);
+        self.disk = Some(machine.disk);
+    }
+
+    fn add(&mut self, book: &ledger::Book, stored: &audit::Stored) {
+        let told = |told: Told| book.prompts.values().filter(|(it, _)| *it == told).count();
+        let said = book.said.values().filter(|(_, told)| *told == Told::Done).count();
+        let messages: usize = stored.logs.values().map(Vec::len).sum();
+        let counts = [
+            ("prompts acknowledged", told(Told::Done)),
+            ("prompts without an answer", told(Told::Unknown)),
+            ("prompts refused", told(Told::Refused)),
+            ("messages stored", messages),
+            ("messages shown to watchers", book.shown.len()),
+            ("permissions answered", book.verdicts.len()),
+            ("questions asked", book.asked.len()),
+            ("questions answered", book.answered.len()),
+            ("turns in REPLs", said),
+            ("sessions", stored.logs.len()),
+        ];
+        for (what, count) in counts {
+            *self.counts.entry(what).or_default() += count as u64;
+        }
+    }
+
+    fn told(&self) -> String {
+        let (first, last) = (self.seeds.first().unwrap_or(&0), self.seeds.last().unwrap_or(&0));
+        let mut text = format!("seeds {first} to {last}, {} rounds\n", self.seeds.len());
+        if self.disk == Some(Disk::Shared) {
+            text += "not done: a full disk and a read-only home, which need the right to mount\n";
+        }
+        text +=
+            "the machine's clock is not touched: files and sessions from the future stand for it\n";
+        let faults = self.faults.iter().map(|(fault, count)| (fault.as_str(), *count));
+        let counts = self.counts.iter().map(|(what, count)| (*what, *count));
+        for (what, count) in faults.chain(counts) {
+            text += &format!("{count:>8}  {what}\n");
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::schedule::Fault;
+    use super::*;
+
+    #[test]
+    fn the_words_of_a_command_line_are_read() {
+        let read = |words: &[&str]| Options::read(words);
+        let options = Options { seconds: 5, seed: 9, profile: Profile::Release };
+        assert_eq!(read(&["--seconds", "5", "--seed", "9", "--release"]), Some(options));
+        assert_eq!(read(&[]).map(|it| (it.seconds, it.seed)), Some((30, 1)));
+        for wrong in [&["--seconds"][..], &["--seconds", "0"], &["--seed", "x"], &["now"]] {
+            assert_eq!(read(wrong), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn every_fault_has_a_name_of_its_own() {
+        let names: std::collections::BTreeSet<String> =
+            Fault::ALL.iter().map(ToString::to_string).collect();
+        assert_eq!(names.len(), Fault::ALL.len());
+    }
+}

@@ -1,0 +1,189 @@
+//! The auditor: compares what clients were told with what is stored.
+
+mod leftovers;
+mod log;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::clients::text_of;
+use super::http::Door;
+use super::ledger::{Book, Told};
+use super::machine::Machine;
+
+pub(super) use leftovers::leftovers;
+
+/// How long turns may take to end once everybody is told to stop.
+const SETTLE_MAX: Duration = Duration::from_secs(120);
+/// How many prompts are searched for.
+const SEARCHED: usize = 20;
+
+/// Everything that is stored of sessions.
+#[derive(Debug, Default)]
+pub(super) struct Stored {
+    /// The messages of each session, first to last.
+    pub(super) logs: BTreeMap<String, Vec<Value>>,
+}
+
+/// Ends what is under way, and tells what does not end.
+pub(super) fn settle(door: &Door, findings: &mut Vec<String>) {
+    let deadline = Instant::now() + SETTLE_MAX;
+    loop {
+        let sessions = sessions(door);
+        let busy: Vec<&Value> =
+            sessions.iter().filter(|it| text_of(it, "activity") != "idle").collect();
+        if busy.is_empty() && !sessions.is_empty() {
+            return;
+        }
+        if Instant::now() > deadline {
+            let ids: Vec<String> = busy.iter().map(|it| text_of(it, "id")).collect();
+            findings.push(format!("turns that do not end: {}", ids.join(", ")));
+            return;
+        }
+        for session in busy {
+            door.call("POST", &format!("/api/sessions/{}/cancel", text_of(session, "id")), None);
+        }
+        let inbox = door.get("/api/inbox").unwrap_or_default();
+        for item in inbox.get("items").and_then(Value::as_array).into_iter().flatten() {
+            if text_of(item, "kind") == "permission" {
+                let path = format!("/api/inbox/{}/reject", text_of(item, "id"));
+                door.call("POST", &path, Some(&json!({})));
+            }
+        }
+        thread::sleep(Duration::from_millis(300));
+    }
+}
+
+fn sessions(door: &Door) -> Vec<Value> {
+    let list = door.get("/api/sessions?limit=10000").unwrap_or_default();
+    list.get("sessions").and_then(Value::as_array).cloned().unwrap_or_default()
+}
+
+/// Reads everything, and tells what is wrong in itself: gaps, doubles, moments that go back, turns without an end.
+pub(super) fn read(door: &Door, findings: &mut Vec<String>) -> Stored {
+    let mut stored = Stored::default();
+    let mut ids = BTreeSet::new();
+    for session in sessions(door) {
+        let id = text_of(&session, "id");
+        let messages = door.get(&format!("/api/sessions/{id}/messages"));
+        let Some(Value::Array(messages)) = messages else {
+            findings.push(format!("the messages of {id} cannot be read"));
+            continue;
+        };
+        let count = session.get("messageCount").and_then(Value::as_u64);
+        if count != Some(messages.len() as u64) {
+            findings.push(format!("{id} has {} messages and says {count:?}", messages.len()));
+        }
+        log::check(&id, &messages, findings);
+        for message in &messages {
+            if !ids.insert(text_of(message, "id")) {
+                findings.push(format!("the message {} is there twice", text_of(message, "id")));
+            }
+        }
+        stored.logs.insert(id, messages);
+    }
+    stored
+}
+
+/// Compares what clients of the daemon were told with what is stored.
+pub(super) fn compare(door: &Door, book: &Book, stored: &Stored, findings: &mut Vec<String>) {
+    let mut prompts: BTreeMap<&str, Vec<(&str, &Value)>> = BTreeMap::new();
+    for (session, messages) in &stored.logs {
+        for message in messages.iter().filter(|message| text_of(message, "role") == "user") {
+            let text = message.pointer("/content/text").and_then(Value::as_str).unwrap_or_default();
+            prompts.entry(text).or_default().push((session, message));
+        }
+    }
+    for (text, (told, place)) in &book.prompts {
+        let found = prompts.get(text.as_str()).map(Vec::as_slice).unwrap_or_default();
+        match (told, found) {
+            (Told::Done, []) => findings.push(format!("lost: the prompt {text:?} at {place:?}")),
+            (Told::Refused, [_, ..]) => findings.push(format!("refused and stored: {text:?}")),
+            (_, [_, _, ..]) => findings.push(format!("stored twice: the prompt {text:?}")),
+            (Told::Done, [(session, message)]) => {
+                let seq = message.get("seq").and_then(Value::as_u64);
+                let is_there = place.as_ref().is_none_or(|place| {
+                    place.session == *session
+                        && Some(place.seq) == seq
+                        && place.message_id == text_of(message, "id")
+                });
+                if !is_there {
+                    findings.push(format!("the prompt {text:?} is not where it was told to be"));
+                }
+            }
+            (Told::Unknown, [] | [_]) | (Told::Refused, []) => {}
+        }
+    }
+    for ((session, seq), id) in &book.shown {
+        let index = usize::try_from(*seq - 1).unwrap_or(usize::MAX);
+        let message = stored.logs.get(session).and_then(|log| log.get(index));
+        if message.map(|message| text_of(message, "id")).as_ref() != Some(id) {
+            findings.push(format!("shown and not stored: message {seq} of {session}"));
+        }
+    }
+    log::verdicts(book, stored, findings);
+    search(door, book, findings);
+}
+
+/// What was said is found.
+fn search(door: &Door, book: &Book, findings: &mut Vec<String>) {
+    let done = book.prompts.iter().filter(|(_, (told, _))| *told == Told::Done);
+    for (text, _) in done.take(SEARCHED) {
+        let word = text.split(' ').next().unwrap_or_default();
+        let hits = door.get(&format!("/api/search?q={word}")).unwrap_or_default();
+        if hits.get("hits").and_then(Value::as_array).is_none_or(Vec::is_empty) {
+            findings.push(format!("stored and not found: {text:?}"));
+        }
+    }
+}
+
+/// Compares what askers, answerers and talkers were told with the files.
+pub(super) fn compare_files(machine: &Machine, book: &Book, findings: &mut Vec<String>) {
+    let questions = machine.home().join("questions");
+    let read = |id: &str, name: &str| -> Option<Value> {
+        serde_json::from_slice(&fs::read(questions.join(id).join(name)).ok()?).ok()
+    };
+    for id in &book.asked {
+        if read(id, "request.json").is_none() || read(id, "status.json").is_none() {
+            findings.push(format!("lost: the questions {id}"));
+        }
+    }
+    for (id, label) in &book.answered {
+        let status = read(id, "status.json").map(|status| text_of(&status, "status"));
+        let answers = read(id, "answers.json").unwrap_or_default();
+        let chosen = answers.pointer("/answers/0/selectedOption").and_then(Value::as_str);
+        if status.as_deref() != Some("completed") || chosen != Some(label) {
+            findings.push(format!("lost: the answer {label} to {id} ({status:?}, {chosen:?})"));
+        }
+    }
+    for id in book.said.values().map(|(id, _)| id).collect::<BTreeSet<_>>() {
+        let path = machine.home().join(format!("spawn/sessions/{id}.jsonl"));
+        compare_transcript(&path, id, book, findings);
+    }
+}
+
+fn compare_transcript(path: &Path, id: &str, book: &Book, findings: &mut Vec<String>) {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let mut said: BTreeMap<String, usize> = BTreeMap::new();
+    for (number, line) in text.lines().enumerate() {
+        match serde_json::from_str::<Value>(line) {
+            Ok(turn) if text_of(&turn, "role") == "user" => {
+                *said.entry(text_of(&turn, "content")).or_default() += 1;
+            }
+            Ok(_) => {}
+            Err(error) => findings.push(format!("{id}.jsonl:{}: {error}", number + 1)),
+        }
+    }
+    for (text, (_, told)) in book.said.iter().filter(|(_, (session, _))| session == id) {
+        match (told, said.get(text).copied().unwrap_or_default()) {
+            (Told::Done, 0) => findings.push(format!("lost in {id}: {text:?}")),
+            (_, 2..) => findings.push(format!("twice in {id}: {text:?}")),
+            (Told::Done, _) | (Told::Unknown | Told::Refused, _) => {}
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What must not be left when everything has ended: processes, locks, temporary files.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::super::ledger::Book;
+use super::super::machine::Machine;
+
+/// How long processes may take to go once the daemon has.
+const GONE_MAX: Duration = Duration::from_secs(10);
+/// Held by the system as long as a process lives; the file itself stays, and its content says nothing.
+const STAYS: &str = "convoke.db.lock";
+
+/// Takes up every conversation once more and leaves it, stops the daemon, and tells what is left.
+pub(in super::super) fn leftovers(machine: &Machine, book: &Book, findings: &mut Vec<String>) {
+    let mut ids: Vec<&String> = book.said.values().map(|(id, _)| id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    for id in ids {
+        let output = machine.command(&["spawn", "--resume", id]).stderr(Stdio::piped()).output();
+        match output {
+            Ok(output) if output.status.success() => {}
+            Ok(output) => {
+                let said = String::from_utf8_lossy(&output.stderr).into_owned();
+                findings.push(format!("{id} cannot be taken up: {said}"));
+            }
+            Err(error) => findings.push(format!("{id} cannot be taken up: {error}")),
+        }
+    }
+    for id in locked_questions(machine) {
+        // Whoever comes next clears the lock of one that was killed; whether the answer is taken does not matter.
+        let answers = r#"{"0": {"selectedOption": "A"}}"#;
+        machine.command(&["questions", "answer", &id, "--answers", answers]).status().ok();
+    }
+    if !machine.stop() {
+        findings.push("the daemon cannot be stopped".to_owned());
+    }
+    let deadline = Instant::now() + GONE_MAX;
+    while !machine.processes().is_empty() && Instant::now() < deadline {
+        thread::sleep(Duration::from_millis(50));
+    }
+    for (pid, line) in machine.processes() {
+        findings.push(format!("left running: process {pid}, {line}"));
+    }
+    for folder in ["run/agents", "run/tmp"] {
+        let entries = fs::read_dir(machine.home().join(folder)).into_iter().flatten().flatten();
+        for entry in entries {
+            findings.push(format!("left behind: {}", entry.path().display()));
+        }
+    }
+    if machine.home().join("run/daemon.json").exists() {
+        findings.push("left behind: run/daemon.json".to_owned());
+    }
+    walk(&machine.home(), findings);
+}
+
+/// The questions that a killed program had locked.
+fn locked_questions(machine: &Machine) -> Vec<String> {
+    let entries = fs::read_dir(machine.home().join("questions")).into_iter().flatten().flatten();
+    let locked = entries.filter(|entry| entry.path().join("status.json.lock").exists());
+    locked.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+fn walk(folder: &Path, findings: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        let name = name.to_string_lossy();
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            walk(&path, findings);
+        } else if name.ends_with(".tmp") || (name.ends_with(".lock") && name != STAYS) {
+            findings.push(format!("left behind: {}", path.display()));
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Clients of the daemon: they prompt, watch, cancel, answer and cut the line, and write down what they were told.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use convoke_testkit::bench::random::Random;
+use serde_json::{Value, json};
+
+use super::http::{Answer, Door, Manners, News, Outcome};
+use super::ledger::{Ledger, Place, Told};
+use super::machine::Machine;
+use super::script::TRICKS;
+
+/// Sessions that clients talk in; more would be more than the limit allows.
+const SESSIONS_MAX: usize = 40;
+/// How long a client that finds no daemon waits.
+const PAUSE: Duration = Duration::from_millis(30);
+
+/// What all clients share.
+#[derive(Debug)]
+pub(super) struct World<'a> {
+    pub(super) machine: &'a Machine,
+    pub(super) ledger: &'a Ledger,
+    pub(super) over: AtomicBool,
+    pub(super) seed: u64,
+    repos: Vec<String>,
+    sessions: Mutex<Vec<String>>,
+    texts: AtomicU64,
+}
+
+impl<'a> World<'a> {
+    /// A world in which nobody has said anything.
+    pub(super) fn new(machine: &'a Machine, ledger: &'a Ledger, seed: u64, door: &Door) -> Self {
+        let add = |path: std::path::PathBuf| {
+            let outcome = door.call("POST", "/api/repos", Some(&json!({"path": path})));
+            let Outcome::Answered(Answer { body, .. }) = outcome else { return None };
+            Some(body.get("id")?.as_str()?.to_owned())
+        };
+        let repos = machine.projects().into_iter().filter_map(add).collect();
+        let (over, sessions, texts) = (AtomicBool::new(false), Mutex::default(), AtomicU64::new(0));
+        Self { machine, ledger, over, seed, repos, sessions, texts }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.over.load(Ordering::SeqCst)
+    }
+
+    /// What this client draws from.
+    pub(super) fn random(&self, client: u64) -> Random {
+        Random::new(self.seed.wrapping_mul(1_000_003).wrapping_add(client))
+    }
+
+    /// A text that nobody ever said.
+    pub(super) fn text(&self, what: &str) -> String {
+        format!("n{}n {what}", self.texts.fetch_add(1, Ordering::SeqCst))
+    }
+
+    /// A project.
+    pub(super) fn repo(&self) -> Option<&String> {
+        self.repos.first()
+    }
+
+    /// Makes an imported session one of those that are talked in.
+    pub(super) fn adopt(&self, door: &Door, imported: &Value) {
+        let Some(session) = imported.get("session") else { return };
+        let id = text_of(session, "id");
+        door.call("POST", &format!("/api/sessions/{id}/resume"), None);
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).push(id);
+    }
+
+    fn any_session(&self, random: &mut Random) -> Option<String> {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let drawn = random.below(sessions.len().max(1) as u64) as usize;
+        sessions.get(drawn).cloned()
+    }
+
+    /// Begins a session, if there are not enough.
+    pub(super) fn begin(&self, door: &Door, random: &mut Random) {
+        let count = self.sessions.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let repo = self.repos.get(random.below(self.repos.len().max(1) as u64) as usize);
+        let (Some(repo), true) = (repo, count < SESSIONS_MAX) else { return };
+        let agent = if random.below(3) == 0 { "wilder" } else { "wild" };
+        let new = json!({"repoId": repo, "agent": agent});
+        if let Outcome::Answered(Answer { status: 201, body }) =
+            door.call("POST", "/api/sessions", Some(&new))
+            && let Some(id) = body.get("id").and_then(Value::as_str)
+        {
+            self.sessions.lock().unwrap_or_else(PoisonError::into_inner).push(id.to_owned());
+        }
+    }
+
+    /// Says something in any session, and writes down what came of it.
+    pub(super) fn prompt(&self, door: &Door, random: &mut Random) {
+        let Some(session) = self.any_session(random) else { return };
+        let trick = if random.below(3) == 0 { TRICKS.get(random.below(7) as usize) } else { None };
+        let text = self.text(trick.copied().unwrap_or("hello"));
+        let manners = if random.below(10) == 0 { Manners::Cut } else { Manners::Patient };
+        let path = format!("/api/sessions/{session}/prompt");
+        let outcome = door.call_with("POST", &path, Some(&json!({"text": text})), manners);
+        let told = match outcome {
+            Outcome::Answered(Answer { status: 202, body }) => {
+                let place = Place {
+                    session,
+                    seq: body.get("seq").and_then(Value::as_u64).unwrap_or_default(),
+                    message_id: text_of(&body, "messageId"),
+                };
+                (Told::Done, Some(place))
+            }
+            Outcome::Answered(Answer { status: 400..=499, .. }) => (Told::Refused, None),
+            // The daemon is away.
+            Outcome::NotSent => return thread::sleep(PAUSE),
+            Outcome::Answered(Answer { status, body }) => {
+                if status == 500 {
+                    self.ledger.complain(format!("a prompt was answered with 500: {body}"));
+                }
+                (Told::Unknown, None)
+            }
+            Outcome::Unknown => (Told::Unknown, None),
+        };
+        self.ledger.book().prompts.insert(text, told);
+    }
+}
+
+/// Says things, begins sessions, ends and resumes them.
+pub(super) fn prompter(world: &World<'_>, client: u64) {
+    let mut random = world.random(client);
+    while !world.is_over() {
+        let Some(door) = world.machine.door() else {
+            thread::sleep(PAUSE);
+            continue;
+        };
+        match random.below(20) {
+            0 | 1 => world.begin(&door, &mut random),
+            2..=4 => world.meddle(&door, &mut random),
+            _ => world.prompt(&door, &mut random),
+        }
+        thread::sleep(Duration::from_millis(random.below(60)));
+    }
+}
+
+impl World<'_> {
+    /// Stops turns, ends sessions, and takes them up again.
+    fn meddle(&self, door: &Door, random: &mut Random) {
+        let Some(session) = self.any_session(random) else { return };
+        let what = match random.below(8) {
+            0 => "complete",
+            1 | 2 => "resume",
+            _ => "cancel",
+        };
+        door.call("POST", &format!("/api/sessions/{session}/{what}"), None);
+    }
+}
+
+/// Answers every permission that is asked for.
+pub(super) fn human(world: &World<'_>) {
+    let mut random = world.random(9_000);
+    while !world.is_over() {
+        thread::sleep(Duration::from_millis(100));
+        let Some(door) = world.machine.door() else { continue };
+        let inbox = door.get("/api/inbox").unwrap_or_default();
+        for item in inbox.get("items").and_then(Value::as_array).into_iter().flatten() {
+            if item.get("kind").and_then(Value::as_str) == Some("permission") {
+                settle(world, &door, item, &mut random);
+            }
+        }
+    }
+}
+
+fn settle(world: &World<'_>, door: &Door, item: &Value, random: &mut Random) {
+    let id = text_of(item, "id");
+    let options = item.pointer("/permission/options").and_then(Value::as_array);
+    let option = options.and_then(|options| options.get(random.below(2) as usize));
+    let Some(option) = option.map(|option| text_of(option, "optionId")) else { return };
+    let path = format!("/api/inbox/{id}/answer");
+    let outcome = door.call("POST", &path, Some(&json!({"optionId": option})));
+    if let Outcome::Answered(Answer { status: 200..=299, .. }) = outcome {
+        world.ledger.book().verdicts.insert(id, option);
+    }
+}
+
+/// Follows sessions, and complains of every gap and repetition.
+pub(super) fn watcher(world: &World<'_>, client: u64) {
+    let mut random = world.random(client);
+    let mut seen: BTreeMap<String, u64> = BTreeMap::new();
+    while !world.is_over() {
+        let (Some(door), Some(session)) = (world.machine.door(), world.any_session(&mut random))
+        else {
+            thread::sleep(PAUSE);
+            continue;
+        };
+        let after = seen.entry(session.clone()).or_default();
+        let Ok(mut events) = door.follow(&session, *after) else {
+            thread::sleep(PAUSE);
+            continue;
+        };
+        let until = Instant::now() + Duration::from_millis(200 + random.below(3000));
+        while Instant::now() < until && !world.is_over() {
+            match events.next() {
+                News::Message(message) => {
+                    let seq = message.get("seq").and_then(Value::as_u64).unwrap_or_default();
+                    if seq != *after + 1 {
+                        world.ledger.complain(format!("{session}: {seq} was shown after {after}"));
+                    }
+                    *after = seq;
+                    let id = text_of(&message, "id");
+                    world.ledger.book().shown.insert((session.clone(), seq), id);
+                }
+                News::Quiet => {}
+                News::Over => break,
+            }
+        }
+    }
+}
+
+/// A hundred clients at once, each with a prompt and a list.
+pub(super) fn crowd(world: &World<'_>, at: u64) {
+    thread::scope(|scope| {
+        for client in 0..100 {
+            scope.spawn(move || {
+                let mut random = world.random(at.wrapping_mul(1000).wrapping_add(client));
+                if let Some(door) = world.machine.door() {
+                    world.prompt(&door, &mut random);
+                    door.get("/api/sessions?limit=100");
+                }
+            });
+        }
+    });
+}
+
+/// A text of an object, or an empty one.
+pub(super) fn text_of(value: &Value, key: &str) -> String {
+    value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+}

@@ -1,0 +1,212 @@
+//! Just enough HTTP to talk to the daemon, which tells apart what was answered, what may have been done, and what was not.
+
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// How long anything may take; an answer after that counts as none.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Where the daemon is, and what opens its doors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Door {
+    pub(super) address: SocketAddr,
+    pub(super) token: String,
+}
+
+/// What came of a request.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// The daemon answered.
+    Answered(Answer),
+    /// The request left, and no answer came: nobody knows whether it was done.
+    Unknown,
+    /// The request never left.
+    NotSent,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) body: Value,
+}
+
+/// Whether the caller waits for the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Manners {
+    /// It does.
+    Patient,
+    /// It cuts the connection once the request is sent.
+    Cut,
+}
+
+impl Door {
+    /// Asks, and waits for the answer.
+    pub(super) fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Outcome {
+        self.call_with(method, path, body, Manners::Patient)
+    }
+
+    /// Asks with these manners.
+    pub(super) fn call_with(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        manners: Manners,
+    ) -> Outcome {
+        let Ok(mut stream) = self.connect() else { return Outcome::NotSent };
+        let mut request = self.head(method, path) + "connection: close\r\n";
+        if let Some(body) = body {
+            let body = body.to_string();
+            request += &format!(
+                "content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+                body.len()
+            );
+        } else {
+            request += "\r\n";
+        }
+        if stream.write_all(request.as_bytes()).is_err() || manners == Manners::Cut {
+            return Outcome::Unknown;
+        }
+        let mut bytes = Vec::new();
+        match stream.read_to_end(&mut bytes) {
+            Ok(_) => answer(&bytes).map_or(Outcome::Unknown, Outcome::Answered),
+            Err(_) => Outcome::Unknown,
+        }
+    }
+
+    /// Asks for something, and gives the answer's body if it is a good one.
+    pub(super) fn get(&self, path: &str) -> Option<Value> {
+        match self.call("GET", path, None) {
+            Outcome::Answered(Answer { status: 200, body }) => Some(body),
+            Outcome::Answered(_) | Outcome::Unknown | Outcome::NotSent => None,
+        }
+    }
+
+    /// Follows a session after a place.
+    pub(super) fn follow(&self, session: &str, after: u64) -> io::Result<Events> {
+        let mut stream = self.connect()?;
+        // The old version, which has no chunks that lines could be cut by.
+        let head = self.head("GET", &format!("/api/sessions/{session}/events"));
+        let head = head.replace("HTTP/1.1", "HTTP/1.0");
+        write!(stream, "{head}last-event-id: {after}\r\n\r\n")?;
+        // A quiet session is no broken one; whoever follows looks up now and then.
+        stream.set_read_timeout(Some(Duration::from_secs(1)))?;
+        Ok(Events { lines: BufReader::new(stream), line: Vec::new() })
+    }
+
+    fn connect(&self) -> io::Result<TcpStream> {
+        let stream = TcpStream::connect_timeout(&self.address, PATIENCE)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        Ok(stream)
+    }
+
+    fn head(&self, method: &str, path: &str) -> String {
+        let Self { address, token } = self;
+        format!("{method} {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\n")
+    }
+}
+
+/// Messages as they come.
+#[derive(Debug)]
+pub(super) struct Events {
+    lines: BufReader<TcpStream>,
+    /// What has come of a line that is not whole.
+    line: Vec<u8>,
+}
+
+/// What a follower hears.
+#[derive(Debug)]
+pub(super) enum News {
+    /// A message.
+    Message(Value),
+    /// Nothing for a while.
+    Quiet,
+    /// The connection is over.
+    Over,
+}
+
+impl Events {
+    pub(super) fn next(&mut self) -> News {
+        loop {
+            match self.lines.read_until(b'\n', &mut self.line) {
+                Ok(0) => return News::Over,
+                Ok(_) if !self.line.ends_with(b"\n") => return News::Over,
+                Ok(_) => {
+                    let line = std::mem::take(&mut self.line);
+                    let data = line.strip_prefix(b"data:").map(serde_json::from_slice);
+                    if let Some(Ok(message)) = data {
+                        return News::Message(message);
+                    }
+                }
+                Err(error) if is_timeout(&error) => return News::Quiet,
+                Err(_) => return News::Over,
+            }
+        }
+    }
+}
+
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
+/// The answer in these bytes, if all of it is there.
+fn answer(bytes: &[u8]) -> Option<Answer> {
+    let split = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
+    let head = std::str::from_utf8(bytes.get(..split)?).ok()?;
+    let body = bytes.get(split + 4..)?;
+    let status = head.split(' ').nth(1)?.parse().ok()?;
+    let header = |name: &str| {
+        head.lines().find_map(|line| {
+            let (key, value) = line.split_once(':')?;
+            key.eq_ignore_ascii_case(name).then(|| value.trim().to_owned())
+        })
+    };
+    if header("transfer-encoding").is_some_and(|it| it.eq_ignore_ascii_case("chunked")) {
+        return Some(Answer { status, body: parse(&unchunked(body)?)? });
+    }
+    let length: usize = header("content-length").and_then(|it| it.parse().ok()).unwrap_or(0);
+    (body.len() == length).then_some(())?;
+    Some(Answer { status, body: parse(body)? })
+}
+
+fn parse(body: &[u8]) -> Option<Value> {
+    if body.is_empty() { Some(Value::Null) } else { serde_json::from_slice(body).ok() }
+}
+
+/// The chunks of a body put together, if the last one is there.
+fn unchunked(mut rest: &[u8]) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    loop {
+        let end = rest.windows(2).position(|window| window == b"\r\n")?;
+        let size = std::str::from_utf8(rest.get(..end)?).ok()?;
+        let size = usize::from_str_radix(size.split(';').next()?.trim(), 16).ok()?;
+        if size == 0 {
+            return Some(body);
+        }
+        body.extend_from_slice(rest.get(end + 2..end + 2 + size)?);
+        rest = rest.get(end + 2 + size + 2..)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_is_not_whole_is_none() {
+        let whole = b"HTTP/1.1 202 Accepted\r\nContent-Length: 9\r\n\r\n{\"seq\":1}";
+        let read = answer(whole).map(|answer| (answer.status, answer.body.to_string()));
+        assert_eq!(read, Some((202, r#"{"seq":1}"#.to_owned())));
+        for end in 0..whole.len() {
+            assert!(answer(&whole[..end]).is_none(), "cut at {end}");
+        }
+        let chunked = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\n[1,\r\n2\r\n2]\r\n0\r\n\r\n";
+        assert_eq!(answer(chunked).map(|answer| answer.body.to_string()).as_deref(), Some("[1,2]"));
+        assert!(answer(&chunked[..chunked.len() - 6]).is_none());
+    }
+}
