@@ -12,6 +12,7 @@ mod search;
 mod sessions;
 mod team_analytics;
 mod teams;
+mod whole;
 
 pub use agents::{Agent, Agents};
 pub use daemon::{Daemon, Health, Status};

@@ -4,7 +4,7 @@ use convoke_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::Session;
+use super::{Session, whole};
 
 /// Some turns of a transcript: `POST /api/imports`.
 ///
@@ -23,7 +23,7 @@ pub struct Import {
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// How many of its turns come before these.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole::count")]
     pub after: u64,
     /// The next turns, first to last.
     pub turns: Vec<ImportTurn>,
@@ -41,6 +41,7 @@ pub struct ImportTurn {
     #[schema(value_type = String, format = DateTime)]
     pub timestamp: Timestamp,
     /// How long it is for a model.
+    #[serde(deserialize_with = "whole::count")]
     pub tokens: u64,
 }
 
@@ -78,4 +79,26 @@ pub enum ImportOutcome {
     Known,
     /// The session began here, or goes on since it was imported; nothing is added to it.
     Continued,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_whole_numbers_that_any_json_can_tell() {
+        let read = |tokens: &str| {
+            let turn = format!(
+                r#"{{"role":"user","content":"","timestamp":"2026-11-15T12:00:00Z","tokens":{tokens}}}"#
+            );
+            serde_json::from_str(&turn)
+                .map(|turn: ImportTurn| turn.tokens)
+                .map_err(|it| it.to_string())
+        };
+        assert_eq!(read("7.0"), Ok(7));
+        assert_eq!(read("9007199254740991"), Ok(9_007_199_254_740_991));
+        for bad in ["9007199254740992", "18446744073709551615", "-1", "0.5", "1e300", "null"] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
 }

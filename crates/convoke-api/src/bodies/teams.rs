@@ -4,12 +4,10 @@ use convoke_core::id::{AgentName, SessionId};
 use convoke_core::message::Seq;
 use convoke_core::team::{PairStatus, TeamName};
 use convoke_core::time::Timestamp;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Number;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::Activity;
+use super::{Activity, whole};
 
 /// All teams: `GET /api/teams`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -166,7 +164,11 @@ pub struct TeamQuestion {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
     /// How many milliseconds to wait for the answer: 0, or nothing, waits as long as it takes, -1 not at all.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "whole::optional"
+    )]
     pub timeout: Option<i64>,
 }
 
@@ -186,16 +188,12 @@ pub struct TeamMessage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_for_response: Option<bool>,
     /// How many milliseconds to wait for the answer: 0, or nothing, waits as long as it takes, -1 not at all.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "whole::optional"
+    )]
     pub timeout: Option<i64>,
-}
-
-/// To JSON, `5.0` is as whole a number as `5`.
-fn whole<'de, D: Deserializer<'de>>(input: D) -> Result<Option<i64>, D::Error> {
-    let Some(number) = Option::<Number>::deserialize(input)? else { return Ok(None) };
-    let text = number.to_string();
-    let whole = text.strip_suffix(".0").unwrap_or(&text).parse();
-    whole.map(Some).map_err(|_| D::Error::custom(format!("{number} is not a whole number")))
 }
 
 impl From<TeamMessage> for TeamQuestion {

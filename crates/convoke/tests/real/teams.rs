@@ -23,8 +23,9 @@ impl Teams {
     fn open(names: &[&str]) -> Self {
         let runtime = Runtime::new().unwrap();
         let model = runtime.block_on(Model::start()).unwrap();
+        let url = model.url();
         let variables = [
-            ("ANTHROPIC_BASE_URL", model.url().as_str()),
+            ("ANTHROPIC_BASE_URL", url.as_str()),
             ("ANTHROPIC_API_KEY", "none"),
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
             ("DISABLE_TELEMETRY", "1"),

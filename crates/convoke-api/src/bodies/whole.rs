@@ -1,0 +1,33 @@
+//! Whole numbers as JSON has them: `5.0` is as whole as `5`, and beyond 2^53 not every number can be told.
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::Number;
+
+/// The largest number up to which every whole one has a place of its own in any JSON.
+const COUNT_MAX: u64 = (1 << 53) - 1;
+
+/// A whole number, or none.
+pub(super) fn optional<'de, D: Deserializer<'de>>(input: D) -> Result<Option<i64>, D::Error> {
+    let number = Option::<Number>::deserialize(input)?;
+    number.map(|number| read(&number).ok_or_else(|| not_whole(&number))).transpose()
+}
+
+/// How many there are of something.
+pub(super) fn count<'de, D: Deserializer<'de>>(input: D) -> Result<u64, D::Error> {
+    let number = Number::deserialize(input)?;
+    let count = read(&number).ok_or_else(|| not_whole(&number))?;
+    if count > COUNT_MAX {
+        return Err(D::Error::custom(format!("{number} is more than {COUNT_MAX}")));
+    }
+    Ok(count)
+}
+
+fn read<T: std::str::FromStr>(number: &Number) -> Option<T> {
+    let text = number.to_string();
+    text.strip_suffix(".0").unwrap_or(&text).parse().ok()
+}
+
+fn not_whole<E: serde::de::Error>(number: &Number) -> E {
+    E::custom(format!("{number} is not a whole number here"))
+}
