@@ -55,13 +55,18 @@ pub(crate) fn rows(text: &str, width: usize) -> Vec<Range<usize>> {
 /// Styled text without line breaks in rows that fit, without the spaces at their ends.
 pub(crate) fn spans(spans: &[Span<'static>], width: usize) -> Vec<Vec<Span<'static>>> {
     let text: String = spans.iter().map(|span| &*span.content).collect();
-    rows(&text, width)
-        .into_iter()
-        .map(|row| {
-            let shown = text.get(row.clone()).unwrap_or_default().trim_end().len();
-            cut(spans, row.start..row.start + shown)
-        })
-        .collect()
+    // What is left of the spans, and where it begins: no row needs what was before the last one.
+    let (mut rest, mut from) = (spans, 0);
+    let row = |row: Range<usize>| {
+        while let [first, others @ ..] = rest
+            && from + first.content.len() <= row.start
+        {
+            (rest, from) = (others, from + first.content.len());
+        }
+        let shown = text.get(row.clone()).unwrap_or_default().trim_end().len();
+        cut(rest, from, row.start..row.start + shown)
+    };
+    rows(&text, width).into_iter().map(row).collect()
 }
 
 /// A text cut to a width, with `…` where something is missing.
@@ -114,11 +119,13 @@ fn begins_no_row(grapheme: &str) -> bool {
     grapheme.chars().next().is_some_and(|c| "、。，．！？：；）」』】〕》〉…,.!?:;)]}".contains(c))
 }
 
-/// The part of styled text between two bytes.
-fn cut(spans: &[Span<'static>], range: Range<usize>) -> Vec<Span<'static>> {
-    let mut from = 0;
+/// The part of styled text between two bytes; the text begins at byte `from`.
+fn cut(spans: &[Span<'static>], mut from: usize, range: Range<usize>) -> Vec<Span<'static>> {
     let mut parts = Vec::new();
     for span in spans {
+        if from >= range.end {
+            break;
+        }
         let to = from + span.content.len();
         let (start, end) = (range.start.max(from), range.end.min(to));
         if let Some(text) = (start < end).then(|| span.content.get(start - from..end - from)) {
