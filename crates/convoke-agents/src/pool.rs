@@ -71,6 +71,7 @@ pub struct Census {
 
 enum Request {
     Acquire(Wait),
+    TakeWarm { key: String, reports: mpsc::Sender<Report>, reply: oneshot::Sender<Option<Seat>> },
     Prepare { key: String, launch: Launch },
     Release { key: String, done: oneshot::Sender<()> },
     Stop { done: oneshot::Sender<()> },
@@ -113,6 +114,14 @@ impl Pool {
         let wait = Wait { key: key.to_owned(), launch, reports, place, reply };
         self.mailbox.send(Request::Acquire(wait)).await.map_err(|_| Error::Gone)?;
         seat.await.map_err(|_| Error::Gone)?
+    }
+
+    /// Takes the seat of a key's process if that has been used before and is free; else nobody is kept waiting.
+    pub async fn take_warm(&self, key: &str, reports: mpsc::Sender<Report>) -> Option<Seat> {
+        let (reply, seat) = oneshot::channel();
+        let request = Request::TakeWarm { key: key.to_owned(), reports, reply };
+        self.mailbox.send(request).await.ok()?;
+        seat.await.ok()?
     }
 
     /// Starts a process that somebody will probably want, if there is room to spare.
@@ -207,6 +216,13 @@ impl PoolTask {
             Request::Acquire(wait) => {
                 self.queue.push_back(wait);
                 self.serve();
+            }
+            Request::TakeWarm { key, reports, reply } => {
+                // Whoever waits for a process has it as soon as it is free, so nobody is passed over.
+                let slot = self.slots.get_mut(&key);
+                let seat = slot.and_then(|slot| slot.take_warm(reports, &self.news_to));
+                // A caller that no longer waits drops the seat, which gives it back.
+                reply.send(seat).ok();
             }
             Request::Prepare { key, launch } => {
                 if self.slots.len() < self.settings.processes_max && !self.slots.contains_key(&key)

@@ -146,11 +146,33 @@ impl Slot {
 
     /// Gives the seat to a caller, or the caller back when it is not free.
     pub(super) fn seat(&mut self, wait: Wait, news: &mpsc::Sender<News>) -> Option<Wait> {
-        let State::Idle { orders, started, .. } = &mut self.state else { return Some(wait) };
+        let Some(seat) = self.take_seat(wait.reports.clone(), news) else { return Some(wait) };
+        wait.place.send_replace(0);
+        // A caller that no longer waits drops the seat, which gives it back.
+        wait.reply.send(Ok(seat)).ok();
+        None
+    }
+
+    /// The seat, if it is free and not the first one.
+    pub(super) fn take_warm(
+        &mut self,
+        reports: mpsc::Sender<Report>,
+        news: &mpsc::Sender<News>,
+    ) -> Option<Seat> {
+        let State::Idle { started: None, .. } = self.state else { return None };
+        self.take_seat(reports, news)
+    }
+
+    /// The seat, if it is free; what the process does comes out of `reports` from now on.
+    fn take_seat(
+        &mut self,
+        reports: mpsc::Sender<Report>,
+        news: &mpsc::Sender<News>,
+    ) -> Option<Seat> {
+        let State::Idle { orders, started, .. } = &mut self.state else { return None };
         let (taken, freed) = oneshot::channel();
         let seat = Seat { orders: orders.clone(), started: started.take(), _taken: taken };
-        tell(orders, Command::Report(wait.reports));
-        wait.place.send_replace(0);
+        tell(orders, Command::Report(reports));
         self.state = State::Taken { orders: orders.clone() };
         let (news, key) = (news.clone(), self.key.clone());
         tokio::spawn(async move {
@@ -158,9 +180,7 @@ impl Slot {
             freed.await.ok();
             news.send(News::Freed { key }).await.ok();
         });
-        // A caller that no longer waits drops the seat, which gives it back.
-        wait.reply.send(Ok(seat)).ok();
-        None
+        Some(seat)
     }
 
     pub(super) fn stop(&mut self) {

@@ -128,6 +128,33 @@ async fn t10_a_process_is_kept_warm_and_reused() {
 }
 
 #[tokio::test]
+async fn t10_a_warm_process_is_taken_without_waiting_or_not_at_all() {
+    let scene = Scene::new(2);
+    let take = || async {
+        let (to_session, reports) = mpsc::channel(REPORTS_MAX);
+        let seat = scene.pool.take_warm("a->b", to_session).await?;
+        Some(Guest { seat, reports })
+    };
+    assert!(take().await.is_none(), "there is none");
+    let first = scene.guest("a->b").await;
+    assert!(take().await.is_none(), "it is taken");
+    drop(first);
+    let mut second = loop {
+        // The pool hears of it in a moment.
+        if let Some(guest) = take().await {
+            break guest;
+        }
+        tokio::task::yield_now().await;
+    };
+    second.seat.send(Order::Prompt { turn: Seq::new(1), text: "hi".to_owned() }).await.unwrap();
+    while !matches!(second.reports.recv().await.unwrap(), Report::TurnEnded { .. }) {}
+    scene.pool.prepare("new", scene.launch()).await;
+    scene.has(2).await;
+    let (to_session, _reports) = mpsc::channel(REPORTS_MAX);
+    assert!(scene.pool.take_warm("new", to_session).await.is_none(), "it was never used");
+}
+
+#[tokio::test]
 async fn t10_a_full_pool_stops_the_one_that_was_idle_longest() {
     let scene = Scene::new(2);
     let (first, second) = (scene.guest("first").await, scene.guest("second").await);
