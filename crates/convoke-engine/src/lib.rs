@@ -35,5 +35,5 @@ pub use teams::{
     SessionFile, Stopped, Stretch, Team, TeamAnswer, TeamAsk, TeamLimits, TeamProgress, TeamReport,
     TeamSettings, TeamStatus, Wait,
 };
-pub use view::{Activity, AgentStatus, Change, Live, SessionView};
+pub use view::{Activity, AgentStatus, Change, Live, Moment, SessionView};
 pub use watch::{Published, Watcher};

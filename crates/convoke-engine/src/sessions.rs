@@ -19,7 +19,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::reading;
 use crate::session::{self, Carried, Request};
-use crate::view::{Live, SessionView};
+use crate::view::{Live, Moment, SessionView};
 use crate::watch::Watcher;
 use create::Return;
 
@@ -102,6 +102,11 @@ impl Engine {
         let stored = stored.ok_or_else(|| Error::UnknownSession { text: id.to_string() })?;
         let activity = self.shared.registry.live(id).activity;
         Ok(SessionView { stored, activity })
+    }
+
+    /// The moment that lasts until anything of any session or project is another.
+    pub fn moment(&self) -> Moment {
+        Moment { stored: self.shared.store.age(), shown: self.shared.registry.age() }
     }
 
     /// Lists sessions, newest first. No agent is asked.

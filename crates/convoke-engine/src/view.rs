@@ -15,6 +15,13 @@ pub struct SessionView {
     pub activity: Activity,
 }
 
+/// How old all that is known of sessions is. What was read after a moment is so as long as that moment lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    pub(crate) stored: u64,
+    pub(crate) shown: u64,
+}
+
 /// Whether something goes on in a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Activity {

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::doors::{Doors, Token};
 use crate::gate;
+use crate::kept::Kept;
 use crate::markdown::Renderer;
 use crate::metrics::Metrics;
 use crate::teams::Desk;
@@ -30,6 +31,7 @@ pub(crate) struct App {
     pub(crate) metrics: Metrics,
     pub(crate) news: News,
     pub(crate) renderer: Renderer,
+    pub(crate) kept: Kept,
     pub(crate) teams: Desk,
     pub(crate) identity: Identity,
     /// Cancelled when the daemon stops: streams end.
@@ -65,6 +67,7 @@ impl App {
             metrics: Metrics::default(),
             news: News::start(&engine),
             renderer: Renderer::new(),
+            kept: Kept::default(),
             teams: Desk::default(),
             engine,
             identity,

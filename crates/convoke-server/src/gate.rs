@@ -24,7 +24,7 @@ use tracing::Instrument as _;
 use crate::app::App;
 use crate::doors::{Foreign, Shown};
 use crate::failure::{self, Failure};
-use crate::{page, teams};
+use crate::{kept, page, teams};
 
 /// The id of a request, in the request, its answer and the log.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -117,7 +117,15 @@ async fn answer(app: &App, mut request: Request, next: Next) -> Response {
         return teams::not_yet().into_response();
     }
     request.extensions_mut().insert(caller);
-    let answering = AssertUnwindSafe(next.run(request)).catch_unwind();
+    let name = kept::name(&request);
+    let fresh = next.run(request);
+    let answering = async {
+        match name {
+            Some(name) => app.kept.answer(&app.engine, name, fresh).await,
+            None => fresh.await,
+        }
+    };
+    let answering = AssertUnwindSafe(answering).catch_unwind();
     let answered = match room {
         // Whoever asks a human or a team may wait for long.
         Room::Tools | Room::Teams => Ok(answering.await),

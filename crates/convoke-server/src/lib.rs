@@ -1,13 +1,14 @@
 //! The daemon's HTTP side: REST, server-sent events, WebSocket, MCP, and the page in the browser.
 //!
-//! It decides nothing and keeps nothing: it takes requests apart, asks the engine, and words the answer. The listener,
-//! the shutdown, the clock and randomness are handed in.
+//! It decides nothing, and keeps nothing but answers that still hold: it takes requests apart, asks the engine, and words
+//! the answer. The listener, the shutdown, the clock and randomness are handed in.
 
 mod app;
 mod doors;
 mod failure;
 mod gate;
 mod json;
+mod kept;
 mod listen;
 mod markdown;
 mod mcp;

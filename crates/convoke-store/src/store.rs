@@ -72,6 +72,12 @@ impl Store {
         Ok(Self { writer, readers })
     }
 
+    /// Grows whenever anything is stored. What is read after it was looked at is as new as that, so as long as it has not
+    /// grown, what was read is still so.
+    pub fn age(&self) -> u64 {
+        self.writer.commits()
+    }
+
     /// Commits what is under way and lets go of the files. Every clone of this store is closed with it.
     pub async fn close(&self) {
         self.readers.close().await;

@@ -5,6 +5,7 @@ mod pace;
 
 use std::fs::File;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -36,6 +37,7 @@ const WAL_PATIENCE: Duration = Duration::from_millis(100);
 pub(crate) struct Writer {
     queue: SyncSender<Order>,
     room: Arc<Semaphore>,
+    commits: Arc<AtomicU64>,
 }
 
 /// What the thread is told.
@@ -56,14 +58,20 @@ impl Writer {
         // One more than there can be changes, for the order to stop.
         let (queue, orders) = sync_channel(QUEUE + 1);
         let path = place.path.clone();
-        let batch = Batch::new(&path, runtime);
+        let commits = Arc::new(AtomicU64::new(0));
+        let batch = Batch::new(&path, runtime, Arc::clone(&commits));
         let (pace, wal_limit) = (Pace::default(), wal_bytes_max);
         let task = WriterTask { db, place, batch, pace, wal_bytes_max, wal_limit, lock };
         std::thread::Builder::new()
             .name("convoke-store".to_owned())
             .spawn(move || task.run(&orders))
             .map_err(|error| Error::Internal { path, source: error.into() })?;
-        Ok(Self { queue, room: Arc::new(Semaphore::new(QUEUE)) })
+        Ok(Self { queue, room: Arc::new(Semaphore::new(QUEUE)), commits })
+    }
+
+    /// How many transactions were committed.
+    pub(crate) fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Acquire)
     }
 
     /// Has a change made, and waits until it is committed.

@@ -277,6 +277,7 @@ impl Task {
             offers: self.offers.all(),
             usage: self.offers.usage.clone(),
         });
+        self.shared.registry.changed();
     }
 
     fn activity(&self) -> Activity {

@@ -1,6 +1,7 @@
 //! Which sessions have a task, and who watches which.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use convoke_core::id::SessionId;
@@ -16,6 +17,8 @@ pub(crate) struct Registry {
     entries: Mutex<Entries>,
     /// Whether the daemon stops, for those who wait for something else.
     stopping: watch::Sender<bool>,
+    /// Grows whenever a session is shown differently.
+    age: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -104,6 +107,7 @@ impl Registry {
             return Entered::ThereIsOne;
         }
         entry.mailbox = Some(mailbox);
+        self.changed();
         Entered::Yes(entry.published.clone())
     }
 
@@ -130,6 +134,7 @@ impl Registry {
             return Left::No;
         }
         entries.remove_task(id);
+        self.changed();
         Left::Yes
     }
 
@@ -147,6 +152,17 @@ impl Registry {
     /// Takes a task out that broke down.
     pub(super) fn remove(&self, id: SessionId) {
         self.entries().remove_task(id);
+        self.changed();
+    }
+
+    /// Notes that a session is shown differently from now on.
+    pub(super) fn changed(&self) {
+        self.age.fetch_add(1, Ordering::Release);
+    }
+
+    /// Grows whenever a session is shown differently.
+    pub(crate) fn age(&self) -> u64 {
+        self.age.load(Ordering::Acquire)
     }
 
     /// Hears of every message of a session from now on.
@@ -212,5 +228,6 @@ impl Registry {
             end.await.ok();
         }
         self.entries().sessions.clear();
+        self.changed();
     }
 }

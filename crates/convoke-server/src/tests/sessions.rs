@@ -47,6 +47,31 @@ async fn s8_a_session_is_created_listed_and_shown() {
 }
 
 #[tokio::test]
+async fn s8_who_asks_again_hears_the_same_until_something_changes() {
+    let scene = Scene::with(&Script::new().turn([Step::Hang]), |_| {}).await;
+    let id = scene.session().await;
+    let path = format!("/api/sessions/{id}");
+    let both = || async {
+        [scene.get("/api/sessions").await, scene.get(&path).await].map(|answer| answer.json())
+    };
+    let [listed, shown] = both().await;
+    assert_eq!(both().await, [listed, shown]);
+    scene.call(Method::PATCH, &path, Some(json!({"title": "Named"}))).await;
+    let [listed, shown] = both().await;
+    assert_eq!([&listed["sessions"][0]["title"], &shown["title"]], ["Named", "Named"]);
+    assert_eq!(both().await, [listed, shown]);
+    scene.post(&format!("{path}/prompt"), json!({"text": "work"})).await;
+    let [listed, shown] = both().await;
+    assert_eq!([&listed["sessions"][0]["activity"], &shown["activity"]], ["running", "running"]);
+    // What was not there may come, and what is cut off is kept apart from what is not.
+    let empty = "/api/sessions?archived=true";
+    assert_eq!(scene.get(empty).await.json()["total"], 0);
+    scene.call(Method::PATCH, &path, Some(json!({"archived": true}))).await;
+    assert_eq!(scene.get(empty).await.json()["total"], 1);
+    assert_eq!(scene.get("/api/sessions").await.json()["total"], 0);
+}
+
+#[tokio::test]
 async fn what_is_not_there_is_told_apart() {
     let scene = Scene::new().await;
     let project = scene.project().await;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use rusqlite::{Connection, TransactionBehavior};
@@ -79,6 +80,8 @@ pub(super) struct Batch {
     jobs: Vec<Box<dyn Job>>,
     /// Where several callers are answered. Waking each of them from outside would cost the writer as much as a commit.
     runtime: Handle,
+    /// How many there were.
+    commits: Arc<AtomicU64>,
 }
 
 /// Why a transaction came to nothing.
@@ -92,8 +95,8 @@ enum Setback {
 }
 
 impl Batch {
-    pub(super) fn new(path: &Path, runtime: Handle) -> Self {
-        Self { path: path.into(), jobs: Vec::new(), runtime }
+    pub(super) fn new(path: &Path, runtime: Handle, commits: Arc<AtomicU64>) -> Self {
+        Self { path: path.into(), jobs: Vec::new(), runtime, commits }
     }
 
     pub(super) fn add(&mut self, job: Box<dyn Job>) {
@@ -109,7 +112,11 @@ impl Batch {
         while !self.jobs.is_empty() {
             let is_alone = self.jobs.len() == 1;
             match attempt(db, &mut self.jobs, pace) {
-                Ok(()) => self.answer_all(),
+                Ok(()) => {
+                    // Before anybody is told, so that whoever was told does not take what was before for what is.
+                    self.commits.fetch_add(1, Ordering::Release);
+                    self.answer_all();
+                }
                 Err(Setback::Beginning(error)) => self.fail_all(&error),
                 Err(Setback::Members(_)) if is_alone => self.answer_all(),
                 Err(Setback::Members(failed)) => aside.extend(self.take(&failed)),
