@@ -30,7 +30,7 @@ pub use query::{MessageQuery, SearchQuery, SessionQuery};
 pub use raw::Reply;
 pub use socket::Socket;
 pub use teams::{TeamReportQuery, TeamSessionQuery};
-pub use transcript::{Messages, Transcript};
+pub use transcript::{Messages, Text, Transcript};
 
 /// How long the daemon may take for what it has at hand.
 const PATIENCE: Duration = Duration::from_secs(15);

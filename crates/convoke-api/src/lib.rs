@@ -14,6 +14,6 @@ pub mod schema;
 
 pub use client::{
     Client, Events, MessageQuery, Messages, Reply, SearchQuery, SessionQuery, Socket,
-    TeamReportQuery, TeamSessionQuery, Transcript,
+    TeamReportQuery, TeamSessionQuery, Text, Transcript,
 };
 pub use error::{Error, Result};

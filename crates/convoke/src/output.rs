@@ -15,6 +15,8 @@ use serde::Serialize;
 use crate::colour::Colour;
 use crate::environment::Environment;
 
+pub(crate) use indent::Indenter;
+
 /// Who reads the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -65,11 +67,6 @@ impl Output {
         }
     }
 
-    /// Prints a result that is JSON without blanks already.
-    pub(crate) fn json(&self, json: &str) -> anyhow::Result<()> {
-        self.line(&indent::indented(json))
-    }
-
     /// Prints a help text.
     pub(crate) fn help(&self, text: &StyledStr) -> anyhow::Result<()> {
         match self.colour {
@@ -89,8 +86,13 @@ impl Output {
 
     /// Prints a piece of a result that comes in pieces, and tells whether anybody still reads.
     pub(crate) fn piece(&self, text: &str) -> anyhow::Result<Reader> {
+        self.bytes(text.as_bytes())
+    }
+
+    /// The same for text that may be cut within a letter.
+    pub(crate) fn bytes(&self, text: &[u8]) -> anyhow::Result<Reader> {
         let mut stdout = io::stdout().lock();
-        match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        match stdout.write_all(text).and_then(|()| stdout.flush()) {
             Ok(()) => Ok(Reader::There),
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Reader::Gone),
             Err(error) => Err(error).context("cannot write to standard output"),

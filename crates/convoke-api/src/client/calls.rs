@@ -1,10 +1,12 @@
 //! One method for each call. Where a session, project or request is named, the beginning of its id is enough.
 
 use convoke_core::message::Seq;
-use hyper::{Method, StatusCode};
+use hyper::Method;
 
 use super::query::segment;
-use super::{Call, Client, Events, MessageQuery, Messages, SearchQuery, SessionQuery, Transcript};
+use super::{
+    Call, Client, Events, MessageQuery, Messages, SearchQuery, SessionQuery, Text, Transcript,
+};
 use crate::bodies::{
     Agents, Answer, Health, Hits, Import, Imported, Inbox, NewRepo, NewSession, Prompt, Prompted,
     Rejection, Repo, Repos, Session, SessionPatch, Sessions, Status,
@@ -48,13 +50,9 @@ impl Client {
     }
 
     /// Some sessions, as the daemon wrote them: for whoever hands many of them on without reading them.
-    pub async fn sessions_text(&self, query: &SessionQuery) -> Result<String> {
+    pub async fn sessions_text(&self, query: &SessionQuery) -> Result<Text> {
         let call = Call::get(format!("/api/sessions{}", query.encoded()));
-        let body = self.fetch_bytes(call).await?;
-        match String::from_utf8(body.into()) {
-            Ok(text) => Ok(text),
-            Err(error) => Err(self.unexpected(StatusCode::OK, error.as_bytes())),
-        }
+        Ok(Text::new(self.clone(), self.open(call).await?))
     }
 
     /// Begins a session.

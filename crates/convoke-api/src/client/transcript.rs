@@ -30,6 +30,24 @@ pub struct Messages {
     elements: Elements,
 }
 
+/// An answer as the daemon wrote it, to be handed on as it comes.
+#[derive(Debug)]
+pub struct Text {
+    client: Client,
+    body: Incoming,
+}
+
+impl Text {
+    pub(super) const fn new(client: Client, body: Incoming) -> Self {
+        Self { client, body }
+    }
+
+    /// The next piece, cut anywhere; `None` after the last one.
+    pub async fn next(&mut self) -> Result<Option<Bytes>> {
+        piece(&self.client, &mut self.body).await
+    }
+}
+
 impl Transcript {
     pub(super) async fn read(client: Client, mut body: Incoming) -> Result<Self> {
         let mut arrived = Vec::new();

@@ -1,60 +1,90 @@
 //! JSON that is text already, with line breaks for people. It is not parsed, since that takes longer than all the rest.
 
-/// The same JSON as `serde_json` writes it for people, when it was written without blanks between its parts.
-pub(super) fn indented(json: &str) -> String {
-    let mut text = String::with_capacity(json.len() * 2);
-    let mut depth = 0_usize;
-    let mut rest = json;
-    while let Some(at) = rest.find(['"', '{', '}', '[', ']', ',', ':']) {
-        let (before, part) = rest.split_at(at);
-        text.push_str(before);
-        let part_len = match part.as_bytes() {
-            [b'"', ..] => string_len(part),
-            [b'{', b'}', ..] | [b'[', b']', ..] => 2,
-            _ => 1,
-        };
-        let (mark, after) = part.split_at_checked(part_len).unwrap_or((part, ""));
-        match mark {
-            "{" | "[" => {
-                depth += 1;
-                text.push_str(mark);
-                break_line(&mut text, depth);
-            }
-            "}" | "]" => {
-                depth = depth.saturating_sub(1);
-                break_line(&mut text, depth);
-                text.push_str(mark);
-            }
-            "," => {
-                text.push_str(mark);
-                break_line(&mut text, depth);
-            }
-            ":" => text.push_str(": "),
-            _ => text.push_str(mark),
-        }
-        rest = after;
-    }
-    text.push_str(rest);
-    text
+/// Makes JSON that was written without blanks between its parts read as if `serde_json` had written it for people. Takes it
+/// piece by piece, wherever it was cut.
+#[derive(Debug, Default)]
+pub(crate) struct Indenter {
+    depth: usize,
+    within: Within,
+    text: Vec<u8>,
 }
 
-/// The bytes of the string that a text begins with, quotes included.
-fn string_len(text: &str) -> usize {
-    let mut at = 1;
-    while let Some(found) = text.get(at..).and_then(|rest| rest.find(['"', '\\'])) {
-        at += found;
-        match text.as_bytes().get(at) {
-            Some(b'\\') => at += 2,
-            _ => return at + 1,
-        }
-    }
-    text.len()
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Within {
+    #[default]
+    Structure,
+    /// Just behind the beginning of an object or array, which may be empty.
+    Beginning,
+    String,
+    /// Behind a backslash.
+    Escape,
 }
 
-fn break_line(text: &mut String, depth: usize) {
-    text.push('\n');
-    for _ in 0..depth {
-        text.push_str("  ");
+impl Indenter {
+    /// The next piece as people read it.
+    pub(crate) fn take(&mut self, json: &[u8]) -> &[u8] {
+        self.text.clear();
+        let mut rest = json;
+        while let [byte, after @ ..] = rest {
+            rest = after;
+            match self.within {
+                Within::String => {
+                    let plain = rest_of_string(*byte, rest);
+                    let (plain, after) = rest.split_at_checked(plain).unwrap_or((rest, &[]));
+                    self.text.push(*byte);
+                    self.text.extend_from_slice(plain);
+                    rest = after;
+                    self.within = match byte {
+                        b'"' => Within::Structure,
+                        b'\\' => Within::Escape,
+                        _ => Within::String,
+                    };
+                }
+                Within::Escape => {
+                    self.text.push(*byte);
+                    self.within = Within::String;
+                }
+                Within::Beginning | Within::Structure => self.structure(*byte),
+            }
+        }
+        &self.text
+    }
+
+    fn structure(&mut self, byte: u8) {
+        let is_beginning = self.within == Within::Beginning;
+        self.within = Within::Structure;
+        if let b'}' | b']' = byte {
+            self.depth = self.depth.saturating_sub(1);
+            if !is_beginning {
+                self.break_line();
+            }
+        } else if is_beginning {
+            self.break_line();
+        }
+        self.text.push(byte);
+        match byte {
+            b'{' | b'[' => {
+                self.depth += 1;
+                self.within = Within::Beginning;
+            }
+            b'"' => self.within = Within::String,
+            b',' => self.break_line(),
+            b':' => self.text.push(b' '),
+            _ => {}
+        }
+    }
+
+    fn break_line(&mut self) {
+        self.text.push(b'\n');
+        self.text.extend(std::iter::repeat_n(b' ', 2 * self.depth));
+    }
+}
+
+/// How many bytes of a string go on before something happens, behind this byte of it.
+fn rest_of_string(byte: u8, rest: &[u8]) -> usize {
+    match byte {
+        b'"' | b'\\' => 0,
+        _ => rest.iter().position(|byte| matches!(byte, b'"' | b'\\')).unwrap_or(rest.len()),
     }
 }
 
@@ -62,30 +92,37 @@ fn break_line(text: &mut String, depth: usize) {
 mod tests {
     use super::*;
 
+    fn indented(pieces: &[&[u8]]) -> String {
+        let mut indenter = Indenter::default();
+        let text = pieces.iter().flat_map(|piece| indenter.take(piece).to_vec()).collect();
+        String::from_utf8(text).unwrap()
+    }
+
     #[test]
-    fn it_reads_as_if_serde_json_had_written_it() {
+    fn it_reads_as_if_serde_json_had_written_it_wherever_it_was_cut() {
         let values = [
             r#"{"sessions":[],"total":0}"#,
             r#"{"a":{},"b":[{},[]],"c":{"d":[1,-2.5e3,true,null,"e"]}}"#,
-            r#"["x\"y\\","{[,:]}","\\\"",{"é, : \n":"日本"}]"#,
+            r#"["x\"y\\","{[,:]}","\\\"","",{"é, : \n":"日本"}]"#,
             "[]",
             "7",
             r#""text""#,
         ];
         for json in values {
             let value: serde_json::Value = serde_json::from_str(json).unwrap();
-            let (compact, pretty) = (
-                serde_json::to_string(&value).unwrap(),
-                serde_json::to_string_pretty(&value).unwrap(),
-            );
-            assert_eq!(indented(&compact), pretty);
+            let compact = serde_json::to_string(&value).unwrap();
+            let pretty = serde_json::to_string_pretty(&value).unwrap();
+            for at in 0..=compact.len() {
+                let (one, other) = compact.as_bytes().split_at(at);
+                assert_eq!(indented(&[one, other]), pretty);
+            }
         }
     }
 
     #[test]
     fn what_is_no_json_comes_out_without_a_panic() {
         for text in ["", "\"", "\"\\", "}", "]]", "{\"a\":"] {
-            indented(text);
+            indented(&[text.as_bytes()]);
         }
     }
 }

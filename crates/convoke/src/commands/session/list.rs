@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use convoke_api::bodies::{Activity, Session, Sessions};
-use convoke_api::{Client, SessionQuery};
+use convoke_api::{Client, SessionQuery, Text};
 use convoke_core::id::ProjectId;
 use convoke_core::session::Status;
 use convoke_core::time::relative;
 
 use crate::clock;
 use crate::commands::project::{ProjectError, Wanted, find, short};
-use crate::output::{Format, Output, aside_on_terminal, plain, table};
+use crate::output::{Format, Indenter, Output, Reader, aside_on_terminal, plain, table};
 
 /// List sessions, newest first
 #[derive(Debug, clap::Args)]
@@ -75,7 +75,7 @@ pub(super) async fn run(client: &Client, args: &ListArgs, output: &Output) -> an
         offset: args.offset,
     };
     if output.format == Format::Json {
-        return output.json(&client.sessions_text(&query).await?);
+        return print(client.sessions_text(&query).await?, output).await;
     }
     let names: BTreeMap<ProjectId, String> =
         repos.into_iter().map(|repo| (repo.id, repo.name)).collect();
@@ -86,6 +86,17 @@ pub(super) async fn run(client: &Client, args: &ListArgs, output: &Output) -> an
         aside_on_terminal(&format!("{shown} of {}; more with --offset {shown}", listed.total));
     }
     Ok(())
+}
+
+/// Prints an answer of the daemon's as it comes.
+async fn print(mut answer: Text, output: &Output) -> anyhow::Result<()> {
+    let mut indenter = Indenter::default();
+    while let Some(piece) = answer.next().await? {
+        if output.bytes(indenter.take(&piece))? == Reader::Gone {
+            return Ok(());
+        }
+    }
+    output.line("")
 }
 
 fn listed_table(listed: &Sessions, names: &BTreeMap<ProjectId, String>) -> String {
