@@ -12,6 +12,7 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{Error, Fault, Result};
@@ -198,6 +199,8 @@ pub(crate) struct WriteLock {
 fn set_up(connection: &Connection, cache_kib: u32) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // A statement stays as it was compiled, whatever values it is run with; to look at them first takes longer than to run.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // No memory map: a disk error would kill the process instead of failing one call.
     connection.execute_batch(&format!(
         "PRAGMA foreign_keys = ON; PRAGMA mmap_size = 0; PRAGMA cache_size = -{cache_kib};"
