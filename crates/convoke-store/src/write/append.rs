@@ -3,6 +3,7 @@
 use convoke_core::content::Content;
 use convoke_core::id::SessionId;
 use convoke_core::message::{Message, Role, Seq};
+use convoke_core::notice::Event;
 use convoke_core::session::Summary;
 use convoke_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -60,13 +61,45 @@ impl Append {
     }
 }
 
-/// Agents' words can be told again. What people said and what became of a session cannot.
+/// Agents' words can be told again, and a turn whose end is lost counts as cut off. What people said and decided cannot be
+/// had again.
 fn durability(message: &Message) -> Durability {
-    if message.is_human() || matches!(message.content, Content::Notice(_)) {
-        Durability::Acknowledged
-    } else {
-        Durability::Soon
-    }
+    let is_decision = match &message.content {
+        Content::Notice(notice) => match notice.event {
+            Event::CancelAsked { .. }
+            | Event::Completed { .. }
+            | Event::Cancelled { .. }
+            | Event::Failed { .. }
+            | Event::Reopened
+            | Event::Renamed { .. }
+            | Event::Archived
+            | Event::Unarchived
+            | Event::RuleMade { .. }
+            | Event::Continues { .. }
+            | Event::ContinuedIn { .. }
+            | Event::Imported { .. } => true,
+            Event::TurnEnded { .. }
+            | Event::Resumed { .. }
+            | Event::ProcessExited { .. }
+            | Event::Compacted
+            | Event::Commands { .. }
+            | Event::Modes { .. }
+            | Event::Settings { .. }
+            | Event::Waiting { .. }
+            | Event::Unconfined
+            | Event::RuleApplied { .. }
+            | Event::Advice { .. }
+            | Event::Unknown { .. } => false,
+        },
+        Content::Text { .. }
+        | Content::Thinking { .. }
+        | Content::Plan { .. }
+        | Content::Tool(_)
+        | Content::Permission(_)
+        | Content::Question(_)
+        | Content::Usage(_) => false,
+    };
+    if message.is_human() || is_decision { Durability::Acknowledged } else { Durability::Soon }
 }
 
 impl Change for Append {
@@ -96,6 +129,7 @@ impl Change for Append {
         }
         match standing.change {
             SummaryChange::Progress => store_progress(db, n, summary)?,
+            SummaryChange::Activity => store_activity(db, n, summary)?,
             SummaryChange::Whole => store_summary(db, n, summary)?,
         }
         Ok(())
@@ -152,10 +186,12 @@ struct Standing {
     change: SummaryChange,
 }
 
-/// How much of a session's row an append changes.
+/// How much of a session's row an append changes. The less is said to change, the fewer indexes are written.
 enum SummaryChange {
     /// Only how far the log is. The usual case, and the cheap one: no list is sorted by it.
     Progress,
+    /// That, and when it was last active.
+    Activity,
     Whole,
 }
 
@@ -169,8 +205,11 @@ fn standing(
          FROM agent_sessions WHERE id = ?1",
     )?
     .query_row([session.to_string()], |row| {
-        let same = is_shown_alike(row, summary)?;
-        let change = if same { SummaryChange::Progress } else { SummaryChange::Whole };
+        let change = match is_shown_alike(row, summary)? {
+            true if row::moment(row, 6)? == summary.last_active_at => SummaryChange::Progress,
+            true => SummaryChange::Activity,
+            false => SummaryChange::Whole,
+        };
         Ok(Standing { n: row.get(0)?, last_seq: row::seq(row, 1)?, change })
     })
     .optional()
@@ -180,8 +219,7 @@ fn is_shown_alike(row: &Row<'_>, summary: &Summary) -> rusqlite::Result<bool> {
     Ok(row.get_ref(2)?.as_str()? == summary.status.as_str()
         && row.get_ref(3)?.as_str_or_null()? == summary.reason.as_deref()
         && row.get::<_, bool>(4)? == summary.archived
-        && row.get_ref(5)?.as_str_or_null()? == summary.title.as_deref()
-        && row::moment(row, 6)? == summary.last_active_at)
+        && row.get_ref(5)?.as_str_or_null()? == summary.title.as_deref())
 }
 
 fn store_progress(db: &Connection, n: i64, summary: &Summary) -> rusqlite::Result<()> {
@@ -193,6 +231,21 @@ fn store_progress(db: &Connection, n: i64, summary: &Summary) -> rusqlite::Resul
         summary.last_seq.get(),
         summary.settled_seq.get(),
         summary.updated_at.as_millis(),
+    ])?;
+    Ok(())
+}
+
+fn store_activity(db: &Connection, n: i64, summary: &Summary) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "UPDATE agent_sessions
+         SET last_seq = ?2, settled_seq = ?3, updated_at = ?4, last_active_at = ?5 WHERE n = ?1",
+    )?
+    .execute(params![
+        n,
+        summary.last_seq.get(),
+        summary.settled_seq.get(),
+        summary.updated_at.as_millis(),
+        summary.last_active_at.as_millis(),
     ])?;
     Ok(())
 }

@@ -82,6 +82,8 @@ pub(super) struct Batch {
     runtime: Handle,
     /// How many there were.
     commits: Arc<AtomicU64>,
+    /// What the database was last told of when to sync.
+    told: Option<Durability>,
 }
 
 /// Why a transaction came to nothing.
@@ -96,7 +98,7 @@ enum Setback {
 
 impl Batch {
     pub(super) fn new(path: &Path, runtime: Handle, commits: Arc<AtomicU64>) -> Self {
-        Self { path: path.into(), jobs: Vec::new(), runtime, commits }
+        Self { path: path.into(), jobs: Vec::new(), runtime, commits, told: None }
     }
 
     pub(super) fn add(&mut self, job: Box<dyn Job>) {
@@ -111,7 +113,7 @@ impl Batch {
         let mut aside = Vec::new();
         while !self.jobs.is_empty() {
             let is_alone = self.jobs.len() == 1;
-            match attempt(db, &mut self.jobs, pace) {
+            match self.attempt(db, pace) {
                 Ok(()) => {
                     // Before anybody is told, so that whoever was told does not take what was before for what is.
                     self.commits.fetch_add(1, Ordering::Release);
@@ -156,6 +158,37 @@ impl Batch {
         self.jobs.extract_if(.., move |_| place.next().is_some_and(|at| places.contains(&at)))
     }
 
+    /// Makes all changes in one transaction, or none.
+    fn attempt(&mut self, db: &mut Connection, pace: &mut Pace) -> Result<(), Setback> {
+        let asked = self.jobs.iter().map(|job| job.durability()).max().unwrap_or(Durability::Soon);
+        let durability = pace.durability(asked, Instant::now());
+        if self.told != Some(durability) {
+            self.told = None;
+            set_durability(db, durability).map_err(Setback::Beginning)?;
+            self.told = Some(durability);
+        }
+        let transaction = db
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(Setback::Beginning)?;
+        let mut failed = Vec::new();
+        for (at, job) in self.jobs.iter_mut().enumerate() {
+            if job.run(&transaction) == Attempt::Failed {
+                failed.push(at);
+                // A full disk, for one, ends the transaction from within; what would follow stood outside of it.
+                if transaction.is_autocommit() {
+                    return Err(Setback::Members(failed));
+                }
+            }
+        }
+        if !failed.is_empty() {
+            transaction.rollback().map_err(Setback::Ending)?;
+            return Err(Setback::Members(failed));
+        }
+        transaction.commit().map_err(Setback::Ending)?;
+        pace.committed(durability, Instant::now());
+        Ok(())
+    }
+
     fn carry_out_one_by_one(
         &mut self,
         db: &mut Connection,
@@ -170,32 +203,6 @@ impl Batch {
             }
         }
     }
-}
-
-/// Makes all changes in one transaction, or none.
-fn attempt(db: &mut Connection, jobs: &mut [Box<dyn Job>], pace: &mut Pace) -> Result<(), Setback> {
-    let asked = jobs.iter().map(|job| job.durability()).max().unwrap_or(Durability::Soon);
-    let durability = pace.durability(asked, Instant::now());
-    set_durability(db, durability).map_err(Setback::Beginning)?;
-    let transaction =
-        db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(Setback::Beginning)?;
-    let mut failed = Vec::new();
-    for (at, job) in jobs.iter_mut().enumerate() {
-        if job.run(&transaction) == Attempt::Failed {
-            failed.push(at);
-            // A full disk, for one, ends the transaction from within; what would follow stood outside of it.
-            if transaction.is_autocommit() {
-                return Err(Setback::Members(failed));
-            }
-        }
-    }
-    if !failed.is_empty() {
-        transaction.rollback().map_err(Setback::Ending)?;
-        return Err(Setback::Members(failed));
-    }
-    transaction.commit().map_err(Setback::Ending)?;
-    pace.committed(durability, Instant::now());
-    Ok(())
 }
 
 /// Must be called outside of a transaction; inside, the database would ignore it.
