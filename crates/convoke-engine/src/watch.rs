@@ -59,6 +59,16 @@ impl Watcher {
         Self { store, session, after, live, read: VecDeque::new(), is_behind: true }
     }
 
+    /// The same where something is about to be said right after that place, so that there is nothing to look for yet.
+    pub(crate) fn expecting(
+        store: Store,
+        session: SessionId,
+        after: Seq,
+        live: broadcast::Receiver<Arc<Published>>,
+    ) -> Self {
+        Self { is_behind: false, ..Self::new(store, session, after, live) }
+    }
+
     /// The session that is followed.
     pub const fn session(&self) -> SessionId {
         self.session

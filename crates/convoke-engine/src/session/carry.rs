@@ -256,6 +256,9 @@ impl Task {
         // Before anybody is told, so that whoever is told and looks sees no less than what it heard of.
         self.show();
         for message in messages {
+            if let (Role::User, Content::Text { text, .. }) = (message.role, &message.content) {
+                self.said = Some((message.seq, text.clone()));
+            }
             // Nobody may be watching.
             self.published.send(Arc::new(Published::new(message))).ok();
         }

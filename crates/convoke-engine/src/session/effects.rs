@@ -56,7 +56,12 @@ impl Task {
         self.cancelling = None;
         match std::mem::replace(&mut self.process, Process::None) {
             Process::Seated(seat) => self.prompt(turn, seat, Freshness::Warm).await,
-            Process::None => self.await_process(turn),
+            Process::None => {
+                match self.shared.pool.take_warm(&self.key, self.reports_to.clone()).await {
+                    Some(seat) => self.prompt(turn, seat, Freshness::Warm).await,
+                    None => self.await_process(turn),
+                }
+            }
             // One that was asked for earlier, and is not needed for that any more, is as good.
             awaited @ Process::Awaited { .. } => self.process = awaited,
         }
@@ -113,7 +118,10 @@ impl Task {
         }
     }
 
-    pub(super) async fn prompt_text(&self, turn: Seq) -> Result<String> {
+    pub(super) async fn prompt_text(&mut self, turn: Seq) -> Result<String> {
+        if let Some((_, text)) = self.said.take_if(|(seq, _)| *seq == turn) {
+            return Ok(text);
+        }
         let before = Seq::new(turn.get().saturating_sub(1));
         let page = self.shared.store.messages(self.id, before, 1).await?;
         match page.messages.into_iter().next().map(|message| message.content) {

@@ -20,7 +20,7 @@ pub(super) async fn load(store: &Store, id: SessionId) -> Result<(StoredSession,
     let pending = pending.into_iter().map(|stored| stored.request).collect();
     let mut session = Session::restore(stored.summary.clone(), pending);
     let mut after: Seq = stored.summary.settled_seq;
-    loop {
+    while after < stored.summary.last_seq {
         // What cannot be read cannot be folded; what follows it can.
         let page = reading::after(store, id, after, PAGE).await?;
         for message in &page.messages {

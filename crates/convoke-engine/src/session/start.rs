@@ -83,16 +83,12 @@ pub(super) async fn for_turn(
     reports: mpsc::Sender<Report>,
     news: mpsc::Sender<News>,
 ) {
-    if let Some(seat) = shared.pool.take_warm(&errand.key, reports.clone()).await {
-        let outcome = Ok(Seating { seat, noted: None, transcript: None });
-        // A session that is gone needs no process, here and below.
-        return news.send(News::Seated { turn, outcome }).await.unwrap_or_default();
-    }
     if !shared.pool.keys().await.contains(&errand.key) {
         let (agent, session) = (errand.agent.clone(), errand.session);
         shared.tell(Change::Agent { agent, session, status: AgentStatus::Starting });
     }
     let outcome = seat(&shared, &errand, reports, Some((turn, news.clone()))).await;
+    // A session that is gone needs no process.
     news.send(News::Seated { turn, outcome }).await.ok();
 }
 

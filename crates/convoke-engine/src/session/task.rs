@@ -67,6 +67,8 @@ pub(super) struct Task {
     pub(super) waiting: Vec<Waiting>,
     /// The turn that the process was given.
     pub(super) given: Option<Seq>,
+    /// The newest prompt, until it is said to the agent; older ones are read from the log.
+    pub(super) said: Option<(Seq, String)>,
     /// Those who asked through tools and wait for the human.
     pub(super) askers: HashMap<RequestId, oneshot::Sender<Reply>>,
     pub(super) offers: Offers,
@@ -203,6 +205,7 @@ impl Task {
             news_to,
             waiting: Vec::new(),
             given: None,
+            said: None,
             askers: HashMap::new(),
             offers: Offers::default(),
             transcript: None,

@@ -297,8 +297,12 @@ async fn place(engine: &Engine, pair: Pair, chain: Chain, question: String) -> R
     let pair = shared.get_or_create_pair(&pair).await?;
     let session = pair.session_id;
     let after = engine.wake_session(session).await?;
-    let watcher =
-        Watcher::new(shared.store.clone(), session, after, shared.registry.subscribe(session));
+    let watcher = Watcher::expecting(
+        shared.store.clone(),
+        session,
+        after,
+        shared.registry.subscribe(session),
+    );
     shared.chains.expect(session, &chain);
     let prompted = engine.prompt(session, question).await;
     shared.chains.arrived(session, prompted.as_ref().ok().map(|it| it.seq), chain);

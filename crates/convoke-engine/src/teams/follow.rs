@@ -32,7 +32,7 @@ pub(super) struct Ended {
     pub(super) usage: Option<Usage>,
 }
 
-/// Follows a turn to its end and counts it.
+/// Counts a turn and follows it to its end.
 pub(super) async fn follow(
     engine: Engine,
     pair: StoredPair,
@@ -41,10 +41,12 @@ pub(super) async fn follow(
     heard: watch::Sender<Heard>,
     ended: oneshot::Sender<Ended>,
 ) {
-    let end = read_turn(turn, watcher, &heard).await;
-    engine.shared.chains.end(pair.session_id, turn);
     let used = PairChange::Used { messages: MESSAGES_OF_AN_ASK, at: engine.shared.now() };
-    match engine.shared.change_pair(&pair, used).await {
+    // Counted while the agent works, so that nobody waits for it.
+    let (end, counted) =
+        tokio::join!(read_turn(turn, watcher, &heard), engine.shared.change_pair(&pair, used));
+    engine.shared.chains.end(pair.session_id, turn);
+    match counted {
         Ok(pair) => {
             let fullness = engine.shared.pair_cache.note(pair.id, end.usage.as_ref());
             engine.compact_if_due(&pair, fullness);
