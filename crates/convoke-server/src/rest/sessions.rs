@@ -18,6 +18,8 @@ use crate::view;
 
 /// Sessions in a page, if nothing is said.
 const LIMIT: u64 = 20;
+/// Sessions that are written at once; of a longer list the first ones are on their way while the others are written.
+const PIECE: usize = 250;
 
 /// Begin a session
 ///
@@ -128,6 +130,11 @@ pub(super) async fn list(
     let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     let window = Window { limit: narrow(limit), offset: narrow(offset) };
     let listed = app.engine.sessions(filter, SessionOrder::Created, window).await?;
-    let sessions = listed.sessions.into_iter().map(view::session).collect();
-    Ok(json::ok(&Sessions { sessions, total: listed.total, limit, offset }))
+    let mut page = Sessions { sessions: Vec::new(), total: listed.total, limit, offset };
+    let sessions = listed.sessions.into_iter().map(view::session);
+    if sessions.len() > PIECE {
+        return json::with_list(&page, "sessions", sessions, PIECE);
+    }
+    page.sessions = sessions.collect();
+    Ok(json::ok(&page))
 }

@@ -72,6 +72,21 @@ async fn s8_who_asks_again_hears_the_same_until_something_changes() {
 }
 
 #[tokio::test]
+async fn s8_a_list_that_is_sent_piece_by_piece_reads_like_any_other() {
+    use convoke_api::bodies::Sessions;
+    for count in [0, 1, 2, 3, 7] {
+        let around = Sessions { sessions: Vec::new(), total: 9, limit: 2, offset: 1 };
+        let listed = crate::json::with_list(&around, "sessions", 0..count, 3);
+        let Ok(response) = listed else { panic!("{count}: it cannot be written") };
+        let body = axum::body::to_bytes(response.into_body(), 1000).await.unwrap();
+        let (body, elements) = (String::from_utf8(body.to_vec()).unwrap(), 0..count);
+        let elements = elements.map(|element| element.to_string()).collect::<Vec<_>>().join(",");
+        let whole = format!("{{\"sessions\":[{elements}],\"total\":9,\"limit\":2,\"offset\":1}}");
+        assert_eq!(body, whole);
+    }
+}
+
+#[tokio::test]
 async fn what_is_not_there_is_told_apart() {
     let scene = Scene::new().await;
     let project = scene.project().await;
