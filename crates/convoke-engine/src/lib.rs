@@ -28,7 +28,10 @@ pub use engine::{Engine, Figures, ListedAgent};
 pub use error::{Error, Kind, Result};
 pub use inbox::{Item, Remember};
 pub use key::Key;
-pub use sessions::{Import, ImportOutcome, ImportTurn, ImportedInto, Listed, Prompted, Speaker};
+pub use sessions::{
+    Import, ImportOutcome, ImportTurn, ImportedInto, ListPiece, ListPieces, Listed, Prompted,
+    Speaker,
+};
 pub use settings::{Around, Door, PoolSettings, QuestionSettings, Settings, Spare};
 pub use teams::{
     Analytics, AnswerStatus, Caller, Compaction, Permissions, QuestionStanding, ReportedQuestion,

@@ -12,8 +12,10 @@ use convoke_core::message::Seq;
 use convoke_core::session::Command;
 use convoke_core::time::Timestamp;
 use convoke_store::{
-    HitPage, HitPlace, MessagePage, SearchQuery, SessionFilter, SessionOrder, StoredSession, Window,
+    HitPage, HitPlace, MessagePage, SearchQuery, SessionFilter, SessionOrder, SessionPiece,
+    StoredSession, Window,
 };
+use tokio::sync::mpsc;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -37,6 +39,32 @@ pub struct Listed {
     pub sessions: Vec<SessionView>,
     /// How many there are in the whole list.
     pub total: u64,
+}
+
+/// A long list that is read piece by piece, as of one moment.
+#[derive(Debug)]
+pub struct ListPieces {
+    engine: Engine,
+    pieces: mpsc::Receiver<convoke_store::Result<SessionPiece>>,
+}
+
+/// What comes next of a list.
+#[derive(Debug)]
+pub enum ListPiece {
+    /// Some sessions.
+    Sessions(Vec<SessionView>),
+    /// At the end: how many there are in the whole list.
+    Total(u64),
+}
+
+impl ListPieces {
+    /// The next piece. Nothing comes after the total.
+    pub async fn next(&mut self) -> Result<ListPiece> {
+        match self.pieces.recv().await.ok_or(Error::Stopping)?? {
+            SessionPiece::Sessions(stored) => Ok(ListPiece::Sessions(self.engine.views(stored))),
+            SessionPiece::Total(total) => Ok(ListPiece::Total(total)),
+        }
+    }
 }
 
 /// What became of a prompt.
@@ -118,6 +146,18 @@ impl Engine {
     ) -> Result<Listed> {
         let page = self.shared.store.sessions(filter, order, window).await?;
         Ok(Listed { sessions: self.views(page.sessions), total: page.total })
+    }
+
+    /// Lists sessions in the same way, and hands the first ones over while the others are read.
+    pub fn sessions_in_pieces(
+        &self,
+        filter: SessionFilter,
+        order: SessionOrder,
+        window: Window,
+        piece: usize,
+    ) -> ListPieces {
+        let pieces = self.shared.store.sessions_in_pieces(filter, order, window, piece);
+        ListPieces { engine: self.clone(), pieces }
     }
 
     pub(crate) fn views(&self, stored: Vec<StoredSession>) -> Vec<SessionView> {

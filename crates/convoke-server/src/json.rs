@@ -8,7 +8,7 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use convoke_api::bodies::code;
-use futures_util::{StreamExt as _, stream};
+use futures_util::StreamExt as _;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -151,44 +151,6 @@ pub(crate) fn answer<T: Serialize>(status: StatusCode, value: &T) -> Response {
 /// The usual answer in JSON.
 pub(crate) fn ok<T: Serialize>(value: &T) -> Response {
     answer(StatusCode::OK, value)
-}
-
-/// An answer with a long list in it, which is written piece by piece as it is sent. `around` has an empty one in its place.
-pub(crate) fn with_list<T: Serialize>(
-    around: &impl Serialize,
-    name: &str,
-    list: impl ExactSizeIterator<Item = T> + Send + 'static,
-    piece: usize,
-) -> Result<Response, Failure> {
-    let unwritten = |error: serde_json::Error| {
-        Failure::internal(format!("an answer cannot be written: {error}"))
-    };
-    let around = serde_json::to_string(around).map_err(unwritten)?;
-    let empty = format!("\"{name}\":[]");
-    let Some((head, tail)) = around.split_once(&empty) else {
-        return Err(Failure::internal(format!("there is no list {name} in {around}")));
-    };
-    let (mut next, tail) = (format!("{head}\"{name}\":[").into_bytes(), format!("]{tail}"));
-    let (mut list, mut is_first) = (Some(list), true);
-    let pieces = std::iter::from_fn(move || {
-        let rest = list.as_mut()?;
-        let mut bytes = std::mem::take(&mut next);
-        for element in rest.by_ref().take(piece) {
-            if !std::mem::take(&mut is_first) {
-                bytes.push(b',');
-            }
-            if let Err(error) = serde_json::to_writer(&mut bytes, &element) {
-                list = None;
-                return Some(Err(error));
-            }
-        }
-        if rest.len() == 0 {
-            bytes.extend_from_slice(tail.as_bytes());
-            list = None;
-        }
-        Some(Ok(Bytes::from(bytes)))
-    });
-    Ok(written(StatusCode::OK, Body::from_stream(stream::iter(pieces))))
 }
 
 /// An answer that is JSON already.

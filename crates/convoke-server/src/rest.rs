@@ -4,6 +4,7 @@ mod agents;
 mod events;
 mod imports;
 mod inbox;
+mod long_list;
 mod messages;
 mod repos;
 mod search;

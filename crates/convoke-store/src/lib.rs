@@ -31,6 +31,6 @@ pub use rules::Rule;
 pub use search::{Fragment, Hit, HitPage, HitPlace, SearchQuery};
 pub use sessions::{
     AgentSessionRecord, Archived, NewSession, SessionFilter, SessionKind, SessionOrder,
-    SessionPage, StoredSession,
+    SessionPage, SessionPiece, StoredSession,
 };
 pub use store::{Store, Window};

@@ -7,6 +7,7 @@ use convoke_core::message::Message;
 use convoke_core::session::{Status, Summary};
 use convoke_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
+use tokio::sync::mpsc;
 
 use crate::error::{Error, Result};
 use crate::row;
@@ -131,6 +132,15 @@ pub struct SessionPage {
     pub total: u64,
 }
 
+/// What is read of a long list, piece by piece, as of one moment.
+#[derive(Debug)]
+pub enum SessionPiece {
+    /// The next sessions in the window.
+    Sessions(Vec<StoredSession>),
+    /// At the end: how many there are in the whole list.
+    Total(u64),
+}
+
 impl Store {
     /// Begins a session. Fails with `UnknownProject` or `SessionExists`.
     pub async fn create_session(&self, new: NewSession) -> Result<()> {
@@ -217,6 +227,34 @@ impl Store {
         window: Window,
     ) -> Result<SessionPage> {
         self.read_list(window, move |db| Ok(list::page(db, &filter, order, window)?)).await
+    }
+
+    /// Lists sessions in the same way, and hands the first ones over while the others are read. Whoever is slow to take them
+    /// does not keep a reader from others.
+    pub fn sessions_in_pieces(
+        &self,
+        filter: SessionFilter,
+        order: SessionOrder,
+        window: Window,
+        piece: usize,
+    ) -> mpsc::Receiver<Result<SessionPiece>> {
+        // Room for all of them, their total, and an error.
+        let (to_caller, pieces) = mpsc::channel(window.limit() as usize / piece.max(1) + 3);
+        let store = self.clone();
+        tokio::spawn(async move {
+            let to_reader = to_caller.clone();
+            let read = move |db: &Connection| {
+                list::pieces(db, &filter, order, window, piece, |piece| {
+                    // Nobody may want them any more.
+                    to_reader.try_send(Ok(piece)).ok();
+                })?;
+                Ok(())
+            };
+            if let Err(error) = store.read_aside(read).await {
+                to_caller.send(Err(error)).await.ok();
+            }
+        });
+        pieces
     }
 
     /// Counts sessions, without looking at each.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, de};
 use utoipa::IntoParams;
 
 use super::Daemon;
+use super::long_list::LongList;
 use crate::failure::Failure;
 use crate::json::{self, Json};
 use crate::query::{self, Query};
@@ -18,7 +19,7 @@ use crate::view;
 
 /// Sessions in a page, if nothing is said.
 const LIMIT: u64 = 20;
-/// Sessions that are written at once; of a longer list the first ones are on their way while the others are written.
+/// Sessions of a longer list that are read at once; the first ones are on their way while the others are read.
 const PIECE: usize = 250;
 
 /// Begin a session
@@ -129,12 +130,11 @@ pub(super) async fn list(
     // Both are within these bounds already.
     let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     let window = Window { limit: narrow(limit), offset: narrow(offset) };
-    let listed = app.engine.sessions(filter, SessionOrder::Created, window).await?;
-    let mut page = Sessions { sessions: Vec::new(), total: listed.total, limit, offset };
-    let sessions = listed.sessions.into_iter().map(view::session);
-    if sessions.len() > PIECE {
-        return json::with_list(&page, "sessions", sessions, PIECE);
+    if limit > PIECE as u64 {
+        let pieces = app.engine.sessions_in_pieces(filter, SessionOrder::Created, window, PIECE);
+        return LongList::new(pieces, limit, offset).send().await;
     }
-    page.sessions = sessions.collect();
-    Ok(json::ok(&page))
+    let listed = app.engine.sessions(filter, SessionOrder::Created, window).await?;
+    let sessions = listed.sessions.into_iter().map(view::session).collect();
+    Ok(json::ok(&Sessions { sessions, total: listed.total, limit, offset }))
 }

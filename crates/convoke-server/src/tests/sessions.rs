@@ -72,18 +72,32 @@ async fn s8_who_asks_again_hears_the_same_until_something_changes() {
 }
 
 #[tokio::test]
-async fn s8_a_list_that_is_sent_piece_by_piece_reads_like_any_other() {
-    use convoke_api::bodies::Sessions;
-    for count in [0, 1, 2, 3, 7] {
-        let around = Sessions { sessions: Vec::new(), total: 9, limit: 2, offset: 1 };
-        let listed = crate::json::with_list(&around, "sessions", 0..count, 3);
-        let Ok(response) = listed else { panic!("{count}: it cannot be written") };
-        let body = axum::body::to_bytes(response.into_body(), 1000).await.unwrap();
-        let (body, elements) = (String::from_utf8(body.to_vec()).unwrap(), 0..count);
-        let elements = elements.map(|element| element.to_string()).collect::<Vec<_>>().join(",");
-        let whole = format!("{{\"sessions\":[{elements}],\"total\":9,\"limit\":2,\"offset\":1}}");
-        assert_eq!(body, whole);
+async fn s8_a_list_that_is_sent_while_it_is_read_reads_like_any_other() {
+    let scene = Scene::new().await;
+    let project = scene.project().await;
+    assert_eq!(
+        scene.get("/api/sessions?limit=10000").await.json(),
+        json!({"sessions": [], "total": 0, "limit": 10_000, "offset": 0})
+    );
+    // More than two pieces.
+    for number in 0..520 {
+        let turn = json!({"role": "user", "content": format!("say {number}"),
+            "timestamp": "2026-01-01T00:00:00Z", "tokens": 2});
+        let import = json!({"repoId": project, "transcript": format!("t{number}"), "agent": AGENT,
+            "createdAt": "2026-01-01T00:00:00Z", "turns": [turn]});
+        assert_eq!(scene.post("/api/imports", import).await.status, 200);
     }
+    let mut sessions = Vec::new();
+    for offset in (0..520).step_by(200) {
+        let page = scene.get(&format!("/api/sessions?limit=200&offset={offset}")).await.json();
+        sessions.extend(page["sessions"].as_array().unwrap().clone());
+    }
+    let whole = json!({"sessions": sessions, "total": 520, "limit": 10_000, "offset": 0});
+    assert_eq!(scene.get("/api/sessions?limit=10000").await.json(), whole);
+    let last = scene.get("/api/sessions?limit=300&offset=519").await.json();
+    let last_alone =
+        json!({"sessions": [sessions[519]], "total": 520, "limit": 300, "offset": 519});
+    assert_eq!(last, last_alone);
 }
 
 #[tokio::test]

@@ -3,7 +3,9 @@
 use convoke_core::session::Status;
 use rusqlite::{Connection, ToSql, params_from_iter};
 
-use super::{Archived, COLUMNS, SessionFilter, SessionKind, SessionOrder, SessionPage, many};
+use super::{
+    Archived, COLUMNS, SessionFilter, SessionKind, SessionOrder, SessionPage, SessionPiece, session,
+};
 use crate::store::Window;
 
 /// The sessions in a window and how many there are, as of one moment.
@@ -13,12 +15,38 @@ pub(super) fn page(
     order: SessionOrder,
     window: Window,
 ) -> rusqlite::Result<SessionPage> {
+    let mut page = SessionPage { sessions: Vec::new(), total: 0 };
+    pieces(db, filter, order, window, usize::MAX, |piece| match piece {
+        SessionPiece::Sessions(sessions) => page.sessions = sessions,
+        SessionPiece::Total(total) => page.total = total,
+    })?;
+    Ok(page)
+}
+
+/// The same, handed over in pieces of so many, with the total at the end.
+pub(super) fn pieces(
+    db: &Connection,
+    filter: &SessionFilter,
+    order: SessionOrder,
+    window: Window,
+    piece: usize,
+    mut take: impl FnMut(SessionPiece),
+) -> rusqlite::Result<()> {
     let moment = db.unchecked_transaction()?;
     let (limit, project) = (window.limit(), filter.project.map(|id| id.to_string()));
     let mut params: Vec<&dyn ToSql> = vec![&limit, &window.offset];
     params.extend(project.iter().map(|id| id as &dyn ToSql));
-    let sessions = many(&moment, &page_sql(filter, order), params_from_iter(params))?;
-    Ok(SessionPage { sessions, total: total(&moment, filter)? })
+    let mut statement = moment.prepare_cached(&page_sql(filter, order))?;
+    let mut rows = statement.query_map(params_from_iter(params), session)?;
+    loop {
+        let sessions = rows.by_ref().take(piece).collect::<rusqlite::Result<Vec<_>>>()?;
+        if sessions.is_empty() {
+            break;
+        }
+        take(SessionPiece::Sessions(sessions));
+    }
+    take(SessionPiece::Total(total(&moment, filter)?));
+    Ok(())
 }
 
 /// How many sessions a list has.

@@ -9,6 +9,9 @@ pub(crate) struct Indenter {
     text: Vec<u8>,
 }
 
+/// As far as almost everything is indented.
+const BLANKS: &[u8; 32] = &[b' '; 32];
+
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Within {
     #[default]
@@ -24,6 +27,7 @@ impl Indenter {
     /// The next piece as people read it.
     pub(crate) fn take(&mut self, json: &[u8]) -> &[u8] {
         self.text.clear();
+        self.text.reserve(json.len() * 2);
         let mut rest = json;
         while let [byte, after @ ..] = rest {
             rest = after;
@@ -76,7 +80,10 @@ impl Indenter {
 
     fn break_line(&mut self) {
         self.text.push(b'\n');
-        self.text.extend(std::iter::repeat_n(b' ', 2 * self.depth));
+        match BLANKS.get(..2 * self.depth) {
+            Some(blanks) => self.text.extend_from_slice(blanks),
+            None => self.text.extend(std::iter::repeat_n(b' ', 2 * self.depth)),
+        }
     }
 }
 
