@@ -19,6 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The first pause between two attempts; each next one is twice as long, up to `PAUSE_MAX`.
 const PAUSE_MIN: Duration = Duration::from_millis(1);
 const PAUSE_MAX: Duration = Duration::from_millis(32);
+/// How long the last child of a dead holder may have its lock: from being made to becoming another program.
+const HEIR_PATIENCE: Duration = Duration::from_secs(2);
 /// A lock file without a PID may be one that is just being written; after this long it is garbage.
 const GARBAGE_AGE: Duration = Duration::from_secs(1);
 
@@ -35,7 +37,7 @@ impl Lock {
         Self::acquire_within(path, PATIENCE)
     }
 
-    /// Takes the lock only if nobody holds it.
+    /// Takes the lock only if nobody alive holds it.
     pub fn try_acquire(path: &Path) -> Result<Self> {
         Self::acquire_within(path, Duration::ZERO)
     }
@@ -52,7 +54,8 @@ impl Lock {
                 Found::Gone if Instant::now() < deadline + GARBAGE_AGE => continue,
                 Found::Gone => return Err(Error::Locked { path: path.to_owned(), holder: None }),
                 Found::Held { .. } if Instant::now() < deadline => {}
-                Found::Held { pid } => {
+                Found::Inherited { .. } if Instant::now() < deadline + HEIR_PATIENCE => {}
+                Found::Held { pid } | Found::Inherited { pid } => {
                     return Err(Error::Locked { path: path.to_owned(), holder: pid });
                 }
             }
@@ -120,6 +123,10 @@ enum Found {
     Held {
         pid: Option<u32>,
     },
+    /// Its holder is dead, and was killed while it started a program, which has the lock for one more moment.
+    Inherited {
+        pid: Option<u32>,
+    },
 }
 
 /// Looks at a lock file and removes it when its holder is dead.
@@ -136,7 +143,10 @@ fn clear_if_stale(path: &Path) -> io::Result<Found> {
     };
     let pid = pid_in(&file);
     match file.try_lock() {
-        Err(TryLockError::WouldBlock) => return Ok(Found::Held { pid }),
+        Err(TryLockError::WouldBlock) => {
+            let is_dead = pid.is_some_and(|pid| process_start(pid).is_none());
+            return Ok(if is_dead { Found::Inherited { pid } } else { Found::Held { pid } });
+        }
         Err(TryLockError::Error(error)) => return Err(error),
         Ok(()) => {}
     }

@@ -127,3 +127,25 @@ fn q7_threads_hold_a_lock_one_at_a_time() {
     });
     assert!(!path.exists());
 }
+
+#[test]
+fn what_a_killed_holder_was_just_starting_is_waited_for() {
+    let (_folder, path) = scene();
+    let mut child = Command::new("true").spawn().unwrap();
+    let dead = child.id();
+    child.wait().unwrap();
+    fs::write(&path, dead.to_string()).unwrap();
+    // Whoever has it is not the one who took it.
+    let heir = File::open(&path).unwrap();
+    heir.try_lock().unwrap();
+    assert!(matches!(clear_if_stale(&path), Ok(Found::Inherited { pid }) if pid == Some(dead)));
+    thread::scope(|scope| {
+        let taking = scope.spawn(|| Lock::try_acquire(&path).map(drop));
+        drop(heir);
+        taking.join().unwrap().unwrap();
+    });
+    fs::write(&path, std::process::id().to_string()).unwrap();
+    let holder = File::open(&path).unwrap();
+    holder.try_lock().unwrap();
+    assert!(matches!(clear_if_stale(&path), Ok(Found::Held { .. })), "it lives");
+}
