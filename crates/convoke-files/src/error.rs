@@ -52,7 +52,7 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
         /// Why.
-        source: notify::Error,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// An id is not one.
     #[error(transparent)]
