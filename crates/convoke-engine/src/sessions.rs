@@ -99,27 +99,41 @@ impl Engine {
         import::import(&self.shared, import).await
     }
 
-    /// The session that an id, a canonical id, or the beginning of an id stands for.
+    /// The id of the session that a text stands for.
     pub async fn find_session(&self, text: &str) -> Result<SessionId> {
+        Ok(self.found(text).await?.id)
+    }
+
+    /// The session that an id, a canonical id, or the beginning of an id stands for, without its messages.
+    pub async fn session_named(&self, text: &str) -> Result<SessionView> {
+        let stored = self.found(text).await?;
+        let activity = self.shared.registry.live(stored.id).activity;
+        Ok(SessionView { stored, activity })
+    }
+
+    async fn found(&self, text: &str) -> Result<StoredSession> {
         let unknown = || Error::UnknownSession { text: text.to_owned() };
         if let Ok(id) = text.parse::<SessionId>() {
-            return self.shared.store.session(id).await?.map(|found| found.id).ok_or_else(unknown);
+            return self.shared.store.session(id).await?.ok_or_else(unknown);
         }
         if text.contains(':') {
             let id: CanonicalId = text.parse()?;
-            let found = self.shared.store.session_by_canonical_id(&id).await?;
-            return found.map(|found| found.id).ok_or_else(unknown);
+            return self.shared.store.session_by_canonical_id(&id).await?.ok_or_else(unknown);
         }
         if text.len() < PREFIX_MIN {
             return Err(unknown());
         }
-        let found = self.shared.store.sessions_by_prefix(text, CANDIDATES_MAX).await?;
-        match found.as_slice() {
-            [] => Err(unknown()),
-            [only] => Ok(only.id),
-            [..] => Err(Error::Ambiguous {
+        let mut found = self.shared.store.sessions_by_prefix(text, CANDIDATES_MAX).await?;
+        match (found.pop(), found.as_slice()) {
+            (None, _) => Err(unknown()),
+            (Some(only), []) => Ok(only),
+            (Some(last), others) => Err(Error::Ambiguous {
                 prefix: text.to_owned(),
-                candidates: found.iter().map(|found| found.id.to_string()).collect(),
+                candidates: others
+                    .iter()
+                    .chain([&last])
+                    .map(|found| found.id.to_string())
+                    .collect(),
             }),
         }
     }

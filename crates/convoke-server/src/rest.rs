@@ -84,9 +84,14 @@ impl FromRequestParts<Arc<App>> for Named {
     }
 }
 
-/// The session that a text names. What cannot name any names none.
+/// The id of the session that a text names.
 pub(crate) async fn find_session(app: &App, text: &str) -> Result<SessionId, Error> {
-    match app.engine.find_session(text).await {
+    named_or_none(text, app.engine.find_session(text).await)
+}
+
+/// What cannot name any session names none.
+fn named_or_none<T>(text: &str, found: Result<T, Error>) -> Result<T, Error> {
+    match found {
         Err(Error::Invalid(_)) => Err(Error::UnknownSession { text: text.to_owned() }),
         found => found,
     }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::messages::{self, Part};
-use super::{Daemon, Named};
+use super::{Daemon, Named, Written, named_or_none};
 use crate::failure::Failure;
 use crate::json::{self, Json};
 use crate::view;
@@ -30,8 +30,9 @@ use crate::view;
         (status = 409, description = "Several ids begin so"),
     )
 )]
-pub(super) async fn show(State(app): Daemon, Named(id): Named) -> Result<Response, Failure> {
-    let session = view::session(app.engine.session(id).await?);
+pub(super) async fn show(State(app): Daemon, Written(name): Written) -> Result<Response, Failure> {
+    let named = named_or_none(&name, app.engine.session_named(&name).await)?;
+    let (id, session) = (named.stored.id, view::session(named));
     let repo = view::repo(app.engine.project(session.repo_id).await?);
     let last = Seq::new(session.message_count);
     let detail = convoke_api::bodies::SessionDetail { session, repo };
