@@ -17,6 +17,8 @@ use super::session::chosen_project;
 use crate::args::GlobalArgs;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, aside, plain};
+use crate::repl::Partners;
+use file::Sent;
 
 /// Make sessions of conversations that were kept elsewhere
 #[derive(Debug, clap::Args)]
@@ -124,7 +126,8 @@ pub(crate) fn run(
         let folder = home.path().join("spawn/sessions");
         let files = transcripts(spawn.path.as_deref().unwrap_or(&folder))?;
         let project = chosen_project(client, spawn.project.as_deref()).await?;
-        let report = import(client, &files, &project.id.to_string()).await?;
+        let partners = Partners::around(world.config(home)?.config.agents, home);
+        let report = import(client, &files, &project.id.to_string(), &partners).await?;
         output.show(&report, |report, _| report.summary())?;
         report.complain(output)
     })
@@ -147,7 +150,12 @@ fn transcripts(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-async fn import(client: &Client, files: &[PathBuf], project: &str) -> anyhow::Result<Report> {
+async fn import(
+    client: &Client,
+    files: &[PathBuf],
+    project: &str,
+    partners: &Partners,
+) -> anyhow::Result<Report> {
     let mut report = Report::default();
     let is_watched = io::stderr().is_terminal();
     for (number, path) in files.iter().enumerate() {
@@ -158,7 +166,8 @@ async fn import(client: &Client, files: &[PathBuf], project: &str) -> anyhow::Re
                 write!(io::stderr(), "\rFile {number} of {count}, {turns} turns\x1b[K").ok();
             }
         };
-        match file::import(client, path, project, &mut report.damaged, progress).await {
+        let sent = Sent::new(client, path, project, partners);
+        match file::import(sent, &mut report.damaged, progress).await {
             Ok(Some(imported)) => report.sessions.push(imported),
             Ok(None) => {}
             // The others would fail in the same way.

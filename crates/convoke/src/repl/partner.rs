@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use convoke_agents::catalogue::{Agent, find};
 use convoke_core::id::AgentName;
 
+use crate::home::Home;
+
 /// An agent as it was asked for.
 #[derive(Debug, Clone)]
 pub(crate) struct Partner {
@@ -66,6 +68,13 @@ pub(crate) struct Partners {
 }
 
 impl Partners {
+    /// Those that are known here: the roles of the project come before those of the home.
+    pub(crate) fn around(agents: Vec<Agent>, home: &Home) -> Self {
+        let project = std::env::current_dir().map(|folder| folder.join(".convoke/agents"));
+        let folders = project.into_iter().chain([home.path().join("agents")]).collect();
+        Self { agents, folders }
+    }
+
     /// The agent or the role of this name.
     pub(crate) fn find(&self, name: &str) -> Result<Partner, PartnerError> {
         if let Some(agent) = self.agent(name) {

@@ -46,6 +46,24 @@ fn scene() -> Scene {
 }
 
 #[test]
+fn r7_what_was_said_in_a_role_goes_on_with_the_agent_that_plays_it() {
+    let scene = scene();
+    let home = scene.machine.home();
+    fs::create_dir_all(home.join("agents")).unwrap();
+    fs::write(home.join("agents/gardener.md"), "---\nagent: demo\n---\nYou garden.").unwrap();
+    for (role, agent) in [("gardener", "demo"), ("florist", "florist")] {
+        let text = talk().replace("demo", role).replace("try-out", role);
+        fs::write(scene.machine.path().join(format!("{role}.jsonl")), text).unwrap();
+        stdout(&scene, &format!("import spawn {role}.jsonl --project web"));
+        let listed = scene.machine.json("session list --json");
+        assert_eq!(
+            listed["sessions"][0]["agent"], agent,
+            "a role that nobody knows keeps its name"
+        );
+    }
+}
+
+#[test]
 fn r7_a_transcript_becomes_a_session_and_comes_out_as_it_was() {
     let scene = scene();
     insta::assert_snapshot!(scene.run("import spawn try-out.jsonl --project web"), @r"

@@ -8,6 +8,7 @@ use convoke_core::id::AgentName;
 use convoke_files::transcripts::{Found, Metadata, Record, Records, Role, Turn, UNKNOWN_AGENT};
 
 use super::{DamagedLine, Imported};
+use crate::repl::Partners;
 
 /// Turns after which a page ends with the next prompt.
 const PAGE_TURNS: usize = 200;
@@ -20,13 +21,11 @@ const PAGE_BYTES_MAX: usize = 8 << 20;
 
 /// Imports a transcript; `None` when nothing was said in it. Lines that cannot be read are left out and named.
 pub(super) async fn import(
-    client: &Client,
-    path: &Path,
-    project: &str,
+    mut sent: Sent<'_>,
     damaged: &mut Vec<DamagedLine>,
     progress: impl Fn(u64),
 ) -> anyhow::Result<Option<Imported>> {
-    let (mut page, mut sent) = (Page::default(), Sent { client, path, project, so_far: None });
+    let (path, mut page) = (sent.path, Page::default());
     for found in Records::open(path)? {
         match found? {
             Found::Bad(bad) => {
@@ -86,14 +85,25 @@ impl Page {
 }
 
 /// What was sent of a transcript.
-struct Sent<'a> {
+pub(super) struct Sent<'a> {
     client: &'a Client,
     path: &'a Path,
     project: &'a str,
+    partners: &'a Partners,
     so_far: Option<Imported>,
 }
 
-impl Sent<'_> {
+impl<'a> Sent<'a> {
+    /// Nothing yet of the transcript at this path.
+    pub(super) const fn new(
+        client: &'a Client,
+        path: &'a Path,
+        project: &'a str,
+        partners: &'a Partners,
+    ) -> Self {
+        Self { client, path, project, partners, so_far: None }
+    }
+
     /// Sends a page, unless the daemon has said that it has all of it.
     async fn send(&mut self, page: &mut Page) -> anyhow::Result<()> {
         let after = page.after;
@@ -113,8 +123,7 @@ impl Sent<'_> {
             Some(about) => (name, about.agent.as_str(), about.created_at),
             None => (name, UNKNOWN_AGENT, first.timestamp),
         };
-        // A role may be called what no agent can be.
-        let agent = agent.parse::<AgentName>().map_or(UNKNOWN_AGENT, |_| agent).to_owned();
+        let agent = self.agent_called(agent);
         let repo_id = self.project.to_owned();
         let import = Import { repo_id, transcript, agent, created_at, after, turns };
         let answer = self.client.import(&import).await?;
@@ -131,5 +140,14 @@ impl Sent<'_> {
             so_far.outcome = ImportOutcome::Added;
         }
         Ok(())
+    }
+
+    /// The agent that goes on with a conversation: who plays the role in which it was held, as far as that is known here.
+    fn agent_called(&self, name: &str) -> String {
+        match self.partners.find(name) {
+            Ok(partner) => partner.agent.name.to_string(),
+            // A role may be called what no agent can be.
+            Err(_) => name.parse::<AgentName>().map_or(UNKNOWN_AGENT, |_| name).to_owned(),
+        }
     }
 }

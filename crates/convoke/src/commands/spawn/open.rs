@@ -63,10 +63,7 @@ impl Desk<'_> {
         name: Option<&str>,
         open: impl FnOnce(&Partner) -> anyhow::Result<(Writer, Option<Recall>)>,
     ) -> anyhow::Result<Opening> {
-        // The roles of the project come before those of the home.
-        let project = std::env::current_dir().map(|folder| folder.join(".convoke/agents"));
-        let folders = project.into_iter().chain([self.home.path().join("agents")]);
-        let partners = Partners { agents: self.config.agents, folders: folders.collect() };
+        let partners = Partners::around(self.config.agents, self.home);
         let partner = match name {
             Some(name) => partners.find(name)?,
             None => partners.by_default(self.world.environment.get("PATH")).ok_or(NoAgent)?,
