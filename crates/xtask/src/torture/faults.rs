@@ -102,6 +102,8 @@ fn fill(home: &Path, random: &mut Random) -> Made {
     while file.write_all(&block).is_ok() {}
     while file.write_all(&[0]).is_ok() {}
     thread::sleep(Duration::from_millis(300 + random.below(1200)));
+    // A process that is just being started may have the file open still, and with it the room that it takes.
+    file.set_len(0).ok();
     fs::remove_file(&path).ok();
     Made::Yes
 }
