@@ -98,7 +98,7 @@ fn wait_once(folder: &Questions, id: RequestId) -> Result<Duration> {
 
 /// Waits as `convoke ask` does, and tells when that was over.
 fn wait(folder: &Questions, id: RequestId) -> Result<Instant> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let outcome = runtime.block_on(folder.wait(id, None, Until::NotPending, Some(PATIENCE)))?;
     let returned_at = Instant::now();
     match outcome {

@@ -86,6 +86,8 @@ fn until_prompt(program: &Path, home: &Path) -> Result<(f64, u64)> {
     command.cwd(std::env::temp_dir());
     let start = Instant::now();
     let mut child = pair.slave.spawn_command(command)?;
+    // As long as somebody has it, the end of the program is not the end of its output.
+    drop(pair.slave);
     let mut output = pair.master.try_clone_reader()?;
     let (mut screen, mut bytes) = (Vec::new(), [0; 4096]);
     while !String::from_utf8_lossy(&screen).contains(PROMPT) {
