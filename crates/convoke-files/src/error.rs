@@ -52,7 +52,7 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
         /// Why.
-        source: Box<dyn std::error::Error + Send + Sync>,
+        source: notify::Error,
     },
     /// An id is not one.
     #[error(transparent)]

