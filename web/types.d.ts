@@ -72,9 +72,7 @@ type Entries = {
   readonly standing: Standing;
   /** The newest place that is in here; 0 before any history. */
   readonly seq: number;
-  /** How many older entries have come and are not in the list yet. */
-  readonly held: number;
-  /** Whether there are older entries than the first of the list, here or at the server. */
+  /** Whether the server has older entries than the first of the list. */
   readonly more: boolean;
   /** The place before which the next older page ends. */
   readonly oldest: number;
@@ -85,10 +83,8 @@ type Entries = {
   update(frame: Frame): "added" | "changed" | "moved" | "standing" | "older";
   /** Appends words to an entry. `unknown`: something was missed, and the history must be had again. */
   chunk(frame: Frame): "appended" | "repeated" | "unknown";
-  /** Holds an older page until it is taken. */
-  page(frame: Frame): void;
-  /** Puts the newest of what is held in front, and returns it. */
-  take(count: number): SpokenEntry[];
+  /** Puts what is new of an older page in front, and returns it. */
+  page(frame: Frame): SpokenEntry[];
   /** Forgets the oldest entries beyond `keep`, and returns their ids. */
   trim(keep: number): string[];
   /** What the human said here, oldest first, without repetitions in a row. */

@@ -124,11 +124,10 @@ function assemble(uid = "") {
 }
 
 async function onolder() {
-	if (isPaging || !entries.more || !(entries.held || line.isOpen)) return;
+	if (isPaging || !entries.more || !line.isOpen) return;
 	isPaging = true;
 	try {
-		if (!entries.held) entries.page(await line.query("session:page", { sessionId: sessionId(), before: entries.oldest, render: true, limit: PAGE }));
-		log.putBefore(entries.take(PAGE));
+		log.putBefore(entries.page(await line.query("session:page", { sessionId: sessionId(), before: entries.oldest, render: true, limit: PAGE })));
 		log.setMore(entries.more);
 		// A page of short entries may leave the beginning in sight, and then nothing else would ask for the next.
 		if (log.nearBeginning) requestAnimationFrame(onolder);

@@ -1,9 +1,9 @@
 //! What people see of a session: a list of entries, folded from the messages of its log. A contract.
 //!
-//! The fold is a function of the log alone, ids included, so that whoever folds a part of it from a boundary on gets
-//! the same entries as whoever folds all of it. Nothing here knows of Markdown: `html` is the server's.
+//! The fold is a function of the log alone, ids included, so that whoever folds a part of it from a [`cut()`] on gets the
+//! same entries as whoever folds all of it. Nothing here knows of Markdown: `html` is the server's.
 
-mod boundary;
+mod cut;
 mod fold;
 mod list;
 mod standing;
@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-pub use boundary::boundary;
-pub use fold::{Change, Fold};
+pub use cut::cut;
+pub use fold::{Change, Fold, prompt_id};
 pub use list::Entries;
 pub use standing::Standing;
 

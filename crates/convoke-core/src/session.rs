@@ -8,6 +8,7 @@ mod command;
 mod fold;
 mod human;
 mod output;
+mod unsettled;
 
 use std::collections::VecDeque;
 
@@ -20,6 +21,7 @@ use crate::turn::Turn;
 use output::Output;
 
 pub use command::{Command, Cut, Decision, Effect, Refusal, Reply, Report, ToolUpdate};
+pub use unsettled::Unsettled;
 
 /// Prompts that may wait behind a running turn; one more is refused, and its sender told to wait.
 pub const QUEUE_MAX: usize = 32;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use convoke_agents::driver::Order;
 use convoke_core::id::{AgentName, CanonicalId, MessageId, ProjectId, SessionId};
-use convoke_core::message::Seq;
+use convoke_core::message::{Message, Seq};
 use convoke_core::session::Command;
 use convoke_core::time::Timestamp;
 use convoke_store::{
@@ -198,6 +198,11 @@ impl Engine {
         limit: u32,
     ) -> Result<MessagePage> {
         Ok(reading::before(&self.shared.store, id, before, limit).await?)
+    }
+
+    /// The prompts and requests that were not over at a place, oldest first.
+    pub async fn unsettled(&self, id: SessionId, before: Seq) -> Result<Vec<Message>> {
+        Ok(self.shared.store.unsettled(id, before).await?)
     }
 
     /// Some messages that are later than a moment and after a place.

@@ -6,6 +6,7 @@ mod inbox;
 mod mcp;
 mod messages;
 mod page;
+mod paging;
 mod repos;
 mod scene;
 mod sessions;

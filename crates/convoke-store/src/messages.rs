@@ -3,6 +3,7 @@
 use convoke_core::content::Content;
 use convoke_core::id::{MessageId, SessionId};
 use convoke_core::message::{Message, Seq};
+use convoke_core::session::Unsettled;
 use convoke_core::time::Timestamp;
 use rusqlite::{Connection, Params, Row, params};
 
@@ -17,8 +18,8 @@ const PAGE_MESSAGES_MAX: u32 = 1000;
 /// Bytes of content in one page, which ends before the message that would exceed them unless it is the first.
 const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Messages that are looked through for a notice; about a tenth of a second's work.
-const NOTICES_LOOK: u32 = 100_000;
+/// Messages that are looked through for one that matters; about a tenth of a second's work.
+const LOOK_MAX: u32 = 100_000;
 /// Where in its JSON a notice names its event.
 const WORD_CHARS: u32 = 64;
 
@@ -85,6 +86,12 @@ impl Store {
         self.read_aside(move |db| newest_notices(db, session, &word, limit)).await
     }
 
+    /// The prompts and requests that were not over at a place, oldest first. Only the last messages of a very long turn
+    /// are looked at, and one that cannot be read is left out.
+    pub async fn unsettled(&self, session: SessionId, before: Seq) -> Result<Vec<Message>> {
+        self.read_aside(move |db| unsettled(db, session, before)).await
+    }
+
     async fn page(&self, session: SessionId, part: Part, limit: u32) -> Result<MessagePage> {
         // Nobody knows how long a message is before reading it.
         self.read_aside(move |db| page(db, session, &part, limit.min(PAGE_MESSAGES_MAX))).await
@@ -122,12 +129,34 @@ fn newest_notices(
 ) -> Result<Vec<Message>, Fault> {
     let n = number(db, session)?.ok_or(Error::UnknownSession { id: session })?;
     let sql = format!(
-        "SELECT * FROM ({SELECT} WHERE session = ?1 ORDER BY seq DESC LIMIT {NOTICES_LOOK})
+        "SELECT * FROM ({SELECT} WHERE session = ?1 ORDER BY seq DESC LIMIT {LOOK_MAX})
          WHERE role = 'system' AND instr(substr(content, 1, {WORD_CHARS}), ?2) > 0 LIMIT ?3"
     );
     let mut statement = db.prepare_cached(&sql)?;
     let found = statement.query_map(params![n, word, limit], |row| Ok(message(row, session)))?;
     Ok(found.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+fn unsettled(db: &Connection, session: SessionId, before: Seq) -> Result<Vec<Message>, Fault> {
+    let n = number(db, session)?.ok_or(Error::UnknownSession { id: session })?;
+    // What is left out here does not matter to `Unsettled`, and reading its JSON would take longer than finding it.
+    let sql = format!(
+        "SELECT * FROM ({SELECT} WHERE session = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT {LOOK_MAX})
+         WHERE role = 'user' OR role = 'system' AND (
+             substr(content, 1, 20) = '{{\"type\":\"permission\"'
+             OR substr(content, 1, 18) = '{{\"type\":\"question\"'
+             OR instr(substr(content, 1, {WORD_CHARS}), '\"event\":\"turn_ended\"') > 0)"
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let mut rows = statement.query(params![n, before.get()])?;
+    let mut unsettled = Unsettled::default();
+    while let Some(row) = rows.next()? {
+        let Ok(message) = message(row, session) else { continue };
+        if unsettled.take(message).is_break() {
+            break;
+        }
+    }
+    Ok(unsettled.into_messages())
 }
 
 const SELECT: &str = "SELECT seq, id, role, content, timestamp FROM agent_messages";

@@ -1,16 +1,11 @@
 // A conversation as a list of entries: history replaces, update upserts, chunk appends.
 
-/** Entries that are shown at first; a turn of thousands comes as a whole, and nobody reads it at once. */
-const SHOWN = 200;
-
 /** Entries that tell how things stand and are not part of the conversation. */
 const STANDING = ["commands", "modes", "settings", "usage"];
 
 /** @returns {Entries} */
 export function makeEntries() {
 	let list = /** @type {SpokenEntry[]} */ ([]);
-	/** Older ones that have come and are not shown yet. */
-	let held = /** @type {SpokenEntry[]} */ ([]);
 	let standing = /** @type {any} */ ({});
 	let seq = 0;
 	let more = false;
@@ -50,20 +45,17 @@ export function makeEntries() {
 		get list() { return list; },
 		get standing() { return standing; },
 		get seq() { return seq; },
-		get held() { return held.length; },
-		get more() { return more || held.length > 0; },
-		get oldest() { return (held[0] ?? list[0])?.seq ?? seq + 1; },
+		get more() { return more; },
+		get oldest() { return list[0]?.seq ?? seq + 1; },
 		get: (entryId) => byId.get(entryId),
 		history(frame) {
-			[held, list] = [[], []];
+			list = [];
 			standing = {};
 			byId.clear();
 			applied.clear();
 			seq = frame.seq;
 			more = frame.more;
 			for (const entry of frame.entries) put(entry, seq);
-			[held, list] = [list, []];
-			entries.take(SHOWN);
 		},
 		update(frame) {
 			seq = Math.max(seq, frame.seq);
@@ -84,17 +76,13 @@ export function makeEntries() {
 				byId.set(entry.entryId, entry);
 				applied.set(entry.entryId, seq);
 			}
-			held.unshift(...fresh);
+			list.unshift(...fresh);
 			// A page that brings nothing would be asked for without end.
 			more = frame.more && fresh.length > 0;
-		},
-		take(count) {
-			const taken = held.splice(-count);
-			list.unshift(...taken);
-			return taken;
+			return fresh;
 		},
 		trim(keep) {
-			const gone = [...held.splice(0), ...list.splice(0, Math.max(0, list.length - keep))].map(({ entryId }) => entryId);
+			const gone = list.splice(0, Math.max(0, list.length - keep)).map(({ entryId }) => entryId);
 			for (const id of gone) {
 				byId.delete(id);
 				applied.delete(id);

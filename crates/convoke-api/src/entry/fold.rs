@@ -42,7 +42,7 @@ pub enum Change {
 
 /// Folds a log into entries, one message at a time.
 ///
-/// It begins with a log, or at a [`boundary`](super::boundary()) of it.
+/// It begins with a log, or at a [`cut`](super::cut()) of it with what was unsettled there.
 #[derive(Debug, Clone, Default)]
 pub struct Fold {
     running: Option<Running>,
@@ -97,7 +97,7 @@ impl Fold {
         Self::default()
     }
 
-    /// A fold that begins at a boundary and knows how things stood there.
+    /// A fold that begins at a cut and knows how things stood there.
     pub fn with_standing(standing: Standing) -> Self {
         Self { standing, ..Self::default() }
     }
@@ -397,8 +397,8 @@ impl From<&Tool> for ToolCall {
     }
 }
 
-/// The name of the entry that the message at this place began.
-fn prompt_id(seq: Seq) -> String {
+/// The name of the entry of the prompt at this place, as of anything that a single message tells.
+pub fn prompt_id(seq: Seq) -> String {
     format!("m{seq}")
 }
 

@@ -94,21 +94,9 @@ impl Entries {
         }
     }
 
-    /// Puts an older page before the list.
-    ///
-    /// What is in both, because of a late word about it, stands where the older page has it, and as the newer has it.
-    pub fn prepend(&mut self, older: Vec<Entry>) {
-        let newer = std::mem::take(&mut self.conversation);
-        self.places.clear();
-        for entry in older.into_iter().chain(newer) {
-            self.upsert(entry);
-        }
-    }
-
-    /// The conversation and how things stand, as a history carries them.
-    pub fn into_history(self) -> Vec<Entry> {
-        let standing: Vec<Entry> = self.standing.entries().cloned().collect();
-        self.conversation.into_iter().chain(standing).collect()
+    /// The conversation, and how things stand.
+    pub fn into_parts(self) -> (Vec<Entry>, Standing) {
+        (self.conversation, self.standing)
     }
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use convoke_core::content::Content;
 use convoke_core::message::{Message, Role};
+use convoke_core::session::Unsettled;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -117,23 +118,19 @@ fn a_late_answer_stands_where_the_question_was_asked() {
     let whole = folded(&scene.log);
     let ids: Vec<&str> = whole.conversation().iter().map(|entry| &*entry.entry_id).collect();
     insta::assert_snapshot!(ids.join(" "), @"m1 r00000000-0000-4000-8000-000000000001 m5 m8");
-    // The page from the second prompt on does not know the question; the older page puts it where it belongs.
-    let (older, newer) = scene.log.split_at(4);
-    let mut page = folded(newer);
-    assert_eq!(page.conversation()[1].seq, Seq::new(7));
-    page.prepend(folded(older).into_history());
-    assert_eq!(page, whole);
-    let EntryBody::Question(set) = &page.conversation()[1].body else { panic!("no question") };
-    assert_eq!((set.status, page.conversation()[1].seq), (Status::Answered, Seq::new(2)));
+    let EntryBody::Question(set) = &whole.conversation()[1].body else { panic!("no question") };
+    assert_eq!((set.status, whole.conversation()[1].seq), (Status::Answered, Seq::new(2)));
 }
 
 #[test]
 fn how_things_stand_is_told_once_and_by_the_newest() {
     let scene = Scene::played("spend modes prompt spend mode end".split_whitespace());
     let list = folded(&scene.log);
-    let history = list.into_history();
-    let standing: Vec<String> =
-        history[1..].iter().map(|entry| told(&Change::Upsert(Box::new(entry.clone())))).collect();
+    let standing: Vec<String> = list
+        .standing()
+        .entries()
+        .map(|entry| told(&Change::Upsert(Box::new(entry.clone()))))
+        .collect();
     insta::assert_snapshot!(standing.join("\n"), @r#"
     modes: {"available":[{"id":"code","name":"CODE"},{"id":"plan","name":"PLAN"}],"current":"plan","seq":5,"type":"modes"}
     usage: {"inputTokens":3,"seq":4,"type":"usage"}
@@ -142,7 +139,7 @@ fn how_things_stand_is_told_once_and_by_the_newest() {
     let mut fold = Fold::with_standing(folded(&scene.log[..2]).standing().clone());
     let mut page = Entries::new();
     scene.log[2..].iter().flat_map(|it| fold.apply(it)).for_each(|change| page.apply(change));
-    assert_eq!(page.into_history(), history);
+    assert_eq!(page, list);
 }
 
 #[test]
@@ -161,52 +158,63 @@ fn a_call_after_its_turn_takes_nothing_from_the_one_before() {
 }
 
 #[test]
-fn a_boundary_is_a_prompt_that_had_not_to_wait() {
-    let scene = Scene::played("prompt prompt end end prompt prompt say".split_whitespace());
-    let running = scene.session.running();
-    // Prompts stand at 1, 2, 5 and 6; those at 2 and 6 waited.
-    let first = |from: usize| {
-        let at = boundary(&scene.log[from..], running)?;
-        Some(scene.log[from + at].seq.get())
-    };
-    let [one, five] = [Some(1), Some(5)];
-    assert_eq!([0, 1, 2, 3, 4, 5, 6].map(first), [one, five, five, five, five, None, None]);
-    assert_eq!(boundary(&scene.log[1..4], None), None);
-    assert_eq!(boundary(&[], None), None);
+fn a_log_is_cut_where_no_words_are_open() {
+    let scene = Scene::played("prompt say say prompt think tool say done end".split_whitespace());
+    let first =
+        |from: usize| cut(&scene.log[from..]).map_or(0, |at| scene.log[from + at].seq.get());
+    // Words stand at 2, 3, 6 and 9, and end at 5, 7 and 10; the tool is at 8 and 11.
+    let firsts: Vec<u64> = (0..=scene.log.len()).map(first).collect();
+    assert_eq!(firsts, [1, 6, 6, 6, 6, 8, 8, 9, 11, 11, 12, 0, 0]);
 }
 
 fn scripts() -> impl Strategy<Value = Vec<&'static str>> {
     proptest::collection::vec(proptest::sample::select(&WORDS[..]), 0..120)
 }
 
-/// Where a fold may begin: what was asked before is left out, since later words about it belong there.
-fn tail(whole: &Entries, from: Seq) -> Vec<Entry> {
-    whole.conversation().iter().filter(|entry| entry.seq >= from).cloned().collect()
+/// The entries of a part of a log, by what was unsettled where it begins.
+fn folded_from(log: &[Message], at: usize) -> Entries {
+    let (older, newer) = log.split_at(at);
+    let mut unsettled = Unsettled::default();
+    let _ = older.iter().rev().try_for_each(|message| unsettled.take(message.clone()));
+    folded(&[unsettled.into_messages().as_slice(), newer].concat())
+}
+
+/// An entry without what a fold does not know that begins amid a tool call.
+fn but_for_its_tool(entry: &Entry) -> EntryBody {
+    let mut body = entry.body.clone();
+    if let EntryBody::Permission(permission) = &mut body {
+        permission.tool = None;
+    }
+    body
 }
 
 proptest! {
     #[test]
-    fn a_fold_from_a_boundary_gives_the_tail_of_the_whole(script in scripts(), cut in 0.0..1.0f64) {
+    fn a_fold_from_a_cut_gives_the_entries_of_the_whole(script in scripts(), place in 0.0..1.0f64) {
         let scene = Scene::played(script);
-        let from = (scene.log.len() as f64 * cut) as usize;
-        let Some(at) = boundary(&scene.log[from..], scene.session.running()) else { return Ok(()) };
-        let (older, newer) = scene.log.split_at(from + at);
-        let (whole, before, page) = (folded(&scene.log), folded(older), folded(newer));
-        let Some(first) = newer.first() else { return Ok(()) };
-        let own: Vec<Entry> = page
-            .conversation()
-            .iter()
-            .filter(|entry| before.get(&entry.entry_id).is_none())
-            .cloned()
-            .collect();
-        prop_assert_eq!(own, tail(&whole, first.seq));
-        // Both pages together are the whole, but for what the older one could not know yet.
-        let mut both = page;
-        both.prepend(before.into_history());
-        let names = |list: &Entries| -> Vec<String> {
-            list.conversation().iter().map(|entry| entry.entry_id.clone()).collect()
+        let from = (scene.log.len() as f64 * place) as usize;
+        let Some(at) = cut(&scene.log[from..]).map(|at| from + at) else { return Ok(()) };
+        let (whole, before, page) =
+            (folded(&scene.log), folded(&scene.log[..at]), folded_from(&scene.log, at));
+        // Between turns calls, plans and waits are named by where they began, which may be before the cut.
+        let is_between = |entry: &&Entry| {
+            let name = entry.entry_id.strip_prefix(['t', 'p', 'w']);
+            let turn = name.and_then(|name| name.split('-').next()).map(|turn| format!("m{turn}"));
+            turn.is_some_and(|prompt| whole.get(&prompt).is_none())
         };
-        prop_assert_eq!(names(&both), names(&whole));
+        for entry in page.conversation().iter().filter(|entry| !is_between(entry)) {
+            let same = whole.get(&entry.entry_id).map(but_for_its_tool);
+            prop_assert_eq!(same, Some(but_for_its_tool(entry)), "{}", entry.entry_id);
+        }
+        let first = scene.log[at].seq;
+        let names = |list: &Entries| -> Vec<String> {
+            let own = list.conversation().iter().filter(|entry| entry.seq >= first);
+            own.filter(|entry| before.get(&entry.entry_id).is_none())
+                .filter(|entry| !is_between(entry))
+                .map(|entry| entry.entry_id.clone())
+                .collect()
+        };
+        prop_assert_eq!(names(&page), names(&whole));
     }
 
     #[test]
@@ -219,7 +227,9 @@ proptest! {
             fold.apply(message).into_iter().for_each(|change| list.apply(change));
         }
         // The history goes over the wire; what comes then is applied to what arrived.
-        let wire = serde_json::to_string(&list.into_history()).unwrap();
+        let (conversation, standing) = list.into_parts();
+        let history: Vec<&Entry> = conversation.iter().chain(standing.entries()).collect();
+        let wire = serde_json::to_string(&history).unwrap();
         let mut list: Entries =
             serde_json::from_str::<Vec<Entry>>(&wire).unwrap().into_iter().collect();
         for message in &scene.log[joined..] {

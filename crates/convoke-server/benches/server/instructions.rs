@@ -49,7 +49,7 @@ pub(crate) fn fold(errand: &str) -> Result<()> {
         for message in &log {
             fold.apply(message).into_iter().for_each(|change| entries.apply(change));
         }
-        std::hint::black_box(entries.into_history());
+        std::hint::black_box(entries.into_parts());
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use super::scene::Scene;
 use super::socket::Page;
 
 /// Begins a session, and tells its names.
-async fn begin(page: &mut Page, scene: &Scene) -> (String, String) {
+pub(super) async fn begin(page: &mut Page, scene: &Scene) -> (String, String) {
     let project = scene.project().await;
     let begun = page.ask(json!({"type": "session:create", "projectId": project})).await;
     let name = |field: &str| begun[field].as_str().unwrap_or_else(|| panic!("{begun}")).to_owned();

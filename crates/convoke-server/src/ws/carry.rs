@@ -18,9 +18,9 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::view::{self, Naming};
 
-/// Entries that a history or a page has, if nothing is said; the last turn of them is whole.
+/// Entries that a history or a page has, if nothing is said.
 const ENTRIES: usize = 200;
-/// Entries that a history or a page has at most, but for the last turn.
+/// Entries that a history or a page has at most, but for those that wait for something.
 const ENTRIES_MAX: usize = 1000;
 /// Why a session that ended is resumed by itself when something is said in it.
 const ENDED_BY_ITSELF: [&str; 2] = ["idle_timeout", "made_room"];

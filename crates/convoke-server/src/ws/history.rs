@@ -1,14 +1,18 @@
-//! The entries of a session, read backwards in whole turns until there are enough, however long the log is.
+//! The entries of a session, read backwards until there are enough, however long the log or one turn of it is.
 
-use convoke_api::entry::{Change, Entries, Entry, Fold, Standing, boundary};
-use convoke_core::content::Content;
+use convoke_api::entry::{
+    Change, Entries, Entry, EntryBody, Fold, Permission, PromptState, Prompted, QuestionSet,
+    Standing, ToolCall, Words, cut, prompt_id,
+};
+use convoke_core::content::{Content, ToolStatus};
 use convoke_core::id::{MessageId, SessionId};
 use convoke_core::message::{Message, Role, Seq};
-use convoke_engine::{Engine, Result, SessionView};
+use convoke_core::request::Status;
+use convoke_engine::{Engine, Live, Result, SessionView};
 
 /// Messages that are read at once.
 const PAGE: u32 = 500;
-/// Messages that are read at most. A turn that is longer than that is cut, and what was open at the cut may show twice.
+/// Messages that are read at most. Words in more pieces than that are cut.
 const MESSAGES_MAX: usize = 20_000;
 
 /// The newest part of a session.
@@ -31,20 +35,20 @@ pub(super) async fn newest(
     session: &SessionView,
     enough: usize,
 ) -> Result<Newest> {
-    let (id, summary) = (session.stored.id, &session.stored.summary);
-    // Whatever runs or waits now began after the newest place at which nothing did.
-    let running = (!summary.is_settled()).then(|| summary.settled_seq.next());
-    let mut reading = Reading::new(id, summary.last_seq.next(), running);
-    let more = reading.until(engine, enough).await?;
+    let (id, seq) = (session.stored.id, session.stored.summary.last_seq);
+    let part = Part::before(engine, id, seq.next(), enough).await?;
+    let standing = standing(session, engine.live(id));
     let mut entries = Entries::new();
-    let standing = standing(engine, session);
     for entry in standing.entries() {
         entries.upsert(entry.clone());
     }
     let mut fold = Fold::with_standing(standing);
-    reading.messages().flat_map(|message| fold.apply(message)).for_each(|it| entries.apply(it));
+    part.fold_into(&mut fold, &mut entries);
     let queue = fold.queue().map(ToOwned::to_owned).collect();
-    Ok(Newest { entries: entries.into_history(), queue, fold, seq: summary.last_seq, more })
+    let (mut entries, standing) = entries.into_parts();
+    let more = part.keep_newest(&mut entries, enough);
+    entries.extend(standing.entries().cloned());
+    Ok(Newest { entries, queue, fold, seq, more })
 }
 
 /// Reads the entries before a place, and whether there are still older ones.
@@ -54,41 +58,54 @@ pub(super) async fn page(
     before: Seq,
     enough: usize,
 ) -> Result<(Vec<Entry>, bool)> {
-    let mut reading = Reading::new(id, before, None);
-    let more = reading.until(engine, enough).await?;
+    let part = Part::before(engine, id, before, enough).await?;
     let (mut fold, mut entries) = (Fold::new(), Entries::new());
-    reading.messages().flat_map(|message| fold.apply(message)).for_each(|it| entries.apply(it));
-    Ok((entries.conversation().to_vec(), more))
+    part.fold_into(&mut fold, &mut entries);
+    // What was open at the place is told as it became.
+    let (mut last, mut read) = (Seq::new(before.get().saturating_sub(1)), 0);
+    loop {
+        let ahead = engine.messages(id, last, PAGE).await?;
+        for message in &ahead.messages {
+            for change in fold.apply(message) {
+                if is_known(&entries, &change) {
+                    entries.apply(change);
+                }
+            }
+            last = message.seq;
+        }
+        read += ahead.messages.len();
+        let is_settled = !entries.conversation().iter().any(is_open);
+        if is_settled || !ahead.more || read >= MESSAGES_MAX {
+            break;
+        }
+    }
+    let (mut entries, _) = entries.into_parts();
+    entries.retain(|entry| entry.seq < before);
+    settle(&mut entries, &engine.live(id));
+    let more = part.keep_newest(&mut entries, enough);
+    Ok((entries, more))
 }
 
 /// What folds the messages after a place as whoever folds all of them does, and from where on it must be fed.
 ///
-/// Reads no further back than to the turn of that place; what came after it is on its way to the client anyway.
+/// Reads no further back than it must; what came after the place is on its way to the client anyway.
 pub(super) async fn fold_for(
     engine: &Engine,
     session: &SessionView,
     after: Seq,
 ) -> Result<(Fold, Seq)> {
-    if after == Seq::START {
-        return Ok((Fold::new(), Seq::START));
+    let id = session.stored.id;
+    let part = Part::before(engine, id, after.next(), 1).await?;
+    let first = part.messages.first().map_or(after.next(), |message| message.seq);
+    let mut fold = Fold::with_standing(standing(session, engine.live(id)));
+    for message in &part.unsettled {
+        fold.apply(message);
     }
-    let (id, summary) = (session.stored.id, &session.stored.summary);
-    let running = (!summary.is_settled()).then(|| summary.settled_seq.next());
-    let mut reading = Reading::new(id, summary.last_seq.next(), running);
-    while reading.first_whole().is_none_or(|first| first > after.next()) {
-        if !reading.back(engine).await? {
-            break;
-        }
-        reading.forget();
-    }
-    let first = reading.first_whole().unwrap_or(after.next());
-    let from = Seq::new(first.get().saturating_sub(1));
-    Ok((Fold::with_standing(standing(engine, session)), from))
+    Ok((fold, Seq::new(first.get().saturating_sub(1))))
 }
 
 /// How things stand, by what the session's task remembers.
-fn standing(engine: &Engine, session: &SessionView) -> Standing {
-    let live = engine.live(session.stored.id);
+fn standing(session: &SessionView, live: Live) -> Standing {
     let mut standing = Standing::default();
     let contents =
         live.offers.into_iter().map(Content::Notice).chain(live.usage.map(Content::Usage));
@@ -106,108 +123,127 @@ fn standing(engine: &Engine, session: &SessionView) -> Standing {
     standing
 }
 
-/// Reading a log backwards.
-struct Reading {
-    id: SessionId,
-    /// What is read next comes before this.
-    before: Seq,
-    running: Option<Seq>,
-    /// Turns, each from a boundary to the next, the newest first.
-    whole: Vec<Vec<Message>>,
-    first_whole: Option<Seq>,
-    /// What has been read before them, and has no boundary yet.
-    begun: Vec<Message>,
-    count: usize,
+/// A part of a log that can be folded on its own.
+struct Part {
+    /// What was not over where it begins.
+    unsettled: Vec<Message>,
+    messages: Vec<Message>,
+    /// Whether there are messages before it.
+    more: bool,
 }
 
-impl Reading {
-    fn new(id: SessionId, before: Seq, running: Option<Seq>) -> Self {
-        let (whole, begun) = (Vec::new(), Vec::new());
-        Self { id, before, running, whole, first_whole: None, begun, count: 0 }
+impl Part {
+    /// Reads backwards from a place until there are so many entries.
+    async fn before(engine: &Engine, id: SessionId, place: Seq, enough: usize) -> Result<Self> {
+        let (mut place, mut pages, mut count, mut entries) = (place, Vec::new(), 0, 0);
+        let (mut messages, more) = loop {
+            let page = engine.messages_before(id, place, PAGE).await?;
+            let Some(first) = page.messages.first() else { break (joined(pages), false) };
+            place = first.seq;
+            count += page.messages.len();
+            entries += count_entries(&page.messages);
+            pages.push(page.messages);
+            if !page.more {
+                break (joined(pages), false);
+            }
+            if entries > enough && pages.last().is_some_and(|page| cut(page).is_some()) {
+                break (joined(pages), true);
+            }
+            if count >= MESSAGES_MAX {
+                break (joined(pages), true);
+            }
+        };
+        if !more {
+            return Ok(Self { unsettled: Vec::new(), messages, more });
+        }
+        messages.drain(..cut(&messages).unwrap_or_default());
+        let first = messages.first().map_or(place, |message| message.seq);
+        Ok(Self { unsettled: engine.unsettled(id, first).await?, messages, more })
     }
 
-    /// Reads until there are so many entries; tells whether there are more.
-    async fn until(&mut self, engine: &Engine, enough: usize) -> Result<bool> {
-        let (mut entries, mut counted) = (0, 0);
-        loop {
-            let more = self.back(engine).await? || !self.begun.is_empty();
-            while let Some(turn) = self.whole.get(counted) {
-                entries += count(turn);
-                counted += 1;
-                if entries >= enough {
-                    let left = self.whole.len() > counted;
-                    self.whole.truncate(counted);
-                    return Ok(more || left);
-                }
-            }
-            if !more {
-                return Ok(false);
-            }
-            if self.count >= MESSAGES_MAX {
-                let begun = std::mem::take(&mut self.begun);
-                self.whole.push(begun);
-                return Ok(more);
-            }
+    fn fold_into(&self, fold: &mut Fold, entries: &mut Entries) {
+        for message in self.unsettled.iter().chain(&self.messages) {
+            fold.apply(message).into_iter().for_each(|change| entries.apply(change));
         }
     }
 
-    /// Reads one page; tells whether there is another before it.
-    async fn back(&mut self, engine: &Engine) -> Result<bool> {
-        let page = engine.messages_before(self.id, self.before, PAGE).await?;
-        let Some(first) = page.messages.first() else { return Ok(false) };
-        self.before = first.seq;
-        self.count += page.messages.len();
-        let mut read = page.messages;
-        read.append(&mut self.begun);
-        match boundary(&read, self.running) {
-            Some(at) => {
-                let part = read.split_off(at);
-                self.first_whole = part.first().map(|message| message.seq);
-                // What is left ends right before a boundary, where nothing runs.
-                self.whole.extend(turns(part, self.running.take()));
-                self.begun = read;
-            }
-            None => self.begun = read,
+    /// Keeps the newest of its entries, and older ones that wait for something; tells whether there are more.
+    fn keep_newest(&self, entries: &mut Vec<Entry>, enough: usize) -> bool {
+        let begin = self.messages.first().map_or(Seq::START, |message| message.seq);
+        // A prompt whose turn began before this part belongs to an older one.
+        entries.retain(|entry| entry.seq >= begin || waits(entry));
+        let mut left_out = entries.len().saturating_sub(enough);
+        // Older ones are asked for by the place of the first.
+        let same = |at: usize| entries.get(at).map(|entry| entry.seq);
+        while left_out > 0 && same(left_out - 1) == same(left_out) {
+            left_out -= 1;
         }
-        Ok(page.more)
-    }
-
-    /// Lets go of what need not be folded.
-    fn forget(&mut self) {
-        self.whole.clear();
-    }
-
-    const fn first_whole(&self) -> Option<Seq> {
-        self.first_whole
-    }
-
-    fn messages(&self) -> impl Iterator<Item = &Message> {
-        self.whole.iter().rev().flatten()
+        let begin = entries.get(left_out).map_or(begin, |entry| entry.seq.max(begin));
+        let mut at = 0;
+        entries.retain_mut(|entry| {
+            at += 1;
+            entry.seq = entry.seq.max(begin);
+            at > left_out || waits(entry)
+        });
+        self.more || left_out > 0
     }
 }
 
-/// Cuts messages that begin at a boundary at every other boundary; the newest first.
-fn turns(messages: Vec<Message>, running: Option<Seq>) -> Vec<Vec<Message>> {
-    let (mut messages, mut running, mut turns) = (messages, running, Vec::new());
-    for index in (1..messages.len()).rev() {
-        let rest = messages.get(index..).unwrap_or_default();
-        // Only a prompt can be one, and looking takes as long as the turn is.
-        let is_prompt = rest.first().is_some_and(|message| message.role == Role::User);
-        if is_prompt && boundary(rest, running) == Some(0) {
-            turns.push(messages.split_off(index));
-            running = None;
-        }
-    }
-    turns.push(messages);
-    turns
+fn joined(pages: Vec<Vec<Message>>) -> Vec<Message> {
+    pages.into_iter().rev().flatten().collect()
 }
 
-/// How many entries messages make.
-fn count(messages: &[Message]) -> usize {
+/// How many entries messages make, or a few more when some of them began earlier.
+fn count_entries(messages: &[Message]) -> usize {
     let (mut fold, mut entries) = (Fold::new(), Entries::new());
     messages.iter().flat_map(|message| fold.apply(message)).for_each(|change| match change {
         Change::Upsert(entry) => entries.upsert(*entry),
         Change::Append { .. } | Change::Completed { .. } | Change::Cancelling { .. } => {}
     });
     entries.conversation().len()
+}
+
+/// Whether an entry waits for the agent or for the human.
+const fn waits(entry: &Entry) -> bool {
+    matches!(
+        &entry.body,
+        EntryBody::User(Prompted { state: PromptState::Queued, .. })
+            | EntryBody::Permission(Permission { status: Status::Pending, .. })
+            | EntryBody::Question(QuestionSet { status: Status::Pending, .. })
+    )
+}
+
+/// Whether something that the agent does or asks is not over.
+const fn is_open(entry: &Entry) -> bool {
+    matches!(
+        &entry.body,
+        EntryBody::Assistant(Words { partial: true, .. })
+            | EntryBody::Thinking(Words { partial: true, .. })
+            | EntryBody::ToolCall(ToolCall { status: ToolStatus::Running, .. })
+            | EntryBody::Permission(Permission { status: Status::Pending, .. })
+            | EntryBody::Question(QuestionSet { status: Status::Pending, .. })
+    )
+}
+
+/// Whether a change is about an entry that is there.
+fn is_known(entries: &Entries, change: &Change) -> bool {
+    match change {
+        Change::Upsert(entry) => entries.get(&entry.entry_id).is_some(),
+        Change::Append { .. } | Change::Completed { .. } | Change::Cancelling { .. } => true,
+    }
+}
+
+/// Prompts whose turns ended long after what was read: they are done, and one that waited then stands further below.
+fn settle(entries: &mut Vec<Entry>, live: &Live) {
+    let is_running = |entry_id: &str| live.running.is_some_and(|turn| prompt_id(turn) == entry_id);
+    let is_queued = |entry_id: &str| live.queue.iter().any(|turn| prompt_id(*turn) == entry_id);
+    entries.retain_mut(|Entry { entry_id, body, .. }| {
+        let EntryBody::User(prompted) = body else { return true };
+        match prompted.state {
+            PromptState::Running if !is_running(entry_id) => prompted.state = PromptState::Done,
+            PromptState::Queued => return is_queued(entry_id),
+            PromptState::Running | PromptState::Done => {}
+        }
+        true
+    });
 }

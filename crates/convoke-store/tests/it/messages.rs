@@ -5,6 +5,7 @@ use convoke_core::content::{
 };
 use convoke_core::message::{Draft, Message, Seq};
 use convoke_core::notice::{Event, Notice};
+use convoke_core::turn::Stop;
 use convoke_store::{Error, MessagePage};
 
 use crate::world::{Talk, World, at, closing, piece};
@@ -210,4 +211,26 @@ async fn the_newest_notices_of_an_event_are_found_wherever_they_are() {
     let found = world.store.newest_notices(talk.id, "renamed", 1).await.unwrap();
     assert_eq!(seqs(&found), [3]);
     assert_eq!(world.store.newest_notices(talk.id, "archived", 1).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn what_was_not_over_at_a_place_is_found_however_long_its_turn_is() {
+    let world = World::new().await;
+    let mut talk = world.talk().await;
+    let ended = |turn: u64| {
+        let (turn, stop) = (Seq::new(turn), Stop::EndTurn);
+        Draft::system(Notice::new(Event::TurnEnded { turn, stop }))
+    };
+    // Prompts stand at 1, 3 and 5; the second ran from 4 on, and the third waited.
+    talk.say(&world.store, [Draft::user("one"), piece("a"), Draft::user("two"), ended(1)]).await;
+    talk.say(&world.store, [Draft::user("three")]).await;
+    talk.say(&world.store, (0..1500).map(|_| piece("\"event\":\"turn_ended\""))).await;
+    talk.say(&world.store, [ended(3), piece("b")]).await;
+    let unsettled =
+        async |before| seqs(&world.store.unsettled(talk.id, Seq::new(before)).await.unwrap());
+    assert_eq!(unsettled(1).await, [0; 0]);
+    assert_eq!(unsettled(4).await, [1, 3]);
+    assert_eq!(unsettled(5).await, [3]);
+    assert_eq!(unsettled(1000).await, [3, 5]);
+    assert_eq!(unsettled(1507).await, [5]);
 }
