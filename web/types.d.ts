@@ -241,6 +241,8 @@ type Dom = {
   h<Spec extends string>(spec: Spec, props?: Props | Child, ...children: Child[]): ElementOf<Spec>;
   on<E extends HTMLElement, K extends keyof HTMLElementEventMap>(
     element: E, events: K, run: (event: HTMLElementEventMap[K] & { target: HTMLElement }) => any, options?: AddEventListenerOptions): void;
+  /** Runs when somebody points at an element or its focus: for words that take long to make and that few look at. */
+  onLook(element: HTMLElement, run: () => void): void;
   /** Puts children in place of those that are there. */
   fill(parent: Element, ...children: Child[]): void;
   /** Writes text where it differs, so that nothing is painted or announced in vain. */

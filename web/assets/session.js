@@ -89,9 +89,9 @@ const frames = {
 		const isFirst = !session;
 		session = frame.session;
 		entries.history(frame);
-		if (isFirst) assemble(frame.uid);
 		log.reset(entries.list);
 		log.setMore(entries.more);
+		if (isFirst) assemble(frame.uid);
 		entries.list.forEach(outbox.arrived);
 	},
 	"session:update": (frame) => {

@@ -28,13 +28,13 @@ function loads(page) {
     found.add(path);
     if (path.endsWith(".js")) for (const [, next] of read(path).matchAll(/^import .*?from "(.*?)";$/gm)) add(relative(web, join(web, dirname(path), next)));
   };
-  for (const [, path] of read(page).matchAll(/(?:src|href)="\/(assets\/[^"]+\.(?:js|css))"/g)) add(path);
+  for (const [, path] of read(page).replace(/<link rel="modulepreload".*/g, "").matchAll(/(?:src|href)="\/(assets\/[^"]+\.(?:js|css))"/g)) add(path);
   return [page, ...found];
 }
 
 const LIMIT = 150_000;
 /** What all files of all pages may have, comments included: where they stand, so that they do not grow unnoticed. */
-const ALL = 180_000;
+const ALL = 182_000;
 const size = (texts) => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 
 const pages = files.filter((path) => path.endsWith(".html"));
@@ -49,6 +49,15 @@ test("the workbench's code stays under 150 kB, and so does everything that one p
   }
   const all = size(files.map(read));
   assert.ok(all < ALL, `${all} bytes in all files`);
+});
+
+test("a page names every module that it needs, so that none waits until another asks for it", () => {
+  for (const page of pages) {
+    const named = [...read(page).matchAll(/<link rel="modulepreload" href="\/(.*?)"/g)].map(([, path]) => path);
+    const entry = /<script type="module" src="\/(.*?)"/.exec(read(page))?.[1];
+    const needed = loads(page).filter((path) => path.endsWith(".js") && path !== entry && path !== "assets/early.js");
+    assert.deepEqual(named, needed.sort(), page);
+  }
 });
 
 test("every file is loaded by a page, and every file that is loaded is there", () => {

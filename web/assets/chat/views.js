@@ -3,7 +3,7 @@
 import { makePermission } from "../cards/permission.js";
 import { makeQuestion } from "../cards/question.js";
 import { money, tokens } from "../lib/words.js";
-import { fill, h, icon, keyed, setText } from "../ui/dom.js";
+import { fill, h, icon, keyed, onLook, setText } from "../ui/dom.js";
 import { setHtml } from "../ui/markdown.js";
 import { toolView } from "./tool-view.js";
 
@@ -46,6 +46,11 @@ export const views = {
 		const element = type === "thinking"
 			? h("div.entry.thinking", h("details", h("summary", icon("think"), note, icon("chevron")), words))
 			: h(`article.entry.${type}`, { label: type === "user" ? "You" : "Agent" }, words, type === "user" && time);
+		let said = new Date(0);
+		if (type === "user") onLook(element, () => {
+			setText(time, said.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }));
+			time.title = said.toLocaleString();
+		});
 		return {
 			element,
 			update({ html, content, partial, timestamp, state = "" }) {
@@ -55,9 +60,7 @@ export const views = {
 				element.classList.toggle("partial", partial === true);
 				element.dataset.state = state;
 				setText(note, partial ? "Thinking…" : "Thought");
-				const at = new Date(timestamp);
-				setText(time, at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }));
-				time.title = at.toLocaleString();
+				said = new Date(timestamp);
 			},
 			append({ html, content }) {
 				if (html) setHtml(words, html.html, html.from);
@@ -80,13 +83,15 @@ export const views = {
 	},
 	notice() {
 		const element = h("div.entry.notice");
+		let at = new Date(0);
+		onLook(element, () => (element.title = at.toLocaleString()));
 		return {
 			element,
 			update(/** @type {NoticeEntry} */ { event, how, stopReason, severity = "", text, timestamp }) {
 				const isGrave = how === "afresh" || (stopReason && stopReason !== "cancelled") || ["failed", "process_exited", "unconfined"].includes(event) || ["error", "warning"].includes(severity);
 				fill(element, icon(isGrave ? "warning" : "info"), h("span", text));
 				element.classList.toggle("grave", !!isGrave);
-				element.title = new Date(timestamp).toLocaleString();
+				at = new Date(timestamp);
 			},
 		};
 	},

@@ -35,7 +35,8 @@ export function money({ amount = 0, currency = "" }) {
 	return attempt(() => new Intl.NumberFormat("en", { style: "currency", currency, maximumFractionDigits: digits }).format(amount)) ?? `${amount.toFixed(digits)} ${currency}`;
 }
 
-export const plural = (count = 0, word = "") => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+/** A number of things. The browser could group digits too, but takes longer to learn it than to show a session. */
+export const plural = (count = 0, word = "") => `${String(count).replace(/\B(?=(\d{3})+$)/g, ",")} ${word}${count === 1 ? "" : "s"}`;
 
 /** The session that an address `/s/<id>` names. */
 export const sessionOfPath = (pathname = "") => attempt(() => decodeURIComponent(/^\/s\/([^/]+)\/?$/.exec(pathname)?.[1] ?? "")) ?? "";

@@ -1,7 +1,7 @@
 // One session in the sidebar.
 
 import { relativeTime } from "../lib/words.js";
-import { h, iconButton, setText } from "../ui/dom.js";
+import { h, iconButton, onLook, setText } from "../ui/dom.js";
 import { editTitle } from "../ui/parts.js";
 
 const ACTIVITY_WORDS = { idle: "idle", running: "running", waiting: "waiting for you" };
@@ -19,6 +19,8 @@ export function makeRow(uid = "", wishes) {
 	const dot = h("span.dot", { role: "img" });
 	const badge = h("span.badge");
 	const time = h("time");
+	let activeAt = "";
+	onLook(time, () => (time.title = new Date(activeAt).toLocaleString()));
 	const link = h("a.roving", {
 		href: `/s/${encodeURIComponent(uid)}`,
 		draggable: false,
@@ -43,8 +45,8 @@ export function makeRow(uid = "", wishes) {
 			setText(title, session.title);
 			setText(badge, agent.badge);
 			badge.title = agent.title;
-			setText(time, relativeTime(session.lastActiveAt, Date.now()));
-			time.title = new Date(session.lastActiveAt).toLocaleString();
+			activeAt = session.lastActiveAt;
+			setText(time, relativeTime(activeAt, Date.now()));
 			paintDot(dot, session);
 			link.ariaCurrent = isActive ? "page" : null;
 			["Rename", "Archive"].forEach((verb, at) => (buttons[at].ariaLabel = `${verb} ${session.title}`));

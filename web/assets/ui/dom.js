@@ -58,6 +58,7 @@ const dom = {
 		return element;
 	},
 	on: (element, events, run, options) => element.addEventListener(events, /** @type {any} */ (run), options),
+	onLook: (element, run) => /** @type {const} */ (["pointerenter", "focusin"]).forEach((event) => on(element, event, run)),
 	fill: (parent, ...children) => parent.replaceChildren(.../** @type {Node[]} */ (children.filter((child) => child || child === ""))),
 	setText(element, text) {
 		if (element.textContent !== text) element.textContent = text;
@@ -111,4 +112,4 @@ const dom = {
 	},
 };
 
-export const { h, on, fill, setText, part, icon, iconButton, component, keyed, copy } = dom;
+export const { h, on, onLook, fill, setText, part, icon, iconButton, component, keyed, copy } = dom;
