@@ -9,8 +9,8 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use anyhow::Context;
 use clap::builder::StyledStr;
-use comfy_table::{Table, presets};
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
 
 use crate::colour::Colour;
 use crate::environment::Environment;
@@ -120,14 +120,29 @@ const fn is_direction(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// Blanks between two columns.
+const GAP: usize = 2;
+
 /// An aligned table without lines, a row per line, that `grep` and `awk` can read.
 pub(crate) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(header).add_rows(rows);
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
+    let mut lines = vec![header.map(ToOwned::to_owned)];
+    lines.extend(rows);
+    let mut widths = [0; N];
+    for row in &lines {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.width().max(*width);
+        }
     }
-    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+    let mut text = String::new();
+    for row in &lines {
+        for (width, cell) in widths.iter().zip(row) {
+            text.push_str(cell);
+            text.extend(std::iter::repeat_n(' ', width - cell.width() + GAP));
+        }
+        text.truncate(text.trim_end_matches(' ').len());
+        text.push('\n');
+    }
+    text
 }
 
 /// Tells what takes its time to a person who watches; a pipe hears nothing.

@@ -11,7 +11,7 @@ use super::format::{Parsed, Record};
 use super::lines::Lines;
 use super::recover::changed_at;
 use super::writer::unwritable;
-use super::{BAD_ENDING, Damage, Error, Id, Result, Transcripts};
+use super::{BAD_ENDING, Damage, Error, Id, Listing, Result, Transcripts};
 use crate::atomic::{TEMP_SUFFIX, sync_folder};
 use crate::lock::Lock;
 
@@ -36,13 +36,26 @@ impl Transcripts {
         Ok(())
     }
 
-    /// Deletes the transcripts in which nothing was said for `age`, and goes on past those that fail.
+    /// Deletes the transcripts in which nothing was said for `age`, and what killed writers left; goes on past what fails.
     pub fn clean(&self, age: Duration, now: Timestamp) -> Result<Cleaned> {
+        let cleaned = self.clean_among(self.names()?.ids, age, now);
+        self.sweep();
+        Ok(cleaned)
+    }
+
+    /// Deletes those of a listing in which nothing was said for `age`, without reading those again that cannot be so old.
+    pub fn clean_listed(&self, listing: &Listing, age: Duration, now: Timestamp) -> Cleaned {
+        // Nothing is older than its beginning.
+        let old = listing.entries.iter().filter(|entry| is_old(entry.created_at, age, now));
+        let old = old.map(|entry| entry.id.clone());
+        let damaged = listing.damaged.iter().map(|damage| damage.id.clone());
+        self.clean_among(old.chain(damaged).collect(), age, now)
+    }
+
+    fn clean_among(&self, ids: Vec<Id>, age: Duration, now: Timestamp) -> Cleaned {
         let mut cleaned = Cleaned::default();
-        let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
-        let is_old = |moment: Timestamp| now.millis_since(moment) > age;
-        for id in self.names()?.ids {
-            match self.clean_one(&id, is_old) {
+        for id in ids {
+            match self.clean_one(&id, |moment| is_old(moment, age, now)) {
                 Ok(Fate::Kept) => {}
                 Ok(Fate::Open) => cleaned.open.push(id),
                 Ok(Fate::Deleted) => cleaned.deleted.push(id),
@@ -52,8 +65,7 @@ impl Transcripts {
                 }
             }
         }
-        self.sweep();
-        Ok(cleaned)
+        cleaned
     }
 
     fn clean_one(&self, id: &Id, is_old: impl Fn(Timestamp) -> bool) -> Result<Fate> {
@@ -112,6 +124,10 @@ enum Fate {
     Kept,
     Open,
     Deleted,
+}
+
+fn is_old(moment: Timestamp, age: Duration, now: Timestamp) -> bool {
+    now.millis_since(moment) > i64::try_from(age.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// When a transcript was made; one that does not say is as old as its last change.

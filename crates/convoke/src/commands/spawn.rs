@@ -5,7 +5,8 @@ mod open;
 
 use std::time::Duration;
 
-use convoke_files::transcripts::{Cleaned, Id, Status, Transcripts};
+use convoke_core::time::Timestamp;
+use convoke_files::transcripts::{Cleaned, Error, Id, Status, Transcripts};
 use serde::Serialize;
 
 use super::World;
@@ -139,17 +140,21 @@ pub(crate) fn run(
     }
     let expiry = age(config.spawner.session_expiry_days);
     if args.list_sessions {
-        let cleaning = Cleaning::start(&transcripts, expiry);
         let status = args.status.map(Status::from);
-        list::run(&transcripts, args.agent.as_deref(), status, output)?;
-        cleaning.finish();
+        let listing = transcripts.list()?;
+        list::show(&listing, args.agent.as_deref(), status, output)?;
+        // It has seen all that may be too old, and nobody waits for a list until they are gone.
+        Cleaning::start(move |now| Ok(transcripts.clean_listed(&listing, expiry, now))).finish();
         return Ok(());
     }
     let (transcripts, loudness) = (&transcripts, Loudness::of(global));
     let desk = Desk { transcripts, config, home: &home, world, loudness };
     let Some(opening) = open(args, desk)? else { return Ok(()) };
     // Only now, so that a session that somebody takes up does not expire under their hands.
-    let cleaning = Cleaning::start(transcripts, expiry);
+    let cleaning = {
+        let transcripts = transcripts.clone();
+        Cleaning::start(move |now| transcripts.clean(expiry, now))
+    };
     let result = signals::block_on(repl::run(opening, &home, world, output));
     cleaning.finish();
     result
@@ -221,11 +226,10 @@ struct Cleaning(std::sync::mpsc::Receiver<()>);
 const CLEANING_GRACE: Duration = Duration::from_secs(1);
 
 impl Cleaning {
-    fn start(transcripts: &Transcripts, age: Duration) -> Self {
-        let transcripts = transcripts.clone();
+    fn start(clean: impl FnOnce(Timestamp) -> Result<Cleaned, Error> + Send + 'static) -> Self {
         let (done, finished) = std::sync::mpsc::sync_channel(1);
         std::thread::spawn(move || {
-            match transcripts.clean(age, clock::now()) {
+            match clean(clock::now()) {
                 Ok(cleaned) => tracing::debug!("cleaned {} sessions", cleaned.deleted.len()),
                 Err(error) => tracing::warn!("old sessions cannot be cleaned up: {error}"),
             }
