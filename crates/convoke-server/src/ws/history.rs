@@ -135,29 +135,26 @@ struct Part {
 impl Part {
     /// Reads backwards from a place until there are so many entries.
     async fn before(engine: &Engine, id: SessionId, place: Seq, enough: usize) -> Result<Self> {
-        let (mut place, mut pages, mut count, mut entries) = (place, Vec::new(), 0, 0);
-        let (mut messages, more) = loop {
-            let page = engine.messages_before(id, place, PAGE).await?;
-            let Some(first) = page.messages.first() else { break (joined(pages), false) };
-            place = first.seq;
+        let (mut first, mut more) = (place, true);
+        let (mut pages, mut count, mut entries) = (Vec::new(), 0, 0);
+        while more && count < MESSAGES_MAX {
+            let page = engine.messages_before(id, first, PAGE).await?;
+            first = page.messages.first().map_or(first, |message| message.seq);
+            more = page.more;
             count += page.messages.len();
             entries += count_entries(&page.messages);
+            let is_enough = entries > enough && cut(&page.messages).is_some();
             pages.push(page.messages);
-            if !page.more {
-                break (joined(pages), false);
+            if is_enough {
+                break;
             }
-            if entries > enough && pages.last().is_some_and(|page| cut(page).is_some()) {
-                break (joined(pages), true);
-            }
-            if count >= MESSAGES_MAX {
-                break (joined(pages), true);
-            }
-        };
+        }
+        let mut messages: Vec<Message> = pages.into_iter().rev().flatten().collect();
         if !more {
             return Ok(Self { unsettled: Vec::new(), messages, more });
         }
         messages.drain(..cut(&messages).unwrap_or_default());
-        let first = messages.first().map_or(place, |message| message.seq);
+        let first = messages.first().map_or(first, |message| message.seq);
         Ok(Self { unsettled: engine.unsettled(id, first).await?, messages, more })
     }
 
@@ -187,10 +184,6 @@ impl Part {
         });
         self.more || left_out > 0
     }
-}
-
-fn joined(pages: Vec<Vec<Message>>) -> Vec<Message> {
-    pages.into_iter().rev().flatten().collect()
 }
 
 /// How many entries messages make, or a few more when some of them began earlier.
