@@ -15,7 +15,8 @@ import { copy, fill, h, part } from "./ui/dom.js";
 import { connect, lineStatus } from "./ui/line.js";
 import { announce, dialogs, toast, toastError } from "./ui/parts.js";
 
-/** Entries that one page of history brings. */
+/** Entries that a session opens with, enough to fill the window, and those that each older page brings. */
+const NEWEST = 24;
 const PAGE = 60;
 /** A conversation that grows beyond the first number is cut to the second while its end is being read. */
 const ENTRIES_MAX = 900;
@@ -39,7 +40,7 @@ const composer = makeComposer({
 	onpick: (kind, id, choice) => ask(`session:${kind}`, kind === "mode" ? { mode: choice } : { setting: id, choice }).then(paint),
 });
 let session = /** @type {Session | null} */ (null);
-let [isFollowing, isPaging, isStopping] = [false, false, false];
+let [isFollowing, isPaging, isStopping, isPainted] = [false, false, false, false];
 let painting = 0;
 
 /** How the server is told which session is meant. */
@@ -63,7 +64,7 @@ async function send(type = "", fields = {}) {
 const ask = (type = "", fields = {}) => send(type, { sessionId: sessionId(), ...fields }).then(() => true, () => false);
 
 /** @param {number} [after] */
-const openSession = (after) => line.request("session:open", { sessionId: sessionId(), after, render: true, limit: PAGE });
+const openSession = (after) => line.request("session:open", { sessionId: sessionId(), after, render: true, limit: NEWEST });
 
 async function open() {
 	try {
@@ -88,11 +89,17 @@ const frames = {
 	"session:history": (frame) => {
 		const isFirst = !session;
 		session = frame.session;
+		isPainted = false;
 		entries.history(frame);
 		log.reset(entries.list);
 		log.setMore(entries.more);
 		if (isFirst) assemble(frame.uid);
 		entries.list.forEach(outbox.arrived);
+		// Older ones come when these are on screen.
+		requestAnimationFrame(() => setTimeout(() => {
+			isPainted = true;
+			if (log.nearBeginning) onolder();
+		}));
 	},
 	"session:update": (frame) => {
 		const done = entries.update(frame);
@@ -124,7 +131,7 @@ function assemble(uid = "") {
 }
 
 async function onolder() {
-	if (isPaging || !entries.more || !line.isOpen) return;
+	if (isPaging || !isPainted || !entries.more || !line.isOpen) return;
 	isPaging = true;
 	try {
 		log.putBefore(entries.page(await line.query("session:page", { sessionId: sessionId(), before: entries.oldest, render: true, limit: PAGE })));

@@ -99,25 +99,34 @@ async function chunks(browser, daemon, repo) {
   row("page: from the agent's words to the screen", Object.values(found.screen), ["to the page's socket", Object.values(found.socket)], 50);
 }
 
-/** A session with this many turns, of a hundred messages each. */
-async function talked(daemon, repo, turns) {
+/** A session with this many turns, of so many messages each. */
+async function talked(daemon, repo, turns, prompt = () => `flood ${TURN - 2}`, messages = TURN) {
   const { id } = await daemon.createSession(repo, "scripted");
   for (let turn = 0; turn < turns; ) {
-    const taken = await daemon.api("POST", `/sessions/${id}/prompt`, { text: `flood ${TURN - 2}` }).then(() => true, () => false);
+    const taken = await daemon.api("POST", `/sessions/${id}/prompt`, { text: prompt(turn) }).then(() => true, () => false);
     if (taken) turn += 1;
     else await new Promise((resolve) => setTimeout(resolve, 20));
   }
   for (;;) {
     const { sessions } = await daemon.api("GET", "/sessions?limit=100");
-    if (sessions.find((session) => session.id === id).messageCount >= turns * TURN) return id;
+    if (sessions.find((session) => session.id === id).messageCount >= turns * messages) return id;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 
+/** A long answer: headings, code, a table, and words. */
+function answer(number) {
+  const code = Array.from({ length: 30 }, (_, line) => `    let value_${line} = compute(${line}, "text", &mut state)?;`);
+  return [`## Step ${number}`, "", "What was **done**, with `code`.", "", "```rust", `fn step_${number}() {`, ...code, "}", "```", "", "| a | b |", "|---|---|", "| 1 | 2 |", "", "a few more words ".repeat(20)].join("\\n");
+}
+
 async function long(browser, daemon, repo) {
   const [short, whole] = [await talked(daemon, repo, 1), await talked(daemon, repo, TURNS)];
+  const wordy = await talked(daemon, repo, isQuick ? 4 : 60, (turn) => `say ${answer(turn)}`, 3);
   const open = (id) => times(ROUNDS, () => fresh(browser, daemon, `${daemon.origin}/s/${id}`, (page) => page.evaluate(() => window.painted)));
-  row("page: opening a session of 100,000 messages", await open(whole), ["one of 100 messages", await open(short)], 500);
+  const bareOpen = await open(short);
+  row("page: opening a session of 100,000 messages", await open(whole), ["one of 100 messages", bareOpen], 500);
+  row("page: opening a session of long answers with code", await open(wordy), ["one of 100 messages", bareOpen], 500);
   const scroll = (id, prepare) => fresh(browser, daemon, `${daemon.origin}/s/${id}`, async (page) => {
     await page.evaluate(() => window.painted);
     return page.evaluate(prepare);

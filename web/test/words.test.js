@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { duration, fold, money, plain, plural, relativeTime, sessionOfPath, tokens, windowTitle } from "../assets/lib/words.js";
+import { duration, fold, lineCount, money, plain, plural, relativeTime, sessionOfPath, tokens, windowTitle } from "../assets/lib/words.js";
 
 const NOW = Date.UTC(2026, 0, 31, 12);
 const ago = (ms) => new Date(NOW - ms).toISOString();
@@ -44,4 +44,8 @@ test("long outputs are folded, and short ones are not", () => {
 
 test("what a terminal paints with is taken out", () => {
   assert.equal(plain("\u001b[1;32mok\u001b[0m\r\n\u001b]8;;http://x\u0007link\u001b]8;;\u001b\\ 10%\r100%"), "ok\nlink 10%\n100%");
+});
+
+test("lines are counted as they wrap", () => {
+  assert.deepEqual(["", "one", "one\ntwo\n", "x".repeat(89), "x".repeat(90), `${"x".repeat(200)}\nend`].map(lineCount), [1, 1, 3, 1, 2, 4]);
 });

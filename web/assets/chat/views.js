@@ -2,13 +2,16 @@
 
 import { makePermission } from "../cards/permission.js";
 import { makeQuestion } from "../cards/question.js";
-import { money, tokens } from "../lib/words.js";
+import { lineCount, money, tokens } from "../lib/words.js";
 import { fill, h, icon, keyed, onLook, setText } from "../ui/dom.js";
 import { setHtml } from "../ui/markdown.js";
 import { toolView } from "./tool-view.js";
 
 /** @type {Record<string, string>} */
 const STEP_WORDS = { pending: "to do", in_progress: "in progress", completed: "done" };
+
+/** How high a line of words is, more or less. */
+const LINE = 22;
 
 /** @type {Views} */
 export const views = {
@@ -61,6 +64,8 @@ export const views = {
 				element.dataset.state = state;
 				setText(note, partial ? "Thinking…" : "Thought");
 				said = new Date(timestamp);
+				// What is out of sight is not laid out, and without a guess at its height all of it would seem to be in sight.
+				if (type !== "thinking") element.style.containIntrinsicHeight = `auto ${LINE * (lineCount(content) + 1)}px`;
 			},
 			append({ html, content }) {
 				if (html) setHtml(words, html.html, html.from);

@@ -59,6 +59,9 @@ export function fold(text = "") {
 	return { shown, left: shown === text ? "" : plural(lines.length - SHOWN, "more line") };
 }
 
+/** About how many lines a text takes where a line has room for ninety characters. */
+export const lineCount = (text = "") => text.split("\n").reduce((sum, line) => sum + Math.ceil((line.length + 1) / 90), 0);
+
 /** Without what a terminal would have painted with. */
 export const plain = (text = "") =>
 	text.replace(/\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g, "").replace(/\r\n?/g, "\n");

@@ -5,10 +5,11 @@ use std::process::{Command, Stdio};
 
 use convoke_testkit::bench::{Bench, Result, Row};
 
-pub(crate) const ROWS: [&str; 4] = [
+pub(crate) const ROWS: [&str; 5] = [
     "page: first paint of the shell, nothing cached",
     "page: from the agent's words to the screen",
     "page: opening a session of 100,000 messages",
+    "page: opening a session of long answers with code",
     "page: longest frame while scrolling up through it",
 ];
 
