@@ -9,6 +9,7 @@ mod link;
 mod list;
 mod message;
 mod model;
+mod offers;
 mod paint;
 mod request;
 mod run;

@@ -4,7 +4,7 @@
 
 mod scroll;
 
-use convoke_api::entry::{Entry, EntryBody};
+use convoke_api::entry::{Entry, EntryBody, Standing};
 use convoke_core::content::Usage;
 use convoke_core::id::SessionId;
 use convoke_core::message::Seq;
@@ -37,7 +37,8 @@ pub(crate) struct Chat {
     missed: usize,
     /// A page is on its way.
     pub(crate) is_paging: bool,
-    pub(crate) usage: Option<Usage>,
+    /// How things stand: what the agent offers, and what it has cost so far.
+    pub(crate) standing: Standing,
     /// The entry that the human is at, while they read.
     cursor: Option<usize>,
     anchor: Anchor,
@@ -76,13 +77,6 @@ impl From<bool> for Older {
     }
 }
 
-/// Where an entry belongs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kept {
-    InConversation,
-    Beside,
-}
-
 /// What is to be asked for because the window ends where the human looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
@@ -117,7 +111,7 @@ impl Chat {
             newer: Vec::new(),
             missed: 0,
             is_paging: false,
-            usage: None,
+            standing: Standing::default(),
             cursor: None,
             anchor: Anchor::End,
             room: Size::ZERO,
@@ -135,10 +129,9 @@ impl Chat {
         (self.missed, self.is_paging) = (0, false);
         self.newer.clear();
         self.phase = Phase::Open;
+        self.standing = Standing::default();
         for entry in entries {
-            if self.take_standing(&entry) == Kept::Beside {
-                continue;
-            }
+            let Some(entry) = self.standing.put(entry) else { continue };
             let known = before.iter().find(|block| block.entry.entry_id == entry.entry_id);
             let fold = known.map_or(Fold::Folded, |block| block.fold);
             self.put(entry, fold);
@@ -153,9 +146,7 @@ impl Chat {
     /// Puts an entry in place of the one with its name, or at the end if that is kept.
     pub(crate) fn upsert(&mut self, entry: Entry, seq: Seq) {
         self.seq = self.seq.max(seq);
-        if self.take_standing(&entry) == Kept::Beside {
-            return;
-        }
+        let Some(entry) = self.standing.put(entry) else { return };
         let place = self.position(&entry.entry_id);
         if let Some(block) = place.and_then(|at| self.blocks.get_mut(at)) {
             block.entry = entry;
@@ -218,21 +209,12 @@ impl Chat {
         self.blocks.push(Block::new(entry, fold));
     }
 
-    /// Keeps what tells how things stand beside the conversation, of which it is no part.
-    fn take_standing(&mut self, entry: &Entry) -> Kept {
-        match &entry.body {
-            EntryBody::Usage(usage) => self.usage = Some(usage.clone()),
-            EntryBody::Commands { .. } | EntryBody::Modes { .. } | EntryBody::Settings { .. } => {}
-            EntryBody::User(_)
-            | EntryBody::Assistant(_)
-            | EntryBody::Thinking(_)
-            | EntryBody::ToolCall(_)
-            | EntryBody::Plan { .. }
-            | EntryBody::Permission(_)
-            | EntryBody::Question(_)
-            | EntryBody::Notice(_) => return Kept::InConversation,
-        }
-        Kept::Beside
+    /// What the conversation has cost so far.
+    pub(crate) fn usage(&self) -> Option<&Usage> {
+        self.standing.entries().find_map(|entry| {
+            let EntryBody::Usage(usage) = &entry.body else { return None };
+            Some(usage)
+        })
     }
 
     /// Lets go of what is above the window, unless the human reads there.

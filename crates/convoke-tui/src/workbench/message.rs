@@ -69,6 +69,8 @@ pub(crate) enum Wish {
     Archive(SessionId, String),
     /// Show a session again, with its title.
     Unarchive(SessionId, String),
+    /// Put the agent to something that it offers, in words for people.
+    Choose(String),
     /// Stop the running turn.
     Stop,
     /// Let an ended session accept prompts again.

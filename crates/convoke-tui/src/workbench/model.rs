@@ -11,6 +11,7 @@ use ratatui::layout::Size;
 use super::chat::Chat;
 use super::list::List;
 use super::message::{Effect, Wish};
+use super::offers::{Offer, offers};
 use super::request::Request;
 use crate::Colour;
 use crate::editor::Editor;
@@ -107,6 +108,8 @@ pub(crate) enum Overlay {
     Help { scroll: usize },
     /// A new session.
     New(NewSession),
+    /// What the agent offers.
+    Offers { cursor: usize },
     /// Another title for a session.
     Rename { id: SessionId, title: Editor },
 }
@@ -185,6 +188,11 @@ impl Model {
     /// The open session, as lists show it.
     pub(crate) fn open_session(&self) -> Option<&SessionItem> {
         self.list.session(self.chat.as_ref()?.id)
+    }
+
+    /// What can be chosen in the open session.
+    pub(crate) fn offers(&self) -> Vec<Offer<'_>> {
+        self.chat.as_ref().map(|chat| offers(&chat.standing)).unwrap_or_default()
     }
 
     /// What the keys of a card are for: what the open session asks, or what the human is at in the inbox.

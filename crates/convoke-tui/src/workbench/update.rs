@@ -8,6 +8,7 @@ mod inbox;
 mod key;
 mod list;
 mod mouse;
+mod offers;
 mod session;
 mod teams;
 

@@ -96,6 +96,7 @@ fn main(model: &Model, picture: &mut Picture, page: Rect) {
 fn making(model: &Model, picture: &mut Picture, area: Rect) {
     match &model.overlay {
         Some(Overlay::New(new)) => fresh::page(model, new, picture, area),
+        Some(Overlay::Offers { cursor }) => fresh::offers(model, *cursor, picture, area),
         Some(Overlay::Rename { title, .. }) => fresh::rename(model, title, picture, area),
         Some(Overlay::Help { scroll }) => {
             help::page(model, picture, layout::text_area(area), *scroll);

@@ -5,7 +5,7 @@ use convoke_api::entry::{EntryBody, PromptState, Prompted, ToolCall, Words};
 use convoke_api::frames::{ClientFrame, ServerFrame};
 use convoke_core::content::{Diff, PlanStatus, PlanStep, ToolStatus, Usage};
 use convoke_core::message::Seq;
-use convoke_core::notice::{Event, Notice};
+use convoke_core::notice::{Event, Notice, OfferedChoice, OfferedSetting};
 use serde_json::json;
 
 use super::stage::{Stage, entry, prompt, session, session_id, words};
@@ -154,4 +154,43 @@ fn a_title_that_changes_is_shown() {
     let (session_id, seq) = ("claude-code:1".to_owned(), Seq::new(9));
     stage.hear(ServerFrame::SessionOpened { session_id, uid, seq });
     assert_eq!(stage.model.chat.as_ref().map(|chat| chat.seq), Some(Seq::new(9)));
+}
+
+fn choice(id: &str, description: Option<&str>) -> OfferedChoice {
+    let (name, description) = (id.to_uppercase(), description.map(ToOwned::to_owned));
+    OfferedChoice { id: id.to_owned(), name, description }
+}
+
+#[test]
+fn modes_and_settings_of_the_agent_are_chosen() {
+    let (current, available) = (
+        "code".to_owned(),
+        vec![choice("code", Some("Writes files")), choice("plan", Some("Only plans \u{1b}[2J"))],
+    );
+    let model = OfferedSetting {
+        id: "m".to_owned(),
+        name: "Model".to_owned(),
+        category: Some("model".to_owned()),
+        current: "large".to_owned(),
+        choices: vec![choice("small", None), choice("large", None)],
+    };
+    let mut stage = Stage::talking(80, 14, conversation());
+    stage.keys("ctrl-o");
+    assert!(stage.screen().contains("This agent offers no modes or settings."));
+    stage.update(entry("modes", 90, EntryBody::Modes { current, available: available.clone() }));
+    stage.update(entry("settings", 91, EntryBody::Settings { settings: vec![model] }));
+    stage.keys("ctrl-o down");
+    insta::assert_snapshot!(stage.screen());
+    stage.keys("enter");
+    let session_id = session_id(1).to_string();
+    let mode = ClientFrame::SessionMode { session_id: session_id.clone(), mode: "plan".to_owned() };
+    assert_eq!(stage.said(), [mode]);
+    stage.answer(ServerFrame::SessionChanged { session: session(1, 2, "Prices", Activity::Idle) });
+    assert!(stage.screen().contains("Mode: PLAN"), "{}", stage.screen());
+    stage.update(entry("modes", 92, EntryBody::Modes { current: "plan".to_owned(), available }));
+    assert!(stage.screen().contains("· PLAN · LARGE"), "{}", stage.screen());
+    // While reading a letter is enough.
+    stage.keys("esc m down down enter");
+    let (setting, choice) = ("m".to_owned(), "large".to_owned());
+    assert_eq!(stage.said(), [ClientFrame::SessionSetting { session_id, setting, choice }]);
 }

@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{Taken, list, session};
+use super::{Taken, list, offers, session};
 use crate::picture::Way;
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
@@ -36,6 +36,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
         (KeyCode::Char('i' | 'w'), false) => write_on(model),
         (KeyCode::Esc | KeyCode::Tab | KeyCode::Left, _) => leave(model),
         (KeyCode::Char('u'), false) => session::undo(model),
+        (KeyCode::Char('m'), false) => offers::begin(model),
         (KeyCode::Char(letter @ ('r' | 'a' | 'x' | 'R')), false) => {
             let id = chat.id;
             list::with_session(model, letter, id);
@@ -56,6 +57,9 @@ pub(super) fn press_input(model: &mut Model, key: KeyEvent) -> Taken {
             if let Some(id) = model.chat.as_ref().map(|chat| chat.id) {
                 session::stop(model, id);
             }
+        }
+        (KeyCode::Char('o'), false) if key.modifiers == KeyModifiers::CONTROL => {
+            offers::begin(model);
         }
         (KeyCode::Char('?') | KeyCode::F(1), true)
             if key.code == KeyCode::F(1) || model.draft().is_none_or(|it| it.text().is_empty()) =>

@@ -121,7 +121,8 @@ fn press_agent(model: &mut Model, project: ProjectId, cursor: usize, key: KeyEve
     show(model, NewSession::Agent { project, cursor });
 }
 
-fn moved(key: KeyEvent, cursor: usize, last: usize) -> usize {
+/// Where a key moves in a list.
+pub(super) fn moved(key: KeyEvent, cursor: usize, last: usize) -> usize {
     match (key.code, is_plain(key)) {
         (KeyCode::Up | KeyCode::Char('k'), true) => cursor.saturating_sub(1),
         (KeyCode::Down | KeyCode::Char('j'), true) => (cursor + 1).min(last),

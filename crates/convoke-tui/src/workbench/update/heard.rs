@@ -167,6 +167,7 @@ fn done(model: &mut Model, wish: Wish, news: &News) {
         }
         Wish::Unarchive(_, title) => model.tell(format!("Back in the list: {title}")),
         Wish::Rename => model.tell("Renamed."),
+        Wish::Choose(what) => model.tell(what),
         Wish::Stop => model.tell("The agent was told to stop."),
         Wish::Resume => model.tell("The session takes prompts again."),
         Wish::Settle(id) => inbox::settled(model, id),
@@ -206,6 +207,7 @@ fn fail(model: &mut Model, wish: Wish) {
         | Wish::Rename
         | Wish::Archive(..)
         | Wish::Unarchive(..)
+        | Wish::Choose(_)
         | Wish::Stop
         | Wish::Resume
         | Wish::List => {}

@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{Taken, card, chat, fresh, inbox, list, teams};
+use super::{Taken, card, chat, fresh, inbox, list, offers, teams};
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::message::{Effect, Wish};
@@ -24,7 +24,7 @@ pub(super) fn paste(model: &mut Model, text: &str) {
     match &mut model.overlay {
         Some(Overlay::Rename { title, .. }) => title.paste(&text.replace(['\n', '\r'], " ")),
         Some(Overlay::New(_)) => fresh::paste(model, text),
-        Some(Overlay::Help { .. }) => {}
+        Some(Overlay::Help { .. } | Overlay::Offers { .. }) => {}
         None => match model.focus {
             Focus::Search => model.list.search.paste(&text.replace(['\n', '\r'], " ")),
             Focus::Card => card::paste(model, text),
@@ -60,6 +60,10 @@ fn dispatch(model: &mut Model, key: KeyEvent) {
             return help(model, key, scroll);
         }
         Some(Overlay::New(_)) => return fresh::press(model, key),
+        Some(Overlay::Offers { cursor }) => {
+            let cursor = *cursor;
+            return offers::press(model, key, cursor);
+        }
         Some(Overlay::Rename { .. }) => return rename(model, key),
         None => {}
     }

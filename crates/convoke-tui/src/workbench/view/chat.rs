@@ -48,12 +48,15 @@ fn heading(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
     let (mark, mark_style) = list::mark(session, palette);
     let project = model.list.project(session.project_id);
     let project = project.map(|project| clean::line(&project.name)).unwrap_or_default();
+    let chosen = model.offers().into_iter().filter(|offer| offer.is_current);
+    let chosen: String =
+        chosen.map(|offer| format!(" · {}", clean::line(&offer.choice.name))).collect();
     let left = vec![
         Span::raw(" "),
         Span::styled(mark, mark_style),
         Span::raw(" "),
         Span::styled(clean::line(&session.title), palette.strong()),
-        Span::styled(format!("  {} · {project}", session.cli_type), palette.faint()),
+        Span::styled(format!("  {} · {project}{chosen}", session.cli_type), palette.faint()),
     ];
     let state = match (session.status, session.activity) {
         (Status::Active, Activity::Idle) => String::new(),
@@ -63,7 +66,7 @@ fn heading(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
         (Status::Cancelled, _) => "ended for good".to_owned(),
         (Status::Error, _) => "broken".to_owned(),
     };
-    let usage = chat.usage.as_ref().map(cost).unwrap_or_default();
+    let usage = chat.usage().map(cost).unwrap_or_default();
     let cells: usize = left.iter().map(|span| wrap::width(&span.content)).sum();
     let mut right = Vec::new();
     // What it is matters more than what it costs.

@@ -1,4 +1,4 @@
-//! A new session in the making, and a new title.
+//! A new session in the making, what its agent offers, and a new title.
 
 use convoke_api::frames::AgentItem;
 use ratatui::layout::Rect;
@@ -40,6 +40,33 @@ pub(super) fn rename(model: &Model, title: &Editor, picture: &mut Picture, area:
     let area = layout::text_area(area);
     let mut strip = titled(model, "Another title for this session");
     field(&mut strip, model, title, usize::from(area.width));
+    picture.strip(area, strip);
+}
+
+/// What the agent offers, with what is chosen marked.
+pub(super) fn offers(model: &Model, cursor: usize, picture: &mut Picture, area: Rect) {
+    let palette = model.palette;
+    let area = layout::text_area(area);
+    let mut strip = Strip::default();
+    let mut group = None;
+    for (index, offer) in model.offers().into_iter().enumerate() {
+        if group != Some((offer.name, offer.setting)) {
+            strip.gap();
+            strip.push(Line::styled(clean::line(offer.name), palette.strong()));
+            group = Some((offer.name, offer.setting));
+        }
+        let mark = if offer.is_current { "● " } else { "○ " };
+        let name = clean::line(&offer.choice.name);
+        let room = usize::from(area.width).saturating_sub(wrap::width(&name) + 8);
+        let about = offer.choice.description.as_deref().map(clean::line).unwrap_or_default();
+        let about = if room > 8 { wrap::shorten(&about, room) } else { String::new() };
+        let spans = vec![
+            Span::styled(mark, palette.here()),
+            Span::raw(name),
+            Span::styled(format!("  {about}"), palette.faint()),
+        ];
+        row(&mut strip, model, At::from(index == cursor), spans);
+    }
     picture.strip(area, strip);
 }
 

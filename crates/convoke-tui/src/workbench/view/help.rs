@@ -7,7 +7,7 @@ use crate::picture::Picture;
 use crate::workbench::model::Model;
 
 /// Keys and what they do; a line without a key is a heading.
-const KEYS: [Hint; 55] = [
+const KEYS: [Hint; 57] = [
     ("", "Anywhere but in a text"),
     ("1 2 3", "sessions, inbox, teams; alt-1 … alt-3 also in a text"),
     ("tab", "on to the next part of the screen"),
@@ -35,6 +35,7 @@ const KEYS: [Hint; 55] = [
     ("tab", "answer what the agent asks, or read"),
     ("PgUp PgDn", "move the conversation"),
     ("ctrl-x", "stop the running turn"),
+    ("ctrl-o", "modes, models and what else the agent offers"),
     ("ctrl-z", "take back the last change"),
     ("ctrl-w u k", "delete a word, to the start, to the end"),
     ("", ""),
@@ -45,6 +46,7 @@ const KEYS: [Hint; 55] = [
     ("enter space", "unfold or fold thoughts and tools"),
     ("z", "fold or unfold all"),
     ("i", "write"),
+    ("m", "modes, models and what else the agent offers"),
     ("r a x R", "rename, archive, stop, resume"),
     ("esc", "back to the list"),
     ("", ""),

@@ -18,6 +18,9 @@ fn hints(model: &Model) -> Hints {
         Some(Overlay::Help { .. }) => return only(vec![("↑↓", "move"), ("esc", "close")]),
         Some(Overlay::Rename { .. }) => return only(vec![("enter", "rename"), ("esc", "back")]),
         Some(Overlay::New(new)) => return only(in_making(new)),
+        Some(Overlay::Offers { .. }) => {
+            return only(vec![("↑↓", "move"), ("enter", "choose"), ("esc", "back")]);
+        }
         None => {}
     }
     match (model.tab, model.focus) {
@@ -35,6 +38,7 @@ fn hints(model: &Model) -> Hints {
                 ("x", "stop"),
                 ("G", "newest"),
                 ("z", "unfold all"),
+                ("m", "modes"),
                 ("r", "rename"),
                 ("a", "archive"),
             ],
@@ -87,6 +91,9 @@ fn writing(model: &Model) -> Vec<Hint> {
     }
     if model.open_session().is_some_and(|session| session.activity == Activity::Running) {
         here.push(("ctrl-x", "stop"));
+    }
+    if !model.offers().is_empty() {
+        here.push(("ctrl-o", "modes"));
     }
     here.extend([("PgUp", "scroll"), ("alt-2", "inbox"), ("F1", "help")]);
     here

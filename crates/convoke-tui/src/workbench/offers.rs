@@ -1,0 +1,50 @@
+//! What the agent of the open session can be put to: its modes, its models, and whatever else it offers a choice of.
+
+use convoke_api::entry::{EntryBody, Standing};
+use convoke_core::notice::OfferedChoice;
+
+/// One thing that can be chosen.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Offer<'a> {
+    /// What it is a choice of.
+    pub(crate) name: &'a str,
+    /// The setting's id; `None` for a mode.
+    pub(crate) setting: Option<&'a str>,
+    pub(crate) choice: &'a OfferedChoice,
+    /// Whether it is chosen now.
+    pub(crate) is_current: bool,
+}
+
+/// All that can be chosen, what belongs together one after the other.
+pub(crate) fn offers(standing: &Standing) -> Vec<Offer<'_>> {
+    let (mut modes, mut settings) = (Vec::new(), Vec::new());
+    for entry in standing.entries() {
+        if let EntryBody::Modes { current, available } = &entry.body {
+            modes.extend(group("Mode", None, current, available));
+        }
+        if let EntryBody::Settings { settings: offered } = &entry.body {
+            // An agent that offers its modes as a setting too would have them twice.
+            if offered.iter().any(|it| it.category.as_deref() == Some("mode")) {
+                modes.clear();
+            }
+            for it in offered {
+                settings.extend(group(&it.name, Some(&it.id), &it.current, &it.choices));
+            }
+        }
+    }
+    modes.append(&mut settings);
+    modes
+}
+
+fn group<'a>(
+    name: &'a str,
+    setting: Option<&'a str>,
+    current: &str,
+    choices: &'a [OfferedChoice],
+) -> impl Iterator<Item = Offer<'a>> {
+    let offer = move |choice: &'a OfferedChoice| {
+        let is_current = choice.id == current;
+        Offer { name, setting, choice, is_current }
+    };
+    choices.iter().map(offer)
+}
