@@ -126,7 +126,7 @@ const GAP: usize = 2;
 /// An aligned table without lines, a row per line, that `grep` and `awk` can read.
 pub(crate) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>) -> String {
     let mut lines = vec![header.map(ToOwned::to_owned)];
-    lines.extend(rows);
+    lines.extend(rows.into_iter().map(|row| row.map(|cell| cell.replace(['\n', '\t'], " "))));
     let mut widths = [0; N];
     for row in &lines {
         for (width, cell) in widths.iter_mut().zip(row) {

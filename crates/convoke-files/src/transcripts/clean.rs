@@ -141,13 +141,19 @@ fn first_moment(path: &Path) -> Result<Timestamp> {
     changed(path)
 }
 
-/// When anything was last said or done in a transcript.
+/// When anything was last said or done in a transcript. What cannot be read in it may be as new as its last change.
 fn last_moment(path: &Path) -> Result<Timestamp> {
     let mut last = None;
     if let Ok(Some(mut lines)) = Lines::open(path) {
-        while let Ok(Some(line)) = lines.next() {
-            if let Parsed::Known(record) = line.parse() {
-                last = last.max(Some(record.moment()));
+        loop {
+            match lines.next().map(|line| line.map(|line| line.parse())) {
+                Ok(Some(Parsed::Known(record))) => last = last.max(Some(record.moment())),
+                Ok(Some(Parsed::Other)) => {}
+                Ok(Some(Parsed::Cut(_) | Parsed::Bad(_))) | Err(_) => {
+                    last = last.max(Some(changed(path)?));
+                    break;
+                }
+                Ok(None) => break,
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::time::{Duration, SystemTime};
 
+use convoke_core::time::Timestamp;
 use convoke_files::transcripts::{Cleaned, Error, Role, Status};
 
 use crate::transcript_scene::{Folder, at, id, status, turn};
@@ -99,4 +100,23 @@ fn what_killed_writers_left_is_swept_when_it_is_old() {
     }
     folder.transcripts.clean(days(30), at(0)).unwrap();
     assert_eq!(folder.names(), [".new.tmp", "s.jsonl"]);
+}
+
+#[test]
+fn r6_what_cannot_be_read_to_its_end_is_as_old_as_its_last_change() {
+    let folder = Folder::new();
+    let old = r#"{"type":"metadata","session_id":"x","agent":"demo","created_at":"2020-01-01T00:00:00.000Z","status":"active"}"#;
+    let zoneless = r#"{"type":"turn","role":"user","content":"hi","timestamp":"2026-11-15 10:00:00","tokens":1}"#;
+    folder.talk("young");
+    for (name, rest) in [("bad", zoneless), ("torn", "{\"type\":\"turn\",\"ro"), ("fine", "")] {
+        fs::write(folder.transcripts.path(&id(name)), format!("{old}\n{rest}")).unwrap();
+    }
+    let cleaned = folder.transcripts.clean(days(30), now()).unwrap();
+    assert_eq!(cleaned.deleted, [id("fine")]);
+    assert_eq!(folder.names(), ["bad.jsonl", "torn.jsonl", "young.jsonl"]);
+}
+
+fn now() -> Timestamp {
+    let age = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    Timestamp::from_millis(i64::try_from(age.as_millis()).unwrap())
 }

@@ -151,6 +151,8 @@ impl Chat {
         if let Some(block) = place.and_then(|at| self.blocks.get_mut(at)) {
             block.entry = entry;
             block.laid = None;
+        } else if self.has_older && self.blocks.first().is_some_and(|it| entry.seq < it.entry.seq) {
+            // It was let go of, and is as it is now when it is asked for again.
         } else if self.is_at_end() {
             self.put(entry, Fold::Folded);
             self.forget_oldest();

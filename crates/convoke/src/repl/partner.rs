@@ -118,7 +118,8 @@ impl Partners {
             let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
             let roles = files.filter_map(|file| {
                 let name = file.file_name().into_string().ok()?;
-                name.strip_suffix(".md").map(str::to_owned)
+                // What is named otherwise could not be called by its name.
+                name.strip_suffix(".md")?.parse::<AgentName>().ok().map(|name| name.to_string())
             });
             let mut roles: Vec<String> = roles.filter(|role| !names.contains(role)).collect();
             roles.sort();

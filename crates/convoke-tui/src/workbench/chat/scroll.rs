@@ -47,9 +47,34 @@ impl Chat {
             if self.fill_from(block, row) {
                 return;
             }
-            self.anchor = Anchor::End;
+            self.anchor = self.last_page();
+            if let Anchor::Top { block, row } = self.anchor {
+                self.fill_from(block, row);
+                return;
+            }
         }
         self.fill_to_end();
+    }
+
+    /// Where the last rows are shown. The end of a window that is not the session's end must stay where it is: more of it
+    /// is on its way, and nobody asked to see the end of that.
+    fn last_page(&mut self) -> Anchor {
+        if self.is_at_end() {
+            return Anchor::End;
+        }
+        let last = self.blocks.len().saturating_sub(1);
+        let height = self.height_of(last);
+        let (block, row) = self.rows_before(last, height, usize::from(self.room.height));
+        Anchor::Top { block, row }
+    }
+
+    /// Who turns pages is at what is before them.
+    fn keep_cursor_in_sight(&mut self) {
+        if let (Some(cursor), [first, .., last] | [first @ last]) =
+            (&mut self.cursor, self.shown.as_slice())
+        {
+            *cursor = (*cursor).clamp(first.block, last.block);
+        }
     }
 
     /// The rows that are shown, first to last.
@@ -79,6 +104,7 @@ impl Chat {
         let (block, row) = self.rows_before(top.block, top.from, rows);
         self.anchor = Anchor::Top { block, row };
         self.arrange(self.room, self.palette);
+        self.keep_cursor_in_sight();
     }
 
     /// Moves towards the end, and follows it again once it is reached.
@@ -92,14 +118,14 @@ impl Chat {
                 break;
             }
             left -= rest;
-            if block + 1 >= self.blocks.len() {
-                self.anchor = Anchor::End;
-                return self.arrange(self.room, self.palette);
-            }
             (block, row) = (block + 1, 0);
+            if block >= self.blocks.len() {
+                break;
+            }
         }
         self.anchor = Anchor::Top { block, row };
         self.arrange(self.room, self.palette);
+        self.keep_cursor_in_sight();
     }
 
     /// Goes to the first row that is kept.
@@ -141,7 +167,7 @@ impl Chat {
         let (block, row) =
             if is_above || height >= room { (at, 0) } else { self.rows_before(at, height, room) };
         self.anchor = if at + 1 == self.blocks.len() && !is_above && height < room {
-            Anchor::End
+            self.last_page()
         } else {
             Anchor::Top { block, row }
         };

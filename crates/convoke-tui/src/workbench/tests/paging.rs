@@ -119,3 +119,49 @@ fn lines_are_laid_out_anew_when_the_terminal_changes() {
     assert!(narrow.contains("Entry"), "{narrow}");
     assert!(stage.screen().contains("Entry"));
 }
+
+#[test]
+fn reading_page_by_page_goes_to_the_beginning_and_back_to_the_end() {
+    let mut stage = long();
+    stage.keys("esc");
+    for _ in 0..700 {
+        stage.keys("pgup");
+        serve(&mut stage);
+    }
+    assert_eq!(first_shown(&stage), 1);
+    for _ in 0..700 {
+        stage.keys("pgdn");
+        serve(&mut stage);
+    }
+    assert!(stage.screen().contains(&format!("Entry {}", LAST - 1)), "{}", stage.screen());
+    assert_eq!(stage.said(), []);
+}
+
+#[test]
+fn keys_that_outrun_the_daemon_wait_where_the_window_ends() {
+    let mut stage = long();
+    for _ in 0..200 {
+        stage.keys("pgup");
+        serve(&mut stage);
+    }
+    let from = first_shown(&stage);
+    for _ in 0..60 {
+        stage.keys("pgdn");
+    }
+    for _ in 0..40 {
+        serve(&mut stage);
+    }
+    let first = first_shown(&stage);
+    assert!(first > from && first < from + 60 * 20, "from {from} to {first}");
+}
+
+#[test]
+fn what_was_let_go_of_does_not_come_back_at_the_end() {
+    let mut stage = long();
+    for seq in LAST..LAST + 500 {
+        stage.update(words(seq, &format!("Entry {seq}")));
+    }
+    let before = stage.screen();
+    stage.update(words(LAST - 90, "an old one, changed"));
+    assert_eq!(stage.screen(), before);
+}
