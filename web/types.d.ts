@@ -83,9 +83,9 @@ type Entries = {
   update(frame: Frame): "added" | "changed" | "moved" | "standing" | "older";
   /** Appends words to an entry. `unknown`: something was missed, and the history must be had again. */
   chunk(frame: Frame): "appended" | "repeated" | "unknown";
-  /** Puts what is new of an older page in front, and returns it. */
+  /** Puts an older page in front, with what is here of it already, and returns it. */
   page(frame: Frame): SpokenEntry[];
-  /** Forgets the oldest entries beyond `keep`, and returns their ids. */
+  /** Forgets the oldest entries beyond `keep` that are over, and returns their ids. */
   trim(keep: number): string[];
   /** What the human said here, oldest first, without repetitions in a row. */
   prompts(): string[];

@@ -18,6 +18,8 @@ import { announce, dialogs, toast, toastError } from "./ui/parts.js";
 /** Entries that a session opens with, enough to fill the window, and those that each older page brings. */
 const NEWEST = 24;
 const PAGE = 60;
+/** Messages that can be called back although they are not loaded. */
+const SAID_MAX = 20;
 /** A conversation that grows beyond the first number is cut to the second while its end is being read. */
 const ENTRIES_MAX = 900;
 const ENTRIES_KEPT = 400;
@@ -34,7 +36,10 @@ const header = makeHeader((title) => ask("session:rename", { title }), menu);
 const strip = makeStrip(() => ask("session:resume"), () => ask("session:unarchive"));
 const composer = makeComposer({
 	drafts,
-	said: entries.prompts,
+	said: () => {
+		const loaded = entries.prompts();
+		return [...saidHere().filter((text) => !loaded.includes(text)), ...loaded];
+	},
 	onsend: post,
 	onstop,
 	onpick: (kind, id, choice) => ask(`session:${kind}`, kind === "mode" ? { mode: choice } : { setting: id, choice }).then(paint),
@@ -74,6 +79,7 @@ async function open() {
 		return fill(main, h("div.centre", h("h1", error.message), h("p.muted", error.hint || "It may have been removed."), h("a.button", { href: "/", target: "_top" }, "All sessions")));
 	}
 	isFollowing = true;
+	if (log.nearBeginning) onolder();
 	for (const text of outbox.caughtUp()) {
 		giveBack(text);
 		toast("Your last message did not arrive; it is back in the box.");
@@ -114,7 +120,7 @@ const frames = {
 		isStopping = false;
 		announce(stopReason === "end_turn" ? "The agent has finished." : stopReason === "cancelled" ? "The agent was stopped." : "The turn failed.");
 	},
-	"session:cancelled": () => void (isStopping = entries.running() !== undefined),
+	"session:cancelled": () => void (isStopping = session?.activity !== "idle" || entries.running() !== undefined),
 	"session:error": ({ message }) => {
 		isFollowing = false;
 		toast(message, "Load again", reload);
@@ -150,7 +156,11 @@ function trim() {
 	log.setMore(entries.more);
 }
 
+/** What was said from this browser; it may be further up than what is loaded. @returns {string[]} */
+const saidHere = () => drafts.get(`said.${session?.uid}`) ?? [];
+
 async function post(text = "") {
+	drafts.set(`said.${session?.uid}`, [...saidHere(), text].slice(-SAID_MAX));
 	const letter = outbox.post(text, entries.seq);
 	log.toEnd();
 	paint();
@@ -265,6 +275,8 @@ addEventListener("message", ({ origin, source, data }) => {
 	// Whoever has begun to do something here goes on with it; else one writes.
 	const active = /** @type {HTMLElement | null} */ (document.activeElement);
 	(active && active !== document.body ? active : composer).focus();
+	// A session that takes no messages is read.
+	if (document.activeElement === document.body) part(log, ".scroller").focus();
 });
 addEventListener("keydown", (event) => {
 	const isText = isTyping(event.target);

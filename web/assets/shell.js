@@ -126,7 +126,12 @@ const shell = {
 	},
 	addProject: () => ask.addProject(line, (project) => toast(`Added ${project.name}.`, "New session", () => shell.create(project))),
 	async archive({ uid: sessionId, title }) {
-		const undo = () => shell.ask("session:unarchive", { sessionId });
+		const isOpen = state.tabs.some(({ uid }) => uid === sessionId);
+		const undo = async () => {
+			const isBack = await shell.ask("session:unarchive", { sessionId });
+			const session = store.sessions.get(sessionId);
+			if (isBack && isOpen && session) shell.open(session);
+		};
 		if (await shell.ask("session:archive", { sessionId })) toast(`Archived “${title}”.`, "Undo", undo);
 	},
 	go(uid) {
@@ -235,6 +240,7 @@ drafts.prune();
 shell.paintTheme();
 shell.setTabs(state);
 
+addEventListener("storage", shell.paintTheme);
 addEventListener("keydown", (event) => {
 	const wish = shellAction(event, isTyping(event.target));
 	if (!wish) return;

@@ -53,7 +53,7 @@ test("older pages come in front, once, and an empty one ends the search", () => 
   entries.history(history(9, [text("m8", 8, "8"), text("m9", 9, "9")], true));
   assert.equal(entries.oldest, 8);
   const fresh = entries.page({ entries: [text("m6", 6, "6"), text("m7", 7, "7"), text("m8", 8, "old")], more: true });
-  assert.deepEqual(fresh.map(({ entryId }) => entryId), ["m6", "m7"]);
+  assert.deepEqual(fresh.map(({ entryId }) => entryId), ["m6", "m7", "m8"]);
   assert.equal(entries.oldest, 6);
   assert.deepEqual(said(entries), ["m6:6", "m7:7", "m8:8", "m9:9"]);
   assert.equal(entries.more, true);
@@ -89,4 +89,23 @@ test("w2 a prompt that leaves the queue stands below what was said meanwhile", (
   assert.equal(entries.update({ seq: 6, entry: text("m6", 6, "second") }), "added");
   assert.deepEqual(entries.list.map(({ entryId }) => entryId), ["m1", "m3", "m4", "m2", "m6"]);
   assert.equal(entries.running().entryId, "m2");
+});
+
+test("what is not over stays when older entries are trimmed, and older ones are asked for by the first that is left", () => {
+  const entries = makeEntries();
+  const prompt = (entryId, seq, state) => ({ entryId, type: "user", seq, content: entryId, state, timestamp: "" });
+  const permission = (status) => ({ entryId: "r1", type: "permission", seq: 4, status, timestamp: "" });
+  const steps = Array.from({ length: 10 }, (_, at) => text(`m${at + 10}`, at + 10, ""));
+  entries.history(history(20, [prompt("m1", 1, "done"), prompt("m2", 2, "running"), { entryId: "p2", type: "plan", seq: 3, steps: [] }, permission("pending"), prompt("m5", 5, "queued"), ...steps]));
+  assert.deepEqual(entries.trim(3), ["m1", ...steps.slice(0, 7).map(({ entryId }) => entryId)]);
+  assert.deepEqual(entries.list.map(({ entryId }) => entryId), ["m2", "p2", "r1", "m5", "m17", "m18", "m19"]);
+  assert.equal(entries.oldest, 17);
+  // The answer tells the old place again.
+  assert.equal(entries.update({ seq: 21, entry: permission("answered") }), "changed");
+  assert.equal(entries.oldest, 17);
+  // Then they stand where they belong.
+  const older = entries.page({ entries: [prompt("m1", 1, "done"), prompt("m2", 2, "running"), permission("pending"), ...steps.slice(0, 7)], more: false });
+  assert.deepEqual(older.slice(0, 4).map(({ entryId }) => entryId), ["m1", "m2", "r1", "m10"]);
+  assert.deepEqual([entries.get("r1").status, entries.oldest], ["answered", 1]);
+  assert.deepEqual(entries.list.slice(-6).map(({ entryId }) => entryId), ["m16", "p2", "m5", "m17", "m18", "m19"]);
 });

@@ -24,9 +24,11 @@ export function makeCard(element, send) {
 	});
 	return {
 		async settle(type, fields) {
-			element.inert = true;
+			// Once is enough; and what cannot be used for a moment keeps the focus all the same.
+			if (element.ariaBusy) return;
+			element.ariaBusy = "true";
 			await send(type, fields).catch(() => {});
-			element.inert = false;
+			element.ariaBusy = null;
 		},
 		tell({ status, reason }, { refused, title, outcome = OUTCOMES[status], beside, below }) {
 			const isBad = status !== "answered" || refused;

@@ -96,9 +96,11 @@ export const makeLog = component("convoke-log", (element, options) => {
 		put: (entry) => shown.get(entry.entryId)?.update(entry),
 		extend: (chunk) => shown.get(chunk.entryId)?.append?.(chunk),
 		putBefore(all) {
-			const anchor = entries.firstElementChild;
+			const elements = all.map((entry) => shown.get(entry.entryId)?.element ?? make(entry));
+			// What stays where it is.
+			const anchor = [...entries.children].find((element) => !elements.includes(/** @type {any} */ (element)));
 			const before = anchor?.getBoundingClientRect().top ?? 0;
-			entries.prepend(...all.map(make));
+			entries.prepend(...elements);
 			if (anchor) scroller.scrollTop += anchor.getBoundingClientRect().top - before;
 			remember();
 		},

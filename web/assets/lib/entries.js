@@ -13,6 +13,18 @@ export function makeEntries() {
 	/** The newest place whose words an entry has, so that a chunk that comes twice counts once. */
 	const applied = /** @type {Map<string, number>} */ (new Map());
 
+	/** The object stays the same one, so that its place in the list need not be looked for. @param {any} known @param {any} entry */
+	function replace(known, entry, seq = 0) {
+		for (const key of Object.keys(known)) delete known[key];
+		Object.assign(known, entry, { seq });
+	}
+
+	/** Whether an entry is not over, so that it is needed however old it is. @param {any} entry */
+	function isOpen({ type, state, status, seq: place }) {
+		if (type === "plan") return place > (entries.running()?.seq ?? Infinity);
+		return state === "queued" || state === "running" || status === "pending";
+	}
+
 	/** @param {any} entry */
 	function put(entry, at = 0) {
 		const { type, entryId } = entry;
@@ -34,9 +46,7 @@ export function makeEntries() {
 		const isCalled = "state" in known && known.state === "queued" && entry.state !== "queued";
 		// Who leaves the queue stands below what was said meanwhile.
 		if (isCalled) list.push(...list.splice(list.indexOf(known), 1));
-		// The object stays the same one, so that its place in the list need not be looked for.
-		for (const key of Object.keys(known)) delete (/** @type {any} */ (known)[key]);
-		Object.assign(known, entry);
+		replace(known, entry, isCalled ? entry.seq : known.seq);
 		return isCalled ? "moved" : /** @type {const} */ ("changed");
 	}
 
@@ -71,24 +81,34 @@ export function makeEntries() {
 			return "appended";
 		},
 		page(frame) {
-			const fresh = /** @type {SpokenEntry[]} */ (frame.entries).filter(({ type, entryId }) => !STANDING.includes(type) && !byId.has(entryId));
-			for (const entry of fresh) {
+			const all = /** @type {SpokenEntry[]} */ (frame.entries).filter(({ type }) => !STANDING.includes(type));
+			const isNew = all.some(({ entryId }) => !byId.has(entryId));
+			const older = all.map((entry) => {
+				const known = byId.get(entry.entryId);
+				// What is here is newer, but its place is where it began.
+				if (known) return Object.assign(known, { seq: entry.seq });
 				byId.set(entry.entryId, entry);
 				applied.set(entry.entryId, seq);
-			}
-			list.unshift(...fresh);
+				return entry;
+			});
+			list = [...older, ...list.filter((entry) => !older.includes(entry))];
 			// A page that brings nothing would be asked for without end.
-			more = frame.more && fresh.length > 0;
-			return fresh;
+			more = frame.more && isNew;
+			return older;
 		},
 		trim(keep) {
-			const gone = list.splice(0, Math.max(0, list.length - keep)).map(({ entryId }) => entryId);
-			for (const id of gone) {
-				byId.delete(id);
-				applied.delete(id);
+			const old = list.slice(0, Math.max(0, list.length - keep));
+			const [open, gone] = [old.filter(isOpen), old.filter((entry) => !isOpen(entry))];
+			list = list.slice(old.length);
+			const first = entries.oldest;
+			// Older ones are asked for by the place of the first.
+			list.unshift(...open.map((entry) => Object.assign(entry, { seq: first })));
+			for (const { entryId } of gone) {
+				byId.delete(entryId);
+				applied.delete(entryId);
 			}
 			more ||= gone.length > 0;
-			return gone;
+			return gone.map(({ entryId }) => entryId);
 		},
 		prompts() {
 			const said = list.flatMap((entry) => (entry.type === "user" ? [entry.content] : []));

@@ -36,6 +36,8 @@ export const makeInbox = component("convoke-inbox", (element, options) => {
 			item.kind === "permission" ? makePermission(options) : makeQuestion(options));
 	}
 
+	const focusFirst = () => /** @type {HTMLElement} */ (list.querySelector(".request button, .request input") ?? close).focus();
+
 	element.role = "complementary";
 	element.ariaLabel = "Inbox";
 	element.append(h("div.inbox-head", h("h2", "Inbox"), notify, close), empty, list);
@@ -44,6 +46,7 @@ export const makeInbox = component("convoke-inbox", (element, options) => {
 		get notifies() { return notifies(); },
 		paint() {
 			empty.hidden = store.inbox.length > 0;
+			const hadFocus = list.contains(document.activeElement);
 			keyed(list, store.inbox, ({ id }) => id, make, (article, item) => {
 				const { id, status, title, questions = [] } = item;
 				const session = store.sessions.get(store.uidOf(item));
@@ -55,7 +58,9 @@ export const makeInbox = component("convoke-inbox", (element, options) => {
 				setText(part(article, "time"), relativeTime(item.createdAt, Date.now()));
 				article.lastElementChild.show(item.kind === "permission" ? { options: [], title, ...item.permission, permissionId: id, status } : { questions, questionId: id, status });
 			});
+			// Whoever has answered one goes on with the next.
+			if (hadFocus && !list.contains(document.activeElement)) focusFirst();
 		},
-		focusFirst: () => /** @type {HTMLElement} */ (list.querySelector(".request button, .request input") ?? close).focus(),
+		focusFirst,
 	};
 });
