@@ -230,10 +230,11 @@ async fn open_anew(app: Arc<App>, session: SessionView, wish: Wish) -> Replied {
         opening: None,
         render: wish.render,
     };
-    let mut subscription = Subscription::new(Arc::clone(&app), session.clone(), beginning);
+    let mut subscription = Subscription::new(Arc::clone(&app), session, beginning);
     subscription.goes_on(&newest.entries);
     let entries = words::render_all(&app.renderer, newest.entries, wish.render).await;
-    let session = view::session_item(session);
+    // Everybody hears of changes as they come; what is told now must not be older than that.
+    let session = view::session_item(app.engine.session(id).await?);
     let (session_id, uid, seq) = (session.id.clone(), session.uid, newest.seq);
     let history = ServerFrame::SessionHistory {
         session_id: session_id.clone(),

@@ -167,7 +167,7 @@ impl Part {
     /// Keeps the newest of its entries, and older ones that wait for something; tells whether there are more.
     fn keep_newest(&self, entries: &mut Vec<Entry>, enough: usize) -> bool {
         let begin = self.messages.first().map_or(Seq::START, |message| message.seq);
-        // A prompt whose turn began before this part belongs to an older one.
+        // What was over before this part's first entry belongs to an older one.
         entries.retain(|entry| entry.seq >= begin || waits(entry));
         let mut left_out = entries.len().saturating_sub(enough);
         // Older ones are asked for by the place of the first.
@@ -200,7 +200,7 @@ fn count_entries(messages: &[Message]) -> usize {
 const fn waits(entry: &Entry) -> bool {
     matches!(
         &entry.body,
-        EntryBody::User(Prompted { state: PromptState::Queued, .. })
+        EntryBody::User(Prompted { state: PromptState::Queued | PromptState::Running, .. })
             | EntryBody::Permission(Permission { status: Status::Pending, .. })
             | EntryBody::Question(QuestionSet { status: Status::Pending, .. })
     )

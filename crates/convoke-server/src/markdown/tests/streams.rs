@@ -64,7 +64,15 @@ fn with_definitions() -> impl Strategy<Value = Vec<String>> {
     ];
     let piece =
         prop_oneof![prop::sample::select(&USES[..]).prop_map(str::to_owned), pieces::text()];
-    prop::collection::vec(piece, 0..8).prop_map(|soup| {
+    prop::collection::vec(piece, 0..8).prop_map(|mut soup| {
+        // A second one would define what the first, amid a paragraph, may have used before.
+        for definition in ["[zz]: /u\n", "[yy]: "] {
+            let mut count = 0;
+            soup.retain(|piece| {
+                count += usize::from(piece == definition);
+                piece != definition || count == 1
+            });
+        }
         let mut pushes = vec![
             "[one]: http://a 'b'\n[two]: <https://c>\n\n[Three]:\n".to_owned(),
             "/d\n\n".to_owned(),
