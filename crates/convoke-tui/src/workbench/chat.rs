@@ -149,7 +149,8 @@ impl Chat {
         let Some(entry) = self.standing.put(entry) else { return };
         let place = self.position(&entry.entry_id);
         if let Some(block) = place.and_then(|at| self.blocks.get_mut(at)) {
-            block.entry = entry;
+            // Older ones are asked for by the place of the first, which may stand below where it began.
+            block.entry = Entry { seq: block.entry.seq, ..entry };
             block.laid = None;
         } else if self.has_older && self.blocks.first().is_some_and(|it| entry.seq < it.entry.seq) {
             // It was let go of, and is as it is now when it is asked for again.
@@ -186,10 +187,22 @@ impl Chat {
         }
     }
 
+    /// Puts an older page before the window. What the window has of it is newer, and stands where the page has it.
     fn prepend(&mut self, entries: Vec<Entry>, older: Older) {
         self.has_older = older == Older::More;
-        let unknown = entries.into_iter().filter(|entry| self.position(&entry.entry_id).is_none());
-        let blocks: Vec<Block> = unknown.map(|entry| Block::new(entry, Fold::Folded)).collect();
+        let mut blocks = Vec::new();
+        for entry in entries {
+            blocks.push(match self.position(&entry.entry_id) {
+                Some(at) => {
+                    let mut block = self.blocks.remove(at);
+                    block.entry.seq = entry.seq;
+                    self.cursor = self.cursor.map(|cursor| cursor - usize::from(cursor > at));
+                    self.anchor.close_gap(at);
+                    block
+                }
+                None => Block::new(entry, Fold::Folded),
+            });
+        }
         let count = blocks.len();
         self.blocks.splice(..0, blocks);
         self.cursor = self.cursor.map(|at| at + count);

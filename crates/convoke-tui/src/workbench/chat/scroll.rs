@@ -31,6 +31,15 @@ impl Anchor {
         }
     }
 
+    /// An entry was taken out.
+    pub(super) const fn close_gap(&mut self, at: usize) {
+        if let Self::Top { block, .. } = self
+            && *block > at
+        {
+            *block -= 1;
+        }
+    }
+
     /// So many entries were taken from before the window.
     pub(super) const fn shift_back(&mut self, count: usize) {
         if let Self::Top { block, .. } = self {

@@ -165,3 +165,23 @@ fn what_was_let_go_of_does_not_come_back_at_the_end() {
     stage.update(words(LAST - 90, "an old one, changed"));
     assert_eq!(stage.screen(), before);
 }
+
+#[test]
+fn what_waits_stands_where_it_began_once_that_is_there() {
+    let mut stage = Stage::with_sessions(80, 24);
+    stage.keys("enter");
+    // The daemon puts what is not over before the newest entries.
+    let mut newest = entries(LAST - 100, LAST);
+    newest.insert(0, Entry { entry_id: "m4850".to_owned(), ..words(LAST - 100, "Asked long ago") });
+    stage.open(newest, Older::More);
+    stage.said();
+    for _ in 0..12 {
+        stage.keys("pgup");
+        serve(&mut stage);
+    }
+    let chat = stage.model.chat.as_ref().unwrap();
+    let names: Vec<&str> = (0..chat.len()).map(|at| &*chat.entry(at).unwrap().entry_id).collect();
+    let sorted = names.is_sorted();
+    assert!(sorted && names.len() > 150, "{names:?}");
+    assert_eq!(names.iter().filter(|name| **name == "m4850").count(), 1);
+}
