@@ -40,13 +40,14 @@ pub struct Project {
 }
 
 impl Store {
-    /// Adds a project. Fails with `ProjectExists` when its directory is one; a removed one does not count.
+    /// Adds a project; one that was removed comes back with its id and its sessions. Fails with `ProjectExists` when its
+    /// directory is one.
     pub async fn add_project(&self, new: NewProject) -> Result<Project> {
         let path = path_text(&new.path)?.to_owned();
         let NewProject { id, name, path: directory, added_at } = new;
         let project = Project { id, name, path: directory, added_at, removed_at: None };
-        self.make(AddProject { project: project.clone(), path }).await?;
-        Ok(project)
+        let id = self.make(AddProject { project: project.clone(), path }).await?;
+        Ok(Project { id, ..project })
     }
 
     /// Removes a project. Fails with `UnknownProject` when there is none, or no longer.

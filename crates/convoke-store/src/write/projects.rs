@@ -2,11 +2,12 @@
 
 use convoke_core::id::ProjectId;
 use convoke_core::time::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{Change, Durability};
 use crate::error::{Error, Fault};
 use crate::projects::{self, Project};
+use crate::row;
 
 /// A directory that becomes a project.
 #[derive(Debug)]
@@ -17,22 +18,34 @@ pub(crate) struct AddProject {
 }
 
 impl Change for AddProject {
-    type Outcome = ();
+    type Outcome = ProjectId;
 
     fn durability(&self) -> Durability {
         Durability::Acknowledged
     }
 
-    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+    fn apply(&self, db: &Connection) -> Result<ProjectId, Fault> {
         let Project { id, name, path, added_at, .. } = &self.project;
         if let Some(other) = projects::find_by_path(db, &self.path)? {
             return Err(Error::ProjectExists { project_path: path.clone(), id: other.id }.into());
         }
+        let added_at = added_at.as_millis();
+        let former = db
+            .prepare_cached(
+                "UPDATE projects SET name = ?2, added_at = ?3, removed_at = NULL WHERE rowid =
+                 (SELECT rowid FROM projects WHERE path = ?1 ORDER BY removed_at DESC LIMIT 1)
+                 RETURNING id",
+            )?
+            .query_row(params![self.path, name, added_at], |row| row::text(row, 0))
+            .optional()?;
+        if let Some(former) = former {
+            return Ok(former);
+        }
         db.prepare_cached(
             "INSERT INTO projects (id, name, path, added_at) VALUES (?1, ?2, ?3, ?4)",
         )?
-        .execute(params![id.to_string(), name, self.path, added_at.as_millis()])?;
-        Ok(())
+        .execute(params![id.to_string(), name, self.path, added_at])?;
+        Ok(*id)
     }
 }
 

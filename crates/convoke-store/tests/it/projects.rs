@@ -24,7 +24,7 @@ async fn a_directory_is_a_project_once() {
 }
 
 #[tokio::test]
-async fn a_removed_project_leaves_its_sessions_readable_and_its_directory_free() {
+async fn a_removed_project_leaves_its_sessions_readable_and_comes_back_with_them() {
     let world = World::new().await;
     let mut talk = world.talk().await;
     talk.say(&world.store, [Draft::user("remember me")]).await;
@@ -41,10 +41,10 @@ async fn a_removed_project_leaves_its_sessions_readable_and_its_directory_free()
     let log = world.store.messages(talk.id, Seq::START, 10).await.unwrap();
     assert_eq!(log.messages, talk.log);
 
-    let successor = world.store.add_project(new("/srv/app", 9)).await.unwrap();
-    assert_ne!(successor.id, world.project);
+    let back = world.store.add_project(new("/srv/app", 9)).await.unwrap();
+    assert_eq!((back.id, back.added_at), (world.project, at(9)));
     let present = world.store.projects(Window::first(10)).await.unwrap();
-    assert_eq!(present, [successor]);
+    assert_eq!(present, [back]);
 }
 
 #[tokio::test]
