@@ -10,8 +10,11 @@ use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::history::FileHistory;
-use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Behavior, ColorMode, CompletionType, Config, Context, Helper};
+use rustyline::validate::Validator;
+use rustyline::{
+    Behavior, Cmd, ColorMode, CompletionType, ConditionalEventHandler, Config, Context, Event,
+    EventContext, EventHandler, Helper, KeyEvent, RepeatCount,
+};
 
 use super::input::Heard;
 use crate::colour::Colour;
@@ -46,6 +49,10 @@ impl Editor {
             .build();
         let mut inner = rustyline::Editor::with_config(config)?;
         inner.set_helper(Some(Aids { commands: Vec::new(), files: FilenameCompleter::new() }));
+        for (key, does) in [('\r', Cmd::Complete), ('\n', Cmd::Complete), ('\t', Cmd::Noop)] {
+            let handler = EventHandler::Conditional(Box::new(AtOpenEnd(does)));
+            inner.bind_sequence(KeyEvent::from(key), handler);
+        }
         if let Err(error) =
             remember(history).map_err(Into::into).and_then(|()| inner.load_history(history))
         {
@@ -83,7 +90,7 @@ impl Editor {
 
     fn read(&mut self, prompt: &(String, String)) -> Heard {
         match self.inner.readline(prompt) {
-            Ok(line) => Heard::Line(line.replace("\\\n", "\n")),
+            Ok(line) => Heard::Line(line),
             Err(ReadlineError::Eof) => Heard::End,
             Err(ReadlineError::Interrupted) => Heard::Interrupted,
             Err(error) => Heard::Failed(error.to_string()),
@@ -119,6 +126,10 @@ impl Completer for Aids {
         place: usize,
         context: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<Pair>)> {
+        if place == line.len() && ends_open(line) {
+            let line_break = Pair { display: String::new(), replacement: "\n".to_owned() };
+            return Ok((place - 1, vec![line_break]));
+        }
         if WITH_FILE.iter().any(|command| line.starts_with(command)) {
             return self.files.complete(line, place, context);
         }
@@ -133,10 +144,23 @@ impl Completer for Aids {
     }
 }
 
-impl Validator for Aids {
-    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
-        let goes_on = ends_open(context.input());
-        Ok(if goes_on { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
+impl Validator for Aids {}
+
+/// What a key does behind a backslash that ends the text, where it otherwise does what it always does.
+///
+/// No command of the editor puts a line break in the place of a backslash, but a completion can.
+struct AtOpenEnd(Cmd);
+
+impl ConditionalEventHandler for AtOpenEnd {
+    fn handle(
+        &self,
+        _: &Event,
+        _: RepeatCount,
+        _: bool,
+        context: &EventContext<'_>,
+    ) -> Option<Cmd> {
+        let is_there = context.pos() == context.line().len() && ends_open(context.line());
+        is_there.then(|| self.0.clone())
     }
 }
 

@@ -194,10 +194,13 @@ fn several_lines_are_typed_with_a_backslash_or_pasted_and_sent_as_one() {
     terminal.sees("one\ntwo\n\necho›");
     terminal.types("\u{1b}[200~three\nfour\u{1b}[201~\r");
     terminal.sees("three\nfour\n\necho›");
+    terminal.types("\u{1b}[200~docker run \\\n -it foo\u{1b}[201~\\\rbar\r");
+    terminal.sees("docker run \\\n -it foo\nbar\n\necho›");
     terminal.types(CTRL_D);
     assert_eq!(terminal.ends().1, 0);
     let said = scene.said("s");
     assert_eq!((&*said[0], &*said[2]), ("user: one\ntwo", "user: three\nfour"));
+    assert_eq!(said[4], "user: docker run \\\n -it foo\nbar", "what is pasted stays as it is");
 }
 
 #[test]
