@@ -61,11 +61,14 @@ pub(crate) fn page(
             strip.push(Line::styled(*meaning, palette.strong()));
             continue;
         }
-        strip.push(vec![
-            Span::raw("  "),
-            Span::styled(format!("{key:KEY_CELLS$}"), palette.here()),
-            Span::raw(*meaning),
-        ]);
+        let room = usize::from(area.width).saturating_sub(KEY_CELLS + 2).max(1);
+        for (row, words) in wrap::spans(&[Span::raw(*meaning)], room).into_iter().enumerate() {
+            let key = if row == 0 { key } else { "" };
+            let mut line =
+                vec![Span::raw("  "), Span::styled(format!("{key:KEY_CELLS$}"), palette.here())];
+            line.extend(words);
+            strip.push(line);
+        }
     }
     picture.scrolled(area, strip, scroll);
     let above = scroll.min(picture.scroll_max);

@@ -14,6 +14,8 @@ pub(crate) struct List {
     pub(crate) projects: Vec<Repo>,
     /// Last active first.
     sessions: Vec<SessionItem>,
+    /// Those that are known and in no list, as those of teams.
+    aside: HashSet<SessionId>,
     collapsed: HashSet<ProjectId>,
     pub(crate) shelf: Shelf,
     /// What titles must contain; blank is everything.
@@ -49,8 +51,21 @@ impl List {
         self.collapsed.contains(&id) && self.search.is_blank()
     }
 
-    /// Takes a session in place of what was known of it.
+    /// Lists a session.
     pub(crate) fn put(&mut self, session: SessionItem) {
+        self.aside.remove(&session.uid);
+        self.replace(session);
+    }
+
+    /// Takes note of a session, which stays unlisted if it is.
+    pub(crate) fn learn(&mut self, session: SessionItem) {
+        if self.session(session.uid).is_none() {
+            self.aside.insert(session.uid);
+        }
+        self.replace(session);
+    }
+
+    fn replace(&mut self, session: SessionItem) {
         self.sessions.retain(|known| known.uid != session.uid);
         let at =
             self.sessions.partition_point(|known| known.last_active_at > session.last_active_at);
@@ -63,6 +78,7 @@ impl List {
         self.sessions.retain(|known| known.project_id != project || known.archived != archived);
         let news: HashSet<SessionId> = sessions.iter().map(|session| session.uid).collect();
         self.sessions.retain(|known| !news.contains(&known.uid));
+        self.aside.retain(|id| !news.contains(id));
         self.sessions.extend(sessions);
         self.sessions.sort_by_key(|session| std::cmp::Reverse(session.last_active_at));
     }
@@ -93,6 +109,7 @@ impl List {
             let mut sessions = self.sessions.iter().filter(|session| {
                 session.project_id == project.id
                     && session.archived == archived
+                    && !self.aside.contains(&session.uid)
                     && (wanted.is_empty() || session.title.to_lowercase().contains(&wanted))
             });
             let first = sessions.next();
@@ -110,7 +127,9 @@ impl List {
     /// How many sessions a project has on this shelf.
     pub(crate) fn count(&self, project: ProjectId) -> usize {
         let archived = self.shelf == Shelf::Archived;
-        let here = |it: &&SessionItem| it.project_id == project && it.archived == archived;
+        let here = |it: &&SessionItem| {
+            it.project_id == project && it.archived == archived && !self.aside.contains(&it.uid)
+        };
         self.sessions.iter().filter(here).count()
     }
 

@@ -1,10 +1,12 @@
 //! How teams talk.
 
-use convoke_api::bodies::{TeamSession, TeamStats};
+use convoke_api::bodies::{Activity, TeamSession, TeamStats};
+use convoke_api::frames::ServerFrame;
+use convoke_core::message::Seq;
 use convoke_core::team::PairStatus;
 use convoke_core::time::Timestamp;
 
-use super::stage::{Stage, session_id};
+use super::stage::{Stage, session, session_id};
 use crate::workbench::message::{Effect, Message};
 
 fn pair(id: u64, from: Option<&str>, to: &str, status: PairStatus) -> TeamSession {
@@ -40,6 +42,28 @@ fn pairs_are_listed_with_their_figures_and_lead_to_their_sessions() {
     insta::assert_snapshot!(stage.screen());
     stage.keys("enter");
     assert_eq!(stage.model.chat.as_ref().map(|chat| chat.id), Some(session_id(2)));
+}
+
+#[test]
+fn the_session_of_a_pair_is_shown_and_not_listed() {
+    let mut stage = Stage::with_sessions(80, 14);
+    let sessions = vec![pair(9, Some("web"), "store", PairStatus::Active)];
+    let stats =
+        TeamStats { total: 1, active: 1, compact_pending: 0, archived: 0, total_messages: 3 };
+    stage.keys("3").send(Message::Teams { sessions, stats });
+    stage.keys("enter");
+    let before = stage.model.list.rows();
+    stage.hear(ServerFrame::SessionHistory {
+        session_id: "claude-code:9".to_owned(),
+        uid: session_id(9),
+        seq: Seq::START,
+        entries: Vec::new(),
+        more: false,
+        session: session(9, 0, "Between teams", Activity::Idle),
+        queue: Vec::new(),
+    });
+    assert!(stage.screen().contains("Between teams"), "{}", stage.screen());
+    assert_eq!(stage.model.list.rows(), before);
 }
 
 #[test]

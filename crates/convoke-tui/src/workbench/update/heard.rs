@@ -93,8 +93,8 @@ fn hear(model: &mut Model, frame: ServerFrame) {
         ServerFrame::AgentList { agents } => model.agents = agents,
         ServerFrame::SessionList { project_id, sessions } => model.list.take(project_id, sessions),
         ServerFrame::SessionCreated { session, .. }
-        | ServerFrame::SessionChanged { session }
         | ServerFrame::SessionUnarchived { session, .. } => model.list.put(session),
+        ServerFrame::SessionChanged { session } => model.list.learn(session),
         ServerFrame::SessionArchived { uid, .. } => {
             model.list.change(uid, |session| session.archived = true);
         }
@@ -102,7 +102,7 @@ fn hear(model: &mut Model, frame: ServerFrame) {
             model.list.change(uid, |session| session.title = title);
         }
         ServerFrame::SessionHistory { uid, seq, entries, more, session, .. } => {
-            model.list.put(session);
+            model.list.learn(session);
             with_chat(model, uid, |chat| chat.replace(entries, seq, more.into()));
         }
         ServerFrame::SessionOpened { uid, seq, .. } => with_chat(model, uid, |chat| {
