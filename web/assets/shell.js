@@ -192,7 +192,7 @@ const sidebar = makeSidebar(store, {
 	archive: shell.archive,
 	create: shell.create,
 	rename: ({ uid: sessionId }, title) => shell.ask("session:rename", { sessionId, title }),
-	remove: ({ id, name, path }) => dialogs.confirm(`Remove ${name}?`, `The folder ${path} and its sessions stay as they are; the project only leaves this list.`, "Remove", () => shell.ask("project:remove", { projectId: id })),
+	remove: ({ id, name, path }) => dialogs.confirm(`Remove ${name}?`, `The folder ${path} and its sessions stay as they are; the project only leaves this list.`, "Remove", () => shell.ask("project:remove", { projectId: id }).then(() => find("add-project").focus())),
 	archived: (project) => ask.archived(line, project, shell.open),
 });
 const strip = makeTabStrip({

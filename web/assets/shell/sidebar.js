@@ -47,7 +47,15 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 			]);
 			return h("section.project",
 				h("div.project-head", h("button.fold.roving", { title: path, onclick: toggle }, icon("chevron"), h("span.title", name), h("span.dot", { role: "img" })), menu, iconButton("add", `New session in ${name}`, create)),
-				h("div.sessions", h("ul"), h("p.none.muted", "No sessions. Create one to get started."), h("button.link", { onclick: () => (whole.add(id), inside.paint()) })));
+				h("div.sessions", h("ul"), h("p.none.muted", "No sessions. Create one to get started."), h("button.link", {
+					onclick: ({ target }) => {
+						const rows = /** @type {HTMLElement} */ (target).closest(".sessions")?.getElementsByTagName("a");
+						const before = rows?.length ?? 0;
+						whole.add(id);
+						inside.paint();
+						rows?.[before]?.focus();
+					},
+				})));
 		},
 		paintProject(section, { id }, sessions, query) {
 			const isFolded = folded.has(id) && !query;
