@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use rustyline::completion::{Completer, FilenameCompleter, Pair};
+use rustyline::completion::{Completer, Pair};
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
@@ -48,7 +48,7 @@ impl Editor {
             })
             .build();
         let mut inner = rustyline::Editor::with_config(config)?;
-        inner.set_helper(Some(Aids { commands: Vec::new(), files: FilenameCompleter::new() }));
+        inner.set_helper(Some(Aids { commands: Vec::new() }));
         for (key, does) in [('\r', Cmd::Complete), ('\n', Cmd::Complete), ('\t', Cmd::Noop)] {
             let handler = EventHandler::Conditional(Box::new(AtOpenEnd(does)));
             inner.bind_sequence(KeyEvent::from(key), handler);
@@ -111,7 +111,6 @@ fn remember(path: &Path) -> io::Result<()> {
 struct Aids {
     /// The commands that can be completed, with their slash.
     commands: Vec<String>,
-    files: FilenameCompleter,
 }
 
 /// Commands that a file's name follows.
@@ -124,16 +123,17 @@ impl Completer for Aids {
         &self,
         line: &str,
         place: usize,
-        context: &Context<'_>,
+        _: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<Pair>)> {
         if place == line.len() && ends_open(line) {
             let line_break = Pair { display: String::new(), replacement: "\n".to_owned() };
             return Ok((place - 1, vec![line_break]));
         }
-        if WITH_FILE.iter().any(|command| line.starts_with(command)) {
-            return self.files.complete(line, place, context);
-        }
         let typed = line.get(..place).unwrap_or_default();
+        if let Some(name) = WITH_FILE.iter().find_map(|command| typed.strip_prefix(command)) {
+            let name = name.trim_start();
+            return Ok((place - name.len(), files(name)));
+        }
         let is_command = typed.starts_with('/') && !typed.contains(char::is_whitespace);
         let fits = |command: &&String| is_command && command.starts_with(typed);
         let pair = |command: &String| Pair {
@@ -142,6 +142,23 @@ impl Completer for Aids {
         };
         Ok((0, self.commands.iter().filter(fits).map(pair).collect()))
     }
+}
+
+/// The files that a name may go on to. Blanks stay as they are, since commands take what follows them as it is.
+fn files(typed: &str) -> Vec<Pair> {
+    let (folder, begin) = typed.split_at(typed.rfind('/').map_or(0, |slash| slash + 1));
+    let place = if folder.is_empty() { "." } else { folder };
+    // Where nothing can be read there is nothing to complete.
+    let Ok(entries) = std::fs::read_dir(place) else { return Vec::new() };
+    let pair = |entry: std::fs::DirEntry| {
+        let name = entry.file_name().into_string().ok()?;
+        let end = if entry.path().is_dir() { "/" } else { "" };
+        let replacement = format!("{folder}{name}{end}");
+        name.starts_with(begin).then_some(Pair { display: name, replacement })
+    };
+    let mut pairs: Vec<Pair> = entries.flatten().filter_map(pair).collect();
+    pairs.sort_unstable_by(|a, b| a.display.cmp(&b.display));
+    pairs
 }
 
 impl Validator for Aids {}
@@ -190,7 +207,7 @@ mod tests {
     #[test]
     fn commands_are_completed_at_the_beginning_of_a_line_only() {
         let commands = ["/help", "/history", "/plan"].map(str::to_owned).to_vec();
-        let aids = Aids { commands, files: FilenameCompleter::new() };
+        let aids = Aids { commands };
         let history = DefaultHistory::new();
         let complete = |line: &str| {
             let found = aids.complete(line, line.len(), &Context::new(&history)).unwrap().1;
@@ -201,6 +218,24 @@ mod tests {
         assert_eq!(complete("/"), "/help ,/history ,/plan ");
         assert_eq!(complete("say /h"), "");
         assert_eq!(complete("/history 1"), "");
+    }
+
+    #[test]
+    fn files_are_completed_by_their_names_as_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("zz (old)")).unwrap();
+        std::fs::write(folder.path().join("zz top's.json"), "").unwrap();
+        let place = folder.path().to_str().unwrap();
+        let (aids, history) = (Aids { commands: Vec::new() }, DefaultHistory::new());
+        let complete = |typed: &str| {
+            let line = format!("/import  {place}/{typed}");
+            let (start, found) = aids.complete(&line, line.len(), &Context::new(&history)).unwrap();
+            let lines = found.iter().map(|pair| line[..start].to_owned() + &pair.replacement);
+            lines.collect::<Vec<_>>().join("\n").replace(place, "[tmp]")
+        };
+        assert_eq!(complete("zz"), "/import  [tmp]/zz (old)/\n/import  [tmp]/zz top's.json");
+        assert_eq!(complete("zz top's"), "/import  [tmp]/zz top's.json");
+        assert_eq!(complete("none/zz"), "");
     }
 
     #[test]
