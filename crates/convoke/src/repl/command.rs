@@ -1,5 +1,6 @@
 //! What a person types: a prompt for the agent, or a command for the REPL itself.
 
+use std::num::NonZero;
 use std::path::PathBuf;
 
 use convoke_core::notice::OfferedCommand;
@@ -88,7 +89,10 @@ fn own(name: &str, argument: &str) -> Option<Result<Command, String>> {
         ("exit", None) => Ok(Command::Exit),
         ("save", file) => Ok(Command::Save(file.map(PathBuf::from))),
         ("history", None) => Ok(Command::History(HISTORY)),
-        ("history", Some(count)) => count.parse().map(Command::History).map_err(|_| usage()),
+        ("history", Some(count)) => match count.parse::<NonZero<usize>>() {
+            Ok(count) => Ok(Command::History(count.get())),
+            Err(_) => Err(format!("{}; N must be 1 or more", usage())),
+        },
         ("clear", None) => Ok(Command::Clear),
         ("stats", None) => Ok(Command::Stats),
         ("agent", name) => Ok(Command::Agent(name.map(str::to_owned))),
@@ -143,6 +147,7 @@ mod tests {
             "/history",
             "/history 3",
             "/history all",
+            "/history 0",
             "/clear",
             "/stats",
             "/agent",
@@ -170,7 +175,8 @@ mod tests {
         "/save my talk.md": Command(Save(Some("my talk.md")))
         "/history": Command(History(10))
         "/history 3": Command(History(3))
-        "/history all": Misunderstood("usage: /history [N]")
+        "/history all": Misunderstood("usage: /history [N]; N must be 1 or more")
+        "/history 0": Misunderstood("usage: /history [N]; N must be 1 or more")
         "/clear": Command(Clear)
         "/stats": Command(Stats)
         "/agent": Command(Agent(None))
