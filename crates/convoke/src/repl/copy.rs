@@ -1,13 +1,16 @@
 //! Copies of a conversation: written for people or programs, and read back from what was written.
 
+use std::fmt;
 use std::fs;
-use std::io::{self, BufWriter, Read, Write};
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
 
 use anyhow::{Context, bail};
 use convoke_core::time::Timestamp;
-use convoke_files::transcripts::{self, Id, Role, Transcripts, Turn, Turns, estimate};
+use convoke_files::transcripts::{
+    self, BadLine, Found, Id, Record, Records, Role, Transcripts, Turn, Turns, estimate,
+};
 use serde::Deserialize;
 
 use crate::clock;
@@ -39,8 +42,12 @@ pub(super) fn export(transcripts: &Transcripts, id: &Id, path: &Path) -> anyhow:
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     let fail = || format!("cannot write {}", path.display());
-    let temp = tempfile::Builder::new().prefix(".convoke-").tempfile_in(folder);
-    let mut output = BufWriter::new(temp.with_context(fail)?);
+    // Made and written without the library, whose errors would name a file that nobody knows.
+    let create =
+        |path: &Path| fs::File::options().write(true).create_new(true).mode(0o600).open(path);
+    let temp = tempfile::Builder::new().prefix(".convoke-").make_in(folder, create);
+    let temp = temp.with_context(fail)?;
+    let mut output = BufWriter::new(temp.as_file());
     let count = match Form::of(path) {
         Form::Lines => {
             let mut input = fs::File::open(transcripts.path(id)).with_context(fail)?;
@@ -50,7 +57,8 @@ pub(super) fn export(transcripts: &Transcripts, id: &Id, path: &Path) -> anyhow:
         Form::Json => write_json(transcripts.turns(id)?, &mut output).with_context(fail)?,
         Form::Markdown => write_page(transcripts, id, &mut output).with_context(fail)?,
     };
-    let temp = output.into_inner().map_err(io::IntoInnerError::into_error).with_context(fail)?;
+    output.flush().with_context(fail)?;
+    drop(output);
     match temp.persist_noclobber(path) {
         Ok(_) => Ok(count),
         Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
@@ -117,35 +125,84 @@ impl From<Told> for Turn {
     }
 }
 
+/// What a file gives to a conversation.
+pub(super) struct Import {
+    /// Its turns, of which there is one at least.
+    pub(super) turns: Box<dyn Iterator<Item = transcripts::Result<Turn>>>,
+    /// The lines that cannot be read and are left out, if there are any.
+    pub(super) left_out: Option<LeftOut>,
+}
+
+/// Lines that are left out.
+#[derive(Default)]
+pub(super) struct LeftOut {
+    first: Vec<BadLine>,
+    count: usize,
+}
+
+/// Lines that are named; of more only the number is told.
+const NAMED_MAX: usize = 3;
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = if self.count == 1 { "line is" } else { "lines are" };
+        let named: Vec<String> = self.first.iter().map(ToString::to_string).collect();
+        let end = if self.count > named.len() { "; and so on" } else { "" };
+        write!(f, "{} {lines} left out: {}{end}", self.count, named.join("; "))
+    }
+}
+
 /// The turns of a file that `own`, the transcript they are for, is not.
-pub(super) fn import(
-    path: &Path,
-    own: &Path,
-) -> anyhow::Result<Box<dyn Iterator<Item = transcripts::Result<Turn>>>> {
+pub(super) fn import(path: &Path, own: &Path) -> anyhow::Result<Import> {
     let fail = || format!("cannot read {}", path.display());
-    let place = |path: &Path| fs::metadata(path).map(|file| (file.dev(), file.ino()));
-    if place(path).with_context(fail)? == place(own)? {
+    let (file, own) = (fs::metadata(path).with_context(fail)?, fs::metadata(own)?);
+    if (file.dev(), file.ino()) == (own.dev(), own.ino()) {
         bail!("{} is this very session", path.display());
     }
-    if Form::of(path) != Form::Json {
-        let path: PathBuf = path.canonicalize().with_context(fail)?;
-        let is_empty = Turns::open(&path)?.next().transpose()?.is_none();
-        if is_empty {
-            bail!("there are no turns in {}", path.display());
-        }
-        return Ok(Box::new(Turns::open(&path)?));
+    // Who opens a pipe would wait for its writer.
+    if !file.is_file() {
+        bail!("{} is not a plain file", path.display());
     }
-    let mut text = String::new();
-    fs::File::open(path).and_then(|mut file| file.read_to_string(&mut text)).with_context(fail)?;
+    match Form::of(path) {
+        Form::Json => import_list(path),
+        Form::Lines | Form::Markdown => import_lines(&path.canonicalize().with_context(fail)?),
+    }
+}
+
+fn import_lines(path: &Path) -> anyhow::Result<Import> {
+    let (mut is_empty, mut left_out) = (true, LeftOut::default());
+    for found in Records::open(path)? {
+        match found? {
+            Found::Record(record) => is_empty &= !matches!(record, Record::Turn(_)),
+            Found::Bad(line) => {
+                left_out.count += 1;
+                if left_out.first.len() < NAMED_MAX {
+                    left_out.first.push(line);
+                }
+            }
+        }
+    }
+    if is_empty {
+        bail!("there are no turns in {}", path.display());
+    }
+    let left_out = Some(left_out).filter(|left_out| left_out.count > 0);
+    Ok(Import { turns: Box::new(Turns::open(path)?), left_out })
+}
+
+fn import_list(path: &Path) -> anyhow::Result<Import> {
+    let text =
+        fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let told: Vec<Told> = serde_json::from_str(&text)
         .with_context(|| format!("{} is not a list of turns", path.display()))?;
-    Ok(Box::new(told.into_iter().map(|told| Ok(Turn::from(told)))))
+    if told.is_empty() {
+        bail!("there are no turns in {}", path.display());
+    }
+    let turns = Box::new(told.into_iter().map(|told| Ok(Turn::from(told))));
+    Ok(Import { turns, left_out: None })
 }
 
 #[cfg(test)]
 mod tests {
-    use convoke_files::transcripts::Record;
-
     use super::*;
 
     /// A folder with a transcript of two turns.
@@ -194,7 +251,8 @@ mod tests {
         let error = export(&transcripts, &id, &folder.path().join("talk.md")).unwrap_err();
         assert!(error.to_string().ends_with("exists already; choose another name"), "{error}");
         let error = export(&transcripts, &id, &folder.path().join("no/talk.md")).unwrap_err();
-        assert!(error.to_string().starts_with("cannot write "), "{error}");
+        let told = format!("{error:#}").replace(folder.path().to_str().unwrap(), "[tmp]");
+        assert_eq!(told, "cannot write [tmp]/no/talk.md: No such file or directory (os error 2)");
     }
 
     #[test]
@@ -205,10 +263,30 @@ mod tests {
         for name in ["talk.json", "talk.jsonl"] {
             let path = folder.path().join(name);
             export(&transcripts, &id, &path).unwrap();
-            let turns = import(&path, &own).unwrap();
+            let Import { turns, left_out } = import(&path, &own).unwrap();
             let said: Vec<String> = turns.map(|turn| turn.unwrap().content).collect();
             assert_eq!(said, ["hello", "# Hi\n\nthere\n"], "{name}");
+            assert!(left_out.is_none(), "{name}");
         }
+    }
+
+    #[test]
+    fn lines_that_are_left_out_are_named() {
+        let (folder, transcripts, id) = talk();
+        let (own, path) = (transcripts.path(&id), folder.path().join("torn.jsonl"));
+        let text = fs::read_to_string(&own).unwrap();
+        let left_out = |bad: &str| {
+            fs::write(&path, format!("{text}{bad}")).unwrap();
+            let Import { turns, left_out } = import(&path, &own).unwrap();
+            assert_eq!(turns.count(), 2);
+            left_out.unwrap().to_string()
+        };
+        assert_eq!(left_out("[]\n"), "1 line is left out: line 4: a list instead of an object");
+        let named = "line 4: a list instead of an object; line 5: a list instead of an object; \
+            line 6: a list instead of an object";
+        assert_eq!(left_out("[]\n[]\n[]\n"), format!("3 lines are left out: {named}"));
+        let four = left_out("[]\n[]\n[]\n[]\n");
+        assert_eq!(four, format!("4 lines are left out: {named}; and so on"));
     }
 
     #[test]
@@ -221,8 +299,14 @@ mod tests {
         };
         fs::write(folder.path().join("page.md"), "# Hi\n").unwrap();
         fs::write(folder.path().join("list.json"), "{}").unwrap();
+        fs::write(folder.path().join("none.json"), "[]").unwrap();
+        let pipe = folder.path().join("pipe.json");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
         assert_eq!(told(&own), "[tmp]/sessions/s.jsonl is this very session");
         assert_eq!(told(&folder.path().join("none.jsonl")), "cannot read [tmp]/none.jsonl");
+        assert_eq!(told(&pipe), "[tmp]/pipe.json is not a plain file");
+        assert_eq!(told(folder.path()), "[tmp] is not a plain file");
+        assert_eq!(told(&folder.path().join("none.json")), "there are no turns in [tmp]/none.json");
         assert_eq!(told(&folder.path().join("page.md")), "there are no turns in [tmp]/page.md");
         assert_eq!(
             told(&folder.path().join("list.json")),

@@ -8,7 +8,7 @@ use convoke_files::transcripts::{Record, Role, Turn};
 
 use super::command::{Command, help};
 use super::conversation::Conversation;
-use super::copy;
+use super::copy::{self, Import};
 use crate::clock;
 use crate::output::plain;
 
@@ -61,13 +61,16 @@ impl Conversation {
     }
 
     async fn import(&mut self, path: &Path) -> anyhow::Result<()> {
-        let turns = copy::import(path, self.writer.path())?;
+        let Import { turns, left_out } = copy::import(path, self.writer.path())?;
         let imported =
             Record::Imported { from: path.display().to_string(), timestamp: clock::now() };
         self.part(&imported).await?;
         let count = self.writer.append_all(turns.map(|turn| turn.map(Record::Turn)))?;
         self.turn_count += count;
         self.screen.say(&format!("{count} turns of {} are added", path.display()));
+        if let Some(left_out) = left_out {
+            self.screen.complain(&left_out.to_string());
+        }
         Ok(())
     }
 
