@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 
 use super::format::{Parsed, Record, Turn, parse};
 use super::recall::BadLine;
@@ -69,8 +70,7 @@ impl Lines {
         let read = (&mut self.input).take(limit).read_until(b'\n', &mut self.buffer);
         let read = read.map_err(|source| unreadable(&self.path, source))?;
         if read > LINE_BYTES_MAX {
-            let text = format!("line {} is longer than anybody writes", self.number);
-            return Err(unreadable(&self.path, io::Error::other(text)));
+            return Err(unreadable(&self.path, too_long(self.number)));
         }
         let line = Line { number: self.number, offset: self.offset, bytes: &self.buffer };
         Ok((read > 0).then_some(line))
@@ -162,12 +162,17 @@ impl Iterator for Records {
 /// Opens a plain file for reading. A link could lead anywhere, and a pipe would never end.
 pub(super) fn plain_file(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let file = File::options().read(true).custom_flags(flags).open(path)?;
+    let strange = || io::Error::other("it is not a plain file");
+    let opened = File::options().read(true).custom_flags(flags).open(path);
+    let file = opened.map_err(|error| match Errno::from_io_error(&error) {
+        Some(Errno::LOOP) => strange(),
+        Some(_) | None => error,
+    })?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(strange()) }
 }
 
-pub(super) fn strange() -> io::Error {
-    io::Error::other("it is not a plain file")
+pub(super) fn too_long(line: u64) -> io::Error {
+    io::Error::other(format!("line {line} is longer than anybody writes"))
 }
 
 pub(super) fn unreadable(path: &Path, source: io::Error) -> Error {

@@ -11,7 +11,7 @@ use convoke_core::time::Timestamp;
 use memchr::memchr;
 
 use super::format::{Metadata, Parsed, Record, Status, parse};
-use super::lines::{plain_file, strange, unreadable};
+use super::lines::{plain_file, too_long, unreadable};
 use super::writer::LINE_BYTES_MAX;
 use super::{ENDING, Error, Id, LOCK_ENDING, Result, Transcripts};
 use crate::lock;
@@ -153,8 +153,8 @@ struct Glance {
     agent: Option<String>,
     status: Option<Status>,
     turn_count: u64,
-    /// Whether the first line has been seen.
-    begun: bool,
+    /// Lines that have been seen.
+    line_count: u64,
 }
 
 impl Glance {
@@ -165,8 +165,8 @@ impl Glance {
         let mut held = 0;
         loop {
             if held == buffer.len() {
-                if held > LINE_BYTES_MAX {
-                    return Err(strange());
+                if held >= LINE_BYTES_MAX {
+                    return Err(too_long(self.line_count + 1));
                 }
                 buffer.resize(held * 2, 0);
             }
@@ -202,13 +202,13 @@ impl Glance {
     }
 
     fn see(&mut self, line: &[u8]) {
-        let is_first = !std::mem::replace(&mut self.begun, true);
+        self.line_count += 1;
         if TURNS.iter().any(|turn| line.starts_with(turn)) {
             self.turn_count += 1;
             return;
         }
         match parse(line) {
-            Parsed::Known(Record::Metadata(metadata)) if is_first => {
+            Parsed::Known(Record::Metadata(metadata)) if self.line_count == 1 => {
                 self.status = Some(metadata.status);
                 self.metadata = Some(metadata);
             }

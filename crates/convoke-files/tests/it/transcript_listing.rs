@@ -41,6 +41,10 @@ fn r4_one_that_cannot_be_read_hides_no_other() {
     folder.talk("good");
     folder.leave("garbage", "no metadata\n");
     folder.leave("empty", "");
+    folder.leave("long", &folder.text("good.jsonl"));
+    let long = fs::File::options().write(true).open(folder.path("long.jsonl")).unwrap();
+    long.set_len(65 << 20).unwrap();
+    std::os::unix::fs::symlink("good.jsonl", folder.path("link.jsonl")).unwrap();
     fs::write(folder.path("notes.txt"), "not ours").unwrap();
     fs::write(folder.path(".hidden.jsonl"), "not ours").unwrap();
     let listing = folder.transcripts.list().unwrap();
@@ -57,7 +61,9 @@ fn r4_one_that_cannot_be_read_hides_no_other() {
         damaged,
         [
             "empty: its first line is not the metadata of a session",
-            "garbage: its first line is not the metadata of a session"
+            "garbage: its first line is not the metadata of a session",
+            "link: it is not a plain file",
+            "long: line 4 is longer than anybody writes"
         ]
     );
 }
