@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
+use anyhow::bail;
 use convoke_files::transcripts::{
     self, End, Error, Id, Opened, Recall, Recovered, Transcripts, UNKNOWN_AGENT, Writer,
 };
@@ -101,7 +102,8 @@ fn mended(transcripts: &Transcripts, id: &Id, tokens_max: u64) -> anyhow::Result
             aside(&format!("Deleted session {id}"));
             Ok(None)
         }
-        Wish::Leave => Err(error.into()),
+        Wish::Leave => bail!("the session {id} is left as it is"),
+        Wish::Unsaid => Err(error.into()),
     }
 }
 
@@ -111,6 +113,8 @@ enum Wish {
     Recover,
     Delete,
     Leave,
+    /// There is nobody who could be asked.
+    Unsaid,
 }
 
 /// Asks what to do. A pipe can only say that its transcript is to be recovered, by which nothing is lost.
@@ -118,10 +122,10 @@ fn ask(error: &transcripts::Error) -> io::Result<Wish> {
     let mut said = String::new();
     if !io::stdin().is_terminal() {
         io::stdin().lock().read_line(&mut said)?;
-        return Ok(if said.trim() == RECOVER { Wish::Recover } else { Wish::Leave });
+        return Ok(if said.trim() == RECOVER { Wish::Recover } else { Wish::Unsaid });
     }
     if !io::stderr().is_terminal() {
-        return Ok(Wish::Leave);
+        return Ok(Wish::Unsaid);
     }
     aside(&plain(&error.to_string()));
     write!(
