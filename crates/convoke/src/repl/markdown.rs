@@ -87,6 +87,12 @@ impl Markdown {
             Lead::Unclear => self.lead = text,
             Lead::Words => {
                 self.place = Place::Words;
+                self.inline.begin_words();
+                text.chars().for_each(|c| self.inline.take(c, out));
+            }
+            Lead::Number => {
+                self.place = Place::Words;
+                self.inline.begin_block();
                 text.chars().for_each(|c| self.inline.take(c, out));
             }
             Lead::Code => {
@@ -99,6 +105,7 @@ impl Markdown {
             }
             Lead::Bullet { indent } => {
                 self.place = Place::Words;
+                self.inline.begin_block();
                 out.push_str(&" ".repeat(indent));
                 out.push_str("• ");
             }
@@ -111,20 +118,23 @@ impl Markdown {
             Lead::Fence(fence) => {
                 self.place = Place::Fence;
                 self.fence = Some(fence);
+                self.inline.begin_block();
                 text.chars().for_each(|c| self.inline.faint(c, out));
             }
         }
     }
 
-    /// Shows what was held back, and forgets how the line was styled.
+    /// Shows what was held back.
     fn end_line(&mut self, out: &mut String) {
         if self.place == Place::Lead {
             let text = std::mem::take(&mut self.lead);
             match lead::whole(&text, self.fence) {
                 lead::Whole::Rule => {
+                    self.inline.begin_block();
                     "─".repeat(RULE).chars().for_each(|c| self.inline.faint(c, out));
                 }
                 lead::Whole::Opens(fence) => {
+                    self.inline.begin_block();
                     text.chars().for_each(|c| self.inline.faint(c, out));
                     self.fence = Some(fence);
                 }
@@ -133,7 +143,11 @@ impl Markdown {
                     self.fence = None;
                 }
                 lead::Whole::Code => text.chars().for_each(|c| self.inline.code(c, out)),
-                lead::Whole::Words => text.chars().for_each(|c| self.inline.take(c, out)),
+                lead::Whole::Blank => self.inline.begin_block(),
+                lead::Whole::Words => {
+                    self.inline.begin_words();
+                    text.chars().for_each(|c| self.inline.take(c, out));
+                }
             }
         }
         self.inline.end(out);

@@ -60,16 +60,34 @@ pub(super) struct Inline {
 }
 
 impl Inline {
-    /// The words of a heading follow.
-    pub(super) fn begin_heading(&mut self, level: usize) {
-        self.base = Style { bold: true, underlined: level == 1, ..Style::PLAIN };
-        self.style = self.base;
+    /// A new block follows, in which nothing is emphasised yet.
+    pub(super) const fn begin_block(&mut self) {
+        self.base = Style::PLAIN;
+        self.style = Style::PLAIN;
     }
 
-    /// The words of a quotation follow.
+    /// The words of a heading follow.
+    pub(super) fn begin_heading(&mut self, level: usize) {
+        self.begin_block();
+        self.go_on(Style { bold: true, underlined: level == 1, ..Style::PLAIN });
+    }
+
+    /// The words of a quotation follow, perhaps of the one in the line before.
     pub(super) fn begin_quote(&mut self) {
-        self.base = Style { italic: true, ..Style::PLAIN };
-        self.style = self.base;
+        self.go_on(Style { italic: true, ..Style::PLAIN });
+    }
+
+    /// Other words follow, perhaps of the paragraph in the line before.
+    pub(super) fn begin_words(&mut self) {
+        self.go_on(Style::PLAIN);
+    }
+
+    /// What is emphasised stays so as long as the block does.
+    fn go_on(&mut self, base: Style) {
+        if self.base != base {
+            self.base = base;
+            self.style = base;
+        }
     }
 
     /// A character of the words.
@@ -109,7 +127,7 @@ impl Inline {
         self.paint(Style::PLAIN, out);
     }
 
-    /// The line is over: shows what was held back, and forgets its styles.
+    /// The line is over: shows what was held back. Emphasis may go on in the next one, code does not.
     pub(super) fn end(&mut self, out: &mut String) {
         match self.held.chars().next() {
             Some('[' | '\\') => self.give_up(out),
@@ -117,7 +135,11 @@ impl Inline {
             None => {}
         }
         self.rest(out);
-        *self = Self::default();
+        self.previous = None;
+        if self.ticks > 0 {
+            self.ticks = 0;
+            self.style = self.base;
+        }
     }
 
     /// A character with nothing held back before it.

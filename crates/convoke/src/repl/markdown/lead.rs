@@ -16,8 +16,10 @@ const DIGITS_MAX: usize = 9;
 pub(super) enum Lead {
     /// Too little is known.
     Unclear,
-    /// Words, also numbered ones.
+    /// Words.
     Words,
+    /// A numbered line.
+    Number,
     /// A line of the open block of code.
     Code,
     Heading {
@@ -59,6 +61,7 @@ impl Lead {
         match text.get(digits..) {
             Some("") if digits <= DIGITS_MAX => Self::Unclear,
             Some("." | ")") => Self::Unclear,
+            Some(". " | ") ") => Self::Number,
             Some(_) | None => Self::Words,
         }
     }
@@ -73,6 +76,8 @@ impl Lead {
 /// The meaning of a line that is over before it was clear what it begins with.
 pub(super) enum Whole {
     Words,
+    /// Nothing, which ends a paragraph.
+    Blank,
     Code,
     /// A line across the page.
     Rule,
@@ -86,7 +91,7 @@ pub(super) enum Whole {
 pub(super) fn whole(line: &str, fence: Option<Fence>) -> Whole {
     let text = line.trim();
     let Some(first) = text.chars().next() else {
-        return if fence.is_some() { Whole::Code } else { Whole::Words };
+        return if fence.is_some() { Whole::Code } else { Whole::Blank };
     };
     let (count, rest) = run(text, first);
     let is_run = rest.is_empty();

@@ -49,8 +49,25 @@ fn markdown_is_shown_in_words_and_colours() {
     <bold>Sub </><code>x</>
     <bold italic>both</> <struck>gone</> *as is* <code>a ` b</> <link>https://a.b</>
     #hash -dash <bold>open</>
-    next
+    <bold>next</>
     "#);
+}
+
+#[test]
+fn emphasis_goes_on_in_the_next_line_and_ends_with_its_block() {
+    assert_eq!(shown("**one\ntwo** three"), "<bold>one</>\n<bold>two</> three");
+    assert_eq!(shown("- *one\n  two* three"), "• <italic>one</>\n<italic>  two</> three");
+    assert_eq!(
+        shown("> **one\n> two** three\nfour"),
+        "<faint>│</><italic> </><bold italic>one</>\n<faint>│</><bold italic> two</><italic> three</>\nfour"
+    );
+    for next in ["\ntwo", "1. two", "---\ntwo", "```\n```\ntwo"] {
+        let (all, alone) = (shown(&format!("**one\n{next}")), shown(next));
+        assert_eq!(all, format!("<bold>one</>\n{alone}"));
+    }
+    assert_eq!(shown("**one\n- two"), "<bold>one</>\n• two");
+    assert_eq!(shown("## *one\ntwo"), "<bold italic>one</>\ntwo");
+    assert_eq!(shown("`one\ntwo"), "<code>one</>\ntwo");
 }
 
 #[test]
