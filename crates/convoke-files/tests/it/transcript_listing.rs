@@ -41,7 +41,7 @@ fn r4_one_that_cannot_be_read_hides_no_other() {
     folder.talk("good");
     folder.leave("garbage", "no metadata\n");
     folder.leave("empty", "");
-    folder.leave("long", &folder.text("good.jsonl"));
+    folder.leave("long", folder.text("good.jsonl"));
     let long = fs::File::options().write(true).open(folder.path("long.jsonl")).unwrap();
     long.set_len(65 << 20).unwrap();
     std::os::unix::fs::symlink("good.jsonl", folder.path("link.jsonl")).unwrap();
