@@ -177,7 +177,7 @@ fn a_person_answers_an_agents_own_questions() {
     terminal.types("where to?\r");
     terminal.sees("The agent asks (1 of 2): Which way?\n  1. Left — uphill\n  2. Right — flat\n1 to 2, or your own words:");
     terminal.types("2\r");
-    terminal.sees("The agent asks (2 of 2): Why?");
+    terminal.sees("(2 of 2): Why?\n  1. Fun — \n  2. Work — \n1 to 2, or your own words:");
     terminal.types("for the view\r");
     terminal.sees("On we go.\n\nclaude›");
     terminal.types(CTRL_D);
