@@ -36,7 +36,7 @@ impl Session {
     }
 
     fn prompted(&mut self, text: &str, message: &Message) {
-        if self.summary.title.is_none() {
+        if self.summary.title.is_none() && !text.trim().is_empty() {
             self.summary.title = Some(title::from_prompt(text));
         }
         self.active_at(message);
