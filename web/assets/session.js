@@ -17,7 +17,7 @@ import { announce, dialogs, toast, toastError } from "./ui/parts.js";
 
 /** Entries that a session opens with, enough to fill the window, and those that each older page brings. */
 const NEWEST = 24;
-const PAGE = 30;
+const PAGE = 20;
 /** Messages that can be called back although they are not loaded. */
 const SAID_MAX = 20;
 /** A conversation that grows beyond the first number is cut to the second while its end is being read. */

@@ -19,14 +19,16 @@ export function toolView(entry, root) {
 	let built = "";
 	let isTouched = false;
 	const [kind, title, subject, count, time, status, error, body] = ["icon", "title", "subject", "count", "time", "status", "error", "body"].map((name) => h(`span.tool-${name}`));
+	status.role = "img";
 	const details = h("details", h("summary", { onclick: () => (isTouched = true) }, kind, title, subject, count, time, status, icon("chevron")), body);
 	const element = h("div.entry.tool", details, error);
 
 	function build() {
 		const { args, result, diffs: changes = [], error: why } = entry;
-		const wanted = JSON.stringify([args, result, changes, why]);
 		error.hidden = details.open || !error.textContent;
-		if (!details.open || wanted === built) return;
+		if (!details.open) return;
+		const wanted = JSON.stringify([args, result, changes, why]);
+		if (wanted === built) return;
 		built = wanted;
 		// The arguments of an edit say once more what the change shows.
 		const first = changes.length ? changes.map((change) => diffs.of(change, root)) : argumentsOf(args);
@@ -52,7 +54,8 @@ export function toolView(entry, root) {
 			setText(title, name);
 			setText(subject, name.includes(about) ? "" : about);
 			element.dataset.status = entry.status;
-			fill(status, h("span.away", STATUS_WORDS[entry.status]), entry.status === "running" ? h("span.spinner") : icon(entry.status === "complete" ? "check" : "close"));
+			status.ariaLabel = STATUS_WORDS[entry.status];
+			fill(status, entry.status === "running" ? h("span.spinner") : icon(entry.status === "complete" ? "check" : "close"));
 			setText(error, entry.status === "error" ? plain(entry.error).trim().split("\n", 1)[0] : "");
 			if (entry.diffs?.length) {
 				const { added, removed } = diff.count(entry.diffs.flatMap(({ oldText, newText }) => diff.lines(oldText, newText)));

@@ -10,8 +10,9 @@ import { toolView } from "./tool-view.js";
 /** @type {Record<string, string>} */
 const STEP_WORDS = { pending: "to do", in_progress: "in progress", completed: "done" };
 
-/** How high a line of words is, more or less. */
-const LINE = 22;
+/** How high a line of words is, and what stands around those of a person. */
+const LINE = 24;
+const AROUND = { user: 36, assistant: 0 };
 
 /** @type {Views} */
 export const views = {
@@ -65,7 +66,7 @@ export const views = {
 				setText(note, partial ? "Thinking…" : "Thought");
 				said = new Date(timestamp);
 				// What is out of sight is not laid out, and without a guess at its height all of it would seem to be in sight.
-				if (type !== "thinking") element.style.containIntrinsicHeight = `auto ${LINE * (lineCount(content) + 1)}px`;
+				if (type !== "thinking") element.style.containIntrinsicHeight = `auto ${LINE * lineCount(content) + AROUND[type]}px`;
 			},
 			append({ html, content }) {
 				if (html) setHtml(words, html.html, html.from);
