@@ -153,6 +153,19 @@ test("drafts are kept for each session, and what was said comes back with the ar
   assert.deepEqual(page.problems, []);
 });
 
+test("what was said comes back with the arrow key although a long answer hides it", async () => {
+  const page = await session();
+  await say(page, "flood 200 && say the end");
+  await answer(page).getByText("the end").waitFor();
+  await idle(page);
+  await page.reload();
+  await answer(page).getByText("the end").waitFor();
+  assert.equal(await page.locator(".user").count(), 0);
+  await box(page).press("ArrowUp");
+  assert.equal(await box(page).inputValue(), "flood 200 && say the end");
+  assert.deepEqual(page.problems, []);
+});
+
 test("commands of the agent are completed", async () => {
   const page = await session("demo");
   await say(page, "hello");

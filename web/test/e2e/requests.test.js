@@ -44,6 +44,7 @@ test("q19 a permission is refused in own words, and the keyboard is enough", asy
   assert.equal(await card.getAttribute("data-status"), "pending", "digits that are typed choose nothing");
   await page.keyboard.press("Enter");
   await card.locator("q").getByText("1 not now, please").waitFor();
+  assert.ok(await card.evaluate((it) => it.contains(document.activeElement)), "whoever answered by keys goes on from there");
   await conversation.getByText("You did not allow it").waitFor();
 
   await idle(conversation);

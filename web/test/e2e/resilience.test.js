@@ -126,6 +126,28 @@ test("a message whose answer was lost with the line is sent once, or comes back 
   assert.ok(said.length <= 1, said.join());
 });
 
+test("older messages that were lost with the line are asked for again", async () => {
+  const page = await session();
+  await say(page, "flood 60 && say the end");
+  await page.locator(".assistant", { hasText: "the end" }).waitFor();
+  await idle(page);
+  let asked = 0;
+  await page.routeWebSocket("**/ws", (socket) => {
+    const server = socket.connectToServer();
+    socket.onMessage((text) => {
+      const isPage = String(text).includes("session:page");
+      if (isPage && (asked += 1) === 1) socket.close();
+      else server.send(text);
+    });
+  });
+  await page.reload();
+  await page.locator(".assistant", { hasText: "the end" }).waitFor();
+  // The end fills the window and no more, so that older ones are wanted without anybody scrolling.
+  await until(page, "older ones are there", async () => (await page.locator(".entry").count()) > 30);
+  assert.ok(asked > 1);
+  assert.deepEqual(page.problems, []);
+});
+
 test("a page without a cookie is told how to get in, and an open page that loses it says so", async () => {
   const page = await session();
   await page.context().clearCookies();

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
-import { chat, Daemon, idle, openBrowser, openPage, openSession, say, until } from "./harness.js";
+import { anotherWindow, chat, Daemon, idle, openBrowser, openPage, openSession, say, until } from "./harness.js";
 
 let browser;
 let daemon;
@@ -118,6 +118,7 @@ test("w9 archiving closes the tab and can be undone", async () => {
 
   await page.getByRole("button", { name: "Undo" }).click();
   await page.locator(".session a", { hasText: "archive me" }).waitFor();
+  await until(page, "its tab is back", async () => (await titles(page)).includes("archive me"));
   assert.deepEqual(page.problems, []);
 });
 
@@ -225,6 +226,17 @@ test("the sidebar keeps its width and the page its theme", async () => {
   await page.keyboard.press("Alt+b");
   assert.equal(await page.locator("#side").isVisible(), true);
   assert.deepEqual(page.problems, []);
+});
+
+test("a theme that is chosen in one window is that of all", async () => {
+  const page = await workbench();
+  const other = await anotherWindow(page, daemon);
+  const theme = (window) => window.evaluate(() => document.documentElement.dataset.theme ?? "");
+  await page.locator("#theme").click();
+  await page.locator("#theme").click();
+  assert.equal(await theme(page), "dark");
+  await until(other, "the other window is dark too", async () => (await theme(other)) === "dark");
+  assert.deepEqual([page.problems, other.problems], [[], []]);
 });
 
 test("w4 w2 a session moves up when something is said in it, and not when it is opened", async () => {
