@@ -1,5 +1,7 @@
 //! The entries of a session, read backwards until there are enough, however long the log or one turn of it is.
 
+use std::iter::successors;
+
 use convoke_api::entry::{
     Change, Entries, Entry, EntryBody, Fold, Permission, PromptState, Prompted, QuestionSet,
     Standing, ToolCall, Words, cut, prompt_id,
@@ -10,8 +12,10 @@ use convoke_core::message::{Message, Role, Seq};
 use convoke_core::request::Status;
 use convoke_engine::{Engine, Live, Result, SessionView};
 
-/// Messages that are read at once.
+/// Messages that are read at once at most.
 const PAGE: u32 = 500;
+/// Messages that an entry takes, more or less.
+const ENTRY: u32 = 3;
 /// Messages that are read at most. Words in more pieces than that are cut.
 const MESSAGES_MAX: usize = 20_000;
 
@@ -63,8 +67,11 @@ pub(super) async fn page(
     part.fold_into(&mut fold, &mut entries);
     // What was open at the place is told as it became.
     let (mut last, mut read) = (Seq::new(before.get().saturating_sub(1)), 0);
-    loop {
-        let ahead = engine.messages(id, last, PAGE).await?;
+    for size in sizes(enough) {
+        if read >= MESSAGES_MAX || !entries.conversation().iter().any(is_open) {
+            break;
+        }
+        let ahead = engine.messages(id, last, size).await?;
         for message in &ahead.messages {
             for change in fold.apply(message) {
                 if is_known(&entries, &change) {
@@ -74,8 +81,7 @@ pub(super) async fn page(
             last = message.seq;
         }
         read += ahead.messages.len();
-        let is_settled = !entries.conversation().iter().any(is_open);
-        if is_settled || !ahead.more || read >= MESSAGES_MAX {
+        if !ahead.more {
             break;
         }
     }
@@ -137,15 +143,17 @@ impl Part {
     async fn before(engine: &Engine, id: SessionId, place: Seq, enough: usize) -> Result<Self> {
         let (mut first, mut more) = (place, true);
         let (mut pages, mut count, mut entries) = (Vec::new(), 0, 0);
-        while more && count < MESSAGES_MAX {
-            let page = engine.messages_before(id, first, PAGE).await?;
+        for size in sizes(enough) {
+            let page = engine.messages_before(id, first, size).await?;
             first = page.messages.first().map_or(first, |message| message.seq);
             more = page.more;
             count += page.messages.len();
+            // What would be cut off if this were the last one does not count.
+            let usable = cut(&page.messages).and_then(|at| page.messages.get(at..));
+            let is_enough = usable.is_some_and(|part| entries + count_entries(part) > enough);
             entries += count_entries(&page.messages);
-            let is_enough = entries > enough && cut(&page.messages).is_some();
             pages.push(page.messages);
-            if is_enough {
+            if is_enough || !more || count >= MESSAGES_MAX {
                 break;
             }
         }
@@ -184,6 +192,12 @@ impl Part {
         });
         self.more || left_out > 0
     }
+}
+
+/// How many messages to read at once for so many entries: about as many as they take, and then ever more.
+fn sizes(enough: usize) -> impl Iterator<Item = u32> {
+    let wanted = u32::try_from(enough).unwrap_or(PAGE).saturating_mul(ENTRY);
+    successors(Some(wanted.clamp(ENTRY, PAGE)), |size| Some((size * 2).min(PAGE)))
 }
 
 /// How many entries messages make, or a few more when some of them began earlier.
