@@ -358,7 +358,9 @@ const fn files_kind(error: &convoke_files::Error) -> Kind {
     match error {
         Files::NotFound { .. } => Kind::NotFound,
         Files::Ambiguous { .. } | Files::Settled { .. } => Kind::Conflict,
-        Files::Invalid(_) | Files::Questions(_) | Files::Answers(_) => Kind::Invalid,
+        Files::Invalid(_) | Files::Questions(_) | Files::Answers(_) | Files::TooLong { .. } => {
+            Kind::Invalid
+        }
         Files::TooMany { .. } => Kind::Busy,
         Files::Locked { .. } => Kind::Unavailable,
         _ => Kind::Internal,

@@ -221,8 +221,8 @@ async fn follow(
     watched: &mut HashSet<RequestId>,
 ) -> Result<()> {
     let failed = |source| Error::Io { path: folder.dir().to_owned(), source };
-    let dir = folder.dir().to_owned();
-    blocking(move || std::fs::create_dir_all(dir)).await?.map_err(failed)?;
+    let made = folder.clone();
+    blocking(move || made.make_dir()).await??;
     watcher.watch(folder.dir())?;
     loop {
         let looked = folder.clone();

@@ -112,7 +112,8 @@ impl Shared {
 }
 
 fn resolve(path: PathBuf, root: PathBuf) -> Result<PathBuf> {
-    let root = std::fs::canonicalize(&root).map_err(|source| Error::Io { path: root, source })?;
+    // Without a root, everything is outside of it.
+    let Ok(root) = std::fs::canonicalize(&root) else { return Err(refused(path, root)) };
     let resolved = match std::fs::canonicalize(&path) {
         Ok(resolved) => resolved,
         // What is not there must not tell by its error what is outside.

@@ -11,7 +11,7 @@ use convoke_store::StoredPair;
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
-use super::chain::{Chain, Standstill};
+use super::chain::{Chain, Standstill, Waiter};
 use super::follow::{Ended, Heard, follow};
 use super::thread::checked_thread;
 use crate::engine::{Engine, Shared};
@@ -147,7 +147,7 @@ impl Engine {
     pub async fn ask_team(&self, ask: TeamAsk) -> Result<TeamAnswer> {
         let begun = Instant::now();
         let (pair, chain) = self.admit(&ask).await?;
-        let _waiting = self.stand_still(&ask)?;
+        let _waiting = self.stand_still(&ask, &pair).await?;
         let (placed_by, answered_by) = ask.wait.deadlines(begun);
         let placing = self.place(pair.clone(), chain, ask.question);
         let mut answer = TeamAnswer {
@@ -214,15 +214,15 @@ impl Engine {
         Ok((pair, chain))
     }
 
-    /// Notes that an agent waits for another with its process in hand, unless then all of them would.
-    fn stand_still(&self, ask: &TeamAsk) -> Result<Option<Standstill<'_>>> {
-        match (&ask.caller, ask.wait) {
-            (Caller::Session(_), Wait::ForEver) => {
-                let max = self.shared.settings.pool.processes_max;
-                self.shared.chains.stand_still(max).map(Some)
-            }
-            (Caller::Session(_), Wait::No | Wait::For(_)) | (Caller::Outside { .. }, _) => Ok(None),
-        }
+    /// Notes that an agent waits for another with its process in hand, unless nothing could come of it.
+    async fn stand_still(&self, ask: &TeamAsk, pair: &Pair) -> Result<Option<Standstill<'_>>> {
+        let (Caller::Session(session), Wait::ForEver) = (&ask.caller, ask.wait) else {
+            return Ok(None);
+        };
+        let of = self.shared.pair_of(*session).await?.map(|(pair, _)| pair);
+        let waiter = Waiter { of, for_pair: pair.clone() };
+        let max = self.shared.settings.pool.processes_max;
+        self.shared.chains.stand_still(waiter, max).map(Some)
     }
 
     /// Puts a question into its session, whether or not the caller stays.

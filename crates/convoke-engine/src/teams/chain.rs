@@ -1,7 +1,8 @@
 //! Chains of asks: who asked whom because of whom, so that a loop is seen before it burns money.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::slice::from_ref;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -66,20 +67,31 @@ impl std::fmt::Display for Chain {
 #[derive(Debug, Default)]
 pub(crate) struct Chains {
     known: Mutex<Known>,
-    /// Agents that wait for an answer for as long as it takes, each with a process of the pool's.
-    standing_still: AtomicUsize,
 }
 
 /// An agent that waits for another, as long as this is kept.
 #[derive(Debug)]
 pub(super) struct Standstill<'a> {
-    count: &'a AtomicUsize,
+    chains: &'a Chains,
+    waiter: Waiter,
 }
 
 impl Drop for Standstill<'_> {
     fn drop(&mut self) {
-        self.count.fetch_sub(1, Ordering::SeqCst);
+        let mut known = self.chains.known();
+        if let Some(place) = known.waiters.iter().position(|other| *other == self.waiter) {
+            known.waiters.swap_remove(place);
+        }
     }
+}
+
+/// An agent that waits for an answer for as long as it takes, with a process of the pool's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Waiter {
+    /// The conversation whose turn it is, unless nobody else can wait for that one.
+    pub(super) of: Option<Pair>,
+    /// The conversation in which it asked.
+    pub(super) for_pair: Pair,
 }
 
 #[derive(Debug, Default)]
@@ -88,6 +100,27 @@ struct Known {
     /// Asks on their way into a session, whose places are not known yet.
     coming: HashMap<SessionId, Vec<Chain>>,
     asked: HashMap<Pair, VecDeque<Instant>>,
+    waiters: Vec<Waiter>,
+}
+
+impl Known {
+    /// The conversations from one to another of which each waits for the next, if it comes to that.
+    fn way(&self, from: &Pair, to: &Pair) -> Option<Vec<Pair>> {
+        let mut ways = VecDeque::from([vec![from.clone()]]);
+        let mut seen = HashSet::from([from.clone()]);
+        while let Some(way) = ways.pop_front() {
+            let last = way.last()?;
+            if last == to {
+                return Some(way);
+            }
+            for waiter in self.waiters.iter().filter(|waiter| waiter.of.as_ref() == Some(last)) {
+                if seen.insert(waiter.for_pair.clone()) {
+                    ways.push_back([way.as_slice(), from_ref(&waiter.for_pair)].concat());
+                }
+            }
+        }
+        None
+    }
 }
 
 impl Chains {
@@ -96,16 +129,25 @@ impl Chains {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets an agent wait for another. When all processes that there may be belonged to agents that wait, none would be
-    /// left for those who are to answer.
-    pub(super) fn stand_still(&self, processes_max: usize) -> Result<Standstill<'_>> {
-        let count = &self.standing_still;
-        let before = count.fetch_add(1, Ordering::SeqCst);
-        let standstill = Standstill { count };
-        if before + 1 >= processes_max {
+    /// Lets an agent wait for another, unless that one waits for it by way of others: a conversation has one turn at a
+    /// time. And when all processes that there may be belonged to agents that wait, none would be left for those who are
+    /// to answer.
+    pub(super) fn stand_still(
+        &self,
+        waiter: Waiter,
+        processes_max: usize,
+    ) -> Result<Standstill<'_>> {
+        let mut known = self.known();
+        let way = waiter.of.as_ref().and_then(|of| known.way(&waiter.for_pair, of));
+        if let (Some(of), Some(way)) = (&waiter.of, way) {
+            let names: Vec<String> = [of].into_iter().chain(&way).map(Pair::to_string).collect();
+            return Err(Error::AskLoop { chain: names.join(" → ") });
+        }
+        if known.waiters.len() + 1 >= processes_max {
             return Err(Error::Standstill { max: processes_max });
         }
-        Ok(standstill)
+        known.waiters.push(waiter.clone());
+        Ok(Standstill { chains: self, waiter })
     }
 
     /// The chain of which a turn is the last ask.
@@ -176,6 +218,10 @@ mod tests {
         name.parse().unwrap()
     }
 
+    fn pair(from: &str, to: &str) -> Pair {
+        Pair { from: Some(team(from)), to: team(to), thread: None }
+    }
+
     #[test]
     fn a_loop_is_refused_with_its_chain() {
         let chain = Chain::from(Some(team("a"))).ask(&team("b"), LIMITS).unwrap();
@@ -227,12 +273,28 @@ mod tests {
     #[test]
     fn t10_not_all_agents_wait_for_each_other() {
         let chains = Chains::default();
-        let first = chains.stand_still(3).unwrap();
-        let _second = chains.stand_still(3).unwrap();
-        let error = chains.stand_still(3).unwrap_err();
+        let waiter = || Waiter { of: None, for_pair: pair("a", "b") };
+        let first = chains.stand_still(waiter(), 3).unwrap();
+        let _second = chains.stand_still(waiter(), 3).unwrap();
+        let error = chains.stand_still(waiter(), 3).unwrap_err();
         assert_eq!(error.to_string(), "all 3 agent processes would wait for each other");
         drop(first);
-        chains.stand_still(3).unwrap();
+        chains.stand_still(waiter(), 3).unwrap();
+    }
+
+    #[test]
+    fn t10_chains_that_meet_do_not_wait_for_each_other_in_a_circle() {
+        let chains = Chains::default();
+        let wait = |of, for_pair| chains.stand_still(Waiter { of: Some(of), for_pair }, 20);
+        let _first = wait(pair("a", "b"), pair("b", "c")).unwrap();
+        let second = wait(pair("b", "c"), pair("c", "a")).unwrap();
+        let error = wait(pair("c", "a"), pair("a", "b")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "this ask would go round in a circle: c->a → a->b → b->c → c->a"
+        );
+        drop(second);
+        let _third = wait(pair("c", "a"), pair("a", "b")).unwrap();
     }
 
     #[test]

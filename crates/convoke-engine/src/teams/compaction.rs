@@ -69,6 +69,8 @@ impl Engine {
         if pair.status == PairStatus::Archived {
             return Err(Error::ArchivedPair { pair: pair.pair.to_string() });
         }
+        // Without its team nothing is tried, and so nothing has failed.
+        self.shared.team(&pair.pair.to)?;
         if !self.shared.begin_attempt(id) {
             return Err(Error::Compacting { pair: pair.pair.to_string() });
         }

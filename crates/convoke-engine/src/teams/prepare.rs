@@ -38,6 +38,11 @@ impl Engine {
         for team in settings.teams {
             let checked = tokio::task::spawn_blocking(move || checked(team)).await;
             let team = checked.map_err(|error| broken(&error))??;
+            // As for every project.
+            shared.inside_root(team.path.clone()).await.map_err(|error| Invalid::Team {
+                team: team.name.to_string(),
+                reason: format!("{error} (sessions.workspace_root)"),
+            })?;
             shared.agent(team.agent.as_str()).map_err(|_| Invalid::Team {
                 team: team.name.to_string(),
                 reason: format!("there is no agent called {}", team.agent),
@@ -48,12 +53,13 @@ impl Engine {
             shared.teams.send_replace(Arc::new(TeamSettings { teams: teams.clone(), ..settings }));
         // What was found for them may be right no longer.
         shared.pair_cache.pairs.invalidate_all();
-        shared.stop_changed(&before.teams, &teams).await?;
-        if let Err(error) = prepare_all(shared, teams, told).await {
+        if let Err(error) = prepare_all(shared, teams.clone(), told).await {
             shared.teams.send_replace(before);
             shared.pair_cache.pairs.invalidate_all();
             return Err(error);
         }
+        // Not before it is sure that they change: what is asked goes on otherwise.
+        shared.stop_changed(&before.teams, &teams).await?;
         shared.mend_standings().await
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use convoke_engine::{Engine, Error, Kind, Team, TeamProgress, Wait};
+use convoke_engine::{Engine, Error, Kind, Permissions, Team, TeamProgress, Wait};
 use convoke_testkit::agent::{Script, Step};
 use tokio::time::timeout;
 
@@ -245,7 +245,9 @@ async fn t12_an_acp_agent_that_is_stuck_is_killed_too() {
 
 #[tokio::test]
 async fn t2_teams_that_cannot_be_taken_up_leave_those_from_before() {
-    let teams = Teams::open(World::with(&Script::new()), &["a"], AGENT).await;
+    let mut world = World::with(&Script::new());
+    world.add_agent("broken", &Script::new().on("session/new", [Step::fail(500, "broken")]));
+    let teams = Teams::open(world, &["a"], AGENT).await;
     let engine = &teams.engine;
     let mut broken = team(&teams.world, "b", AGENT);
     broken.path = PathBuf::from("/nonexistent");
@@ -253,6 +255,15 @@ async fn t2_teams_that_cannot_be_taken_up_leave_those_from_before() {
     engine.open_teams(settings(both), |_| {}).await.unwrap_err();
     assert_eq!(engine.teams().len(), 1);
     assert_eq!(teams.ask("a", "hello").await.response, "hello");
+    // An agent that would have been started differently works on: its team has not changed after all.
+    let running = processes_in(&teams.world.root().join("a"));
+    let mut trusted = team(&teams.world, "a", AGENT);
+    trusted.permissions = Permissions::Skip;
+    let both = vec![trusted, team(&teams.world, "b", "broken")];
+    let error = engine.open_teams(settings(both), |_| {}).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::Agent, "{error}");
+    assert_eq!(processes_in(&teams.world.root().join("a")), running);
+    assert_eq!(running.len(), 1);
     let progress = Mutex::new(Vec::new());
     let both = vec![team(&teams.world, "a", AGENT), team(&teams.world, "b", AGENT)];
     let told = |it: TeamProgress| progress.lock().unwrap().push(it.ready);

@@ -1,5 +1,7 @@
 //! Teams: who there is, and asking them.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -47,7 +49,10 @@ pub(super) async fn list(State(app): Daemon) -> Result<Response, Failure> {
     )
 )]
 pub(super) async fn reload(State(app): Daemon) -> Result<Response, Failure> {
-    app.teams.reload(&app.engine).await?;
+    let own = Arc::clone(&app);
+    // A caller that goes away does not leave the teams half taken up.
+    let reloading = tokio::spawn(async move { own.teams.reload(&own.engine).await });
+    reloading.await.map_err(|_| Error::Stopping)??;
     Ok(json::ok(&all(&app).await?))
 }
 
