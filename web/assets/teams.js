@@ -70,14 +70,22 @@ function paint(teams, data) {
 		card("Conversations", table(data)));
 }
 
+/** Whoever is on a link or in a table stays there when it is drawn anew. */
+function keepingFocus(/** @type {HTMLElement} */ board, draw = () => {}) {
+	const name = (/** @type {Element | null} */ element) => element?.getAttribute("href") ?? element?.ariaLabel;
+	const had = board.contains(document.activeElement) && name(document.activeElement);
+	draw();
+	if (had) /** @type {HTMLElement[]} */ ([...board.querySelectorAll("a, [tabindex]")]).find((element) => name(element) === had)?.focus({ preventScroll: true });
+}
+
 async function refresh() {
 	try {
 		const [{ teams }, data] = await Promise.all([call("/api/teams"), call(`/api/teams/analytics?stretch=${stretch()}`)]);
 		setText(find("trouble"), "");
-		paint(teams, data);
+		keepingFocus(find("board"), () => paint(teams, data));
 		find("board").ariaBusy = "false";
 	} catch (/** @type {any} */ error) {
-		setText(find("trouble"), error.message ?? "The daemon does not answer.");
+		setText(find("trouble"), error instanceof TypeError ? "The daemon does not answer." : error.message);
 	}
 }
 

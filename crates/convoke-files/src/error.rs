@@ -85,6 +85,16 @@ pub enum Error {
     /// The answers do not fit; the session stays answerable.
     #[error(transparent)]
     Answers(#[from] AnswerFault),
+    /// It would be longer than what anybody reads.
+    #[error("{path} would take {bytes} bytes, and files of more than {max} are not read")]
+    TooLong {
+        /// The file that is not written.
+        path: PathBuf,
+        /// How long it would be.
+        bytes: usize,
+        /// How long it may be.
+        max: usize,
+    },
     /// As many questions wait as are allowed.
     #[error("{max} question sessions are waiting for an answer already")]
     TooMany {

@@ -74,6 +74,12 @@ impl Drop for Lock {
     }
 }
 
+/// The living program that holds a lock at this moment, where that is known.
+pub fn holder(path: &Path) -> Option<u32> {
+    let pid = File::open(path).ok().and_then(|file| pid_in(&file));
+    pid.filter(|_| is_held_now(path))
+}
+
 /// Whether a living program holds a lock at this moment. Takes nothing, clears nothing, and keeps nobody waiting.
 pub(crate) fn is_held_now(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };

@@ -32,7 +32,7 @@ fn retried<T>(
 }
 
 /// Nobody asks or answers that much; a file that is longer is not one of ours.
-const BYTES_MAX: u64 = 16 << 20;
+pub(crate) const BYTES_MAX: usize = 16 << 20;
 
 fn json_once<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     let bytes = match bytes(path) {
@@ -47,7 +47,7 @@ fn json_once<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
 /// All of a plain file: reading a pipe or a device might never end.
 fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     let found = fs::symlink_metadata(path)?;
-    if !found.is_file() || found.len() > BYTES_MAX {
+    if !found.is_file() || found.len() > BYTES_MAX as u64 {
         return Err(io::Error::other("it is not a plain file of reasonable size"));
     }
     fs::read(path)

@@ -11,6 +11,7 @@ use std::time::Duration;
 use anyhow::Context;
 use convoke_api::bodies::Daemon;
 use convoke_api::{Client, Error};
+use convoke_files::lock;
 use convoke_files::watch::Watcher;
 
 use crate::args::GlobalArgs;
@@ -60,6 +61,12 @@ pub(crate) enum DaemonError {
     /// It is not running, and must not be started.
     #[error("the daemon is not running")]
     NotRunning,
+    /// Its process lives, and nobody is served yet or any more.
+    #[error("the daemon, process {pid}, is starting or ending")]
+    NotReady {
+        /// Its process.
+        pid: u32,
+    },
     /// Its process lives and does not answer.
     #[error("the daemon, process {pid}, does not answer")]
     Silent {
@@ -171,6 +178,12 @@ pub(crate) async fn find(home: &Home) -> Result<Option<Running>, DaemonError> {
         Err(Error::Unreachable { .. }) => Ok(None),
         Err(source) => Err(DaemonError::Silent { pid, source: Box::new(source) }),
     }
+}
+
+/// The process of a daemon that is starting, or that ends: it has the home and cannot be reached.
+pub(crate) fn unreachable(home: &Home) -> Option<u32> {
+    let holder = lock::holder(&home.serve_lock());
+    holder.filter(|pid| Process::new(*pid).is_some_and(Process::is_alive))
 }
 
 /// What the daemon's file says, if there is one.

@@ -144,6 +144,11 @@ impl Home {
         self.path.join("run")
     }
 
+    /// What only one daemon has at a time.
+    pub(crate) fn serve_lock(&self) -> PathBuf {
+        self.run().join("serve.lock")
+    }
+
     /// What a running daemon says about itself.
     pub(crate) fn daemon_file(&self) -> PathBuf {
         self.path.join("run/daemon.json")

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::Map;
 
 use super::{ANSWERS, Questions, REQUEST, RequestFile, STATUS, Status, StatusFile};
-use crate::{Error, Result, atomic};
+use crate::{Error, Result, atomic, read};
 
 /// What is asked, and by whom.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,10 +29,15 @@ pub struct NewSet {
 }
 
 impl Questions {
+    /// Makes the folder, for nobody but its owner.
+    pub fn make_dir(&self) -> Result<()> {
+        make_folder(&self.dir)
+    }
+
     /// Asks. The session exists once its `status.json` does.
     pub fn create(&self, id: RequestId, new: NewSet, now: Timestamp) -> Result<()> {
         check_questions(&new.questions, self.settings.limits)?;
-        make_folder(&self.dir)?;
+        self.make_dir()?;
         // Askers count and ask one after the other, or two of them would take the last place.
         let _turn = take_turn(&self.dir)?;
         self.check_room()?;
@@ -89,7 +94,12 @@ impl Questions {
 /// Writes a file of a session the way all programs of the format do.
 pub(super) fn write(path: &Path, file: &impl Serialize) -> Result<()> {
     let fail = |source| Error::Damaged { path: path.to_owned(), source };
-    atomic::write(path, &serde_json::to_vec_pretty(file).map_err(fail)?)
+    let text = serde_json::to_vec_pretty(file).map_err(fail)?;
+    if text.len() > read::BYTES_MAX {
+        let (bytes, max) = (text.len(), read::BYTES_MAX);
+        return Err(Error::TooLong { path: path.to_owned(), bytes, max });
+    }
+    atomic::write(path, &text)
 }
 
 fn make_folder(path: &Path) -> Result<()> {

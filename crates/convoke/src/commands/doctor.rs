@@ -14,7 +14,7 @@ use agents::FoundAgent;
 
 /// Find out whether this machine is ready for Convoke
 ///
-/// Checks the home, the configuration, the database, the port, the logs, the sandbox and the agents.
+/// Checks the home, the configuration, the database, the port, the logs, the sandbox, the agents and the teams.
 /// Each check says what it found and, where something is wrong, the way out.
 /// The exit code is 0 unless a check failed; warnings do not count.
 #[derive(Debug, clap::Args)]
@@ -103,6 +103,10 @@ fn examine(global: &GlobalArgs, world: &World, output: &Output) -> Report {
     checks.push(checks::sandbox());
     let agents = agents::look_for(config.as_ref(), world);
     checks.push(agents::check(&agents));
+    checks.push(match &config {
+        Some(config) => checks::teams(config, &agents),
+        None => Check::skipped("teams", "the configuration has mistakes"),
+    });
     let healthy = checks.iter().all(|check| check.status != Status::Fail);
     Report { healthy, checks, agents }
 }

@@ -20,7 +20,11 @@ pub(crate) struct StatusArgs {}
 pub(crate) fn run(global: &GlobalArgs, world: &World, output: &Output) -> anyhow::Result<()> {
     let home = world.open_home(global, output)?;
     let (status, token) = signals::block_on(async {
-        let running = daemon::find(&home).await?.ok_or(DaemonError::NotRunning)?;
+        let absent = || match daemon::unreachable(&home) {
+            Some(pid) => DaemonError::NotReady { pid },
+            None => DaemonError::NotRunning,
+        };
+        let running = daemon::find(&home).await?.ok_or_else(absent)?;
         Ok((running.client.status().await?, running.daemon.token))
     })?;
     output.show(&status, |status, _| told(status, &token))

@@ -56,9 +56,12 @@ pub(crate) fn run(
         return stop_agents(&home, output);
     }
     let pid = signals::block_on(async {
-        let Some(running) = daemon::find(&home).await? else { return Ok(None) };
-        // Its own word, since a process id in a file may belong to another program by now.
-        let pid = running.client.status().await?.pid;
+        let pid = match daemon::find(&home).await? {
+            // Its own word, since a process id in a file may belong to another program by now.
+            Some(running) => Some(running.client.status().await?.pid),
+            None => daemon::unreachable(&home),
+        };
+        let Some(pid) = pid else { return Ok(None) };
         let process = Process::new(pid).context("the daemon does not know its own process")?;
         process.terminate().with_context(|| format!("cannot stop process {pid}"))?;
         match tokio::time::timeout(PATIENCE, process.ended()).await {

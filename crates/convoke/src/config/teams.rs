@@ -23,8 +23,8 @@ const AGENT: &str = "claude-code";
 const INIT_TIMEOUT_MS: u64 = 30_000;
 /// A year; longer waits are typing mistakes.
 const YEAR_MS: u64 = 365 * 24 * 60 * 60 * 1000;
-/// A name that the addresses of conversations have taken.
-const TAKEN: &str = "sessions";
+/// Names that the addresses of conversations have taken, and that callers from outside are called by.
+const TAKEN: [&str; 2] = ["sessions", "external"];
 
 /// Why the teams cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -218,7 +218,7 @@ pub(crate) fn read(path: &Path, limits: &Teams) -> Result<TeamsFile, TeamsError>
 fn team((name, entry): (String, Entry)) -> Result<Team, TeamsError> {
     let fault = |reason: String| Invalid::Team { team: name.clone(), reason };
     let team: TeamName = name.parse()?;
-    if name == TAKEN {
+    if TAKEN.contains(&name.as_str()) {
         return Err(fault("the name is taken; call it something else".to_owned()).into());
     }
     let agent = entry.agent.as_deref().unwrap_or(AGENT);
@@ -375,6 +375,7 @@ mod tests {
             "{\"teams\": {\"a\": {\"path\": \"/x\"}, \"a\": {\"path\": \"/y\"}}}",
             "{\"teams\": {\"../etc\": {\"path\": \"/srv\"}}}",
             "{\"teams\": {\"sessions\": {\"path\": \"/srv\"}}}",
+            "{\"teams\": {\"external\": {\"path\": \"/srv\"}}}",
             "{\"teams\": {\"a\": {\"path\": \"/srv\", \"color\": \"red\"}}}",
             "{\"teams\": {\"a\": {\"path\": \"/srv\", \"sessionInitTimeout\": 0}}}",
             "{\"settings\": {\"maxProcesses\": 0}, \"teams\": {}}",
@@ -388,6 +389,7 @@ mod tests {
         ~/teams.json:1:52: the team 'a' is there twice
         Invalid team name: ../etc
         Invalid configuration for team 'sessions': the name is taken; call it something else
+        Invalid configuration for team 'external': the name is taken; call it something else
         Invalid configuration for team 'a': color must look like #E91E63, not red
         Invalid configuration for team 'a': sessionInitTimeout must be between 1 and 31536000000, not 0
         ~/teams.json: settings.maxProcesses must be between 1 and 1000, not 0

@@ -204,6 +204,10 @@ fn files_advice(error: &convoke_files::Error) -> (Code, Option<String>) {
             "the form is shown by `convoke ask --help`, the limits by `convoke config show`"
                 .to_owned(),
         ),
+        Error::TooLong { .. } => (
+            Code::AskedWrongly,
+            "put what is long into a file, and name that file instead".to_owned(),
+        ),
         Error::Answers(_) => (
             Code::AskedWrongly,
             "see the options with `convoke questions show`; the session can still be answered"

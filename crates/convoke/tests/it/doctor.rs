@@ -36,6 +36,7 @@ fn a_fresh_machine_is_ready_but_for_an_agent() {
     ok    logs      [tmp]/.convoke/logs (1 file)
     warn  agents    none is installed besides the demo agent
                     → install one of those below
+    ok    teams     none are described
     --- stderr
     ");
     let told = machine.run("doctor");
@@ -81,7 +82,7 @@ fn machines_get_checks_and_agents() {
         report["checks"].as_array().unwrap().iter().map(|check| check["check"].as_str().unwrap());
     assert_eq!(
         checks.collect::<Vec<_>>(),
-        ["home", "config", "database", "port", "logs", "sandbox", "agents"]
+        ["home", "config", "database", "port", "logs", "sandbox", "agents", "teams"]
     );
     insta::assert_json_snapshot!(report["checks"][3], @r#"
     {
@@ -118,6 +119,7 @@ fn a_broken_configuration_is_reported_and_the_rest_examined() {
     ok    logs      [tmp]/.convoke/logs (1 file)
     warn  agents    none is installed besides the demo agent
                     → install one of those below
+    warn  teams     not looked at: the configuration has mistakes
     --- stderr
     error: this machine is not ready: see config
     ");
@@ -137,6 +139,7 @@ fn an_unusable_home_is_reported_and_the_rest_examined() {
     warn  logs      not looked at: there is no home to look into
     warn  agents    none is installed besides the demo agent
                     → install one of those below
+    ok    teams     none are described
     --- stderr
     error: this machine is not ready: see home
     ");
@@ -152,6 +155,7 @@ fn an_unusable_home_is_reported_and_the_rest_examined() {
     warn  logs      not looked at: there is no home to look into
     warn  agents    none is installed besides the demo agent
                     → install one of those below
+    warn  teams     not looked at: the configuration has mistakes
     --- stderr
     error: this machine is not ready: see home
     ");
@@ -203,6 +207,38 @@ fn the_database_is_examined() {
 }
 
 #[test]
+fn a_team_that_keeps_the_daemon_from_starting_is_reported() {
+    let doctor = |teams: &str| {
+        let machine = machine();
+        let teams = teams.replace("HERE", machine.path().to_str().unwrap());
+        let told = examine(&machine.file("teams.json", teams));
+        let lines = told.lines().skip_while(|line| !line.contains("  teams  "));
+        lines.take_while(|line| !line.starts_with("---")).collect::<Vec<_>>().join("\n")
+    };
+    let told = [
+        doctor(r#"{"teams": {"a": {"path": "HERE", "agent": "demo"}}}"#),
+        doctor(r#"{"teams": {"a": {"path": "HERE", "agent": "codex"}}}"#),
+        doctor(r#"{"teams": {"a": {"path": "HERE", "agent": "nobody"}}}"#),
+        doctor(r#"{"teams": {"a": {"path": "/no/where", "agent": "demo"}}}"#),
+        doctor(r#"{"teams": {"a": {"path": "/", "agent": "demo"}}}"#),
+        doctor("{"),
+    ];
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    ok    teams     1 is described in [tmp]/.convoke/teams.json
+    fail  teams     the team a cannot be asked: its agent codex is not installed
+                    → mend that, or take the team out of [tmp]/.convoke/teams.json
+    fail  teams     the team a cannot be asked: there is no agent called nobody
+                    → mend that, or take the team out of [tmp]/.convoke/teams.json
+    fail  teams     the team a cannot be asked: there is no folder /no/where
+                    → mend that, or take the team out of [tmp]/.convoke/teams.json
+    fail  teams     the team a cannot be asked: / is outside of the workspace root [tmp]
+                    → mend that, or take the team out of [tmp]/.convoke/teams.json
+    fail  teams     [tmp]/.convoke/teams.json:1:1: EOF while parsing an object
+                    → the form is {"teams": {"NAME": {"path": "/absolute/path"}}}
+    "#);
+}
+
+#[test]
 fn a_port_that_is_taken_is_ours_or_someone_elses() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -244,6 +280,7 @@ fn a_log_folder_that_is_none_is_reported() {
                     → see what is there: ls -ld '[tmp]/.convoke/logs'
     warn  agents    none is installed besides the demo agent
                     → install one of those below
+    ok    teams     none are described
     --- stderr
      WARN cannot log to a file: [tmp]/.convoke/logs is no folder to write in: File exists (os error 17)
     ");

@@ -111,10 +111,13 @@ fn t3_nothing_is_served_before_every_team_is_ready() {
     assert!(early.starts_with("HTTP/1.1 503"), "{early}");
     assert!(early.contains("the daemon is still preparing the teams"), "{early}");
     assert!(!machine.home().join("run/daemon.json").exists());
-    // What it waits for is killed, and the next attempt goes well.
-    let pid = i32::try_from(child.id()).unwrap();
-    let pid = rustix::process::Pid::from_raw(pid).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    // It can be seen and stopped all the same, and the next attempt goes well.
+    let pid = child.id();
+    let told = machine.run("status");
+    let error = format!("error: the daemon, process {pid}, is starting or ending\n");
+    assert!(told.starts_with(&format!("exit 3\n--- stderr\n{error}")), "{told}");
+    let told = machine.run("stop");
+    assert!(told.contains(&format!("stopped the daemon, process {pid}")), "{told}");
     assert_eq!(child.wait().unwrap().code(), Some(0));
     fs::remove_file(machine.path().join("slow")).unwrap();
     let mut child =

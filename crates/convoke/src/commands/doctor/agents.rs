@@ -22,6 +22,11 @@ pub(super) struct FoundAgent {
 }
 
 impl FoundAgent {
+    /// Whether this agent is meant, and is not installed.
+    pub(super) fn is_missing(&self, name: &str) -> bool {
+        self.name == name && self.path.is_none() && !self.built_in
+    }
+
     pub(super) fn row(&self) -> [String; 3] {
         let installed = match (&self.path, &self.install) {
             (Some(path), _) => path.clone(),

@@ -3,14 +3,17 @@
 use std::fs;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
 
 use anyhow::Context;
 use convoke_agents::sandbox::{WRITING_GENERATION, landlock_generation};
+use convoke_server::engine::Team;
 use convoke_store::schema;
 use serde::Deserialize;
 
+use super::agents::FoundAgent;
 use super::{Check, Status, World, no_home};
-use crate::config::Config;
+use crate::config::{Config, teams};
 use crate::home::{self, Exposure, Home};
 
 /// Gives the home back if it can be used.
@@ -98,6 +101,48 @@ pub(super) fn port(home: &Home, config: &Config) -> Check {
             Check::fail("port", error)
         }
     }
+}
+
+/// A team that cannot be taken up keeps the daemon from starting.
+pub(super) fn teams(config: &Config, agents: &[FoundAgent]) -> Check {
+    let path = config.teams_file.display();
+    let teams = match teams::read(&config.teams_file, &config.teams) {
+        Ok(file) => file.teams.teams,
+        Err(error) => return Check::fail("teams", error),
+    };
+    for Team { name, path: folder, agent, .. } in &teams {
+        let is_missing = agents.iter().any(|found| found.is_missing(agent.as_str()));
+        let is_known = config.agents.iter().any(|known| known.name == *agent);
+        let wrong = if !is_known {
+            format!("there is no agent called {agent}")
+        } else if is_missing {
+            format!("its agent {agent} is not installed")
+        } else if !folder.is_dir() {
+            format!("there is no folder {}", folder.display())
+        } else if !is_inside(folder, &config.sessions.workspace_root) {
+            let root = config.sessions.workspace_root.display();
+            format!("{} is outside of the workspace root {root}", folder.display())
+        } else {
+            continue;
+        };
+        return Check {
+            check: "teams",
+            status: Status::Fail,
+            finding: format!("the team {name} cannot be asked: {wrong}"),
+            fix: Some(format!("mend that, or take the team out of {path}")),
+        };
+    }
+    match teams.len() {
+        0 => Check::ok("teams", "none are described"),
+        1 => Check::ok("teams", format!("1 is described in {path}")),
+        count => Check::ok("teams", format!("{count} are described in {path}")),
+    }
+}
+
+/// Whether a folder lies in another one, once links are followed.
+fn is_inside(folder: &Path, root: &Path) -> bool {
+    let (folder, root) = (fs::canonicalize(folder), fs::canonicalize(root));
+    matches!((folder, root), (Ok(folder), Ok(root)) if folder.starts_with(&root))
 }
 
 /// The part of the daemon's file that tells whether the port is its.

@@ -24,7 +24,7 @@ impl Instance {
     pub(super) fn take(home: &Home) -> anyhow::Result<Self> {
         let folder = home.run();
         create_private(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
-        match Lock::try_acquire(&folder.join("serve.lock")) {
+        match Lock::try_acquire(&home.serve_lock()) {
             Ok(lock) => Ok(Self { _lock: lock }),
             Err(Error::Locked { holder, .. }) => Err(ServeError::Running { pid: holder }.into()),
             Err(error) => Err(error.into()),

@@ -34,6 +34,9 @@ pub(super) fn advice(cause: &(dyn std::error::Error + 'static)) -> Option<(Code,
 fn daemon_hint(error: &DaemonError) -> String {
     match error {
         DaemonError::NotRunning => "start it with: convoke serve".to_owned(),
+        DaemonError::NotReady { .. } => {
+            "teams may take a while to be ready; wait, or end it with: convoke stop".to_owned()
+        }
         DaemonError::Gone { .. } => {
             "nothing that was said is lost; start it with: convoke serve".to_owned()
         }
