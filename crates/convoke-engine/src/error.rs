@@ -226,6 +226,12 @@ pub enum Error {
         /// How many the caller thinks there are.
         after: u64,
     },
+    /// A transcript says something else than what was imported of it.
+    #[error("turn {turn} of this transcript is not the one that the session has")]
+    ImportDiffers {
+        /// Which turn, counted from 1.
+        turn: u64,
+    },
     /// The daemon is about to end.
     #[error("the daemon is stopping")]
     Stopping,
@@ -290,6 +296,7 @@ impl Error {
             | Self::Compacting { .. }
             | Self::ArchivedPair { .. }
             | Self::ImportGap { .. }
+            | Self::ImportDiffers { .. }
             | Self::NotRunning => Kind::Conflict,
             Self::SessionLimit { .. }
             | Self::QueueFull { .. }

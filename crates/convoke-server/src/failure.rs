@@ -187,6 +187,11 @@ fn hint(error: &Error) -> Option<String> {
     let hint = match error {
         Error::Ambiguous { .. } => "give more characters of the id".to_owned(),
         Error::RelativePath { .. } => "give an absolute path".to_owned(),
+        Error::ImportDiffers { .. } => {
+            "the session stays as it is; to have the other conversation \
+            too, give the transcript another session_id"
+                .to_owned()
+        }
         Error::Outside { root, .. } => format!(
             "projects must be inside of {}; change sessions.workspace_root to allow others",
             root.display()

@@ -2,7 +2,7 @@
 
 use convoke_core::content::Content;
 use convoke_core::id::MessageId;
-use convoke_core::message::{Draft, Seq};
+use convoke_core::message::{Draft, Message, Role, Seq};
 use convoke_core::notice::{Event, ImportedTurn, Notice};
 use convoke_core::session::Status;
 use convoke_core::time::Timestamp;
@@ -25,6 +25,7 @@ impl Task {
         if import.after > known {
             return Err(Error::ImportGap { known, after: import.after });
         }
+        self.compare(import, known).await?;
         let there = usize::try_from(known - import.after).unwrap_or(usize::MAX);
         let new = import.turns.get(there..).unwrap_or_default();
         if new.is_empty() {
@@ -51,21 +52,53 @@ impl Task {
             return Ok(None);
         }
         let mut before = summary.last_seq.next();
+        let mut newest_prompt = None;
         loop {
             let page = self.shared.store.messages_before(self.id, before, PAGE).await?;
             for message in page.messages.iter().rev() {
+                if spoken(message).is_some_and(|(speaker, _)| speaker == Speaker::Human) {
+                    newest_prompt.get_or_insert(message.seq);
+                }
                 if let Content::Notice(Notice {
                     event: Event::Imported { after, turns, .. }, ..
                 }) = &message.content
                 {
-                    return Ok(Some(after + turns.len() as u64));
+                    // Somebody took it up, or said something that is in no transcript.
+                    let last = turns.last().map_or(message.seq, |turn| turn.seq);
+                    let is_continued = summary.status == Status::Active
+                        || newest_prompt.is_some_and(|prompt| prompt > last);
+                    return Ok((!is_continued).then_some(after + turns.len() as u64));
                 }
                 before = message.seq;
             }
             if !page.more {
-                return Ok(Some(0));
+                return Ok(newest_prompt.is_none().then_some(0));
             }
         }
+    }
+
+    /// Whether those of the turns that are there already say what was imported: nothing else was said in the session.
+    async fn compare(&self, import: &Import, known: u64) -> Result<()> {
+        let (mut turn, mut before) = (known, self.session.summary().last_seq.next());
+        while turn > import.after {
+            let page = self.shared.store.messages_before(self.id, before, PAGE).await?;
+            for message in page.messages.iter().rev() {
+                before = message.seq;
+                let Some((speaker, text)) = spoken(message) else { continue };
+                turn = turn.saturating_sub(1);
+                let at = turn.checked_sub(import.after).and_then(|at| usize::try_from(at).ok());
+                let other = at.and_then(|at| import.turns.get(at));
+                if other
+                    .is_some_and(|other| (other.speaker, other.content.as_str()) != (speaker, text))
+                {
+                    return Err(Error::ImportDiffers { turn: turn + 1 });
+                }
+            }
+            if !page.more {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn put_turns(&self, undone: &mut Undone, transcript: &str, after: u64, turns: &[ImportTurn]) {
@@ -107,6 +140,15 @@ impl Task {
         let message = draft.stamp(id, self.id, summary.last_seq.next(), at);
         undone.session.apply(&message);
         undone.messages.push(message);
+    }
+}
+
+/// Who said what, if a message is words of a conversation.
+fn spoken(message: &Message) -> Option<(Speaker, &str)> {
+    match (&message.content, message.role) {
+        (Content::Text { text, .. }, Role::User) => Some((Speaker::Human, text)),
+        (Content::Text { text, .. }, Role::Agent) => Some((Speaker::Agent, text)),
+        _ => None,
     }
 }
 

@@ -134,6 +134,50 @@ fn what_is_imported_twice_is_there_once_and_what_was_said_since_is_added() {
 }
 
 #[test]
+fn a_transcript_that_says_something_else_than_before_is_refused_and_nothing_is_mixed() {
+    let scene = scene();
+    let import = "import spawn try-out.jsonl --project web";
+    scene.run(import);
+    let other = talk().replace("Are you there?", "Is anybody there?")
+        + r#"{"type":"turn","role":"user","content":"Thanks","timestamp":"2025-03-01T11:00:00.000Z","tokens":2}"#;
+    fs::write(scene.machine.path().join("try-out.jsonl"), &other).unwrap();
+    insta::assert_snapshot!(scene.run(import), @r"
+    exit 1
+    --- stdout
+    0 transcripts imported, 0 turns
+    --- stderr
+    try-out.jsonl: turn 3 of this transcript is not the one that the session has
+    error: 1 file could not be imported
+    hint: what was left out is named above
+    ");
+    let listed = scene.machine.json("session list --json");
+    let id = listed["sessions"][0]["id"].as_str().unwrap();
+    assert_eq!(turns(&stdout(&scene, &format!("session export {id}"))), turns(&talk()));
+}
+
+#[test]
+fn a_session_that_was_taken_up_is_left_alone_before_its_agent_is_there() {
+    let scene = scene();
+    let import = "import spawn try-out.jsonl --project web";
+    // Its agent never comes.
+    let text = talk().replace("\"demo\"", "\"codex\"");
+    fs::write(scene.machine.path().join("try-out.jsonl"), &text).unwrap();
+    scene.run(import);
+    let listed = scene.machine.json("session list --json");
+    let id = listed["sessions"][0]["id"].as_str().unwrap().to_owned();
+    scene.run(&format!("session resume {id}"));
+    scene.run(&format!("session send {id} hello --wait"));
+    let before = stdout(&scene, &format!("session export {id}"));
+    assert_eq!(turns(&before).last().unwrap()["content"], "hello");
+    let more = text
+        + r#"{"type":"turn","role":"user","content":"Thanks","timestamp":"2025-03-01T11:00:00.000Z","tokens":2}"#;
+    fs::write(scene.machine.path().join("try-out.jsonl"), &more).unwrap();
+    let report = scene.machine.json(&format!("{import} --json"));
+    assert_eq!(report["sessions"][0]["outcome"], "continued");
+    assert_eq!(turns(&stdout(&scene, &format!("session export {id}"))), turns(&before));
+}
+
+#[test]
 fn r8_damaged_lines_are_named_and_all_else_is_imported() {
     let scene = Scene::new();
     let folder = scene.machine.path().join("talks");

@@ -111,7 +111,8 @@ impl<'a> Sent<'a> {
         page.after += turns.len() as u64;
         page.bytes = 0;
         let is_known = self.so_far.as_ref().is_some_and(|so_far| {
-            so_far.outcome == ImportOutcome::Continued || so_far.turns >= page.after
+            // The last page that is there is sent all the same, since the daemon compares.
+            so_far.outcome == ImportOutcome::Continued || so_far.turns > page.after
         });
         let Some(first) = turns.first().filter(|_| !is_known) else { return Ok(()) };
         // A file without metadata is called by its name, and begins with its first turn.
