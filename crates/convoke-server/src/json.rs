@@ -18,6 +18,8 @@ use crate::failure::Failure;
 const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The same for what was said elsewhere: the longest turn that a transcript has, as JSON.
 const LONG_BODY_BYTES_MAX: usize = 65 * 1024 * 1024;
+/// Bytes of a body that is too long which are read all the same.
+const DISCARDED_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// How long a body may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -87,6 +89,8 @@ fn check_type(headers: &HeaderMap) -> Result<(), Failure> {
 async fn read(headers: &HeaderMap, body: Body, bytes_max: usize) -> Result<Bytes, Failure> {
     let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     if announced.is_some_and(|bytes: usize| bytes > bytes_max) {
+        // Whoever is cut off while they still send may never read the answer.
+        tokio::time::timeout(BODY_TIMEOUT, discard(body, announced)).await.ok();
         return Err(too_large(bytes_max));
     }
     match tokio::time::timeout(BODY_TIMEOUT, collect(body, bytes_max)).await {
@@ -94,6 +98,18 @@ async fn read(headers: &HeaderMap, body: Body, bytes_max: usize) -> Result<Bytes
         Err(_) => {
             let detail = "the body did not arrive in time";
             Err(Failure::new(StatusCode::REQUEST_TIMEOUT, code::INVALID, detail))
+        }
+    }
+}
+
+/// Reads what is not wanted, as far as that was announced and is not absurd.
+async fn discard(body: Body, announced: Option<usize>) {
+    let mut left = announced.unwrap_or_default().min(DISCARDED_BYTES_MAX);
+    let mut pieces = body.into_data_stream();
+    while let Some(Ok(piece)) = pieces.next().await {
+        left = left.saturating_sub(piece.len());
+        if left == 0 {
+            return;
         }
     }
 }

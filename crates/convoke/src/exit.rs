@@ -129,13 +129,16 @@ impl Failure {
         let text = help.to_string();
         let (message, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
         let message = if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-            "a command is missing"
+            "a command is missing".to_owned()
         } else {
-            message.strip_prefix("error: ").unwrap_or(message).lines().next().unwrap_or_default()
+            // What is missing stands in lines of its own.
+            let lines = message.strip_prefix("error: ").unwrap_or(message).lines().map(str::trim);
+            let told = lines.filter(|line| !line.starts_with("[subcommands"));
+            told.collect::<Vec<_>>().join(" ")
         };
         let tip = rest.lines().find_map(|line| line.trim().strip_prefix("tip: "));
         Self {
-            message: message.to_owned(),
+            message,
             causes: Vec::new(),
             hint: Some(tip.unwrap_or("see `convoke --help`").to_owned()),
             code: Code::AskedWrongly,

@@ -138,3 +138,17 @@ fn a_log_filter_that_is_not_understood_is_a_warning() {
      WARN CONVOKE_LOG is not understood and has no effect: error parsing level filter: expected one of "off", "error", "warn", "info", "debug", "trace", or a number 0-5
     "#);
 }
+
+#[test]
+fn what_is_missing_is_named_to_machines_too() {
+    let told = Convoke::new().run("session send --json");
+    insta::assert_snapshot!(told, @r#"
+    exit 2
+    --- stderr
+    {"error":"the following required arguments were not provided: <ID> <TEXT>","causes":[],"hint":"see `convoke --help`","exitCode":2}
+    "#);
+    let output = Convoke::new().command(&["session", "show", ""]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.starts_with("error: a value is required for '<ID>'"), "{told}");
+}

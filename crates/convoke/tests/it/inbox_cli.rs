@@ -191,3 +191,11 @@ fn q19_the_answer_to_an_agents_question_reaches_it() {
     let answer = String::from_utf8(output.stdout).unwrap();
     assert!(answer.contains(&format!("→ {label}")), "{answer}");
 }
+
+#[test]
+fn q2_the_folder_of_questions_is_private_whoever_makes_it() {
+    let scene = Scene::new();
+    scene.run("session list");
+    let found = std::fs::metadata(scene.machine.home().join("questions")).unwrap();
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o777, 0o700);
+}

@@ -1,5 +1,6 @@
 //! `convoke session cancel|complete|resume|archive|unarchive|rename`: one call each.
 
+use clap::builder::NonEmptyStringValueParser;
 use convoke_api::bodies::{Session, SessionPatch};
 use convoke_api::{Client, Result};
 
@@ -14,6 +15,7 @@ use crate::output::{Output, plain};
   convoke session cancel 3fa8")]
 pub(super) struct CancelArgs {
     /// Session
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
     /// Only stop the running turn; the session goes on
     #[arg(long)]
@@ -26,6 +28,7 @@ pub(super) struct CancelArgs {
   convoke session complete 3fa8")]
 pub(super) struct CompleteArgs {
     /// Session
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
 }
 
@@ -35,6 +38,7 @@ pub(super) struct CompleteArgs {
   convoke session resume 3fa8")]
 pub(super) struct ResumeArgs {
     /// Session
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
 }
 
@@ -45,6 +49,7 @@ pub(super) struct ResumeArgs {
   convoke session list --archived")]
 pub(super) struct ArchiveArgs {
     /// Session
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
 }
 
@@ -54,6 +59,7 @@ pub(super) struct ArchiveArgs {
   convoke session unarchive 3fa8")]
 pub(super) struct UnarchiveArgs {
     /// Session
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
 }
 
@@ -63,6 +69,7 @@ pub(super) struct UnarchiveArgs {
   convoke session rename 3fa8 'The parser'")]
 pub(super) struct RenameArgs {
     /// Session
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
     /// What to call it
     title: String,

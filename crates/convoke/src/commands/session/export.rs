@@ -2,6 +2,7 @@
 
 mod turns;
 
+use clap::builder::NonEmptyStringValueParser;
 use convoke_api::bodies::{Session, SessionDetail};
 use convoke_api::{Client, Transcript};
 use convoke_core::session::Status;
@@ -18,6 +19,7 @@ use turns::Spoken;
   convoke session export 3fa8 --format markdown | less")]
 pub(super) struct ExportArgs {
     /// Session
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
     /// How it is written [default: jsonl, or json with --json]
     #[arg(long, value_name = "F")]

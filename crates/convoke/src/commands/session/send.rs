@@ -1,5 +1,6 @@
 //! `convoke session send`: says something to an agent, and with `--wait` prints what it answers.
 
+use clap::builder::NonEmptyStringValueParser;
 use std::io::{self, Read};
 
 use anyhow::Context;
@@ -31,6 +32,7 @@ use crate::signals;
   git diff | convoke session send 3fa8 - --wait")]
 pub(super) struct SendArgs {
     /// Session
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
     /// What to say; - reads standard input
     text: String,

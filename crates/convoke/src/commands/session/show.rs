@@ -1,5 +1,6 @@
 //! `convoke session show`: a session with everything that was said in it.
 
+use clap::builder::NonEmptyStringValueParser;
 use convoke_api::bodies::SessionDetail;
 use convoke_api::entry::{Change, Entries, Entry, EntryBody, Fold, PromptState};
 use convoke_api::{Client, Messages, Transcript};
@@ -18,6 +19,7 @@ use crate::output::{Format, Output, Reader, plain};
   convoke session show 3fa8 --json | jq '.messages | length'")]
 pub(super) struct ShowArgs {
     /// Session
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
 }
 

@@ -1,5 +1,6 @@
 //! `convoke session watch`: follows a session, a line for each message.
 
+use clap::builder::NonEmptyStringValueParser;
 use convoke_api::Client;
 use convoke_core::message::Seq;
 
@@ -18,6 +19,7 @@ use crate::signals;
   convoke session watch 3fa8 --after 0 --json | jq -r 'select(.role == \"user\") | .content.text'")]
 pub(super) struct WatchArgs {
     /// Session
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
     /// Begin after this message; 0 begins with the first [default: the newest]
     #[arg(long, value_name = "SEQ")]

@@ -1,5 +1,6 @@
 //! Commands that look after teams and their conversations.
 
+use clap::builder::NonEmptyStringValueParser;
 use convoke_api::Client;
 use convoke_api::bodies::{CompactedHow, TeamCancel};
 
@@ -39,6 +40,7 @@ pub(super) async fn cancel(
   convoke team compact 1a2b3c4d")]
 pub(super) struct CompactArgs {
     /// Conversation: its number, or an unambiguous start of its session's id
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
 }
 
@@ -70,6 +72,7 @@ pub(super) async fn compact(
   convoke team delete 1a2b3c4d --with-file")]
 pub(super) struct DeleteArgs {
     /// Conversation: its number, or an unambiguous start of its session's id
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
     /// Delete the file that its agent keeps of it, too
     #[arg(long)]
