@@ -176,6 +176,7 @@ pub(crate) async fn find(home: &Home) -> Result<Option<Running>, DaemonError> {
         Ok(_) => Ok(Some(Running { daemon, client })),
         // Its process ends just now, or its id belongs to another program by now.
         Err(Error::Unreachable { .. }) => Ok(None),
+        Err(_) if !Process::new(pid).is_some_and(Process::is_alive) => Ok(None),
         Err(source) => Err(DaemonError::Silent { pid, source: Box::new(source) }),
     }
 }

@@ -209,9 +209,10 @@ impl Engine {
             }
         };
         let chain = chain.unwrap_or_else(|| Chain::from(from.clone())).ask(&ask.to, limits)?;
-        let pair = Pair { from, to: ask.to.clone(), thread };
+        // All threads of a pair have one budget.
+        let pair = Pair { from, to: ask.to.clone(), thread: None };
         shared.chains.count(&pair, limits)?;
-        Ok((pair, chain))
+        Ok((Pair { thread, ..pair }, chain))
     }
 
     /// Notes that an agent waits for another with its process in hand, unless nothing could come of it.

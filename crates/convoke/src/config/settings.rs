@@ -126,12 +126,12 @@ pub(super) static SETTINGS: [Setting; 21] = [
     ),
     Setting::new(
         "teams.max_chain_messages",
-        "asks between teams that may follow from one",
+        "asks between teams that may follow from one, that one included",
         Kind::Whole { default: 50, range: 1..=100_000, field: |c| &mut c.teams.max_chain_messages },
     ),
     Setting::new(
         "teams.max_pair_messages_per_hour",
-        "asks from one team to one other within an hour",
+        "asks from one team to one other within an hour, in all threads",
         Kind::Whole {
             default: 200,
             range: 1..=1_000_000,
