@@ -1,6 +1,7 @@
 //! `convoke session`: a conversation from the command line, with the demo agent.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
@@ -366,4 +367,17 @@ fn thoughts_and_plans_are_for_the_terminal_and_dimmed() {
         screen.contains("\u{1b}[2mplan, 3 of 3 done\u{1b}[0m\nThe plan is done.\n"),
         "{screen}"
     );
+}
+
+#[test]
+fn watching_ends_with_its_reader_also_when_nothing_is_said() {
+    let scene = Scene::new();
+    let session = scene.session();
+    scene.say(&session, "hello");
+    let args = ["session", "watch", &session, "--after", "0"];
+    let mut watch = scene.machine.command(&args).stdout(Stdio::piped()).spawn().unwrap();
+    let mut first = String::new();
+    BufReader::new(watch.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    assert!(!first.is_empty());
+    assert_eq!(watch.wait().unwrap().code(), Some(0));
 }

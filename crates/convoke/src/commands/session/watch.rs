@@ -1,8 +1,14 @@
 //! `convoke session watch`: follows a session, a line for each message.
 
+use std::future::pending;
+use std::{io, thread};
+
 use clap::builder::NonEmptyStringValueParser;
 use convoke_api::Client;
 use convoke_core::message::Seq;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use tokio::sync::oneshot;
 
 use super::follow::Following;
 use super::lines;
@@ -36,6 +42,24 @@ pub(super) async fn run(
     tokio::select! {
         failed = follow(client, home, args, output) => failed,
         () = interrupted => Ok(()),
+        () = reader_gone() => Ok(()),
+    }
+}
+
+/// Waits until nobody reads any more what is written; a silent session would not tell.
+async fn reader_gone() {
+    let (told, gone) = oneshot::channel();
+    // It ends with the program.
+    thread::spawn(move || {
+        let stdout = io::stdout();
+        let mut polled = [PollFd::new(&stdout, PollFlags::empty())];
+        while let Err(Errno::INTR) = poll(&mut polled, None) {}
+        let is_gone = polled.iter().any(|it| it.revents().intersects(PollFlags::ERR));
+        // Nobody may be waiting.
+        told.send(is_gone).ok();
+    });
+    if !gone.await.unwrap_or(false) {
+        pending::<()>().await;
     }
 }
 
