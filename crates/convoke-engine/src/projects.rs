@@ -111,7 +111,8 @@ impl Shared {
     }
 }
 
-fn resolve(path: PathBuf, root: PathBuf) -> Result<PathBuf> {
+/// A folder with its links resolved, if it lies inside a root.
+pub(crate) fn resolve(path: PathBuf, root: PathBuf) -> Result<PathBuf> {
     // Without a root, everything is outside of it.
     let Ok(root) = std::fs::canonicalize(&root) else { return Err(refused(path, root)) };
     let resolved = match std::fs::canonicalize(&path) {

@@ -90,7 +90,7 @@ async fn read(headers: &HeaderMap, body: Body, bytes_max: usize) -> Result<Bytes
     let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     if announced.is_some_and(|bytes: usize| bytes > bytes_max) {
         // Whoever is cut off while they still send may never read the answer.
-        tokio::time::timeout(BODY_TIMEOUT, discard(body, announced)).await.ok();
+        tokio::time::timeout(BODY_TIMEOUT, discard(body)).await.ok();
         return Err(too_large(bytes_max));
     }
     match tokio::time::timeout(BODY_TIMEOUT, collect(body, bytes_max)).await {
@@ -102,9 +102,9 @@ async fn read(headers: &HeaderMap, body: Body, bytes_max: usize) -> Result<Bytes
     }
 }
 
-/// Reads what is not wanted, as far as that was announced and is not absurd.
-async fn discard(body: Body, announced: Option<usize>) {
-    let mut left = announced.unwrap_or_default().min(DISCARDED_BYTES_MAX);
+/// Reads what is not wanted, unless it is absurdly long.
+async fn discard(body: Body) {
+    let mut left = DISCARDED_BYTES_MAX;
     let mut pieces = body.into_data_stream();
     while let Some(Ok(piece)) = pieces.next().await {
         left = left.saturating_sub(piece.len());

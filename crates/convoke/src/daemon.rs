@@ -20,6 +20,9 @@ use crate::home::{Home, create_private};
 use crate::output::Output;
 use crate::signals;
 
+/// How long a process that was killed may take to be gone.
+const ENDING: Duration = Duration::from_millis(500);
+
 pub(crate) use process::Process;
 
 /// Whether a command may start the daemon.
@@ -176,8 +179,17 @@ pub(crate) async fn find(home: &Home) -> Result<Option<Running>, DaemonError> {
         Ok(_) => Ok(Some(Running { daemon, client })),
         // Its process ends just now, or its id belongs to another program by now.
         Err(Error::Unreachable { .. }) => Ok(None),
-        Err(_) if !Process::new(pid).is_some_and(Process::is_alive) => Ok(None),
+        // One that was killed a moment ago takes its time to be gone.
+        Err(_) if ends_now(pid).await => Ok(None),
         Err(source) => Err(DaemonError::Silent { pid, source: Box::new(source) }),
+    }
+}
+
+/// Whether a process is gone, or will be in a moment.
+async fn ends_now(pid: u32) -> bool {
+    match Process::new(pid) {
+        Some(process) => tokio::time::timeout(ENDING, process.ended()).await.is_ok(),
+        None => true,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Getting all teams ready before anything is served: checked one by one, begun all at once.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use convoke_core::Invalid;
@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use super::{Team, TeamSettings, broken};
 use crate::engine::{Engine, Shared};
 use crate::error::{Error, Result};
+use crate::projects::resolve;
 use crate::session::start::{Errand, REMADE};
 
 /// How far the teams are.
@@ -36,13 +37,9 @@ impl Engine {
         let shared = &self.shared;
         let mut teams = Vec::new();
         for team in settings.teams {
-            let checked = tokio::task::spawn_blocking(move || checked(team)).await;
+            let root = shared.settings.workspace_root.clone();
+            let checked = tokio::task::spawn_blocking(move || team.checked(root)).await;
             let team = checked.map_err(|error| broken(&error))??;
-            // As for every project.
-            shared.inside_root(team.path.clone()).await.map_err(|error| Invalid::Team {
-                team: team.name.to_string(),
-                reason: format!("{error} (sessions.workspace_root)"),
-            })?;
             shared.agent(team.agent.as_str()).map_err(|_| Invalid::Team {
                 team: team.name.to_string(),
                 reason: format!("there is no agent called {}", team.agent),
@@ -129,30 +126,38 @@ impl Shared {
     }
 }
 
-/// A team whose folder can be worked in, with its links resolved.
-fn checked(team: Team) -> Result<Team> {
-    check_path_shape(&team.name, &team.path)?;
-    let fault = |reason: &str| {
-        let reason = format!("{reason}: {}", team.path.display());
-        Error::Invalid(Invalid::Team { team: team.name.to_string(), reason })
-    };
-    let path = std::fs::canonicalize(&team.path).map_err(|error| {
-        let is_gone = error.kind() == std::io::ErrorKind::NotFound;
-        fault(if is_gone { "Project path does not exist" } else { "Project path is not readable" })
-    })?;
-    if !path.is_dir() {
-        return Err(fault("Project path is not a directory"));
+impl Team {
+    /// The team with the links of its folder resolved, if it can be worked in and lies inside the workspace root, as
+    /// every project does.
+    pub fn checked(self, root: PathBuf) -> Result<Self> {
+        check_path_shape(&self.name, &self.path)?;
+        let wrong = |reason| Error::Invalid(Invalid::Team { team: self.name.to_string(), reason });
+        let fault = |reason: &str| wrong(format!("{reason}: {}", self.path.display()));
+        let path = std::fs::canonicalize(&self.path).map_err(|error| {
+            let is_gone = error.kind() == std::io::ErrorKind::NotFound;
+            let reason = if is_gone {
+                "Project path does not exist"
+            } else {
+                "Project path is not readable"
+            };
+            fault(reason)
+        })?;
+        if !path.is_dir() {
+            return Err(fault("Project path is not a directory"));
+        }
+        if std::fs::read_dir(&path).is_err() {
+            return Err(fault("Project path is not readable"));
+        }
+        if has_link(&self.path) {
+            tracing::warn!(
+                target: "security",
+                "the path of team {} leads over a link to {}", self.name, path.display()
+            );
+        }
+        let path = resolve(path, root)
+            .map_err(|error| wrong(format!("{error} (sessions.workspace_root)")))?;
+        Ok(Self { path, ..self })
     }
-    if std::fs::read_dir(&path).is_err() {
-        return Err(fault("Project path is not readable"));
-    }
-    if has_link(&team.path) {
-        tracing::warn!(
-            target: "security",
-            "the path of team {} leads over a link to {}", team.name, path.display()
-        );
-    }
-    Ok(Team { path, ..team })
 }
 
 fn has_link(path: &Path) -> bool {

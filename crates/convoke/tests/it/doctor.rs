@@ -225,13 +225,13 @@ fn a_team_that_keeps_the_daemon_from_starting_is_reported() {
     ];
     insta::assert_snapshot!(told.join("\n"), @r#"
     ok    teams     1 is described in [tmp]/.convoke/teams.json
-    fail  teams     the team a cannot be asked: its agent codex is not installed
+    fail  teams     the team a has no agent: codex is not installed
                     → mend that, or take the team out of [tmp]/.convoke/teams.json
-    fail  teams     the team a cannot be asked: there is no agent called nobody
+    fail  teams     the team a has no agent: none is called nobody
                     → mend that, or take the team out of [tmp]/.convoke/teams.json
-    fail  teams     the team a cannot be asked: there is no folder /no/where
+    fail  teams     Invalid configuration for team 'a': Project path does not exist: /no/where
                     → mend that, or take the team out of [tmp]/.convoke/teams.json
-    fail  teams     the team a cannot be asked: / is outside of the workspace root [tmp]
+    fail  teams     Invalid configuration for team 'a': / is outside of the workspace root [tmp] (sessions.workspace_root)
                     → mend that, or take the team out of [tmp]/.convoke/teams.json
     fail  teams     [tmp]/.convoke/teams.json:1:1: EOF while parsing an object
                     → the form is {"teams": {"NAME": {"path": "/absolute/path"}}}

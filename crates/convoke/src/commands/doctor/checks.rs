@@ -3,7 +3,6 @@
 use std::fs;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::path::Path;
 
 use anyhow::Context;
 use convoke_agents::sandbox::{WRITING_GENERATION, landlock_generation};
@@ -110,25 +109,21 @@ pub(super) fn teams(config: &Config, agents: &[FoundAgent]) -> Check {
         Ok(file) => file.teams.teams,
         Err(error) => return Check::fail("teams", error),
     };
-    for Team { name, path: folder, agent, .. } in &teams {
-        let is_missing = agents.iter().any(|found| found.is_missing(agent.as_str()));
-        let is_known = config.agents.iter().any(|known| known.name == *agent);
-        let wrong = if !is_known {
-            format!("there is no agent called {agent}")
-        } else if is_missing {
-            format!("its agent {agent} is not installed")
-        } else if !folder.is_dir() {
-            format!("there is no folder {}", folder.display())
-        } else if !is_inside(folder, &config.sessions.workspace_root) {
-            let root = config.sessions.workspace_root.display();
-            format!("{} is outside of the workspace root {root}", folder.display())
+    for team in &teams {
+        let Team { name, agent, .. } = team;
+        let wrong = if !config.agents.iter().any(|known| known.name == *agent) {
+            format!("the team {name} has no agent: none is called {agent}")
+        } else if agents.iter().any(|found| found.is_missing(agent.as_str())) {
+            format!("the team {name} has no agent: {agent} is not installed")
+        } else if let Err(error) = team.clone().checked(config.sessions.workspace_root.clone()) {
+            error.to_string()
         } else {
             continue;
         };
         return Check {
             check: "teams",
             status: Status::Fail,
-            finding: format!("the team {name} cannot be asked: {wrong}"),
+            finding: wrong,
             fix: Some(format!("mend that, or take the team out of {path}")),
         };
     }
@@ -137,12 +132,6 @@ pub(super) fn teams(config: &Config, agents: &[FoundAgent]) -> Check {
         1 => Check::ok("teams", format!("1 is described in {path}")),
         count => Check::ok("teams", format!("{count} are described in {path}")),
     }
-}
-
-/// Whether a folder lies in another one, once links are followed.
-fn is_inside(folder: &Path, root: &Path) -> bool {
-    let (folder, root) = (fs::canonicalize(folder), fs::canonicalize(root));
-    matches!((folder, root), (Ok(folder), Ok(root)) if folder.starts_with(&root))
 }
 
 /// The part of the daemon's file that tells whether the port is its.
