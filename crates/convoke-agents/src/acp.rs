@@ -32,7 +32,7 @@ use crate::driver::{
 };
 use crate::error::{Error, Result};
 use crate::fuzzing::{self, Session};
-use crate::process::{Child, Pipes};
+use crate::process::{Child, Pipes, open_workspace};
 use dialogue::Dialogue;
 use files::Files;
 use host::Host;
@@ -89,11 +89,14 @@ fn connect(
     reports: mpsc::Sender<Report>,
 ) -> Result<Talk> {
     let hidden = match &launch.confinement {
-        Confinement::Off => &[],
-        Confinement::Workspace { hidden, .. } => hidden.as_slice(),
+        Confinement::Off => Vec::new(),
+        Confinement::Supervised { policy, .. } => {
+            policy.hidden.iter().chain(&policy.secrets).cloned().collect()
+        }
     };
+    let workspace = open_workspace(&launch.workspace)?;
     let path = launch.workspace.clone();
-    let files = Files::open(&launch.workspace, hidden, random)
+    let files = Files::open(&launch.workspace, workspace, &hidden, random)
         .map_err(|source| Error::Workspace { path, source })?;
     let host = Host::new(files, Terminals::new(launch.clone()));
     Ok(Talk::new(Dialogue::new(host, random), pipes, reports))

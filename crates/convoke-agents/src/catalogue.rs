@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use convoke_core::id::AgentName;
 
+use crate::sandbox::Limits;
+
 /// An agent program: how it is shown, started and confined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
@@ -30,6 +32,14 @@ pub struct Agent {
     pub sandbox: Sandbox,
     /// Files and folders of its own that a confined agent must still write, absolute or below `~`.
     pub writable: Vec<PathBuf>,
+    /// Files and folders with secrets that it may read, absolute or below `~`.
+    pub readable: Vec<PathBuf>,
+    /// Parts of its own folders that stay read-only: it runs what they say when the user starts it without Convoke.
+    pub protected: Vec<PathBuf>,
+    /// Whether it brings a sandbox of its own, which does not work inside of every layer.
+    pub nested_sandbox: NestedSandbox,
+    /// What it may use up.
+    pub limits: Limits,
     /// The command that installs it; unknown for agents that only the configuration names.
     pub install: Option<String>,
 }
@@ -62,6 +72,21 @@ impl Sandbox {
     pub const WORDS: [(&str, Self); 2] = [("workspace", Self::Workspace), ("off", Self::Off)];
 }
 
+/// Whether an agent confines its commands itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NestedSandbox {
+    /// It does not, so that every layer holds.
+    None,
+    /// It does, by namespaces and mounts: Landlock would forbid the mounts, and seccomp both, so that bubblewrap holds it
+    /// from outside.
+    Bubblewrap,
+}
+
+impl NestedSandbox {
+    /// Every kind with the word that the configuration has for it.
+    pub const WORDS: [(&str, Self); 2] = [("none", Self::None), ("bwrap", Self::Bubblewrap)];
+}
+
 impl Agent {
     /// An agent of which no more than its name is known; `command` is still empty.
     pub fn named(name: AgentName) -> Self {
@@ -75,6 +100,10 @@ impl Agent {
             env: BTreeMap::new(),
             sandbox: Sandbox::Workspace,
             writable: Vec::new(),
+            readable: Vec::new(),
+            protected: Vec::new(),
+            nested_sandbox: NestedSandbox::None,
+            limits: Limits::default(),
             install: None,
         }
     }
@@ -125,6 +154,8 @@ struct Entry {
     command: Program,
     args: &'static [&'static str],
     writable: &'static [&'static str],
+    protected: &'static [&'static str],
+    nested_sandbox: NestedSandbox,
 }
 
 /// Where a built-in agent's program comes from.
@@ -153,6 +184,10 @@ impl Entry {
             env: BTreeMap::new(),
             sandbox: Sandbox::Workspace,
             writable: self.writable.iter().map(PathBuf::from).collect(),
+            readable: Vec::new(),
+            protected: self.protected.iter().map(PathBuf::from).collect(),
+            nested_sandbox: self.nested_sandbox,
+            limits: Limits::default(),
             install,
         }
     }
@@ -170,6 +205,20 @@ const BUILT_IN: [Entry; 6] = [
         },
         args: &[],
         writable: &["~/.claude", "~/.claude.json"],
+        protected: &[
+            "~/.claude/CLAUDE.md",
+            "~/.claude/agents",
+            "~/.claude/commands",
+            "~/.claude/hooks",
+            "~/.claude/keybindings.json",
+            "~/.claude/output-styles",
+            "~/.claude/plugins",
+            "~/.claude/settings.json",
+            "~/.claude/settings.local.json",
+            "~/.claude/skills",
+            "~/.claude/statusline-command.sh",
+        ],
+        nested_sandbox: NestedSandbox::None,
     },
     Entry {
         name: "codex",
@@ -182,6 +231,15 @@ const BUILT_IN: [Entry; 6] = [
         },
         args: &[],
         writable: &["~/.codex"],
+        protected: &[
+            "~/.codex/AGENTS.md",
+            "~/.codex/config.toml",
+            "~/.codex/hooks.json",
+            "~/.codex/prompts",
+            "~/.codex/rules",
+            "~/.codex/skills",
+        ],
+        nested_sandbox: NestedSandbox::Bubblewrap,
     },
     Entry {
         name: "gemini",
@@ -194,6 +252,13 @@ const BUILT_IN: [Entry; 6] = [
         },
         args: &["--acp"],
         writable: &["~/.gemini"],
+        protected: &[
+            "~/.gemini/GEMINI.md",
+            "~/.gemini/commands",
+            "~/.gemini/extensions",
+            "~/.gemini/settings.json",
+        ],
+        nested_sandbox: NestedSandbox::None,
     },
     Entry {
         name: "opencode",
@@ -208,6 +273,17 @@ const BUILT_IN: [Entry; 6] = [
             "~/.local/share/opencode",
             "~/.local/state/opencode",
         ],
+        protected: &[
+            "~/.config/opencode/agent",
+            "~/.config/opencode/command",
+            "~/.config/opencode/config.json",
+            "~/.config/opencode/opencode.json",
+            "~/.config/opencode/opencode.jsonc",
+            "~/.config/opencode/plugin",
+            "~/.config/opencode/plugins",
+            "~/.config/opencode/tool",
+        ],
+        nested_sandbox: NestedSandbox::None,
     },
     Entry {
         name: "goose",
@@ -220,6 +296,8 @@ const BUILT_IN: [Entry; 6] = [
         },
         args: &["acp"],
         writable: &["~/.config/goose", "~/.local/share/goose", "~/.local/state/goose"],
+        protected: &["~/.config/goose/config.yaml", "~/.config/goose/recipes"],
+        nested_sandbox: NestedSandbox::None,
     },
     Entry {
         name: "demo",
@@ -229,6 +307,8 @@ const BUILT_IN: [Entry; 6] = [
         command: Program::Own,
         args: &["demo-agent"],
         writable: &["~/.local/state/convoke-demo"],
+        protected: &[],
+        nested_sandbox: NestedSandbox::None,
     },
 ];
 

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_core::id::RequestId;
@@ -17,6 +18,8 @@ use tokio::task::JoinHandle;
 
 use crate::catalogue::Protocol;
 use crate::error::{Error, Result};
+use crate::sandbox::{Missing, Policy};
+use crate::temp::TempFolder;
 
 /// How one process of an agent is started, and for which session.
 #[derive(Clone)]
@@ -33,6 +36,10 @@ pub struct Launch {
     pub workspace: PathBuf,
     /// How it is confined.
     pub confinement: Confinement,
+    /// Layers that were wanted and do not hold.
+    pub missing: Vec<Missing>,
+    /// The folder for its temporary files, which goes with its process.
+    pub temp: Option<Arc<TempFolder>>,
     /// The servers of tools that the agent is given.
     pub mcp_servers: Vec<McpServer>,
     /// Which conversation it takes part in.
@@ -61,17 +68,25 @@ pub enum Start {
 /// How a process and all its children are confined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Confinement {
-    /// Not at all.
+    /// Not at all, and without a supervisor: what moves to a session of its own outlives the process.
     Off,
-    /// By the kernel: it reads what it needs and writes where it may.
-    Workspace {
-        /// Convoke itself, which confines itself and then becomes the agent.
+    /// By a supervisor, and by the layers of its policy.
+    Supervised {
+        /// Convoke itself, which is the supervisor.
         helper: PathBuf,
-        /// Files and folders it may write besides its workspace: its own state, and a private folder for temporary files.
-        writable: Vec<PathBuf>,
-        /// Folders that it may not even read, such as Convoke's home.
-        hidden: Vec<PathBuf>,
+        /// What the process may do.
+        policy: Box<Policy>,
     },
+}
+
+impl Confinement {
+    /// Whether any layer confines.
+    pub fn confines(&self) -> bool {
+        match self {
+            Self::Off => false,
+            Self::Supervised { policy, .. } => policy.layers.confine(),
+        }
+    }
 }
 
 /// A server of tools on standard input and output.

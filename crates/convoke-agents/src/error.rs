@@ -7,6 +7,8 @@ use std::time::Duration;
 use convoke_core::id::AgentName;
 use convoke_core::process::Exit;
 
+use crate::sandbox::Layer;
+
 /// What can go wrong between Convoke and an agent.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -43,6 +45,16 @@ pub enum Error {
     /// The kernel has nothing to confine an agent with.
     #[error("this system has no Landlock to confine a program with")]
     NoLandlock,
+    /// A layer of the sandbox that the configuration demands does not hold for the agent.
+    #[error("the agent {agent} is not started: sandbox.require demands {layer}, and it does not hold: {why}")]
+    LayerMissing {
+        /// The agent.
+        agent: AgentName,
+        /// The layer.
+        layer: Layer,
+        /// Why it does not hold.
+        why: String,
+    },
     /// A path cannot be part of the rules for a confined agent.
     #[error("cannot make a rule for {}", path.display())]
     Confine {

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::catalogue::{Agent, Sandbox, find};
+use crate::catalogue::{Agent, NestedSandbox, Sandbox, find};
 use crate::driver::{Confinement, Launch, McpServer, Start};
 use crate::error::{Error, Result};
-use crate::sandbox;
+use crate::temp::TempFolder;
+use crate::sandbox::{self, Layer, Layers, Missing, Policy, Seccomp, Settings, Use};
 
 /// How long an agent may take to be ready: slow ones need seconds, and a stuck one must not be waited for.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -23,7 +25,9 @@ pub struct Surroundings {
     /// Convoke's home, which agents do not get to see.
     pub home: PathBuf,
     /// A private folder for the temporary files of this agent.
-    pub temp: PathBuf,
+    pub temp: Arc<TempFolder>,
+    /// What the user wants of the sandbox, and what the machine offers.
+    pub sandbox: Settings,
 }
 
 /// What a process is started for.
@@ -45,12 +49,15 @@ impl Launch {
             Error::NotInstalled { agent: agent.name.clone(), command: agent.command.clone() }
         })?;
         let workspace = occasion.workspace.to_string_lossy();
+        let (confinement, missing) = confinement(agent, around, &occasion.workspace)?;
         Ok(Self {
             protocol: agent.protocol,
             program,
             args: agent.args.iter().map(|arg| arg.replace("{workspace}", &workspace)).collect(),
             environment: environment(agent, around),
-            confinement: confinement(agent, around),
+            confinement,
+            missing,
+            temp: Some(Arc::clone(&around.temp)),
             workspace: occasion.workspace,
             mcp_servers: occasion.mcp_servers,
             start: occasion.start,
@@ -65,25 +72,83 @@ fn environment(agent: &Agent, around: &Surroundings) -> BTreeMap<OsString, OsStr
     let is_ours = |name: &OsStr| name.to_string_lossy().starts_with("CONVOKE_");
     let inherited = around.environment.iter().filter(|(name, _)| !is_ours(name));
     let own = agent.env.iter().map(|(name, value)| (name.into(), value.into()));
-    let temp = (OsString::from("TMPDIR"), around.temp.clone().into_os_string());
+    let temp = (OsString::from("TMPDIR"), around.temp.path().as_os_str().to_owned());
     inherited.map(|(name, value)| (name.clone(), value.clone())).chain([temp]).chain(own).collect()
 }
 
-fn confinement(agent: &Agent, around: &Surroundings) -> Confinement {
-    match agent.sandbox {
-        Sandbox::Off => Confinement::Off,
-        // Whoever starts it says so, once, in the session's log.
-        Sandbox::Workspace if sandbox::landlock_generation().is_none() => Confinement::Off,
-        Sandbox::Workspace => {
-            let user = around.environment.get(OsStr::new("HOME")).map(Path::new);
-            let own = agent.writable.iter().filter_map(|path| expand(path, user));
-            Confinement::Workspace {
-                helper: around.convoke.clone(),
-                writable: own.chain([around.temp.clone()]).collect(),
-                hidden: vec![around.home.clone()],
-            }
-        }
+/// How an agent is confined, and which of the layers that it should have it lacks.
+fn confinement(
+    agent: &Agent,
+    around: &Surroundings,
+    workspace: &Path,
+) -> Result<(Confinement, Vec<Missing>)> {
+    if !cfg!(target_os = "linux") {
+        return Ok((Confinement::Off, Vec::new()));
     }
+    let supervised = |policy| Confinement::Supervised {
+        helper: around.convoke.clone(),
+        policy: Box::new(policy),
+    };
+    if agent.sandbox == Sandbox::Off {
+        let policy = Policy { limits: agent.limits.or_default(), ..Policy::unconfined() };
+        return Ok((supervised(policy), Vec::new()));
+    }
+    let (layers, missing) = layers(agent, &around.sandbox);
+    let demanded = missing.iter().find(|it| around.sandbox.require.contains(&it.layer));
+    if let Some(Missing { layer, why }) = demanded.cloned() {
+        return Err(Error::LayerMissing { agent: agent.name.clone(), layer, why });
+    }
+    let user = around.environment.get(OsStr::new("HOME")).map(Path::new);
+    let expanded = |paths: &[PathBuf]| -> Vec<PathBuf> {
+        paths.iter().filter_map(|path| expand(path, user)).collect()
+    };
+    let exceptions = around.sandbox.exceptions(workspace);
+    let writable = [expanded(&agent.writable), exceptions.writable].concat();
+    let readable = [expanded(&agent.readable), exceptions.readable].concat();
+    let secrets = [sandbox::secret_places(user), around.sandbox.hidden.clone()].concat();
+    let policy = Policy {
+        layers,
+        secrets: sandbox::hidden_secrets(secrets, &[writable.clone(), readable.clone()].concat()),
+        hidden: vec![around.home.clone()],
+        protected: expanded(&agent.protected),
+        sockets: around.sandbox.sockets.clone(),
+        temp: Some(around.temp.path().to_owned()),
+        network: around.sandbox.network,
+        limits: agent.limits.or_default(),
+        writable,
+        readable,
+    };
+    Ok((supervised(policy), missing))
+}
+
+/// The layers that hold for an agent, and those that do not.
+fn layers(agent: &Agent, settings: &Settings) -> (Layers, Vec<Missing>) {
+    let mut missing = Vec::new();
+    let mut holds = |layer: Layer, conflict: Option<&str>| {
+        let switched_off = "sandbox.layers leaves it out";
+        let why = (!settings.layers.contains(&layer))
+            .then_some(switched_off)
+            .or_else(|| settings.available.lacks(layer))
+            .or(conflict);
+        missing.extend(why.map(|why| Missing { layer, why: why.to_owned() }));
+        why.is_none()
+    };
+    let bubblewrap = holds(Layer::Bubblewrap, None);
+    // Without bubblewrap around it, the agent's own sandbox is not enough.
+    let nested = agent.nested_sandbox == NestedSandbox::Bubblewrap && bubblewrap;
+    let conflict = "the agent's own sandbox mounts, which Landlock forbids";
+    let landlock = holds(Layer::Landlock, nested.then_some(conflict));
+    let seccomp = holds(Layer::Seccomp, None);
+    let layers = Layers {
+        bubblewrap: settings.available.bubblewrap.clone().ok().filter(|_| bubblewrap),
+        landlock: if landlock { Use::On } else { Use::Off },
+        seccomp: match (seccomp, nested) {
+            (false, _) => Seccomp::Off,
+            (true, true) => Seccomp::Nested,
+            (true, false) => Seccomp::Strict,
+        },
+    };
+    (layers, missing)
 }
 
 /// A path below `~` in the user's folder; one that cannot be told is no path.
@@ -98,15 +163,22 @@ fn expand(path: &Path, user: Option<&Path>) -> Option<PathBuf> {
 mod tests {
     use super::*;
     use crate::catalogue::built_in;
+    use crate::sandbox::{Available, Exceptions};
 
     fn surroundings() -> Surroundings {
         let variables =
             [("PATH", "/bin"), ("HOME", "/home/me"), ("CONVOKE_TOKEN", "secret"), ("KEY", "k")];
+        let folder = tempfile::tempdir().unwrap().keep();
+        let temp = TempFolder::create(&folder, [7; 16]);
+        let mut available = Available::nothing("not here");
+        available.bubblewrap = Ok(PathBuf::from("/usr/bin/bwrap"));
+        available.seccomp = Ok(());
         Surroundings {
             environment: variables.map(|(name, value)| (name.into(), value.into())).into(),
             convoke: PathBuf::from("/usr/bin/convoke"),
             home: PathBuf::from("/home/me/.convoke"),
-            temp: PathBuf::from("/run/tmp"),
+            temp: Arc::new(temp.unwrap()),
+            sandbox: Settings::with(available),
         }
     }
 
@@ -128,7 +200,8 @@ mod tests {
 
     #[test]
     fn s6_an_agent_is_given_its_workspace_and_none_of_our_secrets() {
-        let launch = Launch::of(&shell(), &surroundings(), occasion()).unwrap();
+        let around = surroundings();
+        let launch = Launch::of(&shell(), &around, occasion()).unwrap();
         assert_eq!(launch.program, Path::new("/bin/sh"));
         assert_eq!(launch.args, ["--workspace", "/srv/app"]);
         let variables: Vec<String> = launch
@@ -136,24 +209,66 @@ mod tests {
             .iter()
             .map(|(name, value)| format!("{}={}", name.display(), value.display()))
             .collect();
-        assert_eq!(variables, ["HOME=/home/me", "KEY=own", "PATH=/bin", "TMPDIR=/run/tmp"]);
+        let temp = format!("TMPDIR={}", around.temp.path().display());
+        assert_eq!(variables, ["HOME=/home/me", "KEY=own", "PATH=/bin", &temp]);
+    }
+
+    fn policy(agent: &Agent, around: &Surroundings) -> (Policy, Vec<Missing>) {
+        match confinement(agent, around, Path::new("/srv/app")).unwrap() {
+            (Confinement::Supervised { policy, .. }, missing) => (*policy, missing),
+            (Confinement::Off, _) => panic!("it is not supervised"),
+        }
     }
 
     #[test]
     fn s6_a_confined_agent_writes_its_own_folders_and_does_not_see_our_home() {
-        let Confinement::Workspace { helper, writable, hidden } =
-            confinement(&shell(), &surroundings())
-        else {
-            // Without Landlock there is nothing to hold it.
-            assert_eq!(sandbox::landlock_generation(), None);
-            return;
-        };
-        assert_eq!(helper, Path::new("/usr/bin/convoke"));
-        assert_eq!(
-            writable,
-            ["/home/me/.claude", "/home/me/.claude.json", "/run/tmp"].map(PathBuf::from)
-        );
-        assert_eq!(hidden, [PathBuf::from("/home/me/.convoke")]);
+        let around = surroundings();
+        let (policy, missing) = policy(&shell(), &around);
+        let own = ["/home/me/.claude", "/home/me/.claude.json"].map(PathBuf::from);
+        assert_eq!(policy.writable, own);
+        assert_eq!(policy.temp.as_deref(), Some(around.temp.path()));
+        assert_eq!(policy.hidden, [PathBuf::from("/home/me/.convoke")]);
+        assert!(policy.protected.contains(&PathBuf::from("/home/me/.claude/settings.json")));
+        let hides = |path: &str| policy.secrets.contains(&PathBuf::from(path));
+        assert!(hides("/home/me/.ssh") && hides("/home/me/.codex") && !hides("/home/me/.claude"));
+        let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
+        assert_eq!(missing, ["landlock is off: not here"]);
+    }
+
+    #[test]
+    fn k2_a_layer_that_is_demanded_and_missing_keeps_the_agent_from_starting() {
+        let mut around = surroundings();
+        around.sandbox.require = vec![Layer::Landlock];
+        let error = Launch::of(&shell(), &around, occasion()).err().unwrap();
+        insta::assert_snapshot!(error, @"the agent claude-code is not started: sandbox.require demands landlock, and it does not hold: not here");
+        around.sandbox.require = vec![Layer::Bubblewrap, Layer::Seccomp];
+        assert!(Launch::of(&shell(), &around, occasion()).is_ok());
+        around.sandbox.layers = vec![Layer::Bubblewrap];
+        let error = Launch::of(&shell(), &around, occasion()).err().unwrap();
+        insta::assert_snapshot!(error, @"the agent claude-code is not started: sandbox.require demands seccomp, and it does not hold: sandbox.layers leaves it out");
+    }
+
+    #[test]
+    fn k2_an_agent_with_a_sandbox_of_its_own_is_held_by_bubblewrap() {
+        let mut around = surroundings();
+        around.sandbox.available.landlock = Ok(7);
+        let agent = Agent { nested_sandbox: NestedSandbox::Bubblewrap, ..shell() };
+        let (with, _) = policy(&agent, &around);
+        assert_eq!((with.layers.landlock, with.layers.seccomp), (Use::Off, Seccomp::Nested));
+        around.sandbox.available.bubblewrap = Err("not here".to_owned());
+        let (without, _) = policy(&agent, &around);
+        assert_eq!((without.layers.landlock, without.layers.seccomp), (Use::On, Seccomp::Strict));
+    }
+
+    #[test]
+    fn k10_a_project_opens_what_its_agents_may_read() {
+        let mut around = surroundings();
+        let readable = vec![PathBuf::from("/home/me/.aws")];
+        let exceptions = Exceptions { readable, ..Exceptions::default() };
+        around.sandbox.projects.insert(PathBuf::from("/srv/app"), exceptions);
+        let (policy, _) = policy(&shell(), &around);
+        let hides = |path: &str| policy.secrets.contains(&PathBuf::from(path));
+        assert!(!hides("/home/me/.aws") && hides("/home/me/.kube"));
     }
 
     #[test]

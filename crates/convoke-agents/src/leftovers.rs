@@ -106,6 +106,7 @@ impl Record {
         pid: u32,
         program: &Path,
         workspace: &Path,
+        keeper: Keeper,
     ) -> io::Result<Self> {
         let unknown =
             || io::Error::new(io::ErrorKind::Unsupported, "the system does not tell when it began");
@@ -118,6 +119,7 @@ impl Record {
             boot: proc::boot().ok_or_else(unknown)?,
             program: program.to_owned(),
             workspace: workspace.to_owned(),
+            keeper,
         };
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         // A record is whole or not there: readers look at nothing with another ending.
@@ -156,6 +158,19 @@ struct Entry {
     boot: String,
     program: PathBuf,
     workspace: PathBuf,
+    #[serde(default)]
+    keeper: Keeper,
+}
+
+/// Which process ends the group when its starter is killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Keeper {
+    /// None: what is left is for the next start to end.
+    #[default]
+    None,
+    /// The leader itself is a supervisor, and is given time to do it.
+    Supervisor,
 }
 
 /// A process that cannot be mistaken for another one of the same boot.
@@ -209,8 +224,15 @@ fn settle(path: &Path, entry: &Entry) -> io::Result<Leftover> {
 
 /// Kills what is left of a group, and waits until it is gone.
 fn kill(entry: &Entry) -> Outcome {
-    let deadline = Instant::now() + DEATH_GRACE;
     let mut killed = Vec::new();
+    if entry.keeper == Keeper::Supervisor {
+        // It ends everything by itself, also what left the group, unless it is killed meanwhile.
+        let patience = Instant::now() + DEATH_GRACE;
+        while entry.leader.lives() && Instant::now() < patience {
+            thread::sleep(DEATH_PAUSE);
+        }
+    }
+    let deadline = Instant::now() + DEATH_GRACE;
     loop {
         // Looked for anew each time: a process that is about to die may still have started another one.
         let left = members(entry);

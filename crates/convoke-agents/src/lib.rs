@@ -15,5 +15,6 @@ mod lines;
 pub mod pool;
 mod process;
 pub mod sandbox;
+pub mod temp;
 
 pub use error::{Error, Result};

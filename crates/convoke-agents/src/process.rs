@@ -1,25 +1,31 @@
-//! One running process of an agent, and everything that it starts: they live in a group and end together.
+//! One running process of an agent, and everything that it starts: they end together.
 //!
-//! A process that makes a session of its own (`setsid`) leaves the group, and nothing here can follow it.
+//! A supervisor sees to that. Without one, the processes live in a group, and one that makes a session of its own
+//! (`setsid`) leaves it.
 
+mod begin;
 mod stderr;
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_core::process::{Command, Effect, Exit, Means, Process};
-use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
-};
+use rustix::process::{WaitId, WaitIdOptions, waitid};
+use tokio::net::unix::pipe;
 use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::driver::Launch;
 use crate::leftovers::Record;
-use crate::{Error, Result, lines, sandbox};
+use crate::sandbox::Ending;
+use crate::temp::TempFolder;
+use crate::{Error, Result, lines};
+
+pub(crate) use begin::{Begun, Ended, open_workspace, read_word};
 
 /// The slowest agent seen needed seven seconds to leave after its input was closed.
 const GRACE: Grace = Grace { close: Duration::from_secs(8), signal: Duration::from_secs(2) };
@@ -28,13 +34,14 @@ const EXIT_GRACE: Duration = Duration::from_secs(1);
 /// How long the rest of its error output is waited for: a process that left the group may hold the pipe for ever.
 const STDERR_GRACE: Duration = Duration::from_millis(500);
 
-/// A process and its group. Dropping it kills the whole group; the runtime sees to it that nothing stays a zombie.
+/// A process and everything that it started. Dropping it kills all of them; the runtime sees to it that nothing stays a
+/// zombie.
 pub(crate) struct Child {
     /// What a successor of this daemon would find the group by. It goes first, while the number is still ours.
     record: Option<Record>,
-    leader: tokio::process::Child,
-    /// The number of the leader and of the group. It is ours until the leader is reaped, and then it is never used again.
-    group: Pid,
+    begun: Begun,
+    /// Removed after the process.
+    _temp: Option<Arc<TempFolder>>,
     /// Tells that some child of ours changed.
     changes: Signals,
     said: watch::Receiver<stderr::Tail>,
@@ -59,32 +66,20 @@ pub(crate) struct Pipes {
 }
 
 impl Child {
-    /// Starts a process, through the sandbox when it is to be confined.
+    /// Starts a process, confined as the launch says.
     pub(crate) async fn spawn(launch: &Launch) -> Result<(Self, Pipes)> {
-        check(launch).await?;
-        let (program, args) = sandbox::command_line(launch);
+        let workspace = check(launch).await?;
         let fail = |source| Error::Spawn { program: launch.program.clone(), source };
         // Listening begins before there is anything to miss.
         let changes = signal(SignalKind::child()).map_err(fail)?;
-        let mut leader = tokio::process::Command::new(program)
-            .args(args)
-            .env_clear()
-            .envs(&launch.environment)
-            .current_dir(&launch.workspace)
-            .process_group(0)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(fail)?;
-        let number = leader.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        let pipes = (leader.stdin.take(), leader.stdout.take(), leader.stderr.take());
-        let (Some(group), (Some(stdin), Some(stdout), Some(errors))) = (number, pipes) else {
-            return Err(fail(io::Error::other("the process has no pipes")));
-        };
-        let said = stderr::drain(errors, group);
-        let mut child = Self { leader, group, changes, said, ended: None, record: None };
-        // One that nobody could find after our death is not begun; it ends with this child.
+        let (ours, theirs) = pipes().map_err(fail)?;
+        let started = Begun::start(launch, workspace, Path::new(""), theirs, Ending::WithProgram);
+        let begun = started.map_err(fail)?;
+        let (stdin, stdout, errors) = ours;
+        let said = stderr::drain(errors, begun.group);
+        let _temp = launch.temp.clone();
+        let mut child = Self { begun, _temp, changes, said, ended: None, record: None };
+        // A process that could not be found after our death is not begun; it ends with this child.
         child.record = match &launch.leftovers {
             Some(folder) => child.record_in(folder, launch).map_err(fail)?,
             None => None,
@@ -95,7 +90,7 @@ impl Child {
 
     /// The number by which the operating system knows the process.
     pub(crate) fn pid(&self) -> u32 {
-        self.group.as_raw_pid().cast_unsigned()
+        self.begun.group.as_raw_pid().cast_unsigned()
     }
 
     /// Waits for the end of the process, and tells how it ended as the operating system says. The rest of its group is
@@ -153,7 +148,7 @@ impl Child {
                         input.close().await;
                     }
                 }
-                Some(Effect::Terminate) => self.signal(Signal::TERM),
+                Some(Effect::Terminate) => self.terminate(),
                 Some(Effect::Kill) => self.kill(),
                 Some(Effect::ReportExit(_) | Effect::ReportNotStarted(_)) | None => {}
             }
@@ -173,15 +168,17 @@ impl Child {
         }
     }
 
-    /// Kills the whole group at once. That it is gone is told by [`Self::exited`].
+    /// Kills everything at once. That it is gone is told by [`Self::exited`].
     pub(crate) fn kill(&mut self) {
-        self.signal(Signal::KILL);
+        if self.ended.is_none() {
+            self.begun.kill();
+        }
     }
 
-    /// Sends a signal to the group, unless the leader is reaped and the number may be somebody else's.
-    fn signal(&self, signal: Signal) {
+    /// Asks it to end, unless it is reaped and its number may be another one's.
+    fn terminate(&mut self) {
         if self.ended.is_none() {
-            signal_group(self.group, signal);
+            self.begun.terminate();
         }
     }
 
@@ -189,16 +186,20 @@ impl Child {
     fn reap(&mut self) -> Option<&Exit> {
         if self.ended.is_none() {
             let looking = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-            match waitid(WaitId::Pid(self.group), looking) {
+            match waitid(WaitId::Pid(self.begun.group), looking) {
                 Ok(None) => return None,
                 // A zombie keeps its number, so this reaches the group of this leader and no other.
-                Ok(Some(_)) => self.kill(),
+                Ok(Some(_)) => self.begun.kill(),
                 Err(error) => tracing::error!(pid = self.pid(), %error, "cannot ask for a process"),
             }
             self.record = None;
-            self.ended = Some(match self.leader.try_wait() {
-                Ok(Some(status)) => exit_of(status),
-                Ok(None) | Err(_) => Exit::default(),
+            let told = self.begun.told();
+            self.ended = Some(match (told, self.begun.leader.try_wait()) {
+                (Some(Ended { code, signal }), _) => {
+                    Exit { exit_code: code, signal, stderr_tail: None }
+                }
+                (None, Ok(Some(status))) => exit_of(status),
+                (None, Ok(None) | Err(_)) => Exit::default(),
             });
         }
         self.ended.as_ref()
@@ -206,7 +207,7 @@ impl Child {
 
     /// Notes the process for the case that we are killed; `None` where the system does not tell enough of processes.
     fn record_in(&self, folder: &Path, launch: &Launch) -> io::Result<Option<Record>> {
-        match Record::write(folder, self.pid(), &launch.program, &launch.workspace) {
+        match self.begun.record(launch, folder) {
             Ok(record) => Ok(Some(record)),
             Err(error) if error.kind() == io::ErrorKind::Unsupported => {
                 let pid = self.pid();
@@ -227,44 +228,42 @@ impl Drop for Child {
     }
 }
 
-/// Sends a signal to the group of a leader that is not reaped.
-pub(crate) fn signal_group(leader: Pid, signal: Signal) {
-    // On its way to a session of its own, a confined leader is for a moment in its starter's group, without children yet.
-    // When nobody gets the signal, there is nobody left.
-    kill_process_group(leader, signal).or_else(|_| kill_process(leader, signal)).ok();
-}
-
 fn exit_of(status: std::process::ExitStatus) -> Exit {
     use std::os::unix::process::ExitStatusExt;
     Exit { exit_code: status.code(), signal: status.signal(), stderr_tail: None }
 }
 
-/// Looks at what a launch names, because the operating system's own words would not tell folder from program.
-async fn check(launch: &Launch) -> Result<()> {
+/// The daemon's ends of the pipes to a process.
+type OurEnds = (pipe::Sender, pipe::Receiver, pipe::Receiver);
+
+/// Pipes for the three streams of a process: our ends, and those of the process.
+fn pipes() -> io::Result<(OurEnds, [OwnedFd; 3])> {
+    let (stdin, ours_in) = io::pipe()?;
+    let (ours_out, stdout) = io::pipe()?;
+    let (ours_errors, stderr) = io::pipe()?;
+    let ours = (
+        pipe::Sender::from_owned_fd(ours_in.into())?,
+        pipe::Receiver::from_owned_fd(ours_out.into())?,
+        pipe::Receiver::from_owned_fd(ours_errors.into())?,
+    );
+    Ok((ours, [stdin.into(), stdout.into(), stderr.into()]))
+}
+
+/// Opens the workspace of a launch and looks for its program, because the operating system's own words would not tell
+/// folder from program.
+async fn check(launch: &Launch) -> Result<OwnedFd> {
     let (program, workspace) = (launch.program.clone(), launch.workspace.clone());
     // A folder on a network drive may take its time.
-    let looking = tokio::task::spawn_blocking(move || look(&program, workspace));
+    let looking = tokio::task::spawn_blocking(move || look(program, &workspace));
     looking.await.unwrap_or_else(|panic| Err(Error::Io(io::Error::other(panic))))
 }
 
-fn look(program: &Path, workspace: PathBuf) -> Result<()> {
-    let fault = match workspace.canonicalize() {
-        Ok(real) if real != workspace => {
-            // Whoever could put a link here could send an agent anywhere.
-            Some(io::Error::other(format!("its links lead to {}", real.display())))
-        }
-        Ok(real) if !real.is_dir() => Some(io::ErrorKind::NotADirectory.into()),
-        Ok(_) => None,
-        Err(error) => Some(error),
-    };
-    match fault {
-        Some(source) => Err(Error::Workspace { path: workspace, source }),
-        None if program.exists() => Ok(()),
-        None => Err(Error::NotFound { program: program.to_owned() }),
-    }
+fn look(program: PathBuf, workspace: &Path) -> Result<OwnedFd> {
+    let opened = open_workspace(workspace)?;
+    if program.exists() { Ok(opened) } else { Err(Error::NotFound { program }) }
 }
 
 // They look into /proc.
 #[cfg(target_os = "linux")]
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

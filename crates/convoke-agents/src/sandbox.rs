@@ -1,42 +1,54 @@
-//! Confines agents by the kernel: what they may write, and what they may not even read.
+//! Confines agents: what they may write, what they may not even read, and that nothing they start outlives them.
 //!
-//! Convoke starts itself as `sandbox-exec`, gives up rights with Landlock, and becomes the agent, so that the agent and
-//! all that it starts are bound and cannot get the rights back. Landlock knows grants only. Granted are:
+//! The daemon starts Convoke itself as `sandbox-exec --supervise`, with an empty environment, and hands it the plan and
+//! the open descriptors over a socket. That supervisor starts the last stage (`sandbox-exec --enter`), through bubblewrap
+//! where that works; the last stage gives up rights with Landlock and seccomp and becomes the agent. Each layer holds for
+//! the agent and everything that it starts, and cannot be taken off again:
 //!
-//! * to list every folder, hidden ones too: a grant on `/` or on somebody's home holds for all that is below, and no agent
-//!   gets far without listing those;
-//! * to read and run everything but the hidden folders and the devices, entry by entry along the way to a hidden folder.
-//!   An entry that is made or replaced beside it (in `/home/me` for `/home/me/.convoke`) after the start has no grant
-//!   of its own: its name is seen, its content is not, until the agent is started again;
-//! * to write the given files and folders. A file is written in place: it cannot be replaced by renaming another one over
-//!   it, since that takes rights on the folder around it, which would be all of it;
-//! * harmless devices, terminals and shared memory.
-//!
-//! Left open, because Landlock has no rule for it: names and attributes of files everywhere (to look at, and to change the
-//! attributes of what the user owns), sockets that are bound to a path, and hidden folders that are mounted a second time.
+//! * bubblewrap: namespaces for processes and shared memory, and a file system in which everything is read-only but what
+//!   may be written, with a `/tmp` and a `/dev` of its own; secrets, sockets of other programs and Convoke's home are not
+//!   there, and what the user's own programs run later (git hooks, editor tasks, start files) is read-only;
+//! * Landlock: files are opened only where that is granted. It knows grants only: to read everything but what is hidden,
+//!   entry by entry along the way to it, so that an entry that is made beside it later cannot be read; to write the given
+//!   files and folders. Signals and abstract sockets stay inside;
+//! * seccomp: no typing into terminals, no mounting, no new user namespaces, no keyrings, no `io_uring`;
+//! * the supervisor: ends everything that was started, and keeps limits.
 
+mod bubblewrap;
+mod channel;
+mod enter;
 #[cfg(target_os = "linux")]
-mod kernel;
+mod landlock;
+mod layout;
+mod mounts;
+mod planted;
+mod policy;
 mod reading;
-mod writing;
+mod seccomp;
+mod secrets;
+mod settings;
+mod start;
+mod supervisor;
 
-use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::ExitCode;
 
 use rustix::process::{getpgid, getppid, setpgid, setsid};
+use rustix::stdio::dup2_stdin;
 
-use crate::driver::{Confinement, Launch};
 use crate::{Error, Result};
 
-/// What a process is given of the file system.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rules {
-    /// Files and folders that it may write.
-    pub writable: Vec<PathBuf>,
-    /// Folders that it may not read.
-    pub hidden: Vec<PathBuf>,
-}
+pub(crate) use planted::is_protected;
+pub(crate) use policy::{Ending, TERMINATE, Text, Word};
+pub use policy::{Layers, Limits, Network, Policy, Seccomp, Use};
+pub use secrets::places as secret_places;
+pub(crate) use secrets::hidden as hidden_secrets;
+pub use settings::{Available, Exceptions, Layer, Missing, Settings};
+pub use start::{Here, run_here};
+pub(crate) use start::{Supervised, start};
 
 /// What confinement lacks, though it holds otherwise.
 #[derive(Debug, thiserror::Error)]
@@ -55,9 +67,6 @@ pub enum Shortfall {
         /// Why it cannot be looked into.
         source: io::Error,
     },
-    /// The kernel has no rule against cutting files off.
-    #[error("this kernel confines in part only: files can be truncated everywhere")]
-    Truncation,
 }
 
 /// The generation of Landlock that confines all writing.
@@ -68,72 +77,67 @@ pub const WRITING_GENERATION: u8 = 3;
 /// A kernel that is newer than the newest generation known here answers with the latter.
 pub fn landlock_generation() -> Option<u8> {
     #[cfg(target_os = "linux")]
-    return kernel::newest_generation();
+    return landlock::newest_generation();
     #[cfg(not(target_os = "linux"))]
     return None;
 }
 
-/// Leaves the terminal, by leading a session of processes: whoever shares a terminal with its user can type into it.
+/// What a process that was started as `sandbox-exec --supervise` does: the socket on its standard input says the rest.
+pub fn supervise() -> Result<ExitCode> {
+    let mut control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let (plan, descriptors) = channel::receive(&mut control)?;
+    let nothing = std::fs::File::open("/dev/null")?;
+    dup2_stdin(&nothing).map_err(io::Error::from)?;
+    let Ok([stdin, stdout, stderr, workspace]) = <[OwnedFd; 4]>::try_from(descriptors) else {
+        return Err(Error::Io(io::Error::other("the descriptors of the program are missing")));
+    };
+    let streams = [stdin, stdout, stderr];
+    supervisor::run(supervisor::Job { plan, streams, workspace, control: Some(control) })
+}
+
+/// What a process that was started as `sandbox-exec --enter` does: it becomes the program.
+pub fn enter() -> Result<ExitCode> {
+    Ok(enter::enter()?)
+}
+
+/// Leaves the terminal, by leading a session of processes: a program that shares a terminal with its user can type into
+/// it.
 ///
-/// Programs that would ask there for a password find nobody, instead of waiting for ever.
-pub fn leave_terminal() -> io::Result<()> {
+/// Programs that would ask there for a password fail at once, instead of waiting for ever.
+fn leave_terminal() -> io::Result<()> {
     if setsid().is_ok() {
         return Ok(());
     }
-    // Who leads a group cannot lead a session, and so steps back into the group of whoever started it.
+    // A group's leader cannot lead a session, and so steps back into the group of its parent.
     let parent = getppid().ok_or(io::ErrorKind::NotFound)?;
     setpgid(None, Some(getpgid(Some(parent))?))?;
     setsid()?;
     Ok(())
 }
 
-/// Confines the calling thread, and every process that it starts or becomes, for good.
-///
-/// Folders in the rules that do not exist are made, for their owner only.
-pub fn confine(rules: &Rules) -> Result<Vec<Shortfall>> {
-    let generation = landlock_generation().ok_or(Error::NoLandlock)?;
-    let mut shortfalls = Vec::new();
-    if generation < WRITING_GENERATION {
-        shortfalls.push(Shortfall::Truncation);
-    }
-    let writable = writing::writable(&rules.writable, &mut shortfalls)?;
-    let hidden =
-        rules.hidden.iter().map(|path| reading::resolve(path)).collect::<Result<Vec<_>>>()?;
-    for hidden in &hidden {
-        if let Some(around) = writable.iter().find(|folder| hidden.starts_with(folder)) {
-            return Err(Error::Exposed { hidden: hidden.clone(), writable: around.clone() });
-        }
-    }
-    let readable = reading::readable(&hidden, &mut shortfalls);
-    restrict(&readable, &writable)?;
-    Ok(shortfalls)
-}
-
+/// Takes everything from the calling thread but what is listed.
 #[cfg(target_os = "linux")]
-fn restrict(readable: &[PathBuf], writable: &[PathBuf]) -> Result<()> {
-    kernel::restrict(readable, writable)
+fn restrict(
+    readable: &[PathBuf],
+    writable: &[OwnedFd],
+    sockets: &[PathBuf],
+    view: enter::View,
+) -> Result<()> {
+    let devices = match view {
+        enter::View::Own => landlock::Devices::Own,
+        enter::View::Shared => landlock::Devices::Shared,
+    };
+    landlock::restrict(&landlock::Grants { readable, writable, sockets, devices })
 }
 
 #[cfg(not(target_os = "linux"))]
-fn restrict(_readable: &[PathBuf], _writable: &[PathBuf]) -> Result<()> {
+fn restrict(
+    _readable: &[PathBuf],
+    _writable: &[OwnedFd],
+    _sockets: &[PathBuf],
+    _view: enter::View,
+) -> Result<()> {
     Err(Error::NoLandlock)
-}
-
-/// The program and the arguments that a launch comes to.
-pub(crate) fn command_line(launch: &Launch) -> (&Path, Vec<OsString>) {
-    let args = launch.args.iter().map(OsString::from);
-    match &launch.confinement {
-        Confinement::Off => (&launch.program, args.collect()),
-        Confinement::Workspace { helper, writable, hidden } => {
-            let writable = std::iter::once(&launch.workspace).chain(writable);
-            let mut line = vec![OsString::from("sandbox-exec"), OsString::from("--own-session")];
-            line.extend(writable.flat_map(|path| ["--write".into(), path.into()]));
-            line.extend(hidden.iter().flat_map(|path| ["--hide".into(), path.into()]));
-            line.extend(["--".into(), launch.program.clone().into()]);
-            line.extend(args);
-            (helper, line)
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,24 +1,14 @@
-//! Stands in for Convoke's own program where it confines agents, for tests of the engine:
-//! `engine_convoke sandbox-exec --own-session [--write PATH]… [--hide PATH]… -- PROGRAM [ARGUMENT]…`.
+//! Stands in for Convoke's own program where it supervises agents, for tests of the engine.
 
-use std::os::unix::process::CommandExt as _;
-use std::process::Command;
+use std::process::ExitCode;
 
-use convoke_agents::sandbox::{self, Rules};
+use convoke_agents::sandbox;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut rules = Rules { writable: Vec::new(), hidden: Vec::new() };
-    let mut args = std::env::args_os().skip(1);
-    while let Some(arg) = args.next() {
-        match arg.to_str() {
-            Some("sandbox-exec") => {}
-            Some("--own-session") => sandbox::leave_terminal()?,
-            Some("--write") => rules.writable.extend(args.next().map(Into::into)),
-            Some("--hide") => rules.hidden.extend(args.next().map(Into::into)),
-            Some("--") => break,
-            Some(_) | None => return Err(format!("what is {}?", arg.display()).into()),
-        }
+fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["sandbox-exec", "--supervise"] => Ok(sandbox::supervise()?),
+        ["sandbox-exec", "--enter"] => Ok(sandbox::enter()?),
+        other => Err(format!("what is {other:?}?").into()),
     }
-    sandbox::confine(&rules)?;
-    Err(Command::new(args.next().ok_or("no program")?).args(args).exec().into())
 }

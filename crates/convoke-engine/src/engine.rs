@@ -1,6 +1,6 @@
 //! The handle to everything: opening, stopping, and what all parts share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -8,6 +8,7 @@ use std::time::Duration;
 use convoke_agents::catalogue::{Agent, find};
 use convoke_agents::leftovers;
 use convoke_agents::pool::Pool;
+use convoke_agents::temp::{self, TempFolder};
 use convoke_core::id::SessionId;
 use convoke_core::time::Timestamp;
 use convoke_files::questions::Questions;
@@ -40,6 +41,8 @@ pub struct Engine {
 pub(crate) struct Shared {
     pub(crate) settings: Settings,
     pub(crate) around: Around,
+    /// The folder around those for agents' temporary files.
+    pub(crate) temp: TempFolder,
     pub(crate) store: Store,
     pub(crate) pool: Pool,
     pub(crate) questions: Questions,
@@ -102,12 +105,13 @@ impl Engine {
     pub async fn open(settings: Settings, around: Around) -> Result<Self> {
         reap(around.home.join("run/agents")).await;
         let store = Store::open(around.home.join("convoke.db"), (around.clock)()).await?;
-        clear_temporary_files(&around.home.join("run/tmp"));
+        let temp = temporary_files(&around)?;
         let pool = Pool::start(settings.pool, around.random);
         let questions = Questions::new(settings.questions_dir.clone(), settings.questions);
         let shared = Arc::new(Shared {
             settings,
             around,
+            temp,
             store,
             pool,
             questions,
@@ -142,7 +146,6 @@ impl Engine {
         self.shared.store.close().await;
         // A disk that failed for a while may have kept the records of agents that ended meanwhile.
         reap(self.shared.around.home.join("run/agents")).await;
-        clear_temporary_files(&self.shared.around.home.join("run/tmp"));
     }
 
     /// How the engine works.
@@ -283,11 +286,23 @@ async fn reap(folder: PathBuf) {
     }
 }
 
-/// Removes what agents left in the folders for their temporary files.
-fn clear_temporary_files(folder: &std::path::Path) {
-    match std::fs::remove_dir_all(folder) {
-        Ok(()) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => tracing::warn!("cannot remove {}: {error}", folder.display()),
+/// Makes the folder around those for agents' temporary files, where the system keeps such files, and removes the one that
+/// a killed daemon left. A file in the home says which one that was.
+fn temporary_files(around: &Around) -> Result<TempFolder> {
+    let note = around.home.join("run/temp");
+    if let Ok(path) = std::fs::read_to_string(&note)
+        && let Err(error) = temp::remove_abandoned(Path::new(path.trim()))
+    {
+        tracing::warn!("cannot remove {}: {error}", path.trim());
     }
+    let place = around.environment.get(std::ffi::OsStr::new("TMPDIR"));
+    let place = place.map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
+    let fail = |path: &Path| {
+        let path = path.to_owned();
+        move |source| Error::Io { path, source }
+    };
+    let folder = TempFolder::create(&place, (around.random)()).map_err(fail(&place))?;
+    std::fs::create_dir_all(around.home.join("run")).map_err(fail(&note))?;
+    std::fs::write(&note, folder.path().as_os_str().as_encoded_bytes()).map_err(fail(&note))?;
+    Ok(folder)
 }

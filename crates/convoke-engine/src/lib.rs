@@ -19,6 +19,7 @@ mod watch;
 
 pub use asking::{Asked, Asker, Outcome};
 pub use convoke_agents::catalogue::Agent;
+pub use convoke_agents::sandbox;
 pub use convoke_store::{
     Archived, Asker as PairAsker, Fragment, Hit, HitPage, HitPlace, MessagePage, PairActivity,
     PairFilter, PairId, PairStats, PairUsage, Project, Rule, SearchQuery, SessionFilter,
@@ -32,7 +33,7 @@ pub use sessions::{
     Import, ImportOutcome, ImportTurn, ImportedInto, ListPiece, ListPieces, Listed, Prompted,
     Speaker,
 };
-pub use settings::{Around, Door, PoolSettings, QuestionSettings, Settings, Spare};
+pub use settings::{Around, Door, PoolSettings, QuestionSettings, SandboxSettings, Settings, Spare};
 pub use teams::{
     Analytics, AnswerStatus, Caller, Compaction, Permissions, QuestionStanding, ReportedQuestion,
     SessionFile, Stopped, Stretch, Team, TeamAnswer, TeamAsk, TeamLimits, TeamProgress, TeamReport,

@@ -9,6 +9,7 @@ use convoke_agents::catalogue::Agent;
 use convoke_core::time::Timestamp;
 
 pub use convoke_agents::pool::Settings as PoolSettings;
+pub use convoke_agents::sandbox::Settings as SandboxSettings;
 pub use convoke_files::questions::Settings as QuestionSettings;
 
 use crate::key::Key;
@@ -34,6 +35,8 @@ pub struct Settings {
     pub question_timeout: Option<Duration>,
     /// The agents that can be talked to.
     pub agents: Vec<Agent>,
+    /// How they are confined.
+    pub sandbox: SandboxSettings,
 }
 
 /// Whether a process is kept ready for the next new session.

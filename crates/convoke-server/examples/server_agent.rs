@@ -1,18 +1,19 @@
 //! An agent that follows a script, for tests of the server: `server_agent --protocol acp SCRIPT.json`.
 //!
-//! It also stands in for Convoke where that would confine the agent: `server_agent sandbox-exec … -- PROGRAM ARGS`.
+//! It also stands in for Convoke where that supervises the agent: `server_agent sandbox-exec --supervise`.
 
-use std::io;
-use std::os::unix::process::CommandExt as _;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> io::Result<ExitCode> {
-    let mut words = std::env::args().skip(1).peekable();
-    if words.peek().is_some_and(|word| word == "sandbox-exec") {
-        let mut line = words.skip_while(|word| word != "--").skip(1);
-        let program = line.next().unwrap_or_default();
-        return Err(Command::new(program).args(line).exec());
+use convoke_engine::sandbox;
+
+fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["sandbox-exec", "--supervise"] => Ok(sandbox::supervise()?),
+        ["sandbox-exec", "--enter"] => Ok(sandbox::enter()?),
+        _ => {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            Ok(runtime.block_on(convoke_testkit::agent::main(words.into_iter()))?)
+        }
     }
-    convoke_testkit::agent::main(words).await
 }

@@ -24,6 +24,7 @@ pub(crate) mod team;
 pub(crate) mod tui;
 
 use std::collections::BTreeMap;
+use std::process::ExitCode;
 use std::path::PathBuf;
 
 use anyhow::Context;
@@ -128,7 +129,7 @@ impl World {
 }
 
 /// Carries out a command.
-pub(crate) fn run(args: Args, world: &World, output: &mut Output) -> anyhow::Result<()> {
+pub(crate) fn run(args: Args, world: &World, output: &mut Output) -> anyhow::Result<ExitCode> {
     let Args { global, command } = args;
     output.format = if global.json { Format::Json } else { Format::Human };
     match command {
@@ -153,6 +154,7 @@ pub(crate) fn run(args: Args, world: &World, output: &mut Output) -> anyhow::Res
         Command::Db(args) => db::run(&args, &global, world, output),
         Command::Completions(args) => completions::run(&args, output),
         Command::ManPages(args) => man_pages::run(&args, output),
-        Command::SandboxExec(args) => sandbox_exec::run(&args),
-    }
+        Command::SandboxExec(args) => return sandbox_exec::run(&args, world),
+    }?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -9,6 +9,7 @@ mod kind;
 mod layers;
 mod mistake;
 mod nearest;
+mod projects;
 #[cfg(test)]
 mod reference;
 mod settings;
@@ -24,6 +25,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use convoke_agents::catalogue::Agent;
+use convoke_agents::sandbox::{self, Available, Exceptions, Layer, Network};
 
 use crate::environment::Environment;
 pub(crate) use mistake::Mistakes;
@@ -35,6 +37,7 @@ pub(crate) struct Config {
     pub(crate) server: Server,
     pub(crate) sessions: Sessions,
     pub(crate) pool: Pool,
+    pub(crate) sandbox: Sandbox,
     pub(crate) teams: Teams,
     pub(crate) questions: Questions,
     pub(crate) spawner: Spawner,
@@ -69,6 +72,37 @@ pub(crate) struct Pool {
     pub(crate) health_check_interval_ms: u64,
     /// Whether a process is kept ready for the next new session.
     pub(crate) spare: bool,
+}
+
+/// How agents are confined.
+#[derive(Debug)]
+pub(crate) struct Sandbox {
+    pub(crate) layers: Vec<String>,
+    pub(crate) require: Vec<String>,
+    pub(crate) network: String,
+    pub(crate) hidden: Vec<PathBuf>,
+    pub(crate) sockets: Vec<PathBuf>,
+    /// What single projects open, by their folder.
+    pub(crate) projects: BTreeMap<PathBuf, Exceptions>,
+}
+
+impl Sandbox {
+    /// The settings, together with what the machine offers.
+    pub(crate) fn settings(&self, available: Available) -> sandbox::Settings {
+        let layers = |words: &[String]| {
+            let known = |word: &String| Layer::WORDS.iter().find(|(known, _)| known == word);
+            words.iter().filter_map(known).map(|(_, layer)| *layer).collect()
+        };
+        sandbox::Settings {
+            available,
+            layers: layers(&self.layers),
+            require: layers(&self.require),
+            hidden: self.hidden.clone(),
+            sockets: self.sockets.clone(),
+            network: if self.network == "off" { Network::Off } else { Network::Open },
+            projects: self.projects.clone(),
+        }
+    }
 }
 
 /// How far teams may go when they ask each other.

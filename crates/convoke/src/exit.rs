@@ -26,8 +26,6 @@ enum Code {
     Rejected = 4,
     /// A human did not answer in time.
     TimedOut = 5,
-    /// The program to become cannot be executed; the number is that of shells.
-    NotExecutable = 126,
     /// The program to become does not exist; the number is that of shells.
     NoProgram = 127,
 }

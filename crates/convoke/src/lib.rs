@@ -34,15 +34,16 @@ pub fn main() -> ExitCode {
     let environment = Environment::of_this_process();
     let mut output = Output::new(&environment, Format::asked_for(&words));
     match run(words, environment, &mut output) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => exit::report(&error, &output),
     }
 }
 
-fn run(words: Vec<OsString>, environment: Environment, output: &mut Output) -> anyhow::Result<()> {
+fn run(words: Vec<OsString>, environment: Environment, output: &mut Output) -> anyhow::Result<ExitCode> {
     match args::read(words)? {
-        Asked::Version => output.line(args::VERSION),
-        Asked::Help(text) => output.help(&text),
-        Asked::Command(args) => commands::run(*args, &World::around(environment)?, output),
+        Asked::Version => output.line(args::VERSION)?,
+        Asked::Help(text) => output.help(&text)?,
+        Asked::Command(args) => return commands::run(*args, &World::around(environment)?, output),
     }
+    Ok(ExitCode::SUCCESS)
 }

@@ -21,6 +21,7 @@ mod turn;
 use std::path::PathBuf;
 
 use anyhow::Context;
+use convoke_agents::sandbox;
 use convoke_core::content::Usage;
 use convoke_files::transcripts::{Id, Recall, Status, Transcripts, Writer};
 
@@ -63,6 +64,8 @@ pub(crate) struct Opening {
     pub(crate) history: PathBuf,
     /// How much is said besides the answers.
     pub(crate) loudness: Loudness,
+    /// How agents are confined.
+    pub(crate) sandbox: sandbox::Settings,
 }
 
 /// The session was cut off. It is saved, and can be taken up again.
@@ -126,6 +129,7 @@ fn begin(
 ) -> anyhow::Result<Conversation> {
     let screen = Screen::new(output, opening.loudness);
     let input = Input::open(&opening.history, screen.colour());
+    let stage = Stage::open(world, home, &opening.sandbox)?;
     let Opening { recall, .. } = opening;
     let (known_as, turn_count, recalled) = match recall {
         Some(recall) => (recall.agent_session, recall.turn_count, Some(recall.window)),
@@ -135,7 +139,7 @@ fn begin(
         transcripts: opening.transcripts,
         writer: opening.writer,
         tokens_max: opening.tokens_max,
-        stage: Stage::open(world, home)?,
+        stage,
         partners: opening.partners,
         partner: opening.partner,
         running: None,

@@ -8,18 +8,22 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, MetadataExt, OpenOptions, OpenOptionsExt, PermissionsExt};
 use rustix::fs::OFlags;
 
 use super::wire::{BAD_PARAMS, Fault, INTERNAL, NOT_FOUND};
 use crate::driver::Random;
+use crate::sandbox::is_protected;
 
 /// The largest text that is read or written at the agent's request; a larger one is refused.
 const TEXT_BYTES_MAX: u64 = 10 << 20;
+
+/// What an agent hears that wants to change what the user's programs run later.
+const PROTECTED: &str = "is protected: programs outside of the sandbox run what it says; ask the user to change it";
 
 /// The files of a workspace. Cheap to clone.
 #[derive(Clone)]
@@ -30,7 +34,7 @@ pub(super) struct Files {
 struct Inner {
     path: PathBuf,
     folder: Dir,
-    /// Folders that the agent may not see, by device and inode, even when they lie in the workspace.
+    /// Files and folders that the agent may not see, by device and inode, even when they lie in the workspace.
     hidden: Vec<(u64, u64)>,
     random: Random,
 }
@@ -81,9 +85,20 @@ enum Missing {
 }
 
 impl Files {
-    /// Opens the workspace. `path` is absolute, with links resolved.
-    pub(super) fn open(path: &Path, hidden: &[PathBuf], random: Random) -> io::Result<Self> {
-        let folder = Dir::open_ambient_dir(path, ambient_authority())?;
+    /// The files of a workspace that was opened. `path` is absolute, with links resolved.
+    pub(super) fn open(
+        path: &Path,
+        workspace: OwnedFd,
+        hidden: &[PathBuf],
+        random: Random,
+    ) -> io::Result<Self> {
+        let opened = rustix::fs::openat(
+            &workspace,
+            ".",
+            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+            rustix::fs::Mode::empty(),
+        )?;
+        let folder = Dir::from_std_file(std::fs::File::from(opened));
         let hidden = hidden.iter().filter_map(|path| identity(path).ok()).collect();
         Ok(Self { inner: Arc::new(Inner { path: path.to_owned(), folder, hidden, random }) })
     }
@@ -92,6 +107,10 @@ impl Files {
     pub(super) fn read(&self, path: &Path, lines: Lines) -> Result<String, Trouble> {
         let (folder, name) = self.inner.folder_of(path, Missing::Report)?;
         let file = open_plain(&folder, &name, OpenOptions::new().read(true), path)?;
+        let found = file.metadata().map_err(|source| trouble(path, source))?;
+        if self.inner.hidden.contains(&(found.dev(), found.ino())) {
+            return Err(outside(path));
+        }
         let text = select(BufReader::new(file), lines).map_err(|source| trouble(path, source))?;
         match text {
             Some(text) => String::from_utf8(text).map_err(|_| unfit(path, "is not UTF-8 text")),
@@ -103,6 +122,11 @@ impl Files {
     pub(super) fn write(&self, path: &Path, text: &str) -> Result<(), Trouble> {
         if text.len() as u64 > TEXT_BYTES_MAX {
             return Err(unfit(path, "would be larger than 10 MiB"));
+        }
+        let steps: PathBuf = self.inner.resolve(path)?.iter().collect();
+        if is_protected(&steps) {
+            tracing::warn!(target: "security", path = %path.display(), "an agent wanted to write a protected file");
+            return Err(unfit(path, PROTECTED));
         }
         let (folder, name) = self.inner.folder_of(path, Missing::Create)?;
         // A file that may not be written is not replaced either.

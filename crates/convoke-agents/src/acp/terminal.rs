@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 
 use super::wire::{BAD_PARAMS, Fault, INTERNAL, NOT_FOUND, Outcome};
 use crate::driver::Launch;
-use command::{Command, Ended};
+use crate::process::Ended;
+use command::Command;
 use screen::Screen;
 
 /// Commands that the agent may have running or unreleased at once; one more is refused.
@@ -86,8 +87,8 @@ impl Terminals {
     }
 
     /// Kills a command; its output can still be had.
-    pub(super) fn kill(&self, id: &str) -> Outcome {
-        self.find(id)?.command.kill();
+    pub(super) fn kill(&mut self, id: &str) -> Outcome {
+        self.open.get_mut(id).ok_or_else(|| unknown(id))?.command.kill();
         Ok(json!({}))
     }
 

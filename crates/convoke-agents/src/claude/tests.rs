@@ -33,6 +33,8 @@ fn launch(folder: &Path, script: &str) -> Launch {
         ]),
         workspace: folder,
         confinement: Confinement::Off,
+        missing: Vec::new(),
+        temp: None,
         mcp_servers: Vec::new(),
         start: Start::New { id: ID.to_owned() },
         patience: PATIENCE,

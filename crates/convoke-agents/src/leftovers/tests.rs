@@ -33,7 +33,7 @@ impl Home {
     /// Records a group as if a daemon that is dead had started it, with changes.
     fn record(&self, group: &Group, change: impl FnOnce(&mut Entry)) -> PathBuf {
         let record =
-            Record::write(&self.records(), group.0.id(), Path::new("/bin/sh"), &self.workspace());
+            Record::write(&self.records(), group.0.id(), Path::new("/bin/sh"), &self.workspace(), Keeper::None);
         let path = record.unwrap().path.clone();
         let leader = proc::look_at(group.0.id()).unwrap();
         let mut entry = Entry {
@@ -43,6 +43,7 @@ impl Home {
             boot: proc::boot().unwrap(),
             program: PathBuf::from("/bin/sh"),
             workspace: self.workspace(),
+            keeper: Keeper::None,
         };
         change(&mut entry);
         fs::write(&path, serde_json::to_vec(&entry).unwrap()).unwrap();
@@ -117,7 +118,7 @@ fn a_group_that_cannot_be_recorded_leaves_no_file() {
     // A folder in the place of the record.
     fs::create_dir_all(home.records().join(format!("{}.json/full", group.0.id()))).unwrap();
     let record =
-        Record::write(&home.records(), group.0.id(), Path::new("/bin/sh"), &home.workspace());
+        Record::write(&home.records(), group.0.id(), Path::new("/bin/sh"), &home.workspace(), Keeper::None);
     assert!(record.is_err());
     assert_eq!(fs::read_dir(home.records()).unwrap().count(), 1);
 }
@@ -128,7 +129,7 @@ fn a_record_is_there_as_long_as_its_group_and_private() {
     let home = Home::new();
     let group = home.start("read never");
     let record =
-        Record::write(&home.records(), group.0.id(), Path::new("/bin/sh"), &home.workspace())
+        Record::write(&home.records(), group.0.id(), Path::new("/bin/sh"), &home.workspace(), Keeper::None)
             .unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&home.records()), mode(&record.path)), (0o700, 0o600));

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rustix::process::Pid;
 use tokio::io::AsyncReadExt;
-use tokio::process::ChildStderr;
+use tokio::net::unix::pipe;
 use tokio::sync::watch;
 
 /// Lines of error output that are remembered.
@@ -41,7 +41,7 @@ impl Tail {
 }
 
 /// Reads until the end, or until nobody wants the tail any more. The tail's channel closes when there is no more.
-pub(super) fn drain(mut stream: ChildStderr, pid: Pid) -> watch::Receiver<Tail> {
+pub(super) fn drain(mut stream: pipe::Receiver, pid: Pid) -> watch::Receiver<Tail> {
     let (tail, reader) = watch::channel(Tail::default());
     tokio::spawn(async move {
         let mut chunk = [0; READ_BYTES];

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
+use std::process::Stdio;
 use std::time::Instant;
 
 use serde_json::json;
@@ -12,6 +13,7 @@ use crate::catalogue::Protocol;
 use crate::driver::{Confinement, Start};
 use crate::leftovers::{self, Outcome};
 use crate::lines::Line;
+use crate::sandbox::{Available, Layer, Layers, Limits, Policy, Seccomp, Use};
 
 /// Longer than any machine takes; a test that gets there has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -26,6 +28,8 @@ fn launch(workspace: &Path, script: &str) -> Launch {
         environment: BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]),
         workspace: workspace.canonicalize().unwrap(),
         confinement: Confinement::Off,
+        missing: Vec::new(),
+        temp: None,
         mcp_servers: Vec::new(),
         start: Start::New { id: String::new() },
         patience: PATIENCE,
@@ -53,7 +57,7 @@ async fn told_pid(pipes: &mut Pipes) -> u32 {
     }
 }
 
-async fn until(what: &str, mut fact: impl FnMut() -> bool) {
+pub(crate) async fn until(what: &str, mut fact: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !fact() {
         assert!(Instant::now() < deadline, "never: {what}");
@@ -204,6 +208,125 @@ async fn ever_stronger_means_stop_whoever_does_not_leave() {
     }
 }
 
+/// Convoke itself, as far as it supervises.
+fn helper() -> PathBuf {
+    let here = std::env::current_exe().unwrap();
+    here.parent().unwrap().parent().unwrap().join("examples/agents_convoke")
+}
+
+pub(crate) fn supervised(policy: Policy) -> Confinement {
+    Confinement::Supervised { helper: helper(), policy: Box::new(policy) }
+}
+
+/// All layers that work here.
+pub(crate) fn all_layers() -> Layers {
+    let available = Available::detect(None);
+    let on = |layer| if available.lacks(layer).is_none() { Use::On } else { Use::Off };
+    Layers {
+        landlock: on(Layer::Landlock),
+        seccomp: if on(Layer::Seccomp) == Use::On { Seccomp::Strict } else { Seccomp::Off },
+        bubblewrap: available.bubblewrap.ok(),
+    }
+}
+
+/// A pipe in a folder whose end is the end of every process that holds it open for writing.
+pub(crate) struct Held(std::thread::JoinHandle<()>);
+
+impl Held {
+    /// Begins to read; `name` appears in the folder.
+    pub(crate) fn new(folder: &Path, name: &str) -> Self {
+        let path = folder.join(name);
+        let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(made.success());
+        Self(std::thread::spawn(move || {
+            let mut pipe = fs::File::open(path).unwrap();
+            std::io::copy(&mut pipe, &mut std::io::sink()).unwrap();
+        }))
+    }
+
+    pub(crate) async fn released(self, how: &str) {
+        until(how, || self.0.is_finished()).await;
+    }
+}
+
+/// What moves to a session of its own leaves a group, but not its supervisor.
+#[tokio::test]
+async fn k3_a_supervisor_ends_whatever_the_process_started() {
+    let escape = "setsid sh -c 'exec 3>held; echo 1; exec sleep 1000' & read line; exit 5";
+    for layers in [Layers::NONE, all_layers()] {
+        for ending in ["stopped", "killed", "dropped", "ended by itself"] {
+            let folder = tempfile::tempdir().unwrap();
+            let held = Held::new(folder.path(), "held");
+            let launch = Launch {
+                confinement: supervised(Policy { layers: layers.clone(), ..Policy::unconfined() }),
+                ..launch(folder.path(), escape)
+            };
+            let (mut child, mut pipes) = Child::spawn(&launch).await.unwrap();
+            assert_eq!(told_pid(&mut pipes).await, 1);
+            assert!(!held.0.is_finished());
+            match ending {
+                "stopped" => drop(child.stop(pipes.input).await),
+                "killed" => {
+                    child.kill();
+                    assert_eq!(child.exited().await.signal, Some(9));
+                }
+                "dropped" => drop(child),
+                _ => {
+                    pipes.input.close().await;
+                    assert_eq!(child.exited().await.exit_code, Some(5), "{ending}");
+                }
+            }
+            held.released(&format!("{ending} with {layers:?}")).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn k3_a_supervised_process_tells_how_it_ended() {
+    for layers in [Layers::NONE, all_layers()] {
+        let cases = [
+            ("exit 3", exit(Some(3), None, None)),
+            ("kill -SEGV $$", exit(None, Some(11), None)),
+            ("echo oops >&2; exit 0", exit(Some(0), None, Some("oops"))),
+        ];
+        for (script, expected) in cases {
+            let folder = tempfile::tempdir().unwrap();
+            let launch = Launch {
+                confinement: supervised(Policy { layers: layers.clone(), ..Policy::unconfined() }),
+                ..launch(folder.path(), script)
+            };
+            let (mut child, _pipes) = Child::spawn(&launch).await.unwrap();
+            assert_eq!(child.exited().await, expected, "{script} with {layers:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn k4_a_process_that_uses_too_much_is_ended_and_told_why() {
+    let limits = |memory, tasks, temp| Limits {
+        memory_bytes: memory,
+        tasks,
+        temp_bytes: temp,
+    };
+    let cases = [
+        (limits(Some(64 << 20), None, None), "head -c 200000000 /dev/zero | tail", "memory_max"),
+        (limits(None, Some(20), None), "for i in $(seq 40); do sleep 1000 & done; wait", "tasks_max"),
+        (limits(None, None, Some(1 << 20)), "head -c 9000000 /dev/urandom > $TMPDIR/x; sleep 1000", "temp_max"),
+    ];
+    for (limits, script, setting) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        let temp = TempFolder::create(folder.path(), [1; 16]).unwrap();
+        let mut launch = launch(folder.path(), script);
+        launch.environment.insert("TMPDIR".into(), temp.path().into());
+        let temp = Some(temp.path().to_owned());
+        launch.confinement = supervised(Policy { limits, temp, ..Policy::unconfined() });
+        let (mut child, _pipes) = Child::spawn(&launch).await.unwrap();
+        let exit = child.exited().await;
+        assert_eq!(exit.signal, Some(9), "{setting}");
+        assert!(exit.stderr_tail.unwrap().contains(setting), "{setting}");
+    }
+}
+
 #[tokio::test]
 async fn an_escaped_child_that_holds_the_pipes_does_not_hold_up_the_end() {
     let (mut child, mut pipes) = start("setsid sh -c 'echo $$; exec sleep 1000' & read line").await;
@@ -212,8 +335,8 @@ async fn an_escaped_child_that_holds_the_pipes_does_not_hold_up_the_end() {
     // The shell's input at its end makes `read` fail.
     assert_eq!(child.exited().await, exit(Some(1), None, None));
     assert!(is_running(escaped));
-    let escaped = Pid::from_raw(escaped.cast_signed()).unwrap();
-    rustix::process::kill_process(escaped, Signal::KILL).unwrap();
+    let escaped = rustix::process::Pid::from_raw(escaped.cast_signed()).unwrap();
+    rustix::process::kill_process(escaped, rustix::process::Signal::KILL).unwrap();
 }
 
 #[tokio::test]

@@ -5,6 +5,9 @@ use std::os::unix::fs::symlink;
 
 use tempfile::TempDir;
 
+use std::path::Path;
+
+use super::layout::Layout;
 use super::*;
 
 /// A folder with these folders in it.
@@ -79,56 +82,46 @@ fn s6_a_hidden_folder_is_known_by_where_its_links_lead() {
     assert_eq!(resolve("nothing"), root.join("nothing"));
 }
 
+/// A policy that lets these paths be written.
+fn writing(paths: Vec<PathBuf>) -> Policy {
+    Policy { writable: paths, ..Policy::unconfined() }
+}
+
 #[test]
 fn s6_what_is_writable_is_granted_once_and_by_its_real_place() {
     let (_folder, root) = tree(&["workspace/inner", "real"]);
     symlink(root.join("real"), root.join("link")).unwrap();
-    // What somebody who may write the workspace could do before the next start.
+    // What a program that may write the workspace could do before the next start.
     symlink(root.join("real"), root.join("workspace/trap")).unwrap();
     let ask = |names: &[&str]| {
         let mut shortfalls = Vec::new();
-        let paths: Vec<PathBuf> = names.iter().map(|name| root.join(name)).collect();
-        let granted = writing::writable(&paths, &mut shortfalls)?;
-        let granted = granted.iter().map(|path| path.strip_prefix(&root).unwrap().to_owned());
+        let policy = writing(names.iter().map(|name| root.join(name)).collect());
+        let workspace = layout::open(&root.join("workspace")).unwrap();
+        let layout = Layout::resolve(&policy, workspace, &mut shortfalls)?;
+        let granted = layout.writable.iter().map(|opened| opened.path.strip_prefix(&root).unwrap());
         let granted: Vec<String> = granted.map(|path| path.display().to_string()).collect();
         Ok::<_, Error>((granted, shortfalls.len()))
     };
     let granted = |names: &[&str]| ask(names).unwrap().0;
-    assert_eq!(granted(&["new/state", "link", "workspace"]), ["real", "workspace", "new/state"]);
-    assert_eq!(granted(&["workspace/inner", "workspace"]), ["workspace"]);
-    assert_eq!(granted(&["workspace", "workspace/trap", "workspace/trap/deeper"]), ["workspace"]);
-    assert_eq!(ask(&["workspace", "missing.json"]).unwrap(), (vec!["workspace".to_owned()], 1));
+    assert_eq!(granted(&["new/state", "link"]), ["workspace", "real", "new/state"]);
+    assert_eq!(granted(&["workspace/inner"]), ["workspace"]);
+    assert_eq!(granted(&["workspace/trap", "workspace/trap/deeper"]), ["workspace"]);
+    assert_eq!(ask(&["missing.json"]).unwrap(), (vec!["workspace".to_owned()], 1));
     let error = ask(&["workspace/../real"]).unwrap_err();
     assert!(matches!(error, Error::Confine { .. }), "{error}");
 }
 
 #[test]
-fn s6_a_confined_agent_is_started_through_convoke() {
-    let mut launch = Launch {
-        protocol: crate::catalogue::Protocol::Acp,
-        program: PathBuf::from("/usr/bin/agent"),
-        args: vec!["--acp".to_owned()],
-        environment: std::collections::BTreeMap::new(),
-        workspace: PathBuf::from("/srv/app"),
-        confinement: Confinement::Off,
-        mcp_servers: Vec::new(),
-        start: crate::driver::Start::New { id: String::new() },
-        patience: std::time::Duration::ZERO,
-        leftovers: None,
+fn k10_secrets_that_an_agent_is_let_into_are_not_hidden_from_it() {
+    let (_folder, root) = tree(&["workspace", "me/.aws", "me/.codex", "me/.kube/cache"]);
+    let policy = Policy {
+        secrets: secret_places(Some(&root.join("me"))),
+        writable: vec![root.join("me/.codex")],
+        readable: vec![root.join("me/.kube/cache")],
+        ..Policy::unconfined()
     };
-    let told = |launch: &Launch| {
-        let (program, args) = command_line(launch);
-        format!("{} {}", program.display(), args.join(" ".as_ref()).display())
-    };
-    assert_eq!(told(&launch), "/usr/bin/agent --acp");
-    launch.confinement = Confinement::Workspace {
-        helper: PathBuf::from("/usr/bin/convoke"),
-        writable: vec![PathBuf::from("/home/me/.agent"), PathBuf::from("/run/tmp")],
-        hidden: vec![PathBuf::from("/home/me/.convoke")],
-    };
-    assert_eq!(
-        told(&launch),
-        "/usr/bin/convoke sandbox-exec --own-session --write /srv/app --write /home/me/.agent \
-         --write /run/tmp --hide /home/me/.convoke -- /usr/bin/agent --acp"
-    );
+    let workspace = layout::open(&root.join("workspace")).unwrap();
+    let layout = Layout::resolve(&policy, workspace, &mut Vec::new()).unwrap();
+    let inside = layout.hidden.iter().filter_map(|path| path.strip_prefix(root.join("me")).ok());
+    assert_eq!(inside.collect::<Vec<_>>(), [".aws", ".kube"].map(Path::new));
 }

@@ -56,6 +56,8 @@ impl Machine {
             ]),
             workspace: self.workspace(),
             confinement: Confinement::Off,
+            missing: Vec::new(),
+            temp: None,
             mcp_servers: Vec::new(),
             start: Start::New { id: ID.to_owned() },
             patience: PATIENCE,

@@ -132,6 +132,8 @@ impl Machine {
             environment,
             workspace: self.workspace(),
             confinement: Confinement::Off,
+            missing: Vec::new(),
+            temp: None,
             mcp_servers: vec![tool_server()],
             start,
             patience: PATIENCE,

@@ -11,8 +11,9 @@ use convoke_core::id::{ProjectId, SessionId};
 use convoke_core::question::Limits;
 use convoke_core::team::Pair;
 use convoke_core::time::Timestamp;
+use convoke_engine::sandbox::Available;
 use convoke_engine::{
-    Around, Engine, Permissions, PoolSettings, QuestionSettings, Settings, Spare, Team, TeamLimits,
+    Around, Engine, Permissions, PoolSettings, QuestionSettings, SandboxSettings, Settings, Spare, Team, TeamLimits,
     TeamSettings,
 };
 use convoke_store::{NewProject, NewSession, SessionKind, Store};
@@ -71,6 +72,7 @@ impl Machine {
             },
             question_timeout: None,
             agents: vec![self.agent.clone()],
+            sandbox: SandboxSettings::with(Available::detect(None)),
         };
         let around = Around {
             environment: [("PATH".into(), "/usr/bin:/bin".into())].into(),

@@ -1,12 +1,11 @@
 //! Getting a session its process: the warm one, or a new one that takes the conversation up as well as it can.
 
-use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use convoke_agents::Error as AgentError;
 use convoke_agents::catalogue::{Protocol, Sandbox};
-use convoke_agents::driver::{Confinement, Launch, McpServer, Start};
+use convoke_agents::driver::{Launch, McpServer, Start};
 use convoke_agents::launch::{Occasion, Surroundings};
 use convoke_agents::pool::Seat;
 use convoke_core::id::{AgentName, ProjectId, SessionId};
@@ -23,10 +22,6 @@ use crate::engine::Shared;
 use crate::error::Result as EngineResult;
 use crate::teams::{Permissions, Team};
 use crate::view::{AgentStatus, Change};
-
-/// Characters of a session's id that name its folder for temporary files: agents put sockets there, whose paths must be
-/// short.
-const FOLDER_CHARS: usize = 8;
 
 /// Ids that are tried for a new session of an agent's own; that even one is taken is next to impossible.
 const IDS_MAX: usize = 3;
@@ -248,14 +243,13 @@ pub(crate) async fn launch(
         let where_to = format!("its links lead to {}", workspace.display());
         return Err(not_there(std::io::Error::other(where_to)));
     }
-    let name: String = errand.session.to_string().chars().take(FOLDER_CHARS).collect();
-    let temp = shared.around.home.join("run/tmp").join(name);
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&temp)?;
+    let temp = shared.temp.inside((shared.around.random)())?;
     let around = Surroundings {
         environment: shared.around.environment.clone(),
         convoke: shared.around.program.clone(),
         home: shared.around.home.clone(),
-        temp,
+        temp: Arc::new(temp),
+        sandbox: shared.settings.sandbox.clone(),
     };
     let mcp_servers = tool_server(shared, errand.session).into_iter().collect();
     let mut launch = Launch::of(agent, &around, Occasion { workspace, start, mcp_servers })?;
@@ -287,9 +281,19 @@ pub(crate) fn confinement_notice(
     agent: &AgentName,
 ) -> Vec<Report> {
     let wanted = shared.agent(agent.as_str()).map(|agent| agent.sandbox);
-    let is_lacking =
-        matches!(wanted, Ok(Sandbox::Workspace)) && launch.confinement == Confinement::Off;
-    is_lacking.then(|| Report::Noticed(Notice::new(Event::Unconfined))).into_iter().collect()
+    if !matches!(wanted, Ok(Sandbox::Workspace)) {
+        return Vec::new();
+    }
+    if !launch.confinement.confines() {
+        return vec![Report::Noticed(Notice::new(Event::Unconfined))];
+    }
+    let missing = launch.missing.iter().map(|it| format!("{it} ({})", it.layer.loss()));
+    let missing: Vec<String> = missing.collect();
+    if missing.is_empty() {
+        return Vec::new();
+    }
+    let text = format!("The agent is confined in part only: {}.", missing.join("; "));
+    vec![Report::Noticed(Notice::worded(Event::Unconfined, text))]
 }
 
 /// Convoke's own tools, bound to the session.

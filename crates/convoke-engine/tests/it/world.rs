@@ -11,8 +11,9 @@ use convoke_agents::catalogue::{Agent, Protocol, Sandbox};
 use convoke_core::id::{AgentName, ProjectId, SessionId};
 use convoke_core::question::Limits;
 use convoke_core::time::Timestamp;
+use convoke_engine::sandbox::Available;
 use convoke_engine::{
-    Around, Door, Engine, Key, PoolSettings, QuestionSettings, SessionView, Settings, Spare,
+    Around, Door, Engine, Key, PoolSettings, QuestionSettings, SandboxSettings, SessionView, Settings, Spare,
 };
 use convoke_testkit::agent::Script;
 use tempfile::TempDir;
@@ -74,6 +75,7 @@ impl World {
             },
             question_timeout: None,
             agents: Vec::new(),
+            sandbox: SandboxSettings::with(Available::detect(None)),
         };
         let program = PathBuf::from("/nonexistent/convoke");
         Self { folder, temporary: None, settings, program }

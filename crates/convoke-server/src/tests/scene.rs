@@ -12,7 +12,10 @@ use axum::body::Body;
 use axum::http::{Method, Request, Response};
 use convoke_core::question::Limits;
 use convoke_core::time::Timestamp;
-use convoke_engine::{Agent, Around, Door, Key, PoolSettings, QuestionSettings, Settings, Spare};
+use convoke_engine::sandbox::Available;
+use convoke_engine::{
+    Agent, Around, Door, Key, PoolSettings, QuestionSettings, SandboxSettings, Settings, Spare,
+};
 use convoke_testkit::agent::Script;
 use futures_util::StreamExt as _;
 use serde_json::Value;
@@ -243,6 +246,7 @@ fn settings(root: &Path) -> Settings {
         },
         question_timeout: None,
         agents: vec![agent],
+        sandbox: SandboxSettings::with(Available::nothing("tests of the server")),
     }
 }
 

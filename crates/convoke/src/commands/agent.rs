@@ -6,6 +6,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use convoke_agents::catalogue::{Agent, Protocol, find};
+use convoke_agents::sandbox::Available;
 use serde::Serialize;
 use tokio::process::Command;
 
@@ -72,7 +73,11 @@ pub(crate) fn run(
     let config = world.config(&home)?.config;
     match &args.command {
         AgentCommand::List(_) => list(&config.agents, world, output),
-        AgentCommand::Check(args) => check::run(args, &config.agents, &home, world, output),
+        AgentCommand::Check(args) => {
+            let available = Available::detect(world.environment.get("PATH"));
+            let sandbox = config.sandbox.settings(available);
+            check::run(args, &config.agents, &sandbox, &home, world, output)
+        }
     }
 }
 

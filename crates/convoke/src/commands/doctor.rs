@@ -100,7 +100,7 @@ fn examine(global: &GlobalArgs, world: &World, output: &Output) -> Report {
         (None, _) => no_home("port"),
     });
     checks.push(usable.as_ref().map_or_else(|| no_home("logs"), checks::logs));
-    checks.push(checks::sandbox());
+    checks.extend(checks::sandbox(world, config.as_ref()));
     let agents = agents::look_for(config.as_ref(), world);
     checks.push(agents::check(&agents));
     checks.push(match &config {

@@ -1,22 +1,24 @@
-//! `convoke sandbox-exec`: gives up rights for good, then becomes another program. The daemon starts agents through it.
+//! `convoke sandbox-exec`: runs a program in the sandbox that agents run in. The daemon starts agents through it.
 
 use std::ffi::OsString;
-use std::io;
-use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use anyhow::Context;
-use convoke_agents::sandbox::{self, Rules, Shortfall};
+use convoke_agents::catalogue;
+use convoke_agents::sandbox::{
+    self, Available, Here, Layer, Layers, Limits, Network, Policy, Seccomp, Use,
+};
 
-use crate::output::aside;
+use super::World;
 
-/// Confine this process by the kernel, for good, and become another program
+/// Run a program in the sandbox that agents run in
 ///
-/// The program and all that it starts read everything but the hidden folders, and write only where they may.
+/// The program and all that it starts write only where they may, do not see secrets, and end with it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  convoke sandbox-exec --write . --hide ~/.convoke -- bash")]
+  convoke sandbox-exec --write . --hide ~/.convoke -- bash
+  convoke sandbox-exec --layers landlock,seccomp --write . -- make test")]
 pub(crate) struct SandboxExecArgs {
     /// File or folder that may be written; a folder that is missing is made
     #[arg(long, value_name = "PATH")]
@@ -24,105 +26,118 @@ pub(crate) struct SandboxExecArgs {
     /// Folder that may not be read
     #[arg(long, value_name = "PATH")]
     hide: Vec<PathBuf>,
-    /// Leave the terminal, so that the program cannot type into it
+    /// Folder for temporary files, which is the program's /tmp
+    #[arg(long, value_name = "PATH")]
+    temp: Option<PathBuf>,
+    /// Socket that may be connected to
+    #[arg(long, value_name = "PATH")]
+    socket: Vec<PathBuf>,
+    /// Layers to use [default: all that work here]
+    #[arg(long, value_name = "LAYERS", value_delimiter = ',', value_parser = layer)]
+    layers: Option<Vec<Layer>>,
+    /// Let the program bring a sandbox of its own: no Landlock, and user namespaces are allowed
     #[arg(long)]
-    own_session: bool,
-    /// Go on without confinement where the kernel has none to offer
+    nested: bool,
+    /// Cut the program off from the network
     #[arg(long)]
-    allow_unconfined: bool,
+    no_network: bool,
+    /// Bytes of memory that the program and its children may use
+    #[arg(long, value_name = "BYTES")]
+    memory_max: Option<u64>,
+    /// Processes and threads that there may be
+    #[arg(long, value_name = "COUNT")]
+    tasks_max: Option<u64>,
+    /// Bytes that temporary files may take
+    #[arg(long, value_name = "BYTES")]
+    temp_max: Option<u64>,
+    /// Supervise what the socket on standard input describes
+    #[arg(long, hide = true, conflicts_with = "command")]
+    supervise: bool,
+    /// Become what the socket on standard input describes
+    #[arg(long, hide = true, conflicts_with = "command")]
+    enter: bool,
     /// The program and its arguments
-    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    #[arg(last = true, required_unless_present_any = ["supervise", "enter"], value_name = "PROGRAM")]
     command: Vec<OsString>,
 }
 
-/// What to do where the kernel has no confinement to offer.
-#[derive(Debug, Clone, Copy)]
-enum Otherwise {
-    Refuse,
-    RunUnconfined,
+fn layer(word: &str) -> Result<Layer, String> {
+    let known = Layer::WORDS.iter().find(|(known, _)| *known == word);
+    known.map(|(_, layer)| *layer).ok_or_else(|| "expected bwrap, landlock or seccomp".to_owned())
 }
 
-/// The program could not take over. Its exit code is that of shells.
+/// There is no such program.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot execute {}", program.display())]
-pub(crate) struct ExecError {
-    program: PathBuf,
-    source: io::Error,
+#[error("there is no program {program}")]
+pub(crate) struct NoProgram {
+    program: String,
 }
 
-impl ExecError {
-    /// Whether there is no such program.
-    pub(crate) fn is_not_found(&self) -> bool {
-        self.source.kind() == io::ErrorKind::NotFound
-    }
+/// A layer that was asked for does not work here.
+#[derive(Debug, thiserror::Error)]
+#[error("{layer} does not work here: {why}")]
+pub(crate) struct NoLayer {
+    layer: Layer,
+    why: String,
 }
 
-pub(crate) fn run(args: &SandboxExecArgs) -> anyhow::Result<()> {
-    let [program, rest @ ..] = args.command.as_slice() else { return Ok(()) };
-    if args.own_session {
-        sandbox::leave_terminal().context("cannot leave the terminal")?;
+pub(crate) fn run(args: &SandboxExecArgs, world: &World) -> anyhow::Result<ExitCode> {
+    if args.supervise {
+        return Ok(sandbox::supervise()?);
     }
-    let rules = Rules { writable: args.write.clone(), hidden: args.hide.clone() };
-    let otherwise =
-        if args.allow_unconfined { Otherwise::RunUnconfined } else { Otherwise::Refuse };
-    for warning in judge(sandbox::confine(&rules), otherwise)? {
-        aside(&format!("warning: {warning}"));
+    if args.enter {
+        return Ok(sandbox::enter()?);
     }
-    let source = Command::new(program).args(rest).exec();
-    Err(ExecError { program: program.into(), source }.into())
+    let [program, rest @ ..] = args.command.as_slice() else { return Ok(ExitCode::SUCCESS) };
+    let path = world.environment.get("PATH");
+    let name = program.to_string_lossy();
+    let found = catalogue::find(&name, path)
+        .or_else(|| Some(PathBuf::from(program)).filter(|_| name.contains('/')))
+        .ok_or_else(|| NoProgram { program: name.into_owned() })?;
+    let here = std::env::current_dir().context("cannot tell the current folder")?;
+    let policy = policy(args, world)?;
+    // The current folder is where the program works, whether or not it may write there.
+    let workspace = args.write.first().cloned().unwrap_or_else(|| here.clone());
+    let variables = world.environment.iter();
+    let environment = variables.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let args = rest.to_vec();
+    Ok(sandbox::run_here(Here { policy, program: found, args, environment, workspace })?)
 }
 
-/// What is to be said before the program starts, or why it must not.
-fn judge(
-    attempt: convoke_agents::Result<Vec<Shortfall>>,
-    otherwise: Otherwise,
-) -> convoke_agents::Result<Vec<String>> {
-    match (attempt, otherwise) {
-        (Ok(shortfalls), _) => Ok(shortfalls.iter().map(told).collect()),
-        (Err(error @ convoke_agents::Error::NoLandlock), Otherwise::RunUnconfined) => {
-            Ok(vec![format!("{error}; it runs unconfined, and may write wherever you may")])
-        }
-        (Err(error), Otherwise::Refuse | Otherwise::RunUnconfined) => Err(error),
-    }
-}
-
-/// A shortfall in one line, its cause included.
-fn told(shortfall: &Shortfall) -> String {
-    match std::error::Error::source(shortfall) {
-        Some(cause) => format!("{shortfall}: {cause}"),
-        None => shortfall.to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use convoke_agents::Error;
-
-    use super::*;
-
-    fn say(attempt: convoke_agents::Result<Vec<Shortfall>>, otherwise: Otherwise) -> String {
-        match judge(attempt, otherwise) {
-            Ok(warnings) => format!("runs: {}", warnings.join(" | ")),
-            Err(error) => format!("does not run: {error}"),
-        }
-    }
-
-    #[test]
-    fn s6_nothing_runs_unconfined_unless_that_is_allowed() {
-        insta::assert_snapshot!(say(Err(Error::NoLandlock), Otherwise::Refuse), @"does not run: this system has no Landlock to confine a program with");
-        insta::assert_snapshot!(say(Err(Error::NoLandlock), Otherwise::RunUnconfined), @"runs: this system has no Landlock to confine a program with; it runs unconfined, and may write wherever you may");
-    }
-
-    #[test]
-    fn s6_rules_that_cannot_be_kept_are_no_reason_to_run_unconfined() {
-        let exposed = || Error::Exposed { hidden: "/a/b".into(), writable: "/a".into() };
-        insta::assert_snapshot!(say(Err(exposed()), Otherwise::RunUnconfined), @"does not run: /a/b is to be hidden, and lies in /a, which is to be written");
-    }
-
-    #[test]
-    fn s6_what_confinement_lacks_is_said_and_it_holds_otherwise() {
-        let shortfalls = vec![Shortfall::Truncation, Shortfall::Missing { path: "/x.json".into() }];
-        insta::assert_snapshot!(say(Ok(shortfalls), Otherwise::Refuse), @"runs: this kernel confines in part only: files can be truncated everywhere | /x.json does not exist, and a confined program cannot make it");
-        assert_eq!(say(Ok(Vec::new()), Otherwise::Refuse), "runs: ");
-    }
+fn policy(args: &SandboxExecArgs, world: &World) -> Result<Policy, NoLayer> {
+    let available = Available::detect(world.environment.get("PATH"));
+    let wants = |layer: Layer| match &args.layers {
+        Some(wanted) if !wanted.contains(&layer) => Ok(false),
+        Some(_) => match available.lacks(layer) {
+            Some(why) => Err(NoLayer { layer, why: why.to_owned() }),
+            None => Ok(true),
+        },
+        None => Ok(available.lacks(layer).is_none()),
+    };
+    let landlock = wants(Layer::Landlock)? && !args.nested;
+    let layers = Layers {
+        bubblewrap: wants(Layer::Bubblewrap)?.then(|| available.bubblewrap.clone().ok()).flatten(),
+        landlock: if landlock { Use::On } else { Use::Off },
+        seccomp: match (wants(Layer::Seccomp)?, args.nested) {
+            (false, _) => Seccomp::Off,
+            (true, false) => Seccomp::Strict,
+            (true, true) => Seccomp::Nested,
+        },
+    };
+    Ok(Policy {
+        layers,
+        writable: args.write.clone(),
+        hidden: args.hide.clone(),
+        secrets: sandbox::secret_places(world.environment.get("HOME").map(Path::new)),
+        readable: Vec::new(),
+        protected: Vec::new(),
+        sockets: args.socket.clone(),
+        temp: args.temp.clone(),
+        network: if args.no_network { Network::Off } else { Network::Open },
+        limits: Limits {
+            memory_bytes: args.memory_max,
+            tasks: args.tasks_max,
+            temp_bytes: args.temp_max,
+        },
+    })
 }

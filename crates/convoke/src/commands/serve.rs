@@ -8,6 +8,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::Context;
+use convoke_agents::sandbox::Available;
 use convoke_api::bodies::Daemon;
 use convoke_server::engine::{self, PoolSettings, QuestionSettings, Spare};
 use convoke_server::{Opening, Server, Serving};
@@ -114,11 +115,12 @@ async fn serve(
     let listener = TcpListener::bind(address).await.map_err(bound)?;
     let address = listener.local_addr().map_err(bound)?;
     let token = files::token(home)?;
+    let available = Available::detect(world.environment.get("PATH"));
     let opening = Opening {
         address,
         token: token.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        settings: settings(config),
+        settings: settings(config, available),
         around: engine::Around {
             environment: world
                 .environment
@@ -184,7 +186,7 @@ async fn open_teams(
     }
 }
 
-fn settings(config: &Config) -> engine::Settings {
+fn settings(config: &Config, available: Available) -> engine::Settings {
     let asking = Asking::new(&config.questions);
     let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     engine::Settings {
@@ -204,6 +206,7 @@ fn settings(config: &Config) -> engine::Settings {
         },
         question_timeout: asking.timeout,
         agents: config.agents.clone(),
+        sandbox: config.sandbox.settings(available),
     }
 }
 

@@ -11,7 +11,7 @@ use super::mistake::{Mistake, Problem};
 use super::nearest;
 use super::tree::{Entry, Origin, Value};
 use super::{Effective, Sources};
-pub(super) use fields::FIELDS;
+pub(super) use fields::{FIELDS, set_paths};
 
 /// The catalogue after the file's changes.
 pub(super) fn settle(
@@ -46,6 +46,7 @@ impl Draft {
         // Without a HOME there is no such folder, and nothing to allow.
         let expand = |path: PathBuf| sources.environment.expand_tilde(&path);
         agent.writable = agent.writable.into_iter().filter_map(expand).collect();
+        agent.protected = agent.protected.into_iter().filter_map(expand).collect();
         Self { agent, written: BTreeMap::new() }
     }
 

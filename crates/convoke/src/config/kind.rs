@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::mistake::Problem;
-use super::tree::{Node, Value};
+use super::tree::{Node, Origin, Value};
 use super::{Config, Sources};
 
 /// A kind of value with its default and its field, which the compiler holds together.
@@ -22,6 +22,22 @@ pub(super) enum Kind {
     Switch { default: bool, field: fn(&mut Config) -> &mut bool },
     /// An IP address and a port.
     Address { default: &'static str, field: fn(&mut Config) -> &mut SocketAddr },
+    /// One of some words.
+    Word {
+        default: &'static str,
+        choices: &'static [&'static str],
+        field: fn(&mut Config) -> &mut String,
+    },
+    /// Some of some words.
+    Words {
+        default: &'static [&'static str],
+        choices: &'static [&'static str],
+        field: fn(&mut Config) -> &mut Vec<String>,
+    },
+    /// Texts of any kind.
+    Texts { field: fn(&mut Config) -> &mut Vec<String> },
+    /// Files and folders, absolute or below `~`; none by default.
+    Paths { field: fn(&mut Config) -> &mut Vec<PathBuf> },
     /// A file or folder.
     Path { default: &'static str, base: Base, field: fn(&mut Config) -> &mut PathBuf },
 }
@@ -43,6 +59,10 @@ impl fmt::Display for Kind {
             Self::Minutes { .. } => "a number of minutes",
             Self::Switch { .. } => "true or false",
             Self::Address { .. } => "an IP address and a port",
+            Self::Word { .. } => "a word",
+            Self::Words { .. } => "a list of words",
+            Self::Texts { .. } => "a list of texts",
+            Self::Paths { .. } => "a list of absolute paths",
             Self::Path { base: Base::Home, .. } => "a path",
             Self::Path { base: Base::Nothing, .. } => "an absolute path",
         })
@@ -56,7 +76,14 @@ impl Kind {
             Self::Whole { default, .. } => Value::Whole((*default).try_into().unwrap_or(i64::MAX)),
             Self::Minutes { default, .. } => Value::Fraction(*default),
             Self::Switch { default, .. } => Value::Switch(*default),
-            Self::Address { default, .. } | Self::Path { default, .. } => Value::literal(default),
+            Self::Address { default, .. }
+            | Self::Path { default, .. }
+            | Self::Word { default, .. } => Value::literal(default),
+            Self::Words { default, .. } => {
+                let node = |word: &&str| Node { origin: Origin::Default, value: Value::literal(word) };
+                Value::List(default.iter().map(node).collect())
+            }
+            Self::Texts { .. } | Self::Paths { .. } => Value::List(Vec::new()),
         }
     }
 
@@ -66,7 +93,11 @@ impl Kind {
             Self::Whole { default, .. } => default.to_string(),
             Self::Minutes { default, .. } => default.to_string(),
             Self::Switch { default, .. } => default.to_string(),
-            Self::Address { default, .. } | Self::Path { default, .. } => format!("\"{default}\""),
+            Self::Address { default, .. }
+            | Self::Path { default, .. }
+            | Self::Word { default, .. } => format!("\"{default}\""),
+            Self::Words { default, .. } => json!(default).to_string(),
+            Self::Texts { .. } | Self::Paths { .. } => "[]".to_owned(),
         }
     }
 
@@ -75,7 +106,14 @@ impl Kind {
         match self {
             Self::Whole { range, .. } => format!(" from {} to {}", range.start(), range.end()),
             Self::Minutes { range, .. } => format!(" from {} to {}", range.start(), range.end()),
-            Self::Switch { .. } | Self::Address { .. } | Self::Path { .. } => String::new(),
+            Self::Word { choices, .. } | Self::Words { choices, .. } => {
+                format!(" out of {}", choices.join(", "))
+            }
+            Self::Switch { .. }
+            | Self::Address { .. }
+            | Self::Texts { .. }
+            | Self::Paths { .. }
+            | Self::Path { .. } => String::new(),
         }
     }
 
@@ -85,7 +123,12 @@ impl Kind {
             Self::Whole { .. } => text.parse().ok().map(Value::Whole),
             Self::Minutes { .. } => text.parse().ok().map(Value::Fraction),
             Self::Switch { .. } => text.parse().ok().map(Value::Switch),
-            Self::Address { .. } | Self::Path { .. } => None,
+            Self::Address { .. }
+            | Self::Path { .. }
+            | Self::Word { .. }
+            | Self::Words { .. }
+            | Self::Texts { .. }
+            | Self::Paths { .. } => None,
         };
         value.unwrap_or_else(|| Value::literal(text))
     }
@@ -121,6 +164,32 @@ impl Kind {
                 let address = address.map_err(|_| self.refuse(format!("`{}`", text.text)))?;
                 *field(config) = address;
                 Ok(json!(address.to_string()))
+            }
+            (Self::Word { choices, field, .. }, Value::Text(text)) => {
+                if !choices.contains(&text.text.as_str()) {
+                    return Err(self.refuse(format!("`{}`", text.text)));
+                }
+                field(config).clone_from(&text.text);
+                Ok(json!(text.text))
+            }
+            (Self::Words { choices, field, .. }, Value::List(_)) => {
+                let words: Vec<String> = node.texts()?.iter().map(|it| it.text.clone()).collect();
+                if let Some(odd) = words.iter().find(|word| !choices.contains(&word.as_str())) {
+                    return Err(self.refuse(format!("`{odd}`")));
+                }
+                field(config).clone_from(&words);
+                Ok(json!(words))
+            }
+            (Self::Texts { field }, Value::List(_)) => {
+                let texts: Vec<String> = node.texts()?.iter().map(|it| it.text.clone()).collect();
+                field(config).clone_from(&texts);
+                Ok(json!(texts))
+            }
+            (Self::Paths { field }, Value::List(_)) => {
+                let resolved = node.texts()?.into_iter();
+                let resolved = resolved.map(|text| resolve(&text.text, Base::Nothing, sources));
+                *field(config) = resolved.collect::<Result<_, _>>()?;
+                Ok(json!(field(config)))
             }
             (Self::Path { base, field, .. }, Value::Text(text)) => {
                 let path = resolve(&text.text, *base, sources)?;

@@ -8,10 +8,11 @@ use std::time::Duration;
 use super::agents;
 use super::mistake::{Mistake, Problem};
 use super::nearest;
+use super::projects;
 use super::settings::{self, SETTINGS, Setting};
 use super::tree::{Entry, Node, Origin, Value};
 use super::{
-    Config, Effective, Loaded, Pool, Questions, Server, Sessions, Sources, Spawner, Teams,
+    Config, Effective, Loaded, Pool, Questions, Sandbox, Server, Sessions, Sources, Spawner, Teams,
 };
 
 /// Settles every value; what is wrong goes to `mistakes`, and the rest is still looked at.
@@ -33,6 +34,8 @@ pub(super) fn settle(
         effective.extend(setting.settle(layers, sources, &mut config, mistakes));
     }
     keep_remote_out(&config, &effective, mistakes);
+    config.sandbox.projects =
+        projects::settle(sorted.projects, sources, &mut effective, mistakes);
     config.agents = agents::settle(sorted.agents, sources, &mut effective, mistakes);
     Loaded { config, effective }
 }
@@ -42,6 +45,7 @@ pub(super) fn settle(
 struct Sorted {
     settings: BTreeMap<&'static str, Node>,
     agents: Vec<Entry>,
+    projects: Vec<Entry>,
 }
 
 impl Sorted {
@@ -71,6 +75,8 @@ impl Sorted {
         };
         if section == "agents" {
             self.agents = entries;
+        } else if section == "projects" {
+            self.projects = entries;
         } else {
             self.take(entries, section, mistakes);
         }
@@ -164,6 +170,14 @@ fn unset() -> Config {
             idle_timeout_ms: 0,
             health_check_interval_ms: 0,
             spare: false,
+        },
+        sandbox: Sandbox {
+            layers: Vec::new(),
+            require: Vec::new(),
+            network: String::new(),
+            hidden: Vec::new(),
+            sockets: Vec::new(),
+            projects: BTreeMap::new(),
         },
         teams: Teams { max_hops: 0, max_chain_messages: 0, max_pair_messages_per_hour: 0 },
         questions: Questions {

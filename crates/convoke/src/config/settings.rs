@@ -49,8 +49,11 @@ const YEAR_MINUTES: f64 = 365.0 * 24.0 * 60.0;
 /// A century, for what is kept in days.
 const CENTURY_DAYS: u64 = 36_500;
 
+/// The layers of the sandbox.
+const LAYERS: [&str; 3] = ["bwrap", "landlock", "seccomp"];
+
 /// Every setting outside of `[agents]`, in the order in which it is shown.
-pub(super) static SETTINGS: [Setting; 21] = [
+pub(super) static SETTINGS: [Setting; 26] = [
     Setting::new(
         "teams_file",
         "the file that describes the teams, relative to the home",
@@ -118,6 +121,39 @@ pub(super) static SETTINGS: [Setting; 21] = [
         "pool.spare",
         "whether a process is kept ready for the next new session, of the agent and project used last",
         Kind::Switch { default: true, field: |c| &mut c.pool.spare },
+    ),
+    Setting::new(
+        "sandbox.layers",
+        "the layers that confine agents; one that does not work here is left out, and that is said",
+        Kind::Words {
+            default: &LAYERS,
+            choices: &LAYERS,
+            field: |c| &mut c.sandbox.layers,
+        },
+    ),
+    Setting::new(
+        "sandbox.require",
+        "layers without which no agent is started",
+        Kind::Words { default: &[], choices: &LAYERS, field: |c| &mut c.sandbox.require },
+    ),
+    Setting::new(
+        "sandbox.network",
+        "what agents may reach: \"open\", or \"off\" for nothing but Convoke's own tools",
+        Kind::Word {
+            default: "open",
+            choices: &["open", "off"],
+            field: |c| &mut c.sandbox.network,
+        },
+    ),
+    Setting::new(
+        "sandbox.hidden",
+        "files and folders that agents may not read, besides those that `convoke doctor` lists",
+        Kind::Paths { field: |c| &mut c.sandbox.hidden },
+    ),
+    Setting::new(
+        "sandbox.sockets",
+        "Unix sockets that agents may connect to, such as [\"${SSH_AUTH_SOCK}\"]",
+        Kind::Paths { field: |c| &mut c.sandbox.sockets },
     ),
     Setting::new(
         "teams.max_hops",
@@ -210,7 +246,7 @@ pub(super) fn names_in(section: &str) -> Vec<&'static str> {
         names.extend(name.filter(|name| !names.contains(name)));
     }
     if section.is_empty() {
-        names.push("agents");
+        names.extend(["agents", "projects"]);
     }
     names
 }

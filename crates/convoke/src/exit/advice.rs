@@ -11,7 +11,7 @@ use crate::commands::agent::UnknownAgent;
 use crate::commands::ask::AskError;
 use crate::commands::db::RollbackError;
 use crate::commands::questions::NotAnswers;
-use crate::commands::sandbox_exec::ExecError;
+use crate::commands::sandbox_exec::NoProgram;
 use crate::commands::serve::ServeError;
 use crate::environment::DoorError;
 use crate::home;
@@ -51,9 +51,8 @@ pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
         if let Some(error) = cause.downcast_ref::<AskError>() {
             return ask_advice(error);
         }
-        if let Some(error) = cause.downcast_ref::<ExecError>() {
-            let code = if error.is_not_found() { Code::NoProgram } else { Code::NotExecutable };
-            return (code, None);
+        if cause.is::<NoProgram>() {
+            return (Code::NoProgram, None);
         }
         if let Some(error) = cause.downcast_ref::<convoke_agents::Error>() {
             return (Code::CouldNot, agent_hint(error));
@@ -125,6 +124,9 @@ fn agent_hint(error: &convoke_agents::Error) -> Option<String> {
         }
         Error::NoLandlock | Error::Exposed { .. } => {
             Some("set sandbox = \"off\" for the agent, if it may write wherever you may".to_owned())
+        }
+        Error::LayerMissing { .. } => {
+            Some("see `convoke doctor`, or take the layer out of sandbox.require".to_owned())
         }
         Error::Spawn { .. }
         | Error::Workspace { .. }

@@ -147,7 +147,7 @@ impl Conversation {
     fn adopt(&mut self, running: Running) {
         self.offered = None;
         self.running = Some(running);
-        if Stage::lacks_confinement(&self.partner.agent) {
+        if self.stage.lacks_confinement(&self.partner.agent) {
             self.screen.say(&Notice::new(Event::Unconfined).text);
         }
     }
@@ -335,6 +335,7 @@ fn is_refusal(error: &anyhow::Error) -> bool {
             | Error::Spawn { .. }
             | Error::Workspace { .. }
             | Error::NoLandlock
+            | Error::LayerMissing { .. }
             | Error::Confine { .. }
             | Error::Exposed { .. }
             | Error::Landlock(_)

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context;
 use convoke_agents::catalogue::{Agent, Sandbox};
-use convoke_agents::driver::{self, Confinement, Driver, Launch, McpServer, REPORTS_MAX, Start};
+use convoke_agents::driver::{self, Driver, Launch, McpServer, REPORTS_MAX, Start};
 use convoke_agents::launch::{Occasion, Surroundings};
+use convoke_agents::temp::TempFolder;
 use convoke_agents::{leftovers, sandbox};
 use convoke_core::session::Report;
-use tempfile::TempDir;
 use tokio::sync::mpsc;
 
 use super::partner::Partner;
@@ -29,8 +30,6 @@ pub(crate) struct HomeInside {
 pub(super) struct Stage {
     around: Surroundings,
     workspace: PathBuf,
-    /// Deleted with this.
-    _temp: TempDir,
 }
 
 /// An agent that can be prompted.
@@ -47,22 +46,29 @@ pub(super) struct Running {
 
 impl Stage {
     /// Readies the current folder for agents, and ends what a killed Convoke left running.
-    pub(super) fn open(world: &World, home: &Home) -> anyhow::Result<Self> {
+    pub(super) fn open(
+        world: &World,
+        home: &Home,
+        sandbox: &sandbox::Settings,
+    ) -> anyhow::Result<Self> {
         let workspace = std::env::current_dir().and_then(|folder| folder.canonicalize());
         let workspace = workspace.context("cannot tell in which folder the agent is to work")?;
-        let temp = tempfile::tempdir().context("cannot make a folder for temporary files")?;
+        let place = world.environment.get("TMPDIR").map_or(Path::new("/tmp"), Path::new);
+        let temp = TempFolder::create(place, random::bytes())
+            .context("cannot make a folder for temporary files")?;
         let variables = world.environment.iter();
         let around = Surroundings {
             environment: variables.map(|(name, value)| (name.clone(), value.clone())).collect(),
             convoke: world.program.clone(),
             home: home.path().to_owned(),
-            temp: temp.path().to_owned(),
+            temp: Arc::new(temp),
+            sandbox: sandbox.clone(),
         };
         match leftovers::reap(&home.path().join("run/agents")) {
             Ok(found) => found.iter().for_each(|left| tracing::info!("found: {left:?}")),
             Err(error) => tracing::warn!("cannot look for agents that were left: {error}"),
         }
-        Ok(Self { around, workspace, _temp: temp })
+        Ok(Self { around, workspace })
     }
 
     /// Where agents work.
@@ -80,8 +86,14 @@ impl Stage {
     }
 
     /// Whether an agent shall be confined and the system cannot.
-    pub(super) fn lacks_confinement(agent: &Agent) -> bool {
-        agent.sandbox == Sandbox::Workspace && sandbox::landlock_generation().is_none()
+    pub(super) fn lacks_confinement(&self, agent: &Agent) -> bool {
+        agent.sandbox == Sandbox::Workspace && !self.confines()
+    }
+
+    /// Whether any layer holds here.
+    fn confines(&self) -> bool {
+        let settings = &self.around.sandbox;
+        settings.layers.iter().any(|layer| settings.available.lacks(*layer).is_none())
     }
 
     /// Starts an agent.
@@ -94,7 +106,7 @@ impl Stage {
         let launch = Launch::of(&partner.agent, &self.around, occasion)?;
         let home = &self.around.home;
         let real_home = home.canonicalize().unwrap_or_else(|_| home.clone());
-        if launch.confinement != Confinement::Off && real_home.starts_with(&self.workspace) {
+        if launch.confinement.confines() && real_home.starts_with(&self.workspace) {
             let (workspace, home) = (self.workspace.clone(), real_home);
             return Err(HomeInside { workspace, home }.into());
         }
@@ -107,9 +119,7 @@ impl Stage {
     /// The servers of tools for an agent. A confined one, and so what it starts, cannot write into the home, where
     /// questions lie; a server that could not ask would only mislead it.
     fn servers(&self, agent: &Agent) -> Vec<McpServer> {
-        let is_confined =
-            agent.sandbox == Sandbox::Workspace && sandbox::landlock_generation().is_some();
-        if is_confined {
+        if agent.sandbox == Sandbox::Workspace && self.confines() {
             return Vec::new();
         }
         let home = self.around.home.display().to_string();

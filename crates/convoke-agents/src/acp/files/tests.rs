@@ -6,6 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use tempfile::TempDir;
 
 use super::*;
+use crate::process::open_workspace;
 use crate::acp::tests::scene::count;
 
 /// A workspace beside a folder with secrets.
@@ -23,7 +24,7 @@ fn place() -> Place {
     fs::create_dir(&secrets).unwrap();
     fs::write(secrets.join("key"), "secret").unwrap();
     let path = path.canonicalize().unwrap();
-    let files = Files::open(&path, &[], count).unwrap();
+    let files = Files::open(&path, open_workspace(&path).unwrap(), &[], count).unwrap();
     Place { _root: root, path, secrets, files }
 }
 
@@ -114,7 +115,7 @@ fn s6_what_is_hidden_stays_hidden_inside_of_the_workspace() {
     place.write("home/.convoke/token", "t").unwrap();
     symlink("home/.convoke", place.path.join("way")).unwrap();
     let hidden = [place.path.join("home/.convoke"), place.path.join("missing")];
-    let files = Files::open(&place.path, &hidden, count).unwrap();
+    let files = Files::open(&place.path, open_workspace(&place.path).unwrap(), &hidden, count).unwrap();
     for way in ["home/.convoke/token", "home/.convoke/new", "way/token", "home/.convoke/a/b"] {
         assert!(matches!(
             files.read(Path::new(way), Lines::ALL),

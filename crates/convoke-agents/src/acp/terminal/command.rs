@@ -1,20 +1,19 @@
-//! One command in a group of processes of its own.
+//! One command, with everything that it starts.
 //!
 //! A command may leave others running when it ends (`server &`), and they are the agent's to keep until it releases
-//! the terminal. So the leader is not reaped before that: as long as it is a zombie, the number of its group cannot
-//! become somebody else's, and killing the group is safe.
+//! the terminal. So a supervisor stays until then; without one, the leader of the group is not reaped: as long as it is a
+//! zombie, the number of its group cannot become another one's, and killing the group is safe.
 
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
-use tokio::io::AsyncReadExt;
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
-use tokio::process::{self, Child};
 use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
@@ -25,8 +24,8 @@ use super::screen::Screen;
 use crate::catalogue;
 use crate::driver::Launch;
 use crate::leftovers::Record;
-use crate::process::signal_group;
-use crate::sandbox;
+use crate::process::{Begun, Ended, open_workspace, read_word};
+use crate::sandbox::Ending;
 
 /// The shell that runs lines.
 const SHELL: &str = "/bin/sh";
@@ -37,19 +36,11 @@ const READ_BYTES: usize = 16 << 10;
 
 /// A command that was started. Dropping it kills it and everything that it started.
 pub(super) struct Command {
-    /// Never waited for; the runtime reaps it after it was dropped.
-    _leader: Child,
-    group: Pid,
+    /// Its leader is never waited for; the runtime reaps it after this was dropped.
+    begun: Begun,
     ended: watch::Receiver<Option<Ended>>,
     watcher: AbortHandle,
     _record: Option<Record>,
-}
-
-/// How a command ended.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Ended {
-    pub(super) code: Option<i32>,
-    pub(super) signal: Option<i32>,
 }
 
 impl Command {
@@ -59,40 +50,33 @@ impl Command {
         order: Order,
         screen: Arc<Mutex<Screen>>,
     ) -> io::Result<Self> {
-        let folder = order.folder.as_deref().unwrap_or(Path::new(""));
-        let folder = launch.workspace.join(folder);
-        let launch = launch_of(launch, order, &folder)?;
-        let (program, args) = sandbox::command_line(&launch);
+        let folder = order.folder.clone().unwrap_or_default();
+        let launch = launch_of(launch, order, &launch.workspace.join(&folder))?;
+        let workspace = open_workspace(&launch.workspace).map_err(io::Error::other)?;
         // One pipe for both outputs, so that they are read in the order in which they were written.
         let (output, input) = io::pipe()?;
         // Listening begins before there is anything to miss.
         let changes = signal(SignalKind::child())?;
-        let leader = process::Command::new(program)
-            .args(args)
-            .env_clear()
-            .envs(&launch.environment)
-            .current_dir(&folder)
-            .process_group(0)
-            .stdin(Stdio::null())
-            .stdout(input.try_clone()?)
-            .stderr(input)
-            .spawn()?;
-        let group = leader.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        let group = group.ok_or_else(|| io::Error::other("the process has no number"))?;
+        let nothing = OwnedFd::from(std::fs::File::open("/dev/null")?);
+        let streams = [nothing, input.try_clone()?.into(), input.into()];
+        let begun = Begun::start(&launch, workspace, &folder, streams, Ending::WithControl)?;
         let record = launch.leftovers.as_deref().and_then(|folder| {
-            let pid = group.as_raw_pid().cast_unsigned();
             // Without a record only a killed daemon's successor misses something.
-            Record::write(folder, pid, &launch.program, &launch.workspace).ok()
+            begun.record(&launch, folder).ok()
         });
+        let exit = match begun.control() {
+            None => Exit::Leader(begun.group, changes),
+            Some(control) => Exit::Supervisor(BufReader::new(UnixStream::from_std(control?)?)),
+        };
         let output = pipe::Receiver::from_owned_fd(OwnedFd::from(output))?;
         let (end, ended) = watch::channel(None);
-        let watcher = tokio::spawn(attend(group, changes, output, screen, end)).abort_handle();
-        Ok(Self { _leader: leader, group, ended, watcher, _record: record })
+        let watcher = tokio::spawn(attend(exit, output, screen, end)).abort_handle();
+        Ok(Self { begun, ended, watcher, _record: record })
     }
 
     /// How it ended, if it did.
     pub(super) fn ended(&self) -> Option<Ended> {
-        self.ended.borrow().clone()
+        *self.ended.borrow()
     }
 
     /// Waits for its end, or for its release.
@@ -101,14 +85,14 @@ impl Command {
         async move {
             let end = ended.wait_for(Option::is_some).await;
             // A command that was released is killed without anybody looking.
-            end.ok().and_then(|end| end.clone()).unwrap_or_default()
+            end.ok().and_then(|end| *end).unwrap_or_default()
         }
     }
 
     /// Kills it and everything that it started.
-    pub(super) fn kill(&self) {
+    pub(super) fn kill(&mut self) {
         // It is not reaped as long as this is kept.
-        signal_group(self.group, Signal::KILL);
+        self.begun.kill();
     }
 }
 
@@ -140,10 +124,49 @@ fn launch_of(launch: &Launch, order: Order, folder: &Path) -> io::Result<Launch>
     Ok(Launch { program, args, environment, ..launch.clone() })
 }
 
+/// Where the end of a command is seen.
+enum Exit {
+    /// At the leader itself, whenever some child of ours changes.
+    Leader(Pid, Signals),
+    /// On the socket of its supervisor.
+    Supervisor(BufReader<UnixStream>),
+}
+
+impl Exit {
+    async fn wait(self) -> Ended {
+        match self {
+            Self::Leader(group, changes) => wait_for_leader(group, changes).await,
+            Self::Supervisor(mut control) => {
+                let mut line = Vec::new();
+                // A supervisor that is gone without a word was killed.
+                control.read_until(b'\n', &mut line).await.ok();
+                read_word(&line).unwrap_or(Ended { code: None, signal: Some(9) })
+            }
+        }
+    }
+}
+
+async fn wait_for_leader(group: Pid, mut changes: Signals) -> Ended {
+    loop {
+        let looking = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        match waitid(WaitId::Pid(group), looking) {
+            Ok(Some(status)) => {
+                let signal = status.terminating_signal();
+                return Ended { code: status.exit_status(), signal };
+            }
+            // There is always a next change while the runtime lives.
+            Ok(None) => changes.recv().await,
+            Err(error) => {
+                tracing::error!(%error, "cannot ask for a command");
+                return Ended::default();
+            }
+        };
+    }
+}
+
 /// Fills the screen until the command has ended, and then tells how.
 async fn attend(
-    group: Pid,
-    mut changes: Signals,
+    exit: Exit,
     mut output: pipe::Receiver,
     screen: Arc<Mutex<Screen>>,
     end: watch::Sender<Option<Ended>>,
@@ -155,23 +178,7 @@ async fn attend(
             bytes.clear();
         }
     };
-    let exit = async {
-        loop {
-            let looking = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-            match waitid(WaitId::Pid(group), looking) {
-                Ok(Some(status)) => {
-                    let signal = status.terminating_signal();
-                    break Ended { code: status.exit_status(), signal };
-                }
-                // There is always a next change while the runtime lives.
-                Ok(None) => changes.recv().await,
-                Err(error) => {
-                    tracing::error!(%error, "cannot ask for a command");
-                    break Ended::default();
-                }
-            };
-        }
-    };
+    let exit = exit.wait();
     let mut read = std::pin::pin!(read);
     let mut exit = std::pin::pin!(exit);
     let (ended, all_read) = tokio::select! {

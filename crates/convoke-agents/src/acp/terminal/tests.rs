@@ -7,7 +7,9 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::acp::tests::scene::launch;
-use crate::driver::{Confinement, Start};
+use crate::driver::Start;
+use crate::process::tests::{Held, all_layers, supervised};
+use crate::sandbox::{Layers, Policy};
 
 fn terminals() -> (TempDir, Terminals) {
     let folder = tempfile::tempdir().unwrap();
@@ -54,17 +56,55 @@ async fn a_command_with_arguments_is_run_as_it_is() {
     insta::assert_snapshot!(output, @r#"{"exitStatus":{"exitCode":0,"signal":null},"output":"sub\na b\n","truncated":false}"#);
 }
 
-/// The helper is one that only tells what it was told.
+/// Started through a supervisor, as in the daemon; what the environment preloads must not reach that.
 #[tokio::test]
-async fn s6_a_command_is_confined_as_the_agent_is() {
-    let (_folder, mut terminals) = terminals();
-    let (writable, hidden) = (vec!["/home/me/.agent".into()], vec!["/home/me/.convoke".into()]);
-    terminals.launch.confinement =
-        Confinement::Workspace { helper: "/bin/echo".into(), writable, hidden };
-    let workspace = terminals.launch.workspace.to_string_lossy().into_owned();
-    let (_, output) = run(&mut terminals, order("rm -rf /", &[])).await;
-    let told = output["output"].as_str().unwrap().replace(&workspace, "/workspace");
-    insta::assert_snapshot!(told, @"sandbox-exec --own-session --write /workspace --write /home/me/.agent --hide /home/me/.convoke -- /bin/sh -c rm -rf /");
+async fn k1_a_command_is_confined_as_the_agent_is_whatever_its_environment_says() {
+    let (folder, mut terminals) = terminals();
+    let outside = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let secret = outside.path().canonicalize().unwrap().join("secret");
+    std::fs::write(&secret, "for the owner only").unwrap();
+    let touch = format!("echo in > inside; echo out > {}/new", outside.path().display());
+    let (_, output) = run(&mut terminals, order(&touch, &[])).await;
+    assert_eq!(output["output"], "", "unconfined, it works");
+    std::fs::remove_file(outside.path().join("new")).unwrap();
+
+    terminals.launch.confinement = supervised(Policy {
+        layers: all_layers(),
+        hidden: vec![outside.path().canonicalize().unwrap()],
+        ..Policy::unconfined()
+    });
+    let mut preloaded = order(&format!("cat {}; {touch}", secret.display()), &[]);
+    let library = folder.path().join("evil.so");
+    std::fs::write(&library, "not even a library").unwrap();
+    preloaded.environment = vec![("LD_PRELOAD".into(), library.into())];
+    let (_, output) = run(&mut terminals, preloaded).await;
+    let told = output["output"].as_str().unwrap();
+    assert!(!told.contains("for the owner only"), "{told}");
+    // The dynamic linker complains in the program, and in none of the stages before it.
+    assert!(told.contains("LD_PRELOAD") && !told.contains("convoke:"), "{told}");
+    assert!(folder.path().join("inside").exists());
+    assert!(!outside.path().join("new").exists());
+}
+
+/// What a command leaves running is the agent's until it releases the terminal, and ends then, whatever it moved to.
+#[tokio::test]
+async fn k3_what_a_command_leaves_running_ends_with_its_terminal() {
+    let (folder, mut terminals) = terminals();
+    for layers in [Layers::NONE, all_layers()] {
+        terminals.launch.confinement =
+            supervised(Policy { layers, ..Policy::unconfined() });
+        let held = Held::new(folder.path(), "held");
+        let line = "setsid sh -c 'exec 3>held; echo > up; exec sleep 1000' & \
+                    while [ ! -e up ]; do sleep 0.01; done";
+        let id = terminals.create(order(line, &[])).unwrap();
+        let exit = terminals.exit(&id).unwrap().await.unwrap();
+        assert_eq!(exit["exitCode"], 0);
+        terminals.release(&id).unwrap();
+        held.released("the terminal is released").await;
+        for name in ["held", "up"] {
+            std::fs::remove_file(folder.path().join(name)).unwrap();
+        }
+    }
 }
 
 #[tokio::test]

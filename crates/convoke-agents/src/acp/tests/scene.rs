@@ -212,6 +212,8 @@ pub(in crate::acp) fn launch(workspace: PathBuf, start: Start) -> Launch {
         environment: BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]),
         workspace,
         confinement: Confinement::Off,
+        missing: Vec::new(),
+        temp: None,
         mcp_servers: Vec::new(),
         start,
         patience: Duration::from_secs(30),

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context;
 use convoke_agents::catalogue::Agent;
-use convoke_agents::driver::{self, Abilities, Confinement, Launch, REPORTS_MAX, Start};
+use convoke_agents::driver::{self, Abilities, Launch, REPORTS_MAX, Start};
 use convoke_agents::launch::{Occasion, Surroundings};
-use convoke_agents::leftovers;
+use convoke_agents::temp::TempFolder;
+use convoke_agents::{leftovers, sandbox};
 use serde::Serialize;
 use tokio::sync::mpsc;
 
@@ -60,6 +62,7 @@ struct CheckedAbilities {
 pub(super) fn run(
     args: &CheckArgs,
     agents: &[Agent],
+    sandbox: &sandbox::Settings,
     home: &Home,
     world: &World,
     output: &Output,
@@ -67,15 +70,17 @@ pub(super) fn run(
     let agent = agents.iter().find(|agent| agent.name.as_str() == args.name);
     let agent = agent.ok_or_else(|| UnknownAgent { name: args.name.clone() })?;
     let folder = tempfile::tempdir().context("cannot make a folder for the agent to work in")?;
-    let [workspace, temp] = ["workspace", "tmp"].map(|name| folder.path().join(name));
-    for path in [&workspace, &temp] {
-        std::fs::create_dir(path).context("cannot make a folder for the agent to work in")?;
-    }
+    let place = folder.path().canonicalize().context("cannot make a folder for the agent")?;
+    let workspace = place.join("workspace");
+    std::fs::create_dir(&workspace).context("cannot make a folder for the agent to work in")?;
+    let temp = TempFolder::create(&place, random::bytes())
+        .context("cannot make a folder for temporary files")?;
     let around = Surroundings {
         environment: world.environment.iter().map(owned).collect::<BTreeMap<_, _>>(),
         convoke: world.program.clone(),
         home: home.path().to_owned(),
-        temp,
+        temp: Arc::new(temp),
+        sandbox: sandbox.clone(),
     };
     reap(&home.path().join("run/agents"));
     let start = Start::New { id: random::uuid() };
@@ -100,7 +105,7 @@ fn owned((name, value): (&OsString, &OsString)) -> (OsString, OsString) {
 
 async fn shake_hands(agent: &Agent, launch: Launch) -> anyhow::Result<Checked> {
     let program = launch.program.display().to_string();
-    let confined = launch.confinement != Confinement::Off;
+    let confined = launch.confinement.confines();
     // Nothing is prompted, so what is reported fits into the queue or can wait for the end.
     let (reports, _unread) = mpsc::channel(REPORTS_MAX);
     let begun = Instant::now();

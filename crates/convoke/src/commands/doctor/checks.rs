@@ -3,9 +3,10 @@
 use std::fs;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
 
 use anyhow::Context;
-use convoke_agents::sandbox::{WRITING_GENERATION, landlock_generation};
+use convoke_agents::sandbox::{Available, Layer, WRITING_GENERATION, secret_places};
 use convoke_server::engine::Team;
 use convoke_store::schema;
 use serde::Deserialize;
@@ -176,20 +177,58 @@ pub(super) fn logs(home: &Home) -> Check {
     }
 }
 
-pub(super) fn sandbox() -> Check {
-    const WAY_OUT: &str =
-        "use Linux 6.2 or later with Landlock enabled, or a container for each agent";
-    match landlock_generation() {
-        Some(generation) if generation >= WRITING_GENERATION => {
-            Check::ok("sandbox", format!("Landlock, generation {generation}"))
+/// Each layer of the sandbox: on, or why not.
+pub(super) fn sandbox(world: &World, config: Option<&Config>) -> Vec<Check> {
+    let available = Available::detect(world.environment.get("PATH"));
+    let wanted = |word: &str| config.is_none_or(|config| config.sandbox.layers.iter().any(|it| it == word));
+    let demanded = |word: &str| config.is_some_and(|config| config.sandbox.require.iter().any(|it| it == word));
+    let check = |(word, layer): &(&str, Layer)| match available.lacks(*layer) {
+        _ if !wanted(word) => Check::warn(
+            "sandbox",
+            format!("{word} is off: sandbox.layers leaves it out"),
+            format!("add \"{word}\" to sandbox.layers in config.toml"),
+        ),
+        Some(why) if demanded(word) => Check {
+            check: "sandbox",
+            status: Status::Fail,
+            finding: format!("{word} is off, and sandbox.require demands it: {why}"),
+            fix: Some(way_out(*layer).to_owned()),
+        },
+        Some(why) => Check::warn("sandbox", format!("{word} is off: {why}"), way_out(*layer)),
+        None => Check::ok("sandbox", format!("{word} is on{}", detail(*layer, &available))),
+    };
+    let mut checks: Vec<Check> = Layer::WORDS.iter().map(check).collect();
+    let home = world.environment.get("HOME").map(Path::new);
+    let own = config.map(|config| config.sandbox.hidden.clone()).unwrap_or_default();
+    let places = [secret_places(home), own].concat();
+    let there: Vec<String> = places
+        .iter()
+        .filter(|place| place.symlink_metadata().is_ok())
+        .map(|place| place.display().to_string())
+        .collect();
+    let count = places.len();
+    checks.push(Check::ok(
+        "secrets",
+        format!("{count} places are hidden from agents; there are: {}", there.join(", ")),
+    ));
+    checks
+}
+
+const fn way_out(layer: Layer) -> &'static str {
+    match layer {
+        Layer::Bubblewrap => "install bubblewrap (Debian: apt-get install bubblewrap) and allow user namespaces",
+        Layer::Landlock => "use Linux 6.2 or later with Landlock enabled",
+        Layer::Seccomp => "use a kernel with seccomp filters",
+    }
+}
+
+fn detail(layer: Layer, available: &Available) -> String {
+    match (layer, &available.bubblewrap, &available.landlock) {
+        (Layer::Bubblewrap, Ok(path), _) => format!(" ({})", path.display()),
+        (Layer::Landlock, _, Ok(generation)) if *generation < WRITING_GENERATION => {
+            format!(" (generation {generation}, which does not hold truncation)")
         }
-        Some(generation) => {
-            let finding =
-                format!("Landlock, generation {generation}, confines agents in part only");
-            Check::warn("sandbox", finding, WAY_OUT)
-        }
-        None => {
-            Check::warn("sandbox", "this system has no Landlock to confine agents with", WAY_OUT)
-        }
+        (Layer::Landlock, _, Ok(generation)) => format!(" (generation {generation})"),
+        (Layer::Bubblewrap | Layer::Landlock | Layer::Seccomp, _, _) => String::new(),
     }
 }

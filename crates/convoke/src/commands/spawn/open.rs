@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use anyhow::bail;
+use convoke_agents::sandbox::Available;
 use convoke_files::transcripts::{
     self, End, Error, Id, Opened, Recall, Recovered, Transcripts, UNKNOWN_AGENT, Writer,
 };
@@ -70,7 +71,9 @@ impl Desk<'_> {
             None => partners.by_default(self.world.environment.get("PATH")).ok_or(NoAgent)?,
         };
         let (writer, recall) = open(&partner)?;
+        let available = Available::detect(self.world.environment.get("PATH"));
         Ok(Opening {
+            sandbox: self.config.sandbox.settings(available),
             transcripts: self.transcripts.clone(),
             writer,
             partners,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use convoke_agents::catalogue::{Agent, Protocol, Sandbox};
+use convoke_agents::catalogue::{Agent, NestedSandbox, Protocol, Sandbox};
 use serde_json::json;
 
 use crate::config::Sources;
@@ -25,7 +25,7 @@ pub(in crate::config) struct Field {
 }
 
 /// The keys of an agent's table, in the order in which they are shown.
-pub(in crate::config) static FIELDS: [Field; 8] = [
+pub(in crate::config) static FIELDS: [Field; 13] = [
     Field {
         key: "protocol",
         doc: "what the agent speaks: \"acp\", or \"claude\" (Claude Code's stream-json)",
@@ -71,8 +71,38 @@ pub(in crate::config) static FIELDS: [Field; 8] = [
     Field {
         key: "writable",
         doc: "what else a sandboxed agent must write: absolute paths, or below ~",
-        set: |agent, node, sources| set_writable(agent, node, sources),
+        set: |agent, node, sources| set_paths(&mut agent.writable, node, sources),
         show: |agent| json!(shown_paths(&agent.writable)),
+    },
+    Field {
+        key: "readable",
+        doc: "hidden files and folders that it may read: absolute paths, or below ~",
+        set: |agent, node, sources| set_paths(&mut agent.readable, node, sources),
+        show: |agent| json!(shown_paths(&agent.readable)),
+    },
+    Field {
+        key: "nested_sandbox",
+        doc: "whether it brings a sandbox of its own: \"none\", or \"bwrap\", for which Landlock is left out",
+        set: |agent, node, _| choose(&mut agent.nested_sandbox, node, &NestedSandbox::WORDS),
+        show: |agent| json!(word_of(&agent.nested_sandbox, &NestedSandbox::WORDS)),
+    },
+    Field {
+        key: "memory_max",
+        doc: "memory that it and its children may use, such as \"4GiB\"; \"auto\" is three quarters of the machine's, \"off\" is no limit",
+        set: |agent, node, _| set_size(&mut agent.limits.memory_bytes, node),
+        show: |agent| json!(shown_limit(agent.limits.memory_bytes)),
+    },
+    Field {
+        key: "tasks_max",
+        doc: "processes and threads that it and its children may have; \"auto\" is 4096, \"off\" is no limit",
+        set: |agent, node, _| set_size(&mut agent.limits.tasks, node),
+        show: |agent| json!(shown_limit(agent.limits.tasks)),
+    },
+    Field {
+        key: "temp_max",
+        doc: "disk that its temporary files may take, such as \"4GiB\"; \"auto\" is 8GiB, \"off\" is no limit",
+        set: |agent, node, _| set_size(&mut agent.limits.temp_bytes, node),
+        show: |agent| json!(shown_limit(agent.limits.temp_bytes)),
     },
 ];
 
@@ -176,15 +206,55 @@ fn set_label(
     Ok(json!(label))
 }
 
-fn set_writable(
-    agent: &mut Agent,
+pub(in crate::config) fn set_paths(
+    paths: &mut Vec<PathBuf>,
     node: &Node,
     sources: &Sources<'_>,
 ) -> Result<serde_json::Value, Problem> {
-    let paths: Result<Vec<PathBuf>, Problem> =
-        node.texts()?.iter().map(|text| resolve(&text.text, Base::Nothing, sources)).collect();
-    agent.writable = paths?;
-    Ok(json!(shown_paths(&agent.writable)))
+    let resolved = node.texts()?.into_iter();
+    let resolved = resolved.map(|text| resolve(&text.text, Base::Nothing, sources));
+    *paths = resolved.collect::<Result<_, _>>()?;
+    Ok(json!(shown_paths(paths)))
+}
+
+/// A limit: a number, or one with a unit of 1024, or a word.
+fn set_size(limit: &mut Option<u64>, node: &Node) -> Result<serde_json::Value, Problem> {
+    *limit = match &node.value {
+        Value::Whole(number) => u64::try_from(*number).ok().filter(|number| *number > 0),
+        Value::Text(text) if text.text == "auto" => {
+            *limit = None;
+            return Ok(json!("auto"));
+        }
+        Value::Text(text) if text.text == "off" => Some(u64::MAX),
+        Value::Text(text) => bytes(&text.text),
+        _ => return Err(Problem::wrong_type("a number, or a text such as \"4GiB\"", node)),
+    };
+    match limit {
+        Some(_) => Ok(json!(shown_limit(*limit))),
+        None => Err(Problem::new("expected a size such as `4GiB`, a number, `auto` or `off`")),
+    }
+}
+
+fn bytes(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let number: u64 = digits.trim().parse().ok()?;
+    let shift = match text.strip_prefix(digits)? {
+        "" => 0,
+        "K" | "KiB" => 10,
+        "M" | "MiB" => 20,
+        "G" | "GiB" => 30,
+        "T" | "TiB" => 40,
+        _ => return None,
+    };
+    number.checked_mul(1 << shift).filter(|number| *number > 0)
+}
+
+fn shown_limit(limit: Option<u64>) -> serde_json::Value {
+    match limit {
+        None => json!("auto"),
+        Some(u64::MAX) => json!("off"),
+        Some(number) => json!(number),
+    }
 }
 
 fn shown_paths(paths: &[PathBuf]) -> Vec<Cow<'_, str>> {
@@ -192,14 +262,14 @@ fn shown_paths(paths: &[PathBuf]) -> Vec<Cow<'_, str>> {
 }
 
 impl Node {
-    fn text(&self) -> Result<&Text, Problem> {
+    pub(in crate::config) fn text(&self) -> Result<&Text, Problem> {
         let Value::Text(text) = &self.value else {
             return Err(Problem::wrong_type("a string", self));
         };
         Ok(text)
     }
 
-    fn texts(&self) -> Result<Vec<&Text>, Problem> {
+    pub(in crate::config) fn texts(&self) -> Result<Vec<&Text>, Problem> {
         let Value::List(nodes) = &self.value else {
             return Err(Problem::wrong_type("a list of strings", self));
         };
@@ -207,7 +277,7 @@ impl Node {
     }
 
     /// Whether a mistake inside of it has been reported already.
-    pub(super) fn is_broken(&self) -> bool {
+    pub(in crate::config) fn is_broken(&self) -> bool {
         match &self.value {
             Value::Broken => true,
             Value::List(nodes) => nodes.iter().any(Self::is_broken),

@@ -1,7 +1,7 @@
 //! Landlock itself: the only place that knows its words.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use landlock::{
@@ -12,9 +12,9 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 
 use crate::{Error, Result};
 
-/// The newest generation whose rules on files were tried out; rules of later ones would forbid what nobody tested.
-const FILES: ABI = ABI::V5;
-/// The generation that keeps signals and nameless sockets inside: the agent reaches its children, and not the daemon.
+/// The newest generation of rules on files: the ninth has one for sockets that are bound to paths.
+const FILES: ABI = ABI::V9;
+/// The generation that keeps signals and abstract sockets inside: the agent reaches its children, and not the daemon.
 const SCOPES: ABI = ABI::V6;
 
 /// Generations that brought a new kind of rule, newest first; those between them look alike from here.
@@ -29,19 +29,32 @@ const GENERATIONS: [(u8, ABI); 7] = [
 ];
 
 /// Devices that do no harm; the rest, disks among them, can be neither read nor written.
-const DEVICES: [&str; 8] = [
-    "/dev/full",
-    "/dev/null",
-    "/dev/ptmx",
-    "/dev/pts",
-    "/dev/random",
-    "/dev/tty",
-    "/dev/urandom",
-    "/dev/zero",
-];
+const DEVICES: [&str; 6] =
+    ["/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"];
 
-/// Where programs share memory.
-const SHARED_MEMORY: &str = "/dev/shm";
+/// Terminals and shared memory, which belong to the program only where it has a `/dev` of its own.
+const OWN_DEVICES: [&str; 2] = ["/dev/ptmx", "/dev/pts"];
+const OWN_SHARED_MEMORY: &str = "/dev/shm";
+
+/// Whose `/dev` the program sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Devices {
+    /// One of its own: bubblewrap made it.
+    Own,
+    /// The system's, with the terminals of the user in it.
+    Shared,
+}
+
+/// What the program is granted.
+pub(super) struct Grants<'a> {
+    /// To read and run.
+    pub(super) readable: &'a [PathBuf],
+    /// To write, besides.
+    pub(super) writable: &'a [OwnedFd],
+    /// To connect to, where the kernel has a rule for it.
+    pub(super) sockets: &'a [PathBuf],
+    pub(super) devices: Devices,
+}
 
 /// Landlock is asked by making rule sets that are thrown away without being applied.
 pub(super) fn newest_generation() -> Option<u8> {
@@ -64,25 +77,35 @@ fn make_rules(abi: ABI) -> std::result::Result<(), RulesetError> {
 }
 
 /// Takes everything from the calling thread but what is listed, as far as the kernel's generation goes.
-pub(super) fn restrict(readable: &[PathBuf], writable: &[PathBuf]) -> Result<()> {
+pub(super) fn restrict(grants: &Grants<'_>) -> Result<()> {
     let handled = AccessFs::from_all(FILES);
     let scopes = Scope::from_all(SCOPES);
     let rules = Ruleset::default().handle_access(handled).and_then(|rules| rules.scope(scopes));
     let mut rules = rules.and_then(Ruleset::create).map_err(landlock)?;
 
     rules = grant_if_there(rules, Path::new("/"), AccessFs::ReadDir.into())?;
-    for path in readable {
+    for path in grants.readable {
         rules = grant_if_there(rules, path, AccessFs::from_read(FILES))?;
     }
-    for path in writable {
-        let opened = open(path).map_err(|source| Error::Confine { path: path.clone(), source })?;
-        rules = grant(rules, opened, writing())?;
+    for opened in grants.writable {
+        let kind = FileType::from_raw_mode(fstat(opened).map_err(std::io::Error::from)?.st_mode);
+        rules = grant(rules, opened.as_fd(), kind, writing())?;
     }
+    for path in grants.sockets {
+        rules = grant_if_there(rules, path, AccessFs::ResolveUnix.into())?;
+    }
+    let own = match grants.devices {
+        Devices::Own => OWN_DEVICES.as_slice(),
+        Devices::Shared => &[],
+    };
     // Systems do not have all of these, and some of them are links to others.
-    for device in DEVICES.iter().filter_map(|path| Path::new(path).canonicalize().ok()) {
+    let devices = DEVICES.iter().chain(own).filter_map(|path| Path::new(path).canonicalize().ok());
+    for device in devices {
         rules = grant_if_there(rules, &device, using_devices())?;
     }
-    rules = grant_if_there(rules, Path::new(SHARED_MEMORY), writing())?;
+    if grants.devices == Devices::Own {
+        rules = grant_if_there(rules, Path::new(OWN_SHARED_MEMORY), writing())?;
+    }
 
     match rules.restrict_self().map_err(landlock)?.ruleset {
         RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(()),
@@ -107,14 +130,15 @@ fn grant_if_there(
     rights: BitFlags<AccessFs>,
 ) -> Result<RulesetCreated> {
     match open(path) {
-        Ok(opened) => grant(rules, opened, rights),
+        Ok((opened, kind)) => grant(rules, opened.as_fd(), kind, rights),
         Err(_) => Ok(rules),
     }
 }
 
 fn grant(
     rules: RulesetCreated,
-    (opened, kind): (OwnedFd, FileType),
+    opened: BorrowedFd<'_>,
+    kind: FileType,
     rights: BitFlags<AccessFs>,
 ) -> Result<RulesetCreated> {
     let rights = match kind {

@@ -1,0 +1,194 @@
+//! Starting a program of a launch: under a supervisor, or as a child of this process where there is none.
+
+use std::ffi::OsStr;
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use tokio::process;
+
+use crate::driver::{Confinement, Launch};
+use crate::leftovers::{Keeper, Record};
+use crate::sandbox::{self, Ending, Supervised, TERMINATE, Word};
+use crate::{Error, Result};
+
+/// A program that was started, and the way to end it with everything that it started.
+pub(crate) struct Begun {
+    pub(crate) leader: process::Child,
+    /// The number of the leader and of its group. It is ours until the leader is reaped.
+    pub(crate) group: Pid,
+    reins: Reins,
+}
+
+/// How a program is ended.
+enum Reins {
+    /// By signals to its group; what moved to another session is out of reach.
+    Group,
+    /// By the socket of its supervisor.
+    Supervisor(UnixStream),
+    /// It was ended already, so that only the strongest means is left.
+    Ended(Option<UnixStream>),
+}
+
+/// How a program ended, as its supervisor tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) signal: Option<i32>,
+}
+
+impl Begun {
+    /// Starts the program of a launch in a folder of its workspace, which was opened before.
+    pub(crate) fn start(
+        launch: &Launch,
+        workspace: OwnedFd,
+        folder: &Path,
+        streams: [OwnedFd; 3],
+        ending: Ending,
+    ) -> io::Result<Self> {
+        let (leader, reins) = match &launch.confinement {
+            Confinement::Off => (directly(launch, &workspace, folder, streams)?, Reins::Group),
+            Confinement::Supervised { helper, policy } => {
+                let (program, args) = in_folder(launch, folder);
+                let (leader, control) = sandbox::start(Supervised {
+                    helper,
+                    policy,
+                    program: &program,
+                    args,
+                    environment: &launch.environment,
+                    workspace,
+                    streams,
+                    ending,
+                })?;
+                control.set_nonblocking(true)?;
+                (leader, Reins::Supervisor(control))
+            }
+        };
+        let group = leader.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        let group = group.ok_or_else(|| io::Error::other("the process has no number"))?;
+        Ok(Self { leader, group, reins })
+    }
+
+    /// Notes the program for a successor of this process.
+    pub(crate) fn record(&self, launch: &Launch, folder: &Path) -> io::Result<Record> {
+        let keeper = match self.reins {
+            Reins::Group => Keeper::None,
+            Reins::Supervisor(_) | Reins::Ended(_) => Keeper::Supervisor,
+        };
+        let pid = self.group.as_raw_pid().cast_unsigned();
+        Record::write(folder, pid, &launch.program, &launch.workspace, keeper)
+    }
+
+    /// Asks the program and everything that it started to end.
+    pub(crate) fn terminate(&mut self) {
+        match &mut self.reins {
+            Reins::Group => self.signal(Signal::TERM),
+            // A supervisor that is gone has ended everything.
+            Reins::Supervisor(control) => drop(control.write_all(&[TERMINATE]).ok()),
+            Reins::Ended(_) => {}
+        }
+    }
+
+    /// Kills the program and everything that it started; asked again, also the supervisor.
+    pub(crate) fn kill(&mut self) {
+        match std::mem::replace(&mut self.reins, Reins::Ended(None)) {
+            Reins::Group => {
+                self.reins = Reins::Group;
+                self.signal(Signal::KILL);
+            }
+            Reins::Supervisor(control) => {
+                // It reads the end of its orders, and still tells how the program ended.
+                control.shutdown(Shutdown::Write).ok();
+                self.reins = Reins::Ended(Some(control));
+            }
+            Reins::Ended(control) => {
+                self.reins = Reins::Ended(control);
+                self.signal(Signal::KILL);
+            }
+        }
+    }
+
+    /// Sends a signal to the group of a leader that is not reaped.
+    fn signal(&self, signal: Signal) {
+        // When no process gets the signal, there is none left.
+        kill_process_group(self.group, signal).or_else(|_| kill_process(self.group, signal)).ok();
+    }
+
+    /// The socket of the supervisor, for a reader that waits.
+    pub(crate) fn control(&self) -> Option<io::Result<UnixStream>> {
+        match &self.reins {
+            Reins::Group | Reins::Ended(None) => None,
+            Reins::Supervisor(control) | Reins::Ended(Some(control)) => Some(control.try_clone()),
+        }
+    }
+
+    /// What the supervisor said before it ended.
+    pub(crate) fn told(&mut self) -> Option<Ended> {
+        let mut control = self.control()?.ok()?;
+        let mut text = Vec::new();
+        // Everything that it wrote is there, and then the end.
+        control.read_to_end(&mut text).ok();
+        text.split(|byte| *byte == b'\n').rev().find_map(read_word)
+    }
+}
+
+/// Reads one line of a supervisor.
+pub(crate) fn read_word(line: &[u8]) -> Option<Ended> {
+    let Word::Exited { code, signal } = serde_json::from_slice(line).ok()?;
+    Some(Ended { code, signal })
+}
+
+fn directly(
+    launch: &Launch,
+    workspace: &OwnedFd,
+    folder: &Path,
+    streams: [OwnedFd; 3],
+) -> io::Result<process::Child> {
+    let [stdin, stdout, stderr] = streams;
+    // The folder that was opened, and not what its path leads to by now.
+    let opened = PathBuf::from(format!("/proc/self/fd/{}", workspace.as_raw_fd()));
+    process::Command::new(&launch.program)
+        .args(&launch.args)
+        .env_clear()
+        .envs(&launch.environment)
+        .current_dir(if folder.as_os_str().is_empty() { opened } else { opened.join(folder) })
+        .process_group(0)
+        .stdin(stdin)
+        .stdout(stdout)
+        .stderr(stderr)
+        .spawn()
+}
+
+/// The program and its arguments, in another folder than the workspace. That is entered inside of the sandbox, where the
+/// agent may do so itself.
+fn in_folder(launch: &Launch, folder: &Path) -> (PathBuf, Vec<sandbox::Text>) {
+    let args = launch.args.iter().map(OsStr::new);
+    if folder.as_os_str().is_empty() {
+        return (launch.program.clone(), sandbox::Text::of(args));
+    }
+    const ENTER: &str = "cd -- \"$1\" && shift && exec \"$@\"";
+    let words = [OsStr::new("-c"), ENTER.as_ref(), "sh".as_ref(), folder.as_os_str()];
+    let words = words.into_iter().chain([launch.program.as_os_str()]).chain(args);
+    (PathBuf::from("/bin/sh"), sandbox::Text::of(words))
+}
+
+/// Opens the workspace of a launch: an existing folder whose path has no links in it.
+///
+/// This is the one time that the path is resolved. A path that leads through a link was swapped after it was checked.
+pub(crate) fn open_workspace(path: &Path) -> Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS);
+    let source = match opened.map_err(io::Error::from) {
+        Ok(opened) => return Ok(opened),
+        Err(_) if path.canonicalize().is_ok_and(|real| real != path) => {
+            let real = path.canonicalize().unwrap_or_default();
+            io::Error::other(format!("its links lead to {}", real.display()))
+        }
+        Err(error) => error,
+    };
+    Err(Error::Workspace { path: path.to_owned(), source })
+}

@@ -1,0 +1,156 @@
+//! The last stage before the program: inside of the namespaces, it checks what is mounted, takes the rights away, and
+//! becomes the program. The program's environment reaches nothing before that.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use rustix::process::{Signal, fchdir, set_parent_process_death_signal};
+use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+use serde::{Deserialize, Serialize};
+
+use super::layout::{self, Identity};
+use super::policy::{Ending, Seccomp, Text, Use, Word};
+use super::{leave_terminal, reading, restrict, seccomp};
+
+/// Exit codes as shells have them.
+const NOT_EXECUTABLE: u8 = 126;
+const NOT_FOUND: u8 = 127;
+/// The sandbox could not be entered.
+const NOT_CONFINED: u8 = 125;
+
+/// What the supervisor tells the last stage, with descriptors: the program's three streams, then what may be written.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Entry {
+    pub(super) program: PathBuf,
+    pub(super) args: Vec<Text>,
+    pub(super) environment: Vec<(Text, Text)>,
+    pub(super) workspace: PathBuf,
+    pub(super) view: View,
+    pub(super) landlock: Use,
+    pub(super) seccomp: Seccomp,
+    /// Paths and what they must lead to, in the order of the descriptors.
+    pub(super) writable: Vec<(PathBuf, Identity)>,
+    pub(super) hidden: Vec<PathBuf>,
+    pub(super) readable: Vec<PathBuf>,
+    pub(super) sockets: Vec<PathBuf>,
+    pub(super) ending: Ending,
+}
+
+/// Which file system the program sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum View {
+    /// One that bubblewrap made for it.
+    Own,
+    /// Everybody's.
+    Shared,
+}
+
+/// Becomes the program that the socket on standard input describes.
+pub(super) fn enter() -> io::Result<ExitCode> {
+    let mut control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let (entry, descriptors) = super::channel::receive::<Entry>(&mut control)?;
+    let mut descriptors = descriptors.into_iter();
+    let (Some(stdin), Some(stdout), Some(stderr)) =
+        (descriptors.next(), descriptors.next(), descriptors.next())
+    else {
+        return Err(io::Error::other("the streams of the program are missing"));
+    };
+    // From here on, what goes wrong is said where the program would say it.
+    dup2_stderr(&stderr)?;
+    if let Err(error) = confine(&entry, descriptors.collect()) {
+        say(&format!("cannot confine {}: {error}", entry.program.display()));
+        return Ok(ExitCode::from(NOT_CONFINED));
+    }
+    dup2_stdin(&stdin)?;
+    dup2_stdout(&stdout)?;
+    drop((stdin, stdout, stderr));
+    let variables = entry.environment.into_iter();
+    let mut command = Command::new(&entry.program);
+    command
+        .args(entry.args.into_iter().map(OsString::from))
+        .env_clear()
+        .envs(variables.map(|(name, value)| (OsString::from(name), OsString::from(value))));
+    match entry.ending {
+        Ending::WithProgram => {
+            drop(control);
+            Ok(failure(&entry.program, &command.exec()))
+        }
+        Ending::WithControl => Ok(attend(command, &entry.program, control)),
+    }
+}
+
+/// Runs the program as a child, tells how it ended, and stays until the supervisor has heard enough: what the program
+/// left running stays with this process.
+fn attend(mut command: Command, program: &std::path::Path, mut control: UnixStream) -> ExitCode {
+    let status = match command.status() {
+        Ok(status) => status,
+        Err(error) => return failure(program, &error),
+    };
+    let word = Word::Exited { code: status.code(), signal: status.signal() };
+    let told = serde_json::to_string(&word).map_err(io::Error::from);
+    if told.and_then(|line| writeln!(control, "{line}")).is_ok() {
+        // Nothing is sent; the end of the socket is the sign.
+        control.read(&mut [0]).ok();
+    }
+    ExitCode::SUCCESS
+}
+
+fn confine(entry: &Entry, descriptors: Vec<OwnedFd>) -> crate::Result<()> {
+    let writable = match entry.view {
+        View::Shared => {
+            leave_terminal()?;
+            set_parent_process_death_signal(Some(Signal::KILL)).map_err(io::Error::from)?;
+            let workspace = descriptors.first();
+            let workspace =
+                workspace.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+            fchdir(workspace).map_err(io::Error::from)?;
+            descriptors
+        }
+        View::Own => {
+            // A descriptor from outside leads to the mounts outside, so nothing of it is kept.
+            drop(descriptors);
+            let mounted = mounted(entry)?;
+            std::env::set_current_dir(&entry.workspace)?;
+            mounted
+        }
+    };
+    if entry.landlock == Use::On {
+        let mut shortfalls = Vec::new();
+        let mut readable = reading::readable(&entry.hidden, &mut shortfalls);
+        readable.extend(entry.readable.iter().cloned());
+        restrict(&readable, &writable, &entry.sockets, entry.view)?;
+        shortfalls.iter().for_each(|shortfall| say(&format!("warning: {shortfall}")));
+    }
+    Ok(seccomp::restrict(entry.seccomp)?)
+}
+
+/// Opens what is mounted, and makes sure that it is what was meant.
+fn mounted(entry: &Entry) -> io::Result<Vec<OwnedFd>> {
+    let mut opened = Vec::new();
+    for (path, identity) in &entry.writable {
+        let found = layout::open(path)?;
+        if found.path != *path || Identity::of(found.descriptor.as_fd())? != *identity {
+            let text = format!("{} was replaced while the agent started", path.display());
+            return Err(io::Error::other(text));
+        }
+        opened.push(found.descriptor);
+    }
+    Ok(opened)
+}
+
+fn failure(program: &std::path::Path, error: &io::Error) -> ExitCode {
+    say(&format!("cannot execute {}: {error}", program.display()));
+    let is_missing = error.kind() == io::ErrorKind::NotFound;
+    ExitCode::from(if is_missing { NOT_FOUND } else { NOT_EXECUTABLE })
+}
+
+/// Says something on the program's error output, which the daemon keeps the end of.
+pub(super) fn say(text: &str) {
+    // There is no other place to say it.
+    writeln!(io::stderr(), "convoke: {text}").ok();
+}

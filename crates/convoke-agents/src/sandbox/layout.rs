@@ -1,0 +1,151 @@
+//! The file system as a confined program is to see it: every path of the policy resolved once, and held open.
+//!
+//! What is bound or granted later is what was opened here, or the program is not started; a path that is swapped in
+//! between leads nowhere.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
+use serde::{Deserialize, Serialize};
+
+use super::policy::Policy;
+use super::{Shortfall, mounts, planted, reading};
+use crate::{Error, Result};
+
+/// A file or folder, with the descriptor by which it cannot be mistaken.
+pub(super) struct Opened {
+    pub(super) path: PathBuf,
+    pub(super) descriptor: OwnedFd,
+}
+
+/// Which file or folder a descriptor leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Identity {
+    device: u64,
+    inode: u64,
+}
+
+impl Identity {
+    pub(super) fn of(descriptor: BorrowedFd<'_>) -> io::Result<Self> {
+        let found = fstat(descriptor)?;
+        Ok(Self { device: found.st_dev, inode: found.st_ino })
+    }
+}
+
+/// What a policy comes to on this machine, now.
+pub(super) struct Layout {
+    /// What may be written: the workspace first.
+    pub(super) writable: Vec<Opened>,
+    /// What must not be read.
+    pub(super) hidden: Vec<PathBuf>,
+    /// What is readable inside of that.
+    pub(super) readable: Vec<PathBuf>,
+    /// What stays read-only inside of what may be written.
+    pub(super) protected: Vec<PathBuf>,
+    /// Sockets that may be used.
+    pub(super) sockets: Vec<PathBuf>,
+}
+
+impl Layout {
+    /// Resolves a policy for a workspace that was opened already. Writable folders that do not exist are made.
+    pub(super) fn resolve(
+        policy: &Policy,
+        workspace: Opened,
+        shortfalls: &mut Vec<Shortfall>,
+    ) -> Result<Self> {
+        let mut writable = vec![workspace];
+        let temp = policy.temp.iter();
+        let mut asked_for: Vec<&PathBuf> = policy.writable.iter().chain(temp).collect();
+        asked_for.sort_by_key(|path| path.components().count());
+        for path in asked_for {
+            add_writable(path, &mut writable, shortfalls)?;
+        }
+        let hidden = policy.hidden.iter().map(|path| reading::resolve(path));
+        let mut hidden = hidden.collect::<Result<Vec<_>>>()?;
+        for hidden in &hidden {
+            let around = writable.iter().find(|folder| hidden.starts_with(&folder.path));
+            if let Some(around) = around {
+                let (hidden, writable) = (hidden.clone(), around.path.clone());
+                return Err(Error::Exposed { hidden, writable });
+            }
+        }
+        let exists = |path: &&PathBuf| fs::symlink_metadata(path).is_ok();
+        let resolved = |path: &PathBuf| reading::resolve(path).ok();
+        let readable: Vec<PathBuf> =
+            policy.readable.iter().filter(exists).filter_map(resolved).collect();
+        hidden.extend(policy.secrets.iter().filter(exists).filter_map(resolved));
+        let aliases: Vec<PathBuf> = hidden.iter().flat_map(|path| mounts::aliases(path)).collect();
+        hidden.extend(aliases);
+        let is_open = |path: &PathBuf| readable.iter().any(|open| path.starts_with(open));
+        hidden.retain(|path| !is_open(path) && !writable.iter().any(|it| it.path == *path));
+        hidden.sort();
+        hidden.dedup();
+        let mut protected: Vec<PathBuf> =
+            policy.protected.iter().filter(exists).filter_map(resolved).collect();
+        if let Some(workspace) = writable.first() {
+            protected.extend(planted::in_workspace(&workspace.path));
+        }
+        let sockets = policy.sockets.iter().filter_map(resolved).collect();
+        Ok(Self { writable, hidden, readable, protected, sockets })
+    }
+}
+
+/// Opens a path that may be written, unless it lies in one that is.
+///
+/// A path inside another one adds nothing, and a program that was confined to the other one before may have put a link in
+/// its place.
+fn add_writable(
+    path: &Path,
+    writable: &mut Vec<Opened>,
+    shortfalls: &mut Vec<Shortfall>,
+) -> Result<()> {
+    let fail = |source| Error::Confine { path: path.to_owned(), source };
+    if path.components().any(|part| part == Component::ParentDir) {
+        return Err(fail(io::Error::new(io::ErrorKind::InvalidInput, "it has `..` in it")));
+    }
+    let absolute = std::path::absolute(path).map_err(fail)?;
+    let is_inside = |path: &Path| writable.iter().any(|folder| path.starts_with(&folder.path));
+    let mut around = absolute.ancestors().skip(1).filter_map(|folder| folder.canonicalize().ok());
+    if around.any(|folder| is_inside(&folder)) {
+        return Ok(());
+    }
+    let opened = match open(&absolute) {
+        Ok(opened) => opened,
+        // Agents keep their state in folders without an ending and in files with one. A missing file is not made:
+        // an empty one could be a broken one.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && absolute.extension().is_none() => {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(&absolute).map_err(fail)?;
+            open(&absolute).map_err(fail)?
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            shortfalls.push(Shortfall::Missing { path: absolute });
+            return Ok(());
+        }
+        Err(error) => return Err(fail(error)),
+    };
+    if !is_inside(&opened.path) {
+        writable.push(opened);
+    }
+    Ok(())
+}
+
+/// Opens a file or folder by its path, links and all, and tells where it really is.
+pub(super) fn open(path: &Path) -> io::Result<Opened> {
+    let descriptor = openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    let path = path_of(descriptor.as_fd())?;
+    Ok(Opened { path, descriptor })
+}
+
+/// Where the kernel says that a descriptor leads.
+pub(super) fn path_of(descriptor: BorrowedFd<'_>) -> io::Result<PathBuf> {
+    use std::os::fd::AsRawFd;
+    let path = fs::read_link(format!("/proc/self/fd/{}", descriptor.as_raw_fd()))?;
+    if path.as_os_str().as_encoded_bytes().ends_with(b" (deleted)") {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    Ok(path)
+}

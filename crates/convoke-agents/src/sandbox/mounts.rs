@@ -1,0 +1,82 @@
+//! Where else a folder can be seen: file systems that are mounted a second time, and sockets that are bound to paths.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+/// Other paths by which the same file or folder can be reached, because its file system is mounted twice.
+pub(super) fn aliases(path: &Path) -> Vec<PathBuf> {
+    // Without /proc there is no way to know, and bubblewrap does not run either.
+    let table = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    aliases_in(&table, path)
+}
+
+fn aliases_in(table: &str, path: &Path) -> Vec<PathBuf> {
+    let mounts: Vec<Mount> = table.lines().filter_map(Mount::read).collect();
+    let around = mounts.iter().filter(|mount| path.starts_with(&mount.point));
+    // Of two mounts at one place, the later one is seen.
+    let Some(own) = around.max_by_key(|mount| mount.point.components().count()) else {
+        return Vec::new();
+    };
+    let Ok(below) = path.strip_prefix(&own.point) else { return Vec::new() };
+    let in_file_system = own.root.join(below);
+    let alias = |mount: &Mount| {
+        let below = in_file_system.strip_prefix(&mount.root).ok()?;
+        Some(if below.as_os_str().is_empty() { mount.point.clone() } else { mount.point.join(below) })
+    };
+    let others = mounts.iter().filter(|mount| mount.device == own.device);
+    others.filter_map(alias).filter(|alias| alias != path).collect()
+}
+
+/// A line of `/proc/self/mountinfo`.
+struct Mount {
+    device: String,
+    /// The folder of the file system that is mounted.
+    root: PathBuf,
+    /// Where it is mounted.
+    point: PathBuf,
+}
+
+impl Mount {
+    fn read(line: &str) -> Option<Self> {
+        let mut fields = line.split(' ').skip(2);
+        let device = fields.next()?.to_owned();
+        let [root, point] = [fields.next()?, fields.next()?].map(|field| unescape(field).into());
+        Some(Self { device, root, point })
+    }
+}
+
+/// Blanks, tabs, line breaks and backslashes are written as octal numbers.
+fn unescape(field: &str) -> String {
+    [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
+        .iter()
+        .fold(field.to_owned(), |text, (escaped, plain)| text.replace(escaped, plain))
+}
+
+/// Paths of the sockets that programs of this network namespace listen on.
+pub(super) fn sockets() -> BTreeSet<PathBuf> {
+    let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    let paths = table.lines().skip(1).filter_map(|line| line.split_whitespace().nth(7));
+    let is_socket =
+        |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket());
+    paths.filter(|path| path.starts_with('/')).map(PathBuf::from).filter(is_socket).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn k1_a_second_mount_of_a_hidden_folder_is_found() {
+        let table = "\
+22 1 254:0 / / rw,relatime - ext4 /dev/vda rw
+30 22 254:0 /home /mnt/homes rw - ext4 /dev/vda rw
+31 22 254:0 /home/me/.convoke /srv/back\\040up rw - ext4 /dev/vda rw
+32 22 0:20 / /tmp rw - tmpfs tmpfs rw
+33 22 254:0 /var /mnt/var rw - ext4 /dev/vda rw";
+        let aliases = aliases_in(table, Path::new("/home/me/.convoke"));
+        assert_eq!(aliases, ["/mnt/homes/me/.convoke", "/srv/back up"].map(PathBuf::from));
+        assert_eq!(aliases_in(table, Path::new("/tmp/x")), Vec::<PathBuf>::new());
+    }
+}

@@ -1,0 +1,158 @@
+//! Names inside of writable folders that decide what the user's own programs run later, outside of any sandbox.
+//!
+//! bubblewrap mounts those that exist read-only. A name that does not exist yet cannot be held this way, nor can
+//! Landlock take back what it grants for the folder around it; the security page says so.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Names in a workspace: git's hooks and configuration, editors' tasks, other agents' settings, start files of shells.
+const NAMES: [&str; 38] = [
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".claude/agents",
+    ".claude/commands",
+    ".claude/hooks",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".codex",
+    ".config/autostart",
+    ".config/fish",
+    ".config/git",
+    ".config/systemd",
+    ".cursor/hooks.json",
+    ".cursor/mcp.json",
+    ".devcontainer",
+    ".direnv",
+    ".envrc",
+    ".gemini/settings.json",
+    ".git/config",
+    ".git/config.worktree",
+    ".git/hooks",
+    ".git/info/attributes",
+    ".gitconfig",
+    ".idea",
+    ".local/bin",
+    ".mcp.json",
+    ".profile",
+    ".pypirc",
+    ".ripgreprc",
+    ".vscode",
+    ".zed",
+    ".zlogin",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+    "opencode.json",
+];
+
+/// How deep repositories inside of a workspace are looked for, such as vendored ones.
+const DEPTH_MAX: usize = 3;
+/// Folders that are looked into for them.
+const FOLDERS_MAX: usize = 2_000;
+/// Folders that hold nothing but what programs fetched or made, and much of it.
+const PASSED_OVER: [&str; 4] = ["node_modules", "target", ".venv", "dist"];
+
+/// What is to be mounted read-only in a workspace, of what exists.
+pub(super) fn in_workspace(workspace: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = NAMES.iter().map(|name| workspace.join(name)).collect();
+    // In a linked worktree and in a submodule, this is a file that names the repository.
+    found.push(workspace.join(".git"));
+    for repository in repositories(workspace) {
+        let names = ["config", "config.worktree", "hooks", "info/attributes"];
+        found.extend(names.iter().map(|name| repository.join(name)));
+    }
+    found.retain(|path| is_held(path));
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Whether a name in a workspace is one of those, so that a program of ours does not write it for an agent either.
+pub(crate) fn is_protected(inside: &Path) -> bool {
+    let in_git = |path: &Path| {
+        let names = ["config", "config.worktree", "hooks", "info/attributes"];
+        names.iter().any(|name| path.starts_with(name))
+    };
+    let below_git = inside.components().position(|part| part.as_os_str() == ".git");
+    let rest = below_git.map(|at| inside.components().skip(at + 1).collect::<PathBuf>());
+    rest.is_some_and(|rest| rest.as_os_str().is_empty() || in_git(&rest))
+        || NAMES.iter().any(|name| inside.starts_with(name))
+}
+
+/// A folder `.git` is not held itself: its objects and references are what an agent works with.
+fn is_held(path: &Path) -> bool {
+    let Ok(found) = fs::symlink_metadata(path) else { return false };
+    match path.file_name().is_some_and(|name| name == ".git") {
+        true => found.is_file(),
+        false => found.is_file() || found.is_dir(),
+    }
+}
+
+/// Repositories below a workspace other than its own.
+fn repositories(workspace: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut looked_at = 0;
+    let mut folders = vec![(workspace.to_owned(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        looked_at += 1;
+        // What cannot be listed cannot be written either.
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if !is_folder || PASSED_OVER.iter().any(|passed| name == *passed) {
+                continue;
+            }
+            if name == ".git" {
+                if depth > 0 {
+                    found.push(entry.path());
+                }
+            } else if depth < DEPTH_MAX && looked_at + folders.len() < FOLDERS_MAX {
+                folders.push((entry.path(), depth + 1));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn k10_what_users_run_later_is_found_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for name in [".git/hooks", ".git/objects", "vendor/lib/.git/hooks", ".vscode", "src"] {
+            fs::create_dir_all(root.join(name)).unwrap();
+        }
+        for name in [".git/config", ".envrc", "src/.envrc", "vendor/lib/.git/config"] {
+            fs::write(root.join(name), "").unwrap();
+        }
+        let found = in_workspace(root);
+        let found: Vec<_> = found.iter().map(|path| path.strip_prefix(root).unwrap()).collect();
+        let expected = [
+            ".envrc",
+            ".git/config",
+            ".git/hooks",
+            ".vscode",
+            "vendor/lib/.git/config",
+            "vendor/lib/.git/hooks",
+        ];
+        assert_eq!(found, expected.map(Path::new));
+    }
+
+    #[test]
+    fn k10_a_protected_name_is_told_by_its_path() {
+        let protected = [".git/hooks/pre-commit", ".git/config", "a/.git/config", ".git", ".envrc"];
+        let free = [".git/index", ".git/refs/heads/main", ".gitignore", "src/main.rs", "a.envrc"];
+        let judged = |names: &[&str]| -> Vec<bool> {
+            names.iter().map(|name| is_protected(Path::new(name))).collect()
+        };
+        assert_eq!(judged(&protected), [true; 5]);
+        assert_eq!(judged(&free), [false; 5]);
+    }
+}

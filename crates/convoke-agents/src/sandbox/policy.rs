@@ -1,0 +1,203 @@
+//! What a confined process is allowed, as the daemon hands it to the supervisor.
+//!
+//! Plain values that cross a process border as JSON; nothing here looks at the system.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// What a process and everything that it starts are allowed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Policy {
+    /// The layers that enforce it. Without any, the supervisor only sees to it that nothing is left running.
+    pub layers: Layers,
+    /// Files and folders that may be written besides the workspace.
+    pub writable: Vec<PathBuf>,
+    /// Folders that must not be readable, such as Convoke's home: the process is not started otherwise.
+    pub hidden: Vec<PathBuf>,
+    /// Files and folders with the user's secrets, hidden where they exist.
+    pub secrets: Vec<PathBuf>,
+    /// Files and folders inside of the hidden ones that are readable all the same.
+    pub readable: Vec<PathBuf>,
+    /// Files and folders inside of the writable ones that stay read-only: programs of the user run what they say.
+    pub protected: Vec<PathBuf>,
+    /// Unix sockets that may be connected to.
+    pub sockets: Vec<PathBuf>,
+    /// The private folder for temporary files; also mounted at `/tmp` where bubblewrap runs.
+    pub temp: Option<PathBuf>,
+    /// What it may reach over the network.
+    pub network: Network,
+    /// What it may use up.
+    pub limits: Limits,
+}
+
+impl Policy {
+    /// No layer, no limit: the supervisor alone.
+    pub fn unconfined() -> Self {
+        Self {
+            layers: Layers::NONE,
+            writable: Vec::new(),
+            hidden: Vec::new(),
+            secrets: Vec::new(),
+            readable: Vec::new(),
+            protected: Vec::new(),
+            sockets: Vec::new(),
+            temp: None,
+            network: Network::Open,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Which layers enforce a policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layers {
+    /// bubblewrap, by its absolute path: namespaces, and a file system of the process's own.
+    pub bubblewrap: Option<PathBuf>,
+    /// Landlock: the kernel refuses to open what is not granted.
+    pub landlock: Use,
+    /// seccomp: the kernel refuses system calls that lead out.
+    pub seccomp: Seccomp,
+}
+
+impl Layers {
+    /// None of them.
+    pub const NONE: Self = Self { bubblewrap: None, landlock: Use::Off, seccomp: Seccomp::Off };
+
+    /// Whether any layer confines.
+    pub fn confine(&self) -> bool {
+        self != &Self::NONE
+    }
+}
+
+/// Whether something is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Use {
+    /// It is.
+    On,
+    /// It is not.
+    Off,
+}
+
+/// Which system calls are refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Seccomp {
+    /// None.
+    Off,
+    /// All that lead out of the sandbox, new user namespaces and mounts among them.
+    Strict,
+    /// Those, except for what a sandbox inside of this one needs: user namespaces and mounts.
+    Nested,
+}
+
+/// What a process may reach over the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Network {
+    /// Everything.
+    Open,
+    /// Domains that are allowed, through a proxy that asks about others.
+    Proxy,
+    /// Nothing but Convoke's own tools.
+    Off,
+}
+
+/// What a process and its children may use up together; `None` is for the default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Limits {
+    /// Bytes of memory.
+    pub memory_bytes: Option<u64>,
+    /// Processes and threads.
+    pub tasks: Option<u64>,
+    /// Bytes in the folder for temporary files.
+    pub temp_bytes: Option<u64>,
+}
+
+impl Limits {
+    /// Processes and threads of an agent and its builds; fork bombs have more.
+    const TASKS: u64 = 4096;
+    /// Bytes of temporary files: more than builds need, less than disks have.
+    const TEMP_BYTES: u64 = 8 << 30;
+
+    /// These limits, with the defaults where none is set.
+    pub(crate) fn or_default(self) -> Self {
+        Self {
+            memory_bytes: self.memory_bytes.or_else(three_quarters_of_memory),
+            tasks: self.tasks.or(Some(Self::TASKS)),
+            temp_bytes: self.temp_bytes.or(Some(Self::TEMP_BYTES)),
+        }
+    }
+}
+
+fn three_quarters_of_memory() -> Option<u64> {
+    let table = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = table.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some((kilobytes << 10) / 4 * 3)
+}
+
+/// What the supervisor is to run, and how.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    pub(crate) program: PathBuf,
+    pub(crate) args: Vec<Text>,
+    pub(crate) environment: Vec<(Text, Text)>,
+    pub(crate) workspace: PathBuf,
+    pub(crate) policy: Policy,
+    pub(crate) ending: Ending,
+}
+
+/// When everything that the program started is ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Ending {
+    /// As soon as the program ends.
+    WithProgram,
+    /// When the control socket is closed: a command may leave servers running.
+    WithControl,
+}
+
+/// What the supervisor says on the control socket, one JSON value a line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Word {
+    /// The program ended.
+    Exited {
+        /// With this code,
+        code: Option<i32>,
+        /// or by this signal.
+        signal: Option<i32>,
+    },
+}
+
+/// The one command that the supervisor takes besides the end of its control socket: SIGTERM to everything inside.
+pub(crate) const TERMINATE: u8 = b'T';
+
+/// A text of the operating system that need not be UTF-8.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Text {
+    Utf8(String),
+    Bytes(Vec<u8>),
+}
+
+impl From<&OsStr> for Text {
+    fn from(text: &OsStr) -> Self {
+        match text.to_str() {
+            Some(text) => Self::Utf8(text.to_owned()),
+            None => Self::Bytes(text.as_bytes().to_owned()),
+        }
+    }
+}
+
+impl From<Text> for OsString {
+    fn from(text: Text) -> Self {
+        match text {
+            Text::Utf8(text) => text.into(),
+            Text::Bytes(bytes) => Self::from_vec(bytes),
+        }
+    }
+}

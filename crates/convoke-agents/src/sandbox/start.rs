@@ -1,0 +1,107 @@
+//! Starting a supervisor and handing it its job: the daemon's side of the socket.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{ExitCode, Stdio};
+
+use tokio::process::{Child, Command};
+
+use super::channel;
+use super::layout;
+use super::policy::{Ending, Plan, Policy, Text};
+use super::supervisor::{self, Job};
+
+/// A program to be run by a supervisor.
+pub(crate) struct Supervised<'a> {
+    /// Convoke itself.
+    pub(crate) helper: &'a Path,
+    pub(crate) policy: &'a Policy,
+    pub(crate) program: &'a Path,
+    pub(crate) args: Vec<Text>,
+    pub(crate) environment: &'a BTreeMap<OsString, OsString>,
+    /// Opened once, and checked by the caller.
+    pub(crate) workspace: OwnedFd,
+    /// The program's standard input, output and error output.
+    pub(crate) streams: [OwnedFd; 3],
+    pub(crate) ending: Ending,
+}
+
+impl Text {
+    /// Arguments in the form in which they travel.
+    pub(crate) fn of<'a>(texts: impl IntoIterator<Item = &'a OsStr>) -> Vec<Self> {
+        texts.into_iter().map(Self::from).collect()
+    }
+}
+
+/// Starts a supervisor in a group of its own, with nothing in its environment; it has the plan when this returns, or
+/// soon. Its life hangs on the socket.
+pub(crate) fn start(job: Supervised<'_>) -> io::Result<(Child, UnixStream)> {
+    let (mut ours, theirs) = UnixStream::pair()?;
+    let [_, _, errors] = &job.streams;
+    let child = Command::new(job.helper)
+        .args(["sandbox-exec", "--supervise"])
+        .env_clear()
+        .current_dir("/")
+        .process_group(0)
+        .stdin(OwnedFd::from(theirs))
+        .stdout(Stdio::null())
+        // What it has to say stands where the program's errors do.
+        .stderr(errors.try_clone()?)
+        .spawn()?;
+    let variables = job.environment.iter();
+    let plan = Plan {
+        program: job.program.to_owned(),
+        args: job.args,
+        environment: variables
+            .map(|(name, value)| (Text::from(name.as_os_str()), Text::from(value.as_os_str())))
+            .collect(),
+        workspace: layout::path_of(job.workspace.as_fd())?,
+        policy: job.policy.clone(),
+        ending: job.ending,
+    };
+    let streams = job.streams.iter().map(AsFd::as_fd);
+    let passed: Vec<BorrowedFd<'_>> = streams.chain([job.workspace.as_fd()]).collect();
+    channel::send(&mut ours, &plan, &passed)?;
+    Ok((child, ours))
+}
+
+/// A program to be run by this very process, on its own streams.
+pub struct Here {
+    /// What it may do.
+    pub policy: Policy,
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// All of its environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Where it works; may be written.
+    pub workspace: PathBuf,
+}
+
+/// Supervises a program to its end, and exits as it did.
+pub fn run_here(here: Here) -> crate::Result<ExitCode> {
+    let fail = |source| crate::Error::Workspace { path: here.workspace.clone(), source };
+    let workspace = layout::open(&here.workspace).map_err(fail)?;
+    let streams = [
+        io::stdin().as_fd().try_clone_to_owned()?,
+        io::stdout().as_fd().try_clone_to_owned()?,
+        io::stderr().as_fd().try_clone_to_owned()?,
+    ];
+    let variables = here.environment.iter();
+    let plan = Plan {
+        program: here.program,
+        args: Text::of(here.args.iter().map(OsString::as_os_str)),
+        environment: variables
+            .map(|(name, value)| (Text::from(name.as_os_str()), Text::from(value.as_os_str())))
+            .collect(),
+        workspace: workspace.path.clone(),
+        policy: here.policy,
+        ending: Ending::WithProgram,
+    };
+    supervisor::run(Job { plan, streams, workspace: workspace.descriptor, control: None })
+}

@@ -1,0 +1,229 @@
+//! The parent of a confined program: it starts it, ends everything that the program started, whatever session or group
+//! it moved to, and sees to its limits.
+//!
+//! It lives as long as its control socket. When the daemon is killed, the socket closes, and the supervisor ends what it
+//! started; when the supervisor is killed, the kernel ends the program.
+
+mod limits;
+mod tree;
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{ExitCode, Stdio};
+use std::time::Duration;
+
+use rustix::process::{getpid, set_child_subreaper};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::enter::{Entry, View, say};
+use super::layout::{Identity, Layout, Opened};
+use super::policy::{Ending, Plan, TERMINATE, Word};
+use super::{bubblewrap, channel};
+use limits::Watch;
+
+/// How often the use of memory, processes and disk is looked at: a look reads a small file for each process there is.
+const SAMPLE: Duration = Duration::from_secs(1);
+
+/// What is to be supervised.
+pub(super) struct Job {
+    pub(super) plan: Plan,
+    /// The program's standard input, output and error output.
+    pub(super) streams: [OwnedFd; 3],
+    /// The workspace, as the caller opened it.
+    pub(super) workspace: OwnedFd,
+    /// Where to tell how it ended, and whose end is the end of everything.
+    pub(super) control: Option<UnixStream>,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Ended {
+    code: Option<i32>,
+    signal: Option<i32>,
+}
+
+/// Runs a job to its end; the exit code is the program's.
+pub(super) fn run(job: Job) -> crate::Result<ExitCode> {
+    // Orphans become children of this process, where it can find them.
+    set_child_subreaper(Some(getpid())).map_err(io::Error::from)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(supervise(job))
+}
+
+async fn supervise(job: Job) -> crate::Result<ExitCode> {
+    let Job { plan, streams, workspace, control } = job;
+    let mut shortfalls = Vec::new();
+    let opened = Opened { path: plan.workspace.clone(), descriptor: workspace };
+    let layout = Layout::resolve(&plan.policy, opened, &mut shortfalls)?;
+    let (child, stage) = start(&plan, &streams, &layout)?;
+    let view = plan.view();
+    shortfalls.iter().for_each(|shortfall| say(&format!("warning: {shortfall}")));
+    // The program's own copies are the only ones now, so that its pipes close with it.
+    drop((streams, layout));
+    let mut watch = Watch::new(plan.policy.limits, plan.policy.temp.clone());
+    let ended = attend(child, stage, control.as_ref(), plan.ending, &mut watch).await?;
+    let ended = ended.seen_through(view);
+    tree::kill_all(getpid());
+    if let Some(mut control) = control {
+        let word = Word::Exited { code: ended.code, signal: ended.signal };
+        let line = serde_json::to_string(&word).map_err(io::Error::from)?;
+        // The daemon may be gone.
+        writeln!(control, "{line}").ok();
+    }
+    let code = ended.code.or(ended.signal.map(|signal| 128 + signal)).unwrap_or(1);
+    Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
+}
+
+/// Starts the last stage, through bubblewrap where that is a layer, and hands it the plan.
+fn start(
+    plan: &Plan,
+    streams: &[OwnedFd; 3],
+    layout: &Layout,
+) -> crate::Result<(Child, UnixStream)> {
+    let helper = std::env::current_exe()?;
+    let (mut ours, theirs) = UnixStream::pair()?;
+    let mut command = match &plan.policy.layers.bubblewrap {
+        Some(bwrap) => {
+            let seen = seen(plan, &helper);
+            let temp = plan.policy.temp.as_deref();
+            let words = bubblewrap::arguments(layout, temp, plan.policy.network, &seen);
+            let mut command = Command::new(bwrap);
+            command.args(words).arg("--").arg(&helper);
+            command
+        }
+        None => Command::new(&helper),
+    };
+    let [_, _, errors] = streams;
+    let child = command
+        .args(["sandbox-exec", "--enter"])
+        .env_clear()
+        .current_dir("/")
+        .process_group(0)
+        .stdin(OwnedFd::from(theirs))
+        .stdout(Stdio::null())
+        .stderr(errors.try_clone()?)
+        .spawn()?;
+    let identify = |opened: &Opened| {
+        let identity = Identity::of(opened.descriptor.as_fd())?;
+        Ok((opened.path.clone(), identity))
+    };
+    let entry = Entry {
+        program: plan.program.clone(),
+        args: plan.args.clone(),
+        environment: plan.environment.clone(),
+        workspace: plan.workspace.clone(),
+        view: plan.view(),
+        landlock: plan.policy.layers.landlock,
+        seccomp: plan.policy.layers.seccomp,
+        writable: layout.writable.iter().map(identify).collect::<io::Result<_>>()?,
+        hidden: layout.hidden.clone(),
+        readable: layout.readable.clone(),
+        sockets: layout.sockets.clone(),
+        ending: plan.ending,
+    };
+    let opened = layout.writable.iter().map(|it| it.descriptor.as_fd());
+    let passed: Vec<BorrowedFd<'_>> = streams.iter().map(AsFd::as_fd).chain(opened).collect();
+    channel::send(&mut ours, &entry, &passed)?;
+    Ok((child, ours))
+}
+
+/// Files that the program is started with: they are shown to it even where their folder is replaced.
+fn seen(plan: &Plan, helper: &std::path::Path) -> Vec<PathBuf> {
+    let args = plan.args.iter().cloned().map(OsString::from).map(PathBuf::from);
+    let named = args.filter(|path| path.is_absolute() && path.is_file());
+    [helper.to_owned(), plan.program.clone()].into_iter().chain(named).collect()
+}
+
+/// Waits for the end of the program, or of the control socket.
+async fn attend(
+    mut child: Child,
+    stage: UnixStream,
+    control: Option<&UnixStream>,
+    ending: Ending,
+    watch: &mut Watch,
+) -> io::Result<Ended> {
+    let mut orders = control.map(listen).transpose()?;
+    let mut stage = BufReader::new(listen(&stage)?);
+    let mut samples = interval(SAMPLE);
+    samples.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut line = String::new();
+    let mut byte = [0];
+    // In what the program ended, while something that it left may still run.
+    let mut ended = None;
+    loop {
+        tokio::select! {
+            status = child.wait() => {
+                let status = status?;
+                let (code, signal) = (status.code(), status.signal());
+                return Ok(ended.unwrap_or(Ended { code, signal }));
+            }
+            read = stage.read_line(&mut line), if ending == Ending::WithControl && ended.is_none() => {
+                if let (Ok(1..), Ok(Word::Exited { code, signal })) = (&read, serde_json::from_str(&line)) {
+                    ended = Some(Ended { code, signal });
+                    report(control, &line);
+                } else if !matches!(read, Ok(1..)) {
+                    ended = None;
+                }
+            }
+            read = next(&mut orders, &mut byte) => match read {
+                Ok(1..) if byte == [TERMINATE] => tree::terminate(getpid()),
+                Ok(1..) => {}
+                Ok(0) | Err(_) => return Ok(ended.unwrap_or(Ended { code: None, signal: Some(9) })),
+            },
+            _ = samples.tick() => {
+                let all = tree::descendants(getpid());
+                tree::reap_orphans(&all, child.id());
+                if let Some(reason) = watch.exceeded(&all) {
+                    say(&reason);
+                    return Ok(Ended { code: None, signal: Some(9) });
+                }
+            }
+        }
+    }
+}
+
+/// Passes on how a command ended, before everything that it left has.
+fn report(control: Option<&UnixStream>, line: &str) {
+    if let Some(mut control) = control {
+        // A daemon that is gone is noticed by the end of the socket.
+        control.write_all(line.as_bytes()).ok();
+    }
+}
+
+fn listen(socket: &UnixStream) -> io::Result<tokio::net::UnixStream> {
+    let socket = socket.try_clone()?;
+    socket.set_nonblocking(true)?;
+    tokio::net::UnixStream::from_std(socket)
+}
+
+/// The next byte from the daemon; without a daemon, never.
+async fn next(orders: &mut Option<tokio::net::UnixStream>, byte: &mut [u8; 1]) -> io::Result<usize> {
+    match orders {
+        Some(orders) => orders.read(byte).await,
+        None => std::future::pending().await,
+    }
+}
+
+impl Plan {
+    fn view(&self) -> View {
+        if self.policy.layers.bubblewrap.is_some() { View::Own } else { View::Shared }
+    }
+}
+
+impl Ended {
+    /// bubblewrap tells of a signal as shells do.
+    const fn seen_through(self, view: View) -> Self {
+        match (view, self.code) {
+            (View::Own, Some(code)) if code > 128 && code <= 128 + 64 => {
+                Self { code: None, signal: Some(code - 128) }
+            }
+            (View::Own | View::Shared, _) => self,
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Folders for agents' temporary files: outside of Convoke's home, so that an agent that fills them does not fill it, and
+//! gone with the process that they were made for.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// How the names of the folders begin; nothing else is removed.
+const PREFIX: &str = "convoke-";
+
+/// A folder that only its owner can enter. It is removed with this value.
+#[derive(Debug)]
+pub struct TempFolder {
+    path: PathBuf,
+}
+
+impl TempFolder {
+    /// Makes a folder with a name that cannot be foreseen.
+    pub fn create(around: &Path, random: [u8; 16]) -> io::Result<Self> {
+        let number = u128::from_ne_bytes(random) >> 64;
+        // Links in the way to it are resolved now: rules for it are made by its real path.
+        let path = around.canonicalize()?.join(format!("{PREFIX}{number:016x}"));
+        DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Self { path })
+    }
+
+    /// Makes a folder inside of this one.
+    pub fn inside(&self, random: [u8; 16]) -> io::Result<Self> {
+        Self::create(&self.path, random)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for TempFolder {
+    fn drop(&mut self) {
+        if let Err(error) = remove(&self.path) {
+            tracing::warn!("cannot remove {}: {error}", self.path.display());
+        }
+    }
+}
+
+/// Removes a folder that a killed process left, if it is one of ours.
+pub fn remove_abandoned(path: &Path) -> io::Result<()> {
+    let is_named_so = path
+        .file_name()
+        .is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()));
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+        Ok(found) => {
+            let is_ours = found.uid() == rustix::process::geteuid().as_raw();
+            if is_named_so && is_ours && found.is_dir() { remove(path) } else { Ok(()) }
+        }
+    }
+}
+
+/// Removes a folder in which an agent may have taken rights from itself.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            unlock(path);
+            fs::remove_dir_all(path)
+        }
+        removed => removed,
+    }
+}
+
+/// Gives the owner the rights back on all folders below; what fails shows in the removal.
+fn unlock(folder: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).ok();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            unlock(&entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn k4_a_folder_is_gone_with_its_value_whatever_the_agent_did_to_it() {
+        let around = tempfile::tempdir().unwrap();
+        let folder = TempFolder::create(around.path(), [1; 16]).unwrap();
+        let inner = folder.inside([2; 16]).unwrap();
+        let path = inner.path().to_owned();
+        fs::create_dir(path.join("locked")).unwrap();
+        fs::write(path.join("locked/file"), "x").unwrap();
+        let mode = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0);
+        fs::set_permissions(path.join("locked"), mode).unwrap();
+        drop(inner);
+        assert!(!path.exists() && folder.path().exists());
+        let left = folder.path().to_owned();
+        std::mem::forget(folder);
+        remove_abandoned(&left).unwrap();
+        assert!(!left.exists());
+        fs::create_dir(around.path().join("theirs")).unwrap();
+        remove_abandoned(&around.path().join("theirs")).unwrap();
+        assert!(around.path().join("theirs").exists());
+    }
+}
