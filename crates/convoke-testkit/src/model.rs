@@ -1,6 +1,6 @@
 //! A model server for real agents in tests: loopback only, no intelligence, and no network beyond.
 //!
-//! It speaks Anthropic's messages and OpenAI's chat completions, whole and as a stream. What it answers is scripted by the
+//! It speaks Anthropic's messages, OpenAI's chat completions and its responses, whole and as a stream. What it answers is scripted by the
 //! last line of the prompt, so that one prompt drives every agent:
 //!
 //! | the prompt's last line | the answer |
@@ -19,6 +19,7 @@ mod anthropic;
 mod chat;
 mod http;
 mod reply;
+mod responses;
 mod shown;
 
 use std::io;
@@ -77,6 +78,10 @@ async fn serve(mut stream: TcpStream) -> io::Result<()> {
         },
         path if path.ends_with("/chat/completions") => match Reply::to(&Shown::in_chat(body)) {
             Ok(reply) => chat::answer(response, body, &reply).await,
+            Err(status) => response.json(status, &error(status)).await,
+        },
+        path if path.ends_with("/responses") => match Reply::to(&Shown::in_responses(body)) {
+            Ok(reply) => responses::answer(response, body, &reply).await,
             Err(status) => response.json(status, &error(status)).await,
         },
         path if path.ends_with("/count_tokens") => {

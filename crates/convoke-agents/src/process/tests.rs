@@ -379,7 +379,7 @@ async fn a_workspace_is_an_existing_folder_with_its_links_resolved() {
     let place = inside("").display().to_string();
     insta::assert_snapshot!(told.join("\n").replace(&place, "[tmp]/"), @r"
     missing: No such file or directory (os error 2)
-    file: not a directory
+    file: Not a directory (os error 20)
     link: its links lead to [tmp]/folder
     folder: ok
     ");

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 use super::layout::Layout;
 use super::mounts;
-use super::policy::Network;
+use super::policy::{Network, Policy, Seccomp};
 use crate::catalogue;
 
 /// Folders that are replaced as a whole: they are full of sockets and of other programs' files.
@@ -31,6 +31,8 @@ const KEPT_OF_RUN: [&str; 8] = [
 ];
 /// Rights that root keeps: to own and read files of the workspace whoever made them. None leads out of the mounts.
 const ROOTS_RIGHTS: [&str; 4] = ["CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID"];
+/// What root needs besides, to map itself into the user namespace of a sandbox inside.
+const NESTING_RIGHT: &str = "CAP_SETFCAP";
 /// Bytes of shared memory that a program may use; more is refused by the kernel.
 const SHARED_MEMORY_BYTES: &str = "2147483648";
 
@@ -71,20 +73,18 @@ const SEPARATE: [&str; 5] =
     ["--unshare-pid", "--unshare-ipc", "--unshare-cgroup-try", "--die-with-parent", "--new-session"];
 
 /// The arguments that make a layout true for a program that follows them.
-pub(super) fn arguments(
-    layout: &Layout,
-    temp: Option<&Path>,
-    network: Network,
-    seen: &[PathBuf],
-) -> Vec<OsString> {
+pub(super) fn arguments(layout: &Layout, policy: &Policy, seen: &[PathBuf]) -> Vec<OsString> {
+    let temp = policy.temp.as_deref();
     let mut line: Vec<OsString> = SEPARATE.iter().map(OsString::from).collect();
-    match network {
+    match policy.network {
         Network::Open => {}
         Network::Proxy | Network::Off => line.push("--unshare-net".into()),
     }
     if rustix::process::geteuid().is_root() {
         line.extend(["--cap-drop", "ALL"].map(OsString::from));
-        line.extend(ROOTS_RIGHTS.iter().flat_map(|right| ["--cap-add".into(), right.into()]));
+        let nested = Some(&NESTING_RIGHT).filter(|_| policy.layers.seccomp == Seccomp::Nested);
+        let rights = ROOTS_RIGHTS.iter().chain(nested);
+        line.extend(rights.flat_map(|right| ["--cap-add".into(), right.into()]));
     }
     line.extend(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"].map(OsString::from));
     line.extend(["--size", SHARED_MEMORY_BYTES, "--tmpfs", "/dev/shm"].map(OsString::from));

@@ -91,8 +91,7 @@ fn start(
     let mut command = match &plan.policy.layers.bubblewrap {
         Some(bwrap) => {
             let seen = seen(plan, &helper);
-            let temp = plan.policy.temp.as_deref();
-            let words = bubblewrap::arguments(layout, temp, plan.policy.network, &seen);
+            let words = bubblewrap::arguments(layout, &plan.policy, &seen);
             let mut command = Command::new(bwrap);
             command.args(words).arg("--").arg(&helper);
             command

