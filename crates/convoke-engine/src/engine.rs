@@ -301,7 +301,10 @@ fn temporary_files(around: &Around) -> Result<TempFolder> {
         let path = path.to_owned();
         move |source| Error::Io { path, source }
     };
-    let folder = TempFolder::create(&place, (around.random)()).map_err(fail(&place))?;
+    // Two daemons cannot have the same process at the same moment.
+    let moment = i128::from((around.clock)().as_millis()).cast_unsigned();
+    let name = (moment << 32 | u128::from(std::process::id())) << 64;
+    let folder = TempFolder::create(&place, name.to_ne_bytes()).map_err(fail(&place))?;
     std::fs::create_dir_all(around.home.join("run")).map_err(fail(&note))?;
     std::fs::write(&note, folder.path().as_os_str().as_encoded_bytes()).map_err(fail(&note))?;
     Ok(folder)

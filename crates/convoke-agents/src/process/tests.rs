@@ -281,6 +281,59 @@ async fn k3_a_supervisor_ends_whatever_the_process_started() {
     }
 }
 
+/// A process swaps the workspace for a link to another folder, over and over, while agents are started in it.
+#[tokio::test]
+async fn k1_a_workspace_that_is_swapped_for_a_link_opens_nothing_else() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    for layers in [Layers::NONE, all_layers()] {
+        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for name in ["project", "private"] {
+            fs::create_dir(root.join(name)).unwrap();
+        }
+        std::os::unix::fs::symlink(root.join("private"), root.join("link")).unwrap();
+        let launch = Launch {
+            confinement: supervised(Policy { layers: layers.clone(), ..Policy::unconfined() }),
+            ..launch(&root.join("project"), "echo x > \"$(mktemp -u ./XXXXXXXX)\"")
+        };
+        let (stop, place) = (AtomicBool::new(false), root.clone());
+        let (refused, fooled) = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    let swap = |from: &str, to: &str| fs::rename(place.join(from), place.join(to));
+                    swap("project", "away").unwrap();
+                    swap("link", "project").unwrap();
+                    swap("project", "link").unwrap();
+                    swap("away", "project").unwrap();
+                }
+            });
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let counts = scope.spawn(|| {
+                runtime.unwrap().block_on(async {
+                    let (mut refused, mut fooled) = (0, 0);
+                    for _ in 0..60 {
+                        match Child::spawn(&launch).await {
+                            Ok((mut child, _pipes)) => drop(child.exited().await),
+                            Err(_) => refused += 1,
+                        }
+                        // The control: this is how often a path alone leads to the other folder.
+                        let looked = fs::canonicalize(root.join("project"));
+                        fooled += usize::from(looked.is_ok_and(|real| real.ends_with("private")));
+                    }
+                    (refused, fooled)
+                })
+            });
+            let counts = counts.join().unwrap();
+            stop.store(true, Ordering::Relaxed);
+            counts
+        });
+        let inside = fs::read_dir(root.join("private")).unwrap().count();
+        assert_eq!(inside, 0, "{refused} starts were refused, {fooled} looks were fooled");
+        assert!(refused > 0 || fooled > 0, "the attack was never in time");
+    }
+}
+
 #[tokio::test]
 async fn k3_a_supervised_process_tells_how_it_ended() {
     for layers in [Layers::NONE, all_layers()] {

@@ -67,7 +67,6 @@ async fn s1_a_killed_daemon_loses_nothing_and_its_queue_goes_on() {
     let left = world.processes();
     assert!(left.len() >= 2, "an agent and its child: {left:?}");
     let session = other.kill();
-    assert!(left.iter().any(|pid| is_alive(*pid)), "nothing is left to be found");
     world.change_script(AGENT, &Script::new());
 
     let mut scene = world.begin_again(session).await;

@@ -77,7 +77,7 @@ impl World {
             agents: Vec::new(),
             sandbox: SandboxSettings::with(Available::detect(None)),
         };
-        let program = PathBuf::from("/nonexistent/convoke");
+        let program = example("engine_convoke");
         Self { folder, temporary: None, settings, program }
     }
 

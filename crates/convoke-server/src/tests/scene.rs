@@ -246,7 +246,7 @@ fn settings(root: &Path) -> Settings {
         },
         question_timeout: None,
         agents: vec![agent],
-        sandbox: SandboxSettings::with(Available::nothing("tests of the server")),
+        sandbox: SandboxSettings::with(Available::detect(None)),
     }
 }
 

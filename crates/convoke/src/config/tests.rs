@@ -53,8 +53,10 @@ fn mistakes(file: &str) -> String {
 #[test]
 fn q17_t10_r6_without_a_file_the_documented_defaults_hold() {
     let loaded = config("");
-    let Config { server, sessions, pool, teams, questions, spawner, teams_file, agents } = loaded;
-    insta::assert_debug_snapshot!((server, sessions, pool, teams, questions, spawner, teams_file), @r#"
+    let Config { server, sessions, pool, sandbox, teams, questions, spawner, .. } = &loaded;
+    let Config { teams_file, agents, .. } = &loaded;
+    let all = (server, sessions, pool, sandbox, teams, questions, spawner, teams_file);
+    insta::assert_debug_snapshot!(all, @r#"
     (
         Server {
             listen: 127.0.0.1:7717,
@@ -70,6 +72,18 @@ fn q17_t10_r6_without_a_file_the_documented_defaults_hold() {
             idle_timeout_ms: 300000,
             health_check_interval_ms: 30000,
             spare: true,
+        },
+        Sandbox {
+            layers: [
+                "bwrap",
+                "landlock",
+                "seccomp",
+            ],
+            require: [],
+            network: "open",
+            hidden: [],
+            sockets: [],
+            projects: {},
         },
         Teams {
             max_hops: 5,

@@ -22,6 +22,11 @@ impl Convoke {
         Self { folder: tempfile::tempdir().unwrap(), variables: Vec::new() }
     }
 
+    /// A fresh machine in this folder.
+    pub(crate) fn in_folder(folder: &Path) -> Self {
+        Self { folder: tempfile::tempdir_in(folder).unwrap(), variables: Vec::new() }
+    }
+
     /// The same machine with a variable set.
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));

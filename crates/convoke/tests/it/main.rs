@@ -11,6 +11,8 @@ mod completions;
 #[cfg(test)]
 mod config;
 #[cfg(test)]
+mod confinement;
+#[cfg(test)]
 mod convoke;
 #[cfg(test)]
 mod daemon_cli;

@@ -282,7 +282,7 @@ fn start(machine: &Convoke) -> (Child, String, String) {
 }
 
 /// An agent that follows scripts, which cargo builds along with the tests.
-fn agent() -> PathBuf {
+pub(crate) fn agent() -> PathBuf {
     let this = std::env::current_exe().unwrap();
     let program = this.ancestors().nth(2).unwrap().join("examples/spawned_agent");
     assert!(program.exists(), "{} is missing: build the examples too", program.display());
