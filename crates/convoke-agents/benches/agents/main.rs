@@ -4,6 +4,7 @@
 
 mod pooled;
 
+use convoke_agents::sandbox;
 use convoke_testkit::agent::{Protocol, Script, Step, serve};
 use convoke_testkit::bench::direct::Direct;
 use convoke_testkit::bench::instructions::{can_count, each, of_errand};
@@ -17,6 +18,7 @@ const TURN: &str = "turn: prompt to end, through pool and driver";
 const UPDATES: &str = "updates: through one session";
 const MEMORY: &str = "updates: resident afterwards";
 const NEW: &str = "new: a session on a spare process";
+const CONFINED: &str = "start: an agent in all layers of the sandbox, until it is ready";
 const INSTRUCTIONS: &str = "instructions: one update, from its line to its report";
 /// Followed by how many updates.
 const FLOOD_ERRAND: &str = "flood ";
@@ -28,6 +30,18 @@ const FLOOD: (usize, usize) = (100_000, 1_000);
 const COUNTED: (usize, usize) = (10_000, 500);
 
 fn main() -> Result<()> {
+    // The agents of one row are supervised, by this very program.
+    match std::env::args().nth(1).zip(std::env::args().nth(2)) {
+        Some((first, second)) if first == "sandbox-exec" && second == "--supervise" => {
+            sandbox::supervise()?;
+            return Ok(());
+        }
+        Some((first, second)) if first == "sandbox-exec" && second == "--enter" => {
+            sandbox::enter()?;
+            return Ok(());
+        }
+        Some(_) | None => {}
+    }
     let mut bench = Bench::from_args()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     if let Some(updates) = bench.errand().and_then(|errand| errand.strip_prefix(FLOOD_ERRAND)) {
@@ -41,6 +55,9 @@ fn main() -> Result<()> {
     if bench.wants(&[TURN, UPDATES, MEMORY, NEW]) {
         runtime.block_on(measure(&mut bench))?;
     }
+    if bench.wants(&[CONFINED]) {
+        runtime.block_on(measure_starts(&mut bench))?;
+    }
     if bench.wants(&[INSTRUCTIONS]) && can_count()? {
         bench.progress(INSTRUCTIONS)?;
         let times = bench.size(COUNTED.0, COUNTED.1);
@@ -48,6 +65,28 @@ fn main() -> Result<()> {
         bench.add(Row::new(INSTRUCTIONS, Unit::Instructions, count))?;
     }
     bench.finish()
+}
+
+/// How much later an agent is ready that goes through all layers.
+async fn measure_starts(bench: &mut Bench) -> Result<()> {
+    let rounds = bench.size(40, 3);
+    let (confined, bare) = (pooled::confined()?, pooled::launch(0)?);
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for round in 0..=rounds {
+        let (one, other) = (pooled::start(&confined).await?, pooled::start(&bare).await?);
+        // The first time does not count.
+        if round > 0 {
+            ours.push(one);
+            theirs.push(other);
+        }
+    }
+    let (ours, theirs): (Samples, Samples) =
+        (ours.into_iter().collect(), theirs.into_iter().collect());
+    bench.add(
+        Row::new(CONFINED, Unit::Seconds, ours.median())
+            .against("the same agent, unconfined", theirs.median())
+            .goal(Goal::ExcessAtMost(15e-3)),
+    )
 }
 
 /// Takes so many updates from an agent, whose own instructions do not count.

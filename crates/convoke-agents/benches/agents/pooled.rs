@@ -1,11 +1,13 @@
 //! Talking to the agent as Convoke does: through the pool and the driver.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use convoke_agents::catalogue::Protocol;
-use convoke_agents::driver::{Confinement, Launch, Order, REPORTS_MAX, Start};
+use convoke_agents::driver::{self, Confinement, Launch, Order, REPORTS_MAX, Start};
 use convoke_agents::pool::{Pool, Settings};
+use convoke_agents::sandbox::{Available, Layer, Layers, Policy, Seccomp, Use, secret_places};
 use convoke_core::message::Seq;
 use convoke_core::session::Report;
 use convoke_testkit::bench::Result;
@@ -26,23 +28,58 @@ const SETTINGS: Settings = Settings {
     health_interval: Duration::from_secs(30),
 };
 
+/// How the agent is started that sends so many updates when it is told to.
+pub(crate) fn launch(updates: usize) -> Result<Launch> {
+    Ok(Launch {
+        protocol: Protocol::Acp,
+        program: std::env::current_exe()?,
+        args: vec!["--errand".to_owned(), updates.to_string()],
+        environment: BTreeMap::new(),
+        workspace: Path::new(env!("CARGO_TARGET_TMPDIR")).canonicalize()?,
+        confinement: Confinement::Off,
+        missing: Vec::new(),
+        temp: None,
+        mcp_servers: Vec::new(),
+        start: Start::New { id: "11111111-1111-4111-8111-111111111111".to_owned() },
+        patience: Duration::from_secs(20),
+        leftovers: None,
+    })
+}
+
+/// The same agent in all layers of the sandbox.
+pub(crate) fn confined() -> Result<Launch> {
+    let available = Available::detect(None);
+    for (word, layer) in Layer::WORDS {
+        if let Some(why) = available.lacks(layer) {
+            return Err(format!("{word} does not work here: {why}").into());
+        }
+    }
+    let layers = Layers {
+        bubblewrap: available.bubblewrap.ok(),
+        landlock: Use::On,
+        seccomp: Seccomp::Strict,
+    };
+    let home = Path::new("/root");
+    let policy = Policy { layers, secrets: secret_places(Some(home)), ..Policy::unconfined() };
+    let confinement =
+        Confinement::Supervised { helper: std::env::current_exe()?, policy: Box::new(policy) };
+    Ok(Launch { confinement, ..launch(0)? })
+}
+
+/// How long an agent takes from its start until it can be prompted.
+pub(crate) async fn start(launch: &Launch) -> Result<Duration> {
+    let (reports, _unread) = mpsc::channel(REPORTS_MAX);
+    let begun = Instant::now();
+    let (driver, _) = driver::start(launch.clone(), || [7; 16], reports).await?;
+    let taken = begun.elapsed();
+    driver.stop().await;
+    Ok(taken)
+}
+
 impl Pooled {
     /// Starts a pool; must be called within a runtime.
     pub(crate) fn start(updates: usize) -> Result<Self> {
-        let launch = Launch {
-            protocol: Protocol::Acp,
-            program: std::env::current_exe()?,
-            args: vec!["--errand".to_owned(), updates.to_string()],
-            environment: BTreeMap::new(),
-            workspace: std::env::temp_dir().canonicalize()?,
-            confinement: Confinement::Off,
-            missing: Vec::new(),
-            temp: None,
-            mcp_servers: Vec::new(),
-            start: Start::New { id: "11111111-1111-4111-8111-111111111111".to_owned() },
-            patience: Duration::from_secs(20),
-            leftovers: None,
-        };
+        let launch = launch(updates)?;
         let (to_session, reports) = mpsc::channel(REPORTS_MAX);
         let pool = Pool::start(SETTINGS, || [7; 16]);
         Ok(Self { pool, launch, turns: 0, to_session, reports })

@@ -7,7 +7,7 @@ use crate::manifest::{self, Dependency, DependencyKind, Manifest};
 use crate::tree::Tree;
 
 /// Who may depend on which foreign crate; what is not listed is open to all but the core.
-const BORDERS: [(&str, &[&str]); 23] = [
+const BORDERS: [(&str, &[&str]); 24] = [
     ("agent-client-protocol", &["convoke-agents"]),
     ("anyhow", &["convoke", "xtask"]),
     ("axum", &["convoke-server"]),
@@ -26,6 +26,7 @@ const BORDERS: [(&str, &[&str]); 23] = [
     ("rmcp", &["convoke", "convoke-server"]),
     ("rusqlite", &["convoke-store"]),
     ("rust-embed", &["convoke-server"]),
+    ("seccompiler", &["convoke-agents"]),
     ("tokio-tungstenite", &["convoke-api", "convoke-server"]),
     ("tower", &["convoke-server"]),
     ("tower-http", &["convoke-server"]),
