@@ -13,6 +13,8 @@ mod pairs;
 #[cfg(test)]
 mod projects;
 #[cfg(test)]
+mod released;
+#[cfg(test)]
 mod requests;
 #[cfg(test)]
 mod rules;
