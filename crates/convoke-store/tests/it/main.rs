@@ -1,9 +1,13 @@
 //! The store through its public surface, with real files.
 
 #[cfg(test)]
+mod copies;
+#[cfg(test)]
 mod crash;
 #[cfg(test)]
 mod files;
+#[cfg(test)]
+mod guard;
 #[cfg(test)]
 mod interleaving;
 #[cfg(test)]
