@@ -145,6 +145,16 @@ impl Engine {
         clear_temporary_files(&self.shared.around.home.join("run/tmp"));
     }
 
+    /// Why nothing is stored any more, if that is so.
+    pub fn trouble(&self) -> Option<convoke_store::Trouble> {
+        self.shared.store.trouble()
+    }
+
+    /// Grows whenever anything is stored.
+    pub fn stored(&self) -> u64 {
+        self.shared.store.age()
+    }
+
     /// How the engine works.
     pub fn settings(&self) -> &Settings {
         &self.shared.settings

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::copy::{self, Contents, Progress};
 use crate::error::{Error, Result};
-use crate::open::{Found, Place};
+use crate::open::{Found, Place, WriteLock};
 use crate::schema;
 
 /// Copies a database into a new file, whoever writes to it meanwhile, and reads the copy back.
@@ -47,4 +47,15 @@ pub fn verify(copy: &Path) -> Result<Contents> {
         return Err(Error::Denied { path: place.path, source });
     }
     copy::verify(&place)
+}
+
+/// Keeps others from writing to a database until it is dropped.
+#[derive(Debug)]
+pub struct Exclusion {
+    _lock: WriteLock,
+}
+
+/// Keeps others from writing to the database at a path, whether it exists or not. Fails with `InUse`.
+pub fn exclude_writers(database: &Path) -> Result<Exclusion> {
+    Ok(Exclusion { _lock: Place::at(database)?.lock()? })
 }

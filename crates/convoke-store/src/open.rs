@@ -58,21 +58,27 @@ pub(crate) enum Found {
 }
 
 impl Place {
-    /// Looks at what is at a path, without opening it.
-    pub(crate) fn find(path: &Path) -> Result<(Self, Found)> {
+    /// Where a database lies or would lie, links followed.
+    pub(crate) fn at(path: &Path) -> Result<Self> {
         let denied = |error: io::Error| denied(path, error);
-        let place = match fs::canonicalize(path) {
-            Ok(path) => Self::of(path),
+        match fs::canonicalize(path) {
+            Ok(path) => Ok(Self::of(path)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
                     return Err(Error::NotAFile { path: path.to_owned() });
                 };
                 let here = folder.as_os_str().is_empty();
                 let folder = if here { Path::new(".") } else { folder };
-                Self::of(fs::canonicalize(folder).map_err(denied)?.join(name))
+                Ok(Self::of(fs::canonicalize(folder).map_err(denied)?.join(name)))
             }
-            Err(error) => return Err(denied(error)),
-        };
+            Err(error) => Err(denied(error)),
+        }
+    }
+
+    /// Looks at what is at a path, without opening it.
+    pub(crate) fn find(path: &Path) -> Result<(Self, Found)> {
+        let denied = |error: io::Error| denied(path, error);
+        let place = Self::at(path)?;
         let size = match fs::metadata(&place.path) {
             Ok(metadata) if metadata.is_file() => metadata.len(),
             Ok(_) => return Err(Error::NotAFile { path: place.path }),
