@@ -150,6 +150,11 @@ impl Engine {
         self.shared.store.trouble()
     }
 
+    /// What time it is, by the clock that was handed in.
+    pub fn now(&self) -> Timestamp {
+        self.shared.now()
+    }
+
     /// Grows whenever anything is stored.
     pub fn stored(&self) -> u64 {
         self.shared.store.age()

@@ -20,6 +20,7 @@ mod watch;
 
 pub use asking::{Asked, Asker, Outcome};
 pub use convoke_agents::catalogue::Agent;
+pub use convoke_store::Error as StoreError;
 pub use convoke_store::{
     Archived, Asker as PairAsker, Fragment, Hit, HitPage, HitPlace, MessagePage, PairActivity,
     PairFilter, PairId, PairStats, PairUsage, Project, Rule, SearchQuery, SessionFilter,

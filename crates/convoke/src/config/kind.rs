@@ -22,6 +22,8 @@ pub(super) enum Kind {
     Switch { default: bool, field: fn(&mut Config) -> &mut bool },
     /// An IP address and a port.
     Address { default: &'static str, field: fn(&mut Config) -> &mut SocketAddr },
+    /// How often something is done, such as `24h`; or `off`.
+    Interval { default: &'static str, field: fn(&mut Config) -> &mut Option<Duration> },
     /// A file or folder.
     Path { default: &'static str, base: Base, field: fn(&mut Config) -> &mut PathBuf },
 }
@@ -43,6 +45,7 @@ impl fmt::Display for Kind {
             Self::Minutes { .. } => "a number of minutes",
             Self::Switch { .. } => "true or false",
             Self::Address { .. } => "an IP address and a port",
+            Self::Interval { .. } => "a time such as \"24h\" (s, m, h, d), or \"off\"",
             Self::Path { base: Base::Home, .. } => "a path",
             Self::Path { base: Base::Nothing, .. } => "an absolute path",
         })
@@ -56,7 +59,9 @@ impl Kind {
             Self::Whole { default, .. } => Value::Whole((*default).try_into().unwrap_or(i64::MAX)),
             Self::Minutes { default, .. } => Value::Fraction(*default),
             Self::Switch { default, .. } => Value::Switch(*default),
-            Self::Address { default, .. } | Self::Path { default, .. } => Value::literal(default),
+            Self::Address { default, .. }
+            | Self::Interval { default, .. }
+            | Self::Path { default, .. } => Value::literal(default),
         }
     }
 
@@ -66,7 +71,9 @@ impl Kind {
             Self::Whole { default, .. } => default.to_string(),
             Self::Minutes { default, .. } => default.to_string(),
             Self::Switch { default, .. } => default.to_string(),
-            Self::Address { default, .. } | Self::Path { default, .. } => format!("\"{default}\""),
+            Self::Address { default, .. }
+            | Self::Interval { default, .. }
+            | Self::Path { default, .. } => format!("\"{default}\""),
         }
     }
 
@@ -75,7 +82,10 @@ impl Kind {
         match self {
             Self::Whole { range, .. } => format!(" from {} to {}", range.start(), range.end()),
             Self::Minutes { range, .. } => format!(" from {} to {}", range.start(), range.end()),
-            Self::Switch { .. } | Self::Address { .. } | Self::Path { .. } => String::new(),
+            Self::Switch { .. }
+            | Self::Address { .. }
+            | Self::Interval { .. }
+            | Self::Path { .. } => String::new(),
         }
     }
 
@@ -85,7 +95,7 @@ impl Kind {
             Self::Whole { .. } => text.parse().ok().map(Value::Whole),
             Self::Minutes { .. } => text.parse().ok().map(Value::Fraction),
             Self::Switch { .. } => text.parse().ok().map(Value::Switch),
-            Self::Address { .. } | Self::Path { .. } => None,
+            Self::Address { .. } | Self::Interval { .. } | Self::Path { .. } => None,
         };
         value.unwrap_or_else(|| Value::literal(text))
     }
@@ -122,6 +132,11 @@ impl Kind {
                 *field(config) = address;
                 Ok(json!(address.to_string()))
             }
+            (Self::Interval { field, .. }, Value::Text(text)) => {
+                let interval = read_interval(&text.text);
+                *field(config) = interval.ok_or_else(|| self.refuse(format!("`{}`", text.text)))?;
+                Ok(json!(text.text))
+            }
             (Self::Path { base, field, .. }, Value::Text(text)) => {
                 let path = resolve(&text.text, *base, sources)?;
                 let shown = json!(path.to_string_lossy());
@@ -136,6 +151,19 @@ impl Kind {
     fn refuse(&self, found: impl fmt::Display) -> Problem {
         Problem::new(format!("expected {self}{}, found {found}", self.range()))
     }
+}
+
+/// A whole number of seconds, minutes, hours or days, at least a second and at most a year; `off` is none.
+fn read_interval(text: &str) -> Option<Option<Duration>> {
+    const YEAR: u64 = 365 * 24 * 60 * 60;
+    if text == "off" {
+        return Some(None);
+    }
+    let (number, factor) = [("s", 1), ("m", 60), ("h", 60 * 60), ("d", 24 * 60 * 60)]
+        .into_iter()
+        .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))?;
+    let seconds = number.parse::<u64>().ok()?.checked_mul(factor)?;
+    (1..=YEAR).contains(&seconds).then(|| Some(Duration::from_secs(seconds)))
 }
 
 fn as_fraction(value: &Value) -> f64 {
@@ -171,5 +199,23 @@ pub(super) fn resolve(text: &str, base: Base, sources: &Sources<'_>) -> Result<P
         Base::Home => Ok(sources.home.join(path)),
         Base::Nothing if path.is_absolute() => Ok(path),
         Base::Nothing => Err(Problem::new(format!("expected an absolute path, found `{text}`"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn k8_an_interval_is_a_number_with_a_unit_or_off() {
+        let seconds = |text| read_interval(text).map(|it| it.map(|it| it.as_secs()));
+        assert_eq!(
+            ["1s", "90m", "24h", "7d"].map(seconds),
+            [1, 5400, 86_400, 604_800].map(|s| Some(Some(s)))
+        );
+        assert_eq!(seconds("off"), Some(None));
+        for wrong in ["", "0s", "24", "h", "-1h", "1.5h", "400d", "1 h", "never"] {
+            assert_eq!(seconds(wrong), None, "{wrong}");
+        }
     }
 }
