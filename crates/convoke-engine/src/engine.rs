@@ -264,6 +264,11 @@ impl Shared {
         found.ok_or_else(|| Error::UnknownAgent { name: name.to_owned() })
     }
 
+    /// Why a session's task ended without an answer: a store that takes nothing more, or a task that broke down.
+    pub(crate) fn broken(&self, session: SessionId) -> Error {
+        self.store.refusal().map_or(Error::Broken { session }, Error::Store)
+    }
+
     pub(crate) fn tell(&self, change: Change) {
         // Nobody may be following.
         self.changes.send(change).ok();

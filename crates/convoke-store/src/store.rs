@@ -107,6 +107,11 @@ impl Store {
         self.writer.commits()
     }
 
+    /// The error with which every change fails, once nothing is written any more.
+    pub fn refusal(&self) -> Option<Error> {
+        self.guard.refusal()
+    }
+
     /// Commits what is under way and lets go of the files. Every clone of this store is closed with it.
     pub async fn close(&self) {
         self.guard.close();

@@ -53,7 +53,10 @@ fn mistakes(file: &str) -> String {
 #[test]
 fn q17_t10_r6_without_a_file_the_documented_defaults_hold() {
     let loaded = config("");
-    let Config { server, sessions, pool, teams, questions, spawner, teams_file, agents } = loaded;
+    let Config { server, sessions, pool, teams, questions, spawner, backup, teams_file, agents } =
+        loaded;
+    assert_eq!((backup.every, backup.keep), (Some(Duration::from_secs(86_400)), 3));
+    assert!(backup.dir.ends_with("backups"));
     insta::assert_debug_snapshot!((server, sessions, pool, teams, questions, spawner, teams_file), @r#"
     (
         Server {

@@ -177,7 +177,10 @@ fn k8_a_restore_is_refused_while_the_daemon_runs() {
     let backup = daemon.machine.json("backup --json");
     let refused = daemon.machine.run(&format!("restore {}", backup["path"].as_str().unwrap()));
     assert!(refused.starts_with("exit 1"), "{refused}");
-    assert!(refused.contains("is running already") && refused.contains("convoke stop"), "{refused}");
+    assert!(
+        refused.contains("is running already") && refused.contains("convoke stop"),
+        "{refused}"
+    );
     let none = daemon.machine.run("restore /nowhere");
     assert!(none.starts_with("exit 1"), "{none}");
 }
