@@ -3,6 +3,7 @@
 //! Requests refuse fields that they do not know, so that nobody's typing error is taken silently. Answers may grow.
 
 mod agents;
+mod backups;
 mod daemon;
 mod imports;
 mod inbox;
@@ -15,7 +16,8 @@ mod teams;
 mod whole;
 
 pub use agents::{Agent, Agents};
-pub use daemon::{Daemon, Health, Status};
+pub use backups::{Backup, BackupProgress, Backups, EndedBackup, NewBackup};
+pub use daemon::{Daemon, Health, HealthProblem, Status};
 pub use imports::{Import, ImportOutcome, ImportTurn, Imported, TurnRole};
 pub use inbox::{Answer, Inbox, InboxItem, InboxKind, Rejection};
 pub use problem::{Candidate, Problem, code};

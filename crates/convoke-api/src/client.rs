@@ -64,6 +64,8 @@ struct Call {
     path: String,
     body: Option<Bytes>,
     patience: Duration,
+    /// A status whose answer is of use like that of a success.
+    accepted: Option<StatusCode>,
 }
 
 impl Client {
@@ -118,7 +120,7 @@ impl Client {
     }
 
     async fn send(&self, call: Call) -> Result<Response<Incoming>> {
-        let url = format!("{}{}", self.base, call.path);
+        let (url, accepted) = (format!("{}{}", self.base, call.path), call.accepted);
         let mut request = Request::builder()
             .method(call.method)
             .uri(&url)
@@ -131,7 +133,7 @@ impl Client {
             .body(Full::new(call.body.unwrap_or_default()))
             .map_err(|_| Error::Address { url })?;
         let response = self.http.request(request).await.map_err(|error| self.failed(error))?;
-        if response.status().is_success() {
+        if response.status().is_success() || accepted == Some(response.status()) {
             return Ok(response);
         }
         Err(self.refused(response).await)
@@ -200,7 +202,7 @@ fn said_by_system(error: legacy::Error) -> Box<dyn std::error::Error + Send + Sy
 
 impl Call {
     fn new(method: Method, path: String) -> Self {
-        Self { method, path, body: None, patience: PATIENCE }
+        Self { method, path, body: None, patience: PATIENCE, accepted: None }
     }
 
     fn get(path: impl Into<String>) -> Self {
@@ -215,6 +217,11 @@ impl Call {
         // Our own bodies are written without fail: their keys are words.
         let body = serde_json::to_vec(body).unwrap_or_default();
         Self { body: Some(body.into()), ..self }
+    }
+
+    /// Takes an answer with this status for a good one, too.
+    fn also(self, status: StatusCode) -> Self {
+        Self { accepted: Some(status), ..self }
     }
 
     /// Gives the daemon time to start an agent.

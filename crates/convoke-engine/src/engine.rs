@@ -148,6 +148,21 @@ impl Engine {
         reap(self.shared.around.home.join("run/agents")).await;
     }
 
+    /// Why nothing is stored any more, if that is so.
+    pub fn trouble(&self) -> Option<convoke_store::Trouble> {
+        self.shared.store.trouble()
+    }
+
+    /// What time it is, by the clock that was handed in.
+    pub fn now(&self) -> Timestamp {
+        self.shared.now()
+    }
+
+    /// Grows whenever anything is stored.
+    pub fn stored(&self) -> u64 {
+        self.shared.store.age()
+    }
+
     /// How the engine works.
     pub fn settings(&self) -> &Settings {
         &self.shared.settings
@@ -250,6 +265,11 @@ impl Shared {
     pub(crate) fn agent(&self, name: &str) -> Result<&Agent> {
         let found = self.settings.agents.iter().find(|agent| agent.name.as_str() == name);
         found.ok_or_else(|| Error::UnknownAgent { name: name.to_owned() })
+    }
+
+    /// Why a session's task ended without an answer: a store that takes nothing more, or a task that broke down.
+    pub(crate) fn broken(&self, session: SessionId) -> Error {
+        self.store.refusal().map_or(Error::Broken { session }, Error::Store)
     }
 
     pub(crate) fn tell(&self, change: Change) {

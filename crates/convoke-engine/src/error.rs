@@ -316,7 +316,8 @@ impl Error {
         }
     }
 
-    /// Whether the store failed for a reason that may pass: a disk that is full, or cannot be written just now.
+    /// Whether the store failed for a reason that may pass: a disk that is full, or cannot be written just now, or a
+    /// database that is lost or damaged until it is restored.
     pub(crate) const fn may_pass(&self) -> bool {
         use convoke_store::Error as Store;
         matches!(
@@ -325,6 +326,8 @@ impl Error {
                 Store::DiskFull { .. }
                     | Store::ReadOnly { .. }
                     | Store::InUse { .. }
+                    | Store::Lost { .. }
+                    | Store::Corrupt { .. }
                     | Store::Denied { .. }
                     | Store::Internal { .. }
             )
@@ -384,7 +387,11 @@ const fn store_kind(error: &convoke_store::Error) -> Kind {
         Store::UnknownSession { .. } | Store::UnknownProject { .. } => Kind::NotFound,
         Store::ProjectExists { .. } => Kind::Conflict,
         Store::Misuse { .. } => Kind::Invalid,
-        Store::DiskFull { .. } | Store::ReadOnly { .. } | Store::Closed => Kind::Unavailable,
+        Store::DiskFull { .. }
+        | Store::ReadOnly { .. }
+        | Store::Lost { .. }
+        | Store::Corrupt { .. }
+        | Store::Closed => Kind::Unavailable,
         _ => Kind::Internal,
     }
 }

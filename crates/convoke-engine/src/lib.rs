@@ -4,6 +4,7 @@
 //! session says is stored, then published, then answered, in this order.
 
 mod asking;
+pub mod backup;
 mod engine;
 mod error;
 mod inbox;
@@ -20,10 +21,11 @@ mod watch;
 pub use asking::{Asked, Asker, Outcome};
 pub use convoke_agents::catalogue::Agent;
 pub use convoke_agents::sandbox;
+pub use convoke_store::Error as StoreError;
 pub use convoke_store::{
     Archived, Asker as PairAsker, Fragment, Hit, HitPage, HitPlace, MessagePage, PairActivity,
     PairFilter, PairId, PairStats, PairUsage, Project, Rule, SearchQuery, SessionFilter,
-    SessionKind, SessionOrder, StoredPair, StoredSession, Window,
+    SessionKind, SessionOrder, StoredPair, StoredSession, Trouble, Window,
 };
 pub use engine::{Engine, Figures, ListedAgent};
 pub use error::{Error, Kind, Result};

@@ -130,7 +130,7 @@ pub(crate) async fn ask<T>(
     match answer.await {
         Ok(answer) => answer,
         Err(_) if shared.registry.is_stopping() => Err(Error::Stopping),
-        Err(_) => Err(Error::Broken { session: id }),
+        Err(_) => Err(shared.broken(id)),
     }
 }
 

@@ -12,6 +12,7 @@ use convoke_engine::Engine;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::backups::BackupDesk;
 use crate::doors::{Doors, Token};
 use crate::gate;
 use crate::kept::Kept;
@@ -33,6 +34,7 @@ pub(crate) struct App {
     pub(crate) renderer: Renderer,
     pub(crate) kept: Kept,
     pub(crate) teams: Desk,
+    pub(crate) backups: BackupDesk,
     pub(crate) identity: Identity,
     /// Cancelled when the daemon stops: streams end.
     pub(crate) stop: CancellationToken,
@@ -69,6 +71,7 @@ impl App {
             renderer: Renderer::new(),
             kept: Kept::default(),
             teams: Desk::default(),
+            backups: BackupDesk::default(),
             engine,
             identity,
             stop: CancellationToken::new(),

@@ -15,6 +15,8 @@ use convoke_core::session::{Refusal, Status};
 use convoke_core::{Invalid, request};
 use convoke_engine::{Error, Kind};
 
+use crate::health;
+
 /// How problems are written.
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 /// When to come back if there is no room. A contract.
@@ -214,6 +216,7 @@ fn hint(error: &Error) -> Option<String> {
         Error::Standstill { .. } => {
             "ask with a timeout, or raise pool.max_processes in config.toml".to_owned()
         }
+        Error::Store(store) => return health::store_hint(store),
         Error::NotRunning => "prompt the session first, which starts its agent".to_owned(),
         Error::Shared(error) => return hint(error),
         _ => return None,

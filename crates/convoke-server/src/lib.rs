@@ -4,9 +4,11 @@
 //! the answer. The listener, the shutdown, the clock and randomness are handed in.
 
 mod app;
+mod backups;
 mod doors;
 mod failure;
 mod gate;
+mod health;
 mod json;
 mod kept;
 mod listen;
@@ -24,6 +26,7 @@ mod tests;
 mod view;
 mod ws;
 
+pub use backups::BackupSettings;
 pub use convoke_engine as engine;
 pub use doors::Token;
 pub use server::{Opening, Reloader, Server, Serving};

@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::app::{App, Identity, Parts, router};
+use crate::backups::{self, BackupSettings};
 use crate::doors::Token;
 use crate::listen;
 use crate::teams::{ReadTeams, TeamsFault};
@@ -82,6 +83,11 @@ impl Serving {
         told: impl Fn(TeamProgress) + Send + Sync,
     ) -> std::result::Result<(), TeamsFault> {
         self.app.teams.open(&self.app.engine, read, told).await
+    }
+
+    /// Makes backups from now on, when they are asked for and when they are due.
+    pub fn keep_backups(&self, settings: BackupSettings) {
+        backups::keep(&self.app, settings);
     }
 
     /// Who reads the teams again and takes them up.

@@ -47,6 +47,22 @@ pub enum Error {
         /// What is wrong with it.
         detail: String,
     },
+    /// The database was deleted, moved or replaced while it was open; nothing more is stored.
+    #[error("{path} was deleted or replaced while it was open, so nothing more is stored")]
+    Lost {
+        /// Where it was.
+        path: PathBuf,
+        /// Where everything that was stored has been copied to; `None` when that has not succeeded yet.
+        rescued: Option<PathBuf>,
+    },
+    /// There is a database, and beside it the copy of another one that was deleted or replaced while it was open.
+    #[error("{path} is not the database that was used last: that one was rescued as {rescued}")]
+    Rescued {
+        /// The database that is there now.
+        path: PathBuf,
+        /// The copy of the one before.
+        rescued: PathBuf,
+    },
     /// The file holds something else.
     #[error("{path} is not a database")]
     NotADatabase {
@@ -192,6 +208,14 @@ impl From<Error> for Fault {
 }
 
 impl Fault {
+    /// What the database says is damaged, if it is. A single value of the wrong type is not meant.
+    pub(crate) fn damage(&self) -> Option<String> {
+        match self {
+            Self::Sql(error) if is_damage(error) => Some(error.to_string()),
+            Self::Sql(_) | Self::Refused(_) => None,
+        }
+    }
+
     /// Translates the fault for callers. The only place that knows the database's words for errors.
     pub(crate) fn at(self, path: &Path) -> Error {
         let error = match self {
@@ -200,6 +224,13 @@ impl Fault {
         };
         Kind::of(&error).error(path, error)
     }
+}
+
+/// Whether the database found its own file damaged.
+pub(crate) fn is_damage(error: &Sql) -> bool {
+    let Sql::SqliteFailure(failure, _) = error else { return false };
+    matches!(failure.code, ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+        || [SQLITE_IOERR_CORRUPTFS, SQLITE_IOERR_SHORT_READ].contains(&failure.extended_code)
 }
 
 /// What the database said, for one of several callers whom it concerns alike.

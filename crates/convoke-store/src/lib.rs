@@ -5,7 +5,10 @@
 //! pages: no function returns everything.
 
 mod analytics;
+pub mod backup;
+mod copy;
 mod error;
+mod guard;
 mod messages;
 mod open;
 mod pairs;
@@ -22,7 +25,9 @@ mod write;
 mod writer;
 
 pub use analytics::{PairActivity, PairUsage};
+pub use copy::{Contents, Progress};
 pub use error::{Cause, Error, Result};
+pub use guard::Trouble;
 pub use messages::MessagePage;
 pub use pairs::{Asker, PairChange, PairCreation, PairFilter, PairId, PairStats, StoredPair};
 pub use projects::{NewProject, Project};

@@ -18,7 +18,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::error::{Error, Fault, Result};
 
 /// Only the owner reads what was said.
-const MODE: u32 = 0o600;
+pub(crate) const MODE: u32 = 0o600;
 
 /// The smallest page that a database can have; a shorter file is none.
 const DATABASE_BYTES_MIN: u64 = 512;
@@ -43,6 +43,8 @@ const STATEMENTS: usize = 64;
 pub(crate) struct Place {
     pub(crate) path: PathBuf,
     pub(crate) wal: PathBuf,
+    /// Where the content of a database goes that was deleted while it was open.
+    pub(crate) rescued: PathBuf,
     lock: PathBuf,
 }
 
@@ -56,21 +58,27 @@ pub(crate) enum Found {
 }
 
 impl Place {
-    /// Looks at what is at a path, without opening it.
-    pub(crate) fn find(path: &Path) -> Result<(Self, Found)> {
+    /// Where a database lies or would lie, links followed.
+    pub(crate) fn at(path: &Path) -> Result<Self> {
         let denied = |error: io::Error| denied(path, error);
-        let place = match fs::canonicalize(path) {
-            Ok(path) => Self::of(path),
+        match fs::canonicalize(path) {
+            Ok(path) => Ok(Self::of(path)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
                     return Err(Error::NotAFile { path: path.to_owned() });
                 };
                 let here = folder.as_os_str().is_empty();
                 let folder = if here { Path::new(".") } else { folder };
-                Self::of(fs::canonicalize(folder).map_err(denied)?.join(name))
+                Ok(Self::of(fs::canonicalize(folder).map_err(denied)?.join(name)))
             }
-            Err(error) => return Err(denied(error)),
-        };
+            Err(error) => Err(denied(error)),
+        }
+    }
+
+    /// Looks at what is at a path, without opening it.
+    pub(crate) fn find(path: &Path) -> Result<(Self, Found)> {
+        let denied = |error: io::Error| denied(path, error);
+        let place = Self::at(path)?;
         let size = match fs::metadata(&place.path) {
             Ok(metadata) if metadata.is_file() => metadata.len(),
             Ok(_) => return Err(Error::NotAFile { path: place.path }),
@@ -85,20 +93,20 @@ impl Place {
             return Err(Error::NotADatabase { path: place.path });
         }
         // The library would delete the log as left over; but it may hold all that was said.
-        if place.wal_bytes() > 0 {
+        if place.wal_bytes() > 0 && !place.rescued.exists() {
             let detail = format!("it is empty, but {} is not", place.wal.display());
             return Err(Error::Corrupt { path: place.path, detail });
         }
         Ok((place, Found::Nothing))
     }
 
-    fn of(path: PathBuf) -> Self {
-        let beside = |suffix: &str| {
-            let mut name = path.clone().into_os_string();
-            name.push(suffix);
-            PathBuf::from(name)
-        };
-        Self { wal: beside("-wal"), lock: beside(".lock"), path }
+    pub(crate) fn of(path: PathBuf) -> Self {
+        Self {
+            wal: beside(&path, "-wal"),
+            rescued: beside(&path, ".rescued"),
+            lock: beside(&path, ".lock"),
+            path,
+        }
     }
 
     /// The length of the log file; 0 when there is none.
@@ -207,7 +215,14 @@ fn set_up(connection: &Connection, cache_kib: u32) -> rusqlite::Result<()> {
     ))
 }
 
-fn denied(path: &Path, error: io::Error) -> Error {
+/// The same path with something after its name.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.to_owned().into_os_string();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+pub(crate) fn denied(path: &Path, error: io::Error) -> Error {
     let path = path.to_owned();
     if error.kind() == io::ErrorKind::ReadOnlyFilesystem {
         return Error::ReadOnly { path };

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::copy::{Depth, Findings, find_damage};
 use crate::error::{Error, Fault, Result};
+use crate::guard::Guard;
 use crate::open::Place;
 
 /// Reads at the same time; one more waits for the first of them to end. Each keeps a cache, so there are few.
@@ -18,6 +20,7 @@ const LONG_READS: u32 = READERS - 1;
 #[derive(Debug, Clone)]
 pub(crate) struct Readers {
     place: Arc<Place>,
+    guard: Guard,
     room: Arc<Semaphore>,
     long_room: Arc<Semaphore>,
     /// Open connections that nobody uses; there are never more than there is room for.
@@ -26,10 +29,10 @@ pub(crate) struct Readers {
 
 impl Readers {
     /// Opens nothing yet.
-    pub(crate) fn new(place: Place) -> Self {
+    pub(crate) fn new(place: Place, guard: Guard) -> Self {
         let [room, long_room] =
             [READERS, LONG_READS].map(|reads| Arc::new(Semaphore::new(reads as usize)));
-        Self { place: Arc::new(place), room, long_room, idle: Arc::default() }
+        Self { place: Arc::new(place), guard, room, long_room, idle: Arc::default() }
     }
 
     /// Reads on this thread. For what takes microseconds; less than handing it to another thread would.
@@ -73,14 +76,54 @@ impl Readers {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = match idle {
             Some(connection) => Ok(connection),
-            None => self.place.connect_reader(),
+            None => self.connect(),
         };
         let outcome = connection.and_then(|connection| {
             let outcome = read(&connection);
             self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
             outcome
         });
-        outcome.map_err(|fault| fault.at(&self.place.path))
+        outcome
+            .inspect_err(|fault| self.guard.note(fault))
+            .map_err(|fault| fault.at(&self.place.path))
+    }
+
+    /// Opens a connection, to nothing but the files that the writer has open or to a copy of them.
+    fn connect(&self) -> Result<Connection, Fault> {
+        match self.guard.readable()? {
+            Some(copy) => Place::of(copy).connect_reader(),
+            None => {
+                let connection = self.place.connect_reader()?;
+                if self.guard.is_in_place() {
+                    return Ok(connection);
+                }
+                // The writer's thread finds out about it, too, and says what becomes of it.
+                Err(Error::Lost { path: self.place.path.clone(), rescued: None }.into())
+            }
+        }
+    }
+
+    /// Looks for damage in all of the database, beside everything else. Ends early when the store is closed.
+    pub(crate) async fn check(&self) -> Result<()> {
+        let rooms = (enter(&self.long_room).await?, enter(&self.room).await?);
+        let readers = self.clone();
+        let checking = tokio::task::spawn_blocking(move || {
+            let _rooms = rooms;
+            let guard = readers.guard.clone();
+            let findings = readers
+                .connect()
+                .and_then(|mut db| find_damage(&mut db, Depth::Quick, move || guard.is_closing()))
+                .map_err(|fault| fault.at(&readers.place.path))?;
+            match findings {
+                Findings::Sound | Findings::Unfinished => {}
+                Findings::Damage(lines) => readers.guard.note_damage(lines.join("; ")),
+            }
+            Ok(())
+        });
+        checking.await.map_err(|error| Error::Internal {
+            path: self.place.path.clone(),
+            source: error.into(),
+        })?
     }
 }
 

@@ -4,10 +4,12 @@ mod book;
 mod steps;
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use convoke_core::time::Timestamp;
 use rusqlite::{Connection, TransactionBehavior};
 
+use crate::copy::{self, Depth, Findings, find_damage, is_over};
 use crate::error::{Error, Fault, Result};
 use crate::open::{Found, Place, WriteLock};
 use book::{Owner, verify};
@@ -15,9 +17,6 @@ use steps::{STEPS, Step};
 
 /// Marks our databases in their header (`Conv`), so that nobody else's is ever changed.
 pub(crate) const APPLICATION_ID: i32 = 0x436f_6e76;
-
-/// Lines of damage that a report quotes; there may be thousands more of the same.
-const DAMAGE_LINES: u32 = 10;
 
 /// One step from a schema to the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,12 +62,30 @@ pub fn check(path: &Path) -> Result<()> {
     if found == Found::Nothing {
         return Ok(());
     }
-    let damage = place.look().and_then(|db| find_damage(&db));
-    let damage = damage.map_err(|fault| fault.at(&place.path))?;
-    if damage.is_empty() {
-        return Ok(());
+    copy::verify(&place).map(|_| ())
+}
+
+/// Looks for damage for a limited time, without changing anything.
+pub(crate) fn check_at_start(place: &Place, found: Found, limit: Duration) -> Result<Checked> {
+    if found == Found::Nothing {
+        return Ok(Checked::Whole);
     }
-    Err(Error::Corrupt { path: place.path, detail: damage.join("; ") })
+    let deadline = is_over(Instant::now() + limit);
+    let findings = place.look().and_then(|mut db| find_damage(&mut db, Depth::Quick, deadline));
+    match findings.map_err(|fault| fault.at(&place.path))? {
+        Findings::Sound => Ok(Checked::Whole),
+        Findings::Unfinished => Ok(Checked::InPart),
+        Findings::Damage(lines) => {
+            Err(Error::Corrupt { path: place.path.clone(), detail: lines.join("; ") })
+        }
+    }
+}
+
+/// How much of a database was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Checked {
+    Whole,
+    InPart,
 }
 
 /// Refuses what is not ours or too new, having changed nothing.
@@ -136,22 +153,6 @@ fn bring_down(db: &mut Connection, steps: &[Step], count: usize) -> Result<Vec<M
         taken_back.push(step.migration(Some(applied_at)));
     }
     Ok(taken_back)
-}
-
-fn find_damage(db: &Connection) -> Result<Vec<String>, Fault> {
-    let mut statement = db.prepare(&format!("PRAGMA integrity_check({DAMAGE_LINES})"))?;
-    let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
-    let mut damage: Vec<String> = lines.collect::<rusqlite::Result<_>>()?;
-    damage.retain(|line| line != "ok");
-    let mut statement = db.prepare(
-        "SELECT format('row %s of %s names a %s that is not there', rowid, \"table\", parent)
-         FROM pragma_foreign_key_check LIMIT ?1",
-    )?;
-    let orphans = statement.query_map([DAMAGE_LINES], |row| row.get::<_, String>(0))?;
-    for orphan in orphans {
-        damage.push(orphan?);
-    }
-    Ok(damage)
 }
 
 #[cfg(test)]

@@ -2,20 +2,27 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use convoke_core::time::Timestamp;
 use rusqlite::Connection;
 use tokio::runtime::Handle;
 
 use crate::error::{Error, Fault, Result};
-use crate::open::Place;
+use crate::guard::{Guard, Trouble};
+use crate::open::{Found, Place, beside, denied};
 use crate::readers::Readers;
-use crate::schema;
+use crate::schema::{self, Checked};
 use crate::write::Change;
 use crate::writer::{WAL_BYTES_MAX, Writer};
 
 /// Entries that are read, or passed over, in less time than it takes to hand the work to another thread and back.
 const READ_HERE_MAX: u32 = 100;
+
+/// How long opening looks for damage before the rest is looked at in the background: a start must not take long, and
+/// this is enough for some hundred megabytes. A kill or a power cut does not damage a database; bad disks, bad memory
+/// and other programs do, at any time, so the check is made at every start and not only after an unclean end.
+const CHECK_MAX: Duration = Duration::from_millis(500);
 
 /// Everything that was said, in one file. Cheap to clone; all clones are the same store.
 ///
@@ -24,6 +31,7 @@ const READ_HERE_MAX: u32 = 100;
 pub struct Store {
     writer: Arc<Writer>,
     readers: Readers,
+    guard: Guard,
 }
 
 /// Which part of a list is wanted.
@@ -57,19 +65,40 @@ impl Store {
         let path = path.into();
         let opening = {
             let (path, runtime) = (path.clone(), Handle::current());
-            tokio::task::spawn_blocking(move || Self::open_blocking(&path, now, runtime))
+            tokio::task::spawn_blocking(move || Self::open_blocking(&path, now, &runtime))
         };
         opening.await.map_err(|error| Error::Internal { path, source: error.into() })?
     }
 
-    fn open_blocking(path: &Path, now: Timestamp, runtime: Handle) -> Result<Self> {
-        let (place, found) = Place::find(path)?;
+    fn open_blocking(path: &Path, now: Timestamp, runtime: &Handle) -> Result<Self> {
+        let (place, mut found) = Place::find(path)?;
         schema::refuse_foreign(&place, found)?;
         let lock = place.lock()?;
+        if place.rescued.exists() {
+            adopt_rescued(&place, found)?;
+            found = Found::Something;
+        }
+        let checked = schema::check_at_start(&place, found, CHECK_MAX)?;
         let db = schema::bring_up_to_date(&place, &lock, now)?;
-        let readers = Readers::new(place.clone());
-        let writer = Arc::new(Writer::start(db, place, lock, WAL_BYTES_MAX, runtime)?);
-        Ok(Self { writer, readers })
+        let guard = Guard::new(place.clone());
+        let readers = Readers::new(place.clone(), guard.clone());
+        let writer = Writer::start(db, place, lock, guard.clone(), WAL_BYTES_MAX, runtime.clone())?;
+        if checked == Checked::InPart {
+            let readers = readers.clone();
+            // Ends with the store: closing it waits for its readers.
+            drop(runtime.spawn(async move {
+                if let Err(error) = readers.check().await {
+                    tracing::warn!(%error, "the database could not be checked for damage");
+                }
+            }));
+        }
+        Ok(Self { writer: Arc::new(writer), readers, guard })
+    }
+
+    /// Why nothing is written any more, if that is so. Looks for the files first.
+    pub fn trouble(&self) -> Option<Trouble> {
+        let known = self.guard.trouble();
+        known.or_else(|| (!self.guard.is_in_place()).then_some(Trouble::Lost { rescued: None }))
     }
 
     /// Grows whenever anything is stored. What is read after it was looked at is as new as that, so as long as it has not
@@ -78,8 +107,14 @@ impl Store {
         self.writer.commits()
     }
 
+    /// The error with which every change fails, once nothing is written any more.
+    pub fn refusal(&self) -> Option<Error> {
+        self.guard.refusal()
+    }
+
     /// Commits what is under way and lets go of the files. Every clone of this store is closed with it.
     pub async fn close(&self) {
+        self.guard.close();
         self.readers.close().await;
         self.writer.stop().await;
     }
@@ -111,4 +146,25 @@ impl Store {
     ) -> Result<T> {
         self.readers.aside(read).await
     }
+}
+
+/// Puts the copy of a database that was deleted while it was open into its place. Beside another database it stays where
+/// it is: which of them is wanted, only a human knows.
+fn adopt_rescued(place: &Place, found: Found) -> Result<()> {
+    let (path, rescued) = (place.path.clone(), place.rescued.clone());
+    if found == Found::Something {
+        return Err(Error::Rescued { path, rescued });
+    }
+    let (copy, found) = Place::find(&rescued)?;
+    schema::refuse_foreign(&copy, found)?;
+    crate::copy::verify(&copy)?;
+    // The log of the deleted database is in the copy already, and would be taken for the copy's own.
+    if place.wal.exists() {
+        std::fs::rename(&place.wal, beside(&place.wal, ".orphaned"))
+            .map_err(|error| denied(&place.wal, error))?;
+    }
+    std::fs::rename(&rescued, &path).map_err(|error| denied(&path, error))?;
+    tracing::warn!(path = %path.display(), "the database had been deleted while Convoke was running; \
+         what was rescued of it, which is everything that was stored, is in its place again");
+    Ok(())
 }

@@ -14,6 +14,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::error::{Error, Result};
+use crate::guard::Guard;
 use crate::open::{BUSY_TIMEOUT, Place, WriteLock};
 use crate::write::Change;
 use batch::{Batch, Job, Task};
@@ -31,6 +32,9 @@ pub(crate) const WAL_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// How long writing stands still for that; when the readers need longer, it is tried again later.
 const WAL_PATIENCE: Duration = Duration::from_millis(100);
+
+/// How often the thread looks whether the files are still there when nothing is written.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// The way to the writer's thread.
 #[derive(Debug)]
@@ -52,6 +56,7 @@ impl Writer {
         db: Connection,
         place: Place,
         lock: WriteLock,
+        guard: Guard,
         wal_bytes_max: u64,
         runtime: Handle,
     ) -> Result<Self> {
@@ -59,9 +64,9 @@ impl Writer {
         let (queue, orders) = sync_channel(QUEUE + 1);
         let path = place.path.clone();
         let commits = Arc::new(AtomicU64::new(0));
-        let batch = Batch::new(&path, runtime, Arc::clone(&commits));
+        let batch = Batch::new(&path, guard.clone(), runtime, Arc::clone(&commits));
         let (pace, wal_limit) = (Pace::default(), wal_bytes_max);
-        let task = WriterTask { db, place, batch, pace, wal_bytes_max, wal_limit, lock };
+        let task = WriterTask { db, place, guard, batch, pace, wal_bytes_max, wal_limit, lock };
         std::thread::Builder::new()
             .name("convoke-store".to_owned())
             .spawn(move || task.run(&orders))
@@ -99,6 +104,7 @@ impl Writer {
 struct WriterTask {
     db: Connection,
     place: Place,
+    guard: Guard,
     batch: Batch,
     pace: Pace,
     wal_bytes_max: u64,
@@ -111,13 +117,10 @@ impl WriterTask {
     fn run(mut self, orders: &Receiver<Order>) {
         let mut stop = None;
         while stop.is_none() {
-            let order = match self.pace.patience(Instant::now()) {
-                None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(patience) => orders.recv_timeout(patience),
-            };
-            match order {
+            let patience = self.pace.patience(Instant::now());
+            match orders.recv_timeout(patience.map_or(LOOK, |patience| patience.min(LOOK))) {
                 Ok(order) => stop = self.carry_out(order, orders),
-                Err(RecvTimeoutError::Timeout) => self.sync(),
+                Err(RecvTimeoutError::Timeout) => self.attend(),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
@@ -137,6 +140,17 @@ impl WriterTask {
         self.batch.carry_out(&mut self.db, &mut self.pace);
         self.trim_log();
         stop
+    }
+
+    /// Does what is due when nobody wants anything.
+    fn attend(&mut self) {
+        // What failed is logged there and tried again at the next look.
+        if self.guard.look(&self.db).is_ok()
+            && self.guard.trouble().is_none()
+            && self.pace.patience(Instant::now()) == Some(Duration::ZERO)
+        {
+            self.sync();
+        }
     }
 
     /// Brings to disk what was committed without waiting for it.
@@ -174,7 +188,9 @@ impl WriterTask {
 
     /// Closes the database before the lock, and answers when both are done.
     fn finish(self, stop: Option<oneshot::Sender<()>>) {
-        let Self { db, place, lock, .. } = self;
+        let Self { db, place, guard, lock, .. } = self;
+        // Closing the last connection to a deleted file is the end of it. What fails is logged there.
+        guard.look(&db).ok();
         // The last connection to close moves everything out of the log and removes it.
         if let Err((_, error)) = db.close() {
             tracing::warn!(path = %place.path.display(), %error, "the database did not close cleanly");

@@ -10,6 +10,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
 use crate::commands::agent::AgentArgs;
 use crate::commands::answer::AnswerArgs;
 use crate::commands::ask::AskArgs;
+use crate::commands::backup::BackupArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::config::ConfigArgs;
 use crate::commands::db::DbArgs;
@@ -21,6 +22,7 @@ use crate::commands::man_pages::ManPagesArgs;
 use crate::commands::mcp::McpArgs;
 use crate::commands::project::ProjectArgs;
 use crate::commands::questions::QuestionsArgs;
+use crate::commands::restore::RestoreArgs;
 use crate::commands::sandbox_exec::SandboxExecArgs;
 use crate::commands::serve::ServeArgs;
 use crate::commands::session::SessionArgs;
@@ -94,6 +96,8 @@ pub(crate) enum Command {
     Agent(AgentArgs),
     Doctor(DoctorArgs),
     Config(ConfigArgs),
+    Backup(BackupArgs),
+    Restore(RestoreArgs),
     Db(DbArgs),
     Completions(CompletionsArgs),
     #[command(hide = true)]

@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 pub(crate) mod answer;
 pub(crate) mod ask;
+pub(crate) mod backup;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod db;
@@ -14,6 +15,7 @@ pub(crate) mod man_pages;
 pub(crate) mod mcp;
 pub(crate) mod project;
 pub(crate) mod questions;
+pub(crate) mod restore;
 pub(crate) mod sandbox_exec;
 pub(crate) mod serve;
 pub(crate) mod session;
@@ -151,6 +153,8 @@ pub(crate) fn run(args: Args, world: &World, output: &mut Output) -> anyhow::Res
         Command::DemoAgent(_) => demo_agent::run(world),
         Command::Doctor(_) => doctor::run(&global, world, output),
         Command::Config(args) => config::run(&args, &global, world, output),
+        Command::Backup(args) => backup::run(&args, &global, world, output),
+        Command::Restore(args) => restore::run(&args, &global, world, output),
         Command::Db(args) => db::run(&args, &global, world, output),
         Command::Completions(args) => completions::run(&args, output),
         Command::ManPages(args) => man_pages::run(&args, output),

@@ -41,6 +41,7 @@ pub(crate) struct Config {
     pub(crate) teams: Teams,
     pub(crate) questions: Questions,
     pub(crate) spawner: Spawner,
+    pub(crate) backup: Backup,
     /// The teams' own file.
     pub(crate) teams_file: PathBuf,
     /// The built-in catalogue with the file's changes, then the file's own agents.
@@ -130,6 +131,15 @@ pub(crate) struct Questions {
 pub(crate) struct Spawner {
     pub(crate) session_expiry_days: u64,
     pub(crate) max_tokens: u64,
+}
+
+/// Backups that the daemon makes by itself.
+#[derive(Debug)]
+pub(crate) struct Backup {
+    /// `None` for never.
+    pub(crate) every: Option<Duration>,
+    pub(crate) keep: u64,
+    pub(crate) dir: PathBuf,
 }
 
 /// What a configuration is made of. Nothing else is read.

@@ -28,18 +28,35 @@ impl std::fmt::Debug for Daemon {
     }
 }
 
-/// Whether the daemon lives: `GET /healthz`, open to all.
+/// Whether the daemon can do its work: `GET /healthz`, open to all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Health {
-    /// `ok`.
+    /// `ok`, or `failing` when there are problems.
     pub status: String,
+    /// What keeps the daemon from doing its work; left out when nothing does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<HealthProblem>,
+}
+
+/// Something that keeps the daemon from doing its work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HealthProblem {
+    /// A word for programs, such as `database_lost`.
+    pub code: String,
+    /// What is wrong, for people. No paths: everybody on the machine may read it.
+    pub text: String,
+    /// What to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
 }
 
 impl Health {
-    /// All is well.
-    pub fn ok() -> Self {
-        Self { status: "ok".to_owned() }
+    /// What the problems come to; none means that all is well.
+    pub fn of(problems: Vec<HealthProblem>) -> Self {
+        let status = if problems.is_empty() { "ok" } else { "failing" };
+        Self { status: status.to_owned(), problems }
     }
 }
 
@@ -67,4 +84,10 @@ pub struct Status {
     pub waiting: u64,
     /// Requests that wait for the human.
     pub inbox: u64,
+    /// What keeps the daemon from doing its work; left out when nothing does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<HealthProblem>,
+    /// When the newest backup in the configured folder was made; left out when there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_backup_at: Option<String>,
 }

@@ -150,11 +150,33 @@ fn an_answer_is_an_option_or_answers() {
 }
 
 #[test]
+fn k8_backups_keep_their_shape() {
+    pin::<NewBackup>(json!({}));
+    pin::<NewBackup>(json!({"to": "/mnt/disk", "keep": 3}));
+    pin::<Backups>(json!({"begun": 0}));
+    let running = json!({"doneBytes": 1, "totalBytes": 2});
+    let failed = json!({"number": 1, "error": "the disk is full"});
+    pin::<Backups>(json!({"begun": 2, "running": running, "last": failed}));
+    let backup = json!({
+        "path": "/home/me/.convoke/backups/convoke-2026-11-16T15-01-13.000Z",
+        "createdAt": "2026-11-16T15:01:13.000Z",
+        "bytes": 4096,
+        "files": 2,
+        "sessions": 3,
+        "messages": 4,
+        "removed": ["/home/me/.convoke/backups/convoke-2026-11-15T15-01-13.000Z"],
+    });
+    pin::<Backups>(json!({"begun": 1, "last": {"number": 1, "backup": backup}}));
+}
+
+#[test]
 fn agents_and_the_daemon_keep_their_shape() {
     let missing = json!({"name": "codex", "title": "Codex", "badge": "CX", "protocol": "acp", "installed": false, "install": "npm install -g codex"});
     let installed = json!({"name": "demo", "title": "Demo", "badge": "DM", "protocol": "acp", "installed": true, "path": "/usr/bin/convoke", "version": "0.1.0"});
     pin::<Agents>(json!({"agents": [missing, installed]}));
     pin::<Health>(json!({"status": "ok"}));
+    let lost = json!({"code": "database_lost", "text": "the database is gone", "hint": "restart"});
+    pin::<Health>(json!({"status": "failing", "problems": [lost]}));
     pin::<Daemon>(
         json!({"pid": 4711, "url": "http://127.0.0.1:7717", "token": "secret", "version": "0.1.0"}),
     );

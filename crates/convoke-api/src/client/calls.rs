@@ -1,22 +1,32 @@
 //! One method for each call. Where a session, project or request is named, the beginning of its id is enough.
 
 use convoke_core::message::Seq;
-use hyper::Method;
+use hyper::{Method, StatusCode};
 
 use super::query::segment;
 use super::{
     Call, Client, Events, MessageQuery, Messages, SearchQuery, SessionQuery, Text, Transcript,
 };
 use crate::bodies::{
-    Agents, Answer, Health, Hits, Import, Imported, Inbox, NewRepo, NewSession, Prompt, Prompted,
-    Rejection, Repo, Repos, Session, SessionPatch, Sessions, Status,
+    Agents, Answer, Backups, Health, Hits, Import, Imported, Inbox, NewBackup, NewRepo, NewSession,
+    Prompt, Prompted, Rejection, Repo, Repos, Session, SessionPatch, Sessions, Status,
 };
 use crate::error::Result;
 
 impl Client {
-    /// Whether the daemon lives.
+    /// Whether the daemon can do its work; one that cannot lives all the same, and says why.
     pub async fn health(&self) -> Result<Health> {
-        self.fetch(Call::get("/healthz")).await
+        self.fetch(Call::get("/healthz").also(StatusCode::SERVICE_UNAVAILABLE)).await
+    }
+
+    /// Begins a backup.
+    pub async fn begin_backup(&self, new: &NewBackup) -> Result<Backups> {
+        self.fetch(Call::post("/api/backups").json(new)).await
+    }
+
+    /// How far the backup is that is being made, and what came of the last one.
+    pub async fn backups(&self) -> Result<Backups> {
+        self.fetch(Call::get("/api/backups")).await
     }
 
     /// What the daemon has to do.

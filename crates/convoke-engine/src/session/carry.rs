@@ -215,7 +215,8 @@ impl Task {
         while let Err(error) = self.store(&undone).await {
             tracing::error!(session.id = %self.id, "cannot store what an agent said: {error}");
             tries += 1;
-            if !error.may_pass() || tries >= TRIES || self.shared.registry.is_stopping() {
+            let is_final = !error.may_pass() || self.shared.store.refusal().is_some();
+            if is_final || tries >= TRIES || self.shared.registry.is_stopping() {
                 // The log and this session are no longer of one mind; who supervises it begins anew from the log.
                 self.broken = Some(error);
                 return Vec::new();

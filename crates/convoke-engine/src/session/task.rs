@@ -412,7 +412,7 @@ fn refuse_all(shared: &Shared, id: SessionId, mut requests: mpsc::Receiver<Reque
     let mut error = Some(error);
     loop {
         while let Ok(request) = requests.try_recv() {
-            let error = error.take().unwrap_or(Error::Broken { session: id });
+            let error = error.take().unwrap_or_else(|| shared.broken(id));
             match request {
                 Request::Carry { reply, .. } => drop(reply.send(Err(error))),
                 Request::CompleteIfIdle { reply, .. } => drop(reply.send(Err(error))),

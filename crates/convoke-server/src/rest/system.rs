@@ -1,16 +1,18 @@
 //! The daemon itself.
 
 use axum::extract::State;
-use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use convoke_api::bodies::{Health, Status};
+use convoke_engine::Figures;
 
 use super::Daemon;
 use crate::failure::Failure;
+use crate::health::problems;
 use crate::json;
 
-/// Tell whether the daemon lives
+/// Tell whether the daemon can do its work
 ///
 /// Open to everybody on this machine.
 #[utoipa::path(
@@ -19,10 +21,16 @@ use crate::json;
     operation_id = "health",
     tag = "system",
     security(()),
-    responses((status = 200, description = "It does", body = Health))
+    responses(
+        (status = 200, description = "It can", body = Health),
+        (status = 503, description = "It cannot, and why", body = Health),
+    )
 )]
-pub(super) async fn health() -> Response {
-    json::ok(&Health::ok())
+pub(super) async fn health(State(app): Daemon) -> Response {
+    let health = Health::of(problems(&app));
+    let is_well = health.problems.is_empty();
+    let status = if is_well { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    json::answer(status, &health)
 }
 
 /// Tell what the daemon has to do
@@ -34,7 +42,15 @@ pub(super) async fn health() -> Response {
     responses((status = 200, description = "What it has to do", body = Status))
 )]
 pub(super) async fn status(State(app): Daemon) -> Result<Response, Failure> {
-    let figures = app.engine.figures().await?;
+    let problems = problems(&app);
+    let figures = match app.engine.figures().await {
+        // Whoever asks why nothing works is not told that nothing works.
+        Err(error) if !problems.is_empty() => {
+            tracing::warn!("cannot count what goes on: {error}");
+            Figures::default()
+        }
+        figures => figures?,
+    };
     let wide = |count: usize| count as u64;
     let identity = &app.identity;
     let uptime = identity.started.elapsed().as_millis();
@@ -49,6 +65,8 @@ pub(super) async fn status(State(app): Daemon) -> Result<Response, Failure> {
         busy: wide(figures.busy),
         waiting: wide(figures.waiting),
         inbox: wide(figures.inbox),
+        problems,
+        last_backup_at: app.backups.newest().map(|at| at.to_string()),
     }))
 }
 

@@ -11,13 +11,14 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::pace::Pace;
 use crate::error::{Error, Fault, Result, for_each_caller};
+use crate::guard::Guard;
 use crate::write::{Change, Durability};
 
 /// A change of any kind with somebody waiting for it.
 pub(super) trait Job: Send {
     fn durability(&self) -> Durability;
     /// Makes the change and keeps its outcome until the commit.
-    fn run(&mut self, db: &Connection) -> Attempt;
+    fn run(&mut self, db: &Connection, guard: &Guard) -> Attempt;
     /// Hands the kept outcome to the caller.
     fn answer(self: Box<Self>, path: &Path);
     /// Tells the caller that the commit failed.
@@ -55,8 +56,8 @@ impl<C: Change> Job for Task<C> {
         self.change.durability()
     }
 
-    fn run(&mut self, db: &Connection) -> Attempt {
-        let outcome = self.change.apply(db);
+    fn run(&mut self, db: &Connection, guard: &Guard) -> Attempt {
+        let outcome = self.change.apply(db).inspect_err(|fault| guard.note(fault));
         let attempt = if outcome.is_ok() { Attempt::Made } else { Attempt::Failed };
         self.outcome = Some(outcome);
         attempt
@@ -77,6 +78,7 @@ impl<C: Change> Job for Task<C> {
 /// Changes on their way into one transaction.
 pub(super) struct Batch {
     path: Arc<Path>,
+    guard: Guard,
     jobs: Vec<Box<dyn Job>>,
     /// Where several callers are answered. Waking each of them from outside would cost the writer as much as a commit.
     runtime: Handle,
@@ -97,8 +99,8 @@ enum Setback {
 }
 
 impl Batch {
-    pub(super) fn new(path: &Path, runtime: Handle, commits: Arc<AtomicU64>) -> Self {
-        Self { path: path.into(), jobs: Vec::new(), runtime, commits, told: None }
+    pub(super) fn new(path: &Path, guard: Guard, runtime: Handle, commits: Arc<AtomicU64>) -> Self {
+        Self { path: path.into(), guard, jobs: Vec::new(), runtime, commits, told: None }
     }
 
     pub(super) fn add(&mut self, job: Box<dyn Job>) {
@@ -112,12 +114,20 @@ impl Batch {
     pub(super) fn carry_out(&mut self, db: &mut Connection, pace: &mut Pace) {
         let mut aside = Vec::new();
         while !self.jobs.is_empty() {
+            if self.guard.refusal().is_some() {
+                self.refuse_all();
+                break;
+            }
             let is_alone = self.jobs.len() == 1;
             match self.attempt(db, pace) {
                 Ok(()) => {
                     // Before anybody is told, so that whoever was told does not take what was before for what is.
                     self.commits.fetch_add(1, Ordering::Release);
-                    self.answer_all();
+                    // Into a file that was deleted meanwhile, a commit is as good as none, unless it is rescued.
+                    match self.guard.look(db) {
+                        Ok(()) => self.answer_all(),
+                        Err(_) => self.refuse_all(),
+                    }
                 }
                 Err(Setback::Beginning(error)) => self.fail_all(&error),
                 Err(Setback::Members(_)) if is_alone => self.answer_all(),
@@ -147,7 +157,15 @@ impl Batch {
         }
     }
 
+    /// Fails every change with the reason why nothing is written any more.
+    fn refuse_all(&mut self) {
+        for job in self.jobs.drain(..) {
+            job.fail(self.guard.refusal().unwrap_or(Error::Closed));
+        }
+    }
+
     fn fail_all(&mut self, error: &rusqlite::Error) {
+        self.guard.note_sql(error);
         for job in self.jobs.drain(..) {
             job.fail(for_each_caller(error, &self.path));
         }
@@ -172,7 +190,7 @@ impl Batch {
             .map_err(Setback::Beginning)?;
         let mut failed = Vec::new();
         for (at, job) in self.jobs.iter_mut().enumerate() {
-            if job.run(&transaction) == Attempt::Failed {
+            if job.run(&transaction, &self.guard) == Attempt::Failed {
                 failed.push(at);
                 // A full disk, for one, ends the transaction from within; what would follow stood outside of it.
                 if transaction.is_autocommit() {
@@ -195,6 +213,7 @@ impl Batch {
         pace: &mut Pace,
         error: rusqlite::Error,
     ) {
+        self.guard.note_sql(&error);
         match <[Box<dyn Job>; 1]>::try_from(std::mem::take(&mut self.jobs)) {
             Ok([only]) => only.fail(Fault::Sql(error).at(&self.path)),
             Err(several) => {

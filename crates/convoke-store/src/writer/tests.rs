@@ -37,7 +37,8 @@ fn start(wal_bytes_max: u64) -> (TempDir, Place, Writer) {
     let lock = place.lock().unwrap();
     let db = schema::bring_up_to_date(&place, &lock, Timestamp::from_millis(0)).unwrap();
     db.execute_batch("CREATE TABLE notes (text TEXT UNIQUE)").unwrap();
-    let writer = Writer::start(db, place.clone(), lock, wal_bytes_max, Handle::current()).unwrap();
+    let (guard, runtime) = (Guard::new(place.clone()), Handle::current());
+    let writer = Writer::start(db, place.clone(), lock, guard, wal_bytes_max, runtime).unwrap();
     (folder, place, writer)
 }
 

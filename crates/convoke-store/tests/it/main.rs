@@ -1,9 +1,13 @@
 //! The store through its public surface, with real files.
 
 #[cfg(test)]
+mod copies;
+#[cfg(test)]
 mod crash;
 #[cfg(test)]
 mod files;
+#[cfg(test)]
+mod guard;
 #[cfg(test)]
 mod interleaving;
 #[cfg(test)]
@@ -12,6 +16,8 @@ mod messages;
 mod pairs;
 #[cfg(test)]
 mod projects;
+#[cfg(test)]
+mod released;
 #[cfg(test)]
 mod requests;
 #[cfg(test)]

@@ -27,6 +27,7 @@ pub(crate) struct DbArgs {
 #[derive(Debug, clap::Subcommand)]
 enum DbCommand {
     Status(StatusArgs),
+    Check(CheckArgs),
     Migrate(MigrateArgs),
     Rollback(RollbackArgs),
 }
@@ -37,6 +38,13 @@ enum DbCommand {
   convoke db status
   convoke db status --json")]
 struct StatusArgs {}
+
+/// Read the whole database and tell what is damaged; changes nothing
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke db check
+  convoke db check --json")]
+struct CheckArgs {}
 
 /// Bring the database up to date, creating it if need be
 #[derive(Debug, clap::Args)]
@@ -105,6 +113,7 @@ pub(crate) fn run(
     let path = world.open_home(global, output)?.database();
     match &args.command {
         DbCommand::Status(StatusArgs {}) => status(&path, output),
+        DbCommand::Check(CheckArgs {}) => check(&path, output),
         DbCommand::Migrate(MigrateArgs {}) => migrate(&path, output),
         DbCommand::Rollback(args) => rollback(&path, args, output),
     }
@@ -120,6 +129,18 @@ fn status(path: &Path, output: &Output) -> anyhow::Result<()> {
         });
         table(["VERSION", "NAME", "APPLIED"], rows.collect())
     })
+}
+
+#[derive(Serialize)]
+struct Checked {
+    database: String,
+    sound: bool,
+}
+
+fn check(path: &Path, output: &Output) -> anyhow::Result<()> {
+    schema::check(path)?;
+    let checked = Checked { database: path.display().to_string(), sound: true };
+    output.show(&checked, |checked, _| format!("{} is sound\n", checked.database))
 }
 
 fn migrate(path: &Path, output: &Output) -> anyhow::Result<()> {

@@ -14,7 +14,7 @@ use agents::FoundAgent;
 
 /// Find out whether this machine is ready for Convoke
 ///
-/// Checks the home, the configuration, the database, the port, the logs, the sandbox, the agents and the teams.
+/// Checks the home, the configuration, the database, the backups, the port, the logs, the sandbox, the agents and the teams.
 /// Each check says what it found and, where something is wrong, the way out.
 /// The exit code is 0 unless a check failed; warnings do not count.
 #[derive(Debug, clap::Args)]
@@ -94,6 +94,10 @@ fn examine(global: &GlobalArgs, world: &World, output: &Output) -> Report {
     logs::start(logs::Loudness::of(global), world, output, usable.as_ref());
     let config = checks::config(named.as_ref(), world, &mut checks);
     checks.push(usable.as_ref().map_or_else(|| no_home("database"), checks::database));
+    checks.push(match &config {
+        Some(config) => checks::backups(config),
+        None => Check::skipped("backups", "the configuration has mistakes"),
+    });
     checks.push(match (&named, &config) {
         (Some(home), Some(config)) => checks::port(home, config),
         (Some(_), None) => Check::skipped("port", "the configuration has mistakes"),

@@ -11,7 +11,7 @@ use anyhow::Context;
 use convoke_agents::sandbox::Available;
 use convoke_api::bodies::Daemon;
 use convoke_server::engine::{self, PoolSettings, QuestionSettings, Spare};
-use convoke_server::{Opening, Server, Serving};
+use convoke_server::{BackupSettings, Opening, Server, Serving};
 use tokio::net::TcpListener;
 
 use super::World;
@@ -21,7 +21,8 @@ use crate::config::Config;
 use crate::home::Home;
 use crate::output::{Output, aside};
 use crate::{clock, random, signals};
-use files::{Announcement, Instance};
+use files::Announcement;
+pub(crate) use files::Instance;
 
 /// Threads that serve; requests are short, and the database has threads of its own.
 const THREADS: usize = 2;
@@ -85,9 +86,11 @@ pub(crate) fn run(
 ) -> anyhow::Result<()> {
     let home = world.open_home(global, output)?;
     let flags = args.listen.iter().map(|address| ("--listen", address.clone())).collect();
+    let instance = Instance::take(&home)?;
+    // Before anything in the home is read: it may be half of one state and half of another.
+    super::restore::finish(&home)?;
     let mut config = world.config_with(&home, flags)?.config;
     teams::read(&config)?.pool.apply(&mut config.pool);
-    let instance = Instance::take(&home)?;
     Asking::new(&config.questions).clean_in_background();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(THREADS)
@@ -158,6 +161,10 @@ async fn serve(
             return Err(error);
         }
     };
+    serving.keep_backups(BackupSettings {
+        plan: super::backup::configured(home, config),
+        every: config.backup.every,
+    });
     let _watching = teams::Watching::start(serving.reloader(), &config.teams_file, before);
     tracing::info!("serving at {} as process {}", daemon.url, daemon.pid);
     if !args.detached {

@@ -1,6 +1,6 @@
 //! `convoke status`: whether the daemon runs, and what it has to do.
 
-use convoke_api::bodies::Status;
+use convoke_api::bodies::{HealthProblem, Status};
 
 use super::World;
 use crate::args::GlobalArgs;
@@ -34,6 +34,8 @@ fn told(status: &Status, token: &str) -> String {
     let Status {
         version, pid, url, home, active_sessions, processes, busy, waiting, inbox, ..
     } = status;
+    let problems: String = status.problems.iter().map(problem).collect();
+    let backup = status.last_backup_at.as_deref().unwrap_or("none yet: convoke backup");
     let up = duration(status.uptime_ms);
     let queue = match waiting {
         0 => String::new(),
@@ -46,7 +48,9 @@ fn told(status: &Status, token: &str) -> String {
          home      {}\n\
          sessions  {active_sessions} active\n\
          agents    {processes} running, {busy} busy{queue}\n\
-         inbox     {}\n",
+         inbox     {}\n\
+         backup    {}\n\
+         {problems}",
         plain(version),
         plain(url),
         plain(token),
@@ -56,7 +60,13 @@ fn told(status: &Status, token: &str) -> String {
             1 => "1 request waits for you: convoke inbox list".to_owned(),
             count => format!("{count} requests wait for you: convoke inbox list"),
         },
+        plain(backup),
     )
+}
+
+fn problem(problem: &HealthProblem) -> String {
+    let hint = problem.hint.as_deref().map(|hint| format!("          {}\n", plain(hint)));
+    format!("PROBLEM   {}\n{}", plain(&problem.text), hint.unwrap_or_default())
 }
 
 fn duration(millis: u64) -> String {

@@ -38,6 +38,8 @@ pub(super) enum Kind {
     Texts { field: fn(&mut Config) -> &mut Vec<String> },
     /// Files and folders, absolute or below `~`; none by default.
     Paths { field: fn(&mut Config) -> &mut Vec<PathBuf> },
+    /// How often something is done, such as `24h`; or `off`.
+    Interval { default: &'static str, field: fn(&mut Config) -> &mut Option<Duration> },
     /// A file or folder.
     Path { default: &'static str, base: Base, field: fn(&mut Config) -> &mut PathBuf },
 }
@@ -63,6 +65,7 @@ impl fmt::Display for Kind {
             Self::Words { .. } => "a list of words",
             Self::Texts { .. } => "a list of texts",
             Self::Paths { .. } => "a list of absolute paths",
+            Self::Interval { .. } => "a time such as \"24h\" (s, m, h, d), or \"off\"",
             Self::Path { base: Base::Home, .. } => "a path",
             Self::Path { base: Base::Nothing, .. } => "an absolute path",
         })
@@ -77,6 +80,7 @@ impl Kind {
             Self::Minutes { default, .. } => Value::Fraction(*default),
             Self::Switch { default, .. } => Value::Switch(*default),
             Self::Address { default, .. }
+            | Self::Interval { default, .. }
             | Self::Path { default, .. }
             | Self::Word { default, .. } => Value::literal(default),
             Self::Words { default, .. } => {
@@ -94,6 +98,7 @@ impl Kind {
             Self::Minutes { default, .. } => default.to_string(),
             Self::Switch { default, .. } => default.to_string(),
             Self::Address { default, .. }
+            | Self::Interval { default, .. }
             | Self::Path { default, .. }
             | Self::Word { default, .. } => format!("\"{default}\""),
             Self::Words { default, .. } => json!(default).to_string(),
@@ -113,6 +118,7 @@ impl Kind {
             | Self::Address { .. }
             | Self::Texts { .. }
             | Self::Paths { .. }
+            | Self::Interval { .. }
             | Self::Path { .. } => String::new(),
         }
     }
@@ -128,7 +134,8 @@ impl Kind {
             | Self::Word { .. }
             | Self::Words { .. }
             | Self::Texts { .. }
-            | Self::Paths { .. } => None,
+            | Self::Paths { .. }
+            | Self::Interval { .. } => None,
         };
         value.unwrap_or_else(|| Value::literal(text))
     }
@@ -191,6 +198,11 @@ impl Kind {
                 *field(config) = resolved.collect::<Result<_, _>>()?;
                 Ok(json!(field(config)))
             }
+            (Self::Interval { field, .. }, Value::Text(text)) => {
+                let interval = read_interval(&text.text);
+                *field(config) = interval.ok_or_else(|| self.refuse(format!("`{}`", text.text)))?;
+                Ok(json!(text.text))
+            }
             (Self::Path { base, field, .. }, Value::Text(text)) => {
                 let path = resolve(&text.text, *base, sources)?;
                 let shown = json!(path.to_string_lossy());
@@ -205,6 +217,19 @@ impl Kind {
     fn refuse(&self, found: impl fmt::Display) -> Problem {
         Problem::new(format!("expected {self}{}, found {found}", self.range()))
     }
+}
+
+/// A whole number of seconds, minutes, hours or days, at least a second and at most a year; `off` is none.
+fn read_interval(text: &str) -> Option<Option<Duration>> {
+    const YEAR: u64 = 365 * 24 * 60 * 60;
+    if text == "off" {
+        return Some(None);
+    }
+    let (number, factor) = [("s", 1), ("m", 60), ("h", 60 * 60), ("d", 24 * 60 * 60)]
+        .into_iter()
+        .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))?;
+    let seconds = number.parse::<u64>().ok()?.checked_mul(factor)?;
+    (1..=YEAR).contains(&seconds).then(|| Some(Duration::from_secs(seconds)))
 }
 
 fn as_fraction(value: &Value) -> f64 {
@@ -240,5 +265,23 @@ pub(super) fn resolve(text: &str, base: Base, sources: &Sources<'_>) -> Result<P
         Base::Home => Ok(sources.home.join(path)),
         Base::Nothing if path.is_absolute() => Ok(path),
         Base::Nothing => Err(Problem::new(format!("expected an absolute path, found `{text}`"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn k8_an_interval_is_a_number_with_a_unit_or_off() {
+        let seconds = |text| read_interval(text).map(|it| it.map(|it| it.as_secs()));
+        assert_eq!(
+            ["1s", "90m", "24h", "7d"].map(seconds),
+            [1, 5400, 86_400, 604_800].map(|s| Some(Some(s)))
+        );
+        assert_eq!(seconds("off"), Some(None));
+        for wrong in ["", "0s", "24", "h", "-1h", "1.5h", "400d", "1 h", "never"] {
+            assert_eq!(seconds(wrong), None, "{wrong}");
+        }
     }
 }

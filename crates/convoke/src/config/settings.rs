@@ -53,7 +53,7 @@ const CENTURY_DAYS: u64 = 36_500;
 const LAYERS: [&str; 3] = ["bwrap", "landlock", "seccomp"];
 
 /// Every setting outside of `[agents]`, in the order in which it is shown.
-pub(super) static SETTINGS: [Setting; 26] = [
+pub(super) static SETTINGS: [Setting; 29] = [
     Setting::new(
         "teams_file",
         "the file that describes the teams, relative to the home",
@@ -226,6 +226,21 @@ pub(super) static SETTINGS: [Setting; 26] = [
             range: 1_000..=100_000_000,
             field: |c| &mut c.spawner.max_tokens,
         },
+    ),
+    Setting::new(
+        "backup.every",
+        "how often the daemon makes a backup by itself, if anything changed",
+        Kind::Interval { default: "24h", field: |c| &mut c.backup.every },
+    ),
+    Setting::new(
+        "backup.keep",
+        "backups that are kept in `backup.dir`; older ones are removed after a new one was read back",
+        Kind::Whole { default: 3, range: 1..=10_000, field: |c| &mut c.backup.keep },
+    ),
+    Setting::new(
+        "backup.dir",
+        "the folder of the backups, relative to the home",
+        Kind::Path { default: "backups", base: Base::Home, field: |c| &mut c.backup.dir },
     ),
 ];
 

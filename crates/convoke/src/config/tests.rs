@@ -54,7 +54,9 @@ fn mistakes(file: &str) -> String {
 fn q17_t10_r6_without_a_file_the_documented_defaults_hold() {
     let loaded = config("");
     let Config { server, sessions, pool, sandbox, teams, questions, spawner, .. } = &loaded;
-    let Config { teams_file, agents, .. } = &loaded;
+    let Config { teams_file, agents, backup, .. } = &loaded;
+    assert_eq!((backup.every, backup.keep), (Some(Duration::from_secs(86_400)), 3));
+    assert!(backup.dir.ends_with("backups"));
     let all = (server, sessions, pool, sandbox, teams, questions, spawner, teams_file);
     insta::assert_debug_snapshot!(all, @r#"
     (
@@ -311,7 +313,7 @@ fn a_key_that_is_not_known_is_told_with_its_place() {
       begin it with `[sessions]`
     "server.listen" = '127.0.0.1:1'
     → config.toml:1:1: unknown key `server.listen`
-      known are `teams_file`, `server`, `sessions`, `pool`, `teams`, `questions`, `spawner`, `agents`
+      known are `teams_file`, `server`, `sessions`, `pool`, `teams`, `questions`, `spawner`, `backup`, `agents`
     "#);
 }
 

@@ -5,6 +5,7 @@ mod spawn;
 mod team;
 
 use convoke_api::mcp::text;
+use convoke_server::engine::backup;
 
 use super::{Code, Ended};
 use crate::commands::agent::UnknownAgent;
@@ -67,6 +68,9 @@ pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
             let form = r#"the form is '{"0": {"selectedOption": "A"}}'; see --help"#;
             return (Code::AskedWrongly, Some(form.to_owned()));
         }
+        if let Some(error) = cause.downcast_ref::<backup::Error>() {
+            return (Code::CouldNot, backup_hint(error));
+        }
         match cause.downcast_ref::<RollbackError>() {
             Some(RollbackError::Declined) => return (Code::Rejected, None),
             Some(RollbackError::NobodyToAsk) => {
@@ -76,6 +80,27 @@ pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
         }
     }
     (Code::CouldNot, None)
+}
+
+fn backup_hint(error: &backup::Error) -> Option<String> {
+    use backup::Error;
+    let hint = match error {
+        Error::Running { pid: Some(pid) } => format!("wait for process {pid}, which makes it"),
+        Error::Running { pid: None } => "wait for it to end".to_owned(),
+        Error::NoRoom { folder, .. } => {
+            format!("make room (df -h '{}'), or choose another disk with --to", folder.display())
+        }
+        Error::NotABackup { .. } => {
+            "give the folder of one backup, with manifest.json in it, or a database file".to_owned()
+        }
+        Error::Damaged { .. } => "nothing was changed; try an older backup".to_owned(),
+        Error::Io { path, .. } => {
+            format!("is there room, and may you write there? ls -ld '{}'", path.display())
+        }
+        Error::Store(error) => return store_hint(error),
+        Error::Lock(_) => return None,
+    };
+    Some(hint)
 }
 
 fn serve_hint(error: &ServeError) -> Option<String> {
@@ -262,10 +287,27 @@ fn store_hint(error: &convoke_store::Error) -> Option<String> {
     let hint = match error {
         Error::Newer { .. } => "a newer convoke wrote it; install that version again".to_owned(),
         Error::Corrupt { path, .. } => {
+            let folder = path.parent().unwrap_or(path).display();
             let path = path.display();
             format!(
-                "set it aside (mv '{path}' '{path}.damaged'), then restore a backup, \
-                 or recover what is left: sqlite3 '{path}.damaged' .recover | sqlite3 '{path}'"
+                "nothing was changed; bring a backup back (ls '{folder}/backups', then convoke restore PATH), \
+                 or recover what is left: sqlite3 '{path}' .recover | sqlite3 recovered.db, \
+                 then convoke restore recovered.db; `convoke db check` tells all that is damaged"
+            )
+        }
+        Error::Lost { rescued: Some(rescued), .. } => format!(
+            "end the daemon and start it again: everything that was stored is in '{}' and is used then",
+            rescued.display()
+        ),
+        Error::Lost { rescued: None, .. } => {
+            "leave the daemon running and make room in its home, until `convoke status` says that it is rescued"
+                .to_owned()
+        }
+        Error::Rescued { path, rescued } => {
+            let (path, rescued) = (path.display(), rescued.display());
+            format!(
+                "use the rescued one, and set the other aside: convoke restore '{rescued}'; \
+                 or go on with {path}: mv '{rescued}' '{rescued}.old'"
             )
         }
         Error::NotADatabase { path } | Error::ForeignDatabase { path } => {

@@ -32,6 +32,7 @@ fn a_fresh_machine_is_ready_but_for_an_agent() {
     ok    home      [tmp]/.convoke
     ok    config    [tmp]/.convoke/config.toml
     ok    database  none yet; it is made when it is needed
+    ok    backups   none yet in [tmp]/.convoke/backups
     ok    port      any free one will be taken
     ok    logs      [tmp]/.convoke/logs (1 file)
     warn  agents    none is installed besides the demo agent
@@ -111,10 +112,11 @@ fn a_broken_configuration_is_reported_and_the_rest_examined() {
     --- stdout
     ok    home      [tmp]/.convoke
     fail  config    [tmp]/.convoke/config.toml:1:1: unknown key `colour`
-                    → known are `teams_file`, `server`, `sessions`, `pool`, `teams`, `questions`, `spawner`, `agents`
+                    → known are `teams_file`, `server`, `sessions`, `pool`, `teams`, `questions`, `spawner`, `backup`, `agents`
     fail  config    [tmp]/.convoke/config.toml:3:17: `pool.max_processes`: expected a whole number from 1 to 1000, found 0
                     → agent processes that may run at once; further turns wait; by default `max_processes = 10`
     ok    database  none yet; it is made when it is needed
+    warn  backups   not looked at: the configuration has mistakes
     warn  port      not looked at: the configuration has mistakes
     ok    logs      [tmp]/.convoke/logs (1 file)
     warn  agents    none is installed besides the demo agent
@@ -275,6 +277,7 @@ fn a_log_folder_that_is_none_is_reported() {
     ok    home      [tmp]/.convoke
     ok    config    [tmp]/.convoke/config.toml
     ok    database  none yet; it is made when it is needed
+    ok    backups   none yet in [tmp]/.convoke/backups
     ok    port      any free one will be taken
     warn  logs      cannot write logs in [tmp]/.convoke/logs: Not a directory (os error 20)
                     → see what is there: ls -ld '[tmp]/.convoke/logs'

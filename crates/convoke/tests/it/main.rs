@@ -29,6 +29,8 @@ mod frame;
 #[cfg(test)]
 mod full_disk;
 #[cfg(test)]
+mod guarding;
+#[cfg(test)]
 mod home;
 #[cfg(test)]
 mod http_doors;

@@ -7,12 +7,14 @@ use std::path::Path;
 
 use anyhow::Context;
 use convoke_agents::sandbox::{Available, Layer, WRITING_GENERATION, secret_places};
-use convoke_server::engine::Team;
+use convoke_core::time::relative;
+use convoke_server::engine::{Team, backup};
 use convoke_store::schema;
 use serde::Deserialize;
 
 use super::agents::FoundAgent;
 use super::{Check, Status, World, no_home};
+use crate::clock;
 use crate::config::{Config, teams};
 use crate::home::{self, Exposure, Home};
 
@@ -70,6 +72,12 @@ pub(super) fn config(
 
 pub(super) fn database(home: &Home) -> Check {
     let path = home.database();
+    if let Some(left) = backup::unfinished_restore(home.path()) {
+        return Check::warn("database", left, "convoke serve");
+    }
+    if let Some(problem) = lost(home) {
+        return problem;
+    }
     if !path.exists() && !path.is_symlink() {
         return Check::ok("database", "none yet; it is made when it is needed");
     }
@@ -87,6 +95,46 @@ pub(super) fn database(home: &Home) -> Check {
         return Check::warn("database", finding, "convoke db migrate");
     }
     Check::ok("database", format!("{path} is sound, schema {version}"))
+}
+
+/// The copy of a database that was deleted or replaced under a daemon.
+fn lost(home: &Home) -> Option<Check> {
+    let (path, rescued) = (home.database(), home.path().join("convoke.db.rescued"));
+    if !rescued.exists() {
+        return None;
+    }
+    let finding = format!(
+        "{} was deleted or replaced while a daemon was running; what was stored is in {}",
+        path.display(),
+        rescued.display()
+    );
+    let fix = if path.exists() {
+        format!(
+            "use that one: convoke restore '{0}'; or go on with the other: mv '{0}' '{0}.old'",
+            rescued.display()
+        )
+    } else {
+        "start the daemon again, which puts it back: convoke stop, convoke serve".to_owned()
+    };
+    Some(Check { check: "database", status: Status::Fail, finding, fix: Some(fix) })
+}
+
+/// Whether the newest backup is as young as the configuration wants it to be.
+pub(super) fn backups(config: &Config) -> Check {
+    let folder = config.backup.dir.display();
+    match (backup::newest(&config.backup.dir), config.backup.every) {
+        (Err(error), _) => Check::fail("backups", error),
+        (Ok(Some((path, manifest))), _) => {
+            let age = relative(manifest.created_at, clock::now());
+            Check::ok("backups", format!("the newest is {} ({age})", path.display()))
+        }
+        (Ok(None), Some(_)) => Check::ok("backups", format!("none yet in {folder}")),
+        (Ok(None), None) => Check::warn(
+            "backups",
+            format!("none in {folder}, and the daemon makes none by itself"),
+            "convoke backup; or set backup.every in config.toml",
+        ),
+    }
 }
 
 /// Whether the daemon could listen, or does.

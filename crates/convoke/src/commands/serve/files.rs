@@ -15,13 +15,13 @@ use crate::random;
 
 /// The right to be the daemon of a home, as long as it is held.
 #[derive(Debug)]
-pub(super) struct Instance {
+pub(crate) struct Instance {
     _lock: Lock,
 }
 
 impl Instance {
     /// Takes the right, unless a living daemon has it.
-    pub(super) fn take(home: &Home) -> anyhow::Result<Self> {
+    pub(crate) fn take(home: &Home) -> anyhow::Result<Self> {
         let folder = home.run();
         create_private(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
         match Lock::try_acquire(&home.serve_lock()) {

@@ -1,0 +1,52 @@
+//! What keeps the daemon from doing its work, in one list for `/healthz`, `/api/status` and those who show them.
+
+use convoke_api::bodies::HealthProblem;
+use convoke_engine::Trouble;
+
+use crate::app::App;
+
+/// The way out of a lost database.
+const LOST: &str = "end the daemon and start it again (convoke stop, convoke serve): \
+    what was stored is back then";
+/// The way out of a damaged database.
+const DAMAGED: &str =
+    "end the daemon with `convoke stop`, then bring a backup back with `convoke restore`";
+
+/// Everything that is wrong now; nothing when all is well.
+pub(crate) fn problems(app: &App) -> Vec<HealthProblem> {
+    app.engine.trouble().iter().map(database).collect()
+}
+
+fn database(trouble: &Trouble) -> HealthProblem {
+    let (code, text, hint) = match trouble {
+        Trouble::Lost { rescued: Some(_) } => (
+            "database_lost",
+            "the database was deleted or replaced while the daemon was running; \
+             what was stored has been rescued, and nothing more is stored",
+            LOST,
+        ),
+        Trouble::Lost { rescued: None } => (
+            "database_lost",
+            "the database was deleted or replaced while the daemon was running; nothing more is stored, \
+             and what was stored is not rescued yet",
+            "leave the daemon running, and make room in its home: it is tried again every second",
+        ),
+        Trouble::Damaged { .. } => (
+            "database_damaged",
+            "the database is damaged; what can be read is shown, and nothing more is stored",
+            DAMAGED,
+        ),
+    };
+    HealthProblem { code: code.to_owned(), text: text.to_owned(), hint: Some(hint.to_owned()) }
+}
+
+/// What to do about a store that fails, for those whose request failed with it.
+pub(crate) fn store_hint(error: &convoke_engine::StoreError) -> Option<String> {
+    use convoke_engine::StoreError;
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the rest says by itself what to do")]
+    match error {
+        StoreError::Lost { .. } => Some(LOST.to_owned()),
+        StoreError::Corrupt { .. } => Some(DAMAGED.to_owned()),
+        _ => None,
+    }
+}

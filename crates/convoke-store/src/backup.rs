@@ -1,0 +1,61 @@
+//! Copies of a database for safe-keeping. Blocking; for commands and for threads of their own.
+
+use std::path::Path;
+
+use crate::copy::{self, Contents, Progress};
+use crate::error::{Error, Result};
+use crate::open::{Found, Place, WriteLock};
+use crate::schema;
+
+/// Copies a database into a new file, whoever writes to it meanwhile, and reads the copy back.
+///
+/// What is committed when it begins is in the copy. Fails with `Corrupt` when the copy is damaged, which means that the
+/// database is; the copy is removed then.
+pub fn make(
+    database: &Path,
+    target: &Path,
+    mut progress: impl FnMut(Progress),
+) -> Result<Contents> {
+    let (place, found) = Place::find(database)?;
+    schema::refuse_foreign(&place, found)?;
+    if found == Found::Nothing {
+        let source = "there is no database".into();
+        return Err(Error::Denied { path: place.path, source });
+    }
+    let db = place.look().map_err(|fault| fault.at(&place.path))?;
+    let copied = copy::copy(&db, target, &mut progress)?;
+    let read = verify(target).and_then(|read| {
+        if read == copied {
+            return Ok(read);
+        }
+        let detail = format!("it holds {read:?}, and {copied:?} was copied");
+        Err(Error::Corrupt { path: target.to_owned(), detail })
+    });
+    if read.is_err() {
+        // It must not be taken for a backup. Where it cannot be removed, its folder has no manifest.
+        std::fs::remove_file(target).ok();
+    }
+    read
+}
+
+/// Reads a copy from its first page to its last, and tells what is in it. Changes nothing.
+pub fn verify(copy: &Path) -> Result<Contents> {
+    let (place, found) = Place::find(copy)?;
+    schema::refuse_foreign(&place, found)?;
+    if found == Found::Nothing {
+        let source = "there is no database".into();
+        return Err(Error::Denied { path: place.path, source });
+    }
+    copy::verify(&place)
+}
+
+/// Keeps others from writing to a database until it is dropped.
+#[derive(Debug)]
+pub struct Exclusion {
+    _lock: WriteLock,
+}
+
+/// Keeps others from writing to the database at a path, whether it exists or not. Fails with `InUse`.
+pub fn exclude_writers(database: &Path) -> Result<Exclusion> {
+    Ok(Exclusion { _lock: Place::at(database)?.lock()? })
+}

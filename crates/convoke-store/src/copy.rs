@@ -1,0 +1,238 @@
+//! Copies of a database: made while others write to it, and read back before they are relied on.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::time::Instant;
+
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::{Error, Fault, Result};
+use crate::open::{MODE, Place, beside};
+
+/// Pages that are copied between two reports: 4 MiB, a few milliseconds.
+const STEP_PAGES: i32 = 1024;
+
+/// Lines of damage that a report quotes; there may be thousands more of the same.
+const DAMAGE_LINES: u32 = 10;
+
+/// Virtual machine instructions between two looks at the clock.
+const LOOK_EVERY: i32 = 10_000;
+
+/// How far a copy is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// Bytes that were copied.
+    pub done: u64,
+    /// All of them.
+    pub total: u64,
+}
+
+/// What is in a database, to tell whether a copy has it too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Contents {
+    /// The newest migration.
+    pub schema: u32,
+    /// Sessions.
+    pub sessions: u64,
+    /// Messages of all sessions.
+    pub messages: u64,
+}
+
+/// Copies everything that is committed into a new file, which appears under its name when it is on disk.
+pub(crate) fn copy(
+    db: &Connection,
+    target: &Path,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Contents> {
+    let temporary = beside(target, ".partial");
+    let copied = copy_into(db, &temporary, progress)
+        .map_err(|fault| fault.at(target))
+        .and_then(|contents| publish(&temporary, target).map(|()| contents));
+    if copied.is_err() {
+        // Half a copy is of no use; where it cannot be removed, the next attempt writes over it.
+        fs::remove_file(&temporary).ok();
+    }
+    copied
+}
+
+fn copy_into(
+    db: &Connection,
+    path: &Path,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Contents, Fault> {
+    create(path).map_err(|error| Error::Denied { path: path.to_owned(), source: error.into() })?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut target = Connection::open_with_flags(path, flags)?;
+    // The file is nothing until it is renamed, so it needs neither a journal nor a sync at every step.
+    target.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")?;
+    // One snapshot for all of it: without this, every commit of the writer would begin the copy anew.
+    let snapshot = db.unchecked_transaction()?;
+    let contents = contents(&snapshot)?;
+    let page_bytes: u64 = snapshot.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+    {
+        let backup = Backup::new(db, &mut target)?;
+        loop {
+            let step = backup.step(STEP_PAGES)?;
+            let at = backup.progress();
+            let bytes = |pages: i32| u64::try_from(pages).unwrap_or(0) * page_bytes;
+            progress(Progress {
+                done: bytes(at.pagecount - at.remaining),
+                total: bytes(at.pagecount),
+            });
+            match step {
+                StepResult::Done => break,
+                // A step that finds the source locked is tried again; readers of a log never are for long.
+                StepResult::More | StepResult::Busy | StepResult::Locked => {}
+                other => return Err(Fault::Refused(unexpected(path, &format!("{other:?}")))),
+            }
+        }
+    }
+    snapshot.rollback()?;
+    target.close().map_err(|(_, error)| error)?;
+    Ok(contents)
+}
+
+fn unexpected(path: &Path, step: &str) -> Error {
+    Error::Internal { path: path.to_owned(), source: format!("the copy ended with {step}").into() }
+}
+
+/// An empty file that only the owner can read.
+fn create(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    OpenOptions::new().write(true).create_new(true).mode(MODE).open(path).map(drop)
+}
+
+/// Brings a finished file to disk under its name, without replacing another one.
+fn publish(temporary: &Path, target: &Path) -> Result<()> {
+    let publish = || {
+        File::open(temporary)?.sync_all()?;
+        if fs::exists(target)? {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        fs::rename(temporary, target)?;
+        File::open(target.parent().unwrap_or(Path::new(".")))?.sync_all()
+    };
+    publish().map_err(|error: io::Error| crate::open::denied(target, error))
+}
+
+/// What is in a database.
+fn contents(db: &Connection) -> Result<Contents, Fault> {
+    // One that a crash at the very first start left has no tables yet.
+    let tables = "SELECT 1 FROM sqlite_schema WHERE name = 'agent_messages'";
+    if !db.prepare(tables)?.exists([])? {
+        return Ok(Contents { schema: 0, sessions: 0, messages: 0 });
+    }
+    let count = |sql: &str| db.query_row(sql, [], |row| row.get(0));
+    Ok(Contents {
+        schema: db.query_row("SELECT max(version) FROM schema_migrations", [], |row| {
+            row.get::<_, Option<u32>>(0).map(Option::unwrap_or_default)
+        })?,
+        sessions: count("SELECT count(*) FROM agent_sessions")?,
+        messages: count("SELECT count(*) FROM agent_messages")?,
+    })
+}
+
+/// Brings everything that is in the log into the database file itself.
+pub(crate) fn bring_in_log(db: &Connection) -> Result<(), Fault> {
+    let (busy, log, brought): (i64, i64, i64) =
+        db.query_row("PRAGMA wal_checkpoint(FULL)", [], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?;
+    if busy != 0 || log != brought {
+        return Err(Error::Misuse { what: "a reader keeps the log from being brought in" }.into());
+    }
+    Ok(())
+}
+
+/// How thorough a check is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// The structure of every page. About a second for a gigabyte that is in memory.
+    Quick,
+    /// Also whether indexes and tables agree, and whether rows name others that are there.
+    Whole,
+}
+
+/// What a check came to.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Findings {
+    /// Nothing is wrong.
+    Sound,
+    /// These lines say what is.
+    Damage(Vec<String>),
+    /// There was no time to look at all of it.
+    Unfinished,
+}
+
+/// Looks for damage until `give_up` says so.
+pub(crate) fn find_damage(
+    db: &mut Connection,
+    depth: Depth,
+    give_up: impl FnMut() -> bool + Send + 'static,
+) -> Result<Findings, Fault> {
+    db.progress_handler(LOOK_EVERY, Some(give_up))?;
+    let found = look_for_damage(db, depth);
+    db.progress_handler(0, None::<fn() -> bool>)?;
+    match found {
+        Ok(lines) if lines.is_empty() => Ok(Findings::Sound),
+        Ok(lines) => Ok(Findings::Damage(lines)),
+        Err(Fault::Sql(error))
+            if error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) =>
+        {
+            Ok(Findings::Unfinished)
+        }
+        // Some damage is not listed: it keeps the list from being made.
+        Err(fault) => match fault.damage() {
+            Some(detail) => Ok(Findings::Damage(vec![detail])),
+            None => Err(fault),
+        },
+    }
+}
+
+/// A moment that has passed, or not yet.
+pub(crate) fn is_over(deadline: Instant) -> impl FnMut() -> bool + Send + 'static {
+    move || Instant::now() > deadline
+}
+
+fn look_for_damage(db: &Connection, depth: Depth) -> Result<Vec<String>, Fault> {
+    let check = match depth {
+        Depth::Quick => "quick_check",
+        Depth::Whole => "integrity_check",
+    };
+    let mut statement = db.prepare(&format!("PRAGMA {check}({DAMAGE_LINES})"))?;
+    let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
+    let mut damage: Vec<String> = lines.collect::<rusqlite::Result<_>>()?;
+    damage.retain(|line| line != "ok");
+    if depth == Depth::Quick {
+        return Ok(damage);
+    }
+    let mut statement = db.prepare(
+        "SELECT format('row %s of %s names a %s that is not there', rowid, \"table\", parent)
+         FROM pragma_foreign_key_check LIMIT ?1",
+    )?;
+    let orphans = statement.query_map([DAMAGE_LINES], |row| row.get::<_, String>(0))?;
+    for orphan in orphans {
+        damage.push(orphan?);
+    }
+    Ok(damage)
+}
+
+/// Reads a copy from its first page to its last, and tells what is in it. Fails with `Corrupt` when it is damaged.
+pub(crate) fn verify(place: &Place) -> Result<Contents> {
+    let read =
+        place.look().and_then(|mut db| match find_damage(&mut db, Depth::Whole, || false)? {
+            Findings::Sound => contents(&db),
+            Findings::Damage(lines) => {
+                Err(Error::Corrupt { path: place.path.clone(), detail: lines.join("; ") }.into())
+            }
+            Findings::Unfinished => Err(unexpected(&place.path, "an interruption").into()),
+        });
+    read.map_err(|fault| fault.at(&place.path))
+}

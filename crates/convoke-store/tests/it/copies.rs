@@ -1,0 +1,85 @@
+//! Copies that are made while others write hold one moment of the database, and are read back.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use convoke_core::message::{Draft, Seq};
+use convoke_store::{Contents, Error, Progress, Store, backup};
+
+use crate::world::{World, at};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn k8_a_copy_made_while_others_write_is_whole_and_of_one_moment() {
+    let world = World::new().await;
+    let mut talk = world.talk().await;
+    for number in 0..200 {
+        talk.turn(&world.store, &format!("{number} {}", "x".repeat(2000)), &["answer"]).await;
+    }
+    let (path, target) = (world.path(), world.folder().join("copy.db"));
+    let done = AtomicBool::new(false);
+    let mut steps: Vec<Progress> = Vec::new();
+    let (contents, during) = std::thread::scope(|scope| {
+        let copying = scope.spawn(|| {
+            let contents = backup::make(&path, &target, |progress| steps.push(progress)).unwrap();
+            done.store(true, Ordering::Relaxed);
+            contents
+        });
+        let during = tokio::task::block_in_place(|| {
+            tokio::runtime::Handle::current().block_on(async {
+                let mut during = 0;
+                while !done.load(Ordering::Relaxed) {
+                    talk.say(&world.store, [Draft::user("meanwhile")]).await;
+                    during += 1;
+                }
+                during
+            })
+        });
+        (copying.join().unwrap(), during)
+    });
+    assert!(during > 0, "the test proves nothing when nothing was written meanwhile");
+    assert_eq!(contents.sessions, 1);
+    let held = usize::try_from(contents.messages).unwrap();
+    assert!((600..=talk.log.len()).contains(&held), "{held} of {}", talk.log.len());
+    let last = steps.last().unwrap();
+    assert_eq!(last.done, last.total);
+    assert_eq!(last.total, fs::metadata(&target).unwrap().len());
+    assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o600);
+    let store = Store::open(&target, at(0)).await.unwrap();
+    let log = store.messages(talk.id, Seq::START, 10_000).await.unwrap().messages;
+    assert_eq!(log, talk.log[..held], "exactly what was stored up to one moment");
+    store.close().await;
+    world.store.close().await;
+}
+
+#[tokio::test]
+async fn k8_a_copy_is_made_of_what_a_killed_daemon_left_and_replaces_nothing() {
+    let world = World::new().await;
+    world.talk().await.turn(&world.store, "hello", &["you"]).await;
+    let left = tempfile::tempdir().unwrap();
+    for name in ["convoke.db", "convoke.db-wal"] {
+        fs::copy(world.folder().join(name), left.path().join(name)).unwrap();
+    }
+    let (path, target) = (left.path().join("convoke.db"), left.path().join("copy.db"));
+    let contents = backup::make(&path, &target, |_| {}).unwrap();
+    assert_eq!(contents, Contents { schema: 1, sessions: 1, messages: 3 });
+    assert_eq!(backup::verify(&target).unwrap(), contents);
+    let again = backup::make(&path, &target, |_| {}).unwrap_err();
+    assert!(matches!(again, Error::Denied { .. }), "{again:?}");
+    assert_eq!(backup::verify(&target).unwrap(), contents);
+}
+
+#[tokio::test]
+async fn k8_a_spoiled_copy_is_told_apart() {
+    let world = World::new().await;
+    world.talk().await.turn(&world.store, "hello", &["you"]).await;
+    let target = world.folder().join("copy.db");
+    backup::make(&world.path(), &target, |_| {}).unwrap();
+    let whole = fs::read(&target).unwrap();
+    fs::write(&target, &whole[..whole.len() / 2]).unwrap();
+    assert!(matches!(backup::verify(&target), Err(Error::Corrupt { .. })));
+    fs::write(&target, "something else").unwrap();
+    assert!(matches!(backup::verify(&target), Err(Error::NotADatabase { .. })));
+    fs::remove_file(&target).unwrap();
+    assert!(matches!(backup::verify(&target), Err(Error::Denied { .. })));
+}

@@ -1,0 +1,205 @@
+//! `convoke backup`: a copy of everything that is data, read back before it counts.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use convoke_api::Client;
+use convoke_api::bodies::{Backup, BackupProgress, Backups, NewBackup};
+use convoke_server::engine::backup::{self, Plan};
+
+use super::World;
+use crate::args::GlobalArgs;
+use crate::config::Config;
+use crate::home::Home;
+use crate::output::{Format, Output, plain};
+use crate::{clock, daemon, signals};
+
+/// How often the daemon is asked how far it is.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Back up everything that is data, and read it back
+///
+/// Copies the database while the daemon goes on writing, and with it questions, transcripts, settings and teams; neither
+/// tokens nor logs. Each backup is a folder of its own with a manifest of sizes and SHA-256 sums, and has its name only
+/// once all of it has been read back.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke backup
+  convoke backup --to /mnt/disk/convoke --keep 10
+  convoke backup --json | jq -r .path")]
+pub(crate) struct BackupArgs {
+    /// Folder for the backups [default: backup.dir of the configuration]
+    #[arg(long, value_name = "DIR")]
+    to: Option<PathBuf>,
+    /// Keep so many backups in that folder, and remove older ones once this one was read back [default: backup.keep of
+    /// the configuration for its own folder, all in any other]
+    #[arg(long, value_name = "N")]
+    keep: Option<NonZeroU32>,
+}
+
+/// The daemon could not make a backup.
+#[derive(Debug, thiserror::Error)]
+#[error("the backup failed: {reason}")]
+pub(crate) struct BackupFailed {
+    reason: String,
+}
+
+pub(crate) fn run(
+    args: &BackupArgs,
+    global: &GlobalArgs,
+    world: &World,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let home = world.open_home(global, output)?;
+    let config = world.config(&home)?.config;
+    let to = args.to.as_deref().map(std::path::absolute).transpose();
+    let to = to.context("cannot tell where the folder for backups is")?;
+    let mut progress = Bar::new(output, global);
+    let running = signals::block_on(async { Ok(daemon::find(&home).await?) })?;
+    let made = match running {
+        Some(running) => {
+            let new = NewBackup {
+                to: to.map(|to| to.display().to_string()),
+                keep: args.keep.map(NonZeroU32::get),
+            };
+            signals::block_on(ask(&running.client, &new, &mut progress))
+        }
+        None => make(&plan(&home, &config, to, args.keep), &mut progress),
+    };
+    progress.clear();
+    output.show(&made?, |backup, _| told(backup))
+}
+
+/// What the configuration says about backups of a home.
+pub(crate) fn configured(home: &Home, config: &Config) -> Plan {
+    let entries = [&home.config_file(), &config.teams_file, &config.questions.dir];
+    let inside = entries.into_iter().filter_map(|path| match path.strip_prefix(home.path()) {
+        Ok(inside) => Some(inside.to_owned()),
+        Err(_) => {
+            tracing::warn!("{} is not in the home, and not part of backups", path.display());
+            None
+        }
+    });
+    Plan {
+        home: home.path().to_owned(),
+        entries: inside.chain([PathBuf::from("spawn/sessions")]).collect(),
+        folder: config.backup.dir.clone(),
+        keep: usize::try_from(config.backup.keep).ok(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
+
+fn plan(home: &Home, config: &Config, to: Option<PathBuf>, keep: Option<NonZeroU32>) -> Plan {
+    let mut plan = configured(home, config);
+    if let Some(folder) = to.filter(|folder| *folder != plan.folder) {
+        plan.folder = folder;
+        plan.keep = None;
+    }
+    let keep = keep.and_then(|keep| usize::try_from(keep.get()).ok());
+    plan.keep = keep.or(plan.keep);
+    plan
+}
+
+/// Makes a backup without a daemon.
+fn make(plan: &Plan, bar: &mut Bar) -> anyhow::Result<Backup> {
+    let made =
+        backup::make(plan, clock::now(), |progress| bar.show(progress.done, progress.total))?;
+    let manifest = &made.manifest;
+    Ok(Backup {
+        path: made.path.display().to_string(),
+        created_at: manifest.created_at.to_string(),
+        bytes: manifest.bytes(),
+        files: manifest.files.len() as u64,
+        sessions: manifest.database.sessions,
+        messages: manifest.database.messages,
+        removed: made.removed.iter().map(|path| path.display().to_string()).collect(),
+    })
+}
+
+/// Has the daemon make a backup.
+async fn ask(client: &Client, new: &NewBackup, bar: &mut Bar) -> anyhow::Result<Backup> {
+    let number = client.begin_backup(new).await?.begun;
+    loop {
+        let Backups { running, last, .. } = client.backups().await?;
+        if let Some(ended) = last.filter(|ended| ended.number >= number) {
+            let reason = ended.error.unwrap_or_else(|| "the daemon does not say why".to_owned());
+            return ended.backup.ok_or_else(|| BackupFailed { reason }.into());
+        }
+        if let Some(BackupProgress { done_bytes, total_bytes }) = running {
+            bar.show(done_bytes, total_bytes);
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+fn told(backup: &Backup) -> String {
+    let mut text = format!(
+        "backed up {} and {} ({}) in {}\n",
+        count(backup.sessions, "session"),
+        count(backup.messages, "message"),
+        size(backup.bytes),
+        plain(&backup.path),
+    );
+    for path in &backup.removed {
+        text += &format!("removed {}\n", plain(path));
+    }
+    text
+}
+
+/// A number with its word.
+pub(crate) fn count(number: u64, word: &str) -> String {
+    if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
+}
+
+/// Bytes as people say them.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [(&str, u64); 3] = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000)];
+    for (unit, factor) in UNITS {
+        if bytes >= factor {
+            return format!("{}.{} {unit}", bytes / factor, bytes % factor * 10 / factor);
+        }
+    }
+    format!("{bytes} bytes")
+}
+
+/// A line on the terminal that says how far it is; nothing in a pipe.
+struct Bar {
+    is_shown: bool,
+    percent: Option<u64>,
+}
+
+impl Bar {
+    fn new(output: &Output, global: &GlobalArgs) -> Self {
+        let is_wanted = output.format == Format::Human && !global.quiet;
+        Self { is_shown: is_wanted && io::stderr().is_terminal(), percent: None }
+    }
+
+    fn show(&mut self, done: u64, total: u64) {
+        let percent = done.saturating_mul(100).checked_div(total).unwrap_or(0);
+        if self.is_shown && self.percent != Some(percent) {
+            self.percent = Some(percent);
+            // What cannot be shown is not missed.
+            write!(io::stderr(), "\rbacking up: {percent}% of {}", size(total)).ok();
+        }
+    }
+
+    fn clear(&mut self) {
+        if self.percent.take().is_some() {
+            write!(io::stderr(), "\r\x1b[K").ok();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_told_in_units_that_people_use() {
+        let told = [0, 999, 1000, 192_512, 5_300_000, 2_560_000_000].map(size);
+        assert_eq!(told, ["0 bytes", "999 bytes", "1.0 kB", "192.5 kB", "5.3 MB", "2.5 GB"]);
+    }
+}
