@@ -56,6 +56,7 @@ impl Launch {
             start: occasion.start,
             patience: PATIENCE,
             leftovers: Some(around.home.join("run/agents")),
+            lease: None,
         })
     }
 }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use convoke_engine::{Around, Door, Engine, Key, Result, Settings, TeamProgress};
+use convoke_engine::{Around, Door, Engine, Keys, Result, Settings, TeamProgress};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -43,10 +43,9 @@ impl Server {
     pub async fn open(opening: Opening) -> Result<Self> {
         let Opening { address, token, version, settings, mut around } = opening;
         let (url, random) = (url(address), around.random);
-        around.door.get_or_insert_with(|| Door {
-            url: format!("{url}/mcp"),
-            key: Key::new(bytes(random)),
-        });
+        around
+            .door
+            .get_or_insert_with(|| Door { url: format!("{url}/mcp"), keys: Keys::new(random) });
         let home = around.home.display().to_string();
         let engine = Engine::open(settings, around).await?;
         let identity = Identity { url, version, home, started: Instant::now() };

@@ -115,6 +115,7 @@ fn s6_a_confined_agent_is_started_through_convoke() {
         start: crate::driver::Start::New { id: String::new() },
         patience: std::time::Duration::ZERO,
         leftovers: None,
+        lease: None,
     };
     let told = |launch: &Launch| {
         let (program, args) = command_line(launch);

@@ -136,6 +136,7 @@ impl Machine {
             start,
             patience: PATIENCE,
             leftovers: None,
+            lease: None,
         }
     }
 

@@ -2,9 +2,8 @@
 
 use axum::body::Body;
 use axum::http::{Method, Request};
-use convoke_engine::Key;
 
-use super::scene::{Answer, HOST, KEY, Scene};
+use super::scene::{Answer, HOST, Scene};
 
 async fn ask(scene: &Scene, path: &str, headers: &[(&str, &str)]) -> Answer {
     let mut request = Request::get(path);
@@ -77,8 +76,9 @@ async fn a_link_becomes_a_cookie_and_leaves_the_address_bar() {
 async fn the_key_of_a_session_opens_its_tools_and_nothing_else() {
     let scene = Scene::new().await;
     let session = scene.session().await.parse().unwrap();
-    let bearer = |key: [u8; 32]| format!("Bearer {}", Key::new(key).token(session));
-    let (own, stranger) = (bearer(KEY), bearer([1; 32]));
+    let key = scene.keys.issue(session);
+    let (own, stranger) =
+        (format!("Bearer {}", key.token()), format!("Bearer {}", "01".repeat(32)));
     assert_eq!(ask(&scene, "/mcp", &[("authorization", &stranger)]).await.status, 401);
     // The method is wrong, which only they hear whom the gate lets in.
     assert_eq!(ask(&scene, "/mcp", &[("authorization", &own)]).await.status, 405);

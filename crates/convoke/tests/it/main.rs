@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod agent;
 #[cfg(test)]
+mod agent_keys;
+#[cfg(test)]
 mod answer;
 #[cfg(test)]
 mod ask;
