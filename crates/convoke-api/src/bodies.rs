@@ -3,6 +3,7 @@
 //! Requests refuse fields that they do not know, so that nobody's typing error is taken silently. Answers may grow.
 
 mod agents;
+mod browsers;
 mod daemon;
 mod imports;
 mod inbox;
@@ -15,6 +16,9 @@ mod teams;
 mod whole;
 
 pub use agents::{Agent, Agents};
+pub use browsers::{
+    BrowserLink, BrowserSession, BrowserSessions, LinkForm, NewBrowserLink, SignIn, SignedIn,
+};
 pub use daemon::{Daemon, Health, Status};
 pub use imports::{Import, ImportOutcome, ImportTurn, Imported, TurnRole};
 pub use inbox::{Answer, Inbox, InboxItem, InboxKind, Rejection};

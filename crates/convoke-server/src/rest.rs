@@ -1,6 +1,7 @@
 //! REST: one file for each kind of thing. Routes take apart what was said, call the engine, and write the answer.
 
 mod agents;
+pub(crate) mod browsers;
 mod events;
 mod imports;
 mod inbox;
@@ -67,6 +68,9 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(teams::sleep))
         .routes(routes!(teams::wake))
         .routes(routes!(search::search))
+        .routes(routes!(browsers::link))
+        .routes(routes!(browsers::sign_in, browsers::list))
+        .routes(routes!(browsers::revoke))
         .routes(routes!(system::status))
         .routes(routes!(system::health))
         .routes(routes!(system::metrics))
