@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 pub(crate) mod answer;
 pub(crate) mod ask;
+pub(crate) mod browser;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod db;
@@ -12,6 +13,7 @@ pub(crate) mod import;
 pub(crate) mod inbox;
 pub(crate) mod man_pages;
 pub(crate) mod mcp;
+pub(crate) mod open;
 pub(crate) mod project;
 pub(crate) mod questions;
 pub(crate) mod sandbox_exec;
@@ -133,6 +135,8 @@ pub(crate) fn run(args: Args, world: &World, output: &mut Output) -> anyhow::Res
     output.format = if global.json { Format::Json } else { Format::Human };
     match command {
         Command::Serve(args) => serve::run(&args, &global, world, output),
+        Command::Open(args) => open::run(&args, &global, world, output),
+        Command::Browser(args) => browser::run(&args, &global, world, output),
         Command::Stop(args) => stop::run(&args, &global, world, output),
         Command::Status(_) => status::run(&global, world, output),
         Command::Tui(args) => tui::run(&args, &global, world, output),

@@ -9,6 +9,8 @@ mod answer;
 #[cfg(test)]
 mod ask;
 #[cfg(test)]
+mod browser_cli;
+#[cfg(test)]
 mod completions;
 #[cfg(test)]
 mod config;
