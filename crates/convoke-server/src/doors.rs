@@ -42,6 +42,7 @@ pub(crate) struct Doors {
 }
 
 /// What doors are made of.
+#[derive(Clone, Copy)]
 pub(crate) struct Frame<'a> {
     /// Where the daemon listens.
     pub(crate) address: SocketAddr,
