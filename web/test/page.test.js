@@ -34,7 +34,7 @@ function loads(page) {
 
 const LIMIT = 150_000;
 /** What all files of all pages may have, comments included: where they stand, so that they do not grow unnoticed. */
-const ALL = 185_000;
+const ALL = 189_000;
 const size = (texts) => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 
 const pages = files.filter((path) => path.endsWith(".html"));
