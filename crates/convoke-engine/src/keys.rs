@@ -91,7 +91,7 @@ mod tests {
         let session = SessionId::from_random([7; 16]);
         let (first, second) = (keys.issue(session), keys.issue(session));
         assert_ne!(first.token(), second.token());
-        assert_eq!(first.token().len(), 64, "256 bits");
+        assert_eq!(first.token().len(), 64, "32 bytes");
         let token = first.token().to_owned();
         assert_eq!(keys.session(&token), Some(session));
         assert_eq!(other.session(&token), None);

@@ -76,7 +76,7 @@ impl App {
         }
     }
 
-    /// A new token of 256 random bits.
+    /// A new token: two draws of randomness, 244 random bits when a draw is a UUID of version 4.
     pub(crate) fn new_token(&self) -> Token {
         let mut bytes = [0; 32];
         let random = (self.random)().into_iter().chain((self.random)());
