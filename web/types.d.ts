@@ -153,6 +153,9 @@ type LineState = { phase: "connecting" | "open" | "waiting" | "denied"; since: n
 /** What the outside world does for the line. */
 type World = {
   open(): WebSocket;
+  /** What the line sends first; without it there is none. */
+  secret(): string | null;
+  onphase(phase: LineState["phase"]): void;
   /** Why a connection could not be made. */
   probe(): Promise<"denied" | "fine" | "unreachable">;
   now(): number;

@@ -32,7 +32,6 @@ mkdir "$home/team"
 echo "{\"teams\": {\"alpha\": {\"path\": \"$home/team\", \"agent\": \"demo\"}}}" >"$home/.convoke/teams.json"
 env -i HOME="$home" PATH=/usr/bin:/bin "$program" serve --listen 127.0.0.1:0 >"$home/out" 2>"$home/err" &
 others+=($!)
-link=$(first_word "$home/out") || { cat "$home/err" >&2; exit 1; }
-link=${link##* }
-url=${link%%/\?*}
-token=${link##*token=}
+url=$(first_word "$home/out" | sed -n 's/^Convoke is ready at //p')
+[[ -n $url ]] || { cat "$home/err" >&2; exit 1; }
+token=$(<"$home/.convoke/run/token")

@@ -26,7 +26,7 @@ const ENTRIES_KEPT = 400;
 
 const isEmbedded = parent !== window;
 const main = part(document, "main");
-const line = connect();
+const { line, start } = connect();
 const store = makeStore();
 const entries = makeEntries();
 const outbox = makeOutbox();
@@ -289,4 +289,4 @@ addEventListener("keydown", (event) => {
 	event.preventDefault();
 });
 setInterval(() => (log.tick(), strip.tick()), 1000);
-line.start();
+start();

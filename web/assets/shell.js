@@ -27,7 +27,7 @@ const ownTabs = (text) => attempt(() => {
 	return sessionStorage.getItem("convoke.tabs");
 });
 
-const line = connect();
+const { line, start } = connect();
 const store = makeStore();
 const drafts = makeDrafts(localStorage, () => Date.now());
 let state = tabs.read(ownTabs() ?? kept("tabs"));
@@ -261,4 +261,4 @@ line.onstate = ({ phase }) => {
 	if (phase === "open") shell.load().catch(() => {});
 	shell.paintWelcome();
 };
-line.start();
+start();

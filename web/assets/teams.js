@@ -3,6 +3,7 @@
 import { duration, money as priced, plural, relativeTime, tokens as short } from "./lib/words.js";
 import { charts } from "./teams/charts.js";
 import { asker, busiest, life, lives, matrix, pairName, spent, sum, timeline } from "./teams/figures.js";
+import { call, onSignIn, showDenied, signIn } from "./ui/access.js";
 import { fill, h, icon, on, part, setText } from "./ui/dom.js";
 import { dialogs, toast, toastError } from "./ui/parts.js";
 
@@ -10,8 +11,9 @@ const REFRESH_MS = 15_000;
 const find = (id = "") => part(document, `#${id}`);
 const stretch = () => /** @type {any} */ (find("stretch")).value;
 
-async function call(path = "", method = "GET") {
-	const response = await fetch(path, { method });
+async function ask(path = "", method = "GET") {
+	const response = await call(path, { method });
+	showDenied(response.status === 401);
 	const body = await response.json();
 	if (!response.ok) throw { message: body.detail, hint: body.hint };
 	return body;
@@ -80,7 +82,7 @@ function keepingFocus(/** @type {HTMLElement} */ board, draw = () => {}) {
 
 async function refresh() {
 	try {
-		const [{ teams }, data] = await Promise.all([call("/api/teams"), call(`/api/teams/analytics?stretch=${stretch()}`)]);
+		const [{ teams }, data] = await Promise.all([ask("/api/teams"), ask(`/api/teams/analytics?stretch=${stretch()}`)]);
 		setText(find("trouble"), "");
 		keepingFocus(find("board"), () => paint(teams, data));
 		find("board").ariaBusy = "false";
@@ -91,7 +93,7 @@ async function refresh() {
 
 async function stop() {
 	try {
-		const { processes } = await call("/api/agents/stop", "POST");
+		const { processes } = await ask("/api/agents/stop", "POST");
 		toast(`Stopped ${plural(processes, "agent")}.`);
 	} catch (error) {
 		toastError(error);
@@ -106,4 +108,5 @@ on(find("stop"), "click", () => dialogs.confirm("Stop all agents?", "Everything 
 const look = () => document.visibilityState === "visible" && !dialogs.isOpen() && refresh();
 setInterval(look, REFRESH_MS);
 document.addEventListener("visibilitychange", look);
-refresh();
+onSignIn(refresh);
+signIn().then(refresh);

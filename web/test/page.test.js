@@ -34,13 +34,13 @@ function loads(page) {
 
 const LIMIT = 150_000;
 /** What all files of all pages may have, comments included: where they stand, so that they do not grow unnoticed. */
-const ALL = 185_000;
+const ALL = 189_000;
 const size = (texts) => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 
 const pages = files.filter((path) => path.endsWith(".html"));
 
 test("the workbench's code stays under 150 kB, and so does everything that one page loads", () => {
-  const workbench = new Set(["index.html", "session.html", "denied.html"].flatMap(loads));
+  const workbench = new Set(["index.html", "session.html"].flatMap(loads));
   const whole = size([...workbench].map(code));
   assert.ok(whole < LIMIT, `${whole} bytes of code`);
   for (const page of pages) {

@@ -125,6 +125,11 @@ try {
       await view.goto(`${daemon.origin}/teams`);
       await view.locator(".card").first().waitFor();
       await view.screenshot({ path: join(folder, `teams-${colorScheme}-${width}.png`), fullPage: true });
+      const stranger = await browser.newPage({ colorScheme, viewport: { width, height: width === 360 ? 740 : 800 } });
+      await stranger.goto(daemon.origin);
+      await stranger.getByRole("heading", { name: "This browser is not signed in" }).waitFor();
+      await stranger.screenshot({ path: join(folder, `denied-${colorScheme}-${width}.png`) });
+      await stranger.close();
       await view.context().close();
     }
   }

@@ -4,13 +4,15 @@ import { LineBroken, makeLine } from "../assets/lib/socket.js";
 
 /** A line with a world of its own: sockets that do as they are told, and a clock that is moved by hand. */
 function scene({ probe = "unreachable" } = {}) {
-  const world = { sockets: [], timers: new Map(), time: 0, nextTimer: 1, frames: [], phases: [] };
+  const world = { sockets: [], timers: new Map(), time: 0, nextTimer: 1, frames: [], phases: [], secret: "s3cret" };
   const line = makeLine({
     open: () => {
       const socket = { sent: [], send: (text) => socket.sent.push(JSON.parse(text)), close: () => (socket.closed = true) };
       world.sockets.push(socket);
       return socket;
     },
+    secret: () => world.secret,
+    onphase: () => {},
     probe: async () => probe,
     now: () => world.time,
     random: () => 0.5,
@@ -32,9 +34,15 @@ function scene({ probe = "unreachable" } = {}) {
         action();
       }
     },
+    /** The daemon takes the socket and its secret. */
+    welcome() {
+      this.socket.onopen();
+      assert.deepEqual(this.socket.sent.splice(0), [{ type: "browser:auth", secret: world.secret }]);
+      this.say({ type: "browser:ready" });
+    },
     open() {
       line.start();
-      this.socket.onopen();
+      this.welcome();
       return this;
     },
   };
@@ -73,7 +81,7 @@ test("what flows before the answer of an open does not answer it", async () => {
 test("what is under way when the line breaks fails, and so does what is asked while it is down", async () => {
   const it = scene().open();
   const answer = it.line.request("session:send");
-  it.socket.onclose();
+  it.socket.onclose({ code: 1006 });
   await assert.rejects(answer, LineBroken);
   await assert.rejects(it.line.request("ping"), LineBroken);
 });
@@ -83,18 +91,18 @@ test("pauses between attempts grow, and waking ends them at once", async () => {
   it.line.start();
   const waits = [];
   for (let attempt = 0; attempt < 8; attempt += 1) {
-    it.socket.onclose();
+    it.socket.onclose({ code: 1006 });
     waits.push(it.line.state.retryAt - it.world.time);
     it.pass(waits.at(-1));
   }
   assert.deepEqual(waits, [500, 1000, 2000, 4000, 8000, 15_000, 15_000, 15_000]);
-  it.socket.onclose();
+  it.socket.onclose({ code: 1006 });
   const before = it.world.sockets.length;
   it.line.wake();
   assert.equal(it.world.sockets.length, before + 1);
-  it.socket.onopen();
+  it.welcome();
   assert.equal(it.line.isOpen, true);
-  it.socket.onclose();
+  it.socket.onclose({ code: 1006 });
   assert.equal(it.line.state.retryAt - it.world.time, 500, "a line that was open begins anew");
 });
 
@@ -119,22 +127,61 @@ test("a person who comes back has an open line looked after", () => {
   assert.deepEqual(it.socket.sent, [{ type: "ping" }]);
 });
 
-test("a page that is no longer signed in is told so, and goes on trying", async () => {
+test("k6 nothing is asked before the daemon has taken the secret", async () => {
+  const it = scene();
+  it.line.start();
+  it.socket.onopen();
+  await assert.rejects(it.line.request("project:list"), LineBroken);
+  assert.deepEqual(it.socket.sent, [{ type: "browser:auth", secret: "s3cret" }]);
+  it.say({ type: "browser:ready" });
+  assert.equal(it.line.isOpen, true);
+  assert.deepEqual(it.world.frames, [], "which is no news for the page");
+});
+
+test("a daemon that takes the socket and never answers is given up", () => {
+  const it = scene();
+  it.line.start();
+  it.socket.onopen();
+  it.pass(8000);
+  assert.equal(it.socket.closed, true);
+  assert.equal(it.line.state.phase, "waiting");
+});
+
+test("k6 a page that is no longer signed in says so, and waits for a person", async () => {
   const it = scene({ probe: "denied" });
   it.line.start();
-  it.socket.onclose();
+  it.socket.onclose({ code: 1006 });
   await Promise.resolve();
   await Promise.resolve();
   assert.equal(it.line.state.phase, "denied");
-  it.pass(1000);
-  it.socket.onopen();
+  it.pass(60_000);
+  assert.equal(it.world.sockets.length, 1);
+  it.line.wake();
+  assert.equal(it.line.state.phase, "denied");
+  it.welcome();
   assert.equal(it.line.state.phase, "open");
+  it.socket.onclose({ code: 4401 });
+  assert.equal(it.line.state.phase, "denied", "revoked while it was open");
+  it.pass(60_000);
+  assert.equal(it.world.sockets.length, 2);
+});
+
+test("k6 a browser without a secret does not even knock", () => {
+  const it = scene();
+  it.world.secret = null;
+  it.line.start();
+  assert.equal(it.line.state.phase, "denied");
+  assert.equal(it.world.sockets.length, 0);
+  it.world.secret = "another tab was signed in";
+  it.line.wake();
+  it.welcome();
+  assert.equal(it.line.isOpen, true);
 });
 
 test("a line that was hung up stays so", () => {
   const it = scene().open();
   it.line.stop();
-  it.socket.onclose();
+  it.socket.onclose({ code: 1006 });
   it.pass(60_000);
   assert.equal(it.world.sockets.length, 1);
 });

@@ -36,6 +36,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         start: args.next().map_or_else(new, |agent_session| Start::Resume { agent_session }),
         patience: Duration::from_secs(30),
         leftovers: None,
+        lease: None,
     };
     let (sender, mut reports) = mpsc::channel(REPORTS_MAX);
     let (driver, started) = driver::start(launch, random, sender).await?;

@@ -3,6 +3,7 @@
 //! A driver is one running process of one agent, taking part in one session. Orders go in, reports come out; the
 //! words are the core's, and no type of a protocol is seen outside of its driver's module.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -48,7 +49,13 @@ pub struct Launch {
     pub patience: Duration,
     /// The folder that tells what runs, for [`crate::leftovers::reap`] after a kill; `None` to leave no trace.
     pub leftovers: Option<PathBuf>,
+    /// What the process may use as long as it runs.
+    pub lease: Option<Lease>,
 }
+
+/// A right of one process, such as the key of its tools. The pool drops it when it tells the process to stop, or when
+/// the process is gone; what drops with it revokes the right.
+pub type Lease = Arc<dyn Any + Send + Sync>;
 
 /// Which conversation a process takes part in.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -63,6 +63,7 @@ impl Launch {
             start: occasion.start,
             patience: PATIENCE,
             leftovers: Some(around.home.join("run/agents")),
+            lease: None,
         })
     }
 }

@@ -4,6 +4,7 @@
 
 mod agents;
 mod backups;
+mod browsers;
 mod daemon;
 mod imports;
 mod inbox;
@@ -18,6 +19,9 @@ mod whole;
 pub use agents::{Agent, Agents};
 pub use backups::{Backup, BackupProgress, Backups, EndedBackup, NewBackup};
 pub use daemon::{Daemon, Health, HealthProblem, Status};
+pub use browsers::{
+    BrowserLink, BrowserSession, BrowserSessions, LinkForm, NewBrowserLink, SignIn, SignedIn,
+};
 pub use imports::{Import, ImportOutcome, ImportTurn, Imported, TurnRole};
 pub use inbox::{Answer, Inbox, InboxItem, InboxKind, Rejection};
 pub use problem::{Candidate, Problem, code};

@@ -2,6 +2,7 @@
 //!
 //! Plain HTTP to this machine, no TLS. Connections are kept and used again; nothing is retried on its own.
 
+mod browsers;
 mod calls;
 mod elements;
 mod events;

@@ -77,9 +77,9 @@ enum Way {
 }
 
 impl Engine {
-    /// The session that a token speaks for.
+    /// The session that the key of a running agent process speaks for.
     pub fn session_of(&self, token: &str) -> Option<SessionId> {
-        self.shared.around.door.as_ref()?.key.session(token)
+        self.shared.around.door.as_ref()?.keys.session(token)
     }
 
     /// Puts questions to the human.

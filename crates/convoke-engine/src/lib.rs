@@ -8,7 +8,7 @@ pub mod backup;
 mod engine;
 mod error;
 mod inbox;
-mod key;
+mod keys;
 mod projects;
 mod reading;
 mod session;
@@ -30,7 +30,7 @@ pub use convoke_store::{
 pub use engine::{Engine, Figures, ListedAgent};
 pub use error::{Error, Kind, Result};
 pub use inbox::{Item, Remember};
-pub use key::Key;
+pub use keys::{IssuedKey, Keys};
 pub use sessions::{
     Import, ImportOutcome, ImportTurn, ImportedInto, ListPiece, ListPieces, Listed, Prompted,
     Speaker,

@@ -12,7 +12,7 @@ pub use convoke_agents::pool::Settings as PoolSettings;
 pub use convoke_agents::sandbox::Settings as SandboxSettings;
 pub use convoke_files::questions::Settings as QuestionSettings;
 
-use crate::key::Key;
+use crate::keys::Keys;
 
 /// How the engine is to work.
 #[derive(Debug, Clone)]
@@ -70,6 +70,6 @@ pub struct Around {
 pub struct Door {
     /// The address of the MCP endpoint.
     pub url: String,
-    /// What the keys of sessions are made with.
-    pub key: Key,
+    /// The keys of the agent processes.
+    pub keys: Keys,
 }

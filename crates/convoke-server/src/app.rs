@@ -1,6 +1,5 @@
 //! What every route is handed, and which routes there are.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -53,19 +52,18 @@ pub(crate) struct Identity {
 }
 
 /// What an app is made of.
-pub(crate) struct Parts<'a> {
+pub(crate) struct Parts {
     pub(crate) engine: Engine,
-    pub(crate) address: SocketAddr,
-    pub(crate) token: &'a Token,
+    pub(crate) doors: Doors,
     pub(crate) identity: Identity,
     pub(crate) random: fn() -> [u8; 16],
 }
 
 impl App {
-    pub(crate) fn new(parts: Parts<'_>) -> Self {
-        let Parts { engine, address, token, identity, random } = parts;
+    pub(crate) fn new(parts: Parts) -> Self {
+        let Parts { engine, doors, identity, random } = parts;
         Self {
-            doors: Doors::new(address, token),
+            doors,
             metrics: Metrics::default(),
             news: News::start(&engine),
             renderer: Renderer::new(),
@@ -79,6 +77,16 @@ impl App {
             request_prefix: random().iter().take(4).map(|byte| format!("{byte:02x}")).collect(),
             requests: AtomicU64::new(0),
         }
+    }
+
+    /// A new token: two draws of randomness, 244 random bits when a draw is a UUID of version 4.
+    pub(crate) fn new_token(&self) -> Token {
+        let mut bytes = [0; 32];
+        let random = (self.random)().into_iter().chain((self.random)());
+        for (place, byte) in bytes.iter_mut().zip(random) {
+            *place = byte;
+        }
+        Token::from_random(bytes)
     }
 
     /// The id of a request: the caller's own if they have one, else a new one.

@@ -1,93 +1,101 @@
-//! Who may come in: by their token or cookie, and by the Host and Origin that they name.
+//! Who may come in: by a token or a browser session, and by the Host and Origin that a request names.
 //!
-//! A page of somebody else's in the same browser can send requests here, and can make a name of its own point here.
-//! The Origin tells of the first, the Host of the second; the token stops everybody else.
+//! A foreign page in the same browser can send requests here, and can make a name of its own point here. The Origin tells
+//! of the first, the Host of the second. A page on another port of this host even gets our cookie sent: so the cookie
+//! alone opens nothing.
 
+mod browsers;
 mod host;
+mod links;
 mod secret;
 mod slowness;
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
 use std::time::Duration;
 
 use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
-use axum::http::{HeaderMap, HeaderValue, Uri};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use convoke_core::time::Timestamp;
 
 use host::Hosts;
-use secret::Secret;
+use secret::Digest;
 use slowness::Slowness;
-use tokio::time::Instant;
 
+pub(crate) use browsers::{Browsers, Pair, Revoked, Visit};
+pub(crate) use links::{LINK_LIFE, Links, Spent};
 pub use secret::Token;
 
-/// How long the browser keeps the cookie. Whoever has not looked for so long gets a new link from the command line.
-const COOKIE_SECONDS: u32 = 30 * 24 * 60 * 60;
-
-/// How long a link that was made for a browser opens the page.
-const LINK_LIFE: Duration = Duration::from_secs(60);
+/// Where the page sends the second secret of its browser session.
+pub(crate) const BROWSER_SECRET: HeaderName = HeaderName::from_static("x-convoke-browser");
+/// Where browsers say which site a request comes from; pages cannot forge it.
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// The doors of one daemon.
 pub(crate) struct Doors {
+    pub(crate) links: Links,
+    pub(crate) browsers: Browsers,
     hosts: Hosts,
-    token: Secret,
-    cookie: Secret,
-    /// What the browser is handed for the token.
-    cookie_value: String,
+    token: Digest,
     cookie_name: String,
-    /// A token that opens the page once, and until when.
-    once: Mutex<Option<(Secret, Instant)>>,
     slowness: Slowness,
 }
 
-/// What somebody shows at the door.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What doors are made of.
+#[derive(Clone, Copy)]
+pub(crate) struct Frame<'a> {
+    /// Where the daemon listens.
+    pub(crate) address: SocketAddr,
+    /// The daemon's own token.
+    pub(crate) token: &'a Token,
+    /// The folder for what outlives the daemon, and for redirect files.
+    pub(crate) folder: &'a Path,
+    pub(crate) clock: fn() -> Timestamp,
+}
+
+/// What a request shows at the door.
 pub(crate) enum Shown<'a> {
-    /// The daemon's own token or cookie.
-    Right,
+    /// The daemon's own token.
+    Token,
+    /// A cookie and the secret that belongs to it.
+    Browser(Visit),
+    /// The cookie of a browser that is signed in, and no secret.
+    Cookie,
+    /// A secret that does not belong to the cookie.
+    WrongSecret,
     /// A token that is not the daemon's own.
     Other(&'a str),
     /// Nothing.
     Nothing,
 }
 
-/// A request that is turned away by where it comes from.
+/// A request that is refused by where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Foreign {
     /// It names a Host that is not ours.
     Host(String),
     /// It comes from a page that is not ours.
     Origin(String),
+    /// The browser says that it comes from another origin, such as another port of this host.
+    Site(String),
 }
 
 impl Doors {
-    /// The doors of a daemon that listens at this address.
-    pub(crate) fn new(address: SocketAddr, token: &Token) -> Self {
-        let cookie_value = token.cookie();
+    /// The doors of a daemon.
+    pub(crate) fn open(frame: Frame<'_>) -> Self {
+        let Frame { address, token, folder, clock } = frame;
         Self {
+            links: Links::open(folder.join("open")),
+            browsers: Browsers::open(folder.join("browser-sessions.json"), clock),
             hosts: Hosts::new(address),
-            token: Secret::new(token.as_str()),
-            cookie: Secret::new(&cookie_value),
-            cookie_value,
+            token: Digest::of(token.as_str()),
             // Cookies do not keep the ports of a machine apart, and there may be a daemon on each.
             cookie_name: format!("convoke-{}", address.port()),
-            once: Mutex::new(None),
             slowness: Slowness::new(),
         }
     }
 
-    /// Lets this token open the page, once and soon: it is for a command line, which others on the machine can read.
-    pub(crate) fn open_once(&self, token: &Token) {
-        let until = Instant::now() + LINK_LIFE;
-        *self.once() = Some((Secret::new(token.as_str()), until));
-    }
-
-    fn once(&self) -> std::sync::MutexGuard<'_, Option<(Secret, Instant)>> {
-        // One value, which is there or not, whoever panicked with it.
-        self.once.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Turns away what names a foreign Host or comes from a foreign page.
+    /// Refuses what names a foreign Host or comes from a foreign page.
     pub(crate) fn check_origin(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Foreign> {
         let hosts = headers.get_all(HOST).iter().map(HeaderValue::as_bytes);
         let named: Vec<&[u8]> =
@@ -105,48 +113,46 @@ impl Doors {
         }
     }
 
-    /// What a request shows: a token in its header, else a cookie.
+    /// Refuses what a browser sends for a page of another origin, with or without an Origin.
+    pub(crate) fn check_site(headers: &HeaderMap) -> Result<(), Foreign> {
+        let mut sites = headers.get_all(FETCH_SITE).iter().map(HeaderValue::as_bytes);
+        match sites.find(|site| !matches!(*site, b"same-origin" | b"none")) {
+            Some(site) => Err(Foreign::Site(shown(site))),
+            None => Ok(()),
+        }
+    }
+
+    /// What a request shows: a token in its header, else a secret and a cookie.
     pub(crate) fn shown<'a>(&self, headers: &'a HeaderMap) -> Shown<'a> {
         if let Some(token) = headers.get(AUTHORIZATION).and_then(bearer) {
-            return self.judge(token);
+            let is_ours = Digest::of(token) == self.token;
+            return if is_ours { Shown::Token } else { Shown::Other(token) };
         }
-        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let mut ours = cookies
-            .flat_map(|cookies| cookies.split(';'))
-            .filter_map(|cookie| cookie.trim().split_once('='))
-            .filter(|(name, _)| *name == self.cookie_name);
-        match ours.next() {
-            Some((_, value)) if self.cookie.is(value) => Shown::Right,
-            Some((_, value)) => Shown::Other(value),
+        match headers.get(BROWSER_SECRET).and_then(|secret| secret.to_str().ok()) {
+            Some(secret) => match self.browsers.visit(self.cookies(headers), secret) {
+                Some(visit) => Shown::Browser(visit),
+                None => Shown::WrongSecret,
+            },
+            None if self.browsers.knows(self.cookies(headers)) => Shown::Cookie,
             None => Shown::Nothing,
         }
     }
 
-    /// Whether a link to the page has a token that opens it.
-    pub(crate) fn judge_link<'a>(&self, token: &'a str) -> Shown<'a> {
-        let mut once = self.once();
-        let is_it = once
-            .as_ref()
-            .is_some_and(|(secret, until)| Instant::now() < *until && secret.is(token));
-        if is_it {
-            *once = None;
-            return Shown::Right;
-        }
-        self.judge(token)
+    /// The values of our cookie. There can be several: another port of this host may set cookies of the same name for
+    /// other paths, and must not keep ours from being found.
+    pub(crate) fn cookies<'a>(&self, headers: &'a HeaderMap) -> impl Iterator<Item = &'a str> {
+        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        cookies
+            .flat_map(|cookies| cookies.split(';'))
+            .filter_map(|cookie| cookie.trim().split_once('='))
+            .filter(|(name, _)| *name == self.cookie_name)
+            .map(|(_, value)| value)
     }
 
-    /// Whether a token is the daemon's own.
-    pub(crate) fn judge<'a>(&self, token: &'a str) -> Shown<'a> {
-        if self.token.is(token) { Shown::Right } else { Shown::Other(token) }
-    }
-
-    /// The cookie that stands for the token in a browser from now on. It is not the token: what a browser keeps may
-    /// be read by others, and must not open the API for programs.
-    pub(crate) fn cookie(&self) -> String {
-        format!(
-            "{}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={COOKIE_SECONDS}",
-            self.cookie_name, self.cookie_value
-        )
+    /// The cookie of a browser session, as it is set.
+    pub(crate) fn cookie(&self, value: &Token) -> String {
+        let (name, value, age) = (&self.cookie_name, value.as_str(), browsers::IDLE_MAX.as_secs());
+        format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={age}")
     }
 
     /// Counts a wrong token; says how long its bearer is to wait for the answer.
@@ -170,9 +176,22 @@ fn shown(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    fn doors() -> (Doors, Token) {
-        let token = Token::from_random([7; 32]);
-        (Doors::new(([127, 0, 0, 1], 7717).into(), &token), token)
+    struct Scene {
+        doors: Doors,
+        _folder: tempfile::TempDir,
+    }
+
+    const TOKEN: [u8; 32] = [7; 32];
+
+    fn scene() -> Scene {
+        let folder = tempfile::tempdir().unwrap();
+        let doors = Doors::open(Frame {
+            address: ([127, 0, 0, 1], 7717).into(),
+            token: &Token::from_random(TOKEN),
+            folder: folder.path(),
+            clock: || Timestamp::from_millis(0),
+        });
+        Scene { doors, _folder: folder }
     }
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
@@ -182,55 +201,58 @@ mod tests {
         pairs.iter().map(pair).collect()
     }
 
-    #[test]
-    fn the_token_and_the_cookie_open_and_nothing_else_does() {
-        let (doors, token) = doors();
-        let shown = |name, value: &str| match doors.shown(&headers(&[(name, value)])) {
-            Shown::Right => "right".to_owned(),
+    #[tokio::test]
+    async fn k6_the_token_or_a_whole_pair_opens_and_half_of_a_pair_does_not() {
+        let Scene { doors, _folder } = scene();
+        let shown = |pairs: &[(&'static str, &str)]| match doors.shown(&headers(pairs)) {
+            Shown::Token => "token".to_owned(),
+            Shown::Browser(visit) => format!("browser {}", visit.id),
+            Shown::Cookie => "cookie".to_owned(),
+            Shown::WrongSecret => "wrong secret".to_owned(),
             Shown::Other(text) => format!("other {text}"),
             Shown::Nothing => "nothing".to_owned(),
         };
-        let cookie = doors.cookie();
-        let (cookie, _) = cookie.split_once(';').unwrap();
-        assert_eq!(shown("authorization", &format!("Bearer {}", token.as_str())), "right");
-        assert_eq!(shown("authorization", &format!("bearer  {}", token.as_str())), "right");
-        assert_eq!(shown("cookie", &format!("a=b; {cookie}; c=d")), "right");
-        assert_eq!(shown("authorization", "Bearer x"), "other x");
-        assert_eq!(shown("authorization", token.as_str()), "nothing");
-        assert_eq!(shown("cookie", "convoke-7717=x"), "other x");
-        assert_eq!(shown("cookie", &cookie.replace("7717", "7718")), "nothing");
-        assert_eq!(shown("accept", "*/*"), "nothing");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_link_for_a_browser_opens_once_and_soon() {
-        let (doors, token) = doors();
-        let link = Token::from_random([8; 32]);
-        doors.open_once(&link);
+        let token = Token::from_random(TOKEN);
+        let (cookie, secret) = (Token::from_random([1; 32]), Token::from_random([2; 32]));
+        let pair = Pair { id: "a".to_owned(), cookie: &cookie, secret: &secret, user_agent: "" };
+        doors.browsers.add(pair).await;
+        let set = doors.cookie(&cookie);
+        let (set, rest) = set.split_once("; ").unwrap();
+        assert_eq!(rest, "Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000");
+        let other_port = set.replace("7717", "7718");
+        let tossed = format!("convoke-7717=x; {set}");
+        let (cookie, secret) = (cookie.as_str(), secret.as_str());
+        let bearer = |token: &str| format!("Bearer {token}");
+        assert_eq!(shown(&[("authorization", &bearer(token.as_str()))]), "token");
+        assert_eq!(shown(&[("authorization", &bearer("x"))]), "other x");
+        assert_eq!(shown(&[("authorization", token.as_str())]), "nothing");
+        assert_eq!(shown(&[("authorization", &bearer(secret))]), format!("other {secret}"));
+        assert_eq!(shown(&[("cookie", set)]), "cookie");
+        assert_eq!(shown(&[("cookie", "convoke-7717=x")]), "nothing");
+        assert_eq!(shown(&[("x-convoke-browser", secret)]), "wrong secret");
+        assert_eq!(shown(&[("cookie", set), ("x-convoke-browser", cookie)]), "wrong secret");
         assert_eq!(
-            doors.judge(link.as_str()),
-            Shown::Other(link.as_str()),
-            "of no use for programs"
+            shown(&[("cookie", &other_port), ("x-convoke-browser", secret)]),
+            "wrong secret"
         );
-        assert_eq!(doors.judge_link(link.as_str()), Shown::Right);
-        assert_eq!(doors.judge_link(link.as_str()), Shown::Other(link.as_str()));
-        doors.open_once(&link);
-        tokio::time::advance(LINK_LIFE).await;
-        assert_eq!(doors.judge_link(link.as_str()), Shown::Other(link.as_str()));
-        assert_eq!(doors.judge_link(token.as_str()), Shown::Right);
+        assert_eq!(shown(&[("cookie", set), ("x-convoke-browser", secret)]), "browser a");
+        assert_eq!(shown(&[("cookie", &tossed), ("x-convoke-browser", secret)]), "browser a");
+        assert_eq!(shown(&[("accept", "*/*")]), "nothing");
     }
 
     #[test]
-    fn what_a_browser_keeps_is_not_the_token() {
-        let (doors, token) = doors();
-        assert!(!doors.cookie().contains(token.as_str()));
-        let (_, value) = doors.cookie_value.split_at(0);
-        assert_eq!(doors.judge(value), Shown::Other(value));
+    fn k6_another_port_of_this_host_is_another_origin() {
+        let check = |site: &str| Doors::check_site(&headers(&[("sec-fetch-site", site)]));
+        assert_eq!((check("same-origin"), check("none")), (Ok(()), Ok(())));
+        assert_eq!(Doors::check_site(&headers(&[])), Ok(()));
+        for site in ["same-site", "cross-site", "nonsense"] {
+            assert_eq!(check(site), Err(Foreign::Site(site.to_owned())));
+        }
     }
 
     #[test]
     fn a_foreign_host_or_origin_is_turned_away() {
-        let (doors, _) = doors();
+        let Scene { doors, _folder } = scene();
         let check = |uri: &str, pairs: &[(&'static str, &str)]| {
             doors.check_origin(&uri.parse().unwrap(), &headers(pairs))
         };

@@ -1,34 +1,37 @@
 //! What every request passes on its way in, and every answer on its way out.
 
 use std::any::Any;
+use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::extract::{ConnectInfo, FromRequestParts, MatchedPath, Request, State};
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY, SET_COOKIE,
-    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, WWW_AUTHENTICATE,
+    X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
+use axum::http::request::Parts;
+use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use convoke_api::bodies::code;
 use convoke_core::id::SessionId;
-use futures_util::FutureExt as _;
+use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use crate::app::App;
-use crate::doors::{Foreign, Shown};
+use crate::doors::{Doors, Foreign, Shown, Visit};
 use crate::failure::{self, Failure};
-use crate::{kept, page, teams};
+use crate::{kept, teams};
 
 /// The id of a request, in the request, its answer and the log.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
 /// What the page may load, and who may show it.
 const POLICY: HeaderValue = HeaderValue::from_static(
@@ -41,21 +44,48 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Who was let in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone)]
 pub(crate) enum Caller {
-    /// The human, or a program of theirs.
+    /// Anyone on this machine: what lies there is no secret.
+    Anyone,
+    /// The human, or a program of theirs, with the daemon's token.
     Owner,
+    /// The human's browser, with both parts of its browser session.
+    Browser(Visit),
+    /// A socket with the cookie of a browser; it must send the secret before it is served.
+    Unproven,
     /// The agent of a session.
     Session(SessionId),
+}
+
+/// The address that a request comes from.
+pub(crate) struct Peer(pub(crate) IpAddr);
+
+impl Peer {
+    fn of(extensions: &Extensions) -> Self {
+        let peer = extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
+        // Only a test has no peer.
+        Self(peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)))
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Peer {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Infallible> {
+        Ok(Self::of(&parts.extensions))
+    }
 }
 
 /// What lies behind a path, as far as the gate is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Room {
-    /// Nothing secret.
+    /// Nothing secret: the page's files, and whether the daemon lives.
     Open,
-    /// What browsers show.
-    Page,
+    /// Where a one-time link becomes a browser session.
+    SignIn,
+    /// The WebSocket.
+    Socket,
     /// What agents may call, too.
     Tools,
     /// Where an answer may take as long as a team does.
@@ -65,13 +95,13 @@ enum Room {
 }
 
 impl Room {
-    fn of(path: &str) -> Self {
+    fn of(method: &Method, path: &str) -> Self {
         match path {
-            "/healthz" => Self::Open,
-            "/" | "/teams" => Self::Page,
+            "/healthz" | "/" | "/teams" => Self::Open,
             "/mcp" => Self::Tools,
-            _ if path.starts_with("/assets/") => Self::Open,
-            _ if path.starts_with("/s/") => Self::Page,
+            "/ws" => Self::Socket,
+            "/api/browser-sessions" if method == Method::POST => Self::SignIn,
+            _ if path.starts_with("/assets/") || path.starts_with("/s/") => Self::Open,
             _ if path.starts_with("/api/teams/") || path == "/api/agents/stop" => Self::Teams,
             _ => Self::Api,
         }
@@ -103,10 +133,8 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Ne
 }
 
 async fn answer(app: &App, mut request: Request, next: Next) -> Response {
-    let room = Room::of(request.uri().path());
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
-    // Only a test has no peer.
-    let peer = peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let room = Room::of(request.method(), request.uri().path());
+    let Peer(peer) = Peer::of(request.extensions());
     let visitor = Visitor { peer, uri: request.uri(), headers: request.headers() };
     let caller = match admit(app, room, visitor).await {
         Ok(caller) => caller,
@@ -116,6 +144,7 @@ async fn answer(app: &App, mut request: Request, next: Next) -> Response {
     if !app.teams.is_ready() && !is_agent {
         return teams::not_yet().into_response();
     }
+    let visit = if let Caller::Browser(visit) = &caller { Some(visit.clone()) } else { None };
     request.extensions_mut().insert(caller);
     let name = kept::name(&request);
     let fresh = next.run(request);
@@ -129,15 +158,29 @@ async fn answer(app: &App, mut request: Request, next: Next) -> Response {
     let answered = match room {
         // Whoever asks a human or a team may wait for long.
         Room::Tools | Room::Teams => Ok(answering.await),
-        Room::Open | Room::Page | Room::Api => {
+        Room::Open | Room::SignIn | Room::Socket | Room::Api => {
             tokio::time::timeout(ANSWER_TIMEOUT, answering).await
         }
     };
     match answered {
-        Ok(Ok(response)) => response,
+        Ok(Ok(response)) => match visit {
+            Some(visit) => until_revoked(response, visit),
+            None => response,
+        },
         Ok(Err(panic)) => Failure::internal(format!("a panic: {}", words(&*panic))).into_response(),
         Err(_) => Failure::too_slow(ANSWER_TIMEOUT).into_response(),
     }
+}
+
+/// Ends the events that a browser follows when its session is revoked.
+fn until_revoked(response: Response, visit: Visit) -> Response {
+    let media = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    if media != Some(b"text/event-stream".as_slice()) {
+        return response;
+    }
+    let (parts, body) = response.into_parts();
+    let events = body.into_data_stream().take_until(visit.revoked.cancelled_owned());
+    Response::from_parts(parts, Body::from_stream(events))
 }
 
 fn words(panic: &(dyn Any + Send)) -> &str {
@@ -159,17 +202,23 @@ async fn admit(app: &App, room: Room, visitor: Visitor<'_>) -> Result<Caller, Bo
         return Err(Box::new(turned_away(&foreign, peer)));
     }
     if room == Room::Open {
-        return Ok(Caller::Owner);
+        return Ok(Caller::Anyone);
     }
-    let link = token_in(uri.query()).filter(|_| room == Room::Page);
-    let shown = link.map_or_else(|| app.doors.shown(headers), |token| app.doors.judge_link(token));
-    let session = match shown {
-        Shown::Right if link.is_some() => return Err(Box::new(welcome(app, uri.path()))),
-        Shown::Right => return Ok(Caller::Owner),
-        Shown::Nothing => return Err(Box::new(no_token(room))),
-        Shown::Other(token) => app.engine.session_of(token),
+    if let Err(foreign) = Doors::check_site(headers) {
+        return Err(Box::new(turned_away(&foreign, peer)));
+    }
+    if room == Room::SignIn {
+        return Ok(Caller::Anyone);
+    }
+    let key = match app.doors.shown(headers) {
+        Shown::Token => return Ok(Caller::Owner),
+        Shown::Browser(visit) if room != Room::Tools => return Ok(Caller::Browser(visit)),
+        Shown::Cookie if room == Room::Socket => return Ok(Caller::Unproven),
+        Shown::Browser(_) | Shown::Cookie | Shown::Nothing => return Err(Box::new(no_token())),
+        Shown::WrongSecret => None,
+        Shown::Other(token) => Some(token),
     };
-    match session {
+    match key.and_then(|key| app.engine.session_of(key)) {
         Some(id) if room == Room::Tools => Ok(Caller::Session(id)),
         Some(id) => {
             tracing::warn!(target: "security", %peer, session = %id, "refused the key of a session");
@@ -181,7 +230,7 @@ async fn admit(app: &App, room: Room, visitor: Visitor<'_>) -> Result<Caller, Bo
         None => {
             tracing::warn!(target: "security", %peer, path = uri.path(), "refused a token");
             tokio::time::sleep(app.doors.refused(peer)).await;
-            Err(Box::new(no_token(room)))
+            Err(Box::new(no_token()))
         }
     }
 }
@@ -196,39 +245,24 @@ fn turned_away(foreign: &Foreign, peer: IpAddr) -> Response {
             tracing::warn!(target: "security", %peer, origin, "refused a foreign Origin");
             format!("the Origin '{origin}' is not this daemon's page")
         }
+        Foreign::Site(site) => {
+            tracing::warn!(target: "security", %peer, site, "refused a page of another origin");
+            format!("the browser sent this for a page of another origin ({site})")
+        }
     };
     Failure::new(StatusCode::FORBIDDEN, code::FORBIDDEN, detail).into_response()
 }
 
-fn no_token(room: Room) -> Response {
-    if room == Room::Page {
-        return page::denied();
-    }
+fn no_token() -> Response {
     let detail = "the request has no token of this daemon's, or a wrong one";
-    let failure = Failure::new(StatusCode::UNAUTHORIZED, code::UNAUTHORIZED, detail)
-        .hint("send Authorization: Bearer and the token of run/daemon.json in Convoke's home");
+    let failure = Failure::new(StatusCode::UNAUTHORIZED, code::UNAUTHORIZED, detail).hint(
+        "programs send Authorization: Bearer and the token of run/daemon.json in Convoke's home; \
+         a browser is signed in by `convoke open`",
+    );
     let mut response = failure.into_response();
     let challenge = HeaderValue::from_static("Bearer realm=\"convoke\"");
     response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
     response
-}
-
-/// Takes the token out of the address bar, and puts a cookie into the browser.
-fn welcome(app: &App, path: &str) -> Response {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::SEE_OTHER;
-    let fields = [(LOCATION, path.to_owned()), (SET_COOKIE, app.doors.cookie())];
-    for (name, value) in fields {
-        // Paths that were routed here and our own cookie are made of visible characters.
-        if let Ok(value) = HeaderValue::from_str(&value) {
-            response.headers_mut().insert(name, value);
-        }
-    }
-    response
-}
-
-fn token_in(query: Option<&str>) -> Option<&str> {
-    query?.split('&').find_map(|part| part.strip_prefix("token="))
 }
 
 /// Puts on an answer what every answer carries.
@@ -237,6 +271,7 @@ fn seal(headers: &mut HeaderMap, id: &str) {
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(RESOURCE_POLICY, HeaderValue::from_static("same-origin"));
+    headers.insert(OPENER_POLICY, HeaderValue::from_static("same-origin"));
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     if let Ok(id) = HeaderValue::from_str(id) {
         headers.insert(REQUEST_ID, id);

@@ -18,6 +18,8 @@ use crate::failure::Failure;
 const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The same for what was said elsewhere: the longest turn that a transcript has, as JSON.
 const LONG_BODY_BYTES_MAX: usize = 65 * 1024 * 1024;
+/// The same for a caller who has shown nothing yet.
+const SHORT_BODY_BYTES_MAX: usize = 1024;
 /// Bytes of a body that is too long which are read all the same.
 const DISCARDED_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// How long a body may take to arrive.
@@ -28,6 +30,9 @@ pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json"
 
 /// A body in JSON.
 pub(crate) struct Json<T>(pub(crate) T);
+
+/// A short body in JSON, of a caller who has shown nothing yet.
+pub(crate) struct ShortJson<T>(pub(crate) T);
 
 /// A body in JSON that holds what was said elsewhere, and may be as long as that.
 pub(crate) struct LongJson<T>(pub(crate) T);
@@ -42,6 +47,19 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
         let (parts, body) = request.into_parts();
         check_type(&parts.headers)?;
         let bytes = read(&parts.headers, body, BODY_BYTES_MAX).await;
+        bytes.and_then(|bytes| parse(&bytes)).map(Self)
+    }
+}
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for ShortJson<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, _state: &S) -> Result<Self, Failure> {
+        let (parts, body) = request.into_parts();
+        check_type(&parts.headers)?;
+        // What is longer is not even read to its end.
+        let bytes = collect(body, SHORT_BODY_BYTES_MAX);
+        let bytes = tokio::time::timeout(BODY_TIMEOUT, bytes).await.unwrap_or_else(|_| Err(late()));
         bytes.and_then(|bytes| parse(&bytes)).map(Self)
     }
 }
@@ -95,11 +113,13 @@ async fn read(headers: &HeaderMap, body: Body, bytes_max: usize) -> Result<Bytes
     }
     match tokio::time::timeout(BODY_TIMEOUT, collect(body, bytes_max)).await {
         Ok(bytes) => bytes,
-        Err(_) => {
-            let detail = "the body did not arrive in time";
-            Err(Failure::new(StatusCode::REQUEST_TIMEOUT, code::INVALID, detail))
-        }
+        Err(_) => Err(late()),
     }
+}
+
+fn late() -> Failure {
+    let detail = "the body did not arrive in time";
+    Failure::new(StatusCode::REQUEST_TIMEOUT, code::INVALID, detail)
 }
 
 /// Reads what is not wanted, unless it is absurdly long.

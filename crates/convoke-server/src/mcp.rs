@@ -124,8 +124,10 @@ fn asker(context: &RequestContext<RoleServer>) -> Result<Asker, ErrorData> {
             working_directory: None,
             call_id: Some(context.id.to_string()),
         }),
-        // Nobody comes here but through the gate.
-        None => Err(ErrorData::internal_error("nobody was let in", None)),
+        // The gate lets no other caller in here.
+        Some(Caller::Anyone | Caller::Browser(_) | Caller::Unproven) | None => {
+            Err(ErrorData::internal_error("the caller has no token", None))
+        }
     }
 }
 

@@ -1,4 +1,6 @@
 //! The page in the browser: files that are part of the program. A debug build reads them from the tree.
+//!
+//! They hold no secrets and are served to anyone on this machine; what the page shows it asks for with its own.
 
 use axum::body::Body;
 use axum::extract::Path;
@@ -42,13 +44,6 @@ pub(crate) async fn asset(Path(path): Path<String>, headers: HeaderMap) -> Respo
         return not_found().into_response();
     }
     file(&format!("assets/{path}"), &headers)
-}
-
-/// What a browser is shown that has no cookie.
-pub(crate) fn denied() -> Response {
-    let mut response = file("denied.html", &HeaderMap::new());
-    *response.status_mut() = StatusCode::UNAUTHORIZED;
-    response
 }
 
 fn file(path: &str, headers: &HeaderMap) -> Response {

@@ -2,6 +2,7 @@
 
 mod agents;
 mod backups;
+pub(crate) mod browsers;
 mod events;
 mod imports;
 mod inbox;
@@ -69,6 +70,9 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(teams::wake))
         .routes(routes!(search::search))
         .routes(routes!(backups::begin, backups::show))
+        .routes(routes!(browsers::link))
+        .routes(routes!(browsers::sign_in, browsers::list))
+        .routes(routes!(browsers::revoke))
         .routes(routes!(system::status))
         .routes(routes!(system::health))
         .routes(routes!(system::metrics))

@@ -2,19 +2,20 @@
 
 use std::future::Future;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use convoke_engine::{Around, Door, Engine, Key, Result, Settings, TeamProgress};
+use convoke_engine::{Around, Door, Engine, Keys, Result, Settings, TeamProgress};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::app::{App, Identity, Parts, router};
 use crate::backups::{self, BackupSettings};
-use crate::doors::Token;
-use crate::listen;
+use crate::doors::{Doors, Frame, Token};
 use crate::teams::{ReadTeams, TeamsFault};
+use crate::{listen, rest};
 
 /// How long answers that are under way may take when the daemon stops; then they break off.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
@@ -44,14 +45,16 @@ impl Server {
     pub async fn open(opening: Opening) -> Result<Self> {
         let Opening { address, token, version, settings, mut around } = opening;
         let (url, random) = (url(address), around.random);
-        around.door.get_or_insert_with(|| Door {
-            url: format!("{url}/mcp"),
-            key: Key::new(bytes(random)),
-        });
+        around
+            .door
+            .get_or_insert_with(|| Door { url: format!("{url}/mcp"), keys: Keys::new(random) });
         let home = around.home.display().to_string();
+        let folder = around.home.join("run");
+        let frame = Frame { address, token: &token, folder: &folder, clock: around.clock };
+        let doors = Doors::open(frame);
         let engine = Engine::open(settings, around).await?;
         let identity = Identity { url, version, home, started: Instant::now() };
-        let parts = Parts { engine, address, token: &token, identity, random };
+        let parts = Parts { engine, doors, identity, random };
         Ok(Self { app: Arc::new(App::new(parts)) })
     }
 
@@ -95,11 +98,14 @@ impl Serving {
         Reloader { app: Arc::clone(&self.app) }
     }
 
-    /// A link that opens the page once, and only soon; for a browser that is started by a command line.
-    pub fn link_once(&self) -> String {
-        let token = Token::from_random(bytes(self.app.random));
-        self.app.doors.open_once(&token);
-        format!("{}/?token={}", self.app.identity.url, token.as_str())
+    /// A link that signs in one browser, once and soon; for a terminal.
+    pub fn link(&self) -> String {
+        self.app.doors.links.make(&self.app.identity.url, &self.app.new_token())
+    }
+
+    /// A file that leads a browser to such a link; for the command line of a browser.
+    pub async fn link_file(&self) -> std::result::Result<PathBuf, LinkError> {
+        rest::browsers::make_file(&self.app).await.map_err(LinkError)
     }
 
     /// Serves until `shutdown`, then stops the agents and closes the store.
@@ -127,6 +133,11 @@ impl Serving {
     }
 }
 
+/// Why there is no file that leads a browser to the page.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write the file that leads the browser to the page")]
+pub struct LinkError(#[source] convoke_files::Error);
+
 /// Takes up teams that have changed.
 pub struct Reloader {
     app: Arc<App>,
@@ -149,12 +160,4 @@ fn url(address: SocketAddr) -> String {
         });
     }
     format!("http://{reached}")
-}
-
-fn bytes(random: fn() -> [u8; 16]) -> [u8; 32] {
-    let mut all = [0; 32];
-    for (place, byte) in all.iter_mut().zip(random().into_iter().chain(random())) {
-        *place = byte;
-    }
-    all
 }

@@ -1,6 +1,7 @@
 //! The whole server with a real engine and scripted agents, called without a network.
 
 mod bodies;
+mod browsers;
 mod doors;
 mod inbox;
 mod mcp;

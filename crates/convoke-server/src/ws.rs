@@ -5,18 +5,21 @@ mod carry;
 mod echo;
 mod history;
 mod news;
+mod opening;
 mod socket;
 mod subscription;
 mod words;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use convoke_api::bodies::code;
 
 use crate::failure::Failure;
+use crate::gate::{Caller, Peer};
 use crate::rest::Daemon;
 
 pub use echo::echo;
@@ -42,16 +45,31 @@ impl Render {
     }
 }
 
-/// Opens a socket.
+/// Opens a socket. One that shows only the cookie of a browser must send the secret before it is served.
 pub(crate) async fn open(
     State(app): Daemon,
+    Extension(caller): Extension<Caller>,
+    Peer(peer): Peer,
+    headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Failure> {
     let upgrade = upgrade.map_err(|rejection| {
         let detail = format!("this path is a WebSocket: {}", rejection.body_text());
         Failure::new(StatusCode::BAD_REQUEST, code::INVALID, detail)
     })?;
-    Ok(bounded(upgrade).on_upgrade(move |socket| socket::converse(socket, app)))
+    let upgrade = bounded(upgrade);
+    Ok(match caller {
+        Caller::Unproven => {
+            let cookies: Vec<String> = app.doors.cookies(&headers).map(ToOwned::to_owned).collect();
+            upgrade.on_upgrade(move |socket| opening::prove(socket, app, cookies, peer))
+        }
+        Caller::Browser(visit) => {
+            upgrade.on_upgrade(move |socket| socket::converse(socket, app, Some(visit)))
+        }
+        Caller::Owner | Caller::Anyone | Caller::Session(_) => {
+            upgrade.on_upgrade(move |socket| socket::converse(socket, app, None))
+        }
+    })
 }
 
 fn bounded(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {

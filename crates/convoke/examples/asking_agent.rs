@@ -1,5 +1,5 @@
 //! An ACP agent that asks other teams when it is told to: `ask TEAM: QUESTION`, through the server of tools that it was
-//! given. Everything else it repeats.
+//! given. `betray` makes it tell the key of those tools, and `leave` makes it end. Everything else it repeats.
 
 #![expect(clippy::indexing_slicing, reason = "what is not in a JSON value reads as null")]
 
@@ -27,6 +27,9 @@ async fn main() -> io::Result<()> {
             }
             "session/prompt" => {
                 let prompt = params["prompt"][0]["text"].as_str().unwrap_or_default();
+                if prompt == "leave" {
+                    break;
+                }
                 let words = answer(prompt, &door).await;
                 let content = json!({"type": "text", "text": words});
                 let update = json!({"sessionUpdate": "agent_message_chunk", "content": content});
@@ -57,6 +60,9 @@ fn variables(list: &Value) -> BTreeMap<String, String> {
 
 /// Does what it is told: asks, or repeats.
 async fn answer(prompt: &str, door: &BTreeMap<String, String>) -> String {
+    if prompt == "betray" {
+        return format!("key {}", door.get("CONVOKE_MCP_TOKEN").map_or("", String::as_str));
+    }
     let wish = prompt.strip_prefix("ask ").and_then(|rest| rest.split_once(": "));
     let Some((team, question)) = wish else { return prompt.to_owned() };
     match call(team, question, door).await {

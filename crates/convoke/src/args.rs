@@ -11,6 +11,7 @@ use crate::commands::agent::AgentArgs;
 use crate::commands::answer::AnswerArgs;
 use crate::commands::ask::AskArgs;
 use crate::commands::backup::BackupArgs;
+use crate::commands::browser::BrowserArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::config::ConfigArgs;
 use crate::commands::db::DbArgs;
@@ -20,6 +21,7 @@ use crate::commands::import::ImportArgs;
 use crate::commands::inbox::InboxArgs;
 use crate::commands::man_pages::ManPagesArgs;
 use crate::commands::mcp::McpArgs;
+use crate::commands::open::OpenArgs;
 use crate::commands::project::ProjectArgs;
 use crate::commands::questions::QuestionsArgs;
 use crate::commands::restore::RestoreArgs;
@@ -43,7 +45,7 @@ pub(crate) const VERSION: &str = concat!("convoke ", env!("CARGO_PKG_VERSION"));
     arg_required_else_help = true,
     disable_help_subcommand = true,
     after_help = "Examples:
-  convoke serve --open               start the daemon and see its page
+  convoke open                       see the page, and start the daemon for it
   convoke session new --project .    begin a session with an agent in this folder
   convoke session send ID 'Fix it'   say something to its agent
   convoke inbox list                 see what agents want to know
@@ -80,6 +82,8 @@ pub(crate) struct GlobalArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Serve(ServeArgs),
+    Open(OpenArgs),
+    Browser(BrowserArgs),
     Stop(StopArgs),
     Status(StatusArgs),
     Tui(TuiArgs),

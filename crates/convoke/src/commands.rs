@@ -4,6 +4,7 @@ pub(crate) mod agent;
 pub(crate) mod answer;
 pub(crate) mod ask;
 pub(crate) mod backup;
+pub(crate) mod browser;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod db;
@@ -13,6 +14,7 @@ pub(crate) mod import;
 pub(crate) mod inbox;
 pub(crate) mod man_pages;
 pub(crate) mod mcp;
+pub(crate) mod open;
 pub(crate) mod project;
 pub(crate) mod questions;
 pub(crate) mod restore;
@@ -136,6 +138,8 @@ pub(crate) fn run(args: Args, world: &World, output: &mut Output) -> anyhow::Res
     output.format = if global.json { Format::Json } else { Format::Human };
     match command {
         Command::Serve(args) => serve::run(&args, &global, world, output),
+        Command::Open(args) => open::run(&args, &global, world, output),
+        Command::Browser(args) => browser::run(&args, &global, world, output),
         Command::Stop(args) => stop::run(&args, &global, world, output),
         Command::Status(_) => status::run(&global, world, output),
         Command::Tui(args) => tui::run(&args, &global, world, output),

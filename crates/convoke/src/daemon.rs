@@ -52,8 +52,6 @@ impl DaemonArgs {
 /// A daemon that answers.
 #[derive(Debug)]
 pub(crate) struct Running {
-    /// What its file says.
-    pub(crate) daemon: Daemon,
     /// The way to it.
     pub(crate) client: Client,
 }
@@ -176,7 +174,7 @@ pub(crate) async fn find(home: &Home) -> Result<Option<Running>, DaemonError> {
         }
     };
     match client.health().await {
-        Ok(_) => Ok(Some(Running { daemon, client })),
+        Ok(_) => Ok(Some(Running { client })),
         // Its process ends just now, or its id belongs to another program by now.
         Err(Error::Unreachable { .. }) => Ok(None),
         // One that was killed a moment ago takes its time to be gone.

@@ -4,6 +4,7 @@
 
 mod args;
 mod asking;
+mod browser;
 mod clock;
 mod colour;
 mod commands;

@@ -7,6 +7,9 @@ const PAUSE_MAX = 15_000;
 const SILENCE = 20_000;
 const PONG_WAIT = 8_000;
 
+/** The code with which the daemon closes the line of a browser that is not signed in. */
+const SIGNED_OUT = 4401;
+
 /** Frames that belong to a conversation's flow and never answer a request by themselves. */
 const FLOW = ["session:update", "session:chunk", "session:complete"];
 
@@ -39,30 +42,42 @@ export function makeLine(world) {
 	/** @param {LineState["phase"]} phase @param {number} [retryAt] */
 	function become(phase, retryAt) {
 		const since = (state.phase === "open") === (phase === "open") ? state.since : world.now();
-		line.onstate((state = { phase, since, retryAt }));
+		state = { phase, since, retryAt };
+		world.onphase(phase);
+		line.onstate(state);
 	}
 
 	function connect() {
 		retry = null;
+		const secret = world.secret();
+		if (!secret) return become("denied");
 		become(state.phase === "denied" ? "denied" : "connecting");
 		const fresh = (socket = world.open());
 		let opened = false;
 		fresh.onopen = () => {
-			opened = true;
-			attempt = 0;
-			become("open");
-			listen();
+			fresh.send(JSON.stringify({ type: "browser:auth", secret }));
+			watch = world.later(() => giveUp(fresh, opened), PONG_WAIT);
 		};
 		fresh.onmessage = ({ data }) => {
 			listen();
-			receive(JSON.parse(data));
+			if (opened) return receive(JSON.parse(data));
+			// The first frame says that the secret was right.
+			opened = true;
+			attempt = 0;
+			become("open");
 		};
 		// An error needs no handler: it is always followed by a close, which says all there is to say.
-		fresh.onclose = () => broke(fresh, opened);
+		fresh.onclose = ({ code }) => broke(fresh, opened, code);
+	}
+
+	/** The close of a line that is gone can itself take minutes, so it is not waited for. @param {WebSocket} old */
+	function giveUp(old, opened = true) {
+		old.close();
+		broke(old, opened);
 	}
 
 	/** @param {WebSocket} old */
-	async function broke(old, opened = true) {
+	async function broke(old, opened = true, code = 0) {
 		if (old !== socket) return;
 		socket = null;
 		world.cancel(watch);
@@ -70,13 +85,19 @@ export function makeLine(world) {
 		waiting.clear();
 		for (const { reject } of left) reject(new LineBroken());
 		if (stopped) return;
+		// Only a person can change that, and wakes the line.
+		if (code === SIGNED_OUT) return become("denied");
 		const pause = Math.min(PAUSE_MAX, PAUSE_MIN * 2 ** attempt) * (0.75 + world.random() / 2);
 		attempt += 1;
 		retry = world.later(connect, pause);
 		become(state.phase === "denied" ? "denied" : "waiting", world.now() + pause);
 		if (opened) return;
 		const reason = await world.probe();
-		if (retry !== null) become(reason === "denied" ? "denied" : "waiting", state.retryAt);
+		if (retry === null) return;
+		if (reason !== "denied") return become("waiting", state.retryAt);
+		world.cancel(retry);
+		retry = null;
+		become("denied");
 	}
 
 	/** @param {Frame} frame */
@@ -101,11 +122,7 @@ export function makeLine(world) {
 		if (!asked || !line.isOpen) return;
 		asked.send('{"type":"ping"}');
 		world.cancel(watch);
-		watch = world.later(() => {
-			// The close of a line that is gone can itself take minutes, so it is not waited for.
-			asked.close();
-			broke(asked);
-		}, PONG_WAIT);
+		watch = world.later(() => giveUp(asked), PONG_WAIT);
 	}
 
 	/** @returns {Promise<Frame>} */
@@ -129,7 +146,7 @@ export function makeLine(world) {
 			socket?.close();
 		},
 		wake() {
-			if (retry === null) return ask();
+			if (socket) return ask();
 			world.cancel(retry);
 			attempt = 0;
 			connect();

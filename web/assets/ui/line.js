@@ -1,12 +1,15 @@
 // The line to the daemon that served this page.
 
 import { makeLine } from "../lib/socket.js";
+import { call, onSignIn, secret, showDenied, signIn } from "./access.js";
 import { h, setText } from "./dom.js";
 
 export function connect() {
 	const line = makeLine({
 		open: () => new WebSocket(`${location.origin.replace("http", "ws")}/ws`),
-		probe: () => fetch(location.pathname, { cache: "no-store" }).then(({ status }) => (status === 401 ? "denied" : "fine"), () => "unreachable"),
+		secret,
+		probe: () => call("/api/status").then(({ status }) => (status === 401 ? "denied" : "fine"), () => "unreachable"),
+		onphase: (phase) => showDenied(phase === "denied"),
 		now: () => Date.now(),
 		random: () => Math.random(),
 		later: (action, ms) => setTimeout(action, ms),
@@ -14,7 +17,8 @@ export function connect() {
 	});
 	addEventListener("online", line.wake);
 	document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && line.wake());
-	return line;
+	onSignIn(line.wake);
+	return { line, start: () => signIn().then(line.start) };
 }
 
 /** A break shorter than this is not worth a word. */
@@ -29,7 +33,7 @@ export function lineStatus(line) {
 		const { phase, since, retryAt = 0 } = line.state;
 		strip.hidden = phase === "open" || Date.now() - since < CALM_MS;
 		button.hidden = retryAt - Date.now() < 1000;
-		setText(text, phase === "denied" ? "This page is no longer signed in. Run “convoke serve --open” to get a new link."
+		setText(text, phase === "denied" ? "This browser is not signed in. Run “convoke open”."
 			: "Not connected to Convoke. Nothing is lost; it comes back by itself.");
 	}, 500);
 	return strip;

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { findings } from "./judges.js";
-import { chat, Daemon, idle, openBrowser, openPage, openSession, say, until } from "./harness.js";
+import { chat, Daemon, idle, openBrowser, openPage, openSession, say, signIn, until } from "./harness.js";
 
 let browser;
 let daemon;
@@ -71,6 +71,7 @@ for (const colorScheme of ["light", "dark"]) {
     found.push(...(await findings(page, "no such session")));
     const stranger = await browser.newPage({ colorScheme });
     await stranger.goto(daemon.origin);
+    await stranger.getByRole("heading", { name: "This browser is not signed in" }).waitFor();
     found.push(...(await findings(stranger, "not signed in")));
     await stranger.close();
     assert.deepEqual(found, []);
@@ -200,10 +201,11 @@ test("five hundred sessions are no burden", async () => {
     line = socket;
     socket.onMessage((text) => {
       const { type, requestId } = JSON.parse(text);
+      if (type === "browser:auth") socket.send('{"type":"browser:ready"}');
       if (replies[type]) socket.send(JSON.stringify({ type, requestId, ...replies[type] }));
     });
   });
-  await page.goto(daemon.link);
+  await signIn(page, daemon);
   await page.getByRole("button", { name: "Show 450 more sessions" }).click();
   await until(page, "all are there", async () => (await page.locator(".session").count()) === 500);
   assert.deepEqual(await page.locator(".session time").evaluateAll((all) => [1, 40, 300].map((number) => all[number].textContent)), ["40m", "1d", "1w"]);

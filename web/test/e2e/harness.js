@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -10,8 +10,8 @@ import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const program = process.env.CONVOKE_BIN ?? join(here, "../../../target/debug/convoke");
-const browserPath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+export const program = process.env.CONVOKE_BIN ?? join(here, "../../../target/debug/convoke");
+export const browserPath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
 // A run that is broken off leaves no daemon behind.
 const running = new Set();
@@ -57,8 +57,8 @@ ${settings}`, { mode: 0o600 });
     for await (const text of createInterface(this.process.stdout)) {
       const found = /https?:\S+/.exec(text);
       if (!found) continue;
-      this.link = found[0];
       this.origin = new URL(found[0]).origin;
+      this.token = JSON.parse(readFileSync(join(this.home, "run/daemon.json"), "utf8")).token;
       return this;
     }
     throw new Error(`the daemon did not start: ${this.said}`);
@@ -85,12 +85,16 @@ ${settings}`, { mode: 0o600 });
 
   /** Calls the REST interface. */
   async api(method, path, body) {
-    const token = new URL(this.link).searchParams.get("token");
-    const headers = { authorization: `Bearer ${token}`, ...(body ? { "content-type": "application/json" } : {}) };
+    const headers = { authorization: `Bearer ${this.token}`, ...(body ? { "content-type": "application/json" } : {}) };
     const response = await fetch(`${this.origin}/api${path}`, { method, headers, body: body && JSON.stringify(body) });
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
     return text ? JSON.parse(text) : null;
+  }
+
+  /** A link that signs in one browser, as `convoke open --print` prints it. */
+  async link() {
+    return (await this.api("POST", "/browser-links", {})).url;
   }
 
   /** Adds the project; most tests are about what comes after. */
@@ -113,9 +117,15 @@ export async function openPage(browser, daemon, { path = "/", ...options } = {})
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const page = await context.newPage();
   watch(page);
-  await page.goto(daemon.link);
+  await signIn(page, daemon);
   if (path !== "/") await page.goto(daemon.origin + path);
   return page;
+}
+
+/** Follows a new link, and waits until the page is signed in. */
+export async function signIn(page, daemon) {
+  await page.goto(await daemon.link());
+  await page.waitForFunction(() => localStorage.getItem("convoke.browser"));
 }
 
 /** Another window of the same person. */

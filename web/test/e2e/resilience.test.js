@@ -147,21 +147,3 @@ test("older messages that were lost with the line are asked for again", async ()
   assert.ok(asked > 1);
   assert.deepEqual(page.problems, []);
 });
-
-test("a page without a cookie is told how to get in, and an open page that loses it says so", async () => {
-  const page = await session();
-  await page.context().clearCookies();
-  const stranger = await browser.newPage();
-  const answer = await stranger.goto(`${daemon.origin}/`);
-  assert.equal(answer.status(), 401);
-  await stranger.getByText("convoke serve --open").waitFor();
-  await stranger.close();
-  const { host } = new URL(daemon.origin);
-  await daemon.stop();
-  await daemon.start({ listen: host });
-  await page.getByText("This page is no longer signed in.").waitFor();
-  await page.context().addCookies([]);
-  const other = await page.context().newPage();
-  await other.goto(daemon.link);
-  await page.getByText("This page is no longer signed in.").waitFor({ state: "hidden" });
-});

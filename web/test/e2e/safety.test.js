@@ -5,7 +5,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { ATTACK, attackless } from "./judges.js";
-import { chat, Daemon, idle, openBrowser, openPage, openSession, say, until } from "./harness.js";
+import { chat, Daemon, idle, openBrowser, openPage, openSession, say, signIn, until } from "./harness.js";
 
 let browser;
 let daemon;
@@ -92,7 +92,7 @@ test("the page asks no other host for anything", async () => {
   const page = await context.newPage();
   const foreign = [];
   page.on("request", (request) => new URL(request.url()).origin !== daemon.origin && foreign.push(request.url()));
-  await page.goto(daemon.link);
+  await signIn(page, daemon);
   const conversation = await openSession(page, "New Session");
   await say(conversation, "say ![picture](https://example.org/picture.png) and [a link](https://example.org/)");
   const link = conversation.locator(".assistant").getByRole("link", { name: "a link" });

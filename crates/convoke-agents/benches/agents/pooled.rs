@@ -43,6 +43,7 @@ pub(crate) fn launch(updates: usize) -> Result<Launch> {
         start: Start::New { id: "11111111-1111-4111-8111-111111111111".to_owned() },
         patience: Duration::from_secs(20),
         leftovers: None,
+        lease: None,
     })
 }
 

@@ -7,7 +7,7 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::{Seat, Wait};
-use crate::driver::{self, Driver, Launch, Order, REPORTS_MAX, Random, Started};
+use crate::driver::{self, Driver, Launch, Lease, Order, REPORTS_MAX, Random, Started};
 use crate::error::Error;
 
 /// Commands that may wait for a slot's task; one more waits with its sender.
@@ -52,6 +52,8 @@ pub(super) struct Slot {
     /// Known once it is ready.
     pid: Option<u32>,
     health: Health,
+    /// Given up as soon as the process is told to stop, and not only when it is gone.
+    lease: Option<Lease>,
     /// Ends the task, and with it the process, when the pool ends.
     task: AbortHandle,
     /// Answered by being dropped with the slot.
@@ -91,14 +93,15 @@ impl Slot {
     /// Starts a process.
     pub(super) fn start(
         key: String,
-        launch: Launch,
+        mut launch: Launch,
         random: Random,
         news: mpsc::Sender<News>,
     ) -> Self {
+        let lease = launch.lease.take();
         let (_wanted, unwanted) = oneshot::channel();
         let task = tokio::spawn(attend(key.clone(), launch, random, unwanted, news)).abort_handle();
         let (state, health) = (State::Starting { _wanted }, Health::Lives);
-        Self { key, state, pid: None, health, task, stopped_for: Vec::new() }
+        Self { key, state, pid: None, health, lease, task, stopped_for: Vec::new() }
     }
 
     /// Since when nobody has needed the process.
@@ -184,6 +187,7 @@ impl Slot {
     }
 
     pub(super) fn stop(&mut self) {
+        self.lease = None;
         if let State::Idle { orders, .. } | State::Taken { orders } = &self.state {
             tell(orders, Command::Stop);
         }

@@ -64,6 +64,7 @@ impl Scene {
             start: Start::New { id: "11111111-1111-4111-8111-111111111111".to_owned() },
             patience: Duration::from_secs(20),
             leftovers: None,
+            lease: None,
         }
     }
 

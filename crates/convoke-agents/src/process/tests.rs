@@ -34,6 +34,7 @@ fn launch(workspace: &Path, script: &str) -> Launch {
         start: Start::New { id: String::new() },
         patience: PATIENCE,
         leftovers: None,
+        lease: None,
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use convoke_agents::Error as AgentError;
 use convoke_agents::catalogue::{Protocol, Sandbox};
-use convoke_agents::driver::{Launch, McpServer, Start};
+use convoke_agents::driver::{Launch, Lease, McpServer, Start};
 use convoke_agents::launch::{Occasion, Surroundings};
 use convoke_agents::pool::Seat;
 use convoke_core::id::{AgentName, ProjectId, SessionId};
@@ -251,8 +251,10 @@ pub(crate) async fn launch(
         temp: Arc::new(temp),
         sandbox: shared.settings.sandbox.clone(),
     };
-    let mcp_servers = tool_server(shared, errand.session).into_iter().collect();
+    let (mcp_servers, lease) = tool_server(shared, errand.session).unzip();
+    let mcp_servers = mcp_servers.into_iter().collect();
     let mut launch = Launch::of(agent, &around, Occasion { workspace, start, mcp_servers })?;
+    launch.lease = lease;
     if let SessionKind::Team = errand.kind {
         shared.as_configured(errand, agent.protocol, &mut launch);
     }
@@ -296,19 +298,21 @@ pub(crate) fn confinement_notice(
     vec![Report::Noticed(Notice::worded(Event::Unconfined, text))]
 }
 
-/// Convoke's own tools, bound to the session.
-fn tool_server(shared: &Shared, session: SessionId) -> Option<McpServer> {
+/// Convoke's own tools, bound to the session by a key that ends with the process.
+fn tool_server(shared: &Shared, session: SessionId) -> Option<(McpServer, Lease)> {
     let door = shared.around.door.as_ref()?;
+    let key = door.keys.issue(session);
     let env = [
         ("CONVOKE_MCP_URL".to_owned(), door.url.clone()),
-        ("CONVOKE_MCP_TOKEN".to_owned(), door.key.token(session)),
+        ("CONVOKE_MCP_TOKEN".to_owned(), key.token().to_owned()),
     ];
-    Some(McpServer {
+    let server = McpServer {
         name: "convoke".to_owned(),
         command: shared.around.program.clone(),
         args: vec!["mcp".to_owned()],
         env: env.into(),
-    })
+    };
+    Some((server, Arc::new(key)))
 }
 
 /// An error with its causes, in one line.

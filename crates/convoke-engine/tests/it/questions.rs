@@ -331,16 +331,6 @@ async fn q17_too_many_questions_and_none_are_refused() {
 }
 
 #[tokio::test]
-async fn a_token_lets_the_tools_of_one_session_speak_for_it() {
-    let world = World::with(&Script::new());
-    let scene = world.begin().await;
-    let token = world.around().door.unwrap().key.token(scene.session);
-    assert_eq!(scene.engine.session_of(&token), Some(scene.session));
-    assert_eq!(scene.engine.session_of("nonsense"), None);
-    scene.engine.stop().await;
-}
-
-#[tokio::test]
 async fn s1_what_a_session_was_asked_is_in_the_inbox_again_when_it_is_resumed() {
     let scene = World::with(&Script::new()).begin().await;
     let engine: &Engine = &scene.engine;

@@ -13,7 +13,7 @@ use convoke_core::question::Limits;
 use convoke_core::time::Timestamp;
 use convoke_engine::sandbox::Available;
 use convoke_engine::{
-    Around, Door, Engine, Key, PoolSettings, QuestionSettings, SandboxSettings, SessionView, Settings, Spare,
+    Around, Door, Engine, Keys, PoolSettings, QuestionSettings, SandboxSettings, SessionView, Settings, Spare,
 };
 use convoke_testkit::agent::Script;
 use tempfile::TempDir;
@@ -167,7 +167,7 @@ impl World {
 
     pub(crate) fn around(&self) -> Around {
         let variables = [("PATH", Path::new("/usr/bin:/bin")), ("HOME", &self.folder)];
-        let door = Door { url: "http://127.0.0.1:1/mcp".to_owned(), key: Key::new([7; 32]) };
+        let door = Door { url: "http://127.0.0.1:1/mcp".to_owned(), keys: Keys::new(random) };
         Around {
             environment: variables.map(|(name, value)| (name.into(), value.into())).into(),
             program: self.program.clone(),

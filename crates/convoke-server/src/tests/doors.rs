@@ -2,9 +2,8 @@
 
 use axum::body::Body;
 use axum::http::{Method, Request};
-use convoke_engine::Key;
 
-use super::scene::{Answer, HOST, KEY, Scene};
+use super::scene::{Answer, HOST, Scene};
 
 async fn ask(scene: &Scene, path: &str, headers: &[(&str, &str)]) -> Answer {
     let mut request = Request::get(path);
@@ -54,46 +53,30 @@ async fn a_foreign_host_or_origin_is_turned_away_everywhere() {
 }
 
 #[tokio::test]
-async fn a_link_becomes_a_cookie_and_leaves_the_address_bar() {
-    let scene = Scene::new().await;
-    let link = format!("/?token={}", scene.token.as_str());
-    let answer = ask(&scene, &link, &[]).await;
-    assert_eq!((answer.status, answer.header("location")), (303, "/"));
-    let cookie = answer.header("set-cookie").to_owned();
-    let (pair, rest) = cookie.split_once("; ").unwrap();
-    assert_eq!(rest, "Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000");
-    assert!(!pair.contains(scene.token.as_str()));
-    assert_eq!(ask(&scene, "/", &[("cookie", pair)]).await.status, 200);
-    assert_eq!(ask(&scene, "/api/sessions", &[("cookie", pair)]).await.status, 200);
-    let (_, value) = pair.split_once('=').unwrap();
-    let as_token = format!("Bearer {value}");
-    assert_eq!(ask(&scene, "/api/sessions", &[("authorization", &as_token)]).await.status, 401);
-    let answer = ask(&scene, "/s/abcd?x=1&token=0123", &[]).await;
-    assert_eq!((answer.status, answer.header("set-cookie")), (401, ""));
-    assert!(answer.body.contains("not signed in"), "{}", answer.body);
-}
-
-#[tokio::test]
 async fn the_key_of_a_session_opens_its_tools_and_nothing_else() {
     let scene = Scene::new().await;
     let session = scene.session().await.parse().unwrap();
-    let bearer = |key: [u8; 32]| format!("Bearer {}", Key::new(key).token(session));
-    let (own, stranger) = (bearer(KEY), bearer([1; 32]));
+    let key = scene.keys.issue(session);
+    let (own, stranger) =
+        (format!("Bearer {}", key.token()), format!("Bearer {}", "01".repeat(32)));
     assert_eq!(ask(&scene, "/mcp", &[("authorization", &stranger)]).await.status, 401);
     // The method is wrong, which only they hear whom the gate lets in.
     assert_eq!(ask(&scene, "/mcp", &[("authorization", &own)]).await.status, 405);
-    for path in ["/api/sessions", "/ws", "/", "/metrics"] {
+    for path in ["/api/sessions", "/ws", "/metrics"] {
         let answer = ask(&scene, path, &[("authorization", &own)]).await;
         let said = "403 forbidden: the key of a session opens /mcp and nothing else";
         assert_eq!(answer.problem(), said, "{path}");
     }
+    // K3: a key ends with its process.
+    drop(key);
+    assert_eq!(ask(&scene, "/mcp", &[("authorization", &own)]).await.status, 401);
 }
 
 #[tokio::test]
 async fn every_answer_carries_what_keeps_browsers_from_mischief() {
     let scene = Scene::new().await;
     for (path, status) in
-        [("/healthz", 200), ("/api/sessions", 401), ("/", 401), ("/assets/nope.js", 404)]
+        [("/healthz", 200), ("/api/sessions", 401), ("/", 200), ("/assets/nope.js", 404)]
     {
         let answer = ask(&scene, path, &[("x-request-id", "mine-1")]).await;
         assert_eq!(answer.status, status, "{path}");
@@ -103,12 +86,14 @@ async fn every_answer_carries_what_keeps_browsers_from_mischief() {
             "x-content-type-options",
             "referrer-policy",
             "cross-origin-resource-policy",
+            "cross-origin-opener-policy",
         ];
         insta::allow_duplicates! {
             insta::assert_snapshot!(names.map(|name| answer.header(name)).join("\n"), @r"
             default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; font-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'
             nosniff
             no-referrer
+            same-origin
             same-origin
             ");
         }

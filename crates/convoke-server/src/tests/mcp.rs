@@ -2,13 +2,13 @@
 
 use std::net::SocketAddr;
 
-use convoke_engine::{Change, Key};
+use convoke_engine::Change;
 use convoke_testkit::agent::Script;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::scene::{KEY, Scene};
+use super::scene::Scene;
 
 /// A call that has been sent; dropping it hangs up.
 struct Call {
@@ -81,8 +81,8 @@ fn short(item: &Value) -> String {
 async fn q19_an_agent_of_a_session_asks_in_its_session_and_is_answered_from_the_inbox() {
     let (scene, address) = Scene::listening(&Script::new()).await;
     let session = scene.session().await;
-    let key = Key::new(KEY).token(session.parse().unwrap());
-    let mut call = Call::new(address, &key, "ask_user_questions", questions()).await;
+    let key = scene.keys.issue(session.parse().unwrap());
+    let mut call = Call::new(address, key.token(), "ask_user_questions", questions()).await;
     let item = inbox(&scene, |item| item["status"] == "pending").await;
     assert_eq!((&item["kind"], &item["uid"]), (&json!("questions"), &json!(session)));
     let path = format!("/api/inbox/{}/answer", item["id"].as_str().unwrap());
@@ -100,7 +100,7 @@ async fn q19_an_agent_of_a_session_asks_in_its_session_and_is_answered_from_the_
         format!("{header}\n\nHere are the user's answers:\n\n1. Which colour?\n→ Red")
     );
     let fetch = json!({"session_id": short(&item)});
-    let mut call = Call::new(address, &key, "get_answered_questions", fetch.clone()).await;
+    let mut call = Call::new(address, key.token(), "get_answered_questions", fetch.clone()).await;
     assert_eq!(call.result().await, (text, false));
     let mut stranger =
         Call::new(address, scene.token.as_str(), "get_answered_questions", fetch).await;
@@ -111,8 +111,8 @@ async fn q19_an_agent_of_a_session_asks_in_its_session_and_is_answered_from_the_
 async fn a_call_that_hangs_up_abandons_its_questions_and_a_late_answer_is_the_next_turn() {
     let (scene, address) = Scene::listening(&Script::new()).await;
     let session = scene.session().await;
-    let key = Key::new(KEY).token(session.parse().unwrap());
-    let call = Call::new(address, &key, "ask_user_questions", questions()).await;
+    let key = scene.keys.issue(session.parse().unwrap());
+    let call = Call::new(address, key.token(), "ask_user_questions", questions()).await;
     inbox(&scene, |item| item["status"] == "pending").await;
     drop(call);
     let item = inbox(&scene, |item| item["status"] == "abandoned").await;
@@ -155,14 +155,14 @@ async fn q19_somebody_without_a_session_asks_in_files() {
 async fn a_permission_is_asked_for_as_claude_does() {
     let (scene, address) = Scene::listening(&Script::new()).await;
     let session = scene.session().await;
-    let key = Key::new(KEY).token(session.parse().unwrap());
+    let key = scene.keys.issue(session.parse().unwrap());
     let input = json!({"command": "ls"});
     for (option, expected) in [
         ("allow", r#"{"behavior":"allow","updatedInput":{"command":"ls"}}"#.to_owned()),
         ("reject", r#"{"behavior":"deny","message":"The user said no."}"#.to_owned()),
     ] {
         let arguments = json!({"tool_name": "Bash", "input": input});
-        let mut call = Call::new(address, &key, "permissions__approve", arguments).await;
+        let mut call = Call::new(address, key.token(), "permissions__approve", arguments).await;
         let item = inbox(&scene, |item| item["kind"] == "permission").await;
         let options = item["permission"]["options"].as_array().unwrap();
         let chosen =

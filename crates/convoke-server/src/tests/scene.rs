@@ -14,7 +14,7 @@ use convoke_core::question::Limits;
 use convoke_core::time::Timestamp;
 use convoke_engine::sandbox::Available;
 use convoke_engine::{
-    Agent, Around, Door, Key, PoolSettings, QuestionSettings, SandboxSettings, Settings, Spare,
+    Agent, Around, Door, Keys, PoolSettings, QuestionSettings, SandboxSettings, Settings, Spare,
 };
 use convoke_testkit::agent::Script;
 use futures_util::StreamExt as _;
@@ -33,13 +33,12 @@ pub(super) const HOST: &str = "127.0.0.1:7717";
 /// The agent that is installed.
 pub(super) const AGENT: &str = "scripted";
 
-/// What the keys of sessions are made with.
-pub(super) const KEY: [u8; 32] = [9; 32];
-
 /// A server on a machine of its own.
 pub(super) struct Scene {
     pub(super) app: Arc<App>,
     pub(super) token: Token,
+    /// The keys of agent processes; a test that plays the agent issues itself one.
+    pub(super) keys: Keys,
     router: Router,
     folder: TempDir,
     address: SocketAddr,
@@ -83,22 +82,23 @@ impl Scene {
     async fn at(address: SocketAddr, script: &Script, change: impl FnOnce(&mut Settings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        for name in ["home", "base/app", "base-evil"] {
+        for name in ["home/run", "base/app", "base-evil"] {
             fs::create_dir_all(root.join(name)).unwrap();
         }
         fs::write(root.join("script.json"), serde_json::to_vec(script).unwrap()).unwrap();
         let mut settings = settings(&root);
         change(&mut settings);
         let token = Token::from_random([7; 32]);
+        let keys = Keys::new(random);
         let opening = Opening {
             address,
             token: token.clone(),
             version: "1.2.3".to_owned(),
             settings,
-            around: around(&root),
+            around: around(&root, keys.clone()),
         };
         let app = Server::open(opening).await.unwrap().app;
-        Self { router: router(Arc::clone(&app)), app, token, folder, address }
+        Self { router: router(Arc::clone(&app)), app, token, keys, folder, address }
     }
 
     /// A path on the machine.
@@ -250,7 +250,7 @@ fn settings(root: &Path) -> Settings {
     }
 }
 
-fn around(root: &Path) -> Around {
+fn around(root: &Path, keys: Keys) -> Around {
     let variables = [("PATH", Path::new("/usr/bin:/bin")), ("HOME", root)];
     Around {
         environment: variables.map(|(name, value)| (name.into(), value.into())).into(),
@@ -258,7 +258,7 @@ fn around(root: &Path) -> Around {
         home: root.join("home"),
         clock: now,
         random,
-        door: Some(Door { url: "http://127.0.0.1:1/mcp".to_owned(), key: Key::new(KEY) }),
+        door: Some(Door { url: "http://127.0.0.1:1/mcp".to_owned(), keys }),
     }
 }
 

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Method, Request};
-use convoke_engine::{Key, Permissions, Team, TeamLimits, TeamSettings};
+use convoke_engine::{Permissions, Team, TeamLimits, TeamSettings};
 use serde_json::{Value, json};
 
-use super::scene::{AGENT, Answer, KEY, Scene};
+use super::scene::{AGENT, Answer, Scene};
 
 /// A server with teams in folders of their names.
 async fn with_teams(names: &[&str]) -> Scene {
@@ -61,7 +61,7 @@ async fn t13_the_agent_of_a_session_speaks_for_its_own_team_and_nobody_elses() {
     let projects = scene.get("/api/repos").await.json();
     let of_a = projects["repos"].as_array().unwrap().iter().find(|it| it["name"] == "a").unwrap();
     let begun = scene.post("/api/sessions", json!({"repoId": of_a["id"]})).await.json();
-    let key = Key::new(KEY).token(begun["id"].as_str().unwrap().parse().unwrap());
+    let key = scene.keys.issue(begun["id"].as_str().unwrap().parse().unwrap());
     let question = |from: Value| {
         let mut arguments = json!({"team": "b", "question": "hello"});
         if !from.is_null() {
@@ -70,12 +70,12 @@ async fn t13_the_agent_of_a_session_speaks_for_its_own_team_and_nobody_elses() {
         arguments
     };
     let said = ("hello".to_owned(), false);
-    assert_eq!(call(&scene, &key, "teams_ask", question(json!(null))).await, said);
-    assert_eq!(call(&scene, &key, "teams_ask", question(json!("a"))).await, said);
-    let (text, is_error) = call(&scene, &key, "teams_ask", question(json!("b"))).await;
+    assert_eq!(call(&scene, key.token(), "teams_ask", question(json!(null))).await, said);
+    assert_eq!(call(&scene, key.token(), "teams_ask", question(json!("a"))).await, said);
+    let (text, is_error) = call(&scene, key.token(), "teams_ask", question(json!("b"))).await;
     assert!(is_error);
     assert_eq!(text, "this session speaks for the team a, and not for b; leave fromTeam out");
-    let (text, _) = call(&scene, &key, "teams_report", json!({"team": "b"})).await;
+    let (text, _) = call(&scene, key.token(), "teams_report", json!({"team": "b"})).await;
     assert_eq!(text, "hello");
     let pairs = scene.get("/api/teams/sessions?from=a").await.json();
     assert_eq!(pairs["sessions"][0]["messageCount"], 4);
@@ -92,13 +92,14 @@ async fn t13_the_agent_of_a_session_speaks_for_its_own_team_and_nobody_elses() {
 async fn t13_a_session_without_a_team_asks_from_outside() {
     let scene = with_teams(&["a"]).await;
     let session = scene.session().await;
-    let key = Key::new(KEY).token(session.parse().unwrap());
-    let asked = call(&scene, &key, "teams_ask", json!({"team": "a", "question": "hello"})).await;
+    let key = scene.keys.issue(session.parse().unwrap());
+    let asked =
+        call(&scene, key.token(), "teams_ask", json!({"team": "a", "question": "hello"})).await;
     assert_eq!(asked, ("hello".to_owned(), false));
     let pairs = scene.get("/api/teams/sessions?external=true").await.json();
     assert_eq!(pairs["sessions"][0]["messageCount"], 2);
     let posing = json!({"team": "a", "question": "hello", "fromTeam": "a"});
-    let (text, is_error) = call(&scene, &key, "teams_ask", posing).await;
+    let (text, is_error) = call(&scene, key.token(), "teams_ask", posing).await;
     assert!(is_error && text.contains("is of no team and cannot speak for a"), "{text}");
 }
 
@@ -106,13 +107,13 @@ async fn t13_a_session_without_a_team_asks_from_outside() {
 async fn t3_only_agents_are_served_while_the_teams_are_being_prepared() {
     let scene = with_teams(&["a"]).await;
     let session = scene.session().await;
-    let key = Key::new(KEY).token(session.parse().unwrap());
+    let key = scene.keys.issue(session.parse().unwrap());
     scene.app.teams.shut();
     for path in ["/api/teams", "/healthz", "/api/sessions"] {
         let answer = scene.get(path).await;
         assert_eq!(answer.problem(), "503 starting: the daemon is still preparing the teams");
     }
-    let (text, _) = call(&scene, &key, "teams_list", json!({})).await;
+    let (text, _) = call(&scene, key.token(), "teams_list", json!({})).await;
     assert_eq!(text, "- a: The team a (scripted)");
     let read = TeamSettings::none();
     let reader = std::sync::Arc::new(move || Ok(read.clone()));

@@ -13,12 +13,14 @@ use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, SinkExt as _};
 use tokio::sync::broadcast;
 use tokio::time::{Instant, MissedTickBehavior};
+use tokio_util::sync::CancellationToken;
 
 use super::asking::{Answered, Asking};
 use super::carry::Reply;
 use super::news::Item;
 use super::subscription::{Frames, Subscription};
 use crate::app::App;
+use crate::doors::Visit;
 
 /// How long a client may take to read what was sent; then it is cut off, and comes back when it can.
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
@@ -33,13 +35,16 @@ const SESSIONS_MAX: usize = 64;
 
 /// RFC 6455: the server is about to stop.
 const GOING_AWAY: u16 = 1001;
+/// Ours, from the range for applications: the browser must sign in.
+pub(super) const SIGNED_OUT: u16 = 4401;
 /// IANA: come again later, there is more to say than was read.
 const TRY_AGAIN: u16 = 1013;
 
 /// Talks with a client until either goes away.
-pub(super) async fn converse(socket: WebSocket, app: Arc<App>) {
+pub(super) async fn converse(socket: WebSocket, app: Arc<App>, visit: Option<Visit>) {
     let mut task = SocketTask {
         socket,
+        visit,
         news: app.news.listen(),
         asking: Asking::new(Arc::clone(&app)),
         followed: Vec::new(),
@@ -65,6 +70,8 @@ pub(super) async fn hang_up(mut socket: WebSocket) {
 struct SocketTask {
     app: Arc<App>,
     socket: WebSocket,
+    /// The browser session that the socket belongs to.
+    visit: Option<Visit>,
     news: broadcast::Receiver<Item>,
     asking: Asking,
     followed: Vec<Followed>,
@@ -93,6 +100,7 @@ enum Happened {
     Followed(Box<Subscription>, Frames),
     News(Result<Item, broadcast::error::RecvError>),
     Tick,
+    Revoked,
     Stop,
 }
 
@@ -102,6 +110,7 @@ impl SocketTask {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let stop = self.app.stop.clone();
+            let revoked = self.visit.as_ref().map(|visit| visit.revoked.clone());
             let has_room = self.asking.has_room();
             let happened = tokio::select! {
                 said = self.socket.recv(), if has_room => Happened::Said(said),
@@ -111,6 +120,7 @@ impl SocketTask {
                 }
                 item = self.news.recv() => Happened::News(item),
                 _ = ticks.tick() => Happened::Tick,
+                () = cancelled(revoked) => Happened::Revoked,
                 () = stop.cancelled() => Happened::Stop,
             };
             if let Err(ended) = self.handle(happened).await {
@@ -138,7 +148,13 @@ impl SocketTask {
                 Err(Ended::Close(GOING_AWAY, "the daemon stops"))
             }
             Happened::Tick if self.heard.elapsed() > SILENCE_MAX => Err(Ended::Gone),
-            Happened::Tick => self.put([Message::Ping(Default::default())]).await,
+            Happened::Tick => {
+                if let Some(visit) = &self.visit {
+                    self.app.doors.browsers.touch(&visit.id);
+                }
+                self.put([Message::Ping(Default::default())]).await
+            }
+            Happened::Revoked => Err(Ended::Close(SIGNED_OUT, "this browser is not signed in")),
         }
     }
 
@@ -233,6 +249,14 @@ impl SocketTask {
                 Err(Ended::Gone)
             }
         }
+    }
+}
+
+/// Waits for a revocation; for ever where there is nothing to revoke.
+async fn cancelled(revoked: Option<CancellationToken>) {
+    match revoked {
+        Some(revoked) => revoked.cancelled().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -3,8 +3,8 @@
 mod files;
 mod teams;
 
+use std::io::{IsTerminal as _, stdout};
 use std::net::SocketAddr;
-use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -12,6 +12,7 @@ use convoke_agents::sandbox::Available;
 use convoke_api::bodies::Daemon;
 use convoke_server::engine::{self, PoolSettings, QuestionSettings, Spare};
 use convoke_server::{BackupSettings, Opening, Server, Serving};
+use serde::Serialize;
 use tokio::net::TcpListener;
 
 use super::World;
@@ -20,7 +21,7 @@ use crate::asking::Asking;
 use crate::config::Config;
 use crate::home::Home;
 use crate::output::{Output, aside};
-use crate::{clock, random, signals};
+use crate::{browser, clock, random, signals};
 use files::Announcement;
 pub(crate) use files::Instance;
 
@@ -31,7 +32,7 @@ const LAST_WORK: Duration = Duration::from_millis(300);
 
 /// Serve the daemon and its page, in the foreground
 ///
-/// Prints the link to the page when it is ready; ends on Ctrl-C or `convoke stop`, and its agents with it.
+/// Says where the page is when it is ready, on a terminal with a link that works once; ends on Ctrl-C or `convoke stop`, and its agents with it.
 /// Other commands start it by themselves when they need it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -168,12 +169,12 @@ async fn serve(
     let _watching = teams::Watching::start(serving.reloader(), &config.teams_file, before);
     tracing::info!("serving at {} as process {}", daemon.url, daemon.pid);
     if !args.detached {
-        output.show(&daemon, |daemon, _| {
-            format!("Convoke is ready at {}/?token={}\n", daemon.url, daemon.token)
-        })?;
+        announce(&daemon, &serving, output)?;
     }
-    if args.open {
-        open_browser(&serving.link_once());
+    if args.open
+        && let Err(error) = open_browser(&serving).await
+    {
+        aside(&format!("{error:#}; run `convoke open --print` for a link"));
     }
     serving.run(ended).await;
     drop(announcement);
@@ -217,22 +218,30 @@ fn settings(config: &Config, available: Available) -> engine::Settings {
     }
 }
 
-/// Opens a link in the browser. Without one, the link stands on the terminal.
-fn open_browser(link: &str) {
-    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    let started = std::process::Command::new(opener)
-        .arg(link)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
-    match started {
-        Ok(mut child) => {
-            // Ends when it has told the browser; somebody has to hear it.
-            std::thread::spawn(move || child.wait());
+/// What `--json` says of the daemon: where it is, and none of its secrets. A contract with scripts.
+#[derive(Serialize)]
+struct Ready<'a> {
+    pid: u32,
+    url: &'a str,
+    version: &'a str,
+}
+
+/// Says that the daemon is ready. Only a terminal gets a link: files and pipes are read by others, and later.
+fn announce(daemon: &Daemon, serving: &Serving, output: &Output) -> anyhow::Result<()> {
+    let ready = Ready { pid: daemon.pid, url: &daemon.url, version: &daemon.version };
+    output.show(&ready, |Ready { url, .. }, _| {
+        if stdout().is_terminal() {
+            format!(
+                "Convoke is ready at {}\n\
+                 The link works once, within five minutes; `convoke open` makes another.\n",
+                serving.link()
+            )
+        } else {
+            format!("Convoke is ready at {url}\nOpen the page with: convoke open\n")
         }
-        Err(error) => {
-            aside(&format!("cannot open a browser ({opener}: {error}); open the link yourself"));
-        }
-    }
+    })
+}
+
+async fn open_browser(serving: &Serving) -> anyhow::Result<()> {
+    Ok(browser::open(&serving.link_file().await?).await?)
 }

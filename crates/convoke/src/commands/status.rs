@@ -19,18 +19,18 @@ pub(crate) struct StatusArgs {}
 
 pub(crate) fn run(global: &GlobalArgs, world: &World, output: &Output) -> anyhow::Result<()> {
     let home = world.open_home(global, output)?;
-    let (status, token) = signals::block_on(async {
+    let status = signals::block_on(async {
         let absent = || match daemon::unreachable(&home) {
             Some(pid) => DaemonError::NotReady { pid },
             None => DaemonError::NotRunning,
         };
         let running = daemon::find(&home).await?.ok_or_else(absent)?;
-        Ok((running.client.status().await?, running.daemon.token))
+        Ok(running.client.status().await?)
     })?;
-    output.show(&status, |status, _| told(status, &token))
+    output.show(&status, |status, _| told(status))
 }
 
-fn told(status: &Status, token: &str) -> String {
+fn told(status: &Status) -> String {
     let Status {
         version, pid, url, home, active_sessions, processes, busy, waiting, inbox, ..
     } = status;
@@ -44,7 +44,7 @@ fn told(status: &Status, token: &str) -> String {
     };
     format!(
         "daemon    convoke {}, process {pid}, running for {up}\n\
-         page      {}/?token={}\n\
+         page      {}, opened by: convoke open\n\
          home      {}\n\
          sessions  {active_sessions} active\n\
          agents    {processes} running, {busy} busy{queue}\n\
@@ -53,7 +53,6 @@ fn told(status: &Status, token: &str) -> String {
          {problems}",
         plain(version),
         plain(url),
-        plain(token),
         plain(home),
         match inbox {
             0 => "nothing waits for you".to_owned(),

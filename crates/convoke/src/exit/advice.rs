@@ -8,6 +8,7 @@ use convoke_api::mcp::text;
 use convoke_server::engine::backup;
 
 use super::{Code, Ended};
+use crate::browser::BrowserError;
 use crate::commands::agent::UnknownAgent;
 use crate::commands::ask::AskError;
 use crate::commands::db::RollbackError;
@@ -57,6 +58,10 @@ pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
         }
         if let Some(error) = cause.downcast_ref::<convoke_agents::Error>() {
             return (Code::CouldNot, agent_hint(error));
+        }
+        if cause.is::<BrowserError>() {
+            let hint = "run `convoke open --print`, and open the link in a browser yourself";
+            return (Code::CouldNot, Some(hint.to_owned()));
         }
         if cause.is::<DoorError>() {
             return (Code::AskedWrongly, Some("set both of them, or none".to_owned()));

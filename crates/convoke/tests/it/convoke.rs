@@ -166,6 +166,11 @@ impl Terminal {
         }
     }
 
+    /// All that was written so far.
+    pub(crate) fn screen(&self) -> String {
+        String::from_utf8_lossy(&self.screen).replace("\r\n", "\n")
+    }
+
     /// Waits for the program to end; tells all that was written, and the exit code.
     pub(crate) fn ends(mut self) -> (String, u32) {
         // Linux reports the end of a terminal as an error, after everything has been read.

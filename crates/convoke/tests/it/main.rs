@@ -3,9 +3,13 @@
 #[cfg(test)]
 mod agent;
 #[cfg(test)]
+mod agent_keys;
+#[cfg(test)]
 mod answer;
 #[cfg(test)]
 mod ask;
+#[cfg(test)]
+mod browser_cli;
 #[cfg(test)]
 mod completions;
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::convoke::Convoke;
 use crate::serve_scene::Daemon;
 
 #[test]
-fn it_says_where_it_is_and_lets_in_who_has_the_link() {
+fn it_says_where_it_is_in_a_private_file() {
     let daemon = Daemon::new(&Script::new());
     let file = daemon.machine.home().join("run/daemon.json");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
@@ -27,12 +27,6 @@ fn it_says_where_it_is_and_lets_in_who_has_the_link() {
         })
     );
     assert_eq!(daemon.token().len(), 64, "256 bits");
-    let head = format!("GET /?token={} HTTP/1.1\r\nhost: {}\r\n", daemon.token(), daemon.address());
-    let welcomed = daemon.send(&head, "");
-    assert_eq!((welcomed.status, welcomed.header("location")), (303, Some("/")));
-    let cookie = welcomed.header("set-cookie").unwrap().split(';').next().unwrap();
-    let head = format!("GET / HTTP/1.1\r\nhost: {}\r\ncookie: {cookie}\r\n", daemon.address());
-    assert_eq!(daemon.send(&head, "").status, 200);
 }
 
 #[test]
@@ -108,51 +102,18 @@ fn other_machines_are_let_in_only_on_purpose() {
 }
 
 #[test]
-fn a_browser_keeps_its_cookie_when_the_daemon_comes_back() {
+fn k6_a_daemon_that_starts_has_a_new_token_and_tells_it_to_files_of_its_own_only() {
     let mut daemon = Daemon::new(&Script::new());
-    let token = daemon.token().to_owned();
+    let before = daemon.token().to_owned();
     daemon.kill_and_start();
-    assert_eq!(daemon.token(), token);
-}
-
-#[test]
-fn it_opens_the_browser_with_a_link_that_works_once() {
-    let machine = Convoke::new().file("config.toml", "[server]\nlisten = \"127.0.0.1:0\"\n");
-    let opened = machine.path().join("opened");
-    fs::create_dir(machine.path().join("bin")).unwrap();
-    let browser = machine.path().join("bin/xdg-open");
-    fs::write(
-        &browser,
-        format!("#!/bin/sh\necho \"$1\" > {0}.new && mv {0}.new {0}\n", opened.display()),
-    )
-    .unwrap();
-    fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).unwrap();
-    let path = format!("{}:/usr/bin:/bin", machine.path().join("bin").display());
-    let mut command = machine.command(&["serve", "--open"]);
-    let mut child = command.env("PATH", path).stdout(std::process::Stdio::piped()).spawn().unwrap();
-    let start = std::time::Instant::now();
-    while !opened.exists() && start.elapsed() < Duration::from_secs(20) {
-        std::thread::yield_now();
-    }
-    let link = fs::read_to_string(&opened).unwrap();
-    let (address, token) =
-        link.trim().strip_prefix("http://").unwrap().split_once("/?token=").unwrap();
-    let ask = || {
-        use std::io::{Read as _, Write as _};
-        let mut stream = std::net::TcpStream::connect(address).unwrap();
-        write!(
-            stream,
-            "GET /?token={token} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n"
-        )
-        .unwrap();
-        let mut text = String::new();
-        stream.read_to_string(&mut text).unwrap();
-        text.lines().next().unwrap().to_owned()
-    };
-    assert_eq!(
-        (ask(), ask()),
-        ("HTTP/1.1 303 See Other".to_owned(), "HTTP/1.1 401 Unauthorized".to_owned())
+    assert_ne!(daemon.token(), before);
+    let head = format!(
+        "GET /api/status HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {before}\r\n",
+        daemon.address()
     );
-    child.kill().unwrap();
-    child.wait().unwrap();
+    assert_eq!(daemon.send(&head, "").status, 401);
+    assert_eq!(daemon.get("/api/status").status, 200);
+    let told = daemon.logged("");
+    assert!(!told.is_empty());
+    assert!(daemon.logged(daemon.token()).is_empty(), "the token is in the log");
 }

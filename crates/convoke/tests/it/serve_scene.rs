@@ -276,9 +276,10 @@ fn start(machine: &Convoke) -> (Child, String, String) {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let link = line.trim_end().strip_prefix("Convoke is ready at http://");
-    let (address, token) = link.and_then(|link| link.split_once("/?token=")).expect(&line);
-    (child, address.to_owned(), token.to_owned())
+    let address = line.trim_end().strip_prefix("Convoke is ready at http://").expect(&line);
+    let file = fs::read(machine.home().join("run/daemon.json")).unwrap();
+    let daemon: Value = serde_json::from_slice(&file).unwrap();
+    (child, address.to_owned(), daemon["token"].as_str().unwrap().to_owned())
 }
 
 /// An agent that follows scripts, which cargo builds along with the tests.

@@ -92,15 +92,9 @@ fn t16_figures_are_told_for_the_dashboard_which_is_a_page_of_the_daemons() {
     assert_eq!(of(json!(null)), (1, 1));
     let listed = teams.daemon.get("/api/teams").json();
     assert_eq!(listed["teams"][0]["name"], "backend");
-    let head = format!(
-        "GET /teams?token={} HTTP/1.1\r\nhost: {}\r\n",
-        teams.daemon.token(),
-        teams.daemon.address()
-    );
-    assert_eq!(teams.daemon.send(&head, "").status, 303);
+    // The page's files hold no secrets; what it shows it asks for with those of its browser.
     let head = format!("GET /teams HTTP/1.1\r\nhost: {}\r\n", teams.daemon.address());
-    assert_eq!(teams.daemon.send(&head, "").status, 401);
-    let page = teams.daemon.get("/teams");
+    let page = teams.daemon.send(&head, "");
     assert_eq!(page.status, 200);
     assert!(page.body.contains("/assets/teams.js"));
     let document = teams.daemon.get("/api/openapi.json").json();

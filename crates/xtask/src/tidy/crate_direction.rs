@@ -12,7 +12,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 11] = [
     ("convoke-store", &["convoke-core"]),
     ("convoke-engine", &["convoke-agents", "convoke-core", "convoke-files", "convoke-store"]),
     ("convoke-api", &["convoke-core"]),
-    ("convoke-server", &["convoke-api", "convoke-core", "convoke-engine"]),
+    ("convoke-server", &["convoke-api", "convoke-core", "convoke-engine", "convoke-files"]),
     ("convoke-tui", &["convoke-api", "convoke-core", "convoke-files"]),
     // The store for the upkeep of its schema alone: docs/decisions/0001.
     (

@@ -55,13 +55,9 @@ impl Drop for Announcement {
     }
 }
 
-/// What opens the daemon's doors. It stays the same, so that a page in a browser outlives the daemon.
+/// What opens the daemon to programs: another one at each start, so that one that leaked is soon worth nothing.
 pub(super) fn token(home: &Home) -> anyhow::Result<Token> {
     let path = home.run().join("token");
-    let kept = fs::read_to_string(&path).ok().and_then(|text| Token::parse(text.trim()));
-    if let Some(token) = kept {
-        return Ok(token);
-    }
     let token = Token::from_random(random::key().context("cannot make a token")?);
     atomic::write(&path, token.as_str().as_bytes())?;
     Ok(token)

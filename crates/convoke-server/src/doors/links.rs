@@ -1,0 +1,206 @@
+//! One-time links: each signs in one browser, once and soon.
+//!
+//! A link that was used, or has expired, is worth nothing; it may well lie in the history of a browser.
+
+use std::fs;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::secret::{Digest, Token};
+
+/// How long a link works: long enough to change to another window, too short to be found later.
+pub(crate) const LINK_LIFE: Duration = Duration::from_secs(5 * 60);
+/// Links that wait to be used; one more takes the place of the oldest.
+const LINKS_MAX: usize = 16;
+
+/// The links of one daemon that have not been used.
+pub(crate) struct Links {
+    /// Where files lie that lead a browser to a link.
+    folder: PathBuf,
+    waiting: Mutex<Vec<Link>>,
+}
+
+struct Link {
+    secret: Digest,
+    until: Instant,
+    _file: Option<RedirectFile>,
+}
+
+/// Removed when it is dropped.
+struct RedirectFile(PathBuf);
+
+impl Links {
+    /// No links yet. Files that a killed daemon left are removed.
+    pub(super) fn open(folder: PathBuf) -> Self {
+        match fs::remove_dir_all(&folder) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => tracing::warn!("cannot remove {}: {error}", folder.display()),
+        }
+        Self { folder, waiting: Mutex::default() }
+    }
+
+    /// Makes a link to the page at `url`.
+    pub(crate) fn make(&self, url: &str, token: &Token) -> String {
+        self.add(token, None);
+        address(url, token)
+    }
+
+    /// Makes a link, and a file that leads a browser to it. Blocks while the file is written.
+    pub(crate) fn make_file(
+        &self,
+        url: &str,
+        token: &Token,
+        name: &str,
+    ) -> convoke_files::Result<PathBuf> {
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder);
+        made.map_err(|source| convoke_files::Error::Write {
+            path: self.folder.clone(),
+            step: "making its folder",
+            source,
+        })?;
+        let path = self.folder.join(format!("{name}.html"));
+        convoke_files::atomic::write(&path, redirect(&address(url, token)).as_bytes())?;
+        self.add(token, Some(RedirectFile(path.clone())));
+        Ok(path)
+    }
+
+    fn add(&self, token: &Token, file: Option<RedirectFile>) {
+        let mut waiting = self.waiting();
+        if waiting.len() >= LINKS_MAX {
+            waiting.remove(0);
+        }
+        let secret = Digest::of(token.as_str());
+        waiting.push(Link { secret, until: Instant::now() + LINK_LIFE, _file: file });
+    }
+
+    /// Whether a text is the secret of a link that works; from now on it does not.
+    pub(crate) fn spend(&self, text: &str) -> Spent {
+        self.expire();
+        let secret = Digest::of(text);
+        let mut waiting = self.waiting();
+        match waiting.iter().position(|link| link.secret == secret) {
+            Some(at) => {
+                waiting.remove(at);
+                Spent::Good
+            }
+            None => Spent::Unknown,
+        }
+    }
+
+    /// Forgets the links that have expired, and removes their files.
+    pub(crate) fn expire(&self) {
+        let now = Instant::now();
+        self.waiting().retain(|link| now < link.until);
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Vec<Link>> {
+        // Links are added and removed whole, also by a thread that panicked.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What became of an attempt to use a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spent {
+    /// It worked.
+    Good,
+    /// It was used before, has expired, or never was one.
+    Unknown,
+}
+
+impl Drop for RedirectFile {
+    fn drop(&mut self) {
+        remove(&self.0);
+    }
+}
+
+fn remove(path: &Path) {
+    match fs::remove_file(path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => tracing::warn!("cannot remove {}: {error}", path.display()),
+    }
+}
+
+/// The secret is in the fragment, which browsers send to no server.
+fn address(url: &str, token: &Token) -> String {
+    format!("{url}/#link={}", token.as_str())
+}
+
+/// A page that leads to the link, and is not in the way of the button that goes back.
+fn redirect(address: &str) -> String {
+    format!(
+        "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
+         <title>Convoke</title>\n<script>location.replace(\"{address}\")</script>\n\
+         <noscript>The page of Convoke needs JavaScript.</noscript>\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn links() -> (Links, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        (Links::open(folder.path().join("open")), folder)
+    }
+
+    fn token(byte: u8) -> Token {
+        Token::from_random([byte; 32])
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn k6_a_link_works_once_and_soon() {
+        let (links, _folder) = links();
+        let link = links.make("http://127.0.0.1:1", &token(1));
+        assert_eq!(link, format!("http://127.0.0.1:1/#link={}", "01".repeat(32)));
+        assert_eq!(links.spend(token(2).as_str()), Spent::Unknown);
+        assert_eq!(links.spend(token(1).as_str()), Spent::Good);
+        assert_eq!(links.spend(token(1).as_str()), Spent::Unknown, "used");
+        links.make("http://127.0.0.1:1", &token(3));
+        tokio::time::advance(LINK_LIFE).await;
+        assert_eq!(links.spend(token(3).as_str()), Spent::Unknown, "expired");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn k6_a_redirect_file_is_private_and_goes_with_its_link() {
+        let (links, folder) = links();
+        let make = |byte| links.make_file("http://127.0.0.1:1", &token(byte), "a").unwrap();
+        let path = make(1);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            fs::metadata(folder.path().join("open")).unwrap().permissions().mode() & 0o777,
+            0o700
+        );
+        assert!(fs::read_to_string(&path).unwrap().contains(token(1).as_str()));
+        assert_eq!(links.spend(token(1).as_str()), Spent::Good);
+        assert!(!path.exists(), "used");
+        let path = make(2);
+        tokio::time::advance(LINK_LIFE).await;
+        links.expire();
+        assert!(!path.exists(), "expired");
+        let path = make(3);
+        drop(links);
+        assert!(!path.exists(), "the daemon stopped");
+        fs::write(&path, "left by a killed daemon").unwrap();
+        Links::open(folder.path().join("open"));
+        assert!(!path.exists());
+    }
+
+    #[tokio::test]
+    async fn more_links_than_there_is_room_for_drop_the_oldest() {
+        let (links, _folder) = links();
+        for byte in 0..=16 {
+            links.make("http://127.0.0.1:1", &token(byte));
+        }
+        assert_eq!(links.spend(token(0).as_str()), Spent::Unknown);
+        assert_eq!(links.spend(token(1).as_str()), Spent::Good);
+    }
+}

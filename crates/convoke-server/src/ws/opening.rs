@@ -1,0 +1,71 @@
+//! What a socket of the page sends first: the second secret of its browser session.
+//!
+//! A browser cannot add a header to the opening of a socket, and sends the cookie also for pages on other ports of this
+//! host. So nothing is served, and nothing said, before the secret has come.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
+use serde::Deserialize;
+
+use super::socket::{SIGNED_OUT, converse};
+use crate::app::App;
+
+/// How long the secret may take to come; the page sends it at once.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the refusal may take to leave.
+const FAREWELL: Duration = Duration::from_millis(200);
+/// What the page is told when the secret is right.
+const READY: Utf8Bytes = Utf8Bytes::from_static(r#"{"type":"browser:ready"}"#);
+
+/// The first frame of a page.
+#[derive(Deserialize)]
+#[serde(tag = "type", deny_unknown_fields)]
+enum First {
+    #[serde(rename = "browser:auth")]
+    Auth { secret: String },
+}
+
+/// Serves a socket once it has sent the secret that belongs to one of these cookies; closes it otherwise.
+pub(super) async fn prove(
+    mut socket: WebSocket,
+    app: Arc<App>,
+    cookies: Vec<String>,
+    peer: IpAddr,
+) {
+    let secret = tokio::select! {
+        secret = tokio::time::timeout(PATIENCE, secret(&mut socket)) => secret.ok().flatten(),
+        () = app.stop.cancelled() => None,
+    };
+    let cookies = cookies.iter().map(String::as_str);
+    let visit = secret.and_then(|secret| app.doors.browsers.visit(cookies, &secret));
+    let Some(visit) = visit else {
+        tracing::warn!(target: "security", %peer, "refused a socket without the secret of its browser");
+        tokio::time::sleep(app.doors.refused(peer)).await;
+        let reason = Utf8Bytes::from_static("this browser is not signed in");
+        let frame = CloseFrame { code: SIGNED_OUT, reason };
+        // A client that is gone, or does not read, is cut off by dropping the socket.
+        tokio::time::timeout(FAREWELL, socket.send(Message::Close(Some(frame)))).await.ok();
+        return;
+    };
+    match socket.send(Message::Text(READY)).await {
+        Ok(()) => converse(socket, app, Some(visit)).await,
+        Err(error) => tracing::debug!("a page went away while it signed in: {error}"),
+    }
+}
+
+/// The secret in the first frame of words, if that is what it should be.
+async fn secret(socket: &mut WebSocket) -> Option<String> {
+    loop {
+        match socket.recv().await?.ok()? {
+            Message::Text(text) => {
+                let First::Auth { secret } = serde_json::from_str(&text).ok()?;
+                return Some(secret);
+            }
+            Message::Ping(_) | Message::Pong(_) => {}
+            Message::Binary(_) | Message::Close(_) => return None,
+        }
+    }
+}
