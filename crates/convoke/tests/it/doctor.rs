@@ -85,7 +85,7 @@ fn machines_get_checks_and_agents() {
         checks.collect::<Vec<_>>(),
         ["home", "config", "database", "backups", "port", "logs", "sandbox", "agents", "teams"]
     );
-    insta::assert_json_snapshot!(report["checks"][3], @r#"
+    insta::assert_json_snapshot!(report["checks"][4], @r#"
     {
       "check": "port",
       "finding": "any free one will be taken",
