@@ -29,6 +29,8 @@ async fn every_route_is_described_with_all_that_it_can_answer() {
     insta::assert_snapshot!(lines.join("\n"), @r"
     get /api/agents listAgents: 200 401 403 500 503
     post /api/agents/stop stopAgents: 200 401 403 500 503
+    get /api/backups backups: 200 401 403 500 503
+    post /api/backups beginBackup: 202 400 401 403 408 409 413 415 422 500 503
     post /api/browser-links makeBrowserLink: 201 400 401 403 408 413 415 422 500 503
     get /api/browser-sessions listBrowserSessions: 200 401 403 500 503
     post /api/browser-sessions signInBrowser: 200 201 400 403 408 413 415 422 500 503

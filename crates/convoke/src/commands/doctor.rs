@@ -94,9 +94,10 @@ fn examine(global: &GlobalArgs, world: &World, output: &Output) -> Report {
     logs::start(logs::Loudness::of(global), world, output, usable.as_ref());
     let config = checks::config(named.as_ref(), world, &mut checks);
     checks.push(usable.as_ref().map_or_else(|| no_home("database"), checks::database));
-    checks.push(match &config {
-        Some(config) => checks::backups(config),
-        None => Check::skipped("backups", "the configuration has mistakes"),
+    checks.push(match (&usable, &config) {
+        (Some(_), Some(config)) => checks::backups(config),
+        (Some(_), None) => Check::skipped("backups", "the configuration has mistakes"),
+        (None, _) => no_home("backups"),
     });
     checks.push(match (&named, &config) {
         (Some(home), Some(config)) => checks::port(home, config),

@@ -83,9 +83,9 @@ fn machines_get_checks_and_agents() {
         report["checks"].as_array().unwrap().iter().map(|check| check["check"].as_str().unwrap());
     assert_eq!(
         checks.collect::<Vec<_>>(),
-        ["home", "config", "database", "port", "logs", "sandbox", "agents", "teams"]
+        ["home", "config", "database", "backups", "port", "logs", "sandbox", "agents", "teams"]
     );
-    insta::assert_json_snapshot!(report["checks"][3], @r#"
+    insta::assert_json_snapshot!(report["checks"][4], @r#"
     {
       "check": "port",
       "finding": "any free one will be taken",
@@ -138,6 +138,7 @@ fn an_unusable_home_is_reported_and_the_rest_examined() {
                     → choose another home with --home or CONVOKE_HOME
     ok    config    the defaults hold; there is no /proc/nowhere/config.toml
     warn  database  not looked at: there is no home to look into
+    warn  backups   not looked at: there is no home to look into
     warn  logs      not looked at: there is no home to look into
     warn  agents    none is installed besides the demo agent
                     → install one of those below
@@ -153,6 +154,7 @@ fn an_unusable_home_is_reported_and_the_rest_examined() {
                     → set CONVOKE_HOME to an absolute path, or unset it
     warn  config    not looked at: there is no home to look into
     warn  database  not looked at: there is no home to look into
+    warn  backups   not looked at: there is no home to look into
     warn  port      not looked at: there is no home to look into
     warn  logs      not looked at: there is no home to look into
     warn  agents    none is installed besides the demo agent
