@@ -11,6 +11,7 @@ use convoke_agents::pool::Pool;
 use convoke_core::id::SessionId;
 use convoke_core::time::Timestamp;
 use convoke_files::questions::Questions;
+use convoke_files::reserve::Reserve;
 use convoke_store::{Archived, SessionFilter, SessionKind, SessionOrder, Store, Window};
 use tokio::sync::{Semaphore, broadcast, watch};
 
@@ -43,6 +44,8 @@ pub(crate) struct Shared {
     pub(crate) store: Store,
     pub(crate) pool: Pool,
     pub(crate) questions: Questions,
+    /// Space for the owner's decisions on a full disk.
+    pub(crate) reserve: Reserve,
     pub(crate) registry: Registry,
     pub(crate) changes: broadcast::Sender<Change>,
     /// Held while somebody decides whether there is room for one more session.
@@ -104,6 +107,7 @@ impl Engine {
         let store = Store::open(around.home.join("convoke.db"), (around.clock)()).await?;
         clear_temporary_files(&around.home.join("run/tmp"));
         let pool = Pool::start(settings.pool, around.random);
+        let reserve = Reserve::new(around.home.join("run/reserve"));
         let questions = Questions::new(settings.questions_dir.clone(), settings.questions);
         let shared = Arc::new(Shared {
             settings,
@@ -111,6 +115,7 @@ impl Engine {
             store,
             pool,
             questions,
+            reserve,
             registry: Registry::default(),
             changes: broadcast::Sender::new(CHANGES_MAX),
             admission: Semaphore::new(1),

@@ -6,6 +6,7 @@
 mod asking;
 mod engine;
 mod error;
+mod full_disk;
 mod inbox;
 mod key;
 mod projects;
