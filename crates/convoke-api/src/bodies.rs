@@ -15,7 +15,7 @@ mod teams;
 mod whole;
 
 pub use agents::{Agent, Agents};
-pub use daemon::{Daemon, Health, Status};
+pub use daemon::{Daemon, Health, HealthProblem, Status};
 pub use imports::{Import, ImportOutcome, ImportTurn, Imported, TurnRole};
 pub use inbox::{Answer, Inbox, InboxItem, InboxKind, Rejection};
 pub use problem::{Candidate, Problem, code};

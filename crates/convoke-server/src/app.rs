@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::doors::{Doors, Token};
 use crate::gate;
+use crate::health::Problems;
 use crate::kept::Kept;
 use crate::markdown::Renderer;
 use crate::metrics::Metrics;
@@ -34,6 +35,7 @@ pub(crate) struct App {
     pub(crate) kept: Kept,
     pub(crate) teams: Desk,
     pub(crate) identity: Identity,
+    pub(crate) problems: Problems,
     /// Cancelled when the daemon stops: streams end.
     pub(crate) stop: CancellationToken,
     pub(crate) random: fn() -> [u8; 16],
@@ -56,12 +58,13 @@ pub(crate) struct Parts<'a> {
     pub(crate) address: SocketAddr,
     pub(crate) token: &'a Token,
     pub(crate) identity: Identity,
+    pub(crate) problems: Problems,
     pub(crate) random: fn() -> [u8; 16],
 }
 
 impl App {
     pub(crate) fn new(parts: Parts<'_>) -> Self {
-        let Parts { engine, address, token, identity, random } = parts;
+        let Parts { engine, address, token, identity, problems, random } = parts;
         Self {
             doors: Doors::new(address, token),
             metrics: Metrics::default(),
@@ -71,6 +74,7 @@ impl App {
             teams: Desk::default(),
             engine,
             identity,
+            problems,
             stop: CancellationToken::new(),
             random,
             request_prefix: random().iter().take(4).map(|byte| format!("{byte:02x}")).collect(),

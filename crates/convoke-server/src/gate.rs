@@ -24,7 +24,7 @@ use tracing::Instrument as _;
 use crate::app::App;
 use crate::doors::{Foreign, Shown};
 use crate::failure::{self, Failure};
-use crate::{kept, page, teams};
+use crate::{kept, listen, page, teams};
 
 /// The id of a request, in the request, its answer and the log.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -112,6 +112,11 @@ async fn answer(app: &App, mut request: Request, next: Next) -> Response {
         Ok(caller) => caller,
         Err(response) => return *response,
     };
+    if room != Room::Open
+        && let Err(full) = listen::recognise(request.extensions(), caller)
+    {
+        return full.into_response();
+    }
     let is_agent = room == Room::Tools && matches!(caller, Caller::Session(_));
     if !app.teams.is_ready() && !is_agent {
         return teams::not_yet().into_response();

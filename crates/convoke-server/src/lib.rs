@@ -7,6 +7,7 @@ mod app;
 mod doors;
 mod failure;
 mod gate;
+mod health;
 mod json;
 mod kept;
 mod listen;
@@ -26,6 +27,8 @@ mod ws;
 
 pub use convoke_engine as engine;
 pub use doors::Token;
+pub use health::Problems;
+pub use listen::Listeners;
 pub use server::{Opening, Reloader, Server, Serving};
 pub use teams::{ReadTeams, TeamsFault};
 pub use ws::echo;

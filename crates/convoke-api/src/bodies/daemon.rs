@@ -15,6 +15,9 @@ pub struct Daemon {
     pub token: String,
     /// Its version.
     pub version: String,
+    /// The Unix socket through which commands reach it; older daemons have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<String>,
 }
 
 impl std::fmt::Debug for Daemon {
@@ -24,6 +27,7 @@ impl std::fmt::Debug for Daemon {
             .field("pid", &self.pid)
             .field("url", &self.url)
             .field("version", &self.version)
+            .field("control", &self.control)
             .finish_non_exhaustive()
     }
 }
@@ -32,14 +36,31 @@ impl std::fmt::Debug for Daemon {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Health {
-    /// `ok`.
+    /// `ok`, or `degraded` when something is wrong.
     pub status: String,
+    /// What is wrong; left out when nothing is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<HealthProblem>,
+}
+
+/// Something that is wrong with the daemon or its surroundings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HealthProblem {
+    /// A word for programs, such as `disk_full`.
+    pub code: String,
+    /// What is wrong, for people. No paths: everybody on the machine may read it.
+    pub text: String,
+    /// What to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
 }
 
 impl Health {
-    /// All is well.
-    pub fn ok() -> Self {
-        Self { status: "ok".to_owned() }
+    /// The health of a daemon with these problems.
+    pub fn of(problems: Vec<HealthProblem>) -> Self {
+        let status = if problems.is_empty() { "ok" } else { "degraded" };
+        Self { status: status.to_owned(), problems }
     }
 }
 
@@ -67,4 +88,7 @@ pub struct Status {
     pub waiting: u64,
     /// Requests that wait for the human.
     pub inbox: u64,
+    /// What is wrong; left out when nothing is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<HealthProblem>,
 }

@@ -8,11 +8,11 @@ use convoke_api::bodies::{Health, Status};
 
 use super::Daemon;
 use crate::failure::Failure;
-use crate::json;
+use crate::{health, json};
 
-/// Tell whether the daemon lives
+/// Tell whether the daemon lives, and what is wrong
 ///
-/// Open to everybody on this machine.
+/// Open to everybody on this machine. The status is `ok`, or `degraded` with the reasons.
 #[utoipa::path(
     get,
     path = "/healthz",
@@ -21,8 +21,8 @@ use crate::json;
     security(()),
     responses((status = 200, description = "It does", body = Health))
 )]
-pub(super) async fn health() -> Response {
-    json::ok(&Health::ok())
+pub(super) async fn health(State(app): Daemon) -> Response {
+    json::ok(&Health::of(health::problems(&app)))
 }
 
 /// Tell what the daemon has to do
@@ -49,6 +49,7 @@ pub(super) async fn status(State(app): Daemon) -> Result<Response, Failure> {
         busy: wide(figures.busy),
         waiting: wide(figures.waiting),
         inbox: wide(figures.inbox),
+        problems: health::problems(&app),
     }))
 }
 

@@ -93,6 +93,7 @@ impl Scene {
             version: "1.2.3".to_owned(),
             settings,
             around: around(&root),
+            problems: crate::Problems::default(),
         };
         let app = Server::open(opening).await.unwrap().app;
         Self { router: router(Arc::clone(&app)), app, token, folder, address }

@@ -9,8 +9,9 @@ use convoke_agents::catalogue::{Agent, Protocol, find};
 use serde::Serialize;
 use tokio::process::Command;
 
-use super::World;
+use super::{Access, World};
 use crate::args::GlobalArgs;
+use crate::logs::Loudness;
 use crate::output::{Output, table};
 use crate::signals;
 
@@ -68,7 +69,11 @@ pub(crate) fn run(
     world: &World,
     output: &Output,
 ) -> anyhow::Result<()> {
-    let home = world.open_home(global, output)?;
+    let access = match &args.command {
+        AgentCommand::List(_) => Access::Read,
+        AgentCommand::Check(_) => Access::Write,
+    };
+    let home = world.home_for(access, global, Loudness::of(global), output)?;
     let config = world.config(&home)?.config;
     match &args.command {
         AgentCommand::List(_) => list(&config.agents, world, output),

@@ -1,6 +1,8 @@
 //! `convoke serve`: the daemon and its page, in the foreground.
 
+mod bind;
 mod files;
+mod guard;
 mod teams;
 
 use std::net::SocketAddr;
@@ -10,17 +12,18 @@ use std::time::Duration;
 use anyhow::Context;
 use convoke_api::bodies::Daemon;
 use convoke_server::engine::{self, PoolSettings, QuestionSettings, Spare};
-use convoke_server::{Opening, Server, Serving};
-use tokio::net::TcpListener;
+use convoke_server::{Listeners, Opening, Problems, Server, Serving};
 
 use super::World;
 use crate::args::GlobalArgs;
 use crate::asking::Asking;
 use crate::config::Config;
-use crate::home::Home;
+use crate::home::{Depth, Home};
 use crate::output::{Output, aside};
 use crate::{clock, random, signals};
+use bind::ControlSocket;
 use files::{Announcement, Instance};
+use guard::Guard;
 
 /// Threads that serve; requests are short, and the database has threads of its own.
 const THREADS: usize = 2;
@@ -82,7 +85,12 @@ pub(crate) fn run(
     world: &World,
     output: &Output,
 ) -> anyhow::Result<()> {
+    // Before anything is opened: an agent may have made it unreadable, or filled the disk.
+    let found = world.home(global)?;
+    let repairs = found.protect(Depth::Whole);
+    guard::make_room_to_start(&found);
     let home = world.open_home(global, output)?;
+    guard::account_for(&repairs);
     let flags = args.listen.iter().map(|address| ("--listen", address.clone())).collect();
     let mut config = world.config_with(&home, flags)?.config;
     teams::read(&config)?.pool.apply(&mut config.pool);
@@ -109,11 +117,13 @@ async fn serve(
 ) -> anyhow::Result<()> {
     let ended = signals::ended()?;
     tokio::pin!(ended);
-    let address = config.server.listen;
-    let bound = |source| ServeError::Bind { address, source };
-    let listener = TcpListener::bind(address).await.map_err(bound)?;
-    let address = listener.local_addr().map_err(bound)?;
+    let descriptors = bind::raise_descriptors();
+    let tcp = bind::tcp(config.server.listen)?;
+    let address = bound_address(&tcp, config.server.listen)?;
     let token = files::token(home)?;
+    let control = ControlSocket::bind(home, &world.environment)?;
+    let (socket, control) = control.unzip();
+    let problems = Problems::default();
     let opening = Opening {
         address,
         token: token.clone(),
@@ -131,6 +141,7 @@ async fn serve(
             random: random::bytes,
             door: None,
         },
+        problems: problems.clone(),
     };
     let server = tokio::select! {
         opened = Server::open(opening) => opened.map_err(ServeError::Open)?,
@@ -142,8 +153,10 @@ async fn serve(
         url: server.url().to_owned(),
         token: token.as_str().to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        control: socket.as_ref().map(|socket| socket.path().display().to_string()),
     };
-    let serving = server.serve(listener);
+    let serving = server.serve(Listeners { tcp, control, descriptors });
+    let _guard = Guard::start(home.clone(), problems);
     let before = teams::Content::of(&config.teams_file);
     if let Err(error) = open_teams(&serving, config, &mut ended).await {
         serving.stop().await;
@@ -170,6 +183,15 @@ async fn serve(
     drop(announcement);
     tracing::info!("stopped serving");
     Ok(())
+}
+
+/// The address of the first listener, with the port that was picked.
+fn bound_address(
+    listeners: &[tokio::net::TcpListener],
+    address: SocketAddr,
+) -> Result<SocketAddr, ServeError> {
+    let bound = listeners.first().map_or(Ok(address), tokio::net::TcpListener::local_addr);
+    bound.map_err(|source| ServeError::Bind { address, source })
 }
 
 /// Takes up the teams before anybody is told that there is a daemon. Fails with nothing when it is told to end first.

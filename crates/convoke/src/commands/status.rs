@@ -1,6 +1,6 @@
 //! `convoke status`: whether the daemon runs, and what it has to do.
 
-use convoke_api::bodies::Status;
+use convoke_api::bodies::{HealthProblem, Status};
 
 use super::World;
 use crate::args::GlobalArgs;
@@ -18,9 +18,9 @@ use crate::signals;
 pub(crate) struct StatusArgs {}
 
 pub(crate) fn run(global: &GlobalArgs, world: &World, output: &Output) -> anyhow::Result<()> {
-    let home = world.open_home(global, output)?;
+    let home = world.read_home(global, output)?;
     let (status, token) = signals::block_on(async {
-        let absent = || match daemon::unreachable(&home) {
+        let absent = || match daemon::process(&home) {
             Some(pid) => DaemonError::NotReady { pid },
             None => DaemonError::NotRunning,
         };
@@ -32,7 +32,17 @@ pub(crate) fn run(global: &GlobalArgs, world: &World, output: &Output) -> anyhow
 
 fn told(status: &Status, token: &str) -> String {
     let Status {
-        version, pid, url, home, active_sessions, processes, busy, waiting, inbox, ..
+        version,
+        pid,
+        url,
+        home,
+        active_sessions,
+        processes,
+        busy,
+        waiting,
+        inbox,
+        problems,
+        ..
     } = status;
     let up = duration(status.uptime_ms);
     let queue = match waiting {
@@ -40,13 +50,15 @@ fn told(status: &Status, token: &str) -> String {
         1 => ", 1 turn waits for a free one".to_owned(),
         count => format!(", {count} turns wait for a free one"),
     };
+    let problems: String = problems.iter().map(problem).collect();
     format!(
         "daemon    convoke {}, process {pid}, running for {up}\n\
          page      {}/?token={}\n\
          home      {}\n\
          sessions  {active_sessions} active\n\
          agents    {processes} running, {busy} busy{queue}\n\
-         inbox     {}\n",
+         inbox     {}\n\
+         {problems}",
         plain(version),
         plain(url),
         plain(token),
@@ -57,6 +69,11 @@ fn told(status: &Status, token: &str) -> String {
             count => format!("{count} requests wait for you: convoke inbox list"),
         },
     )
+}
+
+fn problem(problem: &HealthProblem) -> String {
+    let hint = problem.hint.as_deref().map(|hint| format!("          {}\n", plain(hint)));
+    format!("PROBLEM   {}\n{}", plain(&problem.text), hint.unwrap_or_default())
 }
 
 fn duration(millis: u64) -> String {
