@@ -113,7 +113,7 @@ async fn answer(app: &App, mut request: Request, next: Next) -> Response {
         Err(response) => return *response,
     };
     if room != Room::Open
-        && let Err(full) = listen::recognise(request.extensions(), caller)
+        && let Err(full) = listen::recognise(request.extensions(), &caller)
     {
         return full.into_response();
     }

@@ -25,7 +25,7 @@ use tokio_util::task::TaskTracker;
 use tower::Service as _;
 
 use seated::{Seated, Sending};
-use seats::{Closed, Limits, Seats, Visit};
+use seats::{Closed, Connection, Limits, Seats};
 use spare::Spare;
 
 pub(crate) use seats::recognise;
@@ -128,9 +128,9 @@ impl Acceptor {
                     let Some(seat) = self.seats.admit() else { continue };
                     // Answers are written whole, so waiting for more to send would only delay them.
                     stream.set_nodelay(true).ok();
-                    let visit = seat.visit();
+                    let place = seat.connection();
                     let stream = Seated::new(stream, seat);
-                    self.connections.spawn(self.clone().converse(stream, peer, Some(visit)));
+                    self.connections.spawn(self.clone().converse(stream, peer, Some(place)));
                 }
                 Err(error) if is_of_the_connection(&error) => {}
                 Err(error) => {
@@ -147,15 +147,15 @@ impl Acceptor {
         self,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
         peer: SocketAddr,
-        visit: Option<Visit>,
+        place: Option<Connection>,
     ) {
         let router = self.router;
         let service = hyper::service::service_fn(move |request: Request<Incoming>| {
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(ConnectInfo(peer));
-            let underway = visit.clone().map(|visit| {
-                request.extensions_mut().insert(visit.clone());
-                visit.begin()
+            let underway = place.clone().map(|place| {
+                request.extensions_mut().insert(place.clone());
+                place.begin()
             });
             // A router is always ready, and cheap to clone.
             let answering = router.clone().call(request);

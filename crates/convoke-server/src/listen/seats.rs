@@ -150,7 +150,7 @@ impl Seats {
         let entry = Entry { class: Class::Stranger, usage, used: id, close: close.clone() };
         table.entries.insert(id, entry);
         drop(table);
-        Some(Seat { visit: Visit { seats: Arc::clone(self), id }, close })
+        Some(Seat { connection: Connection { seats: Arc::clone(self), id }, close })
     }
 
     /// Closes a stranger's connection to get its descriptor back.
@@ -192,14 +192,14 @@ impl Seats {
 /// A connection's place in its pool, given back when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Seat {
-    visit: Visit,
+    connection: Connection,
     close: CancellationToken,
 }
 
 impl Seat {
     /// What requests on this connection carry.
-    pub(crate) fn visit(&self) -> Visit {
-        self.visit.clone()
+    pub(crate) fn connection(&self) -> Connection {
+        self.connection.clone()
     }
 
     /// Cancelled when the connection has to make room for another.
@@ -210,18 +210,18 @@ impl Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        self.visit.seats.table().entries.remove(&self.visit.id);
+        self.connection.seats.table().entries.remove(&self.connection.id);
     }
 }
 
 /// Names the connection that a request came on; an extension of the request.
 #[derive(Debug, Clone)]
-pub(crate) struct Visit {
+pub(crate) struct Connection {
     seats: Arc<Seats>,
     id: u64,
 }
 
-impl Visit {
+impl Connection {
     /// Marks the connection as busy until the response has been sent.
     pub(crate) fn begin(self) -> Underway {
         let mut table = self.seats.table();
@@ -233,20 +233,20 @@ impl Visit {
             }
         }
         drop(table);
-        Underway { visit: self }
+        Underway { connection: self }
     }
 }
 
 /// A request that is being answered.
 #[derive(Debug)]
 pub(crate) struct Underway {
-    visit: Visit,
+    connection: Connection,
 }
 
 impl Underway {
     /// The connection becomes a WebSocket, and is busy until it is closed.
     pub(crate) fn upgraded(&self) {
-        if let Some(entry) = self.visit.seats.table().entries.get_mut(&self.visit.id) {
+        if let Some(entry) = self.connection.seats.table().entries.get_mut(&self.connection.id) {
             entry.usage = Use::Upgraded;
         }
     }
@@ -254,9 +254,9 @@ impl Underway {
 
 impl Drop for Underway {
     fn drop(&mut self) {
-        let mut table = self.visit.seats.table();
+        let mut table = self.connection.seats.table();
         let used = table.tick();
-        if let Some(entry) = table.entries.get_mut(&self.visit.id) {
+        if let Some(entry) = table.entries.get_mut(&self.connection.id) {
             entry.used = used;
             if let Use::Http { requests } = &mut entry.usage {
                 *requests = requests.saturating_sub(1);
@@ -281,13 +281,13 @@ impl IntoResponse for Full {
 /// Moves the connection of a request into the pool of the caller whose credential it showed.
 ///
 /// Requests through the control socket have a pool of their own, and those of tests have no connection.
-pub(crate) fn recognise(extensions: &Extensions, caller: Caller) -> Result<(), Full> {
-    let Some(visit) = extensions.get::<Visit>() else { return Ok(()) };
+pub(crate) fn recognise(extensions: &Extensions, caller: &Caller) -> Result<(), Full> {
+    let Some(connection) = extensions.get::<Connection>() else { return Ok(()) };
     let class = match caller {
         Caller::Owner => Class::Owner,
-        Caller::Session(id) => Class::Session(id),
+        Caller::Session(id) => Class::Session(*id),
     };
-    visit.seats.recognise(visit.id, class)
+    connection.seats.recognise(connection.id, class)
 }
 
 #[cfg(test)]
@@ -306,10 +306,10 @@ mod tests {
     fn k5_a_new_stranger_displaces_the_one_that_was_idle_for_longest() {
         let seats = seats();
         let mut taken: Vec<Seat> = (0..2).map(|_| seats.admit().unwrap()).collect();
-        let busy = taken[0].visit().begin();
+        let busy = taken[0].connection().begin();
         taken.push(seats.admit().unwrap());
         assert_eq!(is_closed(&taken), [false, true, false]);
-        let also_busy = taken[2].visit().begin();
+        let also_busy = taken[2].connection().begin();
         taken.push(seats.admit().unwrap());
         assert_eq!(is_closed(&taken), [true, true, false, false], "the oldest, when all are busy");
         drop((busy, also_busy));
@@ -331,7 +331,7 @@ mod tests {
         let known: Vec<Seat> = [Class::Owner, Class::Owner, Class::Session(session)]
             .map(|class| {
                 let seat = seats.admit().unwrap();
-                seats.recognise(seat.visit.id, class).unwrap();
+                seats.recognise(seat.connection.id, class).unwrap();
                 seat
             })
             .into();
@@ -345,17 +345,21 @@ mod tests {
         let seats = seats();
         let agent = |number: u8| Class::Session(SessionId::from_random([number; 16]));
         let first = seats.admit().unwrap();
-        seats.recognise(first.visit.id, agent(1)).unwrap();
+        seats.recognise(first.connection.id, agent(1)).unwrap();
         let second = seats.admit().unwrap();
-        seats.recognise(second.visit.id, agent(2)).unwrap();
-        let busy = first.visit().begin();
+        seats.recognise(second.connection.id, agent(2)).unwrap();
+        let busy = first.connection().begin();
         let (refused, owner) = (seats.admit().unwrap(), seats.admit().unwrap());
-        assert_eq!(seats.recognise(refused.visit.id, agent(1)), Err(Full));
+        assert_eq!(seats.recognise(refused.connection.id, agent(1)), Err(Full));
         busy.upgraded();
         drop(busy);
-        assert_eq!(seats.recognise(refused.visit.id, agent(1)), Err(Full), "a WebSocket is busy");
-        seats.recognise(refused.visit.id, agent(3)).unwrap();
+        assert_eq!(
+            seats.recognise(refused.connection.id, agent(1)),
+            Err(Full),
+            "a WebSocket is busy"
+        );
+        seats.recognise(refused.connection.id, agent(3)).unwrap();
         assert!(second.close().is_cancelled(), "all agents together have a limit");
-        seats.recognise(owner.visit.id, Class::Owner).unwrap();
+        seats.recognise(owner.connection.id, Class::Owner).unwrap();
     }
 }

@@ -16,7 +16,7 @@ async fn start(limits: Limits, head_timeout: Duration) -> (SocketAddr, Cancellat
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
     let owner = |request: Asked| async move {
-        recognise(request.extensions(), Caller::Owner).map(|()| "owner")
+        recognise(request.extensions(), &Caller::Owner).map(|()| "owner")
     };
     let router = Router::new().route("/", get(|| async { "hello" })).route("/owner", get(owner));
     tokio::spawn(serve_within(limits, head_timeout, listener.into(), router, stop.clone()));
