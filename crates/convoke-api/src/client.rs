@@ -1,9 +1,11 @@
 //! The typed client: one method for each call of the REST interface, readers for what streams, and the WebSocket.
 //!
-//! Plain HTTP to this machine, no TLS. Connections are kept and used again; nothing is retried on its own.
+//! Plain HTTP to this machine, over TCP or the control socket, no TLS. Connections are kept and used again; nothing is
+//! retried on its own.
 
 mod browsers;
 mod calls;
+mod connect;
 mod elements;
 mod events;
 mod query;
@@ -12,19 +14,22 @@ mod socket;
 mod teams;
 mod transcript;
 
+use std::path::Path;
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri};
-use hyper_util::client::legacy::{self, connect::HttpConnector};
+use hyper_util::client::legacy;
 use hyper_util::rt::TokioExecutor;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bodies::Problem;
 use crate::error::{Error, Result};
+
+use connect::Endpoint;
 
 pub use events::Events;
 pub use query::{MessageQuery, SearchQuery, SessionQuery};
@@ -45,16 +50,19 @@ const EXCERPT_CHARS: usize = 200;
 /// A way to the daemon.
 #[derive(Clone)]
 pub struct Client {
-    http: legacy::Client<HttpConnector, Full<Bytes>>,
-    /// Without a slash at its end.
+    http: legacy::Client<Endpoint, Full<Bytes>>,
+    endpoint: Endpoint,
+    /// What requests name as their host, without a slash at its end.
     base: String,
+    /// What errors call the daemon: its URL, or the path of its control socket.
+    place: String,
     authorization: HeaderValue,
 }
 
 impl std::fmt::Debug for Client {
     /// Without the token.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Client").field("base", &self.base).finish_non_exhaustive()
+        f.debug_struct("Client").field("place", &self.place).finish_non_exhaustive()
     }
 }
 
@@ -70,8 +78,21 @@ struct Call {
 }
 
 impl Client {
-    /// A client of the daemon at this address. The connection is made with the first call.
+    /// A client of the daemon at this URL, over TCP. The connection is made with the first call.
     pub fn connect(base_url: &str, token: &str) -> Result<Self> {
+        let base = base_url.trim_end_matches('/');
+        let endpoint = base.parse::<Uri>().ok().as_ref().and_then(Endpoint::of_url);
+        let endpoint = endpoint.ok_or_else(|| Error::Address { url: base.to_owned() })?;
+        Self::at(endpoint, base, base.to_owned(), token)
+    }
+
+    /// A client of the daemon with this control socket. Its requests name the daemon's URL as their host.
+    pub fn connect_control(socket: &Path, base_url: &str, token: &str) -> Result<Self> {
+        let place = socket.display().to_string();
+        Self::at(Endpoint::Control(socket.to_owned()), base_url, place, token)
+    }
+
+    fn at(endpoint: Endpoint, base_url: &str, place: String, token: &str) -> Result<Self> {
         let base = base_url.trim_end_matches('/').to_owned();
         let is_plain = base.parse::<Uri>().is_ok_and(|uri| {
             uri.scheme_str() == Some("http") && uri.authority().is_some() && uri.query().is_none()
@@ -81,11 +102,8 @@ impl Client {
             return Err(Error::Address { url: base });
         };
         authorization.set_sensitive(true);
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
-        connector.set_connect_timeout(Some(CONNECT_PATIENCE));
-        let http = legacy::Client::builder(TokioExecutor::new()).build(connector);
-        Ok(Self { http, base, authorization })
+        let http = legacy::Client::builder(TokioExecutor::new()).build(endpoint.clone());
+        Ok(Self { http, endpoint, base, place, authorization })
     }
 
     /// Where the daemon is.
@@ -156,11 +174,11 @@ impl Client {
     fn unexpected(&self, status: StatusCode, body: &[u8]) -> Error {
         let text = String::from_utf8_lossy(body);
         let body = text.trim().chars().take(EXCERPT_CHARS).collect();
-        Error::Unexpected { url: self.base.clone(), status: status.as_u16(), body }
+        Error::Unexpected { url: self.place.clone(), status: status.as_u16(), body }
     }
 
     fn failed(&self, error: legacy::Error) -> Error {
-        let url = self.base.clone();
+        let url = self.place.clone();
         if error.is_connect() {
             Error::Unreachable { url, source: said_by_system(error) }
         } else {
@@ -169,11 +187,11 @@ impl Client {
     }
 
     fn broken(&self, error: hyper::Error) -> Error {
-        Error::Broken { url: self.base.clone(), source: error.into() }
+        Error::Broken { url: self.place.clone(), source: error.into() }
     }
 
     fn malformed(&self, source: serde_json::Error) -> Error {
-        Error::Malformed { url: self.base.clone(), source }
+        Error::Malformed { url: self.place.clone(), source }
     }
 
     async fn within<T>(
@@ -183,7 +201,7 @@ impl Client {
     ) -> Result<T> {
         match tokio::time::timeout(patience, work).await {
             Ok(result) => result,
-            Err(_) => Err(Error::TimedOut { url: self.base.clone(), patience }),
+            Err(_) => Err(Error::TimedOut { url: self.place.clone(), patience }),
         }
     }
 }

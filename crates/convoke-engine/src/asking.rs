@@ -470,12 +470,14 @@ impl Shared {
     }
 
     pub(crate) async fn settle_file(&self, id: RequestId, verdict: FileVerdict) -> Result<()> {
-        let (folder, now) = (self.questions.clone(), self.now());
-        match blocking(move || folder.settle(id, verdict, now)).await? {
-            Ok(()) => Ok(()),
-            Err(convoke_files::Error::NotFound { .. }) => Err(no_request(id)),
-            Err(convoke_files::Error::Answers(fault)) => Err(Error::Answers(fault)),
-            Err(error) => Err(error.into()),
+        loop {
+            let (folder, now, verdict) = (self.questions.clone(), self.now(), verdict.clone());
+            match blocking(move || folder.settle(id, verdict, now)).await? {
+                Ok(()) => return Ok(()),
+                Err(convoke_files::Error::NotFound { .. }) => return Err(no_request(id)),
+                Err(convoke_files::Error::Answers(fault)) => return Err(Error::Answers(fault)),
+                Err(error) => self.make_room(error.into())?,
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ use convoke_agents::temp::{self, TempFolder};
 use convoke_core::id::SessionId;
 use convoke_core::time::Timestamp;
 use convoke_files::questions::Questions;
+use convoke_files::reserve::Reserve;
 use convoke_store::{Archived, SessionFilter, SessionKind, SessionOrder, Store, Window};
 use tokio::sync::{Semaphore, broadcast, watch};
 
@@ -46,6 +47,8 @@ pub(crate) struct Shared {
     pub(crate) store: Store,
     pub(crate) pool: Pool,
     pub(crate) questions: Questions,
+    /// Space for the owner's decisions on a full disk.
+    pub(crate) reserve: Reserve,
     pub(crate) registry: Registry,
     pub(crate) changes: broadcast::Sender<Change>,
     /// Held while somebody decides whether there is room for one more session.
@@ -107,6 +110,7 @@ impl Engine {
         let store = Store::open(around.home.join("convoke.db"), (around.clock)()).await?;
         let temp = temporary_files(&around)?;
         let pool = Pool::start(settings.pool, around.random);
+        let reserve = Reserve::new(around.home.join("run/reserve"));
         let questions = Questions::new(settings.questions_dir.clone(), settings.questions);
         let shared = Arc::new(Shared {
             settings,
@@ -115,6 +119,7 @@ impl Engine {
             store,
             pool,
             questions,
+            reserve,
             registry: Registry::default(),
             changes: broadcast::Sender::new(CHANGES_MAX),
             admission: Semaphore::new(1),

@@ -316,6 +316,15 @@ impl Error {
         }
     }
 
+    /// Whether there was no space left for what should be written.
+    pub(crate) fn is_disk_full(&self) -> bool {
+        use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+        if let Self::Files(convoke_files::Error::Write { source, .. }) = self {
+            return matches!(source.kind(), StorageFull | QuotaExceeded);
+        }
+        matches!(self, Self::Store(convoke_store::Error::DiskFull { .. }))
+    }
+
     /// Whether the store failed for a reason that may pass: a disk that is full, or cannot be written just now, or a
     /// database that is lost or damaged until it is restored.
     pub(crate) const fn may_pass(&self) -> bool {

@@ -83,7 +83,9 @@ impl Engine {
         self.settle(session, id, Verdict::Choose(Choice { option_id })).await?;
         if let Some(rule) = rule {
             let tool = rule.tool.clone();
-            self.shared.store.add_rule(rule).await?;
+            while let Err(error) = self.shared.store.add_rule(rule.clone()).await {
+                self.shared.make_room(error.into())?;
+            }
             let notice = Notice::new(Event::RuleMade { tool });
             self.carry(session, Command::Agent(Report::Noticed(notice))).await?;
         }

@@ -7,6 +7,7 @@ mod asking;
 pub mod backup;
 mod engine;
 mod error;
+mod full_disk;
 mod inbox;
 mod keys;
 mod projects;

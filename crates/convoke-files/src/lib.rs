@@ -1,6 +1,6 @@
 //! The file system as meeting place: programs that know nothing of each other meet in a folder.
 //!
-//! Atomic writes, locks that survive their holders' deaths, and being woken by changes; on top of them the
+//! Atomic writes, locks that survive their holders' deaths, space set aside, and being woken by changes; on top of them the
 //! question sessions of `questions` and the conversations of `transcripts`. There is no daemon here and no database.
 
 pub mod atomic;
@@ -8,6 +8,7 @@ mod error;
 pub mod lock;
 pub mod questions;
 mod read;
+pub mod reserve;
 pub mod transcripts;
 pub mod watch;
 

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::backups::BackupDesk;
 use crate::doors::{Doors, Token};
 use crate::gate;
+use crate::health::Problems;
 use crate::kept::Kept;
 use crate::markdown::Renderer;
 use crate::metrics::Metrics;
@@ -35,6 +36,7 @@ pub(crate) struct App {
     pub(crate) teams: Desk,
     pub(crate) backups: BackupDesk,
     pub(crate) identity: Identity,
+    pub(crate) problems: Problems,
     /// Cancelled when the daemon stops: streams end.
     pub(crate) stop: CancellationToken,
     pub(crate) random: fn() -> [u8; 16],
@@ -56,12 +58,13 @@ pub(crate) struct Parts {
     pub(crate) engine: Engine,
     pub(crate) doors: Doors,
     pub(crate) identity: Identity,
+    pub(crate) problems: Problems,
     pub(crate) random: fn() -> [u8; 16],
 }
 
 impl App {
     pub(crate) fn new(parts: Parts) -> Self {
-        let Parts { engine, doors, identity, random } = parts;
+        let Parts { engine, doors, identity, problems, random } = parts;
         Self {
             doors,
             metrics: Metrics::default(),
@@ -72,6 +75,7 @@ impl App {
             backups: BackupDesk::default(),
             engine,
             identity,
+            problems,
             stop: CancellationToken::new(),
             random,
             request_prefix: random().iter().take(4).map(|byte| format!("{byte:02x}")).collect(),

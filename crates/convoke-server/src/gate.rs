@@ -26,7 +26,7 @@ use tracing::Instrument as _;
 use crate::app::App;
 use crate::doors::{Doors, Foreign, Shown, Visit};
 use crate::failure::{self, Failure};
-use crate::{kept, teams};
+use crate::{kept, listen, teams};
 
 /// The id of a request, in the request, its answer and the log.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -140,6 +140,11 @@ async fn answer(app: &App, mut request: Request, next: Next) -> Response {
         Ok(caller) => caller,
         Err(response) => return *response,
     };
+    if room != Room::Open
+        && let Err(full) = listen::recognise(request.extensions(), &caller)
+    {
+        return full.into_response();
+    }
     let is_agent = room == Room::Tools && matches!(caller, Caller::Session(_));
     if !app.teams.is_ready() && !is_agent {
         return teams::not_yet().into_response();

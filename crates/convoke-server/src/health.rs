@@ -1,5 +1,8 @@
 //! What keeps the daemon from doing its work, in one list for `/healthz`, `/api/status` and those who show them.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use convoke_api::bodies::HealthProblem;
 use convoke_engine::Trouble;
 
@@ -12,9 +15,32 @@ const LOST: &str = "end the daemon and start it again (convoke stop, convoke ser
 const DAMAGED: &str =
     "end the daemon with `convoke stop`, then bring a backup back with `convoke restore`";
 
+/// Problems that were found and have not passed yet, one a subject. All clones are the same list.
+#[derive(Debug, Clone, Default)]
+pub struct Problems {
+    by_subject: Arc<Mutex<BTreeMap<&'static str, HealthProblem>>>,
+}
+
+impl Problems {
+    /// Says what is wrong with a subject at the moment; `None` when nothing is.
+    pub fn report(&self, subject: &'static str, problem: Option<HealthProblem>) {
+        // One entry changes at a time, so a panic leaves the list whole.
+        let mut list = self.by_subject.lock().unwrap_or_else(PoisonError::into_inner);
+        match problem {
+            Some(problem) => list.insert(subject, problem),
+            None => list.remove(subject),
+        };
+    }
+
+    fn list(&self) -> Vec<HealthProblem> {
+        let list = self.by_subject.lock().unwrap_or_else(PoisonError::into_inner);
+        list.values().cloned().collect()
+    }
+}
+
 /// Everything that is wrong now; nothing when all is well.
 pub(crate) fn problems(app: &App) -> Vec<HealthProblem> {
-    app.engine.trouble().iter().map(database).collect()
+    app.engine.trouble().iter().map(database).chain(app.problems.list()).collect()
 }
 
 fn database(trouble: &Trouble) -> HealthProblem {

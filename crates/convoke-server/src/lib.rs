@@ -29,6 +29,8 @@ mod ws;
 pub use backups::BackupSettings;
 pub use convoke_engine as engine;
 pub use doors::Token;
+pub use health::Problems;
+pub use listen::Listeners;
 pub use server::{LinkError, Opening, Reloader, Server, Serving};
 pub use teams::{ReadTeams, TeamsFault};
 pub use ws::echo;

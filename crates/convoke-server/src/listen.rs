@@ -1,4 +1,11 @@
-//! Taking connections, as many as may be, and letting them end.
+//! Accepting connections: TCP for browsers, agents and programs, and the control socket for the owner's commands.
+//!
+//! The control socket has its own accept loop, its own capacity and spare descriptors: TCP cannot starve it.
+
+mod control;
+mod seated;
+mod seats;
+mod spare;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,79 +14,183 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
-use axum::http::Request;
+use axum::http::{Request, StatusCode};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service as _;
 
-/// How much is taken on.
-#[derive(Debug, Clone, Copy)]
-struct Limits {
-    /// Connections at once; more wait in the kernel's queue until one ends.
-    connections: usize,
-    /// How long a request's head may take, which is also how long a connection may be idle.
-    head_timeout: Duration,
-}
+use seated::{Seated, Sending};
+use seats::{Closed, Limits, Seats};
+use spare::Spare;
 
-const LIMITS: Limits = Limits { connections: 1024, head_timeout: Duration::from_secs(10) };
+pub(crate) use seats::{Connection, recognise};
+
+/// How long a request's head may take, which is also how long a connection may be idle.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 /// Bytes of a request's head; more is answered with 431.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// How long to wait when the system has no more connections to give.
 const OUT_OF_FILES: Duration = Duration::from_millis(100);
 
+/// Where a daemon accepts connections; all of it is bound already.
+#[derive(Debug)]
+pub struct Listeners {
+    /// For browsers, agents and programs: one listener for each loopback address.
+    pub tcp: Vec<TcpListener>,
+    /// The Unix socket for the owner's commands.
+    pub control: Option<UnixListener>,
+    /// Descriptors that this process may have open.
+    pub descriptors: usize,
+}
+
+impl From<TcpListener> for Listeners {
+    /// One address, no control socket, and as many connections as are of use.
+    fn from(listener: TcpListener) -> Self {
+        Self { tcp: vec![listener], control: None, descriptors: usize::MAX }
+    }
+}
+
+/// What all accept loops share.
+#[derive(Clone)]
+struct Acceptor {
+    router: Router,
+    seats: Arc<Seats>,
+    spare: Arc<Spare>,
+    connections: TaskTracker,
+    head_timeout: Duration,
+    stop: CancellationToken,
+}
+
 /// Serves until `stop`, then lets answers that are under way end.
 ///
-/// Streams do not end by themselves; whoever stops must end what feeds them.
-pub(crate) async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) {
-    serve_within(LIMITS, listener, router, stop).await;
+/// Streams do not end by themselves; the caller of `stop` must end what feeds them.
+pub(crate) async fn serve(
+    listeners: impl Into<Listeners>,
+    router: Router,
+    stop: CancellationToken,
+) {
+    let listeners = listeners.into();
+    let limits = Limits::within(listeners.descriptors);
+    serve_within(limits, HEAD_TIMEOUT, listeners, router, stop).await;
 }
 
 async fn serve_within(
     limits: Limits,
-    listener: TcpListener,
+    head_timeout: Duration,
+    listeners: Listeners,
     router: Router,
     stop: CancellationToken,
 ) {
-    let places = Arc::new(Semaphore::new(limits.connections));
-    let connections = TaskTracker::new();
-    loop {
-        let place = tokio::select! {
-            place = Arc::clone(&places).acquire_owned() => place,
-            () = stop.cancelled() => break,
-        };
-        // Nobody closes the semaphore.
-        let Ok(place) = place else { break };
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            () = stop.cancelled() => break,
-        };
-        match accepted {
-            Ok((stream, peer)) => {
-                let head_timeout = limits.head_timeout;
-                let connection = converse(stream, peer, router.clone(), head_timeout, stop.clone());
-                connections.spawn(async move {
-                    connection.await;
-                    drop(place);
-                });
-            }
-            Err(error) if is_of_the_connection(&error) => {}
-            Err(error) => {
-                tracing::error!("cannot take connections: {error}");
-                tokio::time::sleep(OUT_OF_FILES).await;
-            }
-        }
+    let acceptor = Acceptor {
+        router,
+        seats: Seats::new(limits),
+        spare: Spare::open(),
+        connections: TaskTracker::new(),
+        head_timeout,
+        stop,
+    };
+    let Acceptor { spare, seats, connections, stop, .. } = acceptor.clone();
+    let loops = TaskTracker::new();
+    for listener in listeners.tcp {
+        loops.spawn(acceptor.clone().accept_tcp(listener));
     }
-    drop(listener);
+    if let Some(listener) = listeners.control {
+        loops.spawn(acceptor.clone().accept_control(listener));
+    }
+    let keeping = spare.keep(|| {
+        seats.close_stranger();
+    });
+    tokio::select! {
+        () = keeping => {}
+        () = stop.cancelled() => {}
+    }
+    loops.close();
+    loops.wait().await;
     connections.close();
     connections.wait().await;
 }
 
-/// Whether the caller went away before we took their call.
+impl Acceptor {
+    async fn accept_tcp(self, listener: TcpListener) {
+        loop {
+            let accepted = tokio::select! {
+                accepted = async { self.spare.at_home().await; listener.accept().await } => accepted,
+                () = self.stop.cancelled() => return,
+            };
+            match accepted {
+                Ok((stream, peer)) => {
+                    // A connection that finds no place is closed by being dropped.
+                    let Some(seat) = self.seats.admit() else { continue };
+                    // Answers are written whole, so waiting for more to send would only delay them.
+                    stream.set_nodelay(true).ok();
+                    let place = seat.connection();
+                    let stream = Seated::new(stream, seat);
+                    self.connections.spawn(self.clone().converse(stream, peer, Some(place)));
+                }
+                Err(error) if is_of_the_connection(&error) => {}
+                Err(error) => {
+                    if self.seats.close_stranger() == Closed::None {
+                        tracing::error!("cannot accept TCP connections: {error}");
+                    }
+                    tokio::time::sleep(OUT_OF_FILES).await;
+                }
+            }
+        }
+    }
+
+    async fn converse(
+        self,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        peer: SocketAddr,
+        place: Option<Connection>,
+    ) {
+        let router = self.router;
+        let service = hyper::service::service_fn(move |request: Request<Incoming>| {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(ConnectInfo(peer));
+            let underway = place.clone().map(|place| {
+                request.extensions_mut().insert(place.clone());
+                place.begin()
+            });
+            // A router is always ready, and cheap to clone.
+            let answering = router.clone().call(request);
+            async move {
+                let response = answering.await?;
+                if let (StatusCode::SWITCHING_PROTOCOLS, Some(underway)) =
+                    (response.status(), &underway)
+                {
+                    underway.upgraded();
+                }
+                Ok::<_, std::convert::Infallible>(response.map(|body| Sending::new(body, underway)))
+            }
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(self.head_timeout)
+            .max_header_size(HEAD_BYTES_MAX)
+            .serve_connection(TokioIo::new(stream), service)
+            .with_upgrades();
+        tokio::pin!(connection);
+        let ended = tokio::select! {
+            ended = connection.as_mut() => ended,
+            () = self.stop.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        if let Err(error) = ended {
+            // A peer may hang up at any time.
+            tracing::debug!(%peer, "a connection ended: {error}");
+        }
+    }
+}
+
+/// Whether the caller went away before the connection was accepted.
 fn is_of_the_connection(error: &std::io::Error) -> bool {
     use std::io::ErrorKind;
     matches!(
@@ -88,104 +199,5 @@ fn is_of_the_connection(error: &std::io::Error) -> bool {
     )
 }
 
-async fn converse(
-    stream: TcpStream,
-    peer: SocketAddr,
-    router: Router,
-    head_timeout: Duration,
-    stop: CancellationToken,
-) {
-    // Answers are written whole, so waiting for more to send would only delay them.
-    stream.set_nodelay(true).ok();
-    let service = hyper::service::service_fn(move |request: Request<Incoming>| {
-        let mut request = request.map(Body::new);
-        request.extensions_mut().insert(ConnectInfo(peer));
-        // A router is always ready, and cheap to clone.
-        router.clone().call(request)
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(head_timeout)
-        .max_header_size(HEAD_BYTES_MAX)
-        .serve_connection(TokioIo::new(stream), service)
-        .with_upgrades();
-    tokio::pin!(connection);
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = stop.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
-    };
-    if let Err(error) = ended {
-        // Whoever calls may hang up at any time.
-        tracing::debug!(%peer, "a connection ended: {error}");
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use axum::routing::get;
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-
-    use super::*;
-
-    async fn start(limits: Limits) -> (SocketAddr, CancellationToken) {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
-        let router = Router::new().route("/", get(|| async { "hello" }));
-        tokio::spawn(serve_within(limits, listener, router, stop.clone()));
-        (address, stop)
-    }
-
-    async fn read(stream: &mut TcpStream) -> String {
-        let mut text = String::new();
-        stream.read_to_string(&mut text).await.unwrap();
-        text
-    }
-
-    #[tokio::test]
-    async fn whoever_does_not_finish_a_request_is_hung_up_on() {
-        let (address, _stop) =
-            start(Limits { head_timeout: Duration::from_millis(50), ..LIMITS }).await;
-        let mut slow = TcpStream::connect(address).await.unwrap();
-        slow.write_all(b"GET / HTTP/1.1\r\nhost: x\r\nx-slow: ").await.unwrap();
-        assert_eq!(read(&mut slow).await, "");
-    }
-
-    #[tokio::test]
-    async fn a_head_that_is_too_large_is_refused() {
-        let (address, _stop) = start(LIMITS).await;
-        let mut stream = TcpStream::connect(address).await.unwrap();
-        let head = format!("GET / HTTP/1.1\r\nx: {}\r\n\r\n", "x".repeat(HEAD_BYTES_MAX));
-        stream.write_all(head.as_bytes()).await.unwrap();
-        let told = read(&mut stream).await;
-        assert!(told.starts_with("HTTP/1.1 431 "), "{told}");
-    }
-
-    #[tokio::test]
-    async fn beyond_the_limit_connections_wait_for_one_to_end() {
-        let (address, _stop) = start(Limits { connections: 1, ..LIMITS }).await;
-        let ask = b"GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
-        let first = TcpStream::connect(address).await.unwrap();
-        let mut second = TcpStream::connect(address).await.unwrap();
-        second.write_all(ask).await.unwrap();
-        let mut byte = [0];
-        let patience = Duration::from_millis(100);
-        assert!(tokio::time::timeout(patience, second.peek(&mut byte)).await.is_err());
-        drop(first);
-        assert!(read(&mut second).await.ends_with("hello"));
-    }
-
-    #[tokio::test]
-    async fn stopping_lets_an_answer_end_and_hangs_up_on_the_idle() {
-        let (address, stop) = start(LIMITS).await;
-        let mut idle = TcpStream::connect(address).await.unwrap();
-        idle.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
-        let mut bytes = [0; 4];
-        idle.read_exact(&mut bytes).await.unwrap();
-        stop.cancel();
-        assert!(read(&mut idle).await.ends_with("hello"));
-        assert!(TcpStream::connect(address).await.is_err());
-    }
-}
+mod tests;

@@ -7,15 +7,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_engine::{Around, Door, Engine, Keys, Result, Settings, TeamProgress};
-use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::app::{App, Identity, Parts, router};
 use crate::backups::{self, BackupSettings};
 use crate::doors::{Doors, Frame, Token};
+use crate::health::Problems;
+use crate::listen::{self, Listeners};
 use crate::teams::{ReadTeams, TeamsFault};
-use crate::{listen, rest};
+use crate::rest;
 
 /// How long answers that are under way may take when the daemon stops; then they break off.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
@@ -33,6 +34,8 @@ pub struct Opening {
     pub settings: Settings,
     /// The world around it. A door is made where there is none.
     pub around: Around,
+    /// Where others report what is wrong.
+    pub problems: Problems,
 }
 
 /// A daemon that is ready to serve.
@@ -43,7 +46,7 @@ pub struct Server {
 impl Server {
     /// Opens the engine. Nothing is served yet.
     pub async fn open(opening: Opening) -> Result<Self> {
-        let Opening { address, token, version, settings, mut around } = opening;
+        let Opening { address, token, version, settings, mut around, problems } = opening;
         let (url, random) = (url(address), around.random);
         around
             .door
@@ -54,7 +57,7 @@ impl Server {
         let doors = Doors::open(frame);
         let engine = Engine::open(settings, around).await?;
         let identity = Identity { url, version, home, started: Instant::now() };
-        let parts = Parts { engine, doors, identity, random };
+        let parts = Parts { engine, doors, identity, problems, random };
         Ok(Self { app: Arc::new(App::new(parts)) })
     }
 
@@ -64,10 +67,10 @@ impl Server {
     }
 
     /// Begins to serve: the agents that it starts, and everybody else once the teams are taken up.
-    pub fn serve(self, listener: TcpListener) -> Serving {
+    pub fn serve(self, listeners: Listeners) -> Serving {
         let Self { app } = self;
         app.teams.shut();
-        let serving = listen::serve(listener, router(Arc::clone(&app)), app.stop.clone());
+        let serving = listen::serve(listeners, router(Arc::clone(&app)), app.stop.clone());
         Serving { app, task: tokio::spawn(serving) }
     }
 }

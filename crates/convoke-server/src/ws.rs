@@ -20,10 +20,12 @@ use convoke_api::bodies::code;
 
 use crate::failure::Failure;
 use crate::gate::{Caller, Peer};
+use crate::listen::Connection;
 use crate::rest::Daemon;
 
 pub use echo::echo;
 pub(crate) use news::News;
+use opening::Visitor;
 
 /// Bytes of one frame of a client's; a longer one ends the socket.
 const FRAME_BYTES_MAX: usize = 1024 * 1024;
@@ -50,6 +52,7 @@ pub(crate) async fn open(
     State(app): Daemon,
     Extension(caller): Extension<Caller>,
     Peer(peer): Peer,
+    connection: Option<Extension<Connection>>,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Failure> {
@@ -61,7 +64,9 @@ pub(crate) async fn open(
     Ok(match caller {
         Caller::Unproven => {
             let cookies: Vec<String> = app.doors.cookies(&headers).map(ToOwned::to_owned).collect();
-            upgrade.on_upgrade(move |socket| opening::prove(socket, app, cookies, peer))
+            let connection = connection.map(|Extension(connection)| connection);
+            let visitor = Visitor { cookies, peer, connection };
+            upgrade.on_upgrade(move |socket| opening::prove(socket, app, visitor))
         }
         Caller::Browser(visit) => {
             upgrade.on_upgrade(move |socket| socket::converse(socket, app, Some(visit)))

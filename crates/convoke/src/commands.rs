@@ -41,6 +41,15 @@ use crate::home::{self, Exposure, Home};
 use crate::logs::{self, Loudness};
 use crate::output::{Format, Output};
 
+/// What a command does with the home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// It creates and writes nothing, not even a log.
+    Read,
+    /// It creates the home, its files and a log.
+    Write,
+}
+
 /// What a command may know of the world around the process.
 #[derive(Debug)]
 pub(crate) struct World {
@@ -94,34 +103,44 @@ impl World {
     /// The folder of questions to the human, as configured.
     pub(crate) fn asking(
         &self,
+        access: Access,
         global: &GlobalArgs,
         loudness: Loudness,
         output: &Output,
     ) -> anyhow::Result<Asking> {
-        let home = self.open_home_at(global, loudness, output)?;
+        let home = self.home_for(access, global, loudness, output)?;
         Ok(Asking::new(&self.config(&home)?.config.questions))
+    }
+
+    /// The home for a command that writes nothing into it: it may be read-only, full or missing.
+    pub(crate) fn read_home(&self, global: &GlobalArgs, output: &Output) -> anyhow::Result<Home> {
+        self.home_for(Access::Read, global, Loudness::of(global), output)
     }
 
     /// The home, there and writable, with the log open.
     pub(crate) fn open_home(&self, global: &GlobalArgs, output: &Output) -> anyhow::Result<Home> {
-        self.open_home_at(global, Loudness::of(global), output)
+        self.home_for(Access::Write, global, Loudness::of(global), output)
     }
 
-    /// The home, there and writable, with the log open; this much of it also goes to stderr.
-    pub(crate) fn open_home_at(
+    /// The home, with logging started; this much of the log goes to stderr.
+    pub(crate) fn home_for(
         &self,
+        access: Access,
         global: &GlobalArgs,
         loudness: Loudness,
         output: &Output,
     ) -> anyhow::Result<Home> {
         let home = self.home(global)?;
-        let exposure = home.open()?;
+        let (exposure, log_folder) = match access {
+            Access::Read => (home.look()?, None),
+            Access::Write => (home.open()?, Some(&home)),
+        };
         // A program that reads stderr gets one object there, or nothing; who wants more says so.
         let loudness = match (output.format, loudness) {
             (Format::Json, Loudness::Error | Loudness::Warn) => Loudness::Off,
             (Format::Json | Format::Human, loudness) => loudness,
         };
-        logs::start(loudness, self, output, Some(&home));
+        logs::start(loudness, self, output, log_folder);
         if let Exposure::Open { mode } = exposure {
             let path = home.path().display();
             tracing::warn!(

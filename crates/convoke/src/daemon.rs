@@ -5,7 +5,7 @@ mod start;
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -16,12 +16,15 @@ use convoke_files::watch::Watcher;
 
 use crate::args::GlobalArgs;
 use crate::commands::World;
-use crate::home::{Home, create_private};
+use crate::home::{Depth, Home, Repair, create_private};
 use crate::output::Output;
 use crate::signals;
 
 /// How long a process that was killed may take to be gone.
 const ENDING: Duration = Duration::from_millis(500);
+
+/// How often permissions are put back for one look: an agent may take them away again at once.
+const REPAIRS_MAX: usize = 8;
 
 pub(crate) use process::Process;
 
@@ -67,6 +70,22 @@ pub(crate) enum DaemonError {
     NotReady {
         /// Its process.
         pid: u32,
+    },
+    /// It will not serve this command.
+    #[error("the daemon, process {pid}, refuses this command")]
+    Refused {
+        /// Its process.
+        pid: u32,
+        /// Why.
+        source: Box<Error>,
+    },
+    /// Its file is there and cannot be read.
+    #[error("cannot read {}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
     },
     /// Its process lives and does not answer.
     #[error("the daemon, process {pid}, does not answer")]
@@ -122,7 +141,7 @@ pub(crate) fn with<T>(
     output: &Output,
     work: impl AsyncFnOnce(&Client, &Home) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
-    let home = world.open_home(global, output)?;
+    let home = world.read_home(global, output)?;
     signals::block_on(async {
         let client = reach(&home, world, args.autostart()).await?;
         work(&client, &home).await
@@ -135,8 +154,12 @@ pub(crate) async fn reach(
     world: &World,
     autostart: Autostart,
 ) -> anyhow::Result<Client> {
-    if let Some(running) = find(home).await? {
-        return Ok(running.client);
+    match find(home).await {
+        Ok(Some(running)) => return Ok(running.client),
+        Ok(None) => {}
+        // Starting the daemon puts permissions back, so it may help.
+        Err(DaemonError::Unreadable { .. }) if autostart == Autostart::Allowed => {}
+        Err(error) => return Err(error.into()),
     }
     match autostart {
         Autostart::Allowed => Ok(start::start(home, world).await?.client),
@@ -160,13 +183,17 @@ pub(crate) async fn comes_back(home: &Home) -> anyhow::Result<Client> {
 
 /// The daemon, if it is running.
 pub(crate) async fn find(home: &Home) -> Result<Option<Running>, DaemonError> {
-    let Some(daemon) = read(home) else { return Ok(None) };
+    let Some(daemon) = read(home)? else { return Ok(None) };
     let pid = daemon.pid;
     if !Process::new(pid).is_some_and(Process::is_alive) {
         tracing::debug!("the daemon's file is of process {pid}, which has ended");
         return Ok(None);
     }
-    let client = match Client::connect(&daemon.url, &daemon.token) {
+    let connected = match &daemon.control {
+        Some(socket) => Client::connect_control(Path::new(socket), &daemon.url, &daemon.token),
+        None => Client::connect(&daemon.url, &daemon.token),
+    };
+    let client = match connected {
         Ok(client) => client,
         Err(error) => {
             tracing::warn!("the daemon's file makes no sense: {error}");
@@ -177,6 +204,9 @@ pub(crate) async fn find(home: &Home) -> Result<Option<Running>, DaemonError> {
         Ok(_) => Ok(Some(Running { client })),
         // Its process ends just now, or its id belongs to another program by now.
         Err(Error::Unreachable { .. }) => Ok(None),
+        Err(source @ Error::Problem(_)) => {
+            Err(DaemonError::Refused { pid, source: Box::new(source) })
+        }
         // One that was killed a moment ago takes its time to be gone.
         Err(_) if ends_now(pid).await => Ok(None),
         Err(source) => Err(DaemonError::Silent { pid, source: Box::new(source) }),
@@ -191,18 +221,36 @@ async fn ends_now(pid: u32) -> bool {
     }
 }
 
-/// The process of a daemon that is starting, or that ends: it has the home and cannot be reached.
-pub(crate) fn unreachable(home: &Home) -> Option<u32> {
+/// The process that holds the home's lock: the daemon, also while it starts, ends, or does not answer.
+pub(crate) fn process(home: &Home) -> Option<u32> {
     let holder = lock::holder(&home.serve_lock());
     holder.filter(|pid| Process::new(*pid).is_some_and(Process::is_alive))
 }
 
-/// What the daemon's file says, if there is one.
-pub(crate) fn read(home: &Home) -> Option<Daemon> {
-    let text = fs::read(home.daemon_file()).ok()?;
-    serde_json::from_slice(&text)
-        .inspect_err(|error| tracing::warn!("the daemon's file cannot be understood: {error}"))
-        .ok()
+/// What the daemon's file says, if there is one. An agent that takes the owner's permissions away must not keep the owner
+/// from it, so they are put back.
+fn read(home: &Home) -> Result<Option<Daemon>, DaemonError> {
+    let path = home.daemon_file();
+    let mut text = fs::read(&path);
+    for _ in 0..REPAIRS_MAX {
+        if !text.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied) {
+            break;
+        }
+        home.protect(Depth::Essential).iter().for_each(Repair::log);
+        text = fs::read(&path);
+    }
+    let text = match text {
+        Ok(text) => text,
+        Err(error) if is_absent(&error) => return Ok(None),
+        Err(source) => return Err(DaemonError::Unreadable { path, source }),
+    };
+    let daemon = serde_json::from_slice(&text)
+        .inspect_err(|error| tracing::warn!("the daemon's file cannot be understood: {error}"));
+    Ok(daemon.ok())
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// Is woken when the daemon's file appears, changes or goes away.

@@ -1,4 +1,6 @@
-//! Convoke's home: where it is, what lies in it, and that nobody else can read it.
+//! Convoke's home: where it is, what lies in it, and that only its owner can read it.
+
+mod modes;
 
 use std::fmt;
 use std::fs;
@@ -6,7 +8,11 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use convoke_files::reserve::Reserve;
+
 use crate::environment::Environment;
+
+pub(crate) use modes::{Depth, Repair};
 
 /// Permissions that a home gives to nobody but its owner.
 const PRIVATE: u32 = 0o700;
@@ -74,6 +80,13 @@ pub(crate) enum Exposure {
     },
 }
 
+impl Exposure {
+    fn of(folder: &fs::Metadata) -> Self {
+        let mode = folder.permissions().mode() & 0o777;
+        if mode & !PRIVATE == 0 { Self::Private } else { Self::Open { mode } }
+    }
+}
+
 impl Home {
     /// Decides where the home is: the flag, else `CONVOKE_HOME`, else `~/.convoke`.
     pub(crate) fn locate(flag: Option<&Path>, environment: &Environment) -> Result<Self, Error> {
@@ -91,6 +104,16 @@ impl Home {
             return Err(Error::Relative { origin, path });
         }
         Ok(Self { path, origin })
+    }
+
+    /// Looks at the home for a command that only reads: nothing is created or written, and it need not be there.
+    pub(crate) fn look(&self) -> Result<Exposure, Error> {
+        match fs::metadata(&self.path) {
+            Ok(found) if !found.is_dir() => Err(Error::NotAFolder { path: self.path.clone() }),
+            Ok(found) => Ok(Exposure::of(&found)),
+            // What keeps it from being looked at keeps its files from being read, which says more.
+            Err(_) => Ok(Exposure::Private),
+        }
     }
 
     /// Makes sure the home is there and can be written, creating it on first use.
@@ -111,12 +134,10 @@ impl Home {
         if let Err(source) = written {
             return Err(Error::Unwritable { path, source });
         }
-        self.exposure().map_err(|source| Error::Unwritable { path, source })
-    }
-
-    fn exposure(&self) -> io::Result<Exposure> {
-        let mode = fs::metadata(&self.path)?.permissions().mode() & 0o777;
-        Ok(if mode & !PRIVATE == 0 { Exposure::Private } else { Exposure::Open { mode } })
+        match fs::metadata(&path) {
+            Ok(found) => Ok(Exposure::of(&found)),
+            Err(source) => Err(Error::Unwritable { path, source }),
+        }
     }
 
     /// The folder itself.
@@ -149,6 +170,16 @@ impl Home {
         self.run().join("serve.lock")
     }
 
+    /// The Unix socket through which commands reach the daemon.
+    pub(crate) fn control_socket(&self) -> PathBuf {
+        self.run().join("control.sock")
+    }
+
+    /// Space that decisions can use on a full disk.
+    pub(crate) fn reserve(&self) -> Reserve {
+        Reserve::new(self.run().join("reserve"))
+    }
+
     /// What a running daemon says about itself.
     pub(crate) fn daemon_file(&self) -> PathBuf {
         self.path.join("run/daemon.json")
@@ -158,6 +189,12 @@ impl Home {
     pub(crate) fn logs(&self) -> PathBuf {
         self.path.join("logs")
     }
+}
+
+/// Bytes that are left for this user on the disk of a folder.
+pub(crate) fn free_bytes(folder: &Path) -> io::Result<u64> {
+    let disk = rustix::fs::statvfs(folder)?;
+    Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 /// Makes a folder, and the missing ones above it, that only the owner can enter.

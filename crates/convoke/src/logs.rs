@@ -70,6 +70,8 @@ pub(crate) fn start(loudness: Loudness, world: &World, output: &Output, home: Op
         .with_ansi(output.error_colour == Colour::On)
         .without_time()
         .with_target(false)
+        // A stderr that cannot be written must not end the process.
+        .log_internal_errors(false)
         .with_filter(match loudness {
             // Not even the variable may write into a screen.
             Loudness::Off => EnvFilter::new("off"),
@@ -87,6 +89,7 @@ pub(crate) fn start(loudness: Loudness, world: &World, output: &Output, home: Op
         fmt::layer()
             .json()
             .with_writer(Mutex::new(daily))
+            .log_internal_errors(false)
             .with_filter(filter(loudness.max(Loudness::Info)))
     });
     let started = tracing_subscriber::registry().with(stderr_layer).with(file_layer).try_init();

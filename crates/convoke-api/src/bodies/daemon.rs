@@ -15,6 +15,9 @@ pub struct Daemon {
     pub token: String,
     /// Its version.
     pub version: String,
+    /// The Unix socket through which commands reach it; older daemons have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<String>,
 }
 
 impl std::fmt::Debug for Daemon {
@@ -24,6 +27,7 @@ impl std::fmt::Debug for Daemon {
             .field("pid", &self.pid)
             .field("url", &self.url)
             .field("version", &self.version)
+            .field("control", &self.control)
             .finish_non_exhaustive()
     }
 }
@@ -32,7 +36,7 @@ impl std::fmt::Debug for Daemon {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Health {
-    /// `ok`, or `failing` when there are problems.
+    /// `ok`; `degraded` when something is wrong and work goes on; `failing` when nothing can be stored.
     pub status: String,
     /// What keeps the daemon from doing its work; left out when nothing does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -55,8 +59,18 @@ pub struct HealthProblem {
 impl Health {
     /// What the problems come to; none means that all is well.
     pub fn of(problems: Vec<HealthProblem>) -> Self {
-        let status = if problems.is_empty() { "ok" } else { "failing" };
+        let fails = problems.iter().any(|problem| problem.code.starts_with("database_"));
+        let status = match (problems.is_empty(), fails) {
+            (true, _) => "ok",
+            (false, false) => "degraded",
+            (false, true) => "failing",
+        };
         Self { status: status.to_owned(), problems }
+    }
+
+    /// Whether nothing can be stored.
+    pub fn is_failing(&self) -> bool {
+        self.status == "failing"
     }
 }
 

@@ -53,6 +53,8 @@ pub mod code {
     pub const QUEUE_FULL: &str = "queue_full";
     /// As many sessions are active as may be.
     pub const TOO_MANY_SESSIONS: &str = "too_many_sessions";
+    /// All connections that a credential may use are busy.
+    pub const TOO_MANY_CONNECTIONS: &str = "too_many_connections";
     /// No such team in the configuration.
     pub const UNKNOWN_TEAM: &str = "unknown_team";
     /// No such conversation of teams.

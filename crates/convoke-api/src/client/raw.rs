@@ -44,7 +44,7 @@ impl Client {
         }
         let request = request
             .body(Full::new(Bytes::from(body)))
-            .map_err(|_| Error::Address { url: self.base.clone() })?;
+            .map_err(|_| Error::Address { url: self.place.clone() })?;
         let response = self.http.request(request).await.map_err(|error| self.failed(error))?;
         let (parts, body) = response.into_parts();
         Ok(Reply {
@@ -98,7 +98,7 @@ impl Reply {
         while let Some(piece) = piece(&self.client, &mut self.body).await? {
             bytes.extend_from_slice(&piece);
             if bytes.len() > REPLY_BYTES_MAX {
-                let url = self.client.base.clone();
+                let url = self.client.place.clone();
                 return Err(Error::Unexpected {
                     url,
                     status: self.status,

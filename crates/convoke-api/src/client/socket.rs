@@ -1,13 +1,12 @@
 //! The WebSocket: frames both ways, and news that come by themselves.
 
 use futures_util::{SinkExt as _, StreamExt as _};
-use hyper::Uri;
 use hyper::header::AUTHORIZATION;
-use tokio::net::TcpStream;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::{self, Message};
 
+use super::connect::Stream;
 use super::{CONNECT_PATIENCE, Client};
 use crate::error::{Error, Result};
 use crate::frames::{ClientFrame, Envelope, ServerFrame};
@@ -17,19 +16,18 @@ use crate::frames::{ClientFrame, Envelope, ServerFrame};
 #[derive(Debug)]
 pub struct Socket {
     client: Client,
-    stream: WebSocketStream<TcpStream>,
+    stream: WebSocketStream<Stream>,
 }
 
 impl Client {
     /// Opens a WebSocket.
     pub async fn socket(&self) -> Result<Socket> {
         self.within(CONNECT_PATIENCE, async {
-            let stream = TcpStream::connect(self.address()?).await;
+            let stream = self.endpoint.open().await;
             let stream = stream.map_err(|error| Error::Unreachable {
-                url: self.base.clone(),
+                url: self.place.clone(),
                 source: error.into(),
             })?;
-            stream.set_nodelay(true).map_err(|error| self.broke(error.into()))?;
             let url = format!("{}/ws", self.base.replacen("http", "ws", 1));
             let request = url.as_str().into_client_request();
             let mut request = request.map_err(|_| Error::Address { url })?;
@@ -41,17 +39,6 @@ impl Client {
         .await
     }
 
-    /// Host and port.
-    fn address(&self) -> Result<String> {
-        let uri = self.base.parse::<Uri>().ok();
-        let authority = uri.as_ref().and_then(Uri::authority);
-        let authority = authority.ok_or_else(|| Error::Address { url: self.base.clone() })?;
-        Ok(match authority.port() {
-            Some(_) => authority.to_string(),
-            None => format!("{authority}:80"),
-        })
-    }
-
     fn refused_socket(&self, error: tungstenite::Error) -> Error {
         if let tungstenite::Error::Http(response) = &error {
             let body = response.body().as_deref().unwrap_or_default();
@@ -61,7 +48,7 @@ impl Client {
     }
 
     fn broke(&self, source: Box<dyn std::error::Error + Send + Sync>) -> Error {
-        Error::Broken { url: self.base.clone(), source }
+        Error::Broken { url: self.place.clone(), source }
     }
 }
 

@@ -35,15 +35,53 @@ pub(super) struct Undone {
     effects: Vec<Effect>,
 }
 
+/// Whether a command may use the space that is set aside for a full disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Priority {
+    /// The owner settles a request or stops something.
+    Decision,
+    /// Anything that can wait for space.
+    Ordinary,
+}
+
+impl Priority {
+    const fn of(command: &Command) -> Self {
+        match command {
+            Command::CancelTurn
+            | Command::CancelTurns
+            | Command::Complete { .. }
+            | Command::Cancel { .. }
+            | Command::Settle { .. }
+            | Command::SettleLate { .. } => Self::Decision,
+            Command::Prompt { .. }
+            | Command::Resume
+            | Command::Rename { .. }
+            | Command::Archive
+            | Command::Unarchive
+            | Command::Recover(_)
+            | Command::Agent(_) => Self::Ordinary,
+        }
+    }
+}
+
 impl Task {
     /// Follows a command of somebody who waits for the answer.
     pub(super) async fn carry(&mut self, command: Command) -> Result<Carried> {
         let mut undone = self.undone();
+        let priority = Priority::of(&command);
         let decision = undone.session.handle(command).map_err(|refusal| self.explain(refusal))?;
         self.decided(&mut undone, decision);
         let prompt = undone.messages.iter().rfind(|message| message.role == Role::User);
         let prompt = prompt.map(|message| (message.id, message.seq));
-        let effects = self.commit(undone).await?;
+        let effects = match priority {
+            Priority::Decision => {
+                while let Err(error) = self.store(&undone).await {
+                    self.shared.make_room(error)?;
+                }
+                self.done(undone)
+            }
+            Priority::Ordinary => self.commit(undone).await?,
+        };
         let queued = prompt.map_or(0, |(_, seq)| self.place(seq));
         if prompt.is_some() {
             self.shared.counted.prompts.fetch_add(1, Ordering::Relaxed);

@@ -1,6 +1,7 @@
 //! How teams stand, putting them to sleep and waking them, and stopping everything at once.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use convoke_core::session::Command;
 use convoke_core::team::{Pair, PairStatus, TeamName};
@@ -15,6 +16,8 @@ use crate::view::{Activity, Live};
 
 /// How often is looked for agents that began something in the very moment they were stopped.
 const ROUNDS_MAX: usize = 10;
+/// How long a session may take to store that its turns are cancelled before its process is stopped all the same.
+const CANCEL_PATIENCE: Duration = Duration::from_millis(500);
 
 /// How a team stands.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,7 +124,8 @@ impl Engine {
                     }
                 });
             }
-            stopping.join_all().await;
+            // A session that cannot be stored at the moment must not keep its process alive.
+            tokio::time::timeout(CANCEL_PATIENCE, stopping.join_all()).await.ok();
             let mut stopping = JoinSet::new();
             for key in keys {
                 let pool = self.shared.pool.clone();

@@ -11,7 +11,7 @@ use super::format::{Parsed, Record};
 use super::lines::Lines;
 use super::recover::changed_at;
 use super::writer::unwritable;
-use super::{BAD_ENDING, Damage, Error, Id, Listing, Result, Transcripts};
+use super::{BAD_ENDING, Damage, Error, Id, Result, Transcripts};
 use crate::atomic::{TEMP_SUFFIX, sync_folder};
 use crate::lock::Lock;
 
@@ -41,15 +41,6 @@ impl Transcripts {
         let cleaned = self.clean_among(self.names()?.ids, age, now);
         self.sweep();
         Ok(cleaned)
-    }
-
-    /// Deletes those of a listing in which nothing was said for `age`, without reading those again that cannot be so old.
-    pub fn clean_listed(&self, listing: &Listing, age: Duration, now: Timestamp) -> Cleaned {
-        // Nothing is older than its beginning.
-        let old = listing.entries.iter().filter(|entry| is_old(entry.created_at, age, now));
-        let old = old.map(|entry| entry.id.clone());
-        let damaged = listing.damaged.iter().map(|damage| damage.id.clone());
-        self.clean_among(old.chain(damaged).collect(), age, now)
     }
 
     fn clean_among(&self, ids: Vec<Id>, age: Duration, now: Timestamp) -> Cleaned {

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use convoke_core::time::Timestamp;
-use convoke_files::transcripts::{Cleaned, Error, Role, Status};
+use convoke_files::transcripts::{Error, Role, Status};
 
 use crate::transcript_scene::{Folder, at, id, status, turn};
 
@@ -40,27 +40,20 @@ fn r5_r9_a_transcript_that_somebody_has_open_is_not_deleted() {
 
 #[test]
 fn r6_old_transcripts_are_deleted_and_recent_ones_are_kept() {
-    let all = |folder: &Folder| folder.transcripts.clean(days(30), at(DAY / 2)).unwrap();
-    let listed = |folder: &Folder| {
-        let listing = folder.transcripts.list().unwrap();
-        folder.transcripts.clean_listed(&listing, days(30), at(DAY / 2))
-    };
-    for clean in [all as fn(&Folder) -> Cleaned, listed] {
-        let folder = Folder::new();
-        for (name, age) in [("ancient", 100), ("old", 31), ("young", 29), ("new", 0)] {
-            drop(folder.transcripts.create(&id(name), "demo", at(-age * DAY)).unwrap());
-        }
-        // Begun long ago, and talked in yesterday (`turn` and `status` are of the scene's first moments).
-        let mut writer = folder.transcripts.create(&id("loved"), "demo", at(-90 * DAY)).unwrap();
-        writer.append(&turn(Role::User, "still here")).unwrap();
-        writer.append(&status(Status::Completed)).unwrap();
-        drop(writer);
-        let cleaned = clean(&folder);
-        let mut deleted: Vec<String> = cleaned.deleted.iter().map(ToString::to_string).collect();
-        deleted.sort();
-        assert_eq!(deleted, ["ancient", "old"]);
-        assert_eq!(folder.names(), ["loved.jsonl", "new.jsonl", "young.jsonl"]);
+    let folder = Folder::new();
+    for (name, age) in [("ancient", 100), ("old", 31), ("young", 29), ("new", 0)] {
+        drop(folder.transcripts.create(&id(name), "demo", at(-age * DAY)).unwrap());
     }
+    // Begun long ago, and talked in yesterday (`turn` and `status` are of the scene's first moments).
+    let mut writer = folder.transcripts.create(&id("loved"), "demo", at(-90 * DAY)).unwrap();
+    writer.append(&turn(Role::User, "still here")).unwrap();
+    writer.append(&status(Status::Completed)).unwrap();
+    drop(writer);
+    let cleaned = folder.transcripts.clean(days(30), at(DAY / 2)).unwrap();
+    let mut deleted: Vec<String> = cleaned.deleted.iter().map(ToString::to_string).collect();
+    deleted.sort();
+    assert_eq!(deleted, ["ancient", "old"]);
+    assert_eq!(folder.names(), ["loved.jsonl", "new.jsonl", "young.jsonl"]);
 }
 
 #[test]

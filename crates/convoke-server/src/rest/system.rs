@@ -14,7 +14,7 @@ use crate::json;
 
 /// Tell whether the daemon can do its work
 ///
-/// Open to everybody on this machine.
+/// Open to everybody on this machine. The status is `ok`, or `degraded` with the reasons.
 #[utoipa::path(
     get,
     path = "/healthz",
@@ -28,8 +28,8 @@ use crate::json;
 )]
 pub(super) async fn health(State(app): Daemon) -> Response {
     let health = Health::of(problems(&app));
-    let is_well = health.problems.is_empty();
-    let status = if is_well { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let fails = health.is_failing();
+    let status = if fails { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
     json::answer(status, &health)
 }
 

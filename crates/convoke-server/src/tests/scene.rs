@@ -96,6 +96,7 @@ impl Scene {
             version: "1.2.3".to_owned(),
             settings,
             around: around(&root, keys.clone()),
+            problems: crate::Problems::default(),
         };
         let app = Server::open(opening).await.unwrap().app;
         Self { router: router(Arc::clone(&app)), app, token, keys, folder, address }

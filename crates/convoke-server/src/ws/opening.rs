@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use super::socket::{SIGNED_OUT, converse};
 use crate::app::App;
+use crate::listen::Connection;
 
 /// How long the secret may take to come; the page sends it at once.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -28,13 +29,17 @@ enum First {
     Auth { secret: String },
 }
 
+/// A socket with the cookie of a browser, before it has sent the secret.
+pub(super) struct Visitor {
+    pub(super) cookies: Vec<String>,
+    pub(super) peer: IpAddr,
+    /// What keeps it in its pool of connections; tests have none.
+    pub(super) connection: Option<Connection>,
+}
+
 /// Serves a socket once it has sent the secret that belongs to one of these cookies; closes it otherwise.
-pub(super) async fn prove(
-    mut socket: WebSocket,
-    app: Arc<App>,
-    cookies: Vec<String>,
-    peer: IpAddr,
-) {
+pub(super) async fn prove(mut socket: WebSocket, app: Arc<App>, visitor: Visitor) {
+    let Visitor { cookies, peer, connection } = visitor;
     let secret = tokio::select! {
         secret = tokio::time::timeout(PATIENCE, secret(&mut socket)) => secret.ok().flatten(),
         () = app.stop.cancelled() => None,
@@ -50,6 +55,10 @@ pub(super) async fn prove(
         tokio::time::timeout(FAREWELL, socket.send(Message::Close(Some(frame)))).await.ok();
         return;
     };
+    if connection.is_some_and(|connection| connection.recognise_owner().is_err()) {
+        tracing::warn!("a page is closed: all connections of the owner are busy");
+        return;
+    }
     match socket.send(Message::Text(READY)).await {
         Ok(()) => converse(socket, app, Some(visit)).await,
         Err(error) => tracing::debug!("a page went away while it signed in: {error}"),

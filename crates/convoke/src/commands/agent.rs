@@ -10,8 +10,9 @@ use convoke_agents::sandbox::Available;
 use serde::Serialize;
 use tokio::process::Command;
 
-use super::World;
+use super::{Access, World};
 use crate::args::GlobalArgs;
+use crate::logs::Loudness;
 use crate::output::{Output, table};
 use crate::signals;
 
@@ -69,7 +70,11 @@ pub(crate) fn run(
     world: &World,
     output: &Output,
 ) -> anyhow::Result<()> {
-    let home = world.open_home(global, output)?;
+    let access = match &args.command {
+        AgentCommand::List(_) => Access::Read,
+        AgentCommand::Check(_) => Access::Write,
+    };
+    let home = world.home_for(access, global, Loudness::of(global), output)?;
     let config = world.config(&home)?.config;
     match &args.command {
         AgentCommand::List(_) => list(&config.agents, world, output),

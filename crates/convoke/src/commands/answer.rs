@@ -2,7 +2,7 @@
 
 use convoke_tui::{AnswerOptions, Arrival};
 
-use super::World;
+use super::{Access, World};
 use crate::args::GlobalArgs;
 use crate::colour::Colour;
 use crate::environment::Environment;
@@ -20,7 +20,7 @@ use crate::{clock, signals};
 pub(crate) struct AnswerArgs {}
 
 pub(crate) fn run(global: &GlobalArgs, world: &World, output: &Output) -> anyhow::Result<()> {
-    let asking = world.asking(global, Loudness::Off, output)?;
+    let asking = world.asking(Access::Write, global, Loudness::Off, output)?;
     asking.clean_in_background();
     let options = AnswerOptions {
         clock: clock::now,

@@ -10,7 +10,7 @@ use convoke_core::question::Question;
 use convoke_files::questions::Outcome;
 use serde::Serialize;
 
-use super::World;
+use super::{Access, World};
 use crate::args::GlobalArgs;
 use crate::asking::{Asked, Asker, patience, state_of, status_of};
 use crate::exit::Ended;
@@ -96,7 +96,7 @@ pub(crate) fn run(
     output: &Output,
 ) -> anyhow::Result<()> {
     let questions = read(args.file.as_deref())?;
-    let asking = world.asking(global, Loudness::of(global), output)?;
+    let asking = world.asking(Access::Write, global, Loudness::of(global), output)?;
     let asker = Asker {
         call_id: args.call_id.clone(),
         working_directory: std::env::current_dir().ok(),

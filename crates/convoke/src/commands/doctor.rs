@@ -91,7 +91,7 @@ fn examine(global: &GlobalArgs, world: &World, output: &Output) -> Report {
     let located = world.home(global);
     let named = located.as_ref().ok().cloned();
     let usable = checks::home(located, &mut checks);
-    logs::start(logs::Loudness::of(global), world, output, usable.as_ref());
+    logs::start(logs::Loudness::of(global), world, output, None);
     let config = checks::config(named.as_ref(), world, &mut checks);
     checks.push(usable.as_ref().map_or_else(|| no_home("database"), checks::database));
     checks.push(match (&usable, &config) {

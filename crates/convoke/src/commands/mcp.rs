@@ -1,6 +1,6 @@
 //! `convoke mcp`: the MCP server on standard input and output.
 
-use super::World;
+use super::{Access, World};
 use crate::args::GlobalArgs;
 use crate::logs::Loudness;
 use crate::output::Output;
@@ -23,7 +23,7 @@ pub(crate) fn run(global: &GlobalArgs, world: &World, output: &Output) -> anyhow
         logs::start(Loudness::of(global), world, output, None);
         return signals::block_on(mcp::proxy::run(&door));
     }
-    let asking = world.asking(global, Loudness::of(global), output)?;
+    let asking = world.asking(Access::Write, global, Loudness::of(global), output)?;
     asking.clean_in_background();
     let teams = mcp::teams::Teams::new(world.home(global)?, world);
     signals::block_on(mcp::serve(asking, teams, std::env::current_dir().ok()))

@@ -11,8 +11,8 @@ use convoke_core::time::{Timestamp, relative};
 use convoke_files::questions::{Cleaned, Entry, Status, Verdict};
 use serde::Serialize;
 
-use super::World;
 use super::ask::told;
+use super::{Access, World};
 use crate::args::GlobalArgs;
 use crate::asking::{Asking, patience};
 use crate::clock;
@@ -46,6 +46,15 @@ enum QuestionsCommand {
     Reject(RejectArgs),
     Validate(ValidateArgs),
     Clean(CleanArgs),
+}
+
+impl QuestionsCommand {
+    const fn access(&self) -> Access {
+        match self {
+            Self::List(_) | Self::Show(_) | Self::Validate(_) => Access::Read,
+            Self::Wait(_) | Self::Answer(_) | Self::Reject(_) | Self::Clean(_) => Access::Write,
+        }
+    }
 }
 
 /// List the question sessions, oldest first
@@ -210,7 +219,7 @@ pub(crate) fn run(
     world: &World,
     output: &Output,
 ) -> anyhow::Result<()> {
-    let asking = world.asking(global, Loudness::of(global), output)?;
+    let asking = world.asking(args.command.access(), global, Loudness::of(global), output)?;
     match &args.command {
         QuestionsCommand::List(args) => list(&asking, args, output),
         QuestionsCommand::Show(args) => show::run(&asking, &args.id, output),

@@ -1,6 +1,8 @@
 //! `convoke serve`: the daemon and its page, in the foreground.
 
+mod bind;
 mod files;
+mod guard;
 mod teams;
 
 use std::io::{IsTerminal as _, stdout};
@@ -11,19 +13,20 @@ use anyhow::Context;
 use convoke_agents::sandbox::Available;
 use convoke_api::bodies::Daemon;
 use convoke_server::engine::{self, PoolSettings, QuestionSettings, Spare};
-use convoke_server::{BackupSettings, Opening, Server, Serving};
+use convoke_server::{BackupSettings, Listeners, Opening, Problems, Server, Serving};
 use serde::Serialize;
-use tokio::net::TcpListener;
 
 use super::World;
 use crate::args::GlobalArgs;
 use crate::asking::Asking;
 use crate::config::Config;
-use crate::home::Home;
+use crate::home::{Depth, Home};
 use crate::output::{Output, aside};
 use crate::{browser, clock, random, signals};
+use bind::ControlSocket;
 use files::Announcement;
 pub(crate) use files::Instance;
+use guard::Guard;
 
 /// Threads that serve; requests are short, and the database has threads of its own.
 const THREADS: usize = 2;
@@ -85,7 +88,12 @@ pub(crate) fn run(
     world: &World,
     output: &Output,
 ) -> anyhow::Result<()> {
+    // Before anything is opened: an agent may have made it unreadable, or filled the disk.
+    let found = world.home(global)?;
+    let repairs = found.protect(Depth::Whole);
+    guard::make_room_to_start(&found);
     let home = world.open_home(global, output)?;
+    guard::account_for(&repairs);
     let flags = args.listen.iter().map(|address| ("--listen", address.clone())).collect();
     let instance = Instance::take(&home)?;
     // Before anything in the home is read: it may be half of one state and half of another.
@@ -114,12 +122,14 @@ async fn serve(
 ) -> anyhow::Result<()> {
     let ended = signals::ended()?;
     tokio::pin!(ended);
-    let address = config.server.listen;
-    let bound = |source| ServeError::Bind { address, source };
-    let listener = TcpListener::bind(address).await.map_err(bound)?;
-    let address = listener.local_addr().map_err(bound)?;
+    let descriptors = bind::raise_descriptors();
+    let tcp = bind::tcp(config.server.listen)?;
+    let address = bound_address(&tcp, config.server.listen)?;
     let token = files::token(home)?;
     let available = Available::detect(world.environment.get("PATH"));
+    let control = ControlSocket::bind(home, &world.environment)?;
+    let (socket, control) = control.unzip();
+    let problems = Problems::default();
     let opening = Opening {
         address,
         token: token.clone(),
@@ -137,6 +147,7 @@ async fn serve(
             random: random::bytes,
             door: None,
         },
+        problems: problems.clone(),
     };
     let server = tokio::select! {
         opened = Server::open(opening) => opened.map_err(ServeError::Open)?,
@@ -148,8 +159,10 @@ async fn serve(
         url: server.url().to_owned(),
         token: token.as_str().to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        control: socket.as_ref().map(|socket| socket.path().display().to_string()),
     };
-    let serving = server.serve(listener);
+    let serving = server.serve(Listeners { tcp, control, descriptors });
+    let _guard = Guard::start(home.clone(), problems);
     let before = teams::Content::of(&config.teams_file);
     if let Err(error) = open_teams(&serving, config, &mut ended).await {
         serving.stop().await;
@@ -180,6 +193,15 @@ async fn serve(
     drop(announcement);
     tracing::info!("stopped serving");
     Ok(())
+}
+
+/// The address of the first listener, with the port that was picked.
+fn bound_address(
+    listeners: &[tokio::net::TcpListener],
+    address: SocketAddr,
+) -> Result<SocketAddr, ServeError> {
+    let bound = listeners.first().map_or(Ok(address), tokio::net::TcpListener::local_addr);
+    bound.map_err(|source| ServeError::Bind { address, source })
 }
 
 /// Takes up the teams before anybody is told that there is a daemon. Fails with nothing when it is told to end first.

@@ -9,7 +9,7 @@ use convoke_core::time::Timestamp;
 use convoke_files::transcripts::{Cleaned, Error, Id, Status, Transcripts};
 use serde::Serialize;
 
-use super::World;
+use super::{Access, World};
 use crate::args::GlobalArgs;
 use crate::logs::Loudness;
 use crate::output::{self, Answer, Output};
@@ -129,7 +129,8 @@ pub(crate) fn run(
     world: &World,
     output: &Output,
 ) -> anyhow::Result<()> {
-    let home = world.open_home(global, output)?;
+    let access = if args.list_sessions { Access::Read } else { Access::Write };
+    let home = world.home_for(access, global, Loudness::of(global), output)?;
     let config = world.config(&home)?.config;
     let transcripts = Transcripts::new(home.path().join("spawn/sessions"));
     if let Some(id) = &args.delete_session {
@@ -142,10 +143,7 @@ pub(crate) fn run(
     if args.list_sessions {
         let status = args.status.map(Status::from);
         let listing = transcripts.list()?;
-        list::show(&listing, args.agent.as_deref(), status, output)?;
-        // It has seen all that may be too old, and nobody waits for a list until they are gone.
-        Cleaning::start(move |now| Ok(transcripts.clean_listed(&listing, expiry, now))).finish();
-        return Ok(());
+        return list::show(&listing, args.agent.as_deref(), status, output);
     }
     let (transcripts, loudness) = (&transcripts, Loudness::of(global));
     let desk = Desk { transcripts, config, home: &home, world, loudness };

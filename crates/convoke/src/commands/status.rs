@@ -18,9 +18,9 @@ use crate::signals;
 pub(crate) struct StatusArgs {}
 
 pub(crate) fn run(global: &GlobalArgs, world: &World, output: &Output) -> anyhow::Result<()> {
-    let home = world.open_home(global, output)?;
+    let home = world.read_home(global, output)?;
     let status = signals::block_on(async {
-        let absent = || match daemon::unreachable(&home) {
+        let absent = || match daemon::process(&home) {
             Some(pid) => DaemonError::NotReady { pid },
             None => DaemonError::NotRunning,
         };
@@ -32,7 +32,16 @@ pub(crate) fn run(global: &GlobalArgs, world: &World, output: &Output) -> anyhow
 
 fn told(status: &Status) -> String {
     let Status {
-        version, pid, url, home, active_sessions, processes, busy, waiting, inbox, ..
+        version,
+        pid,
+        url,
+        home,
+        active_sessions,
+        processes,
+        busy,
+        waiting,
+        inbox,
+        ..
     } = status;
     let problems: String = status.problems.iter().map(problem).collect();
     let backup = status.last_backup_at.as_deref().unwrap_or("none yet: convoke backup");

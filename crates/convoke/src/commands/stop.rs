@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::World;
 use crate::args::GlobalArgs;
 use crate::daemon::{self, Process};
-use crate::home::Home;
+use crate::home::{Depth, Home, Repair};
 use crate::output::Output;
 use crate::signals;
 
@@ -51,17 +51,15 @@ pub(crate) fn run(
     world: &World,
     output: &Output,
 ) -> anyhow::Result<()> {
-    let home = world.open_home(global, output)?;
+    let home = world.read_home(global, output)?;
+    // What an agent made unreadable must not keep the daemon from being stopped.
+    home.protect(Depth::Essential).iter().for_each(Repair::log);
     if args.agents {
         return stop_agents(&home, output);
     }
     let pid = signals::block_on(async {
-        let pid = match daemon::find(&home).await? {
-            // Its own word, since a process id in a file may belong to another program by now.
-            Some(running) => Some(running.client.status().await?.pid),
-            None => daemon::unreachable(&home),
-        };
-        let Some(pid) = pid else { return Ok(None) };
+        // By the lock that it holds, so that it need not answer for being stopped.
+        let Some(pid) = daemon::process(&home) else { return Ok(None) };
         let process = Process::new(pid).context("the daemon does not know its own process")?;
         process.terminate().with_context(|| format!("cannot stop process {pid}"))?;
         match tokio::time::timeout(PATIENCE, process.ended()).await {

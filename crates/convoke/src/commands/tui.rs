@@ -5,8 +5,8 @@ use std::io::{self, IsTerminal as _};
 use anyhow::Context;
 use convoke_tui::WorkbenchOptions;
 
-use super::World;
 use super::answer::{arrival, colour};
+use super::{Access, World};
 use crate::args::GlobalArgs;
 use crate::daemon::{self, DaemonArgs};
 use crate::logs::Loudness;
@@ -38,7 +38,7 @@ pub(crate) fn run(
     }
     let folder = std::env::current_dir().context("cannot tell what the current folder is")?;
     // A word on stderr would stand in the middle of the picture.
-    let home = world.open_home_at(global, Loudness::Off, output)?;
+    let home = world.home_for(Access::Read, global, Loudness::Off, output)?;
     signals::block_on(async {
         let client = daemon::reach(&home, world, args.daemon.autostart()).await?;
         let options = WorkbenchOptions {

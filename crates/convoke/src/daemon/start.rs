@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{DaemonError, LastWords, Running, find, watch_run};
 use crate::commands::World;
-use crate::home::{Home, create_private};
+use crate::home::{Depth, Home, create_private};
 use crate::output::{aside_on_terminal, plain};
 
 /// How long the daemon may take until it is ready: it brings the database up to date and starts the teams' agents.
@@ -24,6 +24,11 @@ const LINES_MAX: usize = 8;
 /// Starts the daemon and waits until it answers.
 pub(super) async fn start(home: &Home, world: &World) -> anyhow::Result<Running> {
     let deadline = Instant::now() + PATIENCE;
+    // Before anything is opened: an agent may have made it unreadable.
+    for repair in home.protect(Depth::Whole) {
+        repair.log();
+    }
+    home.open()?;
     let watcher = watch_run(home)?;
     let _turn = timeout_at(deadline, take_turn(home))
         .await

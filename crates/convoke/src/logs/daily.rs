@@ -22,6 +22,8 @@ pub(super) struct Daily {
     clock: fn() -> Timestamp,
     day: i64,
     file: File,
+    /// Lines that could not be written since the last one that could.
+    lost: u64,
 }
 
 impl Daily {
@@ -29,22 +31,41 @@ impl Daily {
     pub(super) fn open(folder: PathBuf, clock: fn() -> Timestamp) -> io::Result<Self> {
         let now = clock();
         let file = open_day(&folder, now)?;
-        Ok(Self { folder, clock, day: day_of(now), file })
+        Ok(Self { folder, clock, day: day_of(now), file, lost: 0 })
     }
 }
 
 impl Write for Daily {
+    /// Never fails: on a full disk a line is lost, and the next one that can be written is preceded by how many were.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        match self.append(line) {
+            Ok(()) => self.lost = 0,
+            Err(_) => self.lost = self.lost.saturating_add(1),
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Daily {
+    fn append(&mut self, line: &[u8]) -> io::Result<()> {
         let now = (self.clock)();
         if day_of(now) != self.day {
             self.file = open_day(&self.folder, now)?;
             self.day = day_of(now);
         }
-        self.file.write(line)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        if self.lost > 0 {
+            let said = format!(
+                "{{\"timestamp\":\"{now}\",\"level\":\"WARN\",\"fields\":{{\"message\":\"{} lines before this one \
+                 could not be written\"}},\"target\":\"convoke::logs\"}}\n",
+                self.lost
+            );
+            self.file.write_all(said.as_bytes())?;
+        }
+        self.file.write_all(line)
     }
 }
 

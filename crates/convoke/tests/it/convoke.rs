@@ -14,12 +14,14 @@ use tempfile::TempDir;
 pub(crate) struct Convoke {
     folder: TempDir,
     variables: Vec<(String, String)>,
+    /// A program with its arguments that runs every command, such as `setpriv --no-new-privs`.
+    wrapper: Vec<String>,
 }
 
 impl Convoke {
     /// A fresh machine; the user's folder is `[tmp]` in what is told.
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), variables: Vec::new() }
+        Self { folder: tempfile::tempdir().unwrap(), variables: Vec::new(), wrapper: Vec::new() }
     }
 
     /// A fresh machine in this folder.
@@ -33,11 +35,18 @@ impl Convoke {
         self
     }
 
+    /// The same machine, where another program runs every command.
+    pub(crate) fn under(mut self, wrapper: &[&str]) -> Self {
+        self.wrapper = wrapper.iter().map(ToString::to_string).collect();
+        self
+    }
+
     /// The same machine with a file in Convoke's home.
     pub(crate) fn file(self, name: &str, content: impl AsRef<[u8]>) -> Self {
         let path = self.home().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, content).unwrap();
+        fs::write(&path, content).unwrap();
+        set_mode(&path, 0o600);
         self.private()
     }
 
@@ -64,7 +73,21 @@ impl Convoke {
 
     /// A command that is ready to run.
     pub(crate) fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_convoke"));
+        let wrapper: Vec<&str> = self.wrapper.iter().map(String::as_str).collect();
+        self.command_under(&wrapper, args)
+    }
+
+    /// A command that another program is to run.
+    pub(crate) fn command_under<S: AsRef<OsStr>>(&self, wrapper: &[&str], args: &[S]) -> Command {
+        let program = env!("CARGO_BIN_EXE_convoke");
+        let mut command = match wrapper {
+            [] => Command::new(program),
+            [wrapper, words @ ..] => {
+                let mut command = Command::new(wrapper);
+                command.args(words).arg(program);
+                command
+            }
+        };
         command
             .env_clear()
             .env("HOME", self.path())

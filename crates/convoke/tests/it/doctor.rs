@@ -34,7 +34,7 @@ fn a_fresh_machine_is_ready_but_for_an_agent() {
     ok    database  none yet; it is made when it is needed
     ok    backups   none yet in [tmp]/.convoke/backups
     ok    port      any free one will be taken
-    ok    logs      [tmp]/.convoke/logs (1 file)
+    ok    logs      none yet; the folder is made when it is needed
     warn  agents    none is installed besides the demo agent
                     → install one of those below
     ok    teams     none are described
@@ -118,7 +118,7 @@ fn a_broken_configuration_is_reported_and_the_rest_examined() {
     ok    database  none yet; it is made when it is needed
     warn  backups   not looked at: the configuration has mistakes
     warn  port      not looked at: the configuration has mistakes
-    ok    logs      [tmp]/.convoke/logs (1 file)
+    ok    logs      none yet; the folder is made when it is needed
     warn  agents    none is installed besides the demo agent
                     → install one of those below
     warn  teams     not looked at: the configuration has mistakes
@@ -130,21 +130,25 @@ fn a_broken_configuration_is_reported_and_the_rest_examined() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_unusable_home_is_reported_and_the_rest_examined() {
-    let machine = Convoke::new().env("CONVOKE_HOME", "/proc/nowhere");
+    let machine = Convoke::new().file("taken", "");
+    let home = machine.home().join("taken/home");
+    let machine = machine.env("CONVOKE_HOME", home.to_str().unwrap());
     insta::assert_snapshot!(examine(&machine), @"
     exit 1
     --- stdout
-    fail  home      cannot create the home /proc/nowhere: No such file or directory (os error 2)
+    fail  home      cannot create the home [tmp]/.convoke/taken/home: Not a directory (os error 20)
                     → choose another home with --home or CONVOKE_HOME
-    ok    config    the defaults hold; there is no /proc/nowhere/config.toml
+    fail  config    [tmp]/.convoke/taken/home/config.toml: cannot read the file: Not a directory (os error 20)
+                    → see what is there: ls -l '[tmp]/.convoke/taken/home/config.toml'
     warn  database  not looked at: there is no home to look into
     warn  backups   not looked at: there is no home to look into
+    warn  port      not looked at: the configuration has mistakes
     warn  logs      not looked at: there is no home to look into
     warn  agents    none is installed besides the demo agent
                     → install one of those below
-    ok    teams     none are described
+    warn  teams     not looked at: the configuration has mistakes
     --- stderr
-    error: this machine is not ready: see home
+    error: this machine is not ready: see home, config
     ");
     let machine = Convoke::new().env("CONVOKE_HOME", "nowhere");
     insta::assert_snapshot!(examine(&machine), @"
@@ -287,6 +291,5 @@ fn a_log_folder_that_is_none_is_reported() {
                     → install one of those below
     ok    teams     none are described
     --- stderr
-     WARN cannot log to a file: [tmp]/.convoke/logs is no folder to write in: File exists (os error 17)
     ");
 }

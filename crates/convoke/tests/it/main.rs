@@ -54,6 +54,13 @@ mod mcp;
 mod mcp_daemon;
 #[cfg(test)]
 mod mcp_proxy;
+// The kernel tells how peers are confined, and lets one process limit another.
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod owner_channel;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod owner_home;
 #[cfg(test)]
 mod project_cli;
 #[cfg(test)]

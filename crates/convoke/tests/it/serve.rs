@@ -21,6 +21,7 @@ fn it_says_where_it_is_in_a_private_file() {
         said,
         json!({
             "pid": daemon.pid().as_raw_nonzero().get(),
+            "control": daemon.machine.home().join("run/control.sock"),
             "url": format!("http://{}", daemon.address()),
             "token": daemon.token(),
             "version": env!("CARGO_PKG_VERSION"),

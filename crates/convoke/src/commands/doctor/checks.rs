@@ -16,28 +16,75 @@ use super::agents::FoundAgent;
 use super::{Check, Status, World, no_home};
 use crate::clock;
 use crate::config::{Config, teams};
-use crate::home::{self, Exposure, Home};
+use crate::home::{self, Exposure, Home, free_bytes};
+
+/// With less space left, messages may not be stored soon.
+const FREE_MIN: u64 = 16 << 20;
 
 /// Gives the home back if it can be used.
 pub(super) fn home(located: Result<Home, home::Error>, checks: &mut Vec<Check>) -> Option<Home> {
-    let opened = located.and_then(|home| home.open().map(|exposure| (home, exposure)));
-    match opened {
-        Ok((home, exposure)) => {
-            let path = home.path().display();
-            checks.push(match exposure {
-                Exposure::Private => Check::ok("home", path.to_string()),
-                Exposure::Open { mode } => Check::warn(
-                    "home",
-                    format!("others can look into {path} (mode {mode:o})"),
-                    format!("chmod 700 '{path}'"),
-                ),
-            });
-            Some(home)
-        }
+    let looked_at = located.and_then(|home| home.look().map(|exposure| (home, exposure)));
+    match looked_at {
+        Ok((home, exposure)) => match writing(home.path()) {
+            Ok(()) => {
+                checks.push(privacy(&home, exposure));
+                Some(home)
+            }
+            Err(check) => {
+                checks.push(*check);
+                home.path().is_dir().then_some(home)
+            }
+        },
         Err(error) => {
             checks.push(Check::fail("home", error));
             None
         }
+    }
+}
+
+fn privacy(home: &Home, exposure: Exposure) -> Check {
+    let path = home.path().display();
+    match exposure {
+        Exposure::Private if !home.path().exists() => {
+            Check::ok("home", format!("{path} is made when it is needed"))
+        }
+        Exposure::Private => Check::ok("home", path.to_string()),
+        Exposure::Open { mode } => Check::warn(
+            "home",
+            format!("others can look into {path} (mode {mode:o})"),
+            format!("chmod 700 '{path}'"),
+        ),
+    }
+}
+
+/// Whether the home can be written or made, found out without writing.
+fn writing(home: &Path) -> Result<(), Box<Check>> {
+    use rustix::fs::{Access, access};
+    let folder = home.ancestors().find(|folder| folder.exists()).unwrap_or(home);
+    let accessible = if folder.is_dir() {
+        access(folder, Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK)
+    } else {
+        Err(rustix::io::Errno::NOTDIR)
+    };
+    if let Err(error) = accessible {
+        let (path, source) = (home.to_owned(), error.into());
+        let error = if folder == home {
+            home::Error::Unwritable { path, source }
+        } else {
+            home::Error::Create { path, source }
+        };
+        return Err(Box::new(Check::fail("home", error)));
+    }
+    let path = folder.display();
+    match free_bytes(folder) {
+        Ok(free) if free < FREE_MIN => Err(Box::new(Check {
+            check: "home",
+            status: Status::Fail,
+            finding: format!("the disk of {path} is full ({} KiB are left)", free / 1024),
+            fix: Some(format!("see what takes up the space: df -h '{path}'; du -xsh '{path}'")),
+        })),
+        Ok(_) => Ok(()),
+        Err(error) => Err(Box::new(Check::fail("home", error))),
     }
 }
 
@@ -208,10 +255,16 @@ fn taken(home: &Home, address: SocketAddr) -> Check {
 
 pub(super) fn logs(home: &Home) -> Check {
     let folder = home.logs();
-    let written = fs::read_dir(&folder)
-        .and_then(|entries| tempfile::tempfile_in(&folder).map(|_| entries.count()))
+    if !folder.exists() {
+        return Check::ok("logs", "none yet; the folder is made when it is needed");
+    }
+    let writable = fs::read_dir(&folder)
+        .and_then(|entries| {
+            rustix::fs::access(&folder, rustix::fs::Access::WRITE_OK)?;
+            Ok(entries.count())
+        })
         .with_context(|| format!("cannot write logs in {}", folder.display()));
-    match written {
+    match writable {
         Ok(1) => Check::ok("logs", format!("{} (1 file)", folder.display())),
         Ok(files) => Check::ok("logs", format!("{} ({files} files)", folder.display())),
         Err(error) => {

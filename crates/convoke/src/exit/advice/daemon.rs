@@ -40,6 +40,14 @@ fn daemon_hint(error: &DaemonError) -> String {
         DaemonError::Gone { .. } => {
             "nothing that was said is lost; start it with: convoke serve".to_owned()
         }
+        DaemonError::Refused { source, .. } => {
+            let hint = source.problem().and_then(problem_hint);
+            hint.unwrap_or_else(|| "see why with: convoke status".to_owned())
+        }
+        DaemonError::Unreadable { path, .. } => {
+            let folder = path.ancestors().nth(2).unwrap_or(path).display();
+            format!("give it back to yourself: chmod -R u+rwX '{folder}'")
+        }
         DaemonError::Silent { pid, .. } => {
             format!("look at it with ps -p {pid}; `convoke stop` may end it")
         }

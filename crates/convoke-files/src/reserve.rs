@@ -1,0 +1,131 @@
+//! Disk space that is set aside while there is plenty, and given up piece by piece when the disk is full.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::PathBuf;
+
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
+
+/// How much is set aside.
+pub const RESERVE_BYTES: u64 = 8 << 20;
+/// How much is given up at once: enough for one decision, so that a program that goes on filling the disk gets little.
+const STEP_BYTES: u64 = 256 << 10;
+/// How much must be free besides, before anything is set aside again.
+const MARGIN_BYTES: u64 = 16 << 20;
+
+/// A file that takes up space which decisions can use on a full disk.
+#[derive(Debug, Clone)]
+pub struct Reserve {
+    path: PathBuf,
+}
+
+/// What giving up space came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Released {
+    /// There is room now.
+    Some,
+    /// Nothing was left to give up.
+    None,
+}
+
+impl Reserve {
+    /// The reserve in this file. Nothing is read or written.
+    pub const fn new(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// How many bytes are set aside.
+    pub fn bytes(&self) -> u64 {
+        // A file of holes sets nothing aside, so its length does not count.
+        fs::metadata(&self.path).map_or(0, |file| (file.blocks() * 512).min(RESERVE_BYTES))
+    }
+
+    /// Whether all of it is set aside.
+    pub fn is_whole(&self) -> bool {
+        self.bytes() == RESERVE_BYTES
+    }
+
+    /// Sets the space aside, unless it is already or the disk has too little: `free` bytes.
+    pub fn fill(&self, free: u64) -> io::Result<()> {
+        let held = self.bytes();
+        if held == RESERVE_BYTES || free < RESERVE_BYTES - held + MARGIN_BYTES {
+            return Ok(());
+        }
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&self.path)?;
+        let filled = match fallocate(&file, FallocateFlags::empty(), 0, RESERVE_BYTES) {
+            Err(Errno::OPNOTSUPP) => write_noise(&file),
+            allocated => allocated.map_err(Into::into),
+        };
+        // Half a reserve would keep what little room there is from those who need it.
+        filled.or_else(|error| file.set_len(held).and(Err(error)))
+    }
+
+    /// Gives some space up.
+    pub fn release(&self) -> io::Result<Released> {
+        let file = match OpenOptions::new().write(true).open(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Released::None),
+            file => file?,
+        };
+        let bytes = file.metadata()?.len();
+        if bytes == 0 {
+            return Ok(Released::None);
+        }
+        file.set_len(bytes.saturating_sub(STEP_BYTES))?;
+        Ok(Released::Some)
+    }
+}
+
+/// Fills the file with what no file system can compress.
+fn write_noise(mut file: &File) -> io::Result<()> {
+    let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut block = [0_u8; 64 << 10];
+    for _ in 0..RESERVE_BYTES / block.len() as u64 {
+        for bytes in block.chunks_exact_mut(8) {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            bytes.copy_from_slice(&state.to_le_bytes());
+        }
+        file.write_all(&block)?;
+    }
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn k5_the_reserve_is_allocated_given_up_in_steps_and_filled_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("reserve");
+        let reserve = Reserve::new(path.clone());
+        assert_eq!(reserve.release().unwrap(), Released::None);
+        reserve.fill(MARGIN_BYTES).unwrap();
+        assert!(!path.exists(), "a disk that is nearly full is left alone");
+        reserve.fill(u64::MAX).unwrap();
+        assert!(reserve.is_whole());
+        let mut steps = 0;
+        while reserve.release().unwrap() == Released::Some {
+            steps += 1;
+        }
+        assert_eq!((steps, reserve.bytes()), (RESERVE_BYTES / STEP_BYTES, 0));
+        reserve.fill(u64::MAX).unwrap();
+        assert!(reserve.is_whole());
+    }
+
+    #[test]
+    fn k5_noise_takes_up_the_space_where_nothing_can_be_allocated() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("reserve");
+        write_noise(&File::create(&path).unwrap()).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().len(), RESERVE_BYTES);
+    }
+}

@@ -1,0 +1,175 @@
+//! The permissions of what lies in the home. Landlock does not keep an agent from changing them, so they are put back.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use super::Home;
+
+/// Where agents keep temporary files, whose permissions are their own business.
+const TEMPORARY: &str = "run/tmp";
+/// Folders whose entries are checked at each look, besides the home itself; the others are checked at start only.
+const WATCHED: [&str; 2] = ["run", "logs"];
+
+/// How deep a look goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// The home, what the daemon cannot work without, and the logs.
+    Essential,
+    /// Everything.
+    Whole,
+}
+
+/// Permissions that were put back, or could not be.
+#[derive(Debug)]
+pub(crate) struct Repair {
+    /// What.
+    pub(crate) path: PathBuf,
+    /// The permissions that were found.
+    pub(crate) found: u32,
+    /// The permissions that it should have.
+    pub(crate) wanted: u32,
+    /// What became of it.
+    pub(crate) result: io::Result<()>,
+}
+
+impl Repair {
+    /// Writes a line for the security log: a warning, unless an editor or a umask explains what was found.
+    pub(crate) fn log(&self) {
+        let is_usual = self.result.is_ok() && self.found & 0o777 & self.wanted == self.wanted;
+        if is_usual && !self.path.is_dir() {
+            tracing::info!(target: "security", "{self}");
+        } else {
+            tracing::warn!(target: "security", "{self}");
+        }
+    }
+}
+
+impl std::fmt::Display for Repair {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { path, found, wanted, result } = self;
+        let path = path.display();
+        match result {
+            Ok(()) => {
+                write!(f, "the permissions of {path} were {found:03o} and are {wanted:03o} again")
+            }
+            Err(error) => write!(
+                f,
+                "the permissions of {path} are {found:03o} and cannot be made {wanted:03o}: {error}"
+            ),
+        }
+    }
+}
+
+impl Home {
+    /// Gives back to the owner alone what belongs to them. Nothing is created, and links are not followed.
+    pub(crate) fn protect(&self, depth: Depth) -> Vec<Repair> {
+        let mut repairs = Vec::new();
+        // One that is not there needs no protection.
+        let Ok(home) = fs::metadata(&self.path) else { return repairs };
+        if home.uid() != rustix::process::geteuid().as_raw() || !home.is_dir() {
+            return repairs;
+        }
+        repair(&self.path, &home, &mut repairs);
+        match depth {
+            Depth::Essential => {
+                protect_entries(&self.path, &mut repairs);
+                for folder in WATCHED {
+                    protect_entries(&self.path.join(folder), &mut repairs);
+                }
+            }
+            Depth::Whole => {
+                let mut folders = vec![self.path.clone()];
+                while let Some(folder) = folders.pop() {
+                    let below = protect_entries(&folder, &mut repairs);
+                    folders.extend(below.into_iter().filter(|it| *it != self.path.join(TEMPORARY)));
+                }
+            }
+        }
+        repairs
+    }
+}
+
+/// Checks what lies in a folder, and gives the folders among it.
+fn protect_entries(folder: &Path, repairs: &mut Vec<Repair>) -> Vec<PathBuf> {
+    // A folder that is missing or was just removed has nothing in it.
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let owner = rustix::process::geteuid().as_raw();
+    let mut folders = Vec::new();
+    for entry in entries {
+        let Ok(found) = entry.metadata() else { continue };
+        if found.is_symlink() || found.uid() != owner {
+            continue;
+        }
+        let path = entry.path();
+        repair(&path, &found, repairs);
+        folders.extend(found.is_dir().then_some(path));
+    }
+    folders
+}
+
+fn repair(path: &Path, metadata: &fs::Metadata, repairs: &mut Vec<Repair>) {
+    let found = metadata.permissions().mode() & 0o7777;
+    let wanted = if metadata.is_dir() { 0o700 } else { (found & 0o100) | 0o600 };
+    if found == wanted {
+        return;
+    }
+    let result = match fs::set_permissions(path, Permissions::from_mode(wanted)) {
+        // Files come and go, and one that is gone needs no protection.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+        result => result,
+    };
+    repairs.push(Repair { path: path.to_owned(), found, wanted, result });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environment::Environment;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o7777
+    }
+
+    #[test]
+    fn k1_permissions_are_put_back_at_any_depth_and_links_are_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("home");
+        let outside = folder.path().join("outside");
+        fs::create_dir_all(path.join("questions/one")).unwrap();
+        fs::create_dir_all(path.join("run/tmp/agent")).unwrap();
+        for file in ["config.toml", "run/token", "questions/one/status.json", "run/tmp/agent/x"] {
+            fs::write(path.join(file), "").unwrap();
+        }
+        fs::write(&outside, "").unwrap();
+        std::os::unix::fs::symlink(&outside, path.join("link")).unwrap();
+        let set = |path: &Path, mode| {
+            fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        };
+        set(&outside, 0o644);
+        for (file, mode) in [
+            ("config.toml", 0o644),
+            ("run/token", 0o000),
+            ("questions/one/status.json", 0o666),
+            ("run/tmp/agent/x", 0o644),
+            ("run", 0o777),
+            ("", 0o000),
+        ] {
+            set(&path.join(file), mode);
+        }
+        let home = Home::locate(Some(&path), &Environment::default()).unwrap();
+
+        let repairs = home.protect(Depth::Whole);
+        assert!(repairs.iter().all(|repair| repair.result.is_ok()), "{repairs:?}");
+        let repaired = repairs.iter().filter(|repair| repair.path == path);
+        assert_eq!(repaired.map(|repair| (repair.found, repair.wanted)).next(), Some((0, 0o700)));
+        let modes =
+            ["", "run", "questions/one", "config.toml", "run/token", "questions/one/status.json"]
+                .map(|file| mode(&path.join(file)));
+        assert_eq!(modes, [0o700, 0o700, 0o700, 0o600, 0o600, 0o600]);
+        assert_eq!((mode(&outside), mode(&path.join("run/tmp/agent/x"))), (0o644, 0o644));
+        assert!(home.protect(Depth::Whole).is_empty());
+        assert!(home.protect(Depth::Essential).is_empty());
+    }
+}
