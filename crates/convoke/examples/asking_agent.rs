@@ -1,5 +1,5 @@
 //! An ACP agent that asks other teams when it is told to: `ask TEAM: QUESTION`, through the server of tools that it was
-//! given. Everything else it repeats.
+//! given. Told `pong TEAM OWN`, it ends its turn and only then asks `TEAM` to `pong` back. Everything else it repeats.
 
 #![expect(clippy::indexing_slicing, reason = "what is not in a JSON value reads as null")]
 
@@ -17,6 +17,7 @@ async fn main() -> io::Result<()> {
     while let Some(line) = lines.next_line().await? {
         let request: Value = serde_json::from_str(&line)?;
         let (id, params) = (&request["id"], &request["params"]);
+        let mut afterwards = None;
         let result = match request["method"].as_str().unwrap_or_default() {
             "initialize" => {
                 json!({"protocolVersion": 1, "agentCapabilities": {"loadSession": true}})
@@ -27,19 +28,31 @@ async fn main() -> io::Result<()> {
             }
             "session/prompt" => {
                 let prompt = params["prompt"][0]["text"].as_str().unwrap_or_default();
-                let words = answer(prompt, &door).await;
-                let content = json!({"type": "text", "text": words});
-                let update = json!({"sessionUpdate": "agent_message_chunk", "content": content});
-                let params = json!({"sessionId": params["sessionId"], "update": update});
-                say(&json!({"jsonrpc": "2.0", "method": "session/update", "params": params}))
-                    .await?;
+                say_words(&params["sessionId"], &answer(prompt, &door).await).await?;
+                afterwards = pong(prompt);
                 json!({"stopReason": "end_turn"})
             }
             _ => continue,
         };
         say(&json!({"jsonrpc": "2.0", "id": id, "result": result})).await?;
+        if let Some(wish) = afterwards {
+            say_words(&params["sessionId"], &answer(&wish, &door).await).await?;
+        }
     }
     Ok(())
+}
+
+/// What is asked after the turn.
+fn pong(prompt: &str) -> Option<String> {
+    let (team, own) = prompt.strip_prefix("pong ")?.split_once(' ')?;
+    Some(format!("ask {team}: pong {own} {team}"))
+}
+
+async fn say_words(session: &Value, words: &str) -> io::Result<()> {
+    let content = json!({"type": "text", "text": words});
+    let update = json!({"sessionUpdate": "agent_message_chunk", "content": content});
+    let params = json!({"sessionId": session, "update": update});
+    say(&json!({"jsonrpc": "2.0", "method": "session/update", "params": params})).await
 }
 
 async fn say(message: &Value) -> io::Result<()> {
