@@ -69,6 +69,7 @@ impl Machine {
                 sessions_max: 100,
                 limits: Limits { questions_max: 5, options_max: 5 },
             },
+            limits: convoke_engine::Limits::default(),
             question_timeout: None,
             agents: vec![self.agent.clone()],
         };

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use convoke_api::bodies::Daemon;
-use convoke_server::engine::{self, PoolSettings, QuestionSettings, Spare};
+use convoke_server::engine::{self, Limits, PoolSettings, QuestionSettings, Spare};
 use convoke_server::{Opening, Server, Serving};
 use tokio::net::TcpListener;
 
@@ -190,6 +190,10 @@ fn settings(config: &Config) -> engine::Settings {
     engine::Settings {
         sessions_max: count(config.sessions.max_active),
         idle_timeout: config.sessions.idle_timeout,
+        limits: Limits {
+            turn_bytes: config.limits.turn_bytes,
+            session_bytes: config.limits.session_bytes,
+        },
         workspace_root: config.sessions.workspace_root.clone(),
         pool: PoolSettings {
             processes_max: count(config.pool.max_processes),

@@ -11,7 +11,7 @@ use super::nearest;
 use super::settings::{self, SETTINGS, Setting};
 use super::tree::{Entry, Node, Origin, Value};
 use super::{
-    Config, Effective, Loaded, Pool, Questions, Server, Sessions, Sources, Spawner, Teams,
+    Config, Effective, Limits, Loaded, Pool, Questions, Server, Sessions, Sources, Spawner, Teams,
 };
 
 /// Settles every value; what is wrong goes to `mistakes`, and the rest is still looked at.
@@ -159,6 +159,7 @@ fn unset() -> Config {
             idle_timeout: Duration::ZERO,
             workspace_root: PathBuf::new(),
         },
+        limits: Limits { turn_bytes: 0, session_bytes: 0 },
         pool: Pool {
             max_processes: 0,
             idle_timeout_ms: 0,

@@ -53,8 +53,9 @@ fn mistakes(file: &str) -> String {
 #[test]
 fn q17_t10_r6_without_a_file_the_documented_defaults_hold() {
     let loaded = config("");
-    let Config { server, sessions, pool, teams, questions, spawner, teams_file, agents } = loaded;
-    insta::assert_debug_snapshot!((server, sessions, pool, teams, questions, spawner, teams_file), @r#"
+    let Config { server, sessions, limits, pool, teams, questions, spawner, teams_file, agents } =
+        loaded;
+    insta::assert_debug_snapshot!((server, sessions, limits, pool, teams, questions, spawner, teams_file), @r#"
     (
         Server {
             listen: 127.0.0.1:7717,
@@ -64,6 +65,10 @@ fn q17_t10_r6_without_a_file_the_documented_defaults_hold() {
             max_active: 5,
             idle_timeout: 1800s,
             workspace_root: "/home/ann",
+        },
+        Limits {
+            turn_bytes: 67108864,
+            session_bytes: 1073741824,
         },
         Pool {
             max_processes: 10,

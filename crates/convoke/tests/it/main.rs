@@ -7,6 +7,8 @@ mod answer;
 #[cfg(test)]
 mod ask;
 #[cfg(test)]
+mod bounds;
+#[cfg(test)]
 mod completions;
 #[cfg(test)]
 mod config;
@@ -20,6 +22,8 @@ mod daemon_scene;
 mod db;
 #[cfg(test)]
 mod doctor;
+#[cfg(test)]
+mod escapes;
 #[cfg(test)]
 mod frame;
 // Elsewhere one process cannot limit another.
