@@ -149,7 +149,7 @@ fn results_and_diffs_are_cut() {
 fn k4_many_huge_calls_in_flight_take_a_bounded_amount_of_memory() {
     let mut tools = Tools::default();
     let long = "x".repeat(1 << 20);
-    for number in 0..100 {
+    for number in 10..22 {
         let update = json!({"toolCallId": number.to_string(), "rawInput": {"a": long}, "content": [
             {"type": "content", "content": {"type": "text", "text": long}},
             {"type": "diff", "path": "a", "newText": long},
@@ -158,7 +158,7 @@ fn k4_many_huge_calls_in_flight_take_a_bounded_amount_of_memory() {
         let bytes: usize = tools.calls.values().map(|call| call.bytes).sum();
         assert!(bytes <= CALLS_BYTES_MAX, "{bytes} bytes after call {number}");
     }
-    assert!(tools.calls.len() > 1 && tools.known("99").is_some());
+    assert!(tools.calls.len() > 1 && tools.known("21").is_some());
 }
 
 #[test]
