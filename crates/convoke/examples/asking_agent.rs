@@ -36,7 +36,8 @@ async fn main() -> io::Result<()> {
         };
         say(&json!({"jsonrpc": "2.0", "id": id, "result": result})).await?;
         if let Some(wish) = afterwards {
-            say_words(&params["sessionId"], &answer(&wish, &door).await).await?;
+            // A conversation between teams may not listen any more, so what came of it lies in the workspace.
+            std::fs::write("afterwards.txt", answer(&wish, &door).await)?;
         }
     }
     Ok(())

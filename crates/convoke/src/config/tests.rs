@@ -302,7 +302,7 @@ fn a_key_that_is_not_known_is_told_with_its_place() {
       begin it with `[sessions]`
     "server.listen" = '127.0.0.1:1'
     → config.toml:1:1: unknown key `server.listen`
-      known are `teams_file`, `server`, `sessions`, `pool`, `teams`, `questions`, `spawner`, `agents`
+      known are `teams_file`, `server`, `sessions`, `limits`, `pool`, `teams`, `questions`, `spawner`, `agents`
     "#);
 }
 

@@ -34,6 +34,8 @@ fn q17_every_value_is_shown_with_its_source() {
     sessions.max_active                      env AGENT_MAX_CONCURRENT_SESSIONS  8
     sessions.idle_timeout_minutes            env AGENT_SESSION_IDLE_TIMEOUT     0.05
     sessions.workspace_root                  default                            [tmp]
+    limits.turn_bytes                        default                            67108864
+    limits.session_bytes                     default                            1073741824
     pool.max_processes                       default                            10
     pool.idle_timeout_ms                     default                            300000
     pool.health_check_interval_ms            default                            30000
@@ -295,7 +297,7 @@ fn all_mistakes_are_told_at_once_to_machines_too() {
     --- stderr
     error: there are 2 mistakes in the configuration
       [tmp]/.convoke/config.toml:1:1: unknown key `colour`
-        hint: known are `teams_file`, `server`, `sessions`, `pool`, `teams`, `questions`, `spawner`, `agents`
+        hint: known are `teams_file`, `server`, `sessions`, `limits`, `pool`, `teams`, `questions`, `spawner`, `agents`
       [tmp]/.convoke/config.toml:3:17: `pool.max_processes`: expected a whole number from 1 to 1000, found 0
         hint: agent processes that may run at once; further turns wait; by default `max_processes = 10`
     ");
