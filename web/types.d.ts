@@ -25,7 +25,7 @@ type PlanStep = { content: string; status: "pending" | "in_progress" | "complete
 type PlanEntry = EntryBase & { type: "plan"; steps: PlanStep[] };
 type RequestStatus = "pending" | "answered" | "rejected" | "timed_out" | "abandoned";
 type PermissionAsked = {
-  permissionId: string; title: string; toolCallId?: string; tool?: string;
+  permissionId: string; title: string; toolCallId?: string; tool?: string; always?: string;
   options: { optionId: string; name: string; kind: string }[];
   status: RequestStatus; optionId?: string; reason?: string | null;
 };

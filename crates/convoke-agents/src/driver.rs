@@ -183,9 +183,28 @@ pub type Random = fn() -> [u8; 16];
 
 /// Reports that may wait for the session's task; when there are as many, the driver stops reading from its agent.
 pub const REPORTS_MAX: usize = 256;
+/// The longest report of which the queue may be full, so that these take 1 MiB together.
+const SHORT_BYTES_MAX: usize = 4 << 10;
+/// How many reports may wait before a longer one, which is about a message long at most.
+const BEFORE_LONG_MAX: usize = 8;
+/// The longest words that one report has; of longer ones the head and the tail are kept.
+pub(crate) const WORDS_BYTES_MAX: usize = 1 << 20;
 /// Orders that may wait for the driver; one more waits with its sender. That is never for long, as a driver takes orders
 /// also while its agent or its session makes it wait.
 pub(crate) const ORDERS_MAX: usize = 32;
+
+/// Waits until the session's queue has room for this report. Cancel-safe; fails when the session does not listen any more.
+pub(crate) async fn reserve<'a>(
+    session: &'a mpsc::Sender<Report>,
+    report: &Report,
+) -> Result<mpsc::Permit<'a, Report>> {
+    if report.bytes() > SHORT_BYTES_MAX {
+        // So many places are free only when few reports wait. They are given back before the report takes one.
+        let free = session.max_capacity().saturating_sub(BEFORE_LONG_MAX);
+        drop(session.reserve_many(free).await.map_err(|_| Error::Gone)?);
+    }
+    session.reserve().await.map_err(|_| Error::Gone)
+}
 
 /// A running agent. Dropping this kills it and everything that it started.
 ///

@@ -6,13 +6,18 @@ mod pen;
 
 use std::io;
 
+use convoke_core::notice::{Event, Notice};
+use convoke_core::session::Report;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 pub(crate) use pen::Pen;
 
-/// The longest line that is read; the longest seen from a real agent had 560 KB. A longer one is skipped to its end.
-const LINE_BYTES_MAX: usize = 32 << 20;
+/// The longest line that is read; the longest seen from a real agent had 560 KB, and a file of 10 MiB that an agent writes
+/// must fit. A longer one is skipped to its end.
+const LINE_BYTES_MAX: usize = 12 << 20;
+/// Values in one line; one with more of them is skipped, too, since each takes many times as much in memory.
+const VALUES_MAX: usize = 200_000;
 /// How much is asked of the stream at once.
 const READ_BYTES: usize = 16 << 10;
 /// Room that is kept for the next line; what a longer one needed is given back.
@@ -27,11 +32,20 @@ pub(crate) enum Line {
     Json(Value),
     /// Something else, cut to 200 characters.
     Junk(String),
-    /// More than 32 MiB, of which nothing was kept.
+    /// More than 12 MiB or too many values, of which nothing was kept.
     TooLong {
         /// How long it was.
         bytes: u64,
     },
+}
+
+/// What people read of a line that was skipped.
+pub(crate) fn skipped(bytes: u64) -> Report {
+    let text = format!(
+        "Convoke skipped a line of {bytes} bytes that the agent sent: at most {LINE_BYTES_MAX} bytes and {VALUES_MAX} \
+         values are read."
+    );
+    Report::Noticed(Notice::worded(Event::Advice { severity: "warning".to_owned() }, text))
 }
 
 /// Reads lines from a stream.
@@ -103,6 +117,9 @@ impl Reader {
         if bytes.is_empty() {
             return None;
         }
+        if bytes.len() > VALUES_MAX && has_too_many_values(bytes) {
+            return Some(Line::TooLong { bytes: length });
+        }
         Some(match serde_json::from_slice(bytes) {
             Ok(value) => Line::Json(value),
             Err(_) => Line::Junk(cut(bytes)),
@@ -123,6 +140,21 @@ impl Reader {
         self.scanned -= self.start;
         self.start = 0;
     }
+}
+
+/// Whether a line of JSON has more values than are read. Every value but one follows a comma, a colon or a bracket.
+fn has_too_many_values(line: &[u8]) -> bool {
+    let (mut values, mut in_text, mut is_escaped) = (0, false, false);
+    for byte in line {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = in_text,
+            b'"' => in_text = !in_text,
+            b',' | b':' | b'[' | b'{' if !in_text => values += 1,
+            _ => {}
+        }
+    }
+    values > VALUES_MAX
 }
 
 /// The beginning of a line as text.

@@ -167,6 +167,9 @@ pub struct Permission {
     /// The tool that the call is of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
+    /// What is remembered if it is allowed with `remember`, such as `this exact command`; absent when nothing can be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub always: Option<String>,
     /// What the human may choose.
     #[schema(value_type = Vec<crate::schema::PermissionOption>)]
     pub options: Vec<PermissionOption>,
@@ -225,6 +228,7 @@ impl From<&PermissionRecord> for Permission {
             title: record.title.clone(),
             tool_call_id: record.tool_call_id.clone(),
             tool: record.tool.clone(),
+            always: record.scope.as_ref().map(|scope| scope.label().to_owned()),
             options: record.options.clone(),
             status: record.state.status(),
             option_id: option_id.map(|Chosen { option_id }| option_id),

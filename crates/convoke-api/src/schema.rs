@@ -94,6 +94,11 @@ pub enum Content {
         /// The tool, or the sort of tool.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tool: Option<String>,
+        /// What is remembered if the human allows it for good: `kind` is `call`, with the `tool` and its `args`, or `file`,
+        /// with the `tool` and the `path`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = Option<Object>)]
+        scope: Option<Value>,
         /// What the agent wants to do.
         title: String,
         /// What the human may choose.

@@ -3,6 +3,7 @@
 //! Everything here is a pure function of its arguments. There is no I/O, no clock and no randomness; the engine
 //! brings those, carries out the effects and stores the messages.
 
+pub mod bounds;
 pub mod compaction;
 pub mod content;
 pub mod id;
@@ -11,7 +12,9 @@ pub mod message;
 pub mod notice;
 pub mod process;
 pub mod question;
+pub mod quote;
 pub mod request;
+pub mod scope;
 pub mod session;
 pub mod team;
 pub mod time;

@@ -98,15 +98,25 @@ pub enum Event {
         /// How many are served before it, itself included.
         place: u64,
     },
+    /// The agent said more in one turn than it may, so the turn is stopped.
+    TurnLimit {
+        /// How many bytes it may say.
+        max: u64,
+    },
     /// The kernel cannot confine the agent.
     Unconfined,
-    /// From now on the agent may use this tool in this project without asking.
+    /// From now on the agent may do exactly this in this project without asking.
     RuleMade {
-        /// The tool.
+        /// The tool, and what it is used for.
         tool: String,
     },
-    /// The agent was allowed to use this tool without asking, by an earlier word of the human's.
+    /// The agent was allowed to do this without asking, by an earlier word of the human's.
     RuleApplied {
+        /// The tool, and what it is used for.
+        tool: String,
+    },
+    /// A rule of an older version, which held for every use of a tool, was removed instead of applied.
+    RuleDropped {
         /// The tool.
         tool: String,
     },
@@ -252,13 +262,21 @@ fn sentence(event: &Event) -> String {
         Event::Waiting { place } => {
             format!("All agent processes are busy; this turn is number {place} in line.")
         }
+        Event::TurnLimit { max } => format!(
+            "The turn was stopped: the agent sent more than {max} bytes. What it sends after that is dropped. Raise \
+             limits.turn_bytes in config.toml if it should be allowed to send more."
+        ),
         Event::Unconfined => {
             "This system cannot confine the agent: it can write wherever you can.".to_owned()
         }
         Event::RuleMade { tool } => {
-            format!("From now on {tool} is allowed in this project without asking.")
+            format!("From now on exactly this is allowed in this project without asking: {tool}")
         }
-        Event::RuleApplied { tool } => format!("{tool} was allowed without asking, as you said."),
+        Event::RuleApplied { tool } => format!("Allowed without asking, as you said: {tool}"),
+        Event::RuleDropped { tool } => format!(
+            "An older rule allowed every use of {tool} in this project. It was removed: “always” now holds for one exact \
+             command or file."
+        ),
         Event::Continues { session } => {
             format!("This session goes on from session {session}, with a summary of it.")
         }

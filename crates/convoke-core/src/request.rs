@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::RequestId;
 use crate::question::{Answer, AnswerFault, Question, check_all_answered, format_answers};
+use crate::quote;
+use crate::scope::Scope;
 
 /// Where a request is in its life; nothing leaves `answered` and `rejected`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,11 +154,14 @@ pub struct PermissionRecord {
     /// The tool call that needs it, where the agent says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// The tool, or the sort of tool, by which a human may allow it from now on; where the agent says so.
+    /// The tool, or the sort of tool; where the agent says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// What the agent wants to do.
     pub title: String,
+    /// What is remembered if the human allows it for good; absent when nothing can be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
     /// What the human may choose.
     pub options: Vec<PermissionOption>,
     /// Where it stands.
@@ -316,15 +321,18 @@ impl Request {
                     .map_or(&choice.option_id, |option| &option.name);
                 Some(format!(
                     "You asked for permission earlier, and the call ended before the answer came.\n\n\
-                     > {}\n\nThe user's answer: {name}",
-                    record.title
+                     You asked (quoted as JSON): {}\nThe user chose (quoted as JSON): {}",
+                    quote::string(&record.title),
+                    quote::string(name)
                 ))
             }
             Self::Questions(record) => {
                 let State::Answered(answers) = &record.state else { return None };
                 let text = format_answers(&record.questions, &answers.answers).ok()?;
                 Some(format!(
-                    "You asked the user earlier, and the call ended before the answer came. {text}"
+                    "You asked the user earlier, and the call ended before the answer came. Your questions and the \
+                     user's answers, quoted as one JSON text: {}",
+                    quote::string(&text)
                 ))
             }
         }

@@ -9,6 +9,7 @@ use convoke_core::request::{
     PermissionKind, PermissionOption, PermissionRecord, QuestionRecord, Request as HumanRequest,
     State, Verdict,
 };
+use convoke_core::scope::Scope;
 use convoke_core::session::{Command, Reply};
 use convoke_files::questions::{NewSet, Outcome as FileOutcome, Until, Verdict as FileVerdict};
 use serde_json::Value;
@@ -118,6 +119,7 @@ impl Engine {
                     request_id: self.new_request(),
                     tool_call_id: None,
                     title: format!("{tool}: {shown}"),
+                    scope: Scope::of(&tool, input),
                     tool: Some(tool),
                     options: options.clone(),
                     state: State::Pending,

@@ -83,6 +83,16 @@ pub enum Error {
         /// How many may wait.
         max: usize,
     },
+    /// The session holds as much as it may.
+    #[error(
+        "the session holds {bytes} bytes and accepts no more prompts: limits.session_bytes allows {max}"
+    )]
+    SessionFull {
+        /// How much it holds.
+        bytes: u64,
+        /// How much it may hold.
+        max: u64,
+    },
     /// The session has ended.
     #[error("the session is {status}")]
     Ended {
@@ -102,8 +112,10 @@ pub enum Error {
     /// The answers do not fit the questions.
     #[error(transparent)]
     Answers(AnswerFault),
-    /// The request cannot be remembered, because the agent does not say which tool it is for.
-    #[error("the agent does not say for which tool it asks, so the answer cannot be remembered")]
+    /// The answer cannot be remembered, because there is nothing to compare a later request with, or it allows nothing.
+    #[error(
+        "the answer cannot be remembered: only what is allowed can be, and the agent must say exactly what it would do"
+    )]
     NothingToRemember,
     /// A name, an id or a path of the wrong form.
     #[error(transparent)]
@@ -291,6 +303,7 @@ impl Error {
             Self::Ambiguous { .. }
             | Self::ProjectExists { .. }
             | Self::Ended { .. }
+            | Self::SessionFull { .. }
             | Self::AskLoop { .. }
             | Self::TooManyHops { .. }
             | Self::Compacting { .. }
@@ -346,7 +359,10 @@ impl Error {
 
 const fn refusal_kind(refusal: &Refusal) -> Kind {
     match refusal {
-        Refusal::EmptyPrompt | Refusal::EmptyTitle | Refusal::LongTitle { .. } => Kind::Invalid,
+        Refusal::EmptyPrompt
+        | Refusal::LongPrompt { .. }
+        | Refusal::EmptyTitle
+        | Refusal::LongTitle { .. } => Kind::Invalid,
         Refusal::QueueFull | Refusal::TooManyRequests => Kind::Busy,
         Refusal::Ended { .. }
         | Refusal::Cancelled

@@ -10,6 +10,7 @@ use convoke_core::question::GivenAnswers;
 use convoke_core::request::{
     Answers, Choice, PermissionKind, QuestionRecord, Request as HumanRequest, State, Verdict,
 };
+use convoke_core::scope::Scope;
 use convoke_core::session::{Command, Report};
 use convoke_core::time::Timestamp;
 use convoke_files::questions::{Questions, Status, Verdict as FileVerdict};
@@ -49,7 +50,7 @@ pub struct Item {
 /// Whether an answer holds for the future, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remember {
-    /// For this tool in this project.
+    /// For exactly this, of this agent in this project.
     Yes,
     /// Only this time.
     No,
@@ -81,12 +82,11 @@ impl Engine {
             Remember::No => None,
         };
         self.settle(session, id, Verdict::Choose(Choice { option_id })).await?;
-        if let Some(rule) = rule {
-            let tool = rule.tool.clone();
+        if let Some((rule, scope)) = rule {
             while let Err(error) = self.shared.store.add_rule(rule.clone()).await {
                 self.shared.make_room(error.into())?;
             }
-            let notice = Notice::new(Event::RuleMade { tool });
+            let notice = Notice::new(Event::RuleMade { tool: scope.shown() });
             self.carry(session, Command::Agent(Report::Noticed(notice))).await?;
         }
         Ok(())
@@ -128,22 +128,22 @@ impl Engine {
         session: SessionId,
         request: &HumanRequest,
         option_id: &str,
-    ) -> Result<Rule> {
+    ) -> Result<(Rule, Scope)> {
         let HumanRequest::Permission(record) = request else {
             return Err(Error::NothingToRemember);
         };
         let option = record.options.iter().find(|option| option.option_id == option_id);
-        let is_allowing = option.is_none_or(|option| {
-            matches!(option.kind, PermissionKind::AllowOnce | PermissionKind::AllowAlways)
-        });
-        let tool = record.tool.clone().filter(|_| is_allowing);
+        let is_allowing = option.is_none_or(|option| option.kind == PermissionKind::AllowOnce);
+        let scope = record.scope.clone().filter(|_| is_allowing);
+        let scope = scope.ok_or(Error::NothingToRemember)?;
         let stored = self.session(session).await?.stored;
-        Ok(Rule {
+        let rule = Rule {
             project_id: stored.project_id,
             agent: stored.agent,
-            tool: tool.ok_or(Error::NothingToRemember)?,
+            tool: scope.key(),
             made_at: self.shared.now(),
-        })
+        };
+        Ok((rule, scope))
     }
 
     async fn item(&self, stored: StoredRequest) -> Result<Item> {

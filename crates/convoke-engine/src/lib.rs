@@ -36,7 +36,9 @@ pub use sessions::{
     Import, ImportOutcome, ImportTurn, ImportedInto, ListPiece, ListPieces, Listed, Prompted,
     Speaker,
 };
-pub use settings::{Around, Door, PoolSettings, QuestionSettings, SandboxSettings, Settings, Spare};
+pub use settings::{
+    Around, Door, Limits, PoolSettings, QuestionSettings, SandboxSettings, Settings, Spare,
+};
 pub use teams::{
     Analytics, AnswerStatus, Caller, Compaction, Permissions, QuestionStanding, ReportedQuestion,
     SessionFile, Stopped, Stretch, Team, TeamAnswer, TeamAsk, TeamLimits, TeamProgress, TeamReport,

@@ -8,6 +8,7 @@ mod effects;
 mod import;
 mod load;
 mod offers;
+mod quota;
 pub(crate) mod registry;
 mod replay;
 mod seating;

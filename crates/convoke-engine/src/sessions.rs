@@ -21,6 +21,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::reading;
 use crate::session::{self, Carried, Request};
+use crate::teams::Origin;
 use crate::view::{Live, Moment, SessionView};
 use crate::watch::Watcher;
 use create::Return;
@@ -234,8 +235,27 @@ impl Engine {
         Ok(Watcher::new(self.shared.store.clone(), id, after, live))
     }
 
-    /// Says something to the agent of a session.
+    /// Says something to the agent of a session, in the name of a human or of a caller from outside.
     pub async fn prompt(&self, id: SessionId, text: String) -> Result<Prompted> {
+        self.prompt_because_of(id, text, None).await
+    }
+
+    /// Says something to the agent of a session, and notes which chain of asks it follows from.
+    pub(crate) async fn prompt_because_of(
+        &self,
+        id: SessionId,
+        text: String,
+        origin: Origin,
+    ) -> Result<Prompted> {
+        let chains = &self.shared.chains;
+        chains.expect(id, origin.clone());
+        let prompted = self.prompt_in_chain(id, text).await;
+        chains.arrived(id, prompted.as_ref().ok().map(|prompted| prompted.seq), origin);
+        prompted
+    }
+
+    /// Says something to the agent of a session in Convoke's own name, which begins no chain and ends none.
+    pub(crate) async fn prompt_in_chain(&self, id: SessionId, text: String) -> Result<Prompted> {
         let carried = self.carry(id, Command::Prompt { text }).await?;
         let (message_id, seq) = carried.prompt.ok_or(Error::Broken { session: id })?;
         Ok(Prompted { message_id, seq, queued: carried.queued })

@@ -21,6 +21,8 @@ pub struct Settings {
     pub sessions_max: usize,
     /// How long a session may be idle before it is completed.
     pub idle_timeout: Duration,
+    /// How much agents may say.
+    pub limits: Limits,
     /// Projects outside of this folder are refused.
     pub workspace_root: PathBuf,
     /// How many processes there may be, and how long one is kept.
@@ -37,6 +39,21 @@ pub struct Settings {
     pub agents: Vec<Agent>,
     /// How they are confined.
     pub sandbox: SandboxSettings,
+}
+
+/// How much agents may say, in bytes of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// In one turn; a turn that says more is cancelled.
+    pub turn_bytes: u64,
+    /// In one session; one that holds more accepts no further prompts.
+    pub session_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { turn_bytes: 64 << 20, session_bytes: 1 << 30 }
+    }
 }
 
 /// Whether a process is kept ready for the next new session.

@@ -35,7 +35,7 @@ pub use report::{QuestionStanding, ReportedQuestion, TeamReport};
 pub use upkeep::{Stopped, TeamStatus};
 
 pub(crate) use cache::{PairCache, cache};
-pub(crate) use chain::Chains;
+pub(crate) use chain::{Chains, Origin};
 pub(crate) use compaction::{Attempts, keep_clock};
 
 /// The teams, and how they may talk.

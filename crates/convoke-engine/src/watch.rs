@@ -12,7 +12,10 @@ use crate::error::{Error, Result};
 use crate::reading;
 
 /// Messages that a watcher may fall behind before it must read the log again.
-pub(crate) const BACKLOG: usize = 1024;
+pub(crate) const BACKLOG: usize = 256;
+/// The longest message that is handed to the watchers in memory, so that those who fall behind hold at most 1 MiB
+/// together. They read a longer one from the log, one page at a time.
+const SHARED_BYTES_MAX: usize = 4 << 10;
 /// Messages that a watcher reads from the log at once.
 const PAGE: u32 = 500;
 
@@ -22,6 +25,24 @@ pub struct Published {
     /// The message.
     pub message: Message,
     json: OnceLock<String>,
+}
+
+/// What the watchers of a session receive.
+#[derive(Debug, Clone)]
+pub(crate) enum Arrival {
+    /// This message.
+    Message(Arc<Published>),
+    /// The message at this place, which is too long to be kept for those who are slow.
+    Stored(Seq),
+}
+
+impl Arrival {
+    pub(crate) fn of(message: Message) -> Self {
+        if message.content.bytes() > SHARED_BYTES_MAX {
+            return Self::Stored(message.seq);
+        }
+        Self::Message(Arc::new(Published::new(message)))
+    }
 }
 
 impl Published {
@@ -42,7 +63,7 @@ pub struct Watcher {
     store: Store,
     session: SessionId,
     after: Seq,
-    live: broadcast::Receiver<Arc<Published>>,
+    live: broadcast::Receiver<Arrival>,
     /// Read from the log and not yet told.
     read: VecDeque<Arc<Published>>,
     is_behind: bool,
@@ -54,7 +75,7 @@ impl Watcher {
         store: Store,
         session: SessionId,
         after: Seq,
-        live: broadcast::Receiver<Arc<Published>>,
+        live: broadcast::Receiver<Arrival>,
     ) -> Self {
         Self { store, session, after, live, read: VecDeque::new(), is_behind: true }
     }
@@ -64,7 +85,7 @@ impl Watcher {
         store: Store,
         session: SessionId,
         after: Seq,
-        live: broadcast::Receiver<Arc<Published>>,
+        live: broadcast::Receiver<Arrival>,
     ) -> Self {
         Self { is_behind: false, ..Self::new(store, session, after, live) }
     }
@@ -88,14 +109,16 @@ impl Watcher {
                 continue;
             }
             match self.live.recv().await {
-                Ok(message) if message.message.seq == self.after.next() => {
+                Ok(Arrival::Message(message)) if message.message.seq == self.after.next() => {
                     self.after = message.message.seq;
                     return Ok(message);
                 }
-                // Told from the log already.
-                Ok(message) if message.message.seq <= self.after => {}
-                // Something in between was never told.
-                Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => self.is_behind = true,
+                // Read from the log already.
+                Ok(Arrival::Message(message)) if message.message.seq <= self.after => {}
+                Ok(Arrival::Stored(seq)) if seq <= self.after => {}
+                // Something in between has not been seen, or is too long to be here.
+                Ok(Arrival::Message(_) | Arrival::Stored(_))
+                | Err(broadcast::error::RecvError::Lagged(_)) => self.is_behind = true,
                 Err(broadcast::error::RecvError::Closed) => return Err(Error::Stopping),
             }
         }

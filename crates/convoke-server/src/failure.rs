@@ -201,6 +201,9 @@ fn hint(error: &Error) -> Option<String> {
         Error::SessionLimit { .. } => "complete or cancel a session, wait for one to be idle \
             long enough, or raise sessions.max_active"
             .to_owned(),
+        Error::SessionFull { .. } => {
+            "go on in a new session, or raise limits.session_bytes in config.toml".to_owned()
+        }
         Error::QueueFull { .. } => "wait for the running turn to end".to_owned(),
         Error::UnknownAgent { .. } => "GET /api/agents lists the agents".to_owned(),
         Error::Invalid(Invalid::UnknownTeam { .. }) => "GET /api/teams lists the teams".to_owned(),
@@ -264,6 +267,7 @@ fn code_of(error: &Error) -> &'static str {
 const fn refusal_code(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::EmptyPrompt => code::EMPTY_PROMPT,
+        Refusal::LongPrompt { .. } => code::INVALID,
         Refusal::EmptyTitle | Refusal::LongTitle { .. } => code::INVALID_TITLE,
         Refusal::QueueFull | Refusal::TooManyRequests => code::QUEUE_FULL,
         Refusal::Ended { .. } => code::SESSION_ENDED,

@@ -16,7 +16,7 @@ use crate::write::sessions::number;
 /// Messages in one page; asked for more, a page has as many and says that there are more.
 const PAGE_MESSAGES_MAX: u32 = 1000;
 /// Bytes of content in one page, which ends before the message that would exceed them unless it is the first.
-const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+const PAGE_BYTES_MAX: usize = 256 * 1024;
 
 /// Messages that are looked through for one that matters; about a tenth of a second's work.
 const LOOK_MAX: u32 = 100_000;
@@ -90,6 +90,18 @@ impl Store {
     /// are looked at, and one that cannot be read is left out.
     pub async fn unsettled(&self, session: SessionId, before: Seq) -> Result<Vec<Message>> {
         self.read_aside(move |db| unsettled(db, session, before)).await
+    }
+
+    /// How many bytes the messages of a session have.
+    pub async fn session_bytes(&self, session: SessionId) -> Result<u64> {
+        self.read_aside(move |db| {
+            let n = number(db, session)?.ok_or(Error::UnknownSession { id: session })?;
+            let sql = "SELECT coalesce(sum(octet_length(content)), 0) FROM agent_messages
+                       WHERE session = ?1";
+            let bytes: i64 = db.prepare_cached(sql)?.query_row([n], |row| row.get(0))?;
+            Ok(bytes.unsigned_abs())
+        })
+        .await
     }
 
     async fn page(&self, session: SessionId, part: Part, limit: u32) -> Result<MessagePage> {

@@ -1,5 +1,6 @@
 //! An ACP agent that asks other teams when it is told to: `ask TEAM: QUESTION`, through the server of tools that it was
-//! given. `betray` makes it tell the key of those tools, and `leave` makes it end. Everything else it repeats.
+//! given. `betray` makes it tell the key of those tools, and `leave` makes it end. Told `pong TEAM OWN`, it ends its turn
+//! and only then asks `TEAM` to `pong` back. Everything else it repeats.
 
 #![expect(clippy::indexing_slicing, reason = "what is not in a JSON value reads as null")]
 
@@ -17,6 +18,7 @@ async fn main() -> io::Result<()> {
     while let Some(line) = lines.next_line().await? {
         let request: Value = serde_json::from_str(&line)?;
         let (id, params) = (&request["id"], &request["params"]);
+        let mut afterwards = None;
         let result = match request["method"].as_str().unwrap_or_default() {
             "initialize" => {
                 json!({"protocolVersion": 1, "agentCapabilities": {"loadSession": true}})
@@ -30,19 +32,32 @@ async fn main() -> io::Result<()> {
                 if prompt == "leave" {
                     break;
                 }
-                let words = answer(prompt, &door).await;
-                let content = json!({"type": "text", "text": words});
-                let update = json!({"sessionUpdate": "agent_message_chunk", "content": content});
-                let params = json!({"sessionId": params["sessionId"], "update": update});
-                say(&json!({"jsonrpc": "2.0", "method": "session/update", "params": params}))
-                    .await?;
+                say_words(&params["sessionId"], &answer(prompt, &door).await).await?;
+                afterwards = pong(prompt);
                 json!({"stopReason": "end_turn"})
             }
             _ => continue,
         };
         say(&json!({"jsonrpc": "2.0", "id": id, "result": result})).await?;
+        if let Some(wish) = afterwards {
+            // A conversation between teams may not listen any more, so what came of it lies in the workspace.
+            std::fs::write("afterwards.txt", answer(&wish, &door).await)?;
+        }
     }
     Ok(())
+}
+
+/// What is asked after the turn.
+fn pong(prompt: &str) -> Option<String> {
+    let (team, own) = prompt.strip_prefix("pong ")?.split_once(' ')?;
+    Some(format!("ask {team}: pong {own} {team}"))
+}
+
+async fn say_words(session: &Value, words: &str) -> io::Result<()> {
+    let content = json!({"type": "text", "text": words});
+    let update = json!({"sessionUpdate": "agent_message_chunk", "content": content});
+    let params = json!({"sessionId": session, "update": update});
+    say(&json!({"jsonrpc": "2.0", "method": "session/update", "params": params})).await
 }
 
 async fn say(message: &Value) -> io::Result<()> {

@@ -36,6 +36,7 @@ pub(crate) use tree::Origin;
 pub(crate) struct Config {
     pub(crate) server: Server,
     pub(crate) sessions: Sessions,
+    pub(crate) limits: Limits,
     pub(crate) pool: Pool,
     pub(crate) sandbox: Sandbox,
     pub(crate) teams: Teams,
@@ -63,6 +64,13 @@ pub(crate) struct Sessions {
     pub(crate) idle_timeout: Duration,
     /// Projects outside of this folder are refused.
     pub(crate) workspace_root: PathBuf,
+}
+
+/// How much agents may say, in bytes.
+#[derive(Debug)]
+pub(crate) struct Limits {
+    pub(crate) turn_bytes: u64,
+    pub(crate) session_bytes: u64,
 }
 
 /// Limits of agent processes.

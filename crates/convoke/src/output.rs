@@ -123,10 +123,12 @@ const fn is_direction(c: char) -> bool {
 /// Blanks between two columns.
 const GAP: usize = 2;
 
-/// An aligned table without lines, a row per line, that `grep` and `awk` can read.
+/// An aligned table without lines, a row per line, that `grep` and `awk` can read. No cell drives the terminal.
 pub(crate) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>) -> String {
     let mut lines = vec![header.map(ToOwned::to_owned)];
-    lines.extend(rows.into_iter().map(|row| row.map(|cell| cell.replace(['\n', '\t'], " "))));
+    lines.extend(
+        rows.into_iter().map(|row| row.map(|cell| plain(&cell).replace(['\n', '\t'], " "))),
+    );
     let mut widths = [0; N];
     for row in &lines {
         for (width, cell) in widths.iter_mut().zip(row) {

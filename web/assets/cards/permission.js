@@ -12,13 +12,13 @@ export const makePermission = component("convoke-permission", (element, { send }
 	let shown = "";
 
 	/** @param {PermissionAsked} asked */
-	function ask({ permissionId, title, tool, options }) {
+	function ask({ permissionId, title, always, options }) {
 		const choice = (name = "", kind = "", answer = {}) => h(`button.button${kind}`, { "data-choice": "", onclick: () => settle("permission:answer", { permissionId, ...answer }) }, name);
 		const sorted = options.toSorted((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind));
 		const buttons = sorted.map(({ optionId, name, kind }, at) => choice(name, kind.startsWith("reject") ? ".quiet" : at ? "" : ".primary", { optionId }));
-		// The agent offers no "always", but Convoke can remember it for a tool.
-		if (tool && sorted[0]?.kind === "allow_once" && sorted[1]?.kind !== "allow_always") {
-			buttons.splice(1, 0, choice(`Always allow ${tool}`, "", { optionId: sorted[0].optionId, remember: true }));
+		// Convoke remembers exactly what is asked, and says what that is.
+		if (always && sorted[0]?.kind === "allow_once") {
+			buttons.splice(1, 0, choice(`Always allow ${always}`, "", { optionId: sorted[0].optionId, remember: true }));
 		}
 		const decline = declineForm((reason) => settle("question:reject", { questionId: permissionId, reason }));
 		fill(element, h("div.request-head", icon("lock"), "Permission needed"), h("p.request-title", title), h("div.request-actions", ...buttons, decline.button), decline.form);

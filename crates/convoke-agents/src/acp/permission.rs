@@ -2,6 +2,7 @@
 
 use convoke_core::id::RequestId;
 use convoke_core::request::{PermissionKind, PermissionOption, PermissionRecord, Request, State};
+use convoke_core::scope::Scope;
 use convoke_core::session::{Reply, ToolUpdate};
 use serde_json::{Value, json};
 
@@ -10,8 +11,14 @@ use super::wire::{BAD_PARAMS, Fault, INTERNAL};
 
 /// Permissions that may be open at once; one more is refused. The session takes fewer, so this is only a last bound.
 const OPEN_MAX: usize = 64;
+/// Options of one permission that are handed on.
+const OPTIONS_MAX: usize = 16;
+/// The longest id of an option; one with a longer id is left out, since the agent must get it back as it is.
+const OPTION_ID_BYTES_MAX: usize = 1 << 10;
 /// The longest title or name that is handed on.
 const TITLE_BYTES_MAX: usize = 4 << 10;
+/// What is said when an agent would be allowed something for good or not at all.
+const ONLY_FOR_GOOD: &str = " (it cannot be allowed: the agent offers no way to allow it once, and Convoke passes on no other)";
 /// What an agent wants that does not say what it wants.
 const UNTITLED: &str = "The agent asks for permission";
 
@@ -46,16 +53,26 @@ impl Permissions {
             return Err(Fault::new(INTERNAL, "too many permissions are open already"));
         }
         let options = params.get("options").and_then(Value::as_array).map(Vec::as_slice);
-        let options: Vec<_> = options.unwrap_or_default().iter().filter_map(option).collect();
+        let options: Vec<_> =
+            options.unwrap_or_default().iter().filter_map(option).take(OPTIONS_MAX).collect();
+        // What would hold for good in the agent itself is not offered: Convoke remembers, and only what is exactly the same.
+        let (options, for_good): (Vec<_>, Vec<_>) =
+            options.into_iter().partition(|option| holds_once(option.kind));
         if options.is_empty() {
-            return Err(Fault::new(BAD_PARAMS, "a permission needs options to choose from"));
+            let fault = "a permission needs options to choose from that hold once";
+            return Err(Fault::new(BAD_PARAMS, fault));
         }
+        let allows = |options: &[PermissionOption], kind| options.iter().any(|it| it.kind == kind);
+        let cannot_allow = allows(&for_good, PermissionKind::AllowAlways)
+            && !allows(&options, PermissionKind::AllowOnce);
         let call = params.get("toolCall").unwrap_or(&Value::Null);
+        let title = title(call, known.and_then(known_title));
         let record = PermissionRecord {
             request_id: request,
             tool_call_id: field(call, "toolCallId").map(str::to_owned),
+            scope: scope(call, tool(call, known).as_deref(), known),
             tool: tool(call, known),
-            title: title(call, known.and_then(known_title)),
+            title: if cannot_allow { format!("{title}{ONLY_FOR_GOOD}") } else { title },
             options: options.clone(),
             state: State::Pending,
         };
@@ -93,16 +110,28 @@ impl Permissions {
 }
 
 impl Open {
-    /// The option that says no, for this time rather than for ever.
+    /// The option that says no, for this time.
     fn rejection(&self) -> Option<String> {
-        [PermissionKind::RejectOnce, PermissionKind::RejectAlways].into_iter().find_map(|kind| {
-            let option = self.options.iter().find(|option| option.kind == kind)?;
-            Some(option.option_id.clone())
-        })
+        let mut options = self.options.iter();
+        let once = options.find(|option| option.kind == PermissionKind::RejectOnce)?;
+        Some(once.option_id.clone())
     }
 }
 
-/// What a human may allow once and for all: the tool, else the sort of tool.
+const fn holds_once(kind: PermissionKind) -> bool {
+    match kind {
+        PermissionKind::AllowOnce | PermissionKind::RejectOnce => true,
+        PermissionKind::AllowAlways | PermissionKind::RejectAlways => false,
+    }
+}
+
+/// What is remembered if the human allows it for good: the arguments as the agent gives them, never its title.
+fn scope(call: &Value, tool: Option<&str>, known: Option<&ToolUpdate>) -> Option<Scope> {
+    let raw = call.get("rawInput").filter(|args| !args.is_null());
+    Scope::of(tool?, raw.or_else(|| known?.args.as_ref())?)
+}
+
+/// The tool, else the sort of tool.
 fn tool(call: &Value, known: Option<&ToolUpdate>) -> Option<String> {
     // What is of no sort has nothing in common that could be allowed.
     let is_sort = |kind: &&str| *kind != "other";
@@ -138,14 +167,16 @@ fn field<'a>(call: &'a Value, name: &str) -> Option<&'a str> {
 }
 
 fn option(option: &Value) -> Option<PermissionOption> {
-    let option_id = option.get("optionId")?.as_str()?.to_owned();
+    let option_id = option.get("optionId")?.as_str()?;
+    let option_id = Some(option_id.to_owned()).filter(|id| id.len() <= OPTION_ID_BYTES_MAX)?;
     let name = option.get("name").and_then(Value::as_str).unwrap_or(&option_id);
     let kind = match option.get("kind").and_then(Value::as_str) {
         Some("allow_always") => PermissionKind::AllowAlways,
         Some("reject_once") => PermissionKind::RejectOnce,
         Some("reject_always") => PermissionKind::RejectAlways,
-        // An unknown option is never taken for a no, which is what Convoke may choose by itself.
-        Some(_) | None => PermissionKind::AllowOnce,
+        Some("allow_once") => PermissionKind::AllowOnce,
+        // What an unknown option allows may hold for good.
+        Some(_) | None => PermissionKind::AllowAlways,
     };
-    Some(PermissionOption { name: cut_to(name, TITLE_BYTES_MAX), option_id, kind })
+    Some(PermissionOption { name: cut_to(name, OPTION_ID_BYTES_MAX), option_id, kind })
 }

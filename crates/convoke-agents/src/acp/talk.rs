@@ -15,8 +15,8 @@ use tokio::time::{Instant, sleep_until};
 
 use super::dialogue::Dialogue;
 use super::wire::Outcome;
-use crate::driver::Wish;
-use crate::lines::{Line, Pen, Reader, Writer};
+use crate::driver::{Wish, reserve};
+use crate::lines::{Line, Pen, Reader, Writer, skipped};
 use crate::process::Pipes;
 
 /// Lines that may wait for the agent to read them; when there are as many, it is not listened to.
@@ -184,6 +184,7 @@ impl Talk {
             }
             Ok(Some(Line::TooLong { bytes })) => {
                 tracing::warn!(bytes, "the agent sent a line that is too long, which was skipped");
+                self.dialogue.outbox.reports.push_back(skipped(bytes));
             }
             Ok(None) => return ControlFlow::Break(End::Closed),
             Err(error) => {
@@ -207,8 +208,12 @@ async fn deliver(
     session: Option<&mpsc::Sender<Report>>,
     reports: &mut VecDeque<Report>,
 ) -> ControlFlow<End> {
-    let Some(session) = session else { return ControlFlow::Continue(()) };
-    let Ok(permit) = session.reserve().await else { return ControlFlow::Break(End::Deserted) };
+    let (Some(session), Some(report)) = (session, reports.front()) else {
+        return ControlFlow::Continue(());
+    };
+    let Ok(permit) = reserve(session, report).await else {
+        return ControlFlow::Break(End::Deserted);
+    };
     if let Some(report) = reports.pop_front() {
         permit.send(report);
     }

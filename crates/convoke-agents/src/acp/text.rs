@@ -1,29 +1,20 @@
 //! Words out of content blocks, and everything cut to a size that a log of pages can hold.
 
+pub(super) use convoke_core::bounds::clip as cut_to;
 use serde_json::{Map, Value};
 
-/// The longest text, tool result or diff that is handed on; what is longer is cut, and a mark says so.
-pub(super) const TEXT_BYTES_MAX: usize = 1 << 20;
+use crate::driver::WORDS_BYTES_MAX;
+
+/// The longest text, tool result or diff that is handed on; a longer one keeps its head and its tail, and a mark says so.
+pub(super) const TEXT_BYTES_MAX: usize = WORDS_BYTES_MAX;
 /// The longest payload that is kept of an update that Convoke does not know.
 pub(super) const UNKNOWN_BYTES_MAX: usize = 16 << 10;
-/// What the mark at the end of a cut text takes at most.
-const MARK_BYTES_MAX: usize = 80;
 /// Strings in arguments that are longer than this are cut when the arguments as a whole are too long.
 const ARGUMENT_BYTES_MAX: usize = 16 << 10;
 
 /// Cuts a text to the bound.
 pub(super) fn cut(text: &str) -> String {
     cut_to(text, TEXT_BYTES_MAX)
-}
-
-/// The beginning of a text, with a mark where the rest is missing.
-pub(super) fn cut_to(text: &str, bytes_max: usize) -> String {
-    if text.len() <= bytes_max {
-        return text.to_owned();
-    }
-    let end = text.floor_char_boundary(bytes_max.saturating_sub(MARK_BYTES_MAX));
-    let (kept, _) = text.split_at(end);
-    format!("{kept}\n[cut here by Convoke: {} of {} bytes]", kept.len(), text.len())
 }
 
 /// A value that fits into `bytes_max`: as it came, or with its long strings cut, or the beginning of its JSON.
@@ -80,9 +71,6 @@ mod tests {
 
     #[test]
     fn a_long_text_is_cut_between_characters_and_says_so() {
-        assert_eq!(cut_to("añb", 4), "añb");
-        let long = "ñ".repeat(100);
-        assert_eq!(cut_to(&long, 85), "ññ\n[cut here by Convoke: 4 of 200 bytes]");
         let most = "x".repeat(TEXT_BYTES_MAX);
         assert_eq!(cut(&most), most);
         let cut_once = cut(&format!("{most}x"));
@@ -99,7 +87,7 @@ mod tests {
             cut["content"]
                 .as_str()
                 .unwrap()
-                .ends_with("[cut here by Convoke: 16304 of 1048576 bytes]")
+                .contains("\n[… 1032264 bytes left out by Convoke …]\n")
         );
         let flood = json!(vec![0; TEXT_BYTES_MAX]);
         assert!(cut_value(&flood, 100).as_str().unwrap().starts_with("[0,0,0,"));

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use convoke_core::bounds::{fit, fit_args, json_bytes};
 use convoke_core::content::{Diff, ToolResult, ToolStatus};
 use convoke_core::session::ToolUpdate;
 use serde_json::Value;
@@ -13,6 +14,8 @@ use super::text::{self, TEXT_BYTES_MAX};
 
 /// Open calls that are remembered; beyond that the first one is forgotten, and what it said before is not repeated.
 const CALLS_MAX: usize = 256;
+/// Bytes of open calls that are remembered; beyond that the first ones are forgotten in the same way.
+const CALLS_BYTES_MAX: usize = 8 << 20;
 /// The longest title, name or path that is handed on.
 const TITLE_BYTES_MAX: usize = 4 << 10;
 
@@ -35,6 +38,8 @@ struct Call {
     printed: String,
     /// What came of it in the agent's own words, for want of content.
     raw: Option<String>,
+    /// How much all of this is.
+    bytes: usize,
 }
 
 /// Looks up what a terminal has printed.
@@ -46,8 +51,9 @@ impl Tools {
     pub(super) fn hear(&mut self, update: &Value, screens: Screens<'_>) -> Option<ToolUpdate> {
         let id = update.get("toolCallId")?.as_str()?;
         let told = self.calls.get(id).map(|call| call.known.clone());
+        self.open(id).hear(update);
+        self.forget_beyond(CALLS_BYTES_MAX, id);
         let call = self.open(id);
-        call.hear(update);
         let known = match call.known.status {
             Some(ToolStatus::Complete | ToolStatus::Error) => self.calls.remove(id)?.ended(screens),
             Some(ToolStatus::Running) | None => {
@@ -66,6 +72,19 @@ impl Tools {
     /// Forgets the calls of a turn that is over; some agents never say that they ended.
     pub(super) fn clear(&mut self) {
         self.calls.clear();
+    }
+
+    /// Forgets the first calls but this one until the others take no more than so many bytes.
+    fn forget_beyond(&mut self, bytes_max: usize, id: &str) {
+        let mut bytes: usize = self.calls.values().map(|call| call.bytes).sum();
+        while bytes > bytes_max {
+            let first = self.calls.iter().find(|(other, _)| other.as_str() != id);
+            let Some((first, forgotten)) = first.map(|(id, call)| (id.clone(), call.bytes)) else {
+                break;
+            };
+            self.calls.remove(&first);
+            bytes -= forgotten;
+        }
     }
 
     fn open(&mut self, id: &str) -> &mut Call {
@@ -97,13 +116,17 @@ impl Call {
         if let Some(blocks) = content {
             self.replace_content(blocks);
         }
+        let texts = [self.text.as_ref(), self.raw.as_ref(), Some(&self.printed)];
+        self.bytes = texts.iter().flatten().map(|text| text.len()).sum::<usize>()
+            + self.known.args.as_ref().map_or(0, json_bytes)
+            + 2 * json_bytes(&self.diffs);
     }
 
     /// Content is always sent as a whole, and replaces what was there.
     fn replace_content(&mut self, blocks: &[Value]) {
         let texts = blocks.iter().filter_map(|block| text::of_block(block.get("content")?));
-        self.text = joined(texts);
-        self.diffs = blocks.iter().filter_map(diff).collect();
+        self.text = joined(texts).map(|text| text::cut(&text));
+        self.diffs = fit(blocks.iter().filter_map(diff).collect());
         let terminals = blocks.iter().filter_map(|block| field(block, "terminalId"));
         self.terminals = terminals.collect();
     }
@@ -158,7 +181,7 @@ fn arguments(update: &Value) -> Option<Value> {
     let is_there =
         |args: &&Value| !args.is_null() && args.as_object().is_none_or(|fields| !fields.is_empty());
     let args = update.get("rawInput").filter(is_there)?;
-    Some(text::cut_value(args, TEXT_BYTES_MAX))
+    Some(fit_args(args.clone()))
 }
 
 fn diff(block: &Value) -> Option<Diff> {

@@ -12,8 +12,8 @@ use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::timeout;
 
 use super::conversation::{Conversation, Greeting, Step};
-use crate::driver::Wish;
-use crate::lines::{Line, Pen, Reader, Writer};
+use crate::driver::{Wish, reserve};
+use crate::lines::{Line, Pen, Reader, Writer, skipped};
 use crate::process::Pipes;
 use crate::{Error, Result};
 
@@ -177,6 +177,7 @@ impl Talk {
             }
             Ok(Some(Line::TooLong { bytes })) => {
                 tracing::warn!(bytes, "claude sent a line that is too long, which was skipped");
+                self.untold.push_back(skipped(bytes));
             }
             Ok(None) => return ControlFlow::Break(End::Silent),
             Err(error) => {
@@ -199,7 +200,10 @@ impl Talk {
 
 /// Tells the session the next report as soon as it has room for it. Cancel-safe.
 async fn tell_next(untold: &mut VecDeque<Report>, reports: &Sender<Report>) -> ControlFlow<End> {
-    let Ok(permit) = reports.reserve().await else { return ControlFlow::Break(End::Deserted) };
+    let Some(report) = untold.front() else { return ControlFlow::Continue(()) };
+    let Ok(permit) = reserve(reports, report).await else {
+        return ControlFlow::Break(End::Deserted);
+    };
     if let Some(report) = untold.pop_front() {
         permit.send(report);
     }

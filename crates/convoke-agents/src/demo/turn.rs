@@ -160,7 +160,6 @@ impl Turn {
     async fn may(&self, id: &str, title: &str) -> bool {
         let options = json!([
             {"optionId": "allow", "name": "Allow", "kind": "allow_once"},
-            {"optionId": "always", "name": "Always allow", "kind": "allow_always"},
             {"optionId": "reject", "name": "Reject", "kind": "reject_once"},
         ]);
         let params = json!({"sessionId": self.session, "options": options,

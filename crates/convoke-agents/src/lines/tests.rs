@@ -83,6 +83,17 @@ async fn the_longest_line_that_is_allowed_is_read() {
 }
 
 #[tokio::test]
+async fn k4_a_line_of_too_many_values_is_skipped_before_it_is_parsed() {
+    let many = format!("[{}0]", "0,".repeat(VALUES_MAX));
+    let nested = "[".repeat(VALUES_MAX + 1);
+    let text = format!("\"{}\"", ",:[{\\\"".repeat(VALUES_MAX));
+    let lines = read(std::io::Cursor::new(format!("{many}\n{nested}\n{text}\n"))).await;
+    let too_long = |line: &str| Line::TooLong { bytes: line.len() as u64 };
+    let read = serde_json::from_str(&text).unwrap();
+    assert!(lines == [too_long(&many), too_long(&nested), Line::Json(read)]);
+}
+
+#[tokio::test]
 async fn a_cancelled_read_loses_nothing() {
     let (mut agent, ours) = duplex(64);
     let mut reader = Reader::new(ours);

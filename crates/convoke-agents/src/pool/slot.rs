@@ -270,7 +270,9 @@ async fn serve(
                     let is_last = matches!(report, Report::Exited(_));
                     if let Some(reports) = &to_session {
                         // A session that is gone does not listen; its process is stopped by whoever ended it.
-                        reports.send(report).await.ok();
+                        if let Ok(permit) = driver::reserve(reports, &report).await {
+                            permit.send(report);
+                        }
                     }
                     if is_last {
                         return;

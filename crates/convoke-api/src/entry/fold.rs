@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use convoke_core::bounds::{WORDS_BYTES_MAX, json_bytes};
 use convoke_core::content::{Content, PlanStep, Tool, ToolResult, ToolStatus};
 use convoke_core::id::RequestId;
 use convoke_core::message::{Message, Role, Seq};
@@ -13,6 +14,11 @@ use convoke_core::turn::Stop;
 use super::{
     Entry, EntryBody, Permission, PromptState, Prompted, QuestionSet, Standing, ToolCall, Words,
 };
+
+/// Open tool calls that are remembered; beyond that the first one is forgotten, and stays as it was last shown.
+const TOOLS_MAX: usize = 1024;
+/// The longest open tool call that is remembered whole; of a longer one only the names are.
+const TOOL_BYTES_MAX: usize = 2 << 10;
 
 /// What a message changes in the list of entries.
 #[derive(Debug, Clone, PartialEq)]
@@ -170,7 +176,9 @@ impl Fold {
     }
 
     fn said(&mut self, stream: Stream, piece: &Piece<'_>, changes: &mut Vec<Change>) {
-        if self.words.as_ref().is_some_and(|open| stream_of(open) != Some(stream)) {
+        let must_close =
+            |open: &Entry| stream_of(open) != Some(stream) || !has_room(open, piece.text.len());
+        if self.words.as_ref().is_some_and(must_close) {
             self.close_words(changes);
         }
         let text = piece.text;
@@ -215,7 +223,10 @@ impl Fold {
         let entry = place.entry(EntryBody::ToolCall(ToolCall::from(tool)));
         match tool.status {
             ToolStatus::Running => {
-                self.tools.insert(id.clone(), entry.clone());
+                if self.tools.len() >= TOOLS_MAX {
+                    self.tools.pop_first();
+                }
+                self.tools.insert(id.clone(), remembered(&entry, tool));
             }
             ToolStatus::Complete | ToolStatus::Error => {}
         }
@@ -263,6 +274,7 @@ impl Fold {
             }
             Event::Resumed { .. }
             | Event::ProcessExited { .. }
+            | Event::TurnLimit { .. }
             | Event::Compacted
             | Event::Completed { .. }
             | Event::Cancelled { .. }
@@ -277,6 +289,7 @@ impl Fold {
             | Event::Unconfined
             | Event::RuleMade { .. }
             | Event::RuleApplied { .. }
+            | Event::RuleDropped { .. }
             | Event::Continues { .. }
             | Event::ContinuedIn { .. }
             | Event::Imported { .. }
@@ -429,6 +442,40 @@ fn stream_of(entry: &Entry) -> Option<Stream> {
         | EntryBody::Settings { .. }
         | EntryBody::Usage(_) => None,
     }
+}
+
+/// Whether words can go on in an entry. The session begins a new run of words early enough, but logs of older versions
+/// hold longer ones.
+fn has_room(entry: &Entry, bytes: usize) -> bool {
+    match &entry.body {
+        EntryBody::Assistant(words) | EntryBody::Thinking(words) => {
+            words.content.len() + bytes <= WORDS_BYTES_MAX
+        }
+        EntryBody::User(_)
+        | EntryBody::ToolCall(_)
+        | EntryBody::Plan { .. }
+        | EntryBody::Permission(_)
+        | EntryBody::Question(_)
+        | EntryBody::Notice(_)
+        | EntryBody::Commands { .. }
+        | EntryBody::Modes { .. }
+        | EntryBody::Settings { .. }
+        | EntryBody::Usage(_) => true,
+    }
+}
+
+/// What is remembered of an open tool call, in case that the agent never closes it.
+fn remembered(entry: &Entry, tool: &Tool) -> Entry {
+    let mut entry = entry.clone();
+    if json_bytes(tool) > TOOL_BYTES_MAX
+        && let EntryBody::ToolCall(call) = &mut entry.body
+    {
+        call.args = serde_json::Value::Null;
+        call.result = None;
+        call.diffs = Vec::new();
+        call.error = None;
+    }
+    entry
 }
 
 fn words_mut(entry: &mut Entry, change: impl FnOnce(&mut Words)) {

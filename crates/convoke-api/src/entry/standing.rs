@@ -85,6 +85,7 @@ impl Standing {
             | Event::CancelAsked { .. }
             | Event::Resumed { .. }
             | Event::ProcessExited { .. }
+            | Event::TurnLimit { .. }
             | Event::Compacted
             | Event::Completed { .. }
             | Event::Cancelled { .. }
@@ -97,6 +98,7 @@ impl Standing {
             | Event::Unconfined
             | Event::RuleMade { .. }
             | Event::RuleApplied { .. }
+            | Event::RuleDropped { .. }
             | Event::Continues { .. }
             | Event::ContinuedIn { .. }
             | Event::Imported { .. }

@@ -32,7 +32,7 @@ fn s7_words_plans_and_tools_keep_their_shape() {
 #[test]
 fn requests_to_a_human_keep_their_shape() {
     insta::assert_snapshot!(lines(&samples::requests()), @r#"
-    {"options":[{"kind":"allow_once","name":"Allow","optionId":"1"},{"kind":"allow_always","name":"Always","optionId":"2"},{"kind":"reject_once","name":"Deny","optionId":"3"},{"kind":"reject_always","name":"Never","optionId":"4"}],"requestId":"00000000-0000-4000-8000-000000000000","status":"pending","title":"Run tests","tool":"Bash","toolCallId":"call_1","type":"permission"}
+    {"options":[{"kind":"allow_once","name":"Allow","optionId":"1"},{"kind":"allow_always","name":"Always","optionId":"2"},{"kind":"reject_once","name":"Deny","optionId":"3"},{"kind":"reject_always","name":"Never","optionId":"4"}],"requestId":"00000000-0000-4000-8000-000000000000","scope":{"args":{"command":"cargo test"},"kind":"call","tool":"Bash"},"status":"pending","title":"Run tests","tool":"Bash","toolCallId":"call_1","type":"permission"}
     {"optionId":"1","options":[],"requestId":"00000000-0000-4000-8000-000000000000","status":"answered","title":"Run tests","type":"permission"}
     {"options":[],"reason":null,"requestId":"00000000-0000-4000-8000-000000000000","status":"rejected","title":"Run tests","type":"permission"}
     {"questions":[{"multiSelect":true,"options":[{"label":"A"},{"description":"second","label":"B"}],"prompt":"Which?","title":"Which"}],"requestId":"00000000-0000-4000-8000-000000000000","status":"pending","type":"question"}
@@ -65,6 +65,8 @@ fn notices_keep_their_shape() {
     {"event":"process_exited","exitCode":1,"stderrTail":"panicked","text":"The agent's process ended: exit code 1, after saying: panicked.","type":"notice"}
     {"event":"process_exited","signal":9,"text":"The agent's process ended: signal 9.","type":"notice"}
     {"event":"compacted","text":"The agent compacted its context.","type":"notice"}
+    {"event":"rule_dropped","text":"An older rule allowed every use of Bash in this project. It was removed: “always” now holds for one exact command or file.","tool":"Bash","type":"notice"}
+    {"event":"turn_limit","max":67108864,"text":"The turn was stopped: the agent sent more than 67108864 bytes. What it sends after that is dropped. Raise limits.turn_bytes in config.toml if it should be allowed to send more.","type":"notice"}
     {"event":"completed","reason":"idle_timeout","text":"The session was completed (idle_timeout).","type":"notice"}
     {"event":"cancelled","reason":"user","text":"The session was cancelled (user).","type":"notice"}
     {"error":"no such program","event":"failed","text":"The agent cannot go on: no such program","type":"notice"}
@@ -78,8 +80,8 @@ fn notices_keep_their_shape() {
     {"event":"settings","settings":[{"category":"model","choices":[{"description":"think first","id":"plan","name":"Plan"}],"current":"plan","id":"model","name":"Model"}],"text":"Settings on offer: 1.","type":"notice"}
     {"event":"waiting","place":2,"text":"All agent processes are busy; this turn is number 2 in line.","type":"notice"}
     {"event":"unconfined","text":"This system cannot confine the agent: it can write wherever you can.","type":"notice"}
-    {"event":"rule_made","text":"From now on Bash is allowed in this project without asking.","tool":"Bash","type":"notice"}
-    {"event":"rule_applied","text":"Bash was allowed without asking, as you said.","tool":"Bash","type":"notice"}
+    {"event":"rule_made","text":"From now on exactly this is allowed in this project without asking: Bash","tool":"Bash","type":"notice"}
+    {"event":"rule_applied","text":"Allowed without asking, as you said: Bash","tool":"Bash","type":"notice"}
     {"event":"continues","session":"00000000-0000-4000-8000-000000000000","text":"This session goes on from session 00000000-0000-4000-8000-000000000000, with a summary of it.","type":"notice"}
     {"event":"continued_in","session":"00000000-0000-4000-8000-000000000000","text":"This conversation goes on in session 00000000-0000-4000-8000-000000000000, with a summary of this one.","type":"notice"}
     {"after":2,"event":"imported","text":"Turns 3 to 3 of the transcript try-out were imported.","transcript":"try-out","turns":[{"seq":4,"timestamp":"1970-01-01T00:00:00.000Z","tokens":7}],"type":"notice"}

@@ -119,19 +119,13 @@ fn q15_an_answer_that_does_not_fit_leaves_the_request_open() {
 #[test]
 fn a_late_answer_quotes_the_question() {
     let late = |request: Request, verdict| request.handle(verdict).unwrap().0.late_answer();
-    insta::assert_snapshot!(late(questions(), answer("A")).unwrap(), @r"
-    You asked the user earlier, and the call ended before the answer came. Here are the user's answers:
-
-    1. Which?
-    → A — first
-    ");
-    insta::assert_snapshot!(late(permission(), choose("no")).unwrap(), @r"
+    insta::assert_snapshot!(late(questions(), answer("A")).unwrap(), @r#"You asked the user earlier, and the call ended before the answer came. Your questions and the user's answers, quoted as one JSON text: "Here are the user's answers:\n\n1. Which?\n→ A — first""#);
+    insta::assert_snapshot!(late(permission(), choose("no")).unwrap(), @r#"
     You asked for permission earlier, and the call ended before the answer came.
 
-    > Run `rm -r build`
-
-    The user's answer: Deny
-    ");
+    You asked (quoted as JSON): "Run `rm -r build`"
+    The user chose (quoted as JSON): "Deny"
+    "#);
     assert_eq!(late(permission(), Verdict::Abandon), None);
 }
 

@@ -1,5 +1,6 @@
 //! What a session decides when its agent reports something.
 
+use crate::bounds::{self, WORDS_BYTES_MAX};
 use crate::content::Content;
 use crate::message::{Draft, Seq};
 use crate::notice::Event;
@@ -27,8 +28,8 @@ impl Session {
             Report::Renewed { agent_session } => {
                 decision.effects.push(Effect::RecordAgentSession { agent_session });
             }
-            Report::Said(text) => self.stream(Stream::Text, text, &mut decision),
-            Report::Thought(text) => self.stream(Stream::Thinking, text, &mut decision),
+            Report::Said(text) => self.stream(Stream::Text, &text, &mut decision),
+            Report::Thought(text) => self.stream(Stream::Thinking, &text, &mut decision),
             Report::Planned(steps) => {
                 self.say(Some(Draft::system(Content::Plan { steps })), &mut decision);
             }
@@ -54,12 +55,20 @@ impl Session {
         Ok(decision)
     }
 
-    fn stream(&self, stream: Stream, text: String, decision: &mut Decision) {
-        if text.is_empty() {
-            return;
+    fn stream(&self, stream: Stream, text: &str, decision: &mut Decision) {
+        let mut open = self.output.open_bytes(stream);
+        for piece in bounds::pieces(text) {
+            match open {
+                None => decision.drafts_of(self.output.close_stream_before(Some(stream))),
+                Some(bytes) if bytes + piece.len() > WORDS_BYTES_MAX => {
+                    decision.record(stream.close());
+                    open = None;
+                }
+                Some(_) => {}
+            }
+            decision.record(stream.piece(piece.to_owned()));
+            open = Some(open.unwrap_or_default() + piece.len());
         }
-        decision.drafts_of(self.output.close_stream_before(Some(stream)));
-        decision.record(stream.piece(text));
     }
 
     /// Records what ends the open words.

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::bounds::{PROMPT_BYTES_MAX, json_bytes};
 use crate::content::{PlanStep, ToolResult, ToolStatus, Usage};
 use crate::id::RequestId;
 use crate::message::{Draft, Seq};
@@ -141,6 +142,29 @@ pub enum Report {
     },
 }
 
+impl Report {
+    /// How many bytes it has, but for its names and numbers.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Said(text) | Self::Thought(text) | Self::Failed { error: text } => text.len(),
+            Self::Planned(steps) => json_bytes(steps),
+            Self::ToolCalled(update) => {
+                update.args.as_ref().map_or(0, json_bytes)
+                    + update.result.as_ref().map_or(0, json_bytes)
+            }
+            Self::Noticed(notice) => json_bytes(notice),
+            Self::Asked(request) => json_bytes(request),
+            Self::Resumed(_)
+            | Self::Renewed { .. }
+            | Self::Spent(_)
+            | Self::Withdrew(_)
+            | Self::TurnEnded { .. }
+            | Self::Exited(_)
+            | Self::Stopped => 0,
+        }
+    }
+}
+
 /// What is known of a tool call so far; what is `None` stays as it was.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolUpdate {
@@ -228,7 +252,7 @@ impl Decision {
     /// Adds a message and tells the place that it will have.
     pub(super) fn record(&mut self, draft: Draft) -> Seq {
         let seq = self.next;
-        self.drafts.push(draft);
+        self.drafts.push(Draft { content: draft.content.bounded(), ..draft });
         self.next = seq.next();
         seq
     }
@@ -252,6 +276,15 @@ pub enum Refusal {
     /// There is nothing to say.
     #[error("the prompt is empty")]
     EmptyPrompt,
+    /// There is more to say than fits into one message.
+    #[error(
+        "the prompt has {bytes} bytes, and at most {PROMPT_BYTES_MAX} are accepted; put it into a file of the project \
+         and name the file instead"
+    )]
+    LongPrompt {
+        /// How long it is.
+        bytes: usize,
+    },
     /// Too many prompts wait.
     #[error("{QUEUE_MAX} prompts are waiting already")]
     QueueFull,

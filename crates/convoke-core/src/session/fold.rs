@@ -73,6 +73,7 @@ impl Session {
             Event::Unarchived => self.summary.archived = false,
             Event::Resumed { .. }
             | Event::ProcessExited { .. }
+            | Event::TurnLimit { .. }
             | Event::Compacted
             | Event::Commands { .. }
             | Event::Modes { .. }
@@ -81,6 +82,7 @@ impl Session {
             | Event::Unconfined
             | Event::RuleMade { .. }
             | Event::RuleApplied { .. }
+            | Event::RuleDropped { .. }
             | Event::Continues { .. }
             | Event::ContinuedIn { .. }
             | Event::Advice { .. }

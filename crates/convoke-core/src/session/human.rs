@@ -1,5 +1,6 @@
 //! What a session decides when people, or the clock in their place, want something of it.
 
+use crate::bounds::PROMPT_BYTES_MAX;
 use crate::content::Content;
 use crate::id::RequestId;
 use crate::message::Draft;
@@ -39,6 +40,9 @@ impl Session {
     fn prompt(&self, text: String, mut decision: Decision) -> Result<Decision, Refusal> {
         if text.trim().is_empty() {
             return Err(Refusal::EmptyPrompt);
+        }
+        if text.len() > PROMPT_BYTES_MAX {
+            return Err(Refusal::LongPrompt { bytes: text.len() });
         }
         self.check_active()?;
         self.queue_prompt(text, &mut decision)?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::bounds;
 use crate::content::{Content, Tool, ToolResult, ToolStatus};
 use crate::message::Draft;
 
@@ -11,12 +12,24 @@ use super::command::ToolUpdate;
 
 /// Calls remembered in one turn; beyond that the first one is forgotten, and a late word about it starts anew.
 const TOOLS_MAX: usize = 1024;
+/// Bytes of tool calls that are remembered in one turn; beyond that the first ones are forgotten in the same way.
+const TOOLS_BYTES_MAX: usize = 4 << 20;
 
 /// The agent's unfinished output.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Output {
-    stream: Option<Stream>,
+    stream: Option<Words>,
     tools: BTreeMap<String, Call>,
+    /// How many bytes of tool calls are remembered.
+    tool_bytes: usize,
+}
+
+/// The words that are open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Words {
+    stream: Stream,
+    /// How many bytes they have so far.
+    bytes: usize,
 }
 
 /// Which kind of words is open.
@@ -32,7 +45,7 @@ impl Stream {
     }
 
     /// The empty last piece, since nobody knows of a piece that it was the last before the next thing comes.
-    fn close(self) -> Draft {
+    pub(super) fn close(self) -> Draft {
         self.draft(String::new(), false)
     }
 
@@ -69,7 +82,12 @@ impl Output {
 
     /// The message that closes the open words, unless more of the same kind follow.
     pub(super) fn close_stream_before(&self, next: Option<Stream>) -> Option<Draft> {
-        self.stream.filter(|open| Some(*open) != next).map(Stream::close)
+        self.stream.filter(|open| Some(open.stream) != next).map(|open| open.stream.close())
+    }
+
+    /// How many bytes the open words of this kind have; none when there are no such words.
+    pub(super) fn open_bytes(&self, stream: Stream) -> Option<usize> {
+        self.stream.filter(|open| open.stream == stream).map(|open| open.bytes)
     }
 
     /// The messages that close what is open when a turn ends.
@@ -106,8 +124,8 @@ impl Output {
     /// Folds a message of the agent's into what is open.
     pub(super) fn apply(&mut self, content: &Content) {
         match content {
-            Content::Text { partial: Some(true), .. } => self.stream = Some(Stream::Text),
-            Content::Thinking { partial: true, .. } => self.stream = Some(Stream::Thinking),
+            Content::Text { text, partial: Some(true) } => self.go_on(Stream::Text, text),
+            Content::Thinking { text, partial: true } => self.go_on(Stream::Thinking, text),
             Content::Text { .. } | Content::Thinking { .. } => self.stream = None,
             Content::Tool(tool) => self.apply_tool(tool),
             Content::Plan { .. }
@@ -122,15 +140,40 @@ impl Output {
         *self = Self::default();
     }
 
+    fn go_on(&mut self, stream: Stream, text: &str) {
+        let bytes = self.open_bytes(stream).unwrap_or_default() + text.len();
+        self.stream = Some(Words { stream, bytes });
+    }
+
     fn apply_tool(&mut self, tool: &Tool) {
+        let id = &tool.tool_call_id;
         let call = match tool.status {
             ToolStatus::Running => Call::Open(Known::of(tool)),
             ToolStatus::Complete | ToolStatus::Error => Call::Settled,
         };
-        if !self.tools.contains_key(&tool.tool_call_id) && self.tools.len() >= TOOLS_MAX {
-            self.tools.pop_first();
+        let before = self.tools.remove(id);
+        self.tool_bytes -= before.map_or(0, |before| before.bytes(id));
+        self.tool_bytes += call.bytes(id);
+        while self.tools.len() >= TOOLS_MAX || self.tool_bytes > TOOLS_BYTES_MAX {
+            let Some((id, forgotten)) = self.tools.pop_first() else { break };
+            self.tool_bytes -= forgotten.bytes(&id);
         }
-        self.tools.insert(tool.tool_call_id.clone(), call);
+        self.tools.insert(id.clone(), call);
+    }
+}
+
+impl Call {
+    fn bytes(&self, id: &str) -> usize {
+        let known = match self {
+            Self::Open(known) => {
+                let texts = [&known.tool, &known.title, &known.kind];
+                let texts: usize =
+                    texts.iter().filter_map(|text| text.as_ref()).map(String::len).sum();
+                texts + known.args.as_ref().map_or(0, bounds::json_bytes)
+            }
+            Self::Settled => 0,
+        };
+        id.len() + known
     }
 }
 

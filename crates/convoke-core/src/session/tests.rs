@@ -284,7 +284,7 @@ fn a_late_answer_becomes_the_next_turn() {
       5 system turn_ended 1 failed process_exited
     late-answer
       6 system question answered
-      7 user text "You asked the user earlier, and the call ended before the answer came. Here are the user's answers:…"
+      7 user text "You asked the user earlier, and the call ended before the answer came. Your questions and the user's answers, quoted as one JSON text: "Here are the user's answers:\n\n1. Which?\n→ A""
       ! StartTurn { turn: Seq(7) }
     end
       8 system turn_ended 7 end_turn

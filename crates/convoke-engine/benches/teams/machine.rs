@@ -70,6 +70,7 @@ impl Machine {
                 sessions_max: 100,
                 limits: Limits { questions_max: 5, options_max: 5 },
             },
+            limits: convoke_engine::Limits::default(),
             question_timeout: None,
             agents: vec![self.agent.clone()],
             sandbox: SandboxSettings::with(Available::detect(None)),

@@ -1,6 +1,5 @@
 //! Decide, store, publish, answer: in this order, whoever wants something.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -10,9 +9,11 @@ use convoke_core::message::{Message, Role, Seq};
 use convoke_core::notice::{Event, Notice};
 use convoke_core::process::Exit;
 use convoke_core::request::{Choice, PermissionKind, PermissionRecord, Request as Asked, Verdict};
+use convoke_core::scope::Scope;
 use convoke_core::session::{Command, Decision, Effect, Refusal, Reply, Report, Session, Summary};
+use convoke_core::time::Timestamp;
 use convoke_core::turn::Stop;
-use convoke_store::SessionKind;
+use convoke_store::{Rule, SessionKind};
 use tokio::time::Instant;
 
 use super::Carried;
@@ -21,7 +22,7 @@ use super::task::Task;
 use crate::error::{Error, Result};
 use crate::teams::Permissions;
 use crate::view::{Activity, AgentStatus, Change, Live, SessionView};
-use crate::watch::Published;
+use crate::watch::Arrival;
 
 /// How long a store that fails is given before it is tried again. The agent waits as long.
 const RETRY: Duration = Duration::from_millis(500);
@@ -67,6 +68,9 @@ impl Priority {
 impl Task {
     /// Follows a command of somebody who waits for the answer.
     pub(super) async fn carry(&mut self, command: Command) -> Result<Carried> {
+        if matches!(command, Command::Prompt { .. }) {
+            self.check_session_quota().await?;
+        }
         let mut undone = self.undone();
         let priority = Priority::of(&command);
         let decision = undone.session.handle(command).map_err(|refusal| self.explain(refusal))?;
@@ -109,6 +113,9 @@ impl Task {
         let mut undone = self.undone();
         let mut refused = None;
         for report in reports {
+            if self.quota.drops(&report) {
+                continue;
+            }
             if self.offers.must_recall(&report) {
                 self.recall_offers().await;
             }
@@ -153,6 +160,7 @@ impl Task {
             self.reply(request, Reply::Cancelled).await;
         }
         self.carry_out(effects).await;
+        Box::pin(self.enforce_turn_quota()).await;
     }
 
     /// Remembers what the agent offered before this task took the session up.
@@ -183,29 +191,50 @@ impl Task {
     }
 
     /// What follows when a permission is asked for that the human has given once and for all.
-    pub(super) async fn rule_for(&self, asked: Option<&Asked>) -> Option<[Command; 2]> {
+    pub(super) async fn rule_for(&self, asked: Option<&Asked>) -> Option<Vec<Command>> {
         let Some(Asked::Permission(record)) = asked else { return None };
         if self.is_trusted().await {
             let verdict = Verdict::Choose(Choice { option_id: allowing(record)? });
             let said = Notice::new(Event::RuleApplied { tool: record.title.clone() });
             let settle = Command::Settle { request: record.request_id, verdict };
-            return Some([Command::Agent(Report::Noticed(said)), settle]);
+            return Some(vec![Command::Agent(Report::Noticed(said)), settle]);
         }
-        let tool = record.tool.as_ref()?;
+        if let Some(scope) = record.scope.as_ref()
+            && self.has_rule(&scope.key()).await
+        {
+            let verdict = Verdict::Choose(Choice { option_id: allowing(record)? });
+            let applied = Notice::new(Event::RuleApplied { tool: scope.shown() });
+            let settle = Command::Settle { request: record.request_id, verdict };
+            return Some(vec![Command::Agent(Report::Noticed(applied)), settle]);
+        }
+        let dropped = self.drop_blanket_rule(record.tool.as_ref()?).await?;
+        Some(vec![Command::Agent(Report::Noticed(dropped))])
+    }
+
+    async fn has_rule(&self, key: &str) -> bool {
         let (project, agent) = (self.stored.project_id, &self.stored.agent);
-        match self.shared.store.has_rule(project, agent, tool).await {
-            Ok(true) => {}
-            Ok(false) => return None,
-            Err(error) => {
-                tracing::warn!(session.id = %self.id, "cannot look for rules: {error}");
-                return None;
-            }
+        self.shared.store.has_rule(project, agent, key).await.unwrap_or_else(|error| {
+            tracing::warn!(session.id = %self.id, "cannot look for rules: {error}");
+            false
+        })
+    }
+
+    /// Removes a rule of an older version that held for every use of a tool. That is noted in the session, and so said once.
+    async fn drop_blanket_rule(&self, tool: &str) -> Option<Notice> {
+        if Scope::is_key(tool) || !self.has_rule(tool).await {
+            return None;
         }
-        let choice = Choice { option_id: allowing(record)? };
-        let applied = Notice::new(Event::RuleApplied { tool: tool.clone() });
-        let verdict = Verdict::Choose(choice);
-        let settle = Command::Settle { request: record.request_id, verdict };
-        Some([Command::Agent(Report::Noticed(applied)), settle])
+        tracing::warn!(session.id = %self.id, tool, "a rule for every use of a tool is removed, not applied");
+        let rule = Rule {
+            project_id: self.stored.project_id,
+            agent: self.stored.agent.clone(),
+            tool: tool.to_owned(),
+            made_at: self.shared.now(),
+        };
+        if let Err(error) = self.shared.store.remove_rule(rule).await {
+            tracing::warn!(session.id = %self.id, "cannot remove a rule: {error}");
+        }
+        Some(Notice::new(Event::RuleDropped { tool: tool.to_owned() }))
     }
 
     /// Whether whoever configured the team trusts its agent with everything.
@@ -232,13 +261,19 @@ impl Task {
         for draft in decision.drafts {
             let summary = undone.session.summary();
             let id = MessageId::from_random((self.shared.around.random)());
-            // A clock that was set back must not put an answer before its question.
-            let at = self.shared.now().max(summary.updated_at);
+            let at = self.stamp().max(summary.updated_at);
             let message = draft.stamp(id, self.id, summary.last_seq.next(), at);
             undone.session.apply(&message);
             undone.messages.push(message);
         }
         undone.effects.extend(decision.effects);
+    }
+
+    /// When what is decided now was said. After a clock was set back it is later than all that was stored before, so that
+    /// a reader that asks for what is later than the last message misses nothing.
+    fn stamp(&self) -> Timestamp {
+        let (now, last) = (self.shared.now(), self.session.summary().updated_at);
+        if now < last { Timestamp::from_millis(last.as_millis() + 1) } else { now }
     }
 
     /// Stores what was decided, and tells everybody. On failure nothing has changed.
@@ -283,6 +318,7 @@ impl Task {
 
     fn publish(&mut self, before: &Summary, messages: Vec<Message>) {
         self.touched = Instant::now();
+        self.quota.count(&messages);
         self.stored.summary = self.session.summary().clone();
         let counted = &self.shared.counted;
         counted.messages.fetch_add(messages.len() as u64, Ordering::Relaxed);
@@ -299,7 +335,7 @@ impl Task {
                 self.said = Some((message.seq, text.clone()));
             }
             // Nobody may be watching.
-            self.published.send(Arc::new(Published::new(message))).ok();
+            self.published.send(Arrival::of(message)).ok();
         }
         let is_listed = |summary: &Summary| (summary.status, summary.archived);
         if is_asking || is_listed(before) != is_listed(&self.stored.summary) {
@@ -356,12 +392,11 @@ impl Task {
     }
 }
 
-/// The option by which a permission is given this time, else for ever.
+/// The option by which a permission is given this time. What the agent would do for good is never chosen.
 fn allowing(record: &PermissionRecord) -> Option<String> {
-    [PermissionKind::AllowOnce, PermissionKind::AllowAlways].into_iter().find_map(|kind| {
-        let option = record.options.iter().find(|option| option.kind == kind)?;
-        Some(option.option_id.clone())
-    })
+    let mut options = record.options.iter();
+    let once = options.find(|option| option.kind == PermissionKind::AllowOnce)?;
+    Some(once.option_id.clone())
 }
 
 fn is_failure(content: &Content) -> bool {

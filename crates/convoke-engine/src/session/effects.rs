@@ -54,6 +54,7 @@ impl Task {
             return;
         }
         self.cancelling = None;
+        self.quota.begin_turn();
         match std::mem::replace(&mut self.process, Process::None) {
             Process::Seated(seat) => self.prompt(turn, seat, Freshness::Warm).await,
             Process::None => {

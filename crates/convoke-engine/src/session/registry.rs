@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use convoke_core::id::SessionId;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use super::Request;
 use crate::view::{Activity, Live};
-use crate::watch::{BACKLOG, Published};
+use crate::watch::{Arrival, BACKLOG};
 
 /// The sessions that something goes on in, and those that are watched.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ struct Entries {
 /// A session that has a task, or watchers, or both.
 #[derive(Debug)]
 struct Entry {
-    published: broadcast::Sender<Arc<Published>>,
+    published: broadcast::Sender<Arrival>,
     mailbox: Option<Mailbox>,
 }
 
@@ -64,7 +64,7 @@ pub(super) enum Posted {
 /// Whether a task was entered.
 pub(super) enum Entered {
     /// It was, and publishes here.
-    Yes(broadcast::Sender<Arc<Published>>),
+    Yes(broadcast::Sender<Arrival>),
     /// Another one was faster.
     ThereIsOne,
     /// The daemon stops.
@@ -166,7 +166,7 @@ impl Registry {
     }
 
     /// Hears of every message of a session from now on.
-    pub(crate) fn subscribe(&self, id: SessionId) -> broadcast::Receiver<Arc<Published>> {
+    pub(crate) fn subscribe(&self, id: SessionId) -> broadcast::Receiver<Arrival> {
         let mut entries = self.entries();
         // Those who watched sessions without a task leave nothing but their entry behind.
         entries

@@ -139,7 +139,7 @@ async fn unremembered(shared: &Shared, errand: &Errand, before: Option<Seq>) -> 
         if since.messages.iter().any(is_prompt) {
             return Ok(None);
         }
-        transcript(&shared.store, errand.session, before).await
+        transcript(shared, errand.session, before).await
     };
     match look().await {
         Ok(transcript) => transcript,
@@ -171,7 +171,7 @@ async fn begin(
     let Some(started) = &seat.started else {
         return Ok(Seating { seat, noted: None, transcript: None });
     };
-    let (transcript, how) = match transcript(&shared.store, errand.session, before).await {
+    let (transcript, how) = match transcript(shared, errand.session, before).await {
         Ok(Some(transcript)) => (Some(transcript), Some(Resumed::Replay)),
         // Nothing was said yet, so there is nothing to remember.
         Ok(None) => (None, None),

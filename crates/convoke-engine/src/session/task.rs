@@ -21,6 +21,7 @@ use tokio::time::Instant;
 
 use super::load::load;
 use super::offers::Offers;
+use super::quota::Quota;
 use super::registry::Left;
 use super::seating::Waiting;
 use super::start::{Errand, News, explain};
@@ -28,7 +29,7 @@ use super::{Begin, Completed, Reports, Request};
 use crate::engine::Shared;
 use crate::error::{Error, Result, no_request};
 use crate::view::Live;
-use crate::watch::Published;
+use crate::watch::Arrival;
 
 /// Reports that are stored together, when they come faster than the disk is.
 const BATCH: usize = 64;
@@ -41,7 +42,7 @@ pub(super) const CANCEL_PATIENCE: Duration = Duration::from_secs(8);
 /// What a task is made of before anything is loaded.
 pub(super) struct Parts {
     pub(super) id: SessionId,
-    pub(super) published: broadcast::Sender<Arc<Published>>,
+    pub(super) published: broadcast::Sender<Arrival>,
     pub(super) live: watch::Sender<Live>,
 }
 
@@ -57,7 +58,7 @@ pub(super) struct Task {
     pub(super) team: Option<TeamName>,
     /// Where the agent works.
     pub(super) workspace: PathBuf,
-    pub(super) published: broadcast::Sender<Arc<Published>>,
+    pub(super) published: broadcast::Sender<Arrival>,
     pub(super) live: watch::Sender<Live>,
     pub(super) process: Process,
     pub(super) reports_to: mpsc::Sender<Report>,
@@ -78,6 +79,7 @@ pub(super) struct Task {
     pub(super) touched: Instant,
     /// The turn that the agent was told to stop, and until when it may take its time.
     pub(super) cancelling: Option<(Seq, Instant)>,
+    pub(super) quota: Quota,
     /// Why the task cannot go on.
     pub(super) broken: Option<Error>,
 }
@@ -210,6 +212,7 @@ impl Task {
             offers: Offers::default(),
             transcript: None,
             cancelling: None,
+            quota: Quota::default(),
             broken: None,
         };
         if let Some(cut) = cut {

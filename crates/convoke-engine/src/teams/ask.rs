@@ -203,12 +203,13 @@ impl Engine {
         }
         let limits = shared.team_settings().limits;
         let chain = match &ask.caller {
-            Caller::Outside { .. } => None,
+            Caller::Outside { .. } => Chain::from(from.clone()),
             Caller::Session(session) => {
-                shared.chains.of(*session, shared.registry.live(*session).running)
+                let running = shared.registry.live(*session).running;
+                shared.chains.of(*session, running, from.clone())
             }
         };
-        let chain = chain.unwrap_or_else(|| Chain::from(from.clone())).ask(&ask.to, limits)?;
+        let chain = chain.ask(&ask.to, limits)?;
         // All threads of a pair have one budget.
         let pair = Pair { from, to: ask.to.clone(), thread: None };
         shared.chains.count(&pair, limits)?;
@@ -304,9 +305,7 @@ async fn place(engine: &Engine, pair: Pair, chain: Chain, question: String) -> R
         after,
         shared.registry.subscribe(session),
     );
-    shared.chains.expect(session, &chain);
-    let prompted = engine.prompt(session, question).await;
-    shared.chains.arrived(session, prompted.as_ref().ok().map(|it| it.seq), chain);
+    let prompted = engine.prompt_because_of(session, question, Some(chain)).await;
     drop(passage);
     let prompted = prompted?;
     let (heard_to, heard) = watch::channel(Heard::default());

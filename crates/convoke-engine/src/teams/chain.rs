@@ -1,6 +1,8 @@
 //! Chains of asks: who asked whom because of whom, so that a loop is seen before it burns money.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::ops::Bound;
 use std::slice::from_ref;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,6 +16,11 @@ use tokio::time::Instant;
 use super::TeamLimits;
 use crate::error::{Error, Result};
 
+/// Sessions whose chains are remembered. Beyond that one is forgotten, and its next ask begins a chain of its own, which
+/// the pair's hourly budget still limits.
+const SESSIONS_MAX: usize = 10_000;
+/// Prompts of one session whose chains are remembered: those that wait, the running one, and the last that ended.
+const PROMPTS_MAX: usize = convoke_core::session::QUEUE_MAX + 2;
 /// What a pair's asks are counted over.
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
@@ -63,7 +70,10 @@ impl std::fmt::Display for Chain {
     }
 }
 
-/// The chains whose turns are under way, and how often pairs asked lately.
+/// What a prompt follows from: the last ask of a chain, or nothing but its sender's own wish.
+pub(crate) type Origin = Option<Chain>;
+
+/// The chains that the prompts of sessions belong to, and how often pairs asked lately.
 #[derive(Debug, Default)]
 pub(crate) struct Chains {
     known: Mutex<Known>,
@@ -96,14 +106,32 @@ pub(super) struct Waiter {
 
 #[derive(Debug, Default)]
 struct Known {
-    turns: HashMap<(SessionId, Seq), Chain>,
-    /// Asks on their way into a session, whose places are not known yet.
-    coming: HashMap<SessionId, Vec<Chain>>,
+    /// The newest prompts of sessions. An agent that asks after its turn has ended still does so because of it.
+    prompts: HashMap<SessionId, BTreeMap<Seq, Origin>>,
+    /// Prompts on their way into a session, whose places are not known yet.
+    coming: HashMap<SessionId, Vec<Origin>>,
     asked: HashMap<Pair, VecDeque<Instant>>,
     waiters: Vec<Waiter>,
 }
 
 impl Known {
+    /// Notes what the prompt at a place follows from.
+    fn remember(&mut self, session: SessionId, prompt: Seq, origin: Origin) {
+        if self.prompts.len() >= SESSIONS_MAX && !self.prompts.contains_key(&session) {
+            let forgotten = self.prompts.keys().next().copied();
+            forgotten.map(|session| self.prompts.remove(&session));
+        }
+        let prompts = self.prompts.entry(session).or_default();
+        match prompts.entry(prompt) {
+            // Its agent was faster, and has begun a chain with it.
+            Entry::Occupied(known) if origin.is_none() => drop(known),
+            entry @ (Entry::Occupied(_) | Entry::Vacant(_)) => drop(entry.insert_entry(origin)),
+        }
+        while prompts.len() > PROMPTS_MAX {
+            prompts.pop_first();
+        }
+    }
+
     /// The conversations from one to another of which each waits for the next, if it comes to that.
     fn way(&self, from: &Pair, to: &Pair) -> Option<Vec<Pair>> {
         let mut ways = VecDeque::from([vec![from.clone()]]);
@@ -150,28 +178,44 @@ impl Chains {
         Ok(Standstill { chains: self, waiter })
     }
 
-    /// The chain of which a turn is the last ask.
-    pub(super) fn of(&self, session: SessionId, turn: Option<Seq>) -> Option<Chain> {
-        let turn = turn?;
-        let known = self.known();
-        if let Some(chain) = known.turns.get(&(session, turn)) {
-            return Some(chain.clone());
-        }
-        // The agent was faster than whoever asked it. Of several on their way, the longest allows least.
-        let coming = known.coming.get(&session)?;
-        coming.iter().max_by_key(|chain| chain.teams.len()).cloned()
-    }
-
-    /// Notes that an ask is on its way into a session, before its agent can hear of it.
-    pub(super) fn expect(&self, session: SessionId, chain: &Chain) {
-        self.known().coming.entry(session).or_default().push(chain.clone());
-    }
-
-    /// Notes whose ask a turn is, or that the expected ask did not become one.
-    pub(super) fn arrived(&self, session: SessionId, turn: Option<Seq>, chain: Chain) {
+    /// The chain that an ask of a session's agent goes on with: the one of the running turn, else of the last one. A turn
+    /// that follows from no ask begins a chain with the agent as its first asker, and all asks because of it share that.
+    pub(super) fn of(
+        &self,
+        session: SessionId,
+        running: Option<Seq>,
+        asker: Option<TeamName>,
+    ) -> Chain {
         let mut known = self.known();
+        let prompts = known.prompts.get(&session);
+        let exact = running.and_then(|turn| prompts?.get(&turn).map(|origin| (turn, origin)));
+        // The agent was faster than the one who prompted it. Of several on their way, the longest allows least.
+        let length = |origin: &&Origin| origin.as_ref().map_or(0, |chain| chain.teams.len());
+        let coming = known.coming.get(&session).and_then(|it| it.iter().max_by_key(length));
+        let coming = running.zip(coming);
+        let until = running.map_or(Bound::Unbounded, Bound::Included);
+        let last = prompts.and_then(|it| it.range((Bound::Unbounded, until)).next_back());
+        let found = exact.or(coming).or_else(|| last.map(|(prompt, origin)| (*prompt, origin)));
+        let place = found.map_or(running.unwrap_or(Seq::START), |(prompt, _)| prompt);
+        if let Some(chain) = found.and_then(|(_, origin)| origin.clone()) {
+            return chain;
+        }
+        let begun = Chain::from(asker);
+        known.remember(session, place, Some(begun.clone()));
+        begun
+    }
+
+    /// Notes that a prompt is on its way into a session, before its agent can hear of it.
+    pub(crate) fn expect(&self, session: SessionId, origin: Origin) {
+        self.known().coming.entry(session).or_default().push(origin);
+    }
+
+    /// Notes what the prompt at a place follows from, or that the expected one was refused.
+    pub(crate) fn arrived(&self, session: SessionId, prompt: Option<Seq>, origin: Origin) {
+        let mut known = self.known();
+        let teams = |origin: &Origin| origin.as_ref().map(|chain| chain.teams.clone());
         if let Some(coming) = known.coming.get_mut(&session) {
-            let place = coming.iter().position(|other| other.teams == chain.teams);
+            let place = coming.iter().position(|other| teams(other) == teams(&origin));
             if let Some(place) = place {
                 coming.swap_remove(place);
             }
@@ -179,14 +223,9 @@ impl Chains {
                 known.coming.remove(&session);
             }
         }
-        if let Some(turn) = turn {
-            known.turns.insert((session, turn), chain);
+        if let Some(prompt) = prompt {
+            known.remember(session, prompt, origin);
         }
-    }
-
-    /// Forgets a turn that is over.
-    pub(super) fn end(&self, session: SessionId, turn: Seq) {
-        self.known().turns.remove(&(session, turn));
     }
 
     /// Counts an ask of a pair, unless it has had as many as it may within an hour.
@@ -257,17 +296,60 @@ mod tests {
         let chains = Chains::default();
         let session = SessionId::from_random([1; 16]);
         let chain = Chain::from(Some(team("a"))).ask(&team("b"), LIMITS).unwrap();
-        let told = |turn| chains.of(session, turn).map(|chain| chain.to_string());
-        assert_eq!(told(Some(Seq::new(1))), None);
-        chains.expect(session, &chain);
-        assert_eq!(told(Some(Seq::new(1))).as_deref(), Some("a → b"));
-        assert_eq!(told(None), None);
-        chains.arrived(session, Some(Seq::new(1)), chain);
-        assert_eq!(told(Some(Seq::new(1))).as_deref(), Some("a → b"));
-        assert_eq!(told(Some(Seq::new(2))), None);
-        chains.end(session, Seq::new(1));
-        assert_eq!(told(Some(Seq::new(1))), None);
+        let told = |turn| chains.of(session, turn, Some(team("b"))).to_string();
+        chains.expect(session, Some(chain.clone()));
+        assert_eq!(told(Some(Seq::new(1))), "a → b");
+        chains.arrived(session, Some(Seq::new(1)), Some(chain));
+        assert_eq!(told(Some(Seq::new(1))), "a → b");
         assert!(chains.known().coming.is_empty());
+    }
+
+    #[test]
+    fn k7_an_ask_after_the_end_of_a_turn_goes_on_with_its_chain_until_the_session_is_prompted_anew()
+    {
+        let chains = Chains::default();
+        let session = SessionId::from_random([1; 16]);
+        let told = |turn| chains.of(session, turn, Some(team("b"))).to_string();
+        let chain = Chain::from(Some(team("a"))).ask(&team("b"), LIMITS).unwrap();
+        chains.expect(session, Some(chain.clone()));
+        chains.arrived(session, Some(Seq::new(1)), Some(chain.clone()));
+        assert_eq!(told(None), "a → b", "after its turn");
+        assert_eq!(told(Some(Seq::new(5))), "a → b", "in a turn that Convoke itself began");
+        chains.expect(session, None);
+        chains.arrived(session, Some(Seq::new(9)), None);
+        assert_eq!(told(Some(Seq::new(9))), "b", "a human prompted it");
+        assert_eq!(told(None), "b", "and it asks after that turn");
+        // A human's prompt that waits does not free the turn before it.
+        chains.arrived(session, Some(Seq::new(12)), Some(chain));
+        chains.arrived(session, Some(Seq::new(14)), None);
+        assert_eq!(told(Some(Seq::new(12))), "a → b");
+    }
+
+    #[test]
+    fn k7_all_asks_because_of_one_prompt_have_one_budget_however_many_chains_they_look_like() {
+        let chains = Chains::default();
+        let session = SessionId::from_random([1; 16]);
+        chains.arrived(session, Some(Seq::new(1)), None);
+        for running in [Some(Seq::new(1)), None, None, None] {
+            chains.of(session, running, None).ask(&team("b"), LIMITS).unwrap();
+        }
+        let error = chains.of(session, None, None).ask(&team("b"), LIMITS).unwrap_err();
+        assert_eq!(error.to_string(), "more than 4 asks have followed from one: external → b");
+        chains.arrived(session, Some(Seq::new(7)), None);
+        chains.of(session, None, None).ask(&team("b"), LIMITS).unwrap();
+    }
+
+    #[test]
+    fn k7_what_is_remembered_of_chains_is_bounded() {
+        let chains = Chains::default();
+        let session = SessionId::from_random([1; 16]);
+        (0..1000).for_each(|place| chains.arrived(session, Some(Seq::new(place)), None));
+        assert_eq!(chains.known().prompts.get(&session).unwrap().len(), PROMPTS_MAX);
+        for number in 0..=SESSIONS_MAX as u128 {
+            let session = SessionId::from_random(number.to_be_bytes());
+            chains.arrived(session, Some(Seq::new(1)), None);
+        }
+        assert!(chains.known().prompts.len() <= SESSIONS_MAX);
     }
 
     #[test]

@@ -153,7 +153,7 @@ async fn compact(engine: &Engine, pair: &StoredPair) -> Result<Compaction> {
 async fn said(engine: &Engine, session: SessionId, text: String) -> Result<String> {
     let after = engine.session(session).await?.stored.summary.last_seq;
     let watcher = engine.watch(session, after).await?;
-    let turn: Seq = engine.prompt(session, text).await?.seq;
+    let turn: Seq = engine.prompt_in_chain(session, text).await?.seq;
     let (heard, _) = watch::channel(Heard::default());
     match read_turn(turn, watcher, &heard).await {
         Ended { text, error: None, .. } => Ok(text),

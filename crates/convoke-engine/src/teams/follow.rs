@@ -12,6 +12,9 @@ use tokio::sync::{oneshot, watch};
 use crate::engine::Engine;
 use crate::watch::Watcher;
 
+/// The longest answer that an asker is given whole; all of it is in the session's log.
+const ANSWER_BYTES_MAX: usize = 1 << 20;
+
 /// A question and its answer.
 const MESSAGES_OF_AN_ASK: u64 = 2;
 
@@ -45,7 +48,6 @@ pub(super) async fn follow(
     // Counted while the agent works, so that nobody waits for it.
     let (end, counted) =
         tokio::join!(read_turn(turn, watcher, &heard), engine.shared.change_pair(&pair, used));
-    engine.shared.chains.end(pair.session_id, turn);
     match counted {
         Ok(pair) => {
             let fullness = engine.shared.pair_cache.note(pair.id, end.usage.as_ref());
@@ -101,11 +103,11 @@ impl Reading {
 
     /// What was said.
     pub(super) fn into_text(self) -> String {
-        self.words.text
+        self.words.into_text()
     }
 
     fn ended(self, error: Option<String>) -> Ended {
-        Ended { text: self.words.text, error, usage: self.usage }
+        Ended { text: self.words.into_text(), error, usage: self.usage }
     }
 
     /// Takes in the next message after the prompt.
@@ -141,11 +143,15 @@ impl Reading {
 struct Words {
     text: String,
     is_block_over: bool,
+    /// Bytes that were left out at the end.
+    left_out: usize,
 }
 
 impl Words {
     fn add(&mut self, piece: &str, is_last: bool) {
-        if !piece.is_empty() {
+        if self.text.len() + piece.len() > ANSWER_BYTES_MAX {
+            self.left_out += piece.len();
+        } else if !piece.is_empty() {
             if self.is_block_over && !self.text.is_empty() {
                 self.text.push_str("\n\n");
             }
@@ -153,6 +159,13 @@ impl Words {
             self.is_block_over = false;
         }
         self.is_block_over |= is_last;
+    }
+
+    fn into_text(mut self) -> String {
+        if self.left_out > 0 {
+            self.text.push_str(&format!("\n[… {} bytes left out by Convoke …]", self.left_out));
+        }
+        self.text
     }
 }
 

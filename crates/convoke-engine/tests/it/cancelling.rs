@@ -8,6 +8,7 @@ use convoke_engine::{Activity, Error, Kind};
 use convoke_testkit::agent::{Ask, Ignored, Script, Step, Tool};
 use serde_json::json;
 
+use crate::crashing::{assistant, quoted, user};
 use crate::log::Log;
 use crate::prompting::gate;
 use crate::world::{AGENT, World, agent, leap};
@@ -98,8 +99,9 @@ async fn s8_a_turn_whose_process_is_still_starting_is_cancelled_at_once() {
     fs::write(&gate, "").unwrap();
     scene.log.until_end_of(three).await;
     assert_eq!(scene.log.count("resumed: replay"), 1);
-    let said = scene.log.line("agent: This conversation");
-    assert!(said.contains("User: one\n\nYou: half") && said.ends_with("\n\nthree"), "{said}");
+    let said = scene.log.line("agent: Between the two marks");
+    assert_eq!(quoted(said), [user("one"), assistant("half")]);
+    assert!(said.ends_with("\n\nthree"), "{said}");
     assert_eq!(scene.view().await.stored.agent_session_id.as_deref(), Some("another"));
     scene.engine.stop().await;
 }
@@ -123,8 +125,8 @@ async fn s8_a_process_that_comes_after_its_turn_was_cancelled_is_not_taken_for_o
     scene.log.until("resumed: replay").await;
     let three = scene.prompt("three").await;
     scene.log.until_end_of(three).await;
-    let said = scene.log.line("agent: This conversation");
-    assert!(said.contains("You: half") && said.ends_with("\n\nthree"), "{said}");
+    let said = scene.log.line("agent: Between the two marks");
+    assert!(quoted(said).contains(&assistant("half")) && said.ends_with("\n\nthree"), "{said}");
     assert_eq!(scene.log.count("resumed: replay"), 1);
     scene.engine.stop().await;
 }

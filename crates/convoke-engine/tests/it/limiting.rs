@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use convoke_core::bounds::json_bytes;
+use convoke_core::content::Content;
 use convoke_core::id::{ProjectId, SessionId};
 use convoke_core::session::Status;
+use convoke_core::turn::Stop;
 use convoke_engine::{Engine, Error, Kind, SessionFilter, SessionOrder, Window};
 use convoke_store::{NewSession, SessionKind, Store};
 use convoke_testkit::agent::{Script, Step};
@@ -217,4 +220,72 @@ async fn s3_a_session_for_which_there_is_no_process_is_given_up_in_time() {
     assert_eq!(engine.figures().await.unwrap().active_sessions, 1);
     assert_eq!(scene.processes().len(), 1);
     engine.stop().await;
+}
+
+#[tokio::test]
+async fn k4_a_turn_that_says_more_than_it_may_is_cancelled_and_says_how_to_raise_the_limit() {
+    let mut world = World::with(&Script::new().turn([Step::Flood(4 << 20), Step::Hang]));
+    world.settings.limits.turn_bytes = 256 << 10;
+    let mut scene = world.begin().await;
+    let one = scene.prompt("flood").await;
+    assert_eq!(scene.log.until_end_of(one).await, Stop::Cancelled);
+    assert_eq!(scene.log.count("turn limit: 262144"), 1);
+    let text = scene.log.messages().iter().find_map(|message| match &message.content {
+        Content::Notice(notice) => {
+            notice.text.contains("limits.turn_bytes").then_some(&notice.text)
+        }
+        _ => None,
+    });
+    assert!(text.is_some(), "it is said how to raise the limit");
+    let bytes: usize = scene.log.messages().iter().map(|it| json_bytes(&it.content)).sum();
+    assert!(bytes < 1 << 20, "{bytes} bytes were stored");
+    // The session goes on, and its next turn may say as much again.
+    scene.turn("hello").await;
+    assert_eq!(scene.log.count("agent: hello"), 1);
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn k4_a_turn_within_its_limit_is_left_alone() {
+    let mut world = World::with(&Script::new().turn([Step::Flood(200 << 10)]));
+    world.settings.limits.turn_bytes = 256 << 10;
+    let mut scene = world.begin().await;
+    let one = scene.prompt("flood").await;
+    assert_eq!(scene.log.until_end_of(one).await, Stop::EndTurn);
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn k4_a_session_that_holds_as_much_as_it_may_refuses_further_prompts_by_name_of_the_setting()
+{
+    let mut world = World::with(&Script::new().turn([Step::Flood(300 << 10)]));
+    world.settings.limits.session_bytes = 256 << 10;
+    let mut scene = world.begin().await;
+    scene.turn("flood").await;
+    let session = scene.session;
+    let refused = |error: Error| {
+        assert!(matches!(error, Error::SessionFull { max: 262_144, .. }), "{error}");
+        assert!(error.to_string().contains("limits.session_bytes"), "{error}");
+        assert_eq!(error.kind(), Kind::Conflict);
+    };
+    refused(scene.engine.prompt(session, "more".to_owned()).await.unwrap_err());
+    scene.engine.stop().await;
+    // What was stored counts, not what this process has seen.
+    let engine = world.open().await;
+    refused(engine.prompt(session, "more".to_owned()).await.unwrap_err());
+    engine.stop().await;
+    world.settings.limits.session_bytes = 1 << 30;
+    let engine = world.open().await;
+    engine.prompt(session, "more".to_owned()).await.unwrap();
+    engine.stop().await;
+}
+
+#[tokio::test]
+async fn k4_a_prompt_that_is_too_long_is_refused_with_a_way_out() {
+    let scene = World::with(&Script::new()).begin().await;
+    let long = "x".repeat((1 << 20) + 1);
+    let error = scene.engine.prompt(scene.session, long).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::Invalid);
+    assert!(error.to_string().contains("put it into a file"), "{error}");
+    scene.engine.stop().await;
 }

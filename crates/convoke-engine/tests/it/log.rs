@@ -159,6 +159,8 @@ fn happened(event: &Event) -> String {
         Event::Waiting { place } => format!("waiting: {place}"),
         Event::RuleMade { tool } => format!("rule made: {tool}"),
         Event::RuleApplied { tool } => format!("rule applied: {tool}"),
+        Event::RuleDropped { tool } => format!("rule dropped: {tool}"),
+        Event::TurnLimit { max } => format!("turn limit: {max}"),
         event => word(serde_json::to_value(event).map(|value| value["event"].clone())),
     }
 }

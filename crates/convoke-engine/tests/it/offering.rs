@@ -6,6 +6,7 @@ use convoke_testkit::agent::{Script, Step};
 use serde_json::{Value, json};
 
 use crate::crashing::kill;
+use crate::crashing::{assistant, quoted, user};
 use crate::prompting::gate;
 use crate::world::{AGENT, Scene, World};
 
@@ -107,8 +108,9 @@ async fn a_mode_that_starts_a_forgetful_agent_does_not_cost_it_the_transcript() 
     set_mode(&scene, "code").await;
     scene.log.until("resumed: replay").await;
     scene.turn("two").await;
-    let said = scene.log.line("agent: This conversation");
-    assert!(said.contains("User: one\n\nYou: half") && said.ends_with("\n\ntwo"), "{said}");
+    let said = scene.log.line("agent: Between the two marks");
+    assert_eq!(quoted(said), [user("one"), assistant("half")]);
+    assert!(said.ends_with("\n\ntwo"), "{said}");
     assert_eq!(scene.log.count("resumed: replay"), 1);
     scene.engine.stop().await;
 }

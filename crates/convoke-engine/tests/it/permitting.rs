@@ -2,11 +2,12 @@
 
 use convoke_core::request::{PermissionKind, Request};
 use convoke_engine::{Activity, Asker, Change, Error, Kind, Outcome, Remember};
+use convoke_store::{Rule, Store};
 use convoke_testkit::agent::{Ask, Script, Step, Tool};
 use serde_json::json;
 
 use crate::log::Log;
-use crate::world::{Scene, World};
+use crate::world::{AGENT, Scene, World, agent, now};
 
 /// Asks whether a tool may be used, and says what came of it.
 fn may(tool: &str) -> Step {
@@ -85,7 +86,7 @@ async fn s6_a_rejected_permission_is_a_no_to_the_agent() {
 }
 
 #[tokio::test]
-async fn s6_what_is_allowed_for_good_is_not_asked_again_for_this_tool_in_this_project() {
+async fn s6_what_is_allowed_for_good_is_not_asked_again_by_this_agent_in_this_project() {
     let script = Script::new().turn([may("Bash")]).turn([may("Bash"), may("Write")]);
     let world = World::with(&script);
     let mut scene = world.begin().await;
@@ -97,10 +98,10 @@ async fn s6_what_is_allowed_for_good_is_not_asked_again_for_this_tool_in_this_pr
     assert!(matches!(error, Error::NothingToRemember), "{error}");
     engine.choose(&id, "yes".to_owned(), Remember::Yes).await.unwrap();
     scene.log.until_end_of(1).await;
-    scene.log.until("rule made: Bash").await;
+    scene.log.until("rule made: Bash: ls").await;
     let rules = engine.rules(scene.project).await.unwrap();
     assert_eq!(rules.len(), 1);
-    assert_eq!(rules[0].tool, "Bash");
+    assert_eq!(rules[0].tool, r#"exact:{"args":{"command":"ls"},"kind":"call","tool":"Bash"}"#);
     scene.log.take();
 
     let two = scene.prompt("two").await;
@@ -111,7 +112,7 @@ async fn s6_what_is_allowed_for_good_is_not_asked_again_for_this_tool_in_this_pr
             "user: two",
             "tool Bash: running",
             "permission Bash: ls: pending",
-            "rule applied: Bash",
+            "rule applied: Bash: ls",
             "permission Bash: ls: answered",
             "agent: Bash: yes",
             "tool Write: running",
@@ -136,6 +137,148 @@ async fn s6_what_is_allowed_for_good_is_not_asked_again_for_this_tool_in_this_pr
     let third = engine.create_session(scene.project, None).await.unwrap().stored.id;
     engine.prompt(third, "one".to_owned()).await.unwrap();
     Log::of(&engine, third).await.until("permission Bash: ls: pending").await;
+    engine.stop().await;
+}
+
+/// Commands that look like `cargo test` to those who do not look closely.
+const HOSTILE: [&str; 24] = [
+    "cargo test && rm -rf /",
+    "cargo test; rm -rf /",
+    "cargo test || rm -rf /",
+    "cargo test | sh",
+    "cargo test & rm -rf /",
+    "cargo test\nrm -rf /",
+    "cargo test $(rm -rf /)",
+    "cargo test `rm -rf /`",
+    "cargo test > ~/.bashrc",
+    "cargo test < /etc/passwd",
+    "cargo test --config 'target.x.runner=\"sh\"'",
+    "cargo test --manifest-path /tmp/evil/Cargo.toml",
+    "cargo test -- --nocapture",
+    "cargo test ",
+    " cargo test",
+    "cargo  test",
+    "cargo\ttest",
+    "CARGO test",
+    "cargo test\0",
+    "cargo test #",
+    "RUSTC_WRAPPER=evil cargo test",
+    "env cargo test",
+    "rm -rf / # cargo test",
+    "cargo tesT",
+];
+
+/// One question of an agent, as it might lie about it.
+fn wants(id: &str, title: &str, args: serde_json::Value) -> Step {
+    let tool = Tool { title: Some(title.to_owned()), ..Tool::named(id, "Bash", args) };
+    let ask = Ask::new(tool, &[("yes", "allow_once")]);
+    Step::Ask(ask.then("yes", [Step::say("did it")]))
+}
+
+/// After one "always" for `cargo test`, whatever else an agent asks for is asked of the human.
+#[tokio::test]
+async fn k7_after_one_always_thirty_hostile_commands_are_each_asked_and_the_same_one_is_not() {
+    let command = |command: &str| json!({"command": command});
+    let mut asks: Vec<Step> = vec![wants("first", "cargo test", command("cargo test"))];
+    for (number, hostile) in HOSTILE.iter().enumerate() {
+        asks.push(wants(&format!("h{number}"), "cargo test", command(hostile)));
+    }
+    // The same title with other arguments, other shapes of the same command, and the same command with more to it.
+    for (number, args) in [
+        json!({"command": ["cargo", "test"]}),
+        json!({"command": "cargo test", "cwd": "/tmp/evil"}),
+        json!({"command": "cargo test", "env": {"LD_PRELOAD": "/tmp/evil.so"}}),
+        json!({"command": "cargo test", "dangerouslyDisableSandbox": true}),
+        json!({"cmd": "cargo test"}),
+        json!({"script": "rm -rf /"}),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        asks.push(wants(&format!("o{number}"), "cargo test", args));
+    }
+    let hostile = asks.len() - 1;
+    assert_eq!(hostile, 30);
+    asks.push(wants("last", "Something else entirely", command("cargo test")));
+    let mut scene = World::with(&Script::new().turn(asks)).begin().await;
+    let engine = scene.engine.clone();
+    scene.prompt("work").await;
+    for number in 0..=hostile {
+        // Every one of them waits for the human, who allows only this one.
+        let id = loop {
+            scene.settle().await;
+            let items = engine.inbox().await.unwrap();
+            if let [item] = items.as_slice() {
+                break item.request.id().to_string();
+            }
+            tokio::task::yield_now().await;
+        };
+        let remember = if number == 0 { Remember::Yes } else { Remember::No };
+        engine.choose(&id, "yes".to_owned(), remember).await.unwrap();
+    }
+    scene.log.until_end_of(1).await;
+    assert_eq!(scene.log.count("rule applied: Bash: cargo test"), 1, "the same command only");
+    assert_eq!(engine.rules(scene.project).await.unwrap().len(), 1);
+    engine.stop().await;
+}
+
+#[tokio::test]
+async fn k7_a_rule_of_an_older_version_for_every_use_of_a_tool_is_removed_and_said_once() {
+    let world = World::with(&Script::new().turn([may("Bash")]).turn([may("Bash")]));
+    let scene = world.begin().await;
+    let (session, project_id) = (scene.session, scene.project);
+    scene.engine.stop().await;
+    // As an older version has left it.
+    let store = Store::open(world.home().join("convoke.db"), now()).await.unwrap();
+    let rule = Rule { project_id, agent: agent(AGENT), tool: "Bash".to_owned(), made_at: now() };
+    store.add_rule(rule).await.unwrap();
+    store.close().await;
+    let mut scene = world.begin_again(session).await;
+    let engine = scene.engine.clone();
+    let one = scene.prompt("one").await;
+    let id = asked(&mut scene, "Bash").await;
+    scene.log.until("rule dropped: Bash").await;
+    assert_eq!(engine.rules(scene.project).await.unwrap(), []);
+    engine.choose(&id, "yes".to_owned(), Remember::No).await.unwrap();
+    scene.log.until_end_of(one).await;
+    assert_eq!(scene.log.count("rule dropped: Bash"), 1);
+    scene.log.take();
+    let two = scene.prompt("two").await;
+    let id = asked(&mut scene, "Bash").await;
+    engine.choose(&id, "yes".to_owned(), Remember::No).await.unwrap();
+    scene.log.until_end_of(two).await;
+    assert_eq!(scene.log.count("rule dropped: Bash"), 0);
+    engine.stop().await;
+}
+
+/// What an agent would hold for good is neither offered nor chosen, also when it offers nothing else that allows.
+#[tokio::test]
+async fn k7_an_agents_own_always_is_never_chosen() {
+    let choices = [("always", "allow_always"), ("never", "reject_always"), ("no", "reject_once")];
+    let ask = Ask::new(Tool::named("t", "Bash", json!({"command": "ls"})), &choices);
+    let ask = ask.then("no", [Step::say("not now")]);
+    let mut scene = World::with(&Script::new().turn([Step::Ask(ask)])).begin().await;
+    let engine = scene.engine.clone();
+    scene.prompt("work").await;
+    let item = loop {
+        scene.settle().await;
+        if let Some(item) = engine.inbox().await.unwrap().pop() {
+            break item;
+        }
+        tokio::task::yield_now().await;
+    };
+    let Request::Permission(record) = &item.request else { panic!("no permission") };
+    let offered: Vec<&str> = record.options.iter().map(|option| &*option.option_id).collect();
+    assert_eq!(offered, ["no"]);
+    assert!(record.title.contains("offers no way to allow it once"), "{}", record.title);
+    let id = record.request_id.to_string();
+    for option in ["always", "never"] {
+        let error = engine.choose(&id, option.to_owned(), Remember::No).await.unwrap_err();
+        assert_eq!(error.kind(), Kind::Invalid, "{error}");
+    }
+    engine.reject(&id, None).await.unwrap();
+    scene.log.until_end_of(1).await;
+    assert_eq!(scene.log.count("agent: not now"), 1);
     engine.stop().await;
 }
 

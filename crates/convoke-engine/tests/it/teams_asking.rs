@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use convoke_core::message::Seq;
-use convoke_engine::{AnswerStatus, Error, Kind, Permissions, QuestionStanding, TeamLimits, Wait};
+use convoke_engine::{
+    AnswerStatus, Caller, Error, Kind, Permissions, QuestionStanding, TeamAsk, TeamLimits, Wait,
+};
 use convoke_testkit::agent::{Script, Step, Tool};
 use serde_json::json;
 
@@ -191,9 +193,57 @@ async fn t16_a_chain_of_asks_does_not_go_round_in_a_circle() {
     teams.allow_all().await;
     assert_eq!(second.await.unwrap().unwrap().response, "done");
     assert_eq!(first.await.unwrap().unwrap().response, "done");
-    // What follows from nothing may ask anybody but itself.
-    let answer = teams.try_ask(session(in_c), "b", "hello", Wait::No).await.unwrap();
+    teams.engine.stop().await;
+}
+
+#[tokio::test]
+async fn k7_an_agent_that_asks_after_its_turn_goes_on_with_its_chain_until_it_is_prompted_anew() {
+    let teams = Teams::open(World::with(&Script::new()), &["a", "b", "c"], AGENT).await;
+    let asked = teams.try_ask(outside(Some("a")), "b", "hello", Wait::ForEver).await.unwrap();
+    let in_b = session(asked.session_id.unwrap());
+    // Its turn is over, and still it asks because of it.
+    for thread in [None, Some("another")] {
+        let ask = TeamAsk {
+            thread: thread.map(str::to_owned),
+            ..asking(in_b.clone(), "a", "x", Wait::No)
+        };
+        let error = teams.engine.ask_team(ask).await.unwrap_err();
+        assert_eq!(error.to_string(), "this ask would go round in a circle: a → b → a");
+    }
+    let asked = teams.try_ask(in_b.clone(), "c", "hello", Wait::ForEver).await.unwrap();
+    let in_c = session(asked.session_id.unwrap());
+    for (to, chain) in [("a", "a → b → c → a"), ("b", "a → b → c → b")] {
+        let error = teams.try_ask(in_c.clone(), to, "x", Wait::No).await.unwrap_err();
+        assert_eq!(error.to_string(), format!("this ask would go round in a circle: {chain}"));
+    }
+    // What a human says begins anew.
+    let Caller::Session(id) = in_c.clone() else { unreachable!() };
+    let prompt = teams.engine.prompt(id, "ask b".to_owned()).await.unwrap();
+    Log::of(&teams.engine, id).await.until_end_of(prompt.seq.get()).await;
+    let answer = teams.try_ask(in_c, "b", "hello", Wait::ForEver).await.unwrap();
     assert_eq!(answer.pair, pair(Some("c"), "b"));
+    teams.engine.stop().await;
+}
+
+#[tokio::test]
+async fn k7_what_is_asked_after_a_turn_counts_on_its_chain() {
+    let world = World::with(&Script::new());
+    let mut configured = settings(["a", "b", "c"].map(|it| team(&world, it, AGENT)).into());
+    configured.limits =
+        TeamLimits { hops_max: 5, chain_messages_max: 10, pair_messages_per_hour: 1000 };
+    let teams = Teams::open_as(world, configured).await;
+    let asked = teams.try_ask(outside(Some("a")), "b", "hello", Wait::ForEver).await.unwrap();
+    let in_b = session(asked.session_id.unwrap());
+    let mut turns = 0;
+    let error = loop {
+        match teams.try_ask(in_b.clone(), "c", "again", Wait::ForEver).await {
+            Ok(_) => turns += 1,
+            Err(error) => break error,
+        }
+        assert!(turns < 130, "nothing stops it");
+    };
+    assert_eq!(turns, 9, "ten asks follow from one, that one included");
+    assert_eq!(error.to_string(), "more than 10 asks have followed from one: a → b → c");
     teams.engine.stop().await;
 }
 

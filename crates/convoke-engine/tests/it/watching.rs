@@ -1,17 +1,19 @@
 //! Readers that come, go, fall behind and never read: all see the same log, and nobody waits for them.
 
 use std::fs;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use convoke_core::content::Content;
 use convoke_core::id::SessionId;
 use convoke_core::message::{Message, Role, Seq};
 use convoke_core::notice::{Event, Notice};
-use convoke_engine::Engine;
+use convoke_core::time::Timestamp;
+use convoke_engine::{Around, Engine};
 use convoke_testkit::agent::{Script, Step};
 
-use crate::log::PATIENCE;
-use crate::world::{World, random};
+use crate::log::{Log, PATIENCE};
+use crate::world::{World, now, random};
 
 const COUNT: u64 = 3000;
 
@@ -184,9 +186,40 @@ async fn s11_messages_that_cannot_be_read_hide_none_of_the_others() {
             break text;
         }
     };
-    for word in ["User: one", "User: three", "and now?"] {
+    for word in [r#"{"role":"user","text":"one"}"#, r#"{"role":"user","text":"three"}"#, "and now?"]
+    {
         assert!(said.contains(word), "no {word} in {said}");
     }
     assert!(!said.contains("damaged"), "{said}");
+    engine.stop().await;
+}
+
+/// How far the clock of a test is ahead, in milliseconds.
+static AHEAD: AtomicI64 = AtomicI64::new(0);
+
+fn shifted() -> Timestamp {
+    Timestamp::from_millis(now().as_millis() + AHEAD.load(Ordering::SeqCst))
+}
+
+#[tokio::test]
+async fn k4_after_a_clock_was_set_back_what_is_later_than_the_last_message_is_still_found() {
+    let world = World::with(&Script::new());
+    let around = Around { clock: shifted, ..world.around() };
+    let engine = Engine::open(world.settings.clone(), around).await.unwrap();
+    let project = engine.add_project(&world.workspace(), None).await.unwrap().id;
+    AHEAD.store(3_600_000, Ordering::SeqCst);
+    let session = engine.create_session(project, None).await.unwrap().stored.id;
+    let mut log = Log::of(&engine, session).await;
+    let one = engine.prompt(session, "one".to_owned()).await.unwrap().seq.get();
+    log.until_end_of(one).await;
+    let last = log.messages().last().unwrap().timestamp;
+    AHEAD.store(0, Ordering::SeqCst);
+    let two = engine.prompt(session, "two".to_owned()).await.unwrap().seq.get();
+    log.until_end_of(two).await;
+    let later = engine.messages_since(session, last, Seq::START, 100).await.unwrap().messages;
+    let seqs: Vec<u64> = later.iter().map(|message| message.seq.get()).collect();
+    assert_eq!(seqs, (two..=log.last_seq().get()).collect::<Vec<_>>());
+    let times: Vec<_> = log.messages().iter().map(|message| message.timestamp).collect();
+    assert!(times.is_sorted(), "{times:?}");
     engine.stop().await;
 }

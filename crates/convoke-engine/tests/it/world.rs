@@ -73,6 +73,7 @@ impl World {
                 sessions_max: 100,
                 limits: Limits { questions_max: 5, options_max: 5 },
             },
+            limits: convoke_engine::Limits::default(),
             question_timeout: None,
             agents: Vec::new(),
             sandbox: SandboxSettings::with(Available::detect(None)),

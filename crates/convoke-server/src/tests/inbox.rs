@@ -42,6 +42,7 @@ async fn a_permission_is_answered_once() {
       "id": "[id]",
       "kind": "permission",
       "permission": {
+        "always": "this exact call",
         "options": "…",
         "permissionId": "[id]",
         "status": "pending",

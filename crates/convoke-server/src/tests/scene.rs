@@ -245,6 +245,7 @@ fn settings(root: &Path) -> Settings {
             sessions_max: 100,
             limits: Limits { questions_max: 5, options_max: 5 },
         },
+        limits: convoke_engine::Limits::default(),
         question_timeout: None,
         agents: vec![agent],
         sandbox: SandboxSettings::with(Available::detect(None)),

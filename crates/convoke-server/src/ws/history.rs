@@ -6,6 +6,7 @@ use convoke_api::entry::{
     Change, Entries, Entry, EntryBody, Fold, Permission, PromptState, Prompted, QuestionSet,
     Standing, ToolCall, Words, cut, prompt_id,
 };
+use convoke_core::bounds::{clip, json_bytes};
 use convoke_core::content::{Content, ToolStatus};
 use convoke_core::id::{MessageId, SessionId};
 use convoke_core::message::{Message, Role, Seq};
@@ -18,6 +19,12 @@ const PAGE: u32 = 500;
 const ENTRY: u32 = 3;
 /// Messages that are read at most. Words in more pieces than that are cut.
 const MESSAGES_MAX: usize = 20_000;
+/// Bytes of messages that are held at most, but for one message more.
+const READ_BYTES_MAX: usize = 1 << 20;
+/// Bytes of entries that one frame carries at most, but for one entry more.
+const ENTRIES_BYTES_MAX: usize = 512 << 10;
+/// What is sent of a prompt that waits when a frame is full already; it is sent whole when its turn begins.
+const WAITING_BYTES_MAX: usize = 1 << 10;
 
 /// The newest part of a session.
 pub(super) struct Newest {
@@ -142,18 +149,19 @@ impl Part {
     /// Reads backwards from a place until there are so many entries.
     async fn before(engine: &Engine, id: SessionId, place: Seq, enough: usize) -> Result<Self> {
         let (mut first, mut more) = (place, true);
-        let (mut pages, mut count, mut entries) = (Vec::new(), 0, 0);
+        let (mut pages, mut count, mut bytes, mut entries) = (Vec::new(), 0, 0, 0);
         for size in sizes(enough) {
             let page = engine.messages_before(id, first, size).await?;
             first = page.messages.first().map_or(first, |message| message.seq);
             more = page.more;
             count += page.messages.len();
+            bytes += page.messages.iter().map(|message| message.content.bytes()).sum::<usize>();
             // What would be cut off if this were the last one does not count.
             let usable = cut(&page.messages).and_then(|at| page.messages.get(at..));
             let is_enough = usable.is_some_and(|part| entries + count_entries(part) > enough);
             entries += count_entries(&page.messages);
             pages.push(page.messages);
-            if is_enough || !more || count >= MESSAGES_MAX {
+            if is_enough || !more || count >= MESSAGES_MAX || bytes >= READ_BYTES_MAX {
                 break;
             }
         }
@@ -177,7 +185,7 @@ impl Part {
         let begin = self.messages.first().map_or(Seq::START, |message| message.seq);
         // What was over before this part's first entry belongs to an older one.
         entries.retain(|entry| entry.seq >= begin || waits(entry));
-        let mut left_out = entries.len().saturating_sub(enough);
+        let mut left_out = entries.len().saturating_sub(enough).max(beyond_bytes(entries));
         // Older ones are asked for by the place of the first.
         let same = |at: usize| entries.get(at).map(|entry| entry.seq);
         while left_out > 0 && same(left_out - 1) == same(left_out) {
@@ -188,10 +196,26 @@ impl Part {
         entries.retain_mut(|entry| {
             at += 1;
             entry.seq = entry.seq.max(begin);
+            if at <= left_out
+                && let EntryBody::User(prompted) = &mut entry.body
+            {
+                prompted.content = clip(&prompted.content, WAITING_BYTES_MAX);
+            }
             at > left_out || waits(entry)
         });
         self.more || left_out > 0
     }
+}
+
+/// How many of the oldest entries are beyond what one frame carries. The newest one is always within.
+fn beyond_bytes(entries: &[Entry]) -> usize {
+    let mut bytes = 0;
+    let within = entries.iter().rev().take_while(|entry| {
+        let is_within = bytes < ENTRIES_BYTES_MAX;
+        bytes += json_bytes(entry);
+        is_within
+    });
+    entries.len() - within.count()
 }
 
 /// How many messages to read at once for so many entries: about as many as they take, and then ever more.

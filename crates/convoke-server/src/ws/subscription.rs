@@ -19,6 +19,8 @@ use crate::view;
 
 /// Messages that are taken at once when they are there already; frames of other sessions wait so long.
 const BATCH: usize = 256;
+/// Bytes of messages after which no more are taken at once, so that a client that does not read costs little.
+const BATCH_BYTES_MAX: usize = 128 * 1024;
 /// Bytes of words that one frame carries at most.
 const CHUNK_BYTES_MAX: usize = 64 * 1024;
 
@@ -93,19 +95,24 @@ impl Subscription {
                     continue;
                 }
             };
-            self.take(published, &mut frames).await;
+            let mut bytes = self.take(published, &mut frames).await;
             for _ in 1..BATCH {
-                let Some(published) = self.watcher.next().now_or_never() else { break };
-                self.take(published, &mut frames).await;
-                if self.has_ended {
+                if self.has_ended || bytes >= BATCH_BYTES_MAX {
                     break;
                 }
+                let Some(published) = self.watcher.next().now_or_never() else { break };
+                bytes += self.take(published, &mut frames).await;
             }
         }
         (self, frames)
     }
 
-    async fn take(&mut self, published: Result<Arc<Published>, Error>, frames: &mut Frames) {
+    /// Takes a message; tells how many bytes it has.
+    async fn take(
+        &mut self,
+        published: Result<Arc<Published>, Error>,
+        frames: &mut Frames,
+    ) -> usize {
         let message = match &published {
             Ok(published) => &published.message,
             Err(error) => {
@@ -114,7 +121,7 @@ impl Subscription {
                 let (session_id, uid) = (self.name.clone(), self.session);
                 let message = error.to_string();
                 frames.push(Envelope::push(ServerFrame::SessionError { session_id, uid, message }));
-                return;
+                return 0;
             }
         };
         self.keep_name(message).await;
@@ -125,6 +132,7 @@ impl Subscription {
             self.flush(frames).await;
             frames.extend(self.opened());
         }
+        message.content.bytes()
     }
 
     /// Tells the client that it is up to date, if it waits for that.

@@ -81,6 +81,7 @@ fn durability(message: &Message) -> Durability {
             Event::TurnEnded { .. }
             | Event::Resumed { .. }
             | Event::ProcessExited { .. }
+            | Event::TurnLimit { .. }
             | Event::Compacted
             | Event::Commands { .. }
             | Event::Modes { .. }
@@ -88,6 +89,7 @@ fn durability(message: &Message) -> Durability {
             | Event::Waiting { .. }
             | Event::Unconfined
             | Event::RuleApplied { .. }
+            | Event::RuleDropped { .. }
             | Event::Advice { .. }
             | Event::Unknown { .. } => false,
         },

@@ -22,6 +22,7 @@ fn permission(request_id: RequestId, state: State<Choice>) -> PermissionRecord {
         request_id,
         tool_call_id: None,
         tool: None,
+        scope: None,
         title,
         options: vec![allow],
         state,

@@ -95,12 +95,11 @@ impl PermissionCard {
             })
             .collect();
         let once = choices.iter().position(|choice| choice.kind == PermissionKind::AllowOnce);
-        let offers_always = choices.iter().any(|it| it.kind == PermissionKind::AllowAlways);
-        // Only sessions have a project whose rules could remember.
-        if let Some(at) = once.filter(|_| item.uid.is_some() && !offers_always)
+        let always = item.permission.as_ref().and_then(|permission| permission.always.as_ref());
+        if let (Some(at), Some(always)) = (once, always)
             && let Some(choice) = choices.get(at)
         {
-            let name = format!("{}, always in this project", choice.name);
+            let name = format!("Always allow {always}");
             let remembered = Choice { name, memory: Memory::Project, ..choice.clone() };
             choices.insert(at + 1, remembered);
         }

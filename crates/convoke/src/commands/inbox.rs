@@ -65,7 +65,7 @@ struct AllowArgs {
     /// Choose this one of the agent's options, by its id or its name
     #[arg(long, value_name = "O")]
     option: Option<String>,
-    /// Allow the same tool from now on in this project without asking
+    /// Always allow this exact command, or changes to this exact file, of this agent in this project
     #[arg(long)]
     always: bool,
 }

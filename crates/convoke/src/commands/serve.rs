@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::Context;
 use convoke_agents::sandbox::Available;
 use convoke_api::bodies::Daemon;
-use convoke_server::engine::{self, PoolSettings, QuestionSettings, Spare};
+use convoke_server::engine::{self, Limits, PoolSettings, QuestionSettings, Spare};
 use convoke_server::{BackupSettings, Listeners, Opening, Problems, Server, Serving};
 use serde::Serialize;
 
@@ -222,6 +222,10 @@ fn settings(config: &Config, available: Available) -> engine::Settings {
     engine::Settings {
         sessions_max: count(config.sessions.max_active),
         idle_timeout: config.sessions.idle_timeout,
+        limits: Limits {
+            turn_bytes: config.limits.turn_bytes,
+            session_bytes: config.limits.session_bytes,
+        },
         workspace_root: config.sessions.workspace_root.clone(),
         pool: PoolSettings {
             processes_max: count(config.pool.max_processes),

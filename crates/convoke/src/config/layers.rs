@@ -12,7 +12,7 @@ use super::projects;
 use super::settings::{self, SETTINGS, Setting};
 use super::tree::{Entry, Node, Origin, Value};
 use super::{
-    Backup, Config, Effective, Loaded, Pool, Questions, Sandbox, Server, Sessions, Sources,
+    Backup, Config, Effective, Limits, Loaded, Pool, Questions, Sandbox, Server, Sessions, Sources,
     Spawner, Teams,
 };
 
@@ -166,6 +166,7 @@ fn unset() -> Config {
             idle_timeout: Duration::ZERO,
             workspace_root: PathBuf::new(),
         },
+        limits: Limits { turn_bytes: 0, session_bytes: 0 },
         pool: Pool {
             max_processes: 0,
             idle_timeout_ms: 0,

@@ -46,6 +46,8 @@ impl Setting {
 const YEAR_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 /// Likewise, for idle sessions.
 const YEAR_MINUTES: f64 = 365.0 * 24.0 * 60.0;
+/// More than any machine should give to words.
+const TEBIBYTE: u64 = 1 << 40;
 /// A century, for what is kept in days.
 const CENTURY_DAYS: u64 = 36_500;
 
@@ -53,7 +55,7 @@ const CENTURY_DAYS: u64 = 36_500;
 const LAYERS: [&str; 3] = ["bwrap", "landlock", "seccomp"];
 
 /// Every setting outside of `[agents]`, in the order in which it is shown.
-pub(super) static SETTINGS: [Setting; 29] = [
+pub(super) static SETTINGS: [Setting; 31] = [
     Setting::new(
         "teams_file",
         "the file that describes the teams, relative to the home",
@@ -93,6 +95,24 @@ pub(super) static SETTINGS: [Setting; 29] = [
         Kind::Path { default: "~", base: Base::Nothing, field: |c| &mut c.sessions.workspace_root },
     )
     .variable("AGENT_WORKSPACE_ROOT"),
+    Setting::new(
+        "limits.turn_bytes",
+        "bytes that an agent may send in one turn; a turn that sends more is cancelled",
+        Kind::Whole {
+            default: 64 << 20,
+            range: 64 << 10..=TEBIBYTE,
+            field: |c| &mut c.limits.turn_bytes,
+        },
+    ),
+    Setting::new(
+        "limits.session_bytes",
+        "bytes that one session may hold; then it accepts no more prompts",
+        Kind::Whole {
+            default: 1 << 30,
+            range: 64 << 10..=TEBIBYTE,
+            field: |c| &mut c.limits.session_bytes,
+        },
+    ),
     Setting::new(
         "pool.max_processes",
         "agent processes that may run at once; further turns wait",

@@ -54,10 +54,10 @@ fn mistakes(file: &str) -> String {
 fn q17_t10_r6_without_a_file_the_documented_defaults_hold() {
     let loaded = config("");
     let Config { server, sessions, pool, sandbox, teams, questions, spawner, .. } = &loaded;
-    let Config { teams_file, agents, backup, .. } = &loaded;
+    let Config { teams_file, agents, backup, limits, .. } = &loaded;
     assert_eq!((backup.every, backup.keep), (Some(Duration::from_secs(86_400)), 3));
     assert!(backup.dir.ends_with("backups"));
-    let all = (server, sessions, pool, sandbox, teams, questions, spawner, teams_file);
+    let all = (server, sessions, limits, pool, sandbox, teams, questions, spawner, teams_file);
     insta::assert_debug_snapshot!(all, @r#"
     (
         Server {
@@ -68,6 +68,10 @@ fn q17_t10_r6_without_a_file_the_documented_defaults_hold() {
             max_active: 5,
             idle_timeout: 1800s,
             workspace_root: "/home/ann",
+        },
+        Limits {
+            turn_bytes: 67108864,
+            session_bytes: 1073741824,
         },
         Pool {
             max_processes: 10,

@@ -14,7 +14,7 @@ use super::conversation::Conversation;
 use super::input::Heard;
 use super::replay::Context;
 use super::signal::Signals;
-use crate::clock;
+use crate::{clock, random};
 
 /// As much of an answer as is kept: more than anybody reads, and less than would hurt.
 const SAID_BYTES_MAX: usize = 16 << 20;
@@ -94,7 +94,7 @@ impl Conversation {
             return Ok(After::GoOn);
         }
         let prompt = match manner {
-            Manner::InContext => self.context.with(text),
+            Manner::InContext => self.context.with(text, &random::uuid()),
             Manner::Alone => text.to_owned(),
         };
         let mut progress = Progress { place: self.turn_count, ..Progress::default() };

@@ -34,6 +34,8 @@ fn q17_every_value_is_shown_with_its_source() {
     sessions.max_active                      env AGENT_MAX_CONCURRENT_SESSIONS  8
     sessions.idle_timeout_minutes            env AGENT_SESSION_IDLE_TIMEOUT     0.05
     sessions.workspace_root                  default                            [tmp]
+    limits.turn_bytes                        default                            67108864
+    limits.session_bytes                     default                            1073741824
     pool.max_processes                       default                            10
     pool.idle_timeout_ms                     default                            300000
     pool.health_check_interval_ms            default                            30000

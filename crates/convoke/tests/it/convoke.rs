@@ -26,7 +26,7 @@ impl Convoke {
 
     /// A fresh machine in this folder.
     pub(crate) fn in_folder(folder: &Path) -> Self {
-        Self { folder: tempfile::tempdir_in(folder).unwrap(), variables: Vec::new() }
+        Self { folder: tempfile::tempdir_in(folder).unwrap(), variables: Vec::new(), wrapper: Vec::new() }
     }
 
     /// The same machine with a variable set.

@@ -33,11 +33,11 @@ fn a_permission_is_listed_and_given() {
     ");
     let id = wants_to_write(&scene, &session);
     assert_eq!(scene.machine.json("session list --json")["sessions"][0]["activity"], "waiting");
-    insta::assert_snapshot!(scene.run("inbox list"), @r"
+    insta::assert_snapshot!(scene.run("inbox list"), @"
     exit 0
     --- stdout
-    REQUEST   KIND        ASKED  FROM         OPTIONS              TITLE
-    [the-id]  permission  now    demo in web  allow,always,reject  Write notes.txt
+    REQUEST   KIND        ASKED  FROM         OPTIONS       TITLE
+    [the-id]  permission  now    demo in web  allow,reject  Write notes.txt
     ");
     let told = scene.run(&format!("inbox allow {}", &id[..3])).replace(&id[..3], "[id]");
     insta::assert_snapshot!(told, @r"

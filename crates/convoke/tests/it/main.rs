@@ -9,6 +9,8 @@ mod answer;
 #[cfg(test)]
 mod ask;
 #[cfg(test)]
+mod bounds;
+#[cfg(test)]
 mod browser_cli;
 #[cfg(test)]
 mod completions;
@@ -26,6 +28,8 @@ mod daemon_scene;
 mod db;
 #[cfg(test)]
 mod doctor;
+#[cfg(test)]
+mod escapes;
 #[cfg(test)]
 mod frame;
 // Elsewhere one process cannot limit another.

@@ -206,3 +206,27 @@ fn t13_t16_agents_of_teams_ask_each_other_and_never_in_a_circle() {
     pairs.sort();
     assert_eq!(pairs, ["-->a", "-->b", "-->c", "a->b", "b->c"]);
 }
+
+/// Two agents, each of which asks the other as soon as its own turn is over.
+#[test]
+fn k7_agents_that_ask_after_their_turns_do_not_talk_in_circles() {
+    let asking = || json!({"agent": "asking"});
+    let teams = Teams::with(vec![("a", asking()), ("b", asking())], &Script::new(), "");
+    assert_eq!(teams.ask("a", "pong b a")["response"], "pong b a");
+    let messages = || -> Vec<Value> {
+        let sessions = teams.daemon.get("/api/teams/sessions").json();
+        let sessions = sessions["sessions"].as_array().unwrap().clone();
+        let ids = sessions.iter().map(|it| it["sessionId"].as_str().unwrap().to_owned());
+        ids.flat_map(|id| teams.daemon.messages(&id)).collect()
+    };
+    let circle = "a fails <this ask would go round in a circle: external → a → b → a";
+    let afterwards = teams.machine().path().join("root/b/afterwards.txt");
+    let refused =
+        || std::fs::read_to_string(&afterwards).is_ok_and(|text| text.starts_with(circle));
+    until("the circle is not refused", refused);
+    let messages = messages();
+    let prompts: Vec<&Value> = messages.iter().filter(|it| it["role"] == "user").collect();
+    assert_eq!(prompts.len(), 2, "one turn each: {prompts:#?}");
+    // Whoever is asked from outside begins anew.
+    assert_eq!(teams.ask("b", "ask a: hello")["response"], "a says <hello>");
+}

@@ -170,7 +170,7 @@ async fn a_permission_for_a_tool_that_was_never_announced_announces_it() {
     scene.reply(0, Reply::Chosen { option_id: "proceed_all".to_owned() }).await;
     insta::assert_snapshot!(scene.transcript(), @r#"
     ! tool write_file__1, title "Writing to a.txt", kind "edit", result {"diffs":[{"path":"a.txt","newText":"hi"}]}
-    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"write_file__1","tool":"edit","title":"Writing to a.txt","options":[{"optionId":"proceed_once","name":"Yes","kind":"allow_once"},{"optionId":"proceed_all","name":"Yes, and for all","kind":"allow_once"},{"optionId":"no_always","name":"Never","kind":"reject_always"},{"optionId":"no","name":"No","kind":"reject_once"}],"status":"pending"}
+    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"write_file__1","tool":"edit","title":"Writing to a.txt","options":[{"optionId":"proceed_once","name":"Yes","kind":"allow_once"},{"optionId":"proceed_all","name":"Yes, and for all","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}],"status":"pending"}
     > {"id":0,"result":{"outcome":{"optionId":"proceed_all","outcome":"selected"}}}
     "#);
 }
@@ -190,8 +190,8 @@ async fn a_permission_with_a_bare_id_is_titled_by_the_call() {
     scene.line(bare(7)).await;
     scene.line(permission(&json!("other"), &json!({"toolCallId": "unheard of"}))).await;
     insta::assert_snapshot!(scene.transcript(), @r#"
-    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"t","title":"echo hi","options":[{"optionId":"proceed_once","name":"Yes","kind":"allow_once"},{"optionId":"proceed_all","name":"Yes, and for all","kind":"allow_once"},{"optionId":"no_always","name":"Never","kind":"reject_always"},{"optionId":"no","name":"No","kind":"reject_once"}],"status":"pending"}
-    ! asked {"kind":"permission","requestId":"01010101-0101-4101-8101-010101010101","toolCallId":"unheard of","title":"The agent asks for permission","options":[{"optionId":"proceed_once","name":"Yes","kind":"allow_once"},{"optionId":"proceed_all","name":"Yes, and for all","kind":"allow_once"},{"optionId":"no_always","name":"Never","kind":"reject_always"},{"optionId":"no","name":"No","kind":"reject_once"}],"status":"pending"}
+    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"t","title":"echo hi","options":[{"optionId":"proceed_once","name":"Yes","kind":"allow_once"},{"optionId":"proceed_all","name":"Yes, and for all","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}],"status":"pending"}
+    ! asked {"kind":"permission","requestId":"01010101-0101-4101-8101-010101010101","toolCallId":"unheard of","title":"The agent asks for permission","options":[{"optionId":"proceed_once","name":"Yes","kind":"allow_once"},{"optionId":"proceed_all","name":"Yes, and for all","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}],"status":"pending"}
     "#);
 }
 
@@ -247,7 +247,6 @@ async fn a_rejection_takes_the_mildest_no_and_a_timeout_none() {
     > {"id":1,"result":{"outcome":{"outcome":"cancelled"}}}
     > {"id":2,"result":{"outcome":{"outcome":"cancelled"}}}
     > {"id":3,"result":{"outcome":{"outcome":"cancelled"}}}
-    > {"id":4,"result":{"outcome":{"outcome":"cancelled"}}}
     "#);
 }
 
@@ -262,9 +261,9 @@ async fn a_permission_that_cannot_be_answered_is_refused() {
             .await;
     }
     insta::assert_snapshot!(scene.transcript(), @r#"
-    > {"error":{"code":-32602,"message":"a permission needs options to choose from"},"id":0}
-    > {"error":{"code":-32602,"message":"a permission needs options to choose from"},"id":1}
-    > {"error":{"code":-32602,"message":"a permission needs options to choose from"},"id":2}
+    > {"error":{"code":-32602,"message":"a permission needs options to choose from that hold once"},"id":0}
+    > {"error":{"code":-32602,"message":"a permission needs options to choose from that hold once"},"id":1}
+    > {"error":{"code":-32602,"message":"a permission needs options to choose from that hold once"},"id":2}
     "#);
 }
 

@@ -76,9 +76,11 @@ const fn is_deed(event: &Event) -> bool {
         Event::Commands { .. }
         | Event::Settings { .. }
         | Event::Waiting { .. }
+        | Event::TurnLimit { .. }
         | Event::Unconfined
         | Event::RuleMade { .. }
         | Event::RuleApplied { .. }
+        | Event::RuleDropped { .. }
         | Event::Continues { .. }
         | Event::ContinuedIn { .. }
         | Event::Imported { .. }

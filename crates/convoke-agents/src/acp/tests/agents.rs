@@ -90,12 +90,12 @@ async fn claude_agent_acp() {
     insta::assert_snapshot!(played, @r#"
     ! tool toolu_1, name "Bash", title "Terminal", kind "execute", status Running
     ! tool toolu_1, name "Bash", title "`echo hi`", kind "execute", args {"command":"echo hi"}, status Running
-    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"toolu_1","tool":"Bash","title":"`echo hi`","options":[{"optionId":"allow-once","name":"Allow","kind":"allow_once"},{"optionId":"allow-with-updates","name":"Always allow","kind":"allow_always"},{"optionId":"reject","name":"Reject","kind":"reject_once"}],"status":"pending"}
+    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"toolu_1","tool":"Bash","title":"`echo hi`","scope":{"kind":"call","tool":"Bash","args":{"command":"echo hi"}},"options":[{"optionId":"allow-once","name":"Allow","kind":"allow_once"},{"optionId":"reject","name":"Reject","kind":"reject_once"}],"status":"pending"}
     > {"id":0,"result":{"outcome":{"optionId":"allow-once","outcome":"selected"}}}
     ! tool toolu_1, name "Bash", title "`echo hi`", kind "execute", args {"command":"echo hi"}, status Complete, result {"text":"```console\nhi\n```"}
     ! spent {"contextUsed":11734,"contextSize":1000000,"cost":{"amount":0.14,"currency":"USD"}}
     ! tool toolu_2, title "`ls`", kind "execute"
-    ! asked {"kind":"permission","requestId":"01010101-0101-4101-8101-010101010101","toolCallId":"toolu_2","tool":"execute","title":"`ls`","options":[{"optionId":"allow-once","name":"Allow","kind":"allow_once"},{"optionId":"allow-with-updates","name":"Always allow","kind":"allow_always"},{"optionId":"reject","name":"Reject","kind":"reject_once"}],"status":"pending"}
+    ! asked {"kind":"permission","requestId":"01010101-0101-4101-8101-010101010101","toolCallId":"toolu_2","tool":"execute","title":"`ls`","options":[{"optionId":"allow-once","name":"Allow","kind":"allow_once"},{"optionId":"reject","name":"Reject","kind":"reject_once"}],"status":"pending"}
     > {"method":"session/cancel","params":{"sessionId":"s"}}
     > {"id":3,"result":{"outcome":{"outcome":"cancelled"}}}
     ! turn 1 ended {"stopReason":"cancelled"}
@@ -123,7 +123,7 @@ async fn codex_acp() {
     ! tool call_1, title "ls", kind "execute", args {"command":"ls"}, status Running
     ! tool call_1, title "ls", kind "execute", args {"command":"ls"}, status Complete, result {"text":"a.txt\nb.txt\n"}
     ! tool call_2, title "touch x", kind "execute"
-    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"call_2","tool":"execute","title":"touch x","options":[{"optionId":"allow_once","name":"Yes","kind":"allow_once"},{"optionId":"accept_execpolicy_amendment","name":"Always","kind":"allow_always"},{"optionId":"cancel","name":"No","kind":"reject_once"}],"status":"pending"}
+    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"call_2","tool":"execute","title":"touch x","options":[{"optionId":"allow_once","name":"Yes","kind":"allow_once"},{"optionId":"cancel","name":"No","kind":"reject_once"}],"status":"pending"}
     > {"id":0,"result":{"outcome":{"optionId":"cancel","outcome":"selected"}}}
     ! turn 1 ended {"stopReason":"cancelled"}
     "#);
@@ -151,7 +151,7 @@ async fn gemini() {
     ! said "[MODE_UPDATE] yolo"
     > {"id":1,"result":{"content":""}}
     ! tool write_file__write_file_1794730310373_0, title "Writing to new.txt", kind "edit", result {"diffs":[{"path":"new.txt","oldText":"","newText":"hi"}]}
-    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"write_file__write_file_1794730310373_0","tool":"edit","title":"Writing to new.txt","options":[{"optionId":"proceed_always","name":"Allow always","kind":"allow_always"},{"optionId":"proceed_once","name":"Allow","kind":"allow_once"},{"optionId":"cancel","name":"Reject","kind":"reject_once"}],"status":"pending"}
+    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"write_file__write_file_1794730310373_0","tool":"edit","title":"Writing to new.txt","options":[{"optionId":"proceed_once","name":"Allow","kind":"allow_once"},{"optionId":"cancel","name":"Reject","kind":"reject_once"}],"status":"pending"}
     > {"id":2,"result":{"outcome":{"optionId":"proceed_once","outcome":"selected"}}}
     > {"id":3,"result":{}}
     ! tool write_file__write_file_1794730310373_0, title "Writing to new.txt", kind "edit", status Complete, result {"diffs":[{"path":"new.txt","oldText":"","newText":"hi"}]}
@@ -178,7 +178,7 @@ async fn goose() {
     insta::assert_snapshot!(played, @r#"
     ! tool call_1, title "shell · echo hi", args {"command":"echo hi"}
     ! tool call_1, title "shell · echo hi", kind "execute", args {"command":"echo hi"}
-    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"call_1","tool":"execute","title":"shell · echo hi","options":[{"optionId":"allow_always","name":"Allow always","kind":"allow_always"},{"optionId":"allow_once","name":"Allow once","kind":"allow_once"},{"optionId":"reject_always","name":"Reject always","kind":"reject_always"},{"optionId":"reject_once","name":"Reject once","kind":"reject_once"}],"status":"pending"}
+    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"call_1","tool":"execute","title":"shell · echo hi","scope":{"kind":"call","tool":"execute","args":{"command":"echo hi"}},"options":[{"optionId":"allow_once","name":"Allow once","kind":"allow_once"},{"optionId":"reject_once","name":"Reject once","kind":"reject_once"}],"status":"pending"}
     > {"id":0,"result":{"outcome":{"optionId":"reject_once","outcome":"selected"}}}
     ! tool call_1, title "shell · echo hi", kind "execute", args {"command":"echo hi"}, status Error, result {"error":"declined"}
     ! said "Ran into this error: 400"
@@ -220,7 +220,7 @@ async fn vibe() {
     .await;
     insta::assert_snapshot!(played, @r#"
     ! tool c, title "bash: echo hi", kind "execute", args "{\"command\":\"echo hi\"}"
-    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"c","tool":"execute","title":"bash: echo hi","options":[{"optionId":"allow_once","name":"Allow once","kind":"allow_once"},{"optionId":"allow_session","name":"Allow for the session","kind":"allow_always"},{"optionId":"allow_always","name":"Allow always","kind":"allow_always"},{"optionId":"reject_once","name":"Reject","kind":"reject_once"}],"status":"pending"}
+    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"c","tool":"execute","title":"bash: echo hi","scope":{"kind":"call","tool":"execute","args":"{\"command\":\"echo hi\"}"},"options":[{"optionId":"allow_once","name":"Allow once","kind":"allow_once"},{"optionId":"reject_once","name":"Reject","kind":"reject_once"}],"status":"pending"}
     > {"id":1,"result":{"outcome":{"optionId":"allow_session","outcome":"selected"}}}
     ! tool c, title "bash: echo hi", kind "execute", args "{\"command\":\"echo hi\"}", status Complete, result {"text":"{\"stdout\":\"hi\"}"}
     ! said "Done."
@@ -243,7 +243,7 @@ async fn qwen() {
     .await;
     insta::assert_snapshot!(played, @r#"
     ! tool run_1, title "echo hi", kind "execute", args {"command":"echo hi"}
-    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"run_1","tool":"execute","title":"echo hi","options":[{"optionId":"proceed_once","name":"Yes","kind":"allow_once"},{"optionId":"proceed_once_and_switch_to_default","name":"Yes, and ask me from now on","kind":"allow_once"},{"optionId":"cancel","name":"No","kind":"reject_once"}],"status":"pending"}
+    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"run_1","tool":"execute","title":"echo hi","scope":{"kind":"call","tool":"execute","args":{"command":"echo hi"}},"options":[{"optionId":"proceed_once","name":"Yes","kind":"allow_once"},{"optionId":"proceed_once_and_switch_to_default","name":"Yes, and ask me from now on","kind":"allow_once"},{"optionId":"cancel","name":"No","kind":"reject_once"}],"status":"pending"}
     > {"id":0,"result":{"outcome":{"optionId":"proceed_once_and_switch_to_default","outcome":"selected"}}}
     > {"error":{"code":-32601,"message":"Convoke does not know craft/drainMidTurnQueue"},"id":1}
     ! turn 1 ended {"stopReason":"end_turn"}

@@ -146,5 +146,8 @@ async fn lines_that_are_not_json_or_too_long_are_passed_by() {
     scene.raw(&vec![b'x'; (32 << 20) + 1]).await;
     scene.raw(b"\n").await;
     scene.line(json!({"id": null, "method": "no/such/method"})).await;
-    insta::assert_snapshot!(scene.transcript(), @r#"> {"error":{"code":-32601,"message":"Convoke does not know no/such/method"},"id":null}"#);
+    insta::assert_snapshot!(scene.transcript(), @r#"
+    ! noticed {"event":"advice","severity":"warning","text":"Convoke skipped a line of 33554433 bytes that the agent sent: at most 12582912 bytes and 200000 values are read."}
+    > {"error":{"code":-32601,"message":"Convoke does not know no/such/method"},"id":null}
+    "#);
 }

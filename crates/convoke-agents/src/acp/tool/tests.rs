@@ -139,9 +139,26 @@ fn results_and_diffs_are_cut() {
     let result = heard.result.unwrap();
     let diff = result.diffs.into_iter().next().unwrap();
     for text in [result.text.unwrap(), diff.old_text.unwrap(), diff.new_text] {
-        assert!(text.ends_with("[cut here by Convoke: 1048496 of 2097152 bytes]"));
+        assert!(text.len() <= TEXT_BYTES_MAX && text.starts_with("xx") && text.ends_with("xx"));
+        assert!(text.contains("bytes left out by Convoke …]"));
     }
     assert!(heard.args.unwrap().to_string().len() < 20_000);
+}
+
+#[test]
+fn k4_many_huge_calls_in_flight_take_a_bounded_amount_of_memory() {
+    let mut tools = Tools::default();
+    let long = "x".repeat(1 << 20);
+    for number in 10..22 {
+        let update = json!({"toolCallId": number.to_string(), "rawInput": {"a": long}, "content": [
+            {"type": "content", "content": {"type": "text", "text": long}},
+            {"type": "diff", "path": "a", "newText": long},
+        ]});
+        tools.hear(&update, &|_| None).unwrap();
+        let bytes: usize = tools.calls.values().map(|call| call.bytes).sum();
+        assert!(bytes <= CALLS_BYTES_MAX, "{bytes} bytes after call {number}");
+    }
+    assert!(tools.calls.len() > 1 && tools.known("21").is_some());
 }
 
 #[test]

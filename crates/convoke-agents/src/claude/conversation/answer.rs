@@ -2,10 +2,12 @@
 //!
 //! A sub-agent talks to the agent and not to people, so its words are left out; its tool calls are shown.
 
+use convoke_core::bounds::clip;
 use convoke_core::session::Report;
 use serde_json::Value;
 
 use super::{Conversation, list, word};
+use crate::driver::WORDS_BYTES_MAX;
 
 /// The message that the agent is at.
 #[derive(Debug, Default)]
@@ -120,12 +122,12 @@ impl Conversation {
         if let Some(turn) = &mut self.turn {
             turn.answered = true;
         }
-        self.tell(Report::Said(text.to_owned()));
+        self.tell(Report::Said(clip(text, WORDS_BYTES_MAX)));
     }
 
     fn think(&mut self, text: &str) {
         if !text.is_empty() {
-            self.tell(Report::Thought(text.to_owned()));
+            self.tell(Report::Thought(clip(text, WORDS_BYTES_MAX)));
         }
     }
 }

@@ -1,10 +1,12 @@
 //! What the agent asks of the human: permissions, and questions of its own.
 
+use convoke_core::bounds::json_bytes;
 use convoke_core::id::RequestId;
 use convoke_core::question::{Answer, Choice, Limits, Question, check_questions};
 use convoke_core::request::{
     PermissionKind, PermissionOption, PermissionRecord, QuestionRecord, Request, State,
 };
+use convoke_core::scope::Scope;
 use convoke_core::session::{PENDING_MAX, Reply, Report};
 use serde_json::{Map, Value, json};
 
@@ -12,8 +14,9 @@ use super::tool::full_title;
 use super::{Conversation, list, word};
 
 const ALLOW: &str = "allow";
-const ALLOW_ALWAYS: &str = "allow_always";
 const DENY: &str = "deny";
+/// Bytes of input of open requests, which the agent must get back; beyond that a further request is denied.
+const INPUTS_BYTES_MAX: usize = 16 << 20;
 /// The tool by which the agent asks questions. Its permission is answered with the answers.
 const QUESTION_TOOL: &str = "AskUserQuestion";
 /// More than the agent's own limits, which may change; whoever shows the questions has to cope.
@@ -31,8 +34,8 @@ pub(super) struct Ask {
 
 #[derive(Debug)]
 enum Subject {
-    /// May it, and what becomes allowed when the answer is "always".
-    Permission { always: Vec<Value> },
+    /// May it.
+    Permission,
     /// What does the human want.
     Questions(Vec<Question>),
 }
@@ -47,7 +50,8 @@ impl Conversation {
                 "subtype": "error", "request_id": wire_id, "error": error,
             }));
         }
-        if self.asked.len() >= PENDING_MAX {
+        let bytes: usize = self.asked.values().map(|ask| json_bytes(&ask.input)).sum();
+        if self.asked.len() >= PENDING_MAX || bytes > INPUTS_BYTES_MAX {
             return self.answer(wire_id, &deny("Too many requests wait for the user already."));
         }
         let id = RequestId::from_random((self.random)());
@@ -66,16 +70,16 @@ impl Conversation {
                 (Subject::Questions(questions), Request::Questions(record))
             }
             None => {
-                let always = rules_for_always(list(request, "permission_suggestions"));
                 let record = PermissionRecord {
                     request_id: id,
                     tool_call_id,
+                    scope: Scope::of(tool, input).filter(|_| !tool.is_empty()),
                     tool: Some(tool.to_owned()).filter(|tool| !tool.is_empty()),
                     title: title(request, tool, input),
-                    options: options(&always),
+                    options: options(),
                     state: State::Pending,
                 };
-                (Subject::Permission { always }, Request::Permission(record))
+                (Subject::Permission, Request::Permission(record))
             }
         };
         let ask = Ask { wire_id: wire_id.to_owned(), input: input.clone(), subject };
@@ -95,13 +99,11 @@ impl Conversation {
         // The agent may have taken it back in the meantime.
         let Some(ask) = self.asked.remove(&request) else { return };
         let answer = match (ask.subject, reply) {
-            (Subject::Permission { always }, Reply::Chosen { option_id }) => {
-                chosen(&option_id, &ask.input, &always)
-            }
+            (Subject::Permission, Reply::Chosen { option_id }) => chosen(&option_id, &ask.input),
             (Subject::Questions(questions), Reply::Answered(answers)) => {
                 answered(ask.input, &questions, &answers)
             }
-            (Subject::Permission { .. }, Reply::Answered(_))
+            (Subject::Permission, Reply::Answered(_))
             | (Subject::Questions(_), Reply::Chosen { .. }) => {
                 deny("The user's answer does not fit the request.")
             }
@@ -139,12 +141,9 @@ fn deny(message: &str) -> Value {
     json!({"behavior": "deny", "message": message})
 }
 
-fn chosen(option_id: &str, input: &Value, always: &[Value]) -> Value {
+fn chosen(option_id: &str, input: &Value) -> Value {
     match option_id {
         ALLOW => json!({"behavior": "allow", "updatedInput": input}),
-        ALLOW_ALWAYS => {
-            json!({"behavior": "allow", "updatedInput": input, "updatedPermissions": always})
-        }
         // Whatever else it is, it does not say yes.
         _ => deny("The user denied this."),
     }
@@ -205,45 +204,15 @@ fn title(request: &Value, tool: &str, input: &Value) -> String {
     }
 }
 
-fn options(always: &[Value]) -> Vec<PermissionOption> {
-    let option =
-        |id: &str, name: String, kind| PermissionOption { option_id: id.to_owned(), name, kind };
-    let what: Vec<String> = always.iter().map(rule_in_words).collect();
-    let always = (!what.is_empty()).then(|| {
-        let name = format!("Always allow {}", what.join(" and "));
-        option(ALLOW_ALWAYS, name, PermissionKind::AllowAlways)
-    });
-    [option(ALLOW, "Allow".to_owned(), PermissionKind::AllowOnce)]
-        .into_iter()
-        .chain(always)
-        .chain([option(DENY, "Deny".to_owned(), PermissionKind::RejectOnce)])
-        .collect()
-}
-
-/// What "always" allows: the rules, and not also another mode that allows much more than was asked for.
-fn rules_for_always(suggestions: &[Value]) -> Vec<Value> {
-    let is_mode = |suggestion: &Value| word(suggestion, "type") == "setMode";
-    let narrow: Vec<Value> = suggestions.iter().filter(|s| !is_mode(s)).cloned().collect();
-    if narrow.is_empty() { suggestions.to_vec() } else { narrow }
-}
-
-fn rule_in_words(rule: &Value) -> String {
-    let join = |words: Vec<String>| words.join(", ");
-    match word(rule, "type") {
-        "addRules" => join(list(rule, "rules").iter().map(tool_rule).collect()),
-        "addDirectories" => {
-            let paths = list(rule, "directories").iter().filter_map(Value::as_str);
-            format!("access to {}", join(paths.map(str::to_owned).collect()))
-        }
-        "setMode" => format!("everything that mode {} allows", word(rule, "mode")),
-        other => other.to_owned(),
-    }
-}
-
-fn tool_rule(rule: &Value) -> String {
-    let tool = word(rule, "toolName");
-    match rule["ruleContent"].as_str() {
-        Some(content) => format!("{tool}({content})"),
-        None => tool.to_owned(),
-    }
+/// The agent's own suggestions, which would hold for good, are not among them.
+fn options() -> Vec<PermissionOption> {
+    let option = |id: &str, name: &str, kind| PermissionOption {
+        option_id: id.to_owned(),
+        name: name.to_owned(),
+        kind,
+    };
+    vec![
+        option(ALLOW, "Allow", PermissionKind::AllowOnce),
+        option(DENY, "Deny", PermissionKind::RejectOnce),
+    ]
 }

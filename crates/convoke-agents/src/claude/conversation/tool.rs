@@ -2,22 +2,39 @@
 
 use std::collections::BTreeMap;
 
+use convoke_core::bounds::{clip, fit, fit_args};
 use convoke_core::content::{Diff, PlanStatus, PlanStep, ToolResult, ToolStatus};
 use convoke_core::session::{Report, ToolUpdate};
 use serde_json::Value;
 
 use super::{Conversation, list, word};
+use crate::driver::WORDS_BYTES_MAX;
 
-/// Longer texts are cut here, with a mark; nobody reads them, and every reader of the log would carry them.
-const TEXT_BYTES_MAX: usize = 1 << 20;
 /// How much of a call's gist fits in a line.
 const GIST_CHARS_MAX: usize = 500;
 /// Calls that may be open; beyond that the first is forgotten, and its result comes without diffs.
 const OPEN_MAX: usize = 1024;
+/// Bytes of diffs of open calls that are remembered; a call beyond that is remembered without its diffs.
+const OPEN_BYTES_MAX: usize = 8 << 20;
 
 /// The changes that open calls are about to make.
 #[derive(Debug, Default)]
 pub(super) struct Calls(BTreeMap<String, Vec<Diff>>);
+
+impl Calls {
+    fn remember(&mut self, id: &str, diffs: Vec<Diff>) {
+        if self.0.len() >= OPEN_MAX {
+            self.0.pop_first();
+        }
+        let bytes: usize = self.0.values().flatten().map(weight).sum();
+        let has_room = bytes + diffs.iter().map(weight).sum::<usize>() <= OPEN_BYTES_MAX;
+        self.0.insert(id.to_owned(), if has_room { diffs } else { Vec::new() });
+    }
+}
+
+fn weight(diff: &Diff) -> usize {
+    diff.path.len() + diff.old_text.as_ref().map_or(0, String::len) + diff.new_text.len()
+}
 
 impl Conversation {
     /// A call as the agent makes it; `frame` says whether a sub-agent does.
@@ -43,21 +60,18 @@ impl Conversation {
         if self.calls.0.contains_key(id) {
             return;
         }
-        let diffs = planned_diffs(tool, args);
+        let diffs = fit(planned_diffs(tool, args));
         let result = ToolResult { diffs: diffs.clone(), ..ToolResult::default() };
         self.tell(Report::ToolCalled(ToolUpdate {
             tool_call_id: id.to_owned(),
             tool: Some(tool.to_owned()),
             title,
             kind: Some(kind(tool).to_owned()),
-            args: Some(args.clone()),
+            args: Some(fit_args(args.clone())),
             status: Some(ToolStatus::Running),
             result: (!diffs.is_empty()).then_some(result),
         }));
-        if self.calls.0.len() >= OPEN_MAX {
-            self.calls.0.pop_first();
-        }
-        self.calls.0.insert(id.to_owned(), diffs);
+        self.calls.remember(id, diffs);
     }
 
     /// What the tools gave back. All other words in the user's name are the agent's own: summaries, replays, marks.
@@ -187,11 +201,7 @@ fn without_tag(text: &str) -> &str {
     inner.and_then(|text| text.strip_suffix("</tool_use_error>")).unwrap_or(text)
 }
 
-fn cut(mut text: String) -> String {
-    if text.len() > TEXT_BYTES_MAX {
-        let bytes = text.len();
-        text.truncate(text.floor_char_boundary(TEXT_BYTES_MAX));
-        text.push_str(&format!("\n… (cut: {bytes} bytes in all)"));
-    }
-    text
+/// The text, or the head and the tail of one that is too long for the log.
+fn cut(text: String) -> String {
+    if text.len() <= WORDS_BYTES_MAX { text } else { clip(&text, WORDS_BYTES_MAX) }
 }

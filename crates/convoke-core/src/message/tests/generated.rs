@@ -13,6 +13,7 @@ use crate::message::Seq;
 use crate::notice::{Event, Notice};
 use crate::question::{Answer, Choice as Offered, Question};
 use crate::request::{Answers, Choice, PermissionRecord, QuestionRecord, State};
+use crate::scope::Scope;
 use crate::time::Timestamp;
 use crate::turn::{FailureKind, Stop};
 
@@ -97,6 +98,7 @@ fn permission() -> impl Strategy<Value = PermissionRecord> {
             request_id: RequestId::from_random(id),
             tool: tool_call_id.clone(),
             tool_call_id,
+            scope: Scope::of("Bash", &Value::from(title.clone())),
             title,
             options: Vec::new(),
             state,

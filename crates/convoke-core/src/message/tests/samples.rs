@@ -15,6 +15,7 @@ use crate::question::{Answer, Choice as Offered, Question};
 use crate::request::{
     Answers, Choice, PermissionKind, PermissionOption, PermissionRecord, QuestionRecord, State,
 };
+use crate::scope::Scope;
 use crate::time::Timestamp;
 use crate::turn::{FailureKind, Stop};
 
@@ -92,6 +93,7 @@ pub(super) fn requests() -> Vec<Content> {
         request_id,
         tool_call_id: None,
         tool: None,
+        scope: None,
         title: "Run tests".to_owned(),
         options: Vec::new(),
         state,
@@ -124,6 +126,7 @@ pub(super) fn requests() -> Vec<Content> {
         Content::Permission(PermissionRecord {
             tool_call_id: Some("call_1".to_owned()),
             tool: Some("Bash".to_owned()),
+            scope: Scope::of("Bash", &json!({"command": "cargo test"})),
             options: vec![
                 option("1", "Allow", PermissionKind::AllowOnce),
                 option("2", "Always", PermissionKind::AllowAlways),
@@ -177,6 +180,8 @@ pub(super) fn notices() -> Vec<Content> {
         .chain(exits.map(|exit| Event::ProcessExited { exit }))
         .chain([
             Event::Compacted,
+            Event::RuleDropped { tool: "Bash".to_owned() },
+            Event::TurnLimit { max: 67_108_864 },
             Event::Completed { reason: "idle_timeout".to_owned() },
             Event::Cancelled { reason: "user".to_owned() },
             Event::Failed { error: "no such program".to_owned() },

@@ -2,9 +2,11 @@
 //!
 //! Nobody asks the pair meanwhile: what is asked after the summary would be forgotten.
 
+use convoke_core::bounds::clip;
 use convoke_core::id::SessionId;
 use convoke_core::message::Message;
 use convoke_core::notice::{Event, Notice};
+use convoke_core::quote::{self, Speaker, Turn};
 use convoke_core::session::{Command, Report};
 use convoke_core::team::PairStatus;
 use convoke_store::{PairChange, StoredPair};
@@ -17,10 +19,14 @@ use crate::error::{Error, Result};
 pub(in super::super) const SUMMARISE: &str = "This conversation has grown long, and a successor will take your place. \
      Write everything that it must know, as a summary: what the other team wanted, what was decided and why, names of \
      files and interfaces, what is open. Write only the summary.";
-/// How a successor is told.
-pub(in super::super) const TAKE_OVER: &str = "You take the place of a predecessor in a lasting conversation with \
-     another team. This is the predecessor's summary of it; take it as your own memory. Answer with one word: \
-     ready.\n\n";
+/// How the first prompt of a successor begins, in logs of older versions, too.
+pub(in super::super) const TAKE_OVER: &str =
+    "You take the place of a predecessor in a lasting conversation with another team.";
+/// How it goes on.
+const QUOTED_BELOW: &str =
+    "The predecessor's summary of it is quoted below. Answer with one word: ready.";
+/// The longest summary that is quoted whole.
+const SUMMARY_BYTES_MAX: usize = 200_000;
 
 /// Lets a successor take a pair's conversation over.
 pub(super) async fn hand_over(engine: &Engine, pair: &StoredPair) -> Result<Compaction> {
@@ -56,7 +62,9 @@ async fn succeed(engine: &Engine, pair: &StoredPair, summary: &str) -> Result<Se
     shared.begin_made(&errand, made, "successor").await?;
     let noticed = |event| Command::Agent(Report::Noticed(Notice::new(event)));
     engine.carry(id, noticed(Event::Continues { session: pair.session_id })).await?;
-    said(engine, id, format!("{TAKE_OVER}{summary}")).await?;
+    let summary = Turn { role: Speaker::Assistant, text: clip(summary, SUMMARY_BYTES_MAX) };
+    let quoted = quote::transcript([&summary], &shared.nonce());
+    said(engine, id, format!("{TAKE_OVER} {QUOTED_BELOW}\n\n{quoted}")).await?;
     // Only now that the successor knows everything does it take over.
     shared.change_pair(pair, PairChange::Moved { session_id: id }).await?;
     shared.pool.release(&id.to_string()).await;

@@ -274,6 +274,7 @@ pub(super) fn permission(number: u8) -> InboxItem {
             title: "Write src/price.rs".to_owned(),
             tool_call_id: None,
             tool: Some("write".to_owned()),
+            always: Some("this exact call".to_owned()),
             options: vec![
                 option("yes", "Allow", PermissionKind::AllowOnce),
                 option("no", "Deny", PermissionKind::RejectOnce),

@@ -65,8 +65,8 @@ pub(crate) enum InboxError {
         /// What there is.
         offered: Vec<String>,
     },
-    /// Nobody would know what to allow the next time.
-    #[error("{id} does not say which tool it is for, so it can only be allowed this time")]
+    /// There is nothing that the next request could be compared with.
+    #[error("{id} does not say exactly what it would do, so it can only be allowed this time")]
     OnlyOnce {
         /// The beginning of its id.
         id: String,
@@ -99,7 +99,7 @@ pub(super) fn allowing(
 ) -> Result<Answer, InboxError> {
     let permission = permission(item)?;
     let id = || short(item.id);
-    let known = permission.tool.is_some();
+    let known = permission.always.is_some();
     if let Some(text) = option {
         let chosen = named(permission, text).ok_or_else(|| InboxError::NoOption {
             id: id(),
@@ -113,13 +113,11 @@ pub(super) fn allowing(
         };
     }
     let once = of_kind(permission, PermissionKind::AllowOnce);
-    let always = of_kind(permission, PermissionKind::AllowAlways);
     let no_way = || InboxError::NoWayToAllow { id: id(), offered: offered(permission) };
     match term {
-        // Never more than was asked for: an option that holds for ever is named, or not chosen.
         Term::Once => once.map(chosen_once).ok_or_else(no_way),
-        Term::Always if known => once.or(always).map(chosen_for_good).ok_or_else(no_way),
-        Term::Always => always.map(chosen_once).ok_or_else(|| InboxError::OnlyOnce { id: id() }),
+        Term::Always if known => once.map(chosen_for_good).ok_or_else(no_way),
+        Term::Always => Err(InboxError::OnlyOnce { id: id() }),
     }
 }
 
@@ -173,6 +171,7 @@ mod tests {
             json!({"permissionId": id, "title": "Run", "options": options, "status": "pending"});
         if let Some(tool) = tool {
             permission["tool"] = json!(tool);
+            permission["always"] = json!("this exact call");
         }
         let question = json!({"id": "aaaa2222-0000-4000-8000-000000000001", "kind": "questions", "title": "Which", "createdAt": at, "status": "pending", "questions": []});
         let items = json!([
@@ -193,7 +192,6 @@ mod tests {
     fn a_permission_is_allowed_by_the_option_that_fits() {
         let all = inbox(Some("Bash"), &["allow_always", "allow_once", "reject_once"]);
         let nameless = inbox(None, &["allow_once", "reject_once"]);
-        let nameless_always = inbox(None, &["allow_once", "allow_always"]);
         let never = inbox(Some("Bash"), &["allow_always", "reject_once"]);
         let allow = |inbox: &Inbox, option, term| told(allowing(&inbox.items[0], option, term));
         let lines = [
@@ -204,7 +202,6 @@ mod tests {
             allow(&all, Some("maybe"), Term::Once),
             allow(&nameless, None, Term::Once),
             allow(&nameless, None, Term::Always),
-            allow(&nameless_always, None, Term::Always),
             allow(&never, None, Term::Once),
             told(allowing(&all.items[1], None, Term::Once)),
         ];
@@ -215,8 +212,7 @@ mod tests {
         {"optionId":"o-allow_once","remember":true}
         aaaa1111 has no option 'maybe'; there are o-allow_always, o-allow_once, o-reject_once
         {"optionId":"o-allow_once"}
-        aaaa1111 does not say which tool it is for, so it can only be allowed this time
-        {"optionId":"o-allow_always"}
+        aaaa1111 does not say exactly what it would do, so it can only be allowed this time
         aaaa1111 has no option that allows it; there are o-allow_always, o-reject_once
         aaaa2222 asks questions, not for permission
         "#);

@@ -9,7 +9,7 @@ use convoke_core::session::Status;
 use convoke_files::transcripts::{self, Metadata, Record, Role, Turn};
 use serde::Serialize;
 
-use crate::output::{Format, Output, Reader};
+use crate::output::{Format, Output, Reader, plain};
 use turns::Spoken;
 
 /// Print what was said in a session, as a transcript that `convoke import spawn` takes, a list or a page
@@ -82,8 +82,11 @@ impl Page<'_> {
             })),
             Form::Json => self.output.piece("["),
             Form::Markdown => self.output.piece(&format!(
-                "# {}\n\nSession {} with {name}, begun {}.\n",
-                session.title, session.id, session.created_at
+                "# {}\n\nSession {} with {}, begun {}.\n",
+                plain(&session.title),
+                session.id,
+                plain(name),
+                session.created_at
             )),
         }
     }
@@ -101,7 +104,8 @@ impl Page<'_> {
                     Role::User => "User",
                     Role::Assistant => "Assistant",
                 };
-                let (at, said) = (turn.timestamp, turn.content.trim_end());
+                // Markdown is read in terminals, too; the JSON formats keep every character.
+                let (at, said) = (turn.timestamp, plain(turn.content.trim_end()));
                 self.output.piece(&format!("\n## {who}, {at}\n\n{said}\n"))
             }
         }

@@ -16,18 +16,18 @@ fn play_on(script: &str) -> String {
 }
 
 #[test]
-fn a_permission_is_asked_with_what_always_would_allow() {
+fn k7_the_agents_own_suggestions_for_good_are_neither_offered_nor_passed_on() {
     insta::assert_snapshot!(play(ASKING), @r#"
     > {"message":{"content":"make x","role":"user"},"parent_tool_use_id":null,"session_id":"","type":"user","uuid":"$1"}
     tool toolu_1 args={"command":"touch x"} kind="execute" status="running" title="touch x" tool="Bash"
-    asked {"kind":"permission","requestId":"$2","toolCallId":"toolu_1","tool":"Bash","title":"Bash: touch x","options":[{"optionId":"allow","name":"Allow","kind":"allow_once"},{"optionId":"allow_always","name":"Always allow Bash(touch x *) and access to /w","kind":"allow_always"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
+    asked {"kind":"permission","requestId":"$2","toolCallId":"toolu_1","tool":"Bash","title":"Bash: touch x","scope":{"kind":"call","tool":"Bash","args":{"command":"touch x"}},"options":[{"optionId":"allow","name":"Allow","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
     "#);
 }
 
 #[test]
 fn every_reply_to_a_permission_has_its_answer() {
     insta::assert_snapshot!(play_on("reply $2 choose allow"), @r#"> {"response":{"request_id":"3f25","response":{"behavior":"allow","updatedInput":{"command":"touch x"}},"subtype":"success"},"type":"control_response"}"#);
-    insta::assert_snapshot!(play_on("reply $2 choose allow_always"), @r#"> {"response":{"request_id":"3f25","response":{"behavior":"allow","updatedInput":{"command":"touch x"},"updatedPermissions":[{"behavior":"allow","destination":"localSettings","rules":[{"ruleContent":"touch x *","toolName":"Bash"}],"type":"addRules"},{"destination":"session","directories":["/w"],"type":"addDirectories"}]},"subtype":"success"},"type":"control_response"}"#);
+    insta::assert_snapshot!(play_on("reply $2 choose allow_always"), @r#"> {"response":{"request_id":"3f25","response":{"behavior":"deny","message":"The user denied this."},"subtype":"success"},"type":"control_response"}"#);
     insta::assert_snapshot!(play_on("reply $2 choose deny"), @r#"> {"response":{"request_id":"3f25","response":{"behavior":"deny","message":"The user denied this."},"subtype":"success"},"type":"control_response"}"#);
     insta::assert_snapshot!(play_on("reply $2 choose something else"), @r#"> {"response":{"request_id":"3f25","response":{"behavior":"deny","message":"The user denied this."},"subtype":"success"},"type":"control_response"}"#);
     insta::assert_snapshot!(play_on("reply $2 reject use mkdir"), @r#"> {"response":{"request_id":"3f25","response":{"behavior":"deny","message":"use mkdir"},"subtype":"success"},"type":"control_response"}"#);
@@ -89,7 +89,7 @@ fn a_permission_outside_of_our_turns_is_denied_without_an_interrupt() {
     );
     insta::assert_snapshot!(told, @r#"
     tool t9 args={} kind="other" status="running" tool="Deploy"
-    asked {"kind":"permission","requestId":"$1","toolCallId":"t9","tool":"Deploy","title":"Deploy: to the moon","options":[{"optionId":"allow","name":"Allow","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
+    asked {"kind":"permission","requestId":"$1","toolCallId":"t9","tool":"Deploy","title":"Deploy: to the moon","scope":{"kind":"call","tool":"Deploy","args":{}},"options":[{"optionId":"allow","name":"Allow","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
     > {"response":{"request_id":"a1","response":{"behavior":"deny","message":"The request was cancelled."},"subtype":"success"},"type":"control_response"}
     "#);
 }
@@ -123,7 +123,7 @@ fn questions_that_nobody_could_answer_are_a_permission() {
         {"type":"control_request","request_id":"dc91","request":{"subtype":"can_use_tool","tool_name":"AskUserQuestion","input":{"questions":[{"question":""}]}}}
         "#,
     );
-    insta::assert_snapshot!(told, @r#"asked {"kind":"permission","requestId":"$1","tool":"AskUserQuestion","title":"AskUserQuestion","options":[{"optionId":"allow","name":"Allow","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}"#);
+    insta::assert_snapshot!(told, @r#"asked {"kind":"permission","requestId":"$1","tool":"AskUserQuestion","title":"AskUserQuestion","scope":{"kind":"call","tool":"AskUserQuestion","args":{"questions":[{"question":""}]}},"options":[{"optionId":"allow","name":"Allow","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}"#);
 }
 
 #[test]

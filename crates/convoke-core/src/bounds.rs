@@ -1,0 +1,158 @@
+//! Sizes: how long one message may be, and how what is longer is shortened or split.
+//!
+//! Every reader of a log holds at least one message in memory, so the bound on a message bounds all of them.
+
+use std::io;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::content::{Content, Tool};
+use crate::request::PermissionRecord;
+
+/// The longest message but for a prompt, as JSON. A longer one keeps the head and the tail of its texts.
+pub const MESSAGE_BYTES_MAX: usize = 512 << 10;
+/// The longest request to a human, as JSON: lists hold many of them.
+pub const REQUEST_BYTES_MAX: usize = 64 << 10;
+/// The longest prompt, which is never shortened but refused.
+pub const PROMPT_BYTES_MAX: usize = 1 << 20;
+/// The longest piece of an answer; a longer one is split into several.
+pub const PIECE_BYTES_MAX: usize = 64 << 10;
+/// The most that one run of words holds; the words after that begin another one, so that both can be read alone.
+pub const WORDS_BYTES_MAX: usize = 256 << 10;
+/// The longest arguments of a tool call that keep their shape in a message that is too long.
+const ARGS_BYTES_MAX: usize = 128 << 10;
+/// What the mark in a clipped text takes at most.
+const MARK_BYTES: usize = 72;
+/// Lengths of texts and of lists that are tried one after the other until a message fits.
+const ATTEMPTS: [(usize, usize); 4] = [(64 << 10, 4096), (16 << 10, 512), (2 << 10, 64), (256, 16)];
+
+/// How many bytes a value takes as JSON.
+pub fn json_bytes(value: &impl Serialize) -> usize {
+    let mut counter = Counter(0);
+    // Counting cannot fail, and everything in a message was made to be written as JSON.
+    serde_json::to_writer(&mut counter, value).ok();
+    counter.0
+}
+
+struct Counter(usize);
+
+impl io::Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The head and the tail of a text within so many bytes, with a mark between them that says how many are missing.
+pub fn clip(text: &str, bytes_max: usize) -> String {
+    if text.len() <= bytes_max {
+        return text.to_owned();
+    }
+    let half = bytes_max.saturating_sub(MARK_BYTES) / 2;
+    let (head, _) = text.split_at(text.floor_char_boundary(half));
+    let (_, tail) = text.split_at(text.ceil_char_boundary(text.len() - half));
+    let missing = text.len() - head.len() - tail.len();
+    format!("{head}\n[… {missing} bytes left out by Convoke …]\n{tail}")
+}
+
+/// A text in pieces that are no longer than one message may be, split between characters.
+pub fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let (piece, later) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES_MAX));
+        rest = later;
+        Some(piece)
+    })
+}
+
+impl Content {
+    /// How many bytes it has, more or less: words are counted as they are, all else as JSON.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Text { text, .. } | Self::Thinking { text, .. } => text.len(),
+            Self::Tool(_)
+            | Self::Plan { .. }
+            | Self::Permission(_)
+            | Self::Question(_)
+            | Self::Usage(_)
+            | Self::Notice(_) => json_bytes(self),
+        }
+    }
+
+    /// The content, shortened where it is longer than a message may be. Words are split by the session instead.
+    pub fn bounded(self) -> Self {
+        match self {
+            Self::Text { .. } | Self::Thinking { .. } | Self::Usage(_) => self,
+            Self::Plan { .. } | Self::Notice(_) => fit(self),
+            Self::Tool(tool) if json_bytes(&tool) > MESSAGE_BYTES_MAX => {
+                // Arguments have no shape that is known.
+                fit(Self::Tool(Tool { args: fit_args(tool.args), ..tool }))
+            }
+            Self::Tool(_) => self,
+            Self::Permission(record) if json_bytes(&record) > REQUEST_BYTES_MAX => {
+                // What is shortened is not exact any more.
+                fit_within(
+                    Self::Permission(PermissionRecord { scope: None, ..record }),
+                    REQUEST_BYTES_MAX,
+                )
+            }
+            Self::Permission(_) => self,
+            Self::Question(_) => fit_within(self, REQUEST_BYTES_MAX),
+        }
+    }
+}
+
+/// A value that is no longer than a message may be: its long texts keep head and tail, its long lists their beginning.
+pub fn fit<T: Serialize + DeserializeOwned>(value: T) -> T {
+    fit_within(value, MESSAGE_BYTES_MAX)
+}
+
+fn fit_within<T: Serialize + DeserializeOwned>(value: T, bytes_max: usize) -> T {
+    if json_bytes(&value) <= bytes_max {
+        return value;
+    }
+    let Ok(whole) = serde_json::to_value(&value) else { return value };
+    let attempts = ATTEMPTS.iter().map(|(texts, items)| shorten(&whole, *texts, *items));
+    let mut fitting = attempts.filter(|shorter| json_bytes(shorter) <= bytes_max);
+    fitting.find_map(|shorter| serde_json::from_value(shorter).ok()).unwrap_or(value)
+}
+
+/// Arguments of a tool call that are no longer than they may be in a message.
+pub fn fit_args(args: Value) -> Value {
+    if json_bytes(&args) <= ARGS_BYTES_MAX {
+        return args;
+    }
+    let shorter = shorten(&args, 16 << 10, usize::MAX);
+    if json_bytes(&shorter) <= ARGS_BYTES_MAX {
+        return shorter;
+    }
+    // Escaping at most doubles JSON, which has no control characters.
+    Value::String(clip(&args.to_string(), ARGS_BYTES_MAX / 4))
+}
+
+fn shorten(value: &Value, texts: usize, items: usize) -> Value {
+    match value {
+        Value::String(text) => Value::String(clip(text, texts)),
+        Value::Array(list) => {
+            Value::Array(list.iter().take(items).map(|item| shorten(item, texts, items)).collect())
+        }
+        Value::Object(fields) => {
+            let shorter =
+                fields.iter().map(|(key, value)| (key.clone(), shorten(value, texts, items)));
+            Value::Object(shorter.collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+use serde_json::json;
+
+use super::*;
+use crate::content::{Diff, PlanStatus, PlanStep, ToolResult, ToolStatus};
+use crate::id::{MessageId, RequestId, SessionId};
+use crate::message::{Message, Seq};
+use crate::notice::{Event, Notice};
+use crate::request::State;
+use crate::scope::Scope;
+use crate::session::{Command, Report, Session, ToolUpdate};
+use crate::time::Timestamp;
+use crate::turn::Stop;
+
+fn tool(args: Value, result: Option<ToolResult>) -> Content {
+    Content::Tool(Tool {
+        tool_call_id: "call-1".to_owned(),
+        tool: "Bash".to_owned(),
+        title: None,
+        kind: None,
+        args,
+        status: ToolStatus::Complete,
+        result,
+    })
+}
+
+#[test]
+fn k4_a_clipped_text_keeps_its_head_and_its_tail_and_says_what_is_missing() {
+    assert_eq!(clip("añb", 4), "añb");
+    let long = format!("ab{}yz", "ñ".repeat(100));
+    assert_eq!(clip(&long, 76), "ab\n[… 200 bytes left out by Convoke …]\nyz");
+    assert_eq!(clip(&long, 78), "ab\n[… 200 bytes left out by Convoke …]\nyz");
+    assert!(clip(&"x".repeat(1 << 20), 4096).len() <= 4096);
+    assert_eq!(clip("ññññ", 3), "\n[… 8 bytes left out by Convoke …]\n");
+}
+
+#[test]
+fn k4_every_sort_of_message_that_is_too_long_is_shortened_to_the_bound() {
+    let long = "\u{1}x".repeat(128 << 10);
+    let print = ToolResult { text: Some(long.clone()), ..ToolResult::default() };
+    let diff = Diff { path: "a".to_owned(), old_text: Some(long.clone()), new_text: long.clone() };
+    let diffs = ToolResult { diffs: vec![diff; 3], ..ToolResult::default() };
+    let step = PlanStep { content: "x".repeat(40), status: PlanStatus::Pending, priority: None };
+    let event = Event::Unknown { kind: long.clone(), payload: json!({"a": long}) };
+    let contents = [
+        tool(json!({"command": "make"}), Some(print)),
+        tool(json!({"path": "a"}), Some(diffs)),
+        tool(json!({"content": long}), None),
+        tool(json!(vec![0; 400 << 10]), None),
+        tool(json!(vec![vec![vec!["x"; 20]; 20]; 500]), None),
+        Content::Plan { steps: vec![step; 10_000] },
+        Content::Notice(Notice::new(event)),
+    ];
+    for content in contents {
+        let before = json_bytes(&content);
+        assert!(before > MESSAGE_BYTES_MAX);
+        let bounded = content.bounded();
+        let after = json_bytes(&bounded);
+        assert!(after <= MESSAGE_BYTES_MAX, "{after} of {before} bytes are left");
+        assert_eq!(bounded.clone().bounded(), bounded, "what fits is left as it is");
+    }
+}
+
+#[test]
+fn k4_a_request_that_is_too_long_is_shortened_and_cannot_be_allowed_for_good() {
+    let record = |title: &str| PermissionRecord {
+        request_id: RequestId::from_random([0; 16]),
+        tool_call_id: None,
+        tool: Some("Bash".to_owned()),
+        title: title.to_owned(),
+        scope: Scope::of("Bash", &json!({"command": "ls"})),
+        options: Vec::new(),
+        state: State::Pending,
+    };
+    let short = Content::Permission(record("ls"));
+    assert_eq!(short.clone().bounded(), short);
+    let bounded = Content::Permission(record(&"x".repeat(1 << 20))).bounded();
+    assert!(json_bytes(&bounded) <= REQUEST_BYTES_MAX);
+    let Content::Permission(bounded) = bounded else { panic!("{bounded:?}") };
+    assert_eq!(bounded.scope, None);
+}
+
+#[test]
+fn k4_a_message_that_fits_is_left_as_it_is() {
+    let print = ToolResult { text: Some("x".repeat(400 << 10)), ..ToolResult::default() };
+    let content = tool(json!({"command": "make"}), Some(print));
+    assert_eq!(content.clone().bounded(), content);
+}
+
+#[test]
+fn k4_pieces_are_the_text_and_none_is_longer_than_the_bound() {
+    let text = "ñ€😀x".repeat(40_000);
+    let parts: Vec<&str> = pieces(&text).collect();
+    assert_eq!(parts.concat(), text);
+    assert!(parts.iter().all(|part| part.len() <= PIECE_BYTES_MAX && !part.is_empty()));
+    assert_eq!(pieces("").count(), 0);
+}
+
+/// Gives a session what its agent reports, and returns the messages.
+fn told(session: &mut Session, command: Command) -> Vec<Message> {
+    let decision = session.handle(command).unwrap();
+    let mut messages = Vec::new();
+    for draft in decision.drafts {
+        let (seq, at) = (session.summary().last_seq.next(), Timestamp::from_millis(0));
+        let id = MessageId::from_random([0; 16]);
+        let message = draft.stamp(id, SessionId::from_random([0; 16]), seq, at);
+        session.apply(&message);
+        messages.push(message);
+    }
+    messages
+}
+
+#[test]
+fn k4_a_long_answer_becomes_runs_of_words_that_can_be_read_alone() {
+    let mut session = Session::new(Timestamp::from_millis(0));
+    told(&mut session, Command::Prompt { text: "go".to_owned() });
+    let text = "ñ€x".repeat(200_000);
+    let mut messages = Vec::new();
+    for part in [text.as_str(), "and more", text.as_str()] {
+        messages.extend(told(&mut session, Command::Agent(Report::Said(part.to_owned()))));
+    }
+    let (mut runs, mut whole) = (vec![0], String::new());
+    for message in &messages {
+        let Content::Text { text, partial } = &message.content else { panic!("{message:?}") };
+        assert!(text.len() <= PIECE_BYTES_MAX);
+        whole.push_str(text);
+        *runs.last_mut().unwrap() += text.len();
+        if *partial == Some(false) {
+            runs.push(0);
+        }
+    }
+    assert_eq!(whole, format!("{text}and more{text}"), "nothing is lost");
+    assert!(runs.len() > 8 && runs.iter().all(|bytes| *bytes <= WORDS_BYTES_MAX), "{runs:?}");
+}
+
+#[test]
+fn k4_many_huge_tool_calls_in_flight_take_a_bounded_amount_of_memory() {
+    let mut session = Session::new(Timestamp::from_millis(0));
+    told(&mut session, Command::Prompt { text: "go".to_owned() });
+    for number in 0..100 {
+        let update = ToolUpdate {
+            tool_call_id: format!("call-{number:03}"),
+            args: Some(json!({"a": "x".repeat(400 << 10)})),
+            ..ToolUpdate::default()
+        };
+        told(&mut session, Command::Agent(Report::ToolCalled(update)));
+    }
+    // Those that are still remembered are closed when the turn ends.
+    let ended = Report::TurnEnded { turn: Seq::new(1), stop: Stop::EndTurn };
+    let closed = told(&mut session, Command::Agent(ended));
+    let bytes: usize = closed.iter().map(|message| json_bytes(&message.content)).sum();
+    assert!(closed.len() > 2 && bytes < 8 << 20, "{} messages, {bytes} bytes", closed.len());
+}

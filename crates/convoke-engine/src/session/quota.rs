@@ -1,0 +1,111 @@
+//! How much an agent may say: in one turn, and in one session for good.
+//!
+//! A turn that says more is cancelled, and what its agent still says is dropped. A session that holds more accepts no
+//! further prompt.
+
+use convoke_core::message::{Message, Role};
+use convoke_core::notice::{Event, Notice};
+use convoke_core::session::{Command, Report};
+
+use super::task::Task;
+use crate::error::{Error, Result};
+
+/// What was counted so far.
+#[derive(Debug, Default)]
+pub(super) struct Quota {
+    /// Bytes that the agent has said since the last turn began.
+    turn: u64,
+    /// Whether that was too much.
+    state: State,
+    /// Bytes of the whole log; `None` before they were first counted.
+    session: Option<u64>,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    #[default]
+    Within,
+    Exceeded,
+}
+
+impl Quota {
+    /// A new turn begins.
+    pub(super) const fn begin_turn(&mut self) {
+        self.turn = 0;
+        self.state = State::Within;
+    }
+
+    /// Counts what was stored.
+    pub(super) fn count(&mut self, messages: &[Message]) {
+        for message in messages {
+            let bytes = message.content.bytes() as u64;
+            if message.role != Role::User {
+                self.turn += bytes;
+            }
+            if let Some(session) = &mut self.session {
+                *session += bytes;
+            }
+        }
+    }
+
+    /// Whether a report is dropped, because its turn has said too much already.
+    pub(super) fn drops(&self, report: &Report) -> bool {
+        let is_output = match report {
+            Report::Said(_)
+            | Report::Thought(_)
+            | Report::Planned(_)
+            | Report::ToolCalled(_)
+            | Report::Spent(_)
+            | Report::Noticed(_) => true,
+            // An asker waits for its answer.
+            Report::Asked(_)
+            | Report::Resumed(_)
+            | Report::Renewed { .. }
+            | Report::Withdrew(_)
+            | Report::TurnEnded { .. }
+            | Report::Exited(_)
+            | Report::Stopped
+            | Report::Failed { .. } => false,
+        };
+        is_output && self.state == State::Exceeded
+    }
+}
+
+impl Task {
+    /// Cancels the running turn when it has said more than it may. An agent that talks between turns is stopped instead.
+    pub(super) async fn enforce_turn_quota(&mut self) {
+        let max = self.shared.settings.limits.turn_bytes;
+        if self.quota.turn <= max || self.quota.state == State::Exceeded {
+            return;
+        }
+        self.quota.state = State::Exceeded;
+        tracing::warn!(session.id = %self.id, max, "an agent said more than limits.turn_bytes in one turn");
+        let notice = Report::Noticed(Notice::new(Event::TurnLimit { max }));
+        let mut commands = vec![Command::Agent(notice)];
+        if self.session.running().is_some() {
+            commands.push(Command::CancelTurn);
+        }
+        for command in commands {
+            if let Err(error) = self.carry(command).await {
+                tracing::debug!(session.id = %self.id, "a turn beyond its limit: {error}");
+            }
+        }
+        if self.session.running().is_none() {
+            self.stop_process().await;
+        }
+    }
+
+    /// Refuses a prompt to a session that holds as much as it may.
+    pub(super) async fn check_session_quota(&mut self) -> Result<()> {
+        let bytes = match self.quota.session {
+            Some(bytes) => bytes,
+            None => self.shared.store.session_bytes(self.id).await?,
+        };
+        self.quota.session = Some(bytes);
+        let max = self.shared.settings.limits.session_bytes;
+        if bytes >= max {
+            return Err(Error::SessionFull { bytes, max });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,204 @@
+//! K4: however much an agent says, the daemon holds little of it, and so does every way of reading it.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+
+use convoke_testkit::agent::{Script, Step};
+use serde_json::{Value, json};
+
+use crate::serve_scene::Daemon;
+
+const MIB: u64 = 1 << 20;
+/// What one turn says.
+const FLOOD: usize = 200 << 20;
+/// What the daemon may take, also when it is built for debugging.
+const RESIDENT_MAX: u64 = 150 * MIB;
+/// What a watcher that does not read may cost.
+const WATCHER_MAX: u64 = MIB;
+/// The longest frame of a socket: 512 KiB of entries, and one entry more.
+const FRAME_MAX: u64 = 2 * MIB;
+
+/// What the daemon takes now, and what it took at most.
+fn memory(daemon: &Daemon) -> (u64, u64) {
+    let path = format!("/proc/{}/status", daemon.pid().as_raw_nonzero());
+    let status = fs::read_to_string(path).unwrap();
+    let field = |name: &str| {
+        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
+    };
+    (field("VmRSS:"), field("VmHWM:"))
+}
+
+fn assert_small(daemon: &Daemon, when: &str) {
+    let (now, most) = memory(daemon);
+    assert!(most < RESIDENT_MAX, "{when}: {} MiB, {} MiB at most", now / MIB, most / MIB);
+}
+
+/// Reads events until the turn has ended, and tells how many bytes that were.
+fn read_events(daemon: &Daemon, session: &str) -> u64 {
+    let mut stream = daemon.connect();
+    let head = daemon.head("GET", &format!("/api/sessions/{session}/events"));
+    write!(stream, "{head}\r\n").unwrap();
+    let (mut lines, mut line, mut bytes) = (BufReader::new(stream), Vec::new(), 0);
+    while !String::from_utf8_lossy(&line).contains("\"event\":\"turn_ended\"") {
+        line.clear();
+        let read = lines.read_until(b'\n', &mut line).unwrap();
+        assert!(read > 0, "the stream broke off");
+        assert!(line.len() as u64 <= MIB, "a line of {} bytes", line.len());
+        bytes += read as u64;
+    }
+    bytes
+}
+
+/// Reads an answer to its end, and tells how many bytes that were.
+fn read_answer(daemon: &Daemon, path: &str) -> u64 {
+    let mut stream = daemon.connect();
+    write!(stream, "{}connection: close\r\n\r\n", daemon.head("GET", path)).unwrap();
+    let (mut buffer, mut bytes) = (vec![0; 1 << 20], 0);
+    loop {
+        match stream.read(&mut buffer).unwrap() {
+            0 => return bytes,
+            read => bytes += read as u64,
+        }
+    }
+}
+
+/// A socket that speaks just enough of RFC 6455.
+struct Socket(TcpStream);
+
+impl Socket {
+    fn open(daemon: &Daemon) -> Self {
+        let mut stream = daemon.connect();
+        let head = daemon.head("GET", "/ws");
+        write!(
+            stream,
+            "{head}connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n\
+             sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        )
+        .unwrap();
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            answer.push(byte[0]);
+        }
+        let answer = String::from_utf8(answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 101"), "{answer}");
+        Self(stream)
+    }
+
+    fn say(&mut self, frame: &Value) {
+        let text = frame.to_string();
+        // Final, text, masked with zeros.
+        let mut bytes = vec![0x81, 0xfe];
+        bytes.extend(u16::try_from(text.len()).unwrap().to_be_bytes());
+        bytes.extend([0; 4]);
+        bytes.extend(text.as_bytes());
+        self.0.write_all(&bytes).unwrap();
+    }
+
+    /// The next text frame, and how long it is.
+    fn hear(&mut self) -> (Value, u64) {
+        loop {
+            let mut head = [0; 2];
+            self.0.read_exact(&mut head).unwrap();
+            let length = match head[1] & 0x7f {
+                126 => {
+                    let mut bytes = [0; 2];
+                    self.0.read_exact(&mut bytes).unwrap();
+                    u64::from(u16::from_be_bytes(bytes))
+                }
+                127 => {
+                    let mut bytes = [0; 8];
+                    self.0.read_exact(&mut bytes).unwrap();
+                    u64::from_be_bytes(bytes)
+                }
+                short => u64::from(short),
+            };
+            assert!(length <= FRAME_MAX, "a frame of {length} bytes");
+            let mut text = vec![0; usize::try_from(length).unwrap()];
+            self.0.read_exact(&mut text).unwrap();
+            if head[0] == 0x81 {
+                return (serde_json::from_slice(&text).unwrap(), length);
+            }
+        }
+    }
+
+    fn until(&mut self, kind: &str) -> Value {
+        loop {
+            let (frame, _) = self.hear();
+            if frame["type"] == kind {
+                return frame;
+            }
+        }
+    }
+}
+
+/// Opens the session over a socket and pages backwards some of the way.
+fn read_frames(daemon: &Daemon, session: &str, render: bool) {
+    let mut socket = Socket::open(daemon);
+    socket.say(&json!({"type": "session:open", "sessionId": session, "render": render}));
+    let mut page = socket.until("session:history");
+    for _ in 0..20 {
+        let entries = page["entries"].as_array().unwrap();
+        assert!(!entries.is_empty() && page["more"] == true, "{} entries", entries.len());
+        let before = &entries[0]["seq"];
+        let ask = json!({"type": "session:page", "sessionId": session, "before": before, "render": render});
+        socket.say(&ask);
+        page = socket.until("session:page");
+    }
+}
+
+#[test]
+fn k4_a_turn_of_200_mb_leaves_the_daemon_small_however_it_is_read() {
+    let script = Script::new().turn([Step::Flood(FLOOD)]);
+    let daemon = Daemon::with(&script, "[limits]\nturn_bytes = 1073741824\n");
+    let session = daemon.session();
+    daemon.prompt(&session, "flood");
+    assert!(read_events(&daemon, &session) > FLOOD as u64, "all of it is followed");
+    assert_small(&daemon, "after the turn, which was followed");
+    read_frames(&daemon, &session, false);
+    read_frames(&daemon, &session, true);
+    assert_small(&daemon, "after the session was opened");
+    let shown = daemon.machine.command(&["session", "show", &session]).output().unwrap();
+    assert!(shown.status.success(), "{}", String::from_utf8_lossy(&shown.stderr));
+    assert_small(&daemon, "after the command line has shown it");
+    // Those who do not read.
+    let (before, _) = memory(&daemon);
+    let mut watchers: Vec<TcpStream> = Vec::new();
+    for _ in 0..20 {
+        let mut stream = daemon.connect();
+        let head = daemon.head("GET", &format!("/api/sessions/{session}/events"));
+        write!(stream, "{head}\r\n").unwrap();
+        watchers.push(stream);
+        let mut socket = Socket::open(&daemon);
+        socket.say(&json!({"type": "session:open", "sessionId": session, "after": 1}));
+        watchers.push(socket.0);
+    }
+    // A client that reads meanwhile gets everything, and by then the watchers have got stuck.
+    let messages = format!("/api/sessions/{session}/messages");
+    assert!(read_answer(&daemon, &messages) > FLOOD as u64, "all of it is listed");
+    let (after, _) = memory(&daemon);
+    let cost = after.saturating_sub(before) / watchers.len() as u64;
+    assert!(cost <= WATCHER_MAX, "{cost} bytes for each of {} watchers", watchers.len());
+    assert_small(&daemon, "with watchers that do not read");
+}
+
+#[test]
+fn k4_by_default_a_turn_of_200_mb_is_cancelled_and_the_notice_names_the_setting() {
+    let script = Script::new().when("flood", [Step::Flood(FLOOD)]);
+    let daemon = Daemon::new(&script);
+    let session = daemon.session();
+    daemon.prompt(&session, "flood");
+    let bytes = read_events(&daemon, &session);
+    assert!(bytes < 100 * MIB, "{bytes} bytes were stored");
+    assert_small(&daemon, "after the turn");
+    let mut socket = Socket::open(&daemon);
+    socket.say(&json!({"type": "session:open", "sessionId": session}));
+    let history = socket.until("session:history").to_string();
+    assert!(history.contains("limits.turn_bytes"), "the notice is at the end");
+    // The session goes on.
+    assert!(daemon.prompt(&session, "hello") > 1);
+    socket.until("session:complete");
+}
