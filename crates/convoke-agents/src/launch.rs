@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,8 +10,8 @@ use std::time::Duration;
 use crate::catalogue::{Agent, NestedSandbox, Sandbox, find};
 use crate::driver::{Confinement, Launch, McpServer, Start};
 use crate::error::{Error, Result};
+use crate::sandbox::{self, Layer, Layers, Missing, Network, Policy, Seccomp, Settings, Use};
 use crate::temp::TempFolder;
-use crate::sandbox::{self, Layer, Layers, Missing, Policy, Seccomp, Settings, Use};
 
 /// How long an agent may take to be ready: slow ones need seconds, and a stuck one must not be waited for.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -49,7 +50,7 @@ impl Launch {
             Error::NotInstalled { agent: agent.name.clone(), command: agent.command.clone() }
         })?;
         let workspace = occasion.workspace.to_string_lossy();
-        let (confinement, missing) = confinement(agent, around, &occasion.workspace)?;
+        let (confinement, missing) = confinement(agent, around, &occasion)?;
         Ok(Self {
             protocol: agent.protocol,
             program,
@@ -63,6 +64,7 @@ impl Launch {
             start: occasion.start,
             patience: PATIENCE,
             leftovers: Some(around.home.join("run/agents")),
+            gate: None,
         })
     }
 }
@@ -80,9 +82,12 @@ fn environment(agent: &Agent, around: &Surroundings) -> BTreeMap<OsString, OsStr
 fn confinement(
     agent: &Agent,
     around: &Surroundings,
-    workspace: &Path,
+    occasion: &Occasion,
 ) -> Result<(Confinement, Vec<Missing>)> {
     if !cfg!(target_os = "linux") {
+        if agent.sandbox == Sandbox::Workspace {
+            check_network(agent, around, &[])?;
+        }
         return Ok((Confinement::Off, Vec::new()));
     }
     let supervised = |policy| Confinement::Supervised {
@@ -98,11 +103,12 @@ fn confinement(
     if let Some(Missing { layer, why }) = demanded.cloned() {
         return Err(Error::LayerMissing { agent: agent.name.clone(), layer, why });
     }
+    check_network(agent, around, &missing)?;
     let user = around.environment.get(OsStr::new("HOME")).map(Path::new);
     let expanded = |paths: &[PathBuf]| -> Vec<PathBuf> {
         paths.iter().filter_map(|path| expand(path, user)).collect()
     };
-    let exceptions = around.sandbox.exceptions(workspace);
+    let exceptions = around.sandbox.exceptions(&occasion.workspace);
     let writable = [expanded(&agent.writable), exceptions.writable].concat();
     let readable = [expanded(&agent.readable), exceptions.readable].concat();
     let secrets = [sandbox::secret_places(user), around.sandbox.hidden.clone()].concat();
@@ -114,11 +120,34 @@ fn confinement(
         sockets: around.sandbox.sockets.clone(),
         temp: Some(around.temp.path().to_owned()),
         network: around.sandbox.network,
+        domains: [agent.domains.clone(), around.sandbox.domains.clone(), exceptions.domains]
+            .concat(),
+        tools: tools(&occasion.mcp_servers),
         limits: agent.limits.or_default(),
         writable,
         readable,
     };
     Ok((supervised(policy), missing))
+}
+
+/// Refuses to start an agent whose network policy would not hold.
+fn check_network(agent: &Agent, around: &Surroundings, missing: &[Missing]) -> Result<()> {
+    let network = around.sandbox.network;
+    let lacking = missing.iter().find(|it| it.layer == Layer::Bubblewrap);
+    let why = match (network, lacking) {
+        (Network::Open, _) => return Ok(()),
+        (Network::Proxy | Network::Off, Some(lacking)) => lacking.why.clone(),
+        (Network::Proxy | Network::Off, None) if cfg!(target_os = "linux") => return Ok(()),
+        (Network::Proxy | Network::Off, None) => "only Linux has it".to_owned(),
+    };
+    Err(Error::NetworkNotHeld { agent: agent.name.clone(), network, why })
+}
+
+/// Where Convoke's own tools are reached, as their server is told.
+fn tools(servers: &[McpServer]) -> Option<SocketAddr> {
+    let url = servers.iter().find_map(|server| server.env.get("CONVOKE_MCP_URL"))?;
+    let authority = url.strip_prefix("http://")?.split('/').next()?;
+    authority.parse().ok()
 }
 
 /// The layers that hold for an agent, and those that do not.
@@ -214,7 +243,7 @@ mod tests {
     }
 
     fn policy(agent: &Agent, around: &Surroundings) -> (Policy, Vec<Missing>) {
-        match confinement(agent, around, Path::new("/srv/app")).unwrap() {
+        match confinement(agent, around, &occasion()).unwrap() {
             (Confinement::Supervised { policy, .. }, missing) => (*policy, missing),
             (Confinement::Off, _) => panic!("it is not supervised"),
         }

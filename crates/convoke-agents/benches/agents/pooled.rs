@@ -42,6 +42,7 @@ impl Pooled {
             start: Start::New { id: "11111111-1111-4111-8111-111111111111".to_owned() },
             patience: Duration::from_secs(20),
             leftovers: None,
+            gate: None,
         };
         let (to_session, reports) = mpsc::channel(REPORTS_MAX);
         let pool = Pool::start(SETTINGS, || [7; 16]);

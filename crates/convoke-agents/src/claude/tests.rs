@@ -39,5 +39,6 @@ fn launch(folder: &Path, script: &str) -> Launch {
         start: Start::New { id: ID.to_owned() },
         patience: PATIENCE,
         leftovers: None,
+        gate: None,
     }
 }

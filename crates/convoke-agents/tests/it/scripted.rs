@@ -62,6 +62,7 @@ impl Machine {
             start: Start::New { id: ID.to_owned() },
             patience: PATIENCE,
             leftovers: None,
+            gate: None,
         }
     }
 

@@ -138,6 +138,7 @@ impl Machine {
             start,
             patience: PATIENCE,
             leftovers: None,
+            gate: None,
         }
     }
 

@@ -6,10 +6,11 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use convoke_agents::sandbox::{Domain, NotADomain};
 use serde_json::json;
 
 use super::mistake::Problem;
-use super::tree::{Node, Origin, Value};
+use super::tree::{Node, Origin, Text, Value};
 use super::{Config, Sources};
 
 /// A kind of value with its default and its field, which the compiler holds together.
@@ -34,8 +35,8 @@ pub(super) enum Kind {
         choices: &'static [&'static str],
         field: fn(&mut Config) -> &mut Vec<String>,
     },
-    /// Texts of any kind.
-    Texts { field: fn(&mut Config) -> &mut Vec<String> },
+    /// Hosts to connect to; none by default.
+    Domains { field: fn(&mut Config) -> &mut Vec<Domain> },
     /// Files and folders, absolute or below `~`; none by default.
     Paths { field: fn(&mut Config) -> &mut Vec<PathBuf> },
     /// A file or folder.
@@ -61,7 +62,7 @@ impl fmt::Display for Kind {
             Self::Address { .. } => "an IP address and a port",
             Self::Word { .. } => "a word",
             Self::Words { .. } => "a list of words",
-            Self::Texts { .. } => "a list of texts",
+            Self::Domains { .. } => "a list of domains",
             Self::Paths { .. } => "a list of absolute paths",
             Self::Path { base: Base::Home, .. } => "a path",
             Self::Path { base: Base::Nothing, .. } => "an absolute path",
@@ -80,10 +81,11 @@ impl Kind {
             | Self::Path { default, .. }
             | Self::Word { default, .. } => Value::literal(default),
             Self::Words { default, .. } => {
-                let node = |word: &&str| Node { origin: Origin::Default, value: Value::literal(word) };
+                let node =
+                    |word: &&str| Node { origin: Origin::Default, value: Value::literal(word) };
                 Value::List(default.iter().map(node).collect())
             }
-            Self::Texts { .. } | Self::Paths { .. } => Value::List(Vec::new()),
+            Self::Domains { .. } | Self::Paths { .. } => Value::List(Vec::new()),
         }
     }
 
@@ -97,7 +99,7 @@ impl Kind {
             | Self::Path { default, .. }
             | Self::Word { default, .. } => format!("\"{default}\""),
             Self::Words { default, .. } => json!(default).to_string(),
-            Self::Texts { .. } | Self::Paths { .. } => "[]".to_owned(),
+            Self::Domains { .. } | Self::Paths { .. } => "[]".to_owned(),
         }
     }
 
@@ -111,7 +113,7 @@ impl Kind {
             }
             Self::Switch { .. }
             | Self::Address { .. }
-            | Self::Texts { .. }
+            | Self::Domains { .. }
             | Self::Paths { .. }
             | Self::Path { .. } => String::new(),
         }
@@ -127,7 +129,7 @@ impl Kind {
             | Self::Path { .. }
             | Self::Word { .. }
             | Self::Words { .. }
-            | Self::Texts { .. }
+            | Self::Domains { .. }
             | Self::Paths { .. } => None,
         };
         value.unwrap_or_else(|| Value::literal(text))
@@ -180,11 +182,7 @@ impl Kind {
                 field(config).clone_from(&words);
                 Ok(json!(words))
             }
-            (Self::Texts { field }, Value::List(_)) => {
-                let texts: Vec<String> = node.texts()?.iter().map(|it| it.text.clone()).collect();
-                field(config).clone_from(&texts);
-                Ok(json!(texts))
-            }
+            (Self::Domains { field }, Value::List(_)) => set_domains(field(config), node),
             (Self::Paths { field }, Value::List(_)) => {
                 let resolved = node.texts()?.into_iter();
                 let resolved = resolved.map(|text| resolve(&text.text, Base::Nothing, sources));
@@ -205,6 +203,18 @@ impl Kind {
     fn refuse(&self, found: impl fmt::Display) -> Problem {
         Problem::new(format!("expected {self}{}, found {found}", self.range()))
     }
+}
+
+/// Reads a list of hosts.
+pub(super) fn set_domains(
+    domains: &mut Vec<Domain>,
+    node: &Node,
+) -> Result<serde_json::Value, Problem> {
+    let read = |text: &Text| {
+        text.text.parse().map_err(|error: NotADomain| Problem::new(error.to_string()))
+    };
+    *domains = node.texts()?.into_iter().map(read).collect::<Result<_, _>>()?;
+    Ok(json!(domains))
 }
 
 fn as_fraction(value: &Value) -> f64 {

@@ -175,6 +175,7 @@ fn unset() -> Config {
             layers: Vec::new(),
             require: Vec::new(),
             network: String::new(),
+            domains: Vec::new(),
             hidden: Vec::new(),
             sockets: Vec::new(),
             projects: BTreeMap::new(),

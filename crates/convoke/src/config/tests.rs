@@ -53,7 +53,9 @@ fn mistakes(file: &str) -> String {
 #[test]
 fn q17_t10_r6_without_a_file_the_documented_defaults_hold() {
     let loaded = config("");
-    let Config { server, sessions, pool, teams, questions, spawner, teams_file, agents } = loaded;
+    let Config { server, sessions, pool, sandbox, teams, questions, spawner, teams_file, agents } =
+        loaded;
+    assert_eq!((sandbox.network.as_str(), sandbox.domains.as_slice()), ("open", [].as_slice()));
     insta::assert_debug_snapshot!((server, sessions, pool, teams, questions, spawner, teams_file), @r#"
     (
         Server {

@@ -14,17 +14,27 @@ use tempfile::TempDir;
 pub(crate) struct Convoke {
     folder: TempDir,
     variables: Vec<(String, String)>,
+    /// Names of hosts that only this machine knows, as a file for `/etc/hosts`.
+    hosts: Option<PathBuf>,
 }
 
 impl Convoke {
     /// A fresh machine; the user's folder is `[tmp]` in what is told.
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), variables: Vec::new() }
+        Self { folder: tempfile::tempdir().unwrap(), variables: Vec::new(), hosts: None }
     }
 
     /// The same machine with a variable set.
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The same machine with names of hosts that no other has; needs bubblewrap.
+    pub(crate) fn hosts(mut self, hosts: &str) -> Self {
+        let path = self.path().join("hosts");
+        fs::write(&path, hosts).unwrap();
+        self.hosts = Some(path);
         self
     }
 
@@ -59,7 +69,16 @@ impl Convoke {
 
     /// A command that is ready to run.
     pub(crate) fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_convoke"));
+        let program = env!("CARGO_BIN_EXE_convoke");
+        let mut command = match &self.hosts {
+            None => Command::new(program),
+            Some(hosts) => {
+                let mut command = Command::new("/usr/bin/bwrap");
+                command.args(["--dev-bind", "/", "/", "--die-with-parent", "--ro-bind"]);
+                command.arg(hosts).args(["/etc/hosts", "--", program]);
+                command
+            }
+        };
         command
             .env_clear()
             .env("HOME", self.path())

@@ -47,6 +47,8 @@ mod mcp_daemon;
 #[cfg(test)]
 mod mcp_proxy;
 #[cfg(test)]
+mod network;
+#[cfg(test)]
 mod project_cli;
 #[cfg(test)]
 mod questions;

@@ -218,6 +218,7 @@ pub(in crate::acp) fn launch(workspace: PathBuf, start: Start) -> Launch {
         start,
         patience: Duration::from_secs(30),
         leftovers: None,
+        gate: None,
     }
 }
 
