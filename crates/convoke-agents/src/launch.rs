@@ -301,6 +301,43 @@ mod tests {
     }
 
     #[test]
+    fn k9_a_closed_network_needs_bubblewrap_and_an_open_one_does_not() {
+        let mut around = surroundings();
+        around.sandbox.available.bubblewrap = Err("not here".to_owned());
+        assert!(Launch::of(&shell(), &around, occasion()).is_ok());
+        around.sandbox.network = Network::Off;
+        let error = Launch::of(&shell(), &around, occasion()).err().unwrap();
+        insta::assert_snapshot!(error, @"the agent claude-code is not started: sandbox.network = off needs bubblewrap, and it does not hold: not here");
+        let unconfined = Agent { sandbox: Sandbox::Off, ..shell() };
+        let launch = Launch::of(&unconfined, &around, occasion()).unwrap();
+        assert_eq!(launch.confinement.network(), Network::Open, "it is not sandboxed at all");
+    }
+
+    #[test]
+    fn k9_a_proxied_agent_reaches_its_model_what_is_listed_and_the_tools() {
+        let mut around = surroundings();
+        around.sandbox.network = Network::Proxy;
+        around.sandbox.domains = vec!["example.com".parse().unwrap()];
+        let domains = vec!["*.internal.test:8443".parse().unwrap()];
+        let exceptions = Exceptions { domains, ..Exceptions::default() };
+        around.sandbox.projects.insert(PathBuf::from("/srv/app"), exceptions);
+        let url = "http://127.0.0.1:7717/mcp".to_owned();
+        let server = McpServer {
+            name: "convoke".to_owned(),
+            command: around.convoke.clone(),
+            args: Vec::new(),
+            env: BTreeMap::from([("CONVOKE_MCP_URL".to_owned(), url)]),
+        };
+        let occasion = Occasion { mcp_servers: vec![server], ..occasion() };
+        let (confinement, _) = confinement(&shell(), &around, &occasion).unwrap();
+        let Confinement::Supervised { policy, .. } = confinement else { panic!("not supervised") };
+        let domains: Vec<String> = policy.domains.iter().map(ToString::to_string).collect();
+        let model = ["*.anthropic.com", "claude.ai", "*.claude.com"];
+        assert_eq!(domains, [&model[..], &["example.com", "*.internal.test:8443"]].concat());
+        assert_eq!(policy.tools, Some("127.0.0.1:7717".parse().unwrap()));
+    }
+
+    #[test]
     fn an_agent_that_is_not_installed_is_named() {
         let agent = built_in(Path::new("/usr/bin/convoke")).swap_remove(1);
         let Err(error) = Launch::of(&agent, &surroundings(), occasion()) else {

@@ -134,7 +134,7 @@ fn confine(entry: &Entry, descriptors: Vec<OwnedFd>) -> crate::Result<()> {
         restrict(&readable, &writable, &entry.sockets, entry.view)?;
         shortfalls.iter().for_each(|shortfall| say(&format!("warning: {shortfall}")));
     }
-    Ok(seccomp::restrict(entry.seccomp)?)
+    Ok(seccomp::restrict(entry.seccomp, entry.listeners.network)?)
 }
 
 /// Opens what is mounted, and makes sure that it is what was meant.
