@@ -7,15 +7,15 @@ mod book;
 
 use std::os::fd::OwnedFd;
 use std::os::unix::net;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, io};
 
 use convoke_core::id::RequestId;
 use convoke_core::session::{Reply, Report};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
-use tokio::net::unix::OwnedWriteHalf;
-use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use crate::driver::{Order, Random};
@@ -67,12 +67,21 @@ impl Gate {
 /// Passes requests of one supervisor on, and brings back the answers in the order in which they are given.
 async fn attend(socket: UnixStream, gate: Gate) {
     let (reading, writing) = socket.into_split();
-    let (mut reading, writing) = (BufReader::new(reading), Arc::new(Mutex::new(writing)));
+    let (answers, answered) = mpsc::channel(REQUESTS_MAX);
+    tokio::select! {
+        () = read(reading, &gate, answers) => {}
+        () = write(writing, answered) => {}
+    }
+}
+
+/// Reads requests until the supervisor ends; those that still wait are given up then.
+async fn read(socket: OwnedReadHalf, gate: &Gate, answers: mpsc::Sender<ConnectionAnswer>) {
+    let mut socket = BufReader::new(socket);
     let mut waiting = JoinSet::new();
     let mut line = Vec::new();
     loop {
         line.clear();
-        let read = (&mut reading).take(REQUEST_BYTES_MAX).read_until(b'\n', &mut line).await;
+        let read = (&mut socket).take(REQUEST_BYTES_MAX).read_until(b'\n', &mut line).await;
         if !matches!(read, Ok(1..)) {
             return;
         }
@@ -84,31 +93,35 @@ async fn attend(socket: UnixStream, gate: Gate) {
             }
         };
         while waiting.try_join_next().is_some() {}
-        let (gate, writing) = (gate.clone(), Arc::clone(&writing));
+        let (gate, answers) = (gate.clone(), answers.clone());
         waiting.spawn(async move {
             let ruling = gate.ask(target).await;
-            answer(&writing, &ConnectionAnswer { id, ruling }).await;
+            // Without a supervisor there is no connection to decide on.
+            answers.send(ConnectionAnswer { id, ruling }).await.ok();
         });
     }
 }
 
-async fn answer(socket: &Mutex<OwnedWriteHalf>, answer: &ConnectionAnswer) {
-    let written = match serde_json::to_vec(answer) {
-        Ok(mut line) => {
-            line.push(b'\n');
-            socket.lock().await.write_all(&line).await
+async fn write(mut socket: OwnedWriteHalf, mut answers: mpsc::Receiver<ConnectionAnswer>) {
+    while let Some(answer) = answers.recv().await {
+        let written = match serde_json::to_vec(&answer) {
+            Ok(mut line) => {
+                line.push(b'\n');
+                socket.write_all(&line).await
+            }
+            Err(error) => Err(error.into()),
+        };
+        if let Err(error) = written {
+            tracing::debug!(%error, "a supervisor ended before its connection was decided on");
+            return;
         }
-        Err(error) => Err(error.into()),
-    };
-    if let Err(error) = written {
-        tracing::debug!(%error, "a supervisor ended before its connection was decided on");
     }
 }
 
 /// The daemon's end of a gate: turns what is asked into requests of the session, and orders into answers.
 #[derive(Debug, Clone)]
 pub(crate) struct Desk {
-    book: Arc<std::sync::Mutex<Book>>,
+    book: Arc<Mutex<Book>>,
 }
 
 impl Desk {
@@ -119,7 +132,7 @@ impl Desk {
     ) -> (Self, Gate, mpsc::Sender<Report>) {
         let (requests, wanted) = mpsc::channel(REQUESTS_MAX);
         let (inner, from_agent) = mpsc::channel(crate::driver::REPORTS_MAX);
-        let desk = Self { book: Arc::new(std::sync::Mutex::new(Book::new(random))) };
+        let desk = Self { book: Arc::new(Mutex::new(Book::new(random))) };
         tokio::spawn(desk.clone().relay(from_agent, wanted, reports));
         (desk, Gate { requests }, inner)
     }
@@ -169,8 +182,8 @@ impl Desk {
         self.book().turn_ended();
     }
 
-    fn book(&self) -> std::sync::MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

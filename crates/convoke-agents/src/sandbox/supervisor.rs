@@ -71,7 +71,7 @@ async fn supervise(job: Job) -> crate::Result<ExitCode> {
     let opened = Opened { path: plan.workspace.clone(), descriptor: workspace };
     let layout = Layout::resolve(&plan.policy, opened, &mut shortfalls)?;
     let (child, stage, listeners) = start(&plan, &streams, &layout)?;
-    forward::start(listeners, &plan.policy, connections)?;
+    forward::start(listeners, &plan.policy, connections.as_ref())?;
     let view = plan.view();
     shortfalls.iter().for_each(|shortfall| say(&format!("warning: {shortfall}")));
     // The program's own copies are the only ones now, so that its pipes close with it.

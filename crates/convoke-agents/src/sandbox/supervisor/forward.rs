@@ -30,13 +30,13 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 pub(super) fn start(
     listeners: Listeners,
     policy: &Policy,
-    connections: Option<UnixStream>,
+    connections: Option<&UnixStream>,
 ) -> io::Result<()> {
     if let (Some(listener), Some(tools)) = (listeners.tools, policy.tools) {
         accept(listener, TOOLS_MAX, move |client| forward(client, tools))?;
     }
     if let Some(listener) = listeners.proxy {
-        let asking = connections.as_ref().map(Asking::start).transpose()?;
+        let asking = connections.map(Asking::start).transpose()?;
         let proxy = Arc::new(Proxy::new(policy.domains.clone(), asking));
         accept(listener, PROXY_MAX, move |client| Arc::clone(&proxy).serve(client))?;
     }

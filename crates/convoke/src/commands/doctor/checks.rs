@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::agents::FoundAgent;
 use super::{Check, Status, World, no_home};
-use crate::config::{Config, teams};
+use crate::config::{Config, Sandbox, teams};
 use crate::home::{self, Exposure, Home};
 
 /// Gives the home back if it can be used.
@@ -198,6 +198,7 @@ pub(super) fn sandbox(world: &World, config: Option<&Config>) -> Vec<Check> {
         None => Check::ok("sandbox", format!("{word} is on{}", detail(*layer, &available))),
     };
     let mut checks: Vec<Check> = Layer::WORDS.iter().map(check).collect();
+    checks.extend(config.and_then(|config| network(&config.sandbox, &available)));
     let home = world.environment.get("HOME").map(Path::new);
     let own = config.map(|config| config.sandbox.hidden.clone()).unwrap_or_default();
     let places = [secret_places(home), own].concat();
@@ -212,6 +213,29 @@ pub(super) fn sandbox(world: &World, config: Option<&Config>) -> Vec<Check> {
         format!("{count} places are hidden from agents; there are: {}", there.join(", ")),
     ));
     checks
+}
+
+/// Whether a network that is not open can be kept closed.
+fn network(sandbox: &Sandbox, available: &Available) -> Option<Check> {
+    let finding = match sandbox.network.as_str() {
+        "proxy" => format!("agents connect to {} listed hosts, and ask about others", sandbox.domains.len()),
+        "off" => "agents connect to Convoke's own tools only".to_owned(),
+        _ => return None,
+    };
+    let is_wanted = sandbox.layers.iter().any(|word| word == "bwrap");
+    let lacking = available.lacks(Layer::Bubblewrap).or((!is_wanted).then_some("sandbox.layers leaves it out"));
+    Some(match lacking {
+        None => Check::ok("network", finding),
+        Some(why) => Check {
+            check: "network",
+            status: Status::Fail,
+            finding: format!(
+                "no agent starts: sandbox.network = \"{}\" needs bwrap, which is off: {why}",
+                sandbox.network
+            ),
+            fix: Some("install bubblewrap, or set sandbox.network = \"open\" in config.toml".to_owned()),
+        },
+    })
 }
 
 const fn way_out(layer: Layer) -> &'static str {
