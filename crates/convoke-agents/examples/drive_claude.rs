@@ -30,13 +30,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         environment: std::env::vars_os().collect(),
         workspace: PathBuf::from(workspace).canonicalize()?,
         confinement: Confinement::Off,
-            missing: Vec::new(),
-            temp: None,
+        missing: Vec::new(),
+        temp: None,
         mcp_servers: Vec::new(),
         start: args.next().map_or_else(new, |agent_session| Start::Resume { agent_session }),
         patience: Duration::from_secs(30),
         leftovers: None,
         lease: None,
+        gate: None,
     };
     let (sender, mut reports) = mpsc::channel(REPORTS_MAX);
     let (driver, started) = driver::start(launch, random, sender).await?;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use convoke_core::id::AgentName;
 
-use crate::sandbox::Limits;
+use crate::sandbox::{Domain, Limits};
 
 /// An agent program: how it is shown, started and confined.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub struct Agent {
     pub protected: Vec<PathBuf>,
     /// Whether it brings a sandbox of its own, which does not work inside of every layer.
     pub nested_sandbox: NestedSandbox,
+    /// Hosts of its model that it may connect to where the network is a proxy.
+    pub domains: Vec<Domain>,
     /// What it may use up.
     pub limits: Limits,
     /// The command that installs it; unknown for agents that only the configuration names.
@@ -103,6 +105,7 @@ impl Agent {
             readable: Vec::new(),
             protected: Vec::new(),
             nested_sandbox: NestedSandbox::None,
+            domains: Vec::new(),
             limits: Limits::default(),
             install: None,
         }
@@ -156,6 +159,9 @@ struct Entry {
     writable: &'static [&'static str],
     protected: &'static [&'static str],
     nested_sandbox: NestedSandbox,
+    /// The hosts of its model, as their makers list them for firewalls; where users choose the model, those of the
+    /// agent's own services.
+    domains: &'static [&'static str],
 }
 
 /// Where a built-in agent's program comes from.
@@ -187,6 +193,11 @@ impl Entry {
             readable: Vec::new(),
             protected: self.protected.iter().map(PathBuf::from).collect(),
             nested_sandbox: self.nested_sandbox,
+            domains: self
+                .domains
+                .iter()
+                .map(|it| it.parse().expect("a test reads every domain"))
+                .collect(),
             limits: Limits::default(),
             install,
         }
@@ -219,6 +230,7 @@ const BUILT_IN: [Entry; 6] = [
             "~/.claude/statusline-command.sh",
         ],
         nested_sandbox: NestedSandbox::None,
+        domains: &["*.anthropic.com", "claude.ai", "*.claude.com"],
     },
     Entry {
         name: "codex",
@@ -240,6 +252,7 @@ const BUILT_IN: [Entry; 6] = [
             "~/.codex/skills",
         ],
         nested_sandbox: NestedSandbox::Bubblewrap,
+        domains: &["*.openai.com", "chatgpt.com"],
     },
     Entry {
         name: "gemini",
@@ -259,6 +272,12 @@ const BUILT_IN: [Entry; 6] = [
             "~/.gemini/settings.json",
         ],
         nested_sandbox: NestedSandbox::None,
+        domains: &[
+            "generativelanguage.googleapis.com",
+            "cloudcode-pa.googleapis.com",
+            "aiplatform.googleapis.com",
+            "oauth2.googleapis.com",
+        ],
     },
     Entry {
         name: "opencode",
@@ -284,6 +303,7 @@ const BUILT_IN: [Entry; 6] = [
             "~/.config/opencode/tool",
         ],
         nested_sandbox: NestedSandbox::None,
+        domains: &["opencode.ai", "*.opencode.ai", "models.dev"],
     },
     Entry {
         name: "goose",
@@ -298,6 +318,7 @@ const BUILT_IN: [Entry; 6] = [
         writable: &["~/.config/goose", "~/.local/share/goose", "~/.local/state/goose"],
         protected: &["~/.config/goose/config.yaml", "~/.config/goose/recipes"],
         nested_sandbox: NestedSandbox::None,
+        domains: &[],
     },
     Entry {
         name: "demo",
@@ -309,6 +330,7 @@ const BUILT_IN: [Entry; 6] = [
         writable: &["~/.local/state/convoke-demo"],
         protected: &[],
         nested_sandbox: NestedSandbox::None,
+        domains: &[],
     },
 ];
 

@@ -18,8 +18,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::catalogue::Protocol;
+use crate::connections::{Desk, Gate};
 use crate::error::{Error, Result};
-use crate::sandbox::{Missing, Policy};
+use crate::sandbox::{Missing, Network, Policy};
 use crate::temp::TempFolder;
 
 /// How one process of an agent is started, and for which session.
@@ -51,6 +52,8 @@ pub struct Launch {
     pub leftovers: Option<PathBuf>,
     /// What the process may use as long as it runs.
     pub lease: Option<Lease>,
+    /// Where its supervisors ask about connections that are not on the list; set when the agent is started.
+    pub gate: Option<Gate>,
 }
 
 /// A right of one process, such as the key of its tools. The pool drops it when it tells the process to stop, or when
@@ -87,6 +90,14 @@ pub enum Confinement {
 }
 
 impl Confinement {
+    /// What the process may reach over the network.
+    pub fn network(&self) -> Network {
+        match self {
+            Self::Off => Network::Open,
+            Self::Supervised { policy, .. } => policy.network,
+        }
+    }
+
     /// Whether any layer confines.
     pub fn confines(&self) -> bool {
         match self {
@@ -172,6 +183,22 @@ pub async fn start(
     random: Random,
     reports: mpsc::Sender<Report>,
 ) -> Result<(Driver, Started)> {
+    match launch.confinement.network() {
+        Network::Open | Network::Off => start_process(launch, random, reports).await,
+        Network::Proxy => {
+            let (desk, gate, reports) = Desk::open(random, reports);
+            let launch = Launch { gate: Some(gate), ..launch };
+            let (driver, started) = start_process(launch, random, reports).await?;
+            Ok((Driver { desk: Some(desk), ..driver }, started))
+        }
+    }
+}
+
+async fn start_process(
+    launch: Launch,
+    random: Random,
+    reports: mpsc::Sender<Report>,
+) -> Result<(Driver, Started)> {
     match launch.protocol {
         Protocol::Acp => crate::acp::start(launch, random, reports).await,
         Protocol::Claude => crate::claude::start(launch, random, reports).await,
@@ -215,6 +242,8 @@ pub struct Driver {
     pid: u32,
     wishes: mpsc::Sender<Wish>,
     task: JoinHandle<Exit>,
+    /// Where requests about connections are answered, for an agent that can make some.
+    desk: Option<Desk>,
 }
 
 /// What a driver's task is told.
@@ -253,7 +282,7 @@ pub struct Listed {
 impl Driver {
     /// The handle of a task that attends to an agent. The task kills its agent when the queue is closed.
     pub(crate) const fn new(pid: u32, wishes: mpsc::Sender<Wish>, task: JoinHandle<Exit>) -> Self {
-        Self { pid, wishes, task }
+        Self { pid, wishes, task, desk: None }
     }
 
     /// The number by which the operating system knows the agent's process.
@@ -263,6 +292,12 @@ impl Driver {
 
     /// Passes an order on. That it is followed is told by reports.
     pub async fn send(&self, order: Order) -> Result<()> {
+        let order = match &self.desk {
+            Some(desk) => desk.look_at(order),
+            None => Some(order),
+        };
+        // An answer about a connection is not for the agent.
+        let Some(order) = order else { return Ok(()) };
         self.wishes.send(Wish::Order(order)).await.map_err(|_| Error::Gone)
     }
 

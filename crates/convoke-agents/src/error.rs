@@ -7,7 +7,7 @@ use std::time::Duration;
 use convoke_core::id::AgentName;
 use convoke_core::process::Exit;
 
-use crate::sandbox::Layer;
+use crate::sandbox::{Layer, Network};
 
 /// What can go wrong between Convoke and an agent.
 #[derive(Debug, thiserror::Error)]
@@ -46,13 +46,27 @@ pub enum Error {
     #[error("this system has no Landlock to confine a program with")]
     NoLandlock,
     /// A layer of the sandbox that the configuration demands does not hold for the agent.
-    #[error("the agent {agent} is not started: sandbox.require demands {layer}, and it does not hold: {why}")]
+    #[error(
+        "the agent {agent} is not started: sandbox.require demands {layer}, and it does not hold: {why}"
+    )]
     LayerMissing {
         /// The agent.
         agent: AgentName,
         /// The layer.
         layer: Layer,
         /// Why it does not hold.
+        why: String,
+    },
+    /// The network policy needs a network namespace, and there is none.
+    #[error(
+        "the agent {agent} is not started: sandbox.network = {network} needs bubblewrap, and it does not hold: {why}"
+    )]
+    NetworkNotHeld {
+        /// The agent.
+        agent: AgentName,
+        /// The policy.
+        network: Network,
+        /// Why bubblewrap does not hold.
         why: String,
     },
     /// A path cannot be part of the rules for a confined agent.

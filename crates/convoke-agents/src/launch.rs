@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,8 +10,8 @@ use std::time::Duration;
 use crate::catalogue::{Agent, NestedSandbox, Sandbox, find};
 use crate::driver::{Confinement, Launch, McpServer, Start};
 use crate::error::{Error, Result};
+use crate::sandbox::{self, Layer, Layers, Missing, Network, Policy, Seccomp, Settings, Use};
 use crate::temp::TempFolder;
-use crate::sandbox::{self, Layer, Layers, Missing, Policy, Seccomp, Settings, Use};
 
 /// How long an agent may take to be ready: slow ones need seconds, and a stuck one must not be waited for.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -49,7 +50,7 @@ impl Launch {
             Error::NotInstalled { agent: agent.name.clone(), command: agent.command.clone() }
         })?;
         let workspace = occasion.workspace.to_string_lossy();
-        let (confinement, missing) = confinement(agent, around, &occasion.workspace)?;
+        let (confinement, missing) = confinement(agent, around, &occasion)?;
         Ok(Self {
             protocol: agent.protocol,
             program,
@@ -64,6 +65,7 @@ impl Launch {
             patience: PATIENCE,
             leftovers: Some(around.home.join("run/agents")),
             lease: None,
+            gate: None,
         })
     }
 }
@@ -81,9 +83,12 @@ fn environment(agent: &Agent, around: &Surroundings) -> BTreeMap<OsString, OsStr
 fn confinement(
     agent: &Agent,
     around: &Surroundings,
-    workspace: &Path,
+    occasion: &Occasion,
 ) -> Result<(Confinement, Vec<Missing>)> {
     if !cfg!(target_os = "linux") {
+        if agent.sandbox == Sandbox::Workspace {
+            check_network(agent, around, &[])?;
+        }
         return Ok((Confinement::Off, Vec::new()));
     }
     let supervised = |policy| Confinement::Supervised {
@@ -99,11 +104,12 @@ fn confinement(
     if let Some(Missing { layer, why }) = demanded.cloned() {
         return Err(Error::LayerMissing { agent: agent.name.clone(), layer, why });
     }
+    check_network(agent, around, &missing)?;
     let user = around.environment.get(OsStr::new("HOME")).map(Path::new);
     let expanded = |paths: &[PathBuf]| -> Vec<PathBuf> {
         paths.iter().filter_map(|path| expand(path, user)).collect()
     };
-    let exceptions = around.sandbox.exceptions(workspace);
+    let exceptions = around.sandbox.exceptions(&occasion.workspace);
     let writable = [expanded(&agent.writable), exceptions.writable].concat();
     let readable = [expanded(&agent.readable), exceptions.readable].concat();
     let secrets = [sandbox::secret_places(user), around.sandbox.hidden.clone()].concat();
@@ -115,11 +121,34 @@ fn confinement(
         sockets: around.sandbox.sockets.clone(),
         temp: Some(around.temp.path().to_owned()),
         network: around.sandbox.network,
+        domains: [agent.domains.clone(), around.sandbox.domains.clone(), exceptions.domains]
+            .concat(),
+        tools: tools(&occasion.mcp_servers),
         limits: agent.limits.or_default(),
         writable,
         readable,
     };
     Ok((supervised(policy), missing))
+}
+
+/// Refuses to start an agent whose network policy would not hold.
+fn check_network(agent: &Agent, around: &Surroundings, missing: &[Missing]) -> Result<()> {
+    let network = around.sandbox.network;
+    let lacking = missing.iter().find(|it| it.layer == Layer::Bubblewrap);
+    let why = match (network, lacking) {
+        (Network::Open, _) => return Ok(()),
+        (Network::Proxy | Network::Off, Some(lacking)) => lacking.why.clone(),
+        (Network::Proxy | Network::Off, None) if cfg!(target_os = "linux") => return Ok(()),
+        (Network::Proxy | Network::Off, None) => "only Linux has it".to_owned(),
+    };
+    Err(Error::NetworkNotHeld { agent: agent.name.clone(), network, why })
+}
+
+/// Where Convoke's own tools are reached, as their server is told.
+fn tools(servers: &[McpServer]) -> Option<SocketAddr> {
+    let url = servers.iter().find_map(|server| server.env.get("CONVOKE_MCP_URL"))?;
+    let authority = url.strip_prefix("http://")?.split('/').next()?;
+    authority.parse().ok()
 }
 
 /// The layers that hold for an agent, and those that do not.
@@ -215,7 +244,7 @@ mod tests {
     }
 
     fn policy(agent: &Agent, around: &Surroundings) -> (Policy, Vec<Missing>) {
-        match confinement(agent, around, Path::new("/srv/app")).unwrap() {
+        match confinement(agent, around, &occasion()).unwrap() {
             (Confinement::Supervised { policy, .. }, missing) => (*policy, missing),
             (Confinement::Off, _) => panic!("it is not supervised"),
         }
@@ -270,6 +299,43 @@ mod tests {
         let (policy, _) = policy(&shell(), &around);
         let hides = |path: &str| policy.secrets.contains(&PathBuf::from(path));
         assert!(!hides("/home/me/.aws") && hides("/home/me/.kube"));
+    }
+
+    #[test]
+    fn k9_a_closed_network_needs_bubblewrap_and_an_open_one_does_not() {
+        let mut around = surroundings();
+        around.sandbox.available.bubblewrap = Err("not here".to_owned());
+        assert!(Launch::of(&shell(), &around, occasion()).is_ok());
+        around.sandbox.network = Network::Off;
+        let error = Launch::of(&shell(), &around, occasion()).err().unwrap();
+        insta::assert_snapshot!(error, @"the agent claude-code is not started: sandbox.network = off needs bubblewrap, and it does not hold: not here");
+        let unconfined = Agent { sandbox: Sandbox::Off, ..shell() };
+        let launch = Launch::of(&unconfined, &around, occasion()).unwrap();
+        assert_eq!(launch.confinement.network(), Network::Open, "it is not sandboxed at all");
+    }
+
+    #[test]
+    fn k9_a_proxied_agent_reaches_its_model_what_is_listed_and_the_tools() {
+        let mut around = surroundings();
+        around.sandbox.network = Network::Proxy;
+        around.sandbox.domains = vec!["example.com".parse().unwrap()];
+        let domains = vec!["*.internal.test:8443".parse().unwrap()];
+        let exceptions = Exceptions { domains, ..Exceptions::default() };
+        around.sandbox.projects.insert(PathBuf::from("/srv/app"), exceptions);
+        let url = "http://127.0.0.1:7717/mcp".to_owned();
+        let server = McpServer {
+            name: "convoke".to_owned(),
+            command: around.convoke.clone(),
+            args: Vec::new(),
+            env: BTreeMap::from([("CONVOKE_MCP_URL".to_owned(), url)]),
+        };
+        let occasion = Occasion { mcp_servers: vec![server], ..occasion() };
+        let (confinement, _) = confinement(&shell(), &around, &occasion).unwrap();
+        let Confinement::Supervised { policy, .. } = confinement else { panic!("not supervised") };
+        let domains: Vec<String> = policy.domains.iter().map(ToString::to_string).collect();
+        let model = ["*.anthropic.com", "claude.ai", "*.claude.com"];
+        assert_eq!(domains, [&model[..], &["example.com", "*.internal.test:8443"]].concat());
+        assert_eq!(policy.tools, Some("127.0.0.1:7717".parse().unwrap()));
     }
 
     #[test]

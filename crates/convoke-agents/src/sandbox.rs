@@ -12,14 +12,18 @@
 //!   entry by entry along the way to it, so that an entry that is made beside it later cannot be read; to write the given
 //!   files and folders. Signals and abstract sockets stay inside;
 //! * seccomp: no typing into terminals, no mounting, no new user namespaces, no keyrings, no `io_uring`;
+//! * without an open network: a network namespace in which only Convoke's tools and a proxy can be connected to. Both are
+//!   forwarded by the supervisor, which stays outside and asks about hosts that are not on the list;
 //! * the supervisor: ends everything that was started, and keeps limits.
 
 mod bubblewrap;
 mod channel;
+mod domains;
 mod enter;
 #[cfg(target_os = "linux")]
 mod landlock;
 mod layout;
+mod listeners;
 mod mounts;
 mod planted;
 mod policy;
@@ -41,11 +45,15 @@ use rustix::stdio::dup2_stdin;
 
 use crate::{Error, Result};
 
+pub(crate) use domains::Target;
+pub use domains::{Domain, NotADomain};
 pub(crate) use planted::is_protected;
-pub(crate) use policy::{Ending, TERMINATE, Text, Word};
+pub(crate) use policy::{
+    ConnectionAnswer, ConnectionRequest, Ending, Ruling, TERMINATE, Text, Word,
+};
 pub use policy::{Layers, Limits, Network, Policy, Seccomp, Use};
-pub use secrets::places as secret_places;
 pub(crate) use secrets::hidden as hidden_secrets;
+pub use secrets::places as secret_places;
 pub use settings::{Available, Exceptions, Layer, Missing, Settings};
 pub use start::{Here, run_here};
 pub(crate) use start::{Supervised, start};
@@ -88,11 +96,21 @@ pub fn supervise() -> Result<ExitCode> {
     let (plan, descriptors) = channel::receive(&mut control)?;
     let nothing = std::fs::File::open("/dev/null")?;
     dup2_stdin(&nothing).map_err(io::Error::from)?;
-    let Ok([stdin, stdout, stderr, workspace]) = <[OwnedFd; 4]>::try_from(descriptors) else {
+    let mut descriptors = descriptors.into_iter();
+    let (Some(stdin), Some(stdout), Some(stderr), Some(workspace)) =
+        (descriptors.next(), descriptors.next(), descriptors.next(), descriptors.next())
+    else {
         return Err(Error::Io(io::Error::other("the descriptors of the program are missing")));
     };
     let streams = [stdin, stdout, stderr];
-    supervisor::run(supervisor::Job { plan, streams, workspace, control: Some(control) })
+    let connections = descriptors.next().map(UnixStream::from);
+    supervisor::run(supervisor::Job {
+        plan,
+        streams,
+        workspace,
+        control: Some(control),
+        connections,
+    })
 }
 
 /// What a process that was started as `sandbox-exec --enter` does: it becomes the program.

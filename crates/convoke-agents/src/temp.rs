@@ -46,9 +46,8 @@ impl Drop for TempFolder {
 
 /// Removes a folder that a killed process left, if it is one of ours.
 pub fn remove_abandoned(path: &Path) -> io::Result<()> {
-    let is_named_so = path
-        .file_name()
-        .is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()));
+    let is_named_so =
+        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()));
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),

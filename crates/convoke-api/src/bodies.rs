@@ -18,10 +18,10 @@ mod whole;
 
 pub use agents::{Agent, Agents};
 pub use backups::{Backup, BackupProgress, Backups, EndedBackup, NewBackup};
-pub use daemon::{Daemon, Health, HealthProblem, Status};
 pub use browsers::{
     BrowserLink, BrowserSession, BrowserSessions, LinkForm, NewBrowserLink, SignIn, SignedIn,
 };
+pub use daemon::{Daemon, Health, HealthProblem, Status};
 pub use imports::{Import, ImportOutcome, ImportTurn, Imported, TurnRole};
 pub use inbox::{Answer, Inbox, InboxItem, InboxKind, Rejection};
 pub use problem::{Candidate, Problem, code};

@@ -15,8 +15,8 @@ use crate::backups::{self, BackupSettings};
 use crate::doors::{Doors, Frame, Token};
 use crate::health::Problems;
 use crate::listen::{self, Listeners};
-use crate::teams::{ReadTeams, TeamsFault};
 use crate::rest;
+use crate::teams::{ReadTeams, TeamsFault};
 
 /// How long answers that are under way may take when the daemon stops; then they break off.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);

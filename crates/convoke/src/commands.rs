@@ -28,8 +28,8 @@ pub(crate) mod team;
 pub(crate) mod tui;
 
 use std::collections::BTreeMap;
-use std::process::ExitCode;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use anyhow::Context;
 

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use convoke_agents::catalogue::Agent;
-use convoke_agents::sandbox::{self, Available, Exceptions, Layer, Network};
+use convoke_agents::sandbox::{self, Available, Domain, Exceptions, Layer, Network};
 
 use crate::environment::Environment;
 pub(crate) use mistake::Mistakes;
@@ -89,6 +89,7 @@ pub(crate) struct Sandbox {
     pub(crate) layers: Vec<String>,
     pub(crate) require: Vec<String>,
     pub(crate) network: String,
+    pub(crate) domains: Vec<Domain>,
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) sockets: Vec<PathBuf>,
     /// What single projects open, by their folder.
@@ -102,13 +103,15 @@ impl Sandbox {
             let known = |word: &String| Layer::WORDS.iter().find(|(known, _)| known == word);
             words.iter().filter_map(known).map(|(_, layer)| *layer).collect()
         };
+        let network = Network::WORDS.iter().find(|(word, _)| *word == self.network);
         sandbox::Settings {
             available,
             layers: layers(&self.layers),
             require: layers(&self.require),
             hidden: self.hidden.clone(),
             sockets: self.sockets.clone(),
-            network: if self.network == "off" { Network::Off } else { Network::Open },
+            network: network.map_or(Network::Open, |(_, network)| *network),
+            domains: self.domains.clone(),
             projects: self.projects.clone(),
         }
     }

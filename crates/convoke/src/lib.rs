@@ -40,7 +40,11 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run(words: Vec<OsString>, environment: Environment, output: &mut Output) -> anyhow::Result<ExitCode> {
+fn run(
+    words: Vec<OsString>,
+    environment: Environment,
+    output: &mut Output,
+) -> anyhow::Result<ExitCode> {
     match args::read(words)? {
         Asked::Version => output.line(args::VERSION)?,
         Asked::Help(text) => output.help(&text)?,

@@ -44,6 +44,7 @@ pub(crate) fn launch(updates: usize) -> Result<Launch> {
         patience: Duration::from_secs(20),
         leftovers: None,
         lease: None,
+        gate: None,
     })
 }
 

@@ -23,7 +23,8 @@ use crate::sandbox::is_protected;
 const TEXT_BYTES_MAX: u64 = 10 << 20;
 
 /// What an agent hears that wants to change what the user's programs run later.
-const PROTECTED: &str = "is protected: programs outside of the sandbox run what it says; ask the user to change it";
+const PROTECTED: &str =
+    "is protected: programs outside of the sandbox run what it says; ask the user to change it";
 
 /// The files of a workspace. Cheap to clone.
 #[derive(Clone)]

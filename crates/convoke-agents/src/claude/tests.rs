@@ -40,5 +40,6 @@ fn launch(folder: &Path, script: &str) -> Launch {
         patience: PATIENCE,
         leftovers: None,
         lease: None,
+        gate: None,
     }
 }

@@ -32,8 +32,13 @@ impl Home {
 
     /// Records a group as if a daemon that is dead had started it, with changes.
     fn record(&self, group: &Group, change: impl FnOnce(&mut Entry)) -> PathBuf {
-        let record =
-            Record::write(&self.records(), group.0.id(), Path::new("/bin/sh"), &self.workspace(), Keeper::None);
+        let record = Record::write(
+            &self.records(),
+            group.0.id(),
+            Path::new("/bin/sh"),
+            &self.workspace(),
+            Keeper::None,
+        );
         let path = record.unwrap().path.clone();
         let leader = proc::look_at(group.0.id()).unwrap();
         let mut entry = Entry {
@@ -117,8 +122,13 @@ fn a_group_that_cannot_be_recorded_leaves_no_file() {
     let group = home.start("read never");
     // A folder in the place of the record.
     fs::create_dir_all(home.records().join(format!("{}.json/full", group.0.id()))).unwrap();
-    let record =
-        Record::write(&home.records(), group.0.id(), Path::new("/bin/sh"), &home.workspace(), Keeper::None);
+    let record = Record::write(
+        &home.records(),
+        group.0.id(),
+        Path::new("/bin/sh"),
+        &home.workspace(),
+        Keeper::None,
+    );
     assert!(record.is_err());
     assert_eq!(fs::read_dir(home.records()).unwrap().count(), 1);
 }
@@ -128,9 +138,14 @@ fn a_record_is_there_as_long_as_its_group_and_private() {
     use std::os::unix::fs::PermissionsExt;
     let home = Home::new();
     let group = home.start("read never");
-    let record =
-        Record::write(&home.records(), group.0.id(), Path::new("/bin/sh"), &home.workspace(), Keeper::None)
-            .unwrap();
+    let record = Record::write(
+        &home.records(),
+        group.0.id(),
+        Path::new("/bin/sh"),
+        &home.workspace(),
+        Keeper::None,
+    )
+    .unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&home.records()), mode(&record.path)), (0o700, 0o600));
     assert_eq!(home.reap(), [Outcome::Attended], "this process is its starter, and lives");

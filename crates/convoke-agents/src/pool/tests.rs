@@ -58,13 +58,14 @@ impl Scene {
             environment: BTreeMap::new(),
             workspace: self.folder.path().to_owned(),
             confinement: Confinement::Off,
-        missing: Vec::new(),
-        temp: None,
+            missing: Vec::new(),
+            temp: None,
             mcp_servers: Vec::new(),
             start: Start::New { id: "11111111-1111-4111-8111-111111111111".to_owned() },
             patience: Duration::from_secs(20),
             leftovers: None,
             lease: None,
+            gate: None,
         }
     }
 

@@ -11,9 +11,10 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process;
 
+use crate::connections::Gate;
 use crate::driver::{Confinement, Launch};
 use crate::leftovers::{Keeper, Record};
-use crate::sandbox::{self, Ending, Supervised, TERMINATE, Word};
+use crate::sandbox::{self, Ending, Network, Supervised, TERMINATE, Word};
 use crate::{Error, Result};
 
 /// A program that was started, and the way to end it with everything that it started.
@@ -54,6 +55,7 @@ impl Begun {
             Confinement::Off => (directly(launch, &workspace, folder, streams)?, Reins::Group),
             Confinement::Supervised { helper, policy } => {
                 let (program, args) = in_folder(launch, folder);
+                let gate = launch.gate.as_ref().filter(|_| policy.network == Network::Proxy);
                 let (leader, control) = sandbox::start(Supervised {
                     helper,
                     policy,
@@ -63,6 +65,7 @@ impl Begun {
                     workspace,
                     streams,
                     ending,
+                    connections: gate.map(Gate::attend).transpose()?,
                 })?;
                 control.set_nonblocking(true)?;
                 (leader, Reins::Supervisor(control))

@@ -35,6 +35,7 @@ fn launch(workspace: &Path, script: &str) -> Launch {
         patience: PATIENCE,
         leftovers: None,
         lease: None,
+        gate: None,
     }
 }
 
@@ -357,15 +358,19 @@ async fn k3_a_supervised_process_tells_how_it_ended() {
 
 #[tokio::test]
 async fn k4_a_process_that_uses_too_much_is_ended_and_told_why() {
-    let limits = |memory, tasks, temp| Limits {
-        memory_bytes: memory,
-        tasks,
-        temp_bytes: temp,
-    };
+    let limits = |memory, tasks, temp| Limits { memory_bytes: memory, tasks, temp_bytes: temp };
     let cases = [
         (limits(Some(64 << 20), None, None), "head -c 200000000 /dev/zero | tail", "memory_max"),
-        (limits(None, Some(20), None), "for i in $(seq 40); do sleep 1000 & done; wait", "tasks_max"),
-        (limits(None, None, Some(1 << 20)), "head -c 9000000 /dev/urandom > $TMPDIR/x; sleep 1000", "temp_max"),
+        (
+            limits(None, Some(20), None),
+            "for i in $(seq 40); do sleep 1000 & done; wait",
+            "tasks_max",
+        ),
+        (
+            limits(None, None, Some(1 << 20)),
+            "head -c 9000000 /dev/urandom > $TMPDIR/x; sleep 1000",
+            "temp_max",
+        ),
     ];
     for (limits, script, setting) in cases {
         let folder = tempfile::tempdir().unwrap();
@@ -400,6 +405,7 @@ async fn a_thousand_rounds_leave_nothing() {
         program: PathBuf::from("/bin/cat"),
         args: Vec::new(),
         leftovers: Some(folder.path().join("run")),
+        gate: None,
         ..launch(folder.path(), "")
     };
     let mut pids = BTreeSet::new();
@@ -495,6 +501,7 @@ async fn a_daemon_that_is_killed() {
     let workspace = tempfile::tempdir_in(&folder).unwrap();
     let launch = Launch {
         leftovers: Some(Path::new(&folder).join("run")),
+        gate: None,
         ..launch(workspace.path(), FAMILY)
     };
     let (mut child, mut pipes) = Child::spawn(&launch).await.unwrap();

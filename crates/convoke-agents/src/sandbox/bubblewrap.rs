@@ -18,17 +18,16 @@ use crate::catalogue;
 
 /// Folders that are replaced as a whole: they are full of sockets and of other programs' files.
 const REPLACED: [&str; 6] = ["/tmp", "/var/tmp", "/run", "/var/run", "/dev", "/proc"];
-/// What is needed of `/run`: name servers, and where some systems keep their programs.
-const KEPT_OF_RUN: [&str; 8] = [
+/// Name servers in `/run`. There are sockets among them, which lead around a network namespace.
+const RESOLVERS_OF_RUN: [&str; 4] = [
     "/run/systemd/resolve",
     "/run/NetworkManager/resolv.conf",
     "/run/resolvconf",
     "/run/connman/resolv.conf",
-    "/run/current-system",
-    "/run/opengl-driver",
-    "/run/host",
-    "/run/.containerenv",
 ];
+/// Where some systems keep their programs in `/run`.
+const PROGRAMS_OF_RUN: [&str; 4] =
+    ["/run/current-system", "/run/opengl-driver", "/run/host", "/run/.containerenv"];
 /// Rights that root keeps: to own and read files of the workspace whoever made them. None leads out of the mounts.
 const ROOTS_RIGHTS: [&str; 4] = ["CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID"];
 /// What root needs besides, to map itself into the user namespace of a sandbox inside.
@@ -69,17 +68,25 @@ pub(super) fn try_out(bwrap: &Path) -> Result<(), String> {
 }
 
 /// Namespaces of the program's own, and its end with whoever started it.
-const SEPARATE: [&str; 5] =
-    ["--unshare-pid", "--unshare-ipc", "--unshare-cgroup-try", "--die-with-parent", "--new-session"];
+const SEPARATE: [&str; 5] = [
+    "--unshare-pid",
+    "--unshare-ipc",
+    "--unshare-cgroup-try",
+    "--die-with-parent",
+    "--new-session",
+];
 
 /// The arguments that make a layout true for a program that follows them.
 pub(super) fn arguments(layout: &Layout, policy: &Policy, seen: &[PathBuf]) -> Vec<OsString> {
     let temp = policy.temp.as_deref();
     let mut line: Vec<OsString> = SEPARATE.iter().map(OsString::from).collect();
-    match policy.network {
-        Network::Open => {}
-        Network::Proxy | Network::Off => line.push("--unshare-net".into()),
-    }
+    let resolvers: &[&str] = match policy.network {
+        Network::Open => &RESOLVERS_OF_RUN,
+        Network::Proxy | Network::Off => {
+            line.push("--unshare-net".into());
+            &[]
+        }
+    };
     if rustix::process::geteuid().is_root() {
         line.extend(["--cap-drop", "ALL"].map(OsString::from));
         let nested = Some(&NESTING_RIGHT).filter(|_| policy.layers.seccomp == Seccomp::Nested);
@@ -89,7 +96,7 @@ pub(super) fn arguments(layout: &Layout, policy: &Policy, seen: &[PathBuf]) -> V
     line.extend(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"].map(OsString::from));
     line.extend(["--size", SHARED_MEMORY_BYTES, "--tmpfs", "/dev/shm"].map(OsString::from));
     let mut mounts = Mounts::default();
-    mounts.replace_folders(temp);
+    mounts.replace_folders(temp, resolvers);
     mounts.show(seen);
     mounts.hide(layout);
     mounts.open(layout, temp);
@@ -117,7 +124,7 @@ impl Mounts {
         self.add(to, &[how.as_ref(), from.as_os_str(), to.as_os_str()]);
     }
 
-    fn replace_folders(&mut self, temp: Option<&Path>) {
+    fn replace_folders(&mut self, temp: Option<&Path>, resolvers: &[&str]) {
         for place in ["/tmp", "/var/tmp"].map(Path::new) {
             match temp {
                 Some(temp) => self.bind("--bind", temp, place),
@@ -125,7 +132,8 @@ impl Mounts {
             }
         }
         self.add(Path::new("/run"), &["--tmpfs".as_ref(), "/run".as_ref()]);
-        for kept in KEPT_OF_RUN.iter().map(Path::new).filter(|kept| kept.exists()) {
+        let kept = resolvers.iter().chain(&PROGRAMS_OF_RUN);
+        for kept in kept.map(Path::new).filter(|kept| kept.exists()) {
             self.bind("--ro-bind", kept, kept);
         }
     }
@@ -179,7 +187,8 @@ impl Mounts {
             held.extend(between.map(Path::to_owned));
             self.bind("--ro-bind", path, path);
         }
-        let is_mounted = |path: &PathBuf, mounts: &Self| mounts.list.iter().any(|(at, _)| at == path);
+        let is_mounted =
+            |path: &PathBuf, mounts: &Self| mounts.list.iter().any(|(at, _)| at == path);
         for folder in held {
             if !is_mounted(&folder, self) {
                 self.bind("--bind", &folder, &folder);
@@ -204,7 +213,8 @@ impl Mounts {
         // A stable sort: at the same depth, what is opened comes after what is hidden.
         self.list.sort_by_key(|(path, _)| path.components().count());
         let mounts = self.list.into_iter().flat_map(|(_, words)| words);
-        let sealed = self.read_only.into_iter().flat_map(|path| ["--remount-ro".into(), path.into()]);
+        let sealed =
+            self.read_only.into_iter().flat_map(|path| ["--remount-ro".into(), path.into()]);
         mounts.chain(sealed).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! The last stage before the program: inside of the namespaces, it checks what is mounted, takes the rights away, and
 //! becomes the program. The program's environment reaches nothing before that.
 
+use std::error::Error as _;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -14,6 +15,7 @@ use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use serde::{Deserialize, Serialize};
 
 use super::layout::{self, Identity};
+use super::listeners::Wanted;
 use super::policy::{Ending, Seccomp, Text, Use, Word};
 use super::{leave_terminal, reading, restrict, seccomp};
 
@@ -39,6 +41,8 @@ pub(super) struct Entry {
     pub(super) readable: Vec<PathBuf>,
     pub(super) sockets: Vec<PathBuf>,
     pub(super) ending: Ending,
+    /// What is listened for inside of a network namespace.
+    pub(super) listeners: Wanted,
 }
 
 /// Which file system the program sees.
@@ -62,19 +66,24 @@ pub(super) fn enter() -> io::Result<ExitCode> {
     };
     // From here on, what goes wrong is said where the program would say it.
     dup2_stderr(&stderr)?;
-    if let Err(error) = confine(&entry, descriptors.collect()) {
-        say(&format!("cannot confine {}: {error}", entry.program.display()));
+    let variables = entry.environment.iter().cloned();
+    let mut environment: Vec<(OsString, OsString)> =
+        variables.map(|(name, value)| (OsString::from(name), OsString::from(value))).collect();
+    let confined = entry
+        .listeners
+        .provide(&mut control, &mut environment)
+        .map_err(crate::Error::from)
+        .and_then(|()| confine(&entry, descriptors.collect()));
+    if let Err(error) = confined {
+        let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+        say(&format!("cannot confine {}: {error}{cause}", entry.program.display()));
         return Ok(ExitCode::from(NOT_CONFINED));
     }
     dup2_stdin(&stdin)?;
     dup2_stdout(&stdout)?;
     drop((stdin, stdout, stderr));
-    let variables = entry.environment.into_iter();
     let mut command = Command::new(&entry.program);
-    command
-        .args(entry.args.into_iter().map(OsString::from))
-        .env_clear()
-        .envs(variables.map(|(name, value)| (OsString::from(name), OsString::from(value))));
+    command.args(entry.args.into_iter().map(OsString::from)).env_clear().envs(environment);
     match entry.ending {
         Ending::WithProgram => {
             drop(control);
@@ -106,8 +115,7 @@ fn confine(entry: &Entry, descriptors: Vec<OwnedFd>) -> crate::Result<()> {
             leave_terminal()?;
             set_parent_process_death_signal(Some(Signal::KILL)).map_err(io::Error::from)?;
             let workspace = descriptors.first();
-            let workspace =
-                workspace.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+            let workspace = workspace.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
             fchdir(workspace).map_err(io::Error::from)?;
             descriptors
         }
@@ -126,7 +134,7 @@ fn confine(entry: &Entry, descriptors: Vec<OwnedFd>) -> crate::Result<()> {
         restrict(&readable, &writable, &entry.sockets, entry.view)?;
         shortfalls.iter().for_each(|shortfall| say(&format!("warning: {shortfall}")));
     }
-    Ok(seccomp::restrict(entry.seccomp)?)
+    Ok(seccomp::restrict(entry.seccomp, entry.listeners.network)?)
 }
 
 /// Opens what is mounted, and makes sure that it is what was meant.

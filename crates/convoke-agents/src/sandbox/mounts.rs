@@ -23,7 +23,11 @@ fn aliases_in(table: &str, path: &Path) -> Vec<PathBuf> {
     let in_file_system = own.root.join(below);
     let alias = |mount: &Mount| {
         let below = in_file_system.strip_prefix(&mount.root).ok()?;
-        Some(if below.as_os_str().is_empty() { mount.point.clone() } else { mount.point.join(below) })
+        Some(if below.as_os_str().is_empty() {
+            mount.point.clone()
+        } else {
+            mount.point.join(below)
+        })
     };
     let others = mounts.iter().filter(|mount| mount.device == own.device);
     others.filter_map(alias).filter(|alias| alias != path).collect()

@@ -3,10 +3,14 @@
 //! Plain values that cross a process border as JSON; nothing here looks at the system.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::net::SocketAddr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+
+use super::domains::{Domain, Target};
 
 /// What a process and everything that it starts are allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +33,10 @@ pub struct Policy {
     pub temp: Option<PathBuf>,
     /// What it may reach over the network.
     pub network: Network,
+    /// Hosts that the proxy connects to without asking.
+    pub domains: Vec<Domain>,
+    /// Convoke's own tools on this machine, which stay reachable at this address without an open network.
+    pub tools: Option<SocketAddr>,
     /// What it may use up.
     pub limits: Limits,
 }
@@ -46,6 +54,8 @@ impl Policy {
             sockets: Vec::new(),
             temp: None,
             network: Network::Open,
+            domains: Vec::new(),
+            tools: None,
             limits: Limits::default(),
         }
     }
@@ -104,6 +114,19 @@ pub enum Network {
     Proxy,
     /// Nothing but Convoke's own tools.
     Off,
+}
+
+impl Network {
+    /// Every policy with the word that the configuration has for it.
+    pub const WORDS: [(&str, Self); 3] =
+        [("open", Self::Open), ("proxy", Self::Proxy), ("off", Self::Off)];
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = Self::WORDS.iter().find(|(_, network)| network == self);
+        f.write_str(word.map_or("", |(word, _)| word))
+    }
 }
 
 /// What a process and its children may use up together; `None` is for the default.
@@ -170,6 +193,33 @@ pub(crate) enum Word {
         code: Option<i32>,
         /// or by this signal.
         signal: Option<i32>,
+    },
+}
+
+/// What the supervisor asks on the socket for connections, one JSON value a line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ConnectionRequest {
+    /// Tells the answers apart.
+    pub(crate) id: u64,
+    /// Where a connection that is not on the list is to lead.
+    pub(crate) target: Target,
+}
+
+/// What the daemon answers there, one JSON value a line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ConnectionAnswer {
+    pub(crate) id: u64,
+    pub(crate) ruling: Ruling,
+}
+
+/// Whether a connection may be made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Ruling {
+    Allow,
+    Deny {
+        /// For the program that wanted to connect.
+        why: String,
     },
 }
 

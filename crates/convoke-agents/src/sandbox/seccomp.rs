@@ -10,7 +10,7 @@ use seccompiler::{
     SeccompRule, TargetArch,
 };
 
-use super::policy::Seccomp;
+use super::policy::{Network, Seccomp};
 
 /// Types a character into a terminal.
 const TIOCSTI: u64 = 0x5412;
@@ -18,6 +18,9 @@ const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541C;
 /// A new user namespace.
 const CLONE_NEWUSER: u64 = 0x1000_0000;
+
+/// Sockets between a virtual machine and its host, which no network namespace holds.
+const AF_VSOCK: u64 = 40;
 
 /// What stands for "refused", and for "this kernel does not have it", which makes programs fall back.
 const REFUSED: u32 = 1;
@@ -27,6 +30,7 @@ const MISSING: u32 = 38;
 struct Numbers {
     arch: TargetArch,
     ioctl: i64,
+    socket: i64,
     clone: i64,
     unshare: i64,
     /// Refused always: keyrings, the kernel's own interfaces, another root.
@@ -47,6 +51,7 @@ struct Numbers {
 const NUMBERS: Numbers = Numbers {
     arch: TargetArch::x86_64,
     ioctl: 16,
+    socket: 41,
     clone: 56,
     unshare: 272,
     // add_key, request_key, keyctl, kexec_load, kexec_file_load, init_module, finit_module, delete_module, bpf,
@@ -68,6 +73,7 @@ const NUMBERS: Numbers = Numbers {
 const NUMBERS: Numbers = Numbers {
     arch: TargetArch::aarch64,
     ioctl: 29,
+    socket: 198,
     clone: 220,
     unshare: 97,
     // The same calls as above; this architecture has neither iopl nor ioperm.
@@ -86,11 +92,11 @@ pub(super) fn is_available() -> bool {
 }
 
 /// Applies the filter to the calling thread and everything that it becomes or starts, for good.
-pub(super) fn restrict(seccomp: Seccomp) -> io::Result<()> {
+pub(super) fn restrict(seccomp: Seccomp, network: Network) -> io::Result<()> {
     if seccomp == Seccomp::Off {
         return Ok(());
     }
-    for program in programs(seccomp)? {
+    for program in programs(seccomp, network)? {
         seccompiler::apply_filter(&program).map_err(io::Error::other)?;
     }
     Ok(())
@@ -98,7 +104,7 @@ pub(super) fn restrict(seccomp: Seccomp) -> io::Result<()> {
 
 /// One filter for each error that it answers with.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-fn programs(seccomp: Seccomp) -> io::Result<Vec<BpfProgram>> {
+fn programs(seccomp: Seccomp, network: Network) -> io::Result<Vec<BpfProgram>> {
     let numbers = &NUMBERS;
     let (mut refused, mut missing) = (Calls::default(), Calls::default());
     // Only the low 32 bits of a request count in the kernel, so only they are compared.
@@ -109,6 +115,9 @@ fn programs(seccomp: Seccomp) -> io::Result<Vec<BpfProgram>> {
     };
     for request in [TIOCSTI, TIOCLINUX] {
         refused.add_if(numbers, numbers.ioctl, argument(1, SeccompCmpOp::Eq, request)?);
+    }
+    if network != Network::Open {
+        refused.add_if(numbers, numbers.socket, argument(0, SeccompCmpOp::Eq, AF_VSOCK)?);
     }
     numbers.always.iter().for_each(|call| refused.add(numbers, *call));
     numbers.missing.iter().for_each(|call| missing.add(numbers, *call));
@@ -124,7 +133,7 @@ fn programs(seccomp: Seccomp) -> io::Result<Vec<BpfProgram>> {
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn programs(_seccomp: Seccomp) -> io::Result<Vec<BpfProgram>> {
+fn programs(_seccomp: Seccomp, _network: Network) -> io::Result<Vec<BpfProgram>> {
     Err(io::ErrorKind::Unsupported.into())
 }
 

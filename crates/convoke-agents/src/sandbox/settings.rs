@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::domains::Domain;
 use super::policy::Network;
 use super::{bubblewrap, landlock_generation, seccomp};
 
@@ -32,7 +33,9 @@ impl Layer {
                  Landlock is off, and can change git hooks and editor tasks in its workspace"
             }
             Self::Landlock => "only bubblewrap and seccomp hold the agent",
-            Self::Seccomp => "the agent can use system calls such as mount and keyctl as far as your user may",
+            Self::Seccomp => {
+                "the agent can use system calls such as mount and keyctl as far as your user may"
+            }
         }
     }
 }
@@ -61,13 +64,15 @@ impl Available {
         if !cfg!(target_os = "linux") {
             return Self::nothing("only Linux has it");
         }
-        let bubblewrap = bubblewrap::find(path)
-            .and_then(|bwrap| bubblewrap::try_out(&bwrap).map(|()| bwrap));
-        let landlock =
-            landlock_generation().ok_or_else(|| "this kernel has no Landlock, or has it off".to_owned());
+        let bubblewrap =
+            bubblewrap::find(path).and_then(|bwrap| bubblewrap::try_out(&bwrap).map(|()| bwrap));
+        let landlock = landlock_generation()
+            .ok_or_else(|| "this kernel has no Landlock, or has it off".to_owned());
         let seccomp = match seccomp::is_available() {
             true => Ok(()),
-            false => Err("this kernel or architecture has no filters that are known here".to_owned()),
+            false => {
+                Err("this kernel or architecture has no filters that are known here".to_owned())
+            }
         };
         Self { bubblewrap, landlock, seccomp }
     }
@@ -119,6 +124,8 @@ pub struct Settings {
     pub sockets: Vec<PathBuf>,
     /// What agents may reach over the network.
     pub network: Network,
+    /// Hosts that a proxied agent may connect to without asking, besides those of its own.
+    pub domains: Vec<Domain>,
     /// What single projects open, by their folder.
     pub projects: BTreeMap<PathBuf, Exceptions>,
 }
@@ -130,6 +137,8 @@ pub struct Exceptions {
     pub readable: Vec<PathBuf>,
     /// Files and folders that can be written.
     pub writable: Vec<PathBuf>,
+    /// Hosts that a proxied agent may connect to without asking.
+    pub domains: Vec<Domain>,
 }
 
 impl Settings {
@@ -142,6 +151,7 @@ impl Settings {
             hidden: Vec::new(),
             sockets: Vec::new(),
             network: Network::Open,
+            domains: Vec::new(),
             projects: BTreeMap::new(),
         }
     }

@@ -28,6 +28,8 @@ pub(crate) struct Supervised<'a> {
     /// The program's standard input, output and error output.
     pub(crate) streams: [OwnedFd; 3],
     pub(crate) ending: Ending,
+    /// Where the supervisor asks about connections that are not on the list; without it, they are denied.
+    pub(crate) connections: Option<OwnedFd>,
 }
 
 impl Text {
@@ -64,7 +66,10 @@ pub(crate) fn start(job: Supervised<'_>) -> io::Result<(Child, UnixStream)> {
         ending: job.ending,
     };
     let streams = job.streams.iter().map(AsFd::as_fd);
-    let passed: Vec<BorrowedFd<'_>> = streams.chain([job.workspace.as_fd()]).collect();
+    let passed: Vec<BorrowedFd<'_>> = streams
+        .chain([job.workspace.as_fd()])
+        .chain(job.connections.as_ref().map(AsFd::as_fd))
+        .collect();
     channel::send(&mut ours, &plan, &passed)?;
     Ok((child, ours))
 }
@@ -103,5 +108,11 @@ pub fn run_here(here: Here) -> crate::Result<ExitCode> {
         policy: here.policy,
         ending: Ending::WithProgram,
     };
-    supervisor::run(Job { plan, streams, workspace: workspace.descriptor, control: None })
+    supervisor::run(Job {
+        plan,
+        streams,
+        workspace: workspace.descriptor,
+        control: None,
+        connections: None,
+    })
 }

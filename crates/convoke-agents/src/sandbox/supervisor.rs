@@ -4,7 +4,10 @@
 //! It lives as long as its control socket. When the daemon is killed, the socket closes, and the supervisor ends what it
 //! started; when the supervisor is killed, the kernel ends the program.
 
+mod asking;
+mod forward;
 mod limits;
+mod proxy;
 mod tree;
 
 use std::ffi::OsString;
@@ -23,6 +26,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::enter::{Entry, View, say};
 use super::layout::{Identity, Layout, Opened};
+use super::listeners::{Listeners, Wanted};
 use super::policy::{Ending, Plan, TERMINATE, Word};
 use super::{bubblewrap, channel};
 use limits::Watch;
@@ -39,6 +43,8 @@ pub(super) struct Job {
     pub(super) workspace: OwnedFd,
     /// Where to tell how it ended, and whose end is the end of everything.
     pub(super) control: Option<UnixStream>,
+    /// Where to ask about connections that are not on the list.
+    pub(super) connections: Option<UnixStream>,
 }
 
 /// How a program ended.
@@ -53,15 +59,19 @@ pub(super) fn run(job: Job) -> crate::Result<ExitCode> {
     // Orphans become children of this process, where it can find them.
     set_child_subreaper(Some(getpid())).map_err(io::Error::from)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(supervise(job))
+    let ended = runtime.block_on(supervise(job));
+    // Names that are still being resolved are waited for by no connection.
+    runtime.shutdown_background();
+    ended
 }
 
 async fn supervise(job: Job) -> crate::Result<ExitCode> {
-    let Job { plan, streams, workspace, control } = job;
+    let Job { plan, streams, workspace, control, connections } = job;
     let mut shortfalls = Vec::new();
     let opened = Opened { path: plan.workspace.clone(), descriptor: workspace };
     let layout = Layout::resolve(&plan.policy, opened, &mut shortfalls)?;
-    let (child, stage) = start(&plan, &streams, &layout)?;
+    let (child, stage, listeners) = start(&plan, &streams, &layout)?;
+    forward::start(listeners, &plan.policy, connections.as_ref())?;
     let view = plan.view();
     shortfalls.iter().for_each(|shortfall| say(&format!("warning: {shortfall}")));
     // The program's own copies are the only ones now, so that its pipes close with it.
@@ -85,7 +95,7 @@ fn start(
     plan: &Plan,
     streams: &[OwnedFd; 3],
     layout: &Layout,
-) -> crate::Result<(Child, UnixStream)> {
+) -> crate::Result<(Child, UnixStream, Listeners)> {
     let helper = std::env::current_exe()?;
     let (mut ours, theirs) = UnixStream::pair()?;
     let mut command = match &plan.policy.layers.bubblewrap {
@@ -108,6 +118,8 @@ fn start(
         .stdout(Stdio::null())
         .stderr(errors.try_clone()?)
         .spawn()?;
+    // The last stage has the only other end, so that its death is the end of the socket.
+    drop(command);
     let identify = |opened: &Opened| {
         let identity = Identity::of(opened.descriptor.as_fd())?;
         Ok((opened.path.clone(), identity))
@@ -125,11 +137,13 @@ fn start(
         readable: layout.readable.clone(),
         sockets: layout.sockets.clone(),
         ending: plan.ending,
+        listeners: Wanted { network: plan.policy.network, tools: plan.policy.tools },
     };
     let opened = layout.writable.iter().map(|it| it.descriptor.as_fd());
     let passed: Vec<BorrowedFd<'_>> = streams.iter().map(AsFd::as_fd).chain(opened).collect();
     channel::send(&mut ours, &entry, &passed)?;
-    Ok((child, ours))
+    let listeners = entry.listeners.receive(&mut ours)?;
+    Ok((child, ours, listeners))
 }
 
 /// Files that the program is started with: they are shown to it even where their folder is replaced.
@@ -202,7 +216,10 @@ fn listen(socket: &UnixStream) -> io::Result<tokio::net::UnixStream> {
 }
 
 /// The next byte from the daemon; without a daemon, never.
-async fn next(orders: &mut Option<tokio::net::UnixStream>, byte: &mut [u8; 1]) -> io::Result<usize> {
+async fn next(
+    orders: &mut Option<tokio::net::UnixStream>,
+    byte: &mut [u8; 1],
+) -> io::Result<usize> {
     match orders {
         Some(orders) => orders.read(byte).await,
         None => std::future::pending().await,

@@ -63,6 +63,7 @@ impl Machine {
             patience: PATIENCE,
             leftovers: None,
             lease: None,
+            gate: None,
         }
     }
 

@@ -197,7 +197,11 @@ async fn k2_codex_runs_commands_in_its_own_sandbox_inside_of_ours() {
     let command = format!("echo made > made.txt; cat made.txt; echo out > {}", outside.display());
     let (said, stop) = running.turn(&Agent::Codex.run(&command)).await;
     assert_eq!(stop, Stop::EndTurn, "{said}");
-    assert_eq!(fs::read_to_string(machine.workspace().join("made.txt")).unwrap(), "made\n", "{said}");
+    assert_eq!(
+        fs::read_to_string(machine.workspace().join("made.txt")).unwrap(),
+        "made\n",
+        "{said}"
+    );
     let before = shown(&said, "DONE turn=");
     assert!(!outside.exists(), "{said}");
     let session = running.started.agent_session.clone();
@@ -229,7 +233,10 @@ async fn k1_a_real_agent_cannot_write_outside_or_read_secrets() {
         running.prompt(&agent.run(&command)).await;
         answer(&mut running, PermissionKind::AllowOnce).await;
         let (said, _) = running.rest_of_turn().await;
-        assert!(said.contains("DONE turn=1: ") && !said.contains("PRIVATE-KEY"), "{agent:?}: {said}");
+        assert!(
+            said.contains("DONE turn=1: ") && !said.contains("PRIVATE-KEY"),
+            "{agent:?}: {said}"
+        );
         assert!(!outside.exists(), "{agent:?}: {said}");
         running.driver.stop().await;
     }

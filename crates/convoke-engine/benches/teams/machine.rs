@@ -13,8 +13,8 @@ use convoke_core::team::Pair;
 use convoke_core::time::Timestamp;
 use convoke_engine::sandbox::Available;
 use convoke_engine::{
-    Around, Engine, Permissions, PoolSettings, QuestionSettings, SandboxSettings, Settings, Spare, Team, TeamLimits,
-    TeamSettings,
+    Around, Engine, Permissions, PoolSettings, QuestionSettings, SandboxSettings, Settings, Spare,
+    Team, TeamLimits, TeamSettings,
 };
 use convoke_store::{NewProject, NewSession, SessionKind, Store};
 use convoke_testkit::bench::Result;

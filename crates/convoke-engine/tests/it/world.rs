@@ -13,7 +13,8 @@ use convoke_core::question::Limits;
 use convoke_core::time::Timestamp;
 use convoke_engine::sandbox::Available;
 use convoke_engine::{
-    Around, Door, Engine, Keys, PoolSettings, QuestionSettings, SandboxSettings, SessionView, Settings, Spare,
+    Around, Door, Engine, Keys, PoolSettings, QuestionSettings, SandboxSettings, SessionView,
+    Settings, Spare,
 };
 use convoke_testkit::agent::Script;
 use tempfile::TempDir;

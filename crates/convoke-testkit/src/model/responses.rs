@@ -37,7 +37,9 @@ pub(super) async fn answer(response: Response, body: &Value, reply: &Reply) -> i
             sleep(pace.pause).await;
         }
     }
-    events.send(json!({"type": "response.output_item.done", "output_index": 0, "item": item})).await?;
+    events
+        .send(json!({"type": "response.output_item.done", "output_index": 0, "item": item}))
+        .await?;
     events.send(json!({"type": "response.completed", "response": done})).await?;
     events.events.end().await
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use convoke_agents::catalogue;
 use convoke_agents::sandbox::{
-    self, Available, Here, Layer, Layers, Limits, Network, Policy, Seccomp, Use,
+    self, Available, Domain, Here, Layer, Layers, Limits, Network, Policy, Seccomp, Use,
 };
 
 use super::World;
@@ -18,7 +18,8 @@ use super::World;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke sandbox-exec --write . --hide ~/.convoke -- bash
-  convoke sandbox-exec --layers landlock,seccomp --write . -- make test")]
+  convoke sandbox-exec --layers landlock,seccomp --write . -- make test
+  convoke sandbox-exec --network proxy --domain '*.npmjs.org' --write . -- npm install")]
 pub(crate) struct SandboxExecArgs {
     /// File or folder that may be written; a folder that is missing is made
     #[arg(long, value_name = "PATH")]
@@ -38,9 +39,12 @@ pub(crate) struct SandboxExecArgs {
     /// Let the program bring a sandbox of its own: no Landlock, and user namespaces are allowed
     #[arg(long)]
     nested: bool,
-    /// Cut the program off from the network
-    #[arg(long)]
-    no_network: bool,
+    /// What the program may reach over the network: open, proxy or off
+    #[arg(long, value_name = "POLICY", default_value = "open", value_parser = network)]
+    network: Network,
+    /// Host that the proxy lets it connect to, such as *.example.com or 127.0.0.1:8080
+    #[arg(long, value_name = "DOMAIN")]
+    domain: Vec<Domain>,
     /// Bytes of memory that the program and its children may use
     #[arg(long, value_name = "BYTES")]
     memory_max: Option<u64>,
@@ -66,6 +70,11 @@ fn layer(word: &str) -> Result<Layer, String> {
     known.map(|(_, layer)| *layer).ok_or_else(|| "expected bwrap, landlock or seccomp".to_owned())
 }
 
+fn network(word: &str) -> Result<Network, String> {
+    let known = Network::WORDS.iter().find(|(known, _)| *known == word);
+    known.map(|(_, network)| *network).ok_or_else(|| "expected open, proxy or off".to_owned())
+}
+
 /// There is no such program.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no program {program}")]
@@ -78,6 +87,14 @@ pub(crate) struct NoProgram {
 #[error("{layer} does not work here: {why}")]
 pub(crate) struct NoLayer {
     layer: Layer,
+    why: String,
+}
+
+/// The network cannot be closed without the layer that has namespaces.
+#[derive(Debug, thiserror::Error)]
+#[error("--network {network} needs bwrap, and it does not hold: {why}")]
+pub(crate) struct NetworkNotHeld {
+    network: Network,
     why: String,
 }
 
@@ -104,7 +121,7 @@ pub(crate) fn run(args: &SandboxExecArgs, world: &World) -> anyhow::Result<ExitC
     Ok(sandbox::run_here(Here { policy, program: found, args, environment, workspace })?)
 }
 
-fn policy(args: &SandboxExecArgs, world: &World) -> Result<Policy, NoLayer> {
+fn policy(args: &SandboxExecArgs, world: &World) -> anyhow::Result<Policy> {
     let available = Available::detect(world.environment.get("PATH"));
     let wants = |layer: Layer| match &args.layers {
         Some(wanted) if !wanted.contains(&layer) => Ok(false),
@@ -124,6 +141,10 @@ fn policy(args: &SandboxExecArgs, world: &World) -> Result<Policy, NoLayer> {
             (true, true) => Seccomp::Nested,
         },
     };
+    if layers.bubblewrap.is_none() && args.network != Network::Open {
+        let why = available.lacks(Layer::Bubblewrap).unwrap_or("--layers leaves it out").to_owned();
+        return Err(NetworkNotHeld { network: args.network, why }.into());
+    }
     Ok(Policy {
         layers,
         writable: args.write.clone(),
@@ -133,7 +154,9 @@ fn policy(args: &SandboxExecArgs, world: &World) -> Result<Policy, NoLayer> {
         protected: Vec::new(),
         sockets: args.socket.clone(),
         temp: args.temp.clone(),
-        network: if args.no_network { Network::Off } else { Network::Open },
+        network: args.network,
+        domains: args.domain.clone(),
+        tools: None,
         limits: Limits {
             memory_bytes: args.memory_max,
             tasks: args.tasks_max,

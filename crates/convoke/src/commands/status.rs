@@ -32,16 +32,7 @@ pub(crate) fn run(global: &GlobalArgs, world: &World, output: &Output) -> anyhow
 
 fn told(status: &Status) -> String {
     let Status {
-        version,
-        pid,
-        url,
-        home,
-        active_sessions,
-        processes,
-        busy,
-        waiting,
-        inbox,
-        ..
+        version, pid, url, home, active_sessions, processes, busy, waiting, inbox, ..
     } = status;
     let problems: String = status.problems.iter().map(problem).collect();
     let backup = status.last_backup_at.as_deref().unwrap_or("none yet: convoke backup");

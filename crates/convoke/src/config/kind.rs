@@ -6,10 +6,11 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use convoke_agents::sandbox::{Domain, NotADomain};
 use serde_json::json;
 
 use super::mistake::Problem;
-use super::tree::{Node, Origin, Value};
+use super::tree::{Node, Origin, Text, Value};
 use super::{Config, Sources};
 
 /// A kind of value with its default and its field, which the compiler holds together.
@@ -34,8 +35,8 @@ pub(super) enum Kind {
         choices: &'static [&'static str],
         field: fn(&mut Config) -> &mut Vec<String>,
     },
-    /// Texts of any kind.
-    Texts { field: fn(&mut Config) -> &mut Vec<String> },
+    /// Hosts to connect to; none by default.
+    Domains { field: fn(&mut Config) -> &mut Vec<Domain> },
     /// Files and folders, absolute or below `~`; none by default.
     Paths { field: fn(&mut Config) -> &mut Vec<PathBuf> },
     /// How often something is done, such as `24h`; or `off`.
@@ -63,7 +64,7 @@ impl fmt::Display for Kind {
             Self::Address { .. } => "an IP address and a port",
             Self::Word { .. } => "a word",
             Self::Words { .. } => "a list of words",
-            Self::Texts { .. } => "a list of texts",
+            Self::Domains { .. } => "a list of domains",
             Self::Paths { .. } => "a list of absolute paths",
             Self::Interval { .. } => "a time such as \"24h\" (s, m, h, d), or \"off\"",
             Self::Path { base: Base::Home, .. } => "a path",
@@ -84,10 +85,11 @@ impl Kind {
             | Self::Path { default, .. }
             | Self::Word { default, .. } => Value::literal(default),
             Self::Words { default, .. } => {
-                let node = |word: &&str| Node { origin: Origin::Default, value: Value::literal(word) };
+                let node =
+                    |word: &&str| Node { origin: Origin::Default, value: Value::literal(word) };
                 Value::List(default.iter().map(node).collect())
             }
-            Self::Texts { .. } | Self::Paths { .. } => Value::List(Vec::new()),
+            Self::Domains { .. } | Self::Paths { .. } => Value::List(Vec::new()),
         }
     }
 
@@ -102,7 +104,7 @@ impl Kind {
             | Self::Path { default, .. }
             | Self::Word { default, .. } => format!("\"{default}\""),
             Self::Words { default, .. } => json!(default).to_string(),
-            Self::Texts { .. } | Self::Paths { .. } => "[]".to_owned(),
+            Self::Domains { .. } | Self::Paths { .. } => "[]".to_owned(),
         }
     }
 
@@ -116,7 +118,7 @@ impl Kind {
             }
             Self::Switch { .. }
             | Self::Address { .. }
-            | Self::Texts { .. }
+            | Self::Domains { .. }
             | Self::Paths { .. }
             | Self::Interval { .. }
             | Self::Path { .. } => String::new(),
@@ -133,7 +135,7 @@ impl Kind {
             | Self::Path { .. }
             | Self::Word { .. }
             | Self::Words { .. }
-            | Self::Texts { .. }
+            | Self::Domains { .. }
             | Self::Paths { .. }
             | Self::Interval { .. } => None,
         };
@@ -187,11 +189,7 @@ impl Kind {
                 field(config).clone_from(&words);
                 Ok(json!(words))
             }
-            (Self::Texts { field }, Value::List(_)) => {
-                let texts: Vec<String> = node.texts()?.iter().map(|it| it.text.clone()).collect();
-                field(config).clone_from(&texts);
-                Ok(json!(texts))
-            }
+            (Self::Domains { field }, Value::List(_)) => set_domains(field(config), node),
             (Self::Paths { field }, Value::List(_)) => {
                 let resolved = node.texts()?.into_iter();
                 let resolved = resolved.map(|text| resolve(&text.text, Base::Nothing, sources));
@@ -230,6 +228,18 @@ fn read_interval(text: &str) -> Option<Option<Duration>> {
         .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))?;
     let seconds = number.parse::<u64>().ok()?.checked_mul(factor)?;
     (1..=YEAR).contains(&seconds).then(|| Some(Duration::from_secs(seconds)))
+}
+
+/// Reads a list of hosts.
+pub(super) fn set_domains(
+    domains: &mut Vec<Domain>,
+    node: &Node,
+) -> Result<serde_json::Value, Problem> {
+    let read = |text: &Text| {
+        text.text.parse().map_err(|error: NotADomain| Problem::new(error.to_string()))
+    };
+    *domains = node.texts()?.into_iter().map(read).collect::<Result<_, _>>()?;
+    Ok(json!(domains))
 }
 
 fn as_fraction(value: &Value) -> f64 {

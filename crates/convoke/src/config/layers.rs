@@ -35,8 +35,7 @@ pub(super) fn settle(
         effective.extend(setting.settle(layers, sources, &mut config, mistakes));
     }
     keep_remote_out(&config, &effective, mistakes);
-    config.sandbox.projects =
-        projects::settle(sorted.projects, sources, &mut effective, mistakes);
+    config.sandbox.projects = projects::settle(sorted.projects, sources, &mut effective, mistakes);
     config.agents = agents::settle(sorted.agents, sources, &mut effective, mistakes);
     Loaded { config, effective }
 }
@@ -177,6 +176,7 @@ fn unset() -> Config {
             layers: Vec::new(),
             require: Vec::new(),
             network: String::new(),
+            domains: Vec::new(),
             hidden: Vec::new(),
             sockets: Vec::new(),
             projects: BTreeMap::new(),

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use convoke_agents::sandbox::Exceptions;
 
 use super::agents::set_paths;
-use super::kind::{Base, resolve};
+use super::kind::{Base, resolve, set_domains};
 use super::mistake::{Mistake, Problem};
 use super::nearest;
 use super::tree::{Entry, Value};
 use super::{Effective, Sources};
 
 /// The keys of a project's table.
-const KEYS: [&str; 2] = ["readable", "writable"];
+const KEYS: [&str; 3] = ["readable", "writable", "domains"];
 
 /// What the file says about projects.
 pub(super) fn settle(
@@ -41,9 +41,10 @@ pub(super) fn settle(
         };
         let mut exceptions = Exceptions::default();
         for Entry { key, origin, node } in entries {
-            let paths = match key.as_str() {
-                "readable" => &mut exceptions.readable,
-                "writable" => &mut exceptions.writable,
+            let set = match key.as_str() {
+                "readable" => set_paths(&mut exceptions.readable, &node, sources),
+                "writable" => set_paths(&mut exceptions.writable, &node, sources),
+                "domains" => set_domains(&mut exceptions.domains, &node),
                 _ => {
                     let text = format!("unknown key `{section}.{key}`");
                     let hint = nearest::hint(&key, &KEYS);
@@ -52,11 +53,14 @@ pub(super) fn settle(
                 }
             };
             let key = format!("{section}.{key}");
-            match set_paths(paths, &node, sources) {
+            match set {
                 _ if node.is_broken() => {}
                 Ok(value) => effective.push(Effective { key, value, origin: node.origin }),
                 Err(problem) => {
-                    let doc = || "a list of absolute paths, or paths below ~".to_owned();
+                    let doc = || {
+                        "paths are absolute or below ~; domains are such as *.example.com"
+                            .to_owned()
+                    };
                     mistakes.push(problem.at(node.origin, &key, doc));
                 }
             }

@@ -55,7 +55,7 @@ const CENTURY_DAYS: u64 = 36_500;
 const LAYERS: [&str; 3] = ["bwrap", "landlock", "seccomp"];
 
 /// Every setting outside of `[agents]`, in the order in which it is shown.
-pub(super) static SETTINGS: [Setting; 31] = [
+pub(super) static SETTINGS: [Setting; 32] = [
     Setting::new(
         "teams_file",
         "the file that describes the teams, relative to the home",
@@ -145,11 +145,7 @@ pub(super) static SETTINGS: [Setting; 31] = [
     Setting::new(
         "sandbox.layers",
         "the layers that confine agents; one that does not work here is left out, and that is said",
-        Kind::Words {
-            default: &LAYERS,
-            choices: &LAYERS,
-            field: |c| &mut c.sandbox.layers,
-        },
+        Kind::Words { default: &LAYERS, choices: &LAYERS, field: |c| &mut c.sandbox.layers },
     ),
     Setting::new(
         "sandbox.require",
@@ -158,12 +154,17 @@ pub(super) static SETTINGS: [Setting; 31] = [
     ),
     Setting::new(
         "sandbox.network",
-        "what agents may reach: \"open\", or \"off\" for nothing but Convoke's own tools",
+        "what sandboxed agents may reach: everything, allowed hosts through a proxy that asks you about others, or nothing but Convoke's own tools; without bwrap only \"open\" starts",
         Kind::Word {
             default: "open",
-            choices: &["open", "off"],
+            choices: &["open", "proxy", "off"],
             field: |c| &mut c.sandbox.network,
         },
+    ),
+    Setting::new(
+        "sandbox.domains",
+        "hosts that the proxy lets agents connect to without asking, such as [\"*.example.com\", \"10.0.0.7:5432\"]; ports 80 and 443 unless one is given",
+        Kind::Domains { field: |c| &mut c.sandbox.domains },
     ),
     Setting::new(
         "sandbox.hidden",

@@ -116,6 +116,26 @@ fn q17_t10_r6_without_a_file_the_documented_defaults_hold() {
 }
 
 #[test]
+fn k9_hosts_are_read_and_what_is_none_is_refused() {
+    let sandbox = config(
+        "[sandbox]
+        network = 'proxy'
+        domains = ['*.Example.com', 'localhost:3000']
+        [projects.'/srv/app']
+        domains = ['[::1]:8080']",
+    )
+    .sandbox;
+    let shown =
+        |domains: &[Domain]| domains.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    assert_eq!(sandbox.network, "proxy");
+    assert_eq!(shown(&sandbox.domains), "*.example.com localhost:3000");
+    assert_eq!(shown(&sandbox.projects[Path::new("/srv/app")].domains), "[::1]:8080");
+    let told = mistakes("[sandbox]\nnetwork = 'closed'\ndomains = ['https://example.com']");
+    assert!(told.contains("out of open, proxy, off"), "{told}");
+    assert!(told.contains("`https://example.com` is not a domain such as"), "{told}");
+}
+
+#[test]
 fn q17_limits_of_questions_come_from_the_configuration() {
     let questions = config(
         "[questions]

@@ -158,6 +158,10 @@ fn agent_hint(error: &convoke_agents::Error) -> Option<String> {
         Error::LayerMissing { .. } => {
             Some("see `convoke doctor`, or take the layer out of sandbox.require".to_owned())
         }
+        Error::NetworkNotHeld { .. } => Some(
+            "install bubblewrap and see `convoke doctor`, or set sandbox.network = \"open\" in config.toml"
+                .to_owned(),
+        ),
         Error::Spawn { .. }
         | Error::Workspace { .. }
         | Error::Confine { .. }

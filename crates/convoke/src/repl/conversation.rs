@@ -336,6 +336,7 @@ fn is_refusal(error: &anyhow::Error) -> bool {
             | Error::Workspace { .. }
             | Error::NoLandlock
             | Error::LayerMissing { .. }
+            | Error::NetworkNotHeld { .. }
             | Error::Confine { .. }
             | Error::Exposed { .. }
             | Error::Landlock(_)

@@ -72,7 +72,8 @@ fn k1_no_environment_that_an_agent_chooses_reaches_what_confines_it() {
         ];
         let env: Vec<_> =
             variables.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
-        let params = json!({"sessionId": "s", "command": "/bin/sh", "args": ["-c", "true"], "env": env});
+        let params =
+            json!({"sessionId": "s", "command": "/bin/sh", "args": ["-c", "true"], "env": env});
         let wait = json!({"sessionId": "s", "terminalId": "terminal-1"});
         let steps = [
             Step::Request { method: "terminal/create".to_owned(), params },

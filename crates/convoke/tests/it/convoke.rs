@@ -26,13 +26,24 @@ impl Convoke {
 
     /// A fresh machine in this folder.
     pub(crate) fn in_folder(folder: &Path) -> Self {
-        Self { folder: tempfile::tempdir_in(folder).unwrap(), variables: Vec::new(), wrapper: Vec::new() }
+        let folder = tempfile::tempdir_in(folder).unwrap();
+        Self { folder, variables: Vec::new(), wrapper: Vec::new() }
     }
 
     /// The same machine with a variable set.
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// The same machine with names of hosts that no other has; needs bubblewrap.
+    pub(crate) fn hosts(self, hosts: &str) -> Self {
+        let path = self.path().join("hosts");
+        fs::write(&path, hosts).unwrap();
+        let bwrap = ["/usr/bin/bwrap", "--dev-bind", "/", "/", "--die-with-parent", "--ro-bind"];
+        let path = path.to_str().unwrap();
+        let words: Vec<&str> = bwrap.into_iter().chain([path, "/etc/hosts", "--"]).collect();
+        self.under(&words)
     }
 
     /// The same machine, where another program runs every command.

@@ -59,6 +59,8 @@ mod mcp_daemon;
 #[cfg(test)]
 mod mcp_proxy;
 // The kernel tells how peers are confined, and lets one process limit another.
+#[cfg(test)]
+mod network;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod owner_channel;

@@ -62,7 +62,8 @@ impl Machine {
     fn hand_over(&self) {
         if self.user == User::Stranger {
             let owner = format!("{STRANGER}:{STRANGER}");
-            let status = Command::new("chown").args(["-R", &owner]).arg(self.folder.path()).status();
+            let status =
+                Command::new("chown").args(["-R", &owner]).arg(self.folder.path()).status();
             assert!(status.unwrap().success());
         }
     }
@@ -230,7 +231,8 @@ fn k10_secrets_cannot_be_read_unless_they_are_opened_by_name() {
             machine.hand_over();
             let script = "for file in \"$@\"; do cat \"$file\" 2>/dev/null; done; true";
             let files = files.iter().map(|file| file.to_str().unwrap());
-            let program: Vec<&str> = ["/bin/sh", "-c", script, "sh"].into_iter().chain(files).collect();
+            let program: Vec<&str> =
+                ["/bin/sh", "-c", script, "sh"].into_iter().chain(files).collect();
             let output = machine.command("/bin/sh").args(&program[1..]).output().unwrap();
             let said = String::from_utf8_lossy(&output.stdout).into_owned();
             assert_eq!(said.matches("secret-content").count(), places.len(), "unconfined");
@@ -341,7 +343,11 @@ fn k1_terminals_and_shared_memory_of_the_user_are_out_of_reach() {
     attack(User::Me, &["bwrap", "landlock"], &format!("exec 3< {terminal}"));
     let shared = format!("/dev/shm/convoke-test-{}", std::process::id());
     fs::write(&shared, "theirs").unwrap();
-    attack(User::Me, &["bwrap", "landlock"], &format!("grep theirs {shared} && echo mine > {shared}"));
+    attack(
+        User::Me,
+        &["bwrap", "landlock"],
+        &format!("grep theirs {shared} && echo mine > {shared}"),
+    );
     fs::remove_file(shared).unwrap();
     let temp = tempfile::NamedTempFile::new().unwrap();
     attack(User::Me, &["bwrap"], &format!("cat {}", temp.path().display()));
@@ -349,7 +355,8 @@ fn k1_terminals_and_shared_memory_of_the_user_are_out_of_reach() {
 
 #[test]
 fn k1_processes_outside_are_neither_seen_nor_signalled() {
-    let mut outside = Command::new("sleep").arg("1000").env("SECRET", "in-environment").spawn().unwrap();
+    let mut outside =
+        Command::new("sleep").arg("1000").env("SECRET", "in-environment").spawn().unwrap();
     let pid = outside.id();
     attack(User::Me, &["bwrap", "landlock"], &format!("kill -0 {pid}"));
     attack(User::Me, &["bwrap"], &format!("grep -a in-environment /proc/{pid}/environ"));
@@ -370,7 +377,9 @@ fn k2_system_calls_that_lead_out_fail_with_an_error() {
     let terminal = pair.master.tty_name().unwrap();
     let call = |numbers: &str| perl(&format!("syscall({numbers}) >= 0 or die \"$!\\n\""));
     let is_not = |numbers: &str, error: i32| {
-        perl(&format!("my $none = \"/none\"; syscall({numbers}); $! + 0 != {error} or die \"$!\\n\""))
+        perl(&format!(
+            "my $none = \"/none\"; syscall({numbers}); $! + 0 != {error} or die \"$!\\n\""
+        ))
     };
     for user in users() {
         // keyctl(GET_KEYRING_ID, session), unshare(CLONE_NEWUSER)
@@ -389,7 +398,9 @@ fn k2_system_calls_that_lead_out_fail_with_an_error() {
         attack(User::Me, &["seccomp"], &is_not("166, $none, 0", 1));
         let typing = |request: &str| {
             let path = terminal.display();
-            perl(&format!("open(F, \"+<\", \"{path}\") or die \"$!\\n\"; ioctl(F, {request}, \"x\") or die \"$!\\n\""))
+            perl(&format!(
+                "open(F, \"+<\", \"{path}\") or die \"$!\\n\"; ioctl(F, {request}, \"x\") or die \"$!\\n\""
+            ))
         };
         if Machine::new(User::Me).free(&typing("0x5412")).status.success() {
             attack(User::Me, &["bwrap", "landlock", "seccomp"], &typing("0x5412"));

@@ -6,8 +6,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use tempfile::TempDir;
 
 use super::*;
-use crate::process::open_workspace;
 use crate::acp::tests::scene::count;
+use crate::process::open_workspace;
 
 /// A workspace beside a folder with secrets.
 struct Place {
@@ -115,7 +115,8 @@ fn s6_what_is_hidden_stays_hidden_inside_of_the_workspace() {
     place.write("home/.convoke/token", "t").unwrap();
     symlink("home/.convoke", place.path.join("way")).unwrap();
     let hidden = [place.path.join("home/.convoke"), place.path.join("missing")];
-    let files = Files::open(&place.path, open_workspace(&place.path).unwrap(), &hidden, count).unwrap();
+    let files =
+        Files::open(&place.path, open_workspace(&place.path).unwrap(), &hidden, count).unwrap();
     for way in ["home/.convoke/token", "home/.convoke/new", "way/token", "home/.convoke/a/b"] {
         assert!(matches!(
             files.read(Path::new(way), Lines::ALL),

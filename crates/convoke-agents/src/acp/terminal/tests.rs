@@ -91,8 +91,7 @@ async fn k1_a_command_is_confined_as_the_agent_is_whatever_its_environment_says(
 async fn k3_what_a_command_leaves_running_ends_with_its_terminal() {
     let (folder, mut terminals) = terminals();
     for layers in [Layers::NONE, all_layers()] {
-        terminals.launch.confinement =
-            supervised(Policy { layers, ..Policy::unconfined() });
+        terminals.launch.confinement = supervised(Policy { layers, ..Policy::unconfined() });
         let held = Held::new(folder.path(), "held");
         let line = "setsid sh -c 'exec 3>held; echo > up; exec sleep 1000' & \
                     while [ ! -e up ]; do sleep 0.01; done";

@@ -219,6 +219,7 @@ pub(in crate::acp) fn launch(workspace: PathBuf, start: Start) -> Launch {
         patience: Duration::from_secs(30),
         leftovers: None,
         lease: None,
+        gate: None,
     }
 }
 

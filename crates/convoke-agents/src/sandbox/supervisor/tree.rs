@@ -36,7 +36,11 @@ pub(super) fn descendants(root: Pid) -> Vec<Descendant> {
     while let Some((pid, depth)) = open.pop() {
         for (child, is_zombie) in children.remove(&pid).unwrap_or_default() {
             open.push((child, depth + 1));
-            found.extend(Pid::from_raw(child).map(|pid| Descendant { pid, depth: depth + 1, is_zombie }));
+            found.extend(Pid::from_raw(child).map(|pid| Descendant {
+                pid,
+                depth: depth + 1,
+                is_zombie,
+            }));
         }
     }
     found

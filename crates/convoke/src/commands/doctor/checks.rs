@@ -15,7 +15,7 @@ use serde::Deserialize;
 use super::agents::FoundAgent;
 use super::{Check, Status, World, no_home};
 use crate::clock;
-use crate::config::{Config, teams};
+use crate::config::{Config, Sandbox, teams};
 use crate::home::{self, Exposure, Home, free_bytes};
 
 /// With less space left, messages may not be stored soon.
@@ -281,8 +281,11 @@ pub(super) fn logs(home: &Home) -> Check {
 /// Each layer of the sandbox: on, or why not.
 pub(super) fn sandbox(world: &World, config: Option<&Config>) -> Vec<Check> {
     let available = Available::detect(world.environment.get("PATH"));
-    let wanted = |word: &str| config.is_none_or(|config| config.sandbox.layers.iter().any(|it| it == word));
-    let demanded = |word: &str| config.is_some_and(|config| config.sandbox.require.iter().any(|it| it == word));
+    let wanted =
+        |word: &str| config.is_none_or(|config| config.sandbox.layers.iter().any(|it| it == word));
+    let demanded = |word: &str| {
+        config.is_some_and(|config| config.sandbox.require.iter().any(|it| it == word))
+    };
     let check = |(word, layer): &(&str, Layer)| match available.lacks(*layer) {
         _ if !wanted(word) => Check::warn(
             "sandbox",
@@ -299,6 +302,7 @@ pub(super) fn sandbox(world: &World, config: Option<&Config>) -> Vec<Check> {
         None => Check::ok("sandbox", format!("{word} is on{}", detail(*layer, &available))),
     };
     let mut checks: Vec<Check> = Layer::WORDS.iter().map(check).collect();
+    checks.extend(config.and_then(|config| network(&config.sandbox, &available)));
     let home = world.environment.get("HOME").map(Path::new);
     let own = config.map(|config| config.sandbox.hidden.clone()).unwrap_or_default();
     let places = [secret_places(home), own].concat();
@@ -315,9 +319,41 @@ pub(super) fn sandbox(world: &World, config: Option<&Config>) -> Vec<Check> {
     checks
 }
 
+/// Whether a network that is not open can be kept closed.
+fn network(sandbox: &Sandbox, available: &Available) -> Option<Check> {
+    let finding = match sandbox.network.as_str() {
+        "proxy" => format!(
+            "agents connect to {} listed hosts, and ask about others",
+            sandbox.domains.len()
+        ),
+        "off" => "agents connect to Convoke's own tools only".to_owned(),
+        _ => return None,
+    };
+    let is_wanted = sandbox.layers.iter().any(|word| word == "bwrap");
+    let lacking = available
+        .lacks(Layer::Bubblewrap)
+        .or((!is_wanted).then_some("sandbox.layers leaves it out"));
+    Some(match lacking {
+        None => Check::ok("network", finding),
+        Some(why) => Check {
+            check: "network",
+            status: Status::Fail,
+            finding: format!(
+                "no agent starts: sandbox.network = \"{}\" needs bwrap, which is off: {why}",
+                sandbox.network
+            ),
+            fix: Some(
+                "install bubblewrap, or set sandbox.network = \"open\" in config.toml".to_owned(),
+            ),
+        },
+    })
+}
+
 const fn way_out(layer: Layer) -> &'static str {
     match layer {
-        Layer::Bubblewrap => "install bubblewrap (Debian: apt-get install bubblewrap) and allow user namespaces",
+        Layer::Bubblewrap => {
+            "install bubblewrap (Debian: apt-get install bubblewrap) and allow user namespaces"
+        }
         Layer::Landlock => "use Linux 6.2 or later with Landlock enabled",
         Layer::Seccomp => "use a kernel with seccomp filters",
     }

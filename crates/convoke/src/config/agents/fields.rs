@@ -8,7 +8,7 @@ use convoke_agents::catalogue::{Agent, NestedSandbox, Protocol, Sandbox};
 use serde_json::json;
 
 use crate::config::Sources;
-use crate::config::kind::{Base, resolve};
+use crate::config::kind::{Base, resolve, set_domains};
 use crate::config::mistake::Problem;
 use crate::config::nearest;
 use crate::config::tree::{Entry, Made, Node, Text, Value};
@@ -25,7 +25,7 @@ pub(in crate::config) struct Field {
 }
 
 /// The keys of an agent's table, in the order in which they are shown.
-pub(in crate::config) static FIELDS: [Field; 13] = [
+pub(in crate::config) static FIELDS: [Field; 14] = [
     Field {
         key: "protocol",
         doc: "what the agent speaks: \"acp\", or \"claude\" (Claude Code's stream-json)",
@@ -85,6 +85,12 @@ pub(in crate::config) static FIELDS: [Field; 13] = [
         doc: "whether it brings a sandbox of its own: \"none\", or \"bwrap\", for which Landlock is left out",
         set: |agent, node, _| choose(&mut agent.nested_sandbox, node, &NestedSandbox::WORDS),
         show: |agent| json!(word_of(&agent.nested_sandbox, &NestedSandbox::WORDS)),
+    },
+    Field {
+        key: "domains",
+        doc: "hosts of its model that it may connect to where sandbox.network is \"proxy\"",
+        set: |agent, node, _| set_domains(&mut agent.domains, node),
+        show: |agent| json!(agent.domains),
     },
     Field {
         key: "memory_max",

@@ -1,0 +1,191 @@
+//! Permissions for connections that are not on the list of the sandbox: what an agent's supervisors ask becomes a request
+//! to the human, and the answer goes back.
+//!
+//! This is the same for every protocol, because the agent itself does not take part: its proxy waits.
+
+mod book;
+
+use std::os::fd::OwnedFd;
+use std::os::unix::net;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{fmt, io};
+
+use convoke_core::id::RequestId;
+use convoke_core::session::{Reply, Report};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+
+use crate::driver::{Order, Random};
+use crate::sandbox::{ConnectionAnswer, ConnectionRequest, Ruling, Target};
+use book::Book;
+
+/// Requests of supervisors that may wait for the relay; one more waits with its supervisor.
+const REQUESTS_MAX: usize = 64;
+/// Bytes of one request; a host's name has up to 253.
+const REQUEST_BYTES_MAX: u64 = 4 << 10;
+
+/// Where the supervisors of one agent ask about connections.
+#[derive(Clone)]
+pub struct Gate {
+    requests: mpsc::Sender<Wanted>,
+}
+
+impl fmt::Debug for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Gate")
+    }
+}
+
+/// A connection that a program waits for.
+#[derive(Debug)]
+struct Wanted {
+    target: Target,
+    reply: oneshot::Sender<Ruling>,
+}
+
+impl Gate {
+    /// Attends to one more supervisor; gives the socket that it is to ask on. This ends with the socket.
+    pub(crate) fn attend(&self) -> io::Result<OwnedFd> {
+        let (ours, theirs) = net::UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        tokio::spawn(attend(UnixStream::from_std(ours)?, self.clone()));
+        Ok(theirs.into())
+    }
+
+    async fn ask(&self, target: Target) -> Ruling {
+        let (reply, decided) = oneshot::channel();
+        // When the relay is gone, the reply is, too.
+        self.requests.send(Wanted { target, reply }).await.ok();
+        let gone = || Ruling::Deny { why: "the session ended before it was answered".to_owned() };
+        decided.await.unwrap_or_else(|_| gone())
+    }
+}
+
+/// Passes requests of one supervisor on, and brings back the answers in the order in which they are given.
+async fn attend(socket: UnixStream, gate: Gate) {
+    let (reading, writing) = socket.into_split();
+    let (answers, answered) = mpsc::channel(REQUESTS_MAX);
+    tokio::select! {
+        () = read(reading, &gate, answers) => {}
+        () = write(writing, answered) => {}
+    }
+}
+
+/// Reads requests until the supervisor ends; those that still wait are given up then.
+async fn read(socket: OwnedReadHalf, gate: &Gate, answers: mpsc::Sender<ConnectionAnswer>) {
+    let mut socket = BufReader::new(socket);
+    let mut waiting = JoinSet::new();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = (&mut socket).take(REQUEST_BYTES_MAX).read_until(b'\n', &mut line).await;
+        if !matches!(read, Ok(1..)) {
+            return;
+        }
+        let ConnectionRequest { id, target } = match serde_json::from_slice(&line) {
+            Ok(request) => request,
+            Err(error) => {
+                tracing::error!(%error, "a supervisor sent a request that cannot be read");
+                return;
+            }
+        };
+        while waiting.try_join_next().is_some() {}
+        let (gate, answers) = (gate.clone(), answers.clone());
+        waiting.spawn(async move {
+            let ruling = gate.ask(target).await;
+            // Without a supervisor there is no connection to decide on.
+            answers.send(ConnectionAnswer { id, ruling }).await.ok();
+        });
+    }
+}
+
+async fn write(mut socket: OwnedWriteHalf, mut answers: mpsc::Receiver<ConnectionAnswer>) {
+    while let Some(answer) = answers.recv().await {
+        let written = match serde_json::to_vec(&answer) {
+            Ok(mut line) => {
+                line.push(b'\n');
+                socket.write_all(&line).await
+            }
+            Err(error) => Err(error.into()),
+        };
+        if let Err(error) = written {
+            tracing::debug!(%error, "a supervisor ended before its connection was decided on");
+            return;
+        }
+    }
+}
+
+/// The daemon's end of a gate: turns what is asked into requests of the session, and orders into answers.
+#[derive(Debug, Clone)]
+pub(crate) struct Desk {
+    book: Arc<Mutex<Book>>,
+}
+
+impl Desk {
+    /// A gate for the supervisors of one agent, and the queue for the agent's reports; both come out of `reports`.
+    pub(crate) fn open(
+        random: Random,
+        reports: mpsc::Sender<Report>,
+    ) -> (Self, Gate, mpsc::Sender<Report>) {
+        let (requests, wanted) = mpsc::channel(REQUESTS_MAX);
+        let (inner, from_agent) = mpsc::channel(crate::driver::REPORTS_MAX);
+        let desk = Self { book: Arc::new(Mutex::new(Book::new(random))) };
+        tokio::spawn(desk.clone().relay(from_agent, wanted, reports));
+        (desk, Gate { requests }, inner)
+    }
+
+    /// Looks at an order on its way to the agent, and gives it back unless it answers a request about a connection.
+    pub(crate) fn look_at(&self, order: Order) -> Option<Order> {
+        match &order {
+            Order::Prompt { .. } => self.book().turn_began(),
+            Order::Reply { request, reply } => {
+                return if self.settle(*request, reply) { None } else { Some(order) };
+            }
+            Order::Cancel | Order::SetMode { .. } | Order::SetSetting { .. } => {}
+        }
+        Some(order)
+    }
+
+    fn settle(&self, request: RequestId, reply: &Reply) -> bool {
+        self.book().settle(request, reply)
+    }
+
+    /// Passes reports on, and requests between them, so that none comes after the end of its turn.
+    async fn relay(
+        self,
+        mut from_agent: mpsc::Receiver<Report>,
+        mut wanted: mpsc::Receiver<Wanted>,
+        session: mpsc::Sender<Report>,
+    ) {
+        loop {
+            let report = tokio::select! {
+                report = from_agent.recv() => {
+                    let Some(report) = report else { break };
+                    if matches!(report, Report::TurnEnded { .. }) {
+                        self.book().turn_ended();
+                    }
+                    report
+                }
+                Some(Wanted { target, reply }) = wanted.recv() => {
+                    let Some(request) = self.book().consider(target, reply) else { continue };
+                    Report::Asked(request)
+                }
+            };
+            if session.send(report).await.is_err() {
+                break;
+            }
+        }
+        // What still waits is denied.
+        self.book().turn_ended();
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;
