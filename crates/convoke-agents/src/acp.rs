@@ -18,6 +18,7 @@ mod tool;
 mod update;
 mod wire;
 
+use std::os::fd::AsFd;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -96,7 +97,7 @@ fn connect(
     };
     let workspace = open_workspace(&launch.workspace)?;
     let path = launch.workspace.clone();
-    let files = Files::open(&launch.workspace, workspace, &hidden, random)
+    let files = Files::open(&launch.workspace, workspace.as_fd(), &hidden, random)
         .map_err(|source| Error::Workspace { path, source })?;
     let host = Host::new(files, Terminals::new(launch.clone()));
     Ok(Talk::new(Dialogue::new(host, random), pipes, reports))

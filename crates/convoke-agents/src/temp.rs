@@ -92,7 +92,7 @@ mod tests {
         let path = inner.path().to_owned();
         fs::create_dir(path.join("locked")).unwrap();
         fs::write(path.join("locked/file"), "x").unwrap();
-        let mode = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0);
+        let mode = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o000);
         fs::set_permissions(path.join("locked"), mode).unwrap();
         drop(inner);
         assert!(!path.exists() && folder.path().exists());

@@ -219,9 +219,11 @@ fn prune(folder: &Path, keep: usize) -> Result<Vec<PathBuf>> {
 fn lock(home: &Path) -> Result<Lock> {
     let folder = home.join("run");
     files::create_folder(&folder)?;
-    Lock::try_acquire(&folder.join("backup.lock")).map_err(|error| match error {
-        convoke_files::Error::Locked { holder, .. } => Error::Running { pid: holder },
-        other => Error::Lock(other),
+    Lock::try_acquire(&folder.join("backup.lock")).map_err(|error| {
+        if let convoke_files::Error::Locked { holder, .. } = error {
+            return Error::Running { pid: holder };
+        }
+        Error::Lock(error)
     })
 }
 

@@ -8,7 +8,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::BorrowedFd;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -89,12 +89,12 @@ impl Files {
     /// The files of a workspace that was opened. `path` is absolute, with links resolved.
     pub(super) fn open(
         path: &Path,
-        workspace: OwnedFd,
+        workspace: BorrowedFd<'_>,
         hidden: &[PathBuf],
         random: Random,
     ) -> io::Result<Self> {
         let opened = rustix::fs::openat(
-            &workspace,
+            workspace,
             ".",
             OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
             rustix::fs::Mode::empty(),

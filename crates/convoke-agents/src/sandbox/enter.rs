@@ -104,7 +104,7 @@ fn attend(mut command: Command, program: &std::path::Path, mut control: UnixStre
     let told = serde_json::to_string(&word).map_err(io::Error::from);
     if told.and_then(|line| writeln!(control, "{line}")).is_ok() {
         // Nothing is sent; the end of the socket is the sign.
-        control.read(&mut [0]).ok();
+        control.read_exact(&mut [0]).ok();
     }
     ExitCode::SUCCESS
 }

@@ -114,17 +114,17 @@ fn programs(seccomp: Seccomp, network: Network) -> io::Result<Vec<BpfProgram>> {
             .map_err(io::Error::other)
     };
     for request in [TIOCSTI, TIOCLINUX] {
-        refused.add_if(numbers, numbers.ioctl, argument(1, SeccompCmpOp::Eq, request)?);
+        refused.add_if(numbers, numbers.ioctl, &argument(1, SeccompCmpOp::Eq, request)?);
     }
     if network != Network::Open {
-        refused.add_if(numbers, numbers.socket, argument(0, SeccompCmpOp::Eq, AF_VSOCK)?);
+        refused.add_if(numbers, numbers.socket, &argument(0, SeccompCmpOp::Eq, AF_VSOCK)?);
     }
     numbers.always.iter().for_each(|call| refused.add(numbers, *call));
     numbers.missing.iter().for_each(|call| missing.add(numbers, *call));
     if seccomp == Seccomp::Strict {
         let user = SeccompCmpOp::MaskedEq(CLONE_NEWUSER);
         for call in [numbers.clone, numbers.unshare] {
-            refused.add_if(numbers, call, argument(0, user.clone(), CLONE_NEWUSER)?);
+            refused.add_if(numbers, call, &argument(0, user.clone(), CLONE_NEWUSER)?);
         }
         numbers.mounting.iter().for_each(|call| refused.add(numbers, *call));
         numbers.missing_unless_nested.iter().for_each(|call| missing.add(numbers, *call));
@@ -149,7 +149,7 @@ impl Calls {
         }
     }
 
-    fn add_if(&mut self, numbers: &Numbers, call: i64, rule: SeccompRule) {
+    fn add_if(&mut self, numbers: &Numbers, call: i64, rule: &SeccompRule) {
         for number in numbers.of(call) {
             self.0.entry(number).or_default().push(rule.clone());
         }

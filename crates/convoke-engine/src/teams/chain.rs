@@ -124,8 +124,10 @@ impl Known {
         let prompts = self.prompts.entry(session).or_default();
         match prompts.entry(prompt) {
             // Its agent was faster, and has begun a chain with it.
-            Entry::Occupied(known) if origin.is_none() => drop(known),
-            entry @ (Entry::Occupied(_) | Entry::Vacant(_)) => drop(entry.insert_entry(origin)),
+            Entry::Occupied(_) if origin.is_none() => {}
+            entry @ (Entry::Occupied(_) | Entry::Vacant(_)) => {
+                entry.insert_entry(origin);
+            }
         }
         while prompts.len() > PROMPTS_MAX {
             prompts.pop_first();

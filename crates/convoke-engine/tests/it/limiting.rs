@@ -234,7 +234,13 @@ async fn k4_a_turn_that_says_more_than_it_may_is_cancelled_and_says_how_to_raise
         Content::Notice(notice) => {
             notice.text.contains("limits.turn_bytes").then_some(&notice.text)
         }
-        _ => None,
+        Content::Text { .. }
+        | Content::Thinking { .. }
+        | Content::Plan { .. }
+        | Content::Tool(_)
+        | Content::Permission(_)
+        | Content::Question(_)
+        | Content::Usage(_) => None,
     });
     assert!(text.is_some(), "it is said how to raise the limit");
     let bytes: usize = scene.log.messages().iter().map(|it| json_bytes(&it.content)).sum();

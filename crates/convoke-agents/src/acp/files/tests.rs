@@ -5,6 +5,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use tempfile::TempDir;
 
+use std::os::fd::AsFd;
+
 use super::*;
 use crate::acp::tests::scene::count;
 use crate::process::open_workspace;
@@ -24,7 +26,7 @@ fn place() -> Place {
     fs::create_dir(&secrets).unwrap();
     fs::write(secrets.join("key"), "secret").unwrap();
     let path = path.canonicalize().unwrap();
-    let files = Files::open(&path, open_workspace(&path).unwrap(), &[], count).unwrap();
+    let files = Files::open(&path, open_workspace(&path).unwrap().as_fd(), &[], count).unwrap();
     Place { _root: root, path, secrets, files }
 }
 
@@ -116,7 +118,8 @@ fn s6_what_is_hidden_stays_hidden_inside_of_the_workspace() {
     symlink("home/.convoke", place.path.join("way")).unwrap();
     let hidden = [place.path.join("home/.convoke"), place.path.join("missing")];
     let files =
-        Files::open(&place.path, open_workspace(&place.path).unwrap(), &hidden, count).unwrap();
+        Files::open(&place.path, open_workspace(&place.path).unwrap().as_fd(), &hidden, count)
+            .unwrap();
     for way in ["home/.convoke/token", "home/.convoke/new", "way/token", "home/.convoke/a/b"] {
         assert!(matches!(
             files.read(Path::new(way), Lines::ALL),

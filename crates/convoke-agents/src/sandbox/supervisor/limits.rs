@@ -32,11 +32,11 @@ impl Watch {
                 (memory + one.memory_bytes, tasks + one.tasks)
             });
             if let Some(most) = memory_bytes.filter(|most| used.0 > *most) {
-                return Some(sentence("memory", "memory_max", size(used.0), size(most)));
+                return Some(sentence("memory", "memory_max", &size(used.0), &size(most)));
             }
             if let Some(most) = tasks.filter(|most| used.1 > *most) {
                 let used = format!("{} processes and threads", used.1);
-                return Some(sentence("processes", "tasks_max", used, most.to_string()));
+                return Some(sentence("processes", "tasks_max", &used, &most.to_string()));
             }
         }
         let is_due = self.samples.is_multiple_of(TEMP_EVERY);
@@ -44,14 +44,14 @@ impl Watch {
         if let (Some(most), Some(temp)) = (temp_bytes, temp) {
             let used = bytes_in(temp);
             if used > most {
-                return Some(sentence("temporary files", "temp_max", size(used), size(most)));
+                return Some(sentence("temporary files", "temp_max", &size(used), &size(most)));
             }
         }
         None
     }
 }
 
-fn sentence(what: &str, setting: &str, used: String, most: String) -> String {
+fn sentence(what: &str, setting: &str, used: &str, most: &str) -> String {
     format!("ended for its use of {what}: {used}, and {setting} allows {most}")
 }
 

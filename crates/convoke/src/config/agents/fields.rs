@@ -233,7 +233,14 @@ fn set_size(limit: &mut Option<u64>, node: &Node) -> Result<serde_json::Value, P
         }
         Value::Text(text) if text.text == "off" => Some(u64::MAX),
         Value::Text(text) => bytes(&text.text),
-        _ => return Err(Problem::wrong_type("a number, or a text such as \"4GiB\"", node)),
+        Value::Fraction(_)
+        | Value::Switch(_)
+        | Value::Moment
+        | Value::List(_)
+        | Value::Table(_)
+        | Value::Broken => {
+            return Err(Problem::wrong_type("a number, or a text such as \"4GiB\"", node));
+        }
     };
     match limit {
         Some(_) => Ok(json!(shown_limit(*limit))),
