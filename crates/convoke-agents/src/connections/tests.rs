@@ -1,3 +1,6 @@
+//! Requests about connections, from a supervisor's question to the human's answer; the whole way is tried on the built
+//! program.
+
 use convoke_core::message::Seq;
 use convoke_core::request::Request;
 use convoke_core::turn::Stop;

@@ -434,7 +434,7 @@ fn k9_without_a_network_there_is_none() {
         let open = machine.sh("bwrap,landlock,seccomp", &perl(&script));
         assert!(open.status.success(), "{open:?}");
         let program = ["/bin/sh", "-c", &perl(&script)];
-        let off = machine.exec("bwrap,landlock,seccomp", &["--no-network"], &program);
+        let off = machine.exec("bwrap,landlock,seccomp", &["--network", "off"], &program);
         assert!(!off.status.success(), "{off:?}");
     }
 }
