@@ -118,6 +118,7 @@ fn confinement(
         secrets: sandbox::hidden_secrets(secrets, &[writable.clone(), readable.clone()].concat()),
         hidden: vec![around.home.clone()],
         protected: expanded(&agent.protected),
+        shown: shown(agent, around),
         sockets: around.sandbox.sockets.clone(),
         temp: Some(around.temp.path().to_owned()),
         network: around.sandbox.network,
@@ -149,6 +150,14 @@ fn tools(servers: &[McpServer]) -> Option<SocketAddr> {
     let url = servers.iter().find_map(|server| server.env.get("CONVOKE_MCP_URL"))?;
     let authority = url.strip_prefix("http://")?.split('/').next()?;
     authority.parse().ok()
+}
+
+/// The files that the user has an agent started with.
+fn shown(agent: &Agent, around: &Surroundings) -> Vec<PathBuf> {
+    let path = around.environment.get(OsStr::new("PATH"));
+    let program = find(&agent.command, path.map(OsString::as_os_str));
+    let args = agent.args.iter().map(PathBuf::from).filter(|path| path.is_absolute());
+    program.into_iter().chain(args).collect()
 }
 
 /// The layers that hold for an agent, and those that do not.

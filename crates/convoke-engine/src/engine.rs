@@ -1,5 +1,7 @@
 //! The handle to everything: opening, stopping, and what all parts share.
 
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -331,6 +333,10 @@ fn temporary_files(around: &Around) -> Result<TempFolder> {
     let name = (moment << 32 | u128::from(std::process::id())) << 64;
     let folder = TempFolder::create(&place, name.to_ne_bytes()).map_err(fail(&place))?;
     std::fs::create_dir_all(around.home.join("run")).map_err(fail(&note))?;
-    std::fs::write(&note, folder.path().as_os_str().as_encoded_bytes()).map_err(fail(&note))?;
+    let mut options = std::fs::OpenOptions::new();
+    let written = options.write(true).create(true).truncate(true).mode(0o600).open(&note);
+    written
+        .and_then(|mut file| file.write_all(folder.path().as_os_str().as_encoded_bytes()))
+        .map_err(fail(&note))?;
     Ok(folder)
 }

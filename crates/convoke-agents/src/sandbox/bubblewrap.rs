@@ -26,8 +26,8 @@ const RESOLVERS_OF_RUN: [&str; 4] = [
     "/run/connman/resolv.conf",
 ];
 /// Where some systems keep their programs in `/run`.
-const PROGRAMS_OF_RUN: [&str; 4] =
-    ["/run/current-system", "/run/opengl-driver", "/run/host", "/run/.containerenv"];
+const PROGRAMS_OF_RUN: [&str; 3] =
+    ["/run/current-system", "/run/opengl-driver", "/run/.containerenv"];
 /// Rights that root keeps: to own and read files of the workspace whoever made them. None leads out of the mounts.
 const ROOTS_RIGHTS: [&str; 4] = ["CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID"];
 /// What root needs besides, to map itself into the user namespace of a sandbox inside.
@@ -77,7 +77,7 @@ const SEPARATE: [&str; 5] = [
 ];
 
 /// The arguments that make a layout true for a program that follows them.
-pub(super) fn arguments(layout: &Layout, policy: &Policy, seen: &[PathBuf]) -> Vec<OsString> {
+pub(super) fn arguments(layout: &Layout, policy: &Policy, helper: &Path) -> Vec<OsString> {
     let temp = policy.temp.as_deref();
     let mut line: Vec<OsString> = SEPARATE.iter().map(OsString::from).collect();
     let resolvers: &[&str] = match policy.network {
@@ -97,7 +97,8 @@ pub(super) fn arguments(layout: &Layout, policy: &Policy, seen: &[PathBuf]) -> V
     line.extend(["--size", SHARED_MEMORY_BYTES, "--tmpfs", "/dev/shm"].map(OsString::from));
     let mut mounts = Mounts::default();
     mounts.replace_folders(temp, resolvers);
-    mounts.show(seen);
+    mounts.show(&policy.shown);
+    mounts.show(&[helper.to_owned()]);
     mounts.hide(layout);
     mounts.open(layout, temp);
     mounts.protect(layout);
@@ -138,9 +139,11 @@ impl Mounts {
         }
     }
 
-    /// Files that the program was started with, where their folder is replaced.
-    fn show(&mut self, seen: &[PathBuf]) {
-        for path in seen.iter().filter(|path| is_replaced(path) && path.exists()) {
+    /// Files that the user has the agent started with, where their folder is replaced.
+    fn show(&mut self, shown: &[PathBuf]) {
+        let is_plain = |path: &&PathBuf| is_replaced(path) && path.is_file();
+        let is_of_kernel = |path: &PathBuf| path.starts_with("/proc") || path.starts_with("/dev");
+        for path in shown.iter().filter(is_plain).filter(|path| !is_of_kernel(path)) {
             self.bind("--ro-bind", path, path);
         }
     }

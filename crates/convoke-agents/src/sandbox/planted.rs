@@ -48,6 +48,9 @@ const NAMES: [&str; 38] = [
     "opencode.json",
 ];
 
+/// The one name of a repository that must not appear: git takes configuration and hooks from where it points.
+pub(super) const COMMON_DIR: &str = ".git/commondir";
+
 /// How deep repositories inside of a workspace are looked for, such as vendored ones.
 const DEPTH_MAX: usize = 3;
 /// Folders that are looked into for them.
@@ -73,7 +76,7 @@ pub(super) fn in_workspace(workspace: &Path) -> Vec<PathBuf> {
 /// Whether a name in a workspace is one of those, so that a program of ours does not write it for an agent either.
 pub(crate) fn is_protected(inside: &Path) -> bool {
     let in_git = |path: &Path| {
-        let names = ["config", "config.worktree", "hooks", "info/attributes"];
+        let names = ["commondir", "config", "config.worktree", "hooks", "info/attributes"];
         names.iter().any(|name| path.starts_with(name))
     };
     let below_git = inside.components().position(|part| part.as_os_str() == ".git");

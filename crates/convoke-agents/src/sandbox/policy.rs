@@ -27,6 +27,9 @@ pub struct Policy {
     pub readable: Vec<PathBuf>,
     /// Files and folders inside of the writable ones that stay read-only: programs of the user run what they say.
     pub protected: Vec<PathBuf>,
+    /// Files that the user has the agent started with: its program, and those that its arguments name. They are shown to
+    /// it even where their folder is replaced; what an agent itself names is not among them.
+    pub shown: Vec<PathBuf>,
     /// Unix sockets that may be connected to.
     pub sockets: Vec<PathBuf>,
     /// The private folder for temporary files; also mounted at `/tmp` where bubblewrap runs.
@@ -51,6 +54,7 @@ impl Policy {
             secrets: Vec::new(),
             readable: Vec::new(),
             protected: Vec::new(),
+            shown: Vec::new(),
             sockets: Vec::new(),
             temp: None,
             network: Network::Open,

@@ -10,12 +10,10 @@ mod limits;
 mod proxy;
 mod tree;
 
-use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
 use std::process::{ExitCode, Stdio};
 use std::time::Duration;
 
@@ -72,14 +70,13 @@ async fn supervise(job: Job) -> crate::Result<ExitCode> {
     let layout = Layout::resolve(&plan.policy, opened, &mut shortfalls)?;
     let (child, stage, listeners) = start(&plan, &streams, &layout)?;
     forward::start(listeners, &plan.policy, connections.as_ref())?;
-    let view = plan.view();
     shortfalls.iter().for_each(|shortfall| say(&format!("warning: {shortfall}")));
     // The program's own copies are the only ones now, so that its pipes close with it.
     drop((streams, layout));
-    let mut watch = Watch::new(plan.policy.limits, plan.policy.temp.clone());
-    let ended = attend(child, stage, control.as_ref(), plan.ending, &mut watch).await?;
-    let ended = ended.seen_through(view);
+    let mut watch = Watch::new(&plan);
+    let ended = attend(child, stage, control.as_ref(), &plan, &mut watch).await?;
     tree::kill_all(getpid());
+    watch.remove_planted();
     if let Some(mut control) = control {
         let word = Word::Exited { code: ended.code, signal: ended.signal };
         let line = serde_json::to_string(&word).map_err(io::Error::from)?;
@@ -100,8 +97,7 @@ fn start(
     let (mut ours, theirs) = UnixStream::pair()?;
     let mut command = match &plan.policy.layers.bubblewrap {
         Some(bwrap) => {
-            let seen = seen(plan, &helper);
-            let words = bubblewrap::arguments(layout, &plan.policy, &seen);
+            let words = bubblewrap::arguments(layout, &plan.policy, &helper);
             let mut command = Command::new(bwrap);
             command.args(words).arg("--").arg(&helper);
             command
@@ -146,19 +142,12 @@ fn start(
     Ok((child, ours, listeners))
 }
 
-/// Files that the program is started with: they are shown to it even where their folder is replaced.
-fn seen(plan: &Plan, helper: &std::path::Path) -> Vec<PathBuf> {
-    let args = plan.args.iter().cloned().map(OsString::from).map(PathBuf::from);
-    let named = args.filter(|path| path.is_absolute() && path.is_file());
-    [helper.to_owned(), plan.program.clone()].into_iter().chain(named).collect()
-}
-
 /// Waits for the end of the program, or of the control socket.
 async fn attend(
     mut child: Child,
     stage: UnixStream,
     control: Option<&UnixStream>,
-    ending: Ending,
+    plan: &Plan,
     watch: &mut Watch,
 ) -> io::Result<Ended> {
     let mut orders = control.map(listen).transpose()?;
@@ -174,9 +163,9 @@ async fn attend(
             status = child.wait() => {
                 let status = status?;
                 let (code, signal) = (status.code(), status.signal());
-                return Ok(ended.unwrap_or(Ended { code, signal }));
+                return Ok(ended.unwrap_or(Ended { code, signal }.seen_through(plan.view())));
             }
-            read = stage.read_line(&mut line), if ending == Ending::WithControl && ended.is_none() => {
+            read = stage.read_line(&mut line), if plan.ending == Ending::WithControl && ended.is_none() => {
                 if let (Ok(1..), Ok(Word::Exited { code, signal })) = (&read, serde_json::from_str(&line)) {
                     ended = Some(Ended { code, signal });
                     report(control, &line);
@@ -192,6 +181,7 @@ async fn attend(
             _ = samples.tick() => {
                 let all = tree::descendants(getpid());
                 tree::reap_orphans(&all, child.id());
+                watch.remove_planted();
                 if let Some(reason) = watch.exceeded(&all) {
                     say(&reason);
                     return Ok(Ended { code: None, signal: Some(9) });

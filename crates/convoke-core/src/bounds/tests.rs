@@ -1,3 +1,5 @@
+//! Messages and requests that are larger than they may be, and what is left of them.
+
 use serde_json::json;
 
 use super::*;

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use convoke_core::message::{Draft, Seq};
+use convoke_core::message::{Draft, Message, Seq};
 use convoke_store::{Contents, Error, Progress, Store, backup};
 
 use crate::world::{World, at};
@@ -46,8 +46,17 @@ async fn k8_a_copy_made_while_others_write_is_whole_and_of_one_moment() {
     assert_eq!(last.total, fs::metadata(&target).unwrap().len());
     assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o600);
     let store = Store::open(&target, at(0)).await.unwrap();
-    let log = store.messages(talk.id, Seq::START, 10_000).await.unwrap().messages;
-    assert_eq!(log, talk.log[..held], "exactly what was stored up to one moment");
+    let mut log = Vec::new();
+    // A page is bounded in bytes.
+    loop {
+        let after = log.last().map_or(Seq::START, |message: &Message| message.seq);
+        let page = store.messages(talk.id, after, 10_000).await.unwrap().messages;
+        if page.is_empty() {
+            break;
+        }
+        log.extend(page);
+    }
+    assert!(log == talk.log[..held], "exactly what was stored up to one moment");
     store.close().await;
     world.store.close().await;
 }

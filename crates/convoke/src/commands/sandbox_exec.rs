@@ -112,7 +112,9 @@ pub(crate) fn run(args: &SandboxExecArgs, world: &World) -> anyhow::Result<ExitC
         .or_else(|| Some(PathBuf::from(program)).filter(|_| name.contains('/')))
         .ok_or_else(|| NoProgram { program: name.into_owned() })?;
     let here = std::env::current_dir().context("cannot tell the current folder")?;
-    let policy = policy(args, world)?;
+    let mut policy = policy(args, world)?;
+    let named = rest.iter().map(PathBuf::from).filter(|path| path.is_absolute());
+    policy.shown = std::iter::once(found.clone()).chain(named).collect();
     // The current folder is where the program works, whether or not it may write there.
     let workspace = args.write.first().cloned().unwrap_or_else(|| here.clone());
     let variables = world.environment.iter();
@@ -152,6 +154,7 @@ fn policy(args: &SandboxExecArgs, world: &World) -> anyhow::Result<Policy> {
         secrets: sandbox::secret_places(world.environment.get("HOME").map(Path::new)),
         readable: Vec::new(),
         protected: Vec::new(),
+        shown: Vec::new(),
         sockets: args.socket.clone(),
         temp: args.temp.clone(),
         network: args.network,

@@ -87,6 +87,7 @@ fn q17_t10_r6_without_a_file_the_documented_defaults_hold() {
             ],
             require: [],
             network: "open",
+            domains: [],
             hidden: [],
             sockets: [],
             projects: {},
@@ -282,6 +283,15 @@ fn an_agents_table_adds_an_agent() {
         writable: [
             "/home/ann/.my-agent",
         ],
+        readable: [],
+        protected: [],
+        nested_sandbox: None,
+        domains: [],
+        limits: Limits {
+            memory_bytes: None,
+            tasks: None,
+            temp_bytes: None,
+        },
         install: None,
     }
     "#);
@@ -337,7 +347,7 @@ fn a_key_that_is_not_known_is_told_with_its_place() {
       begin it with `[sessions]`
     "server.listen" = '127.0.0.1:1'
     → config.toml:1:1: unknown key `server.listen`
-      known are `teams_file`, `server`, `sessions`, `pool`, `teams`, `questions`, `spawner`, `backup`, `agents`
+      known are `teams_file`, `server`, `sessions`, `limits`, `pool`, `sandbox`, `teams`, `questions`, `spawner`, `backup`, `agents`, `projects`
     "#);
 }
 

@@ -23,7 +23,7 @@ fn q17_every_value_is_shown_with_its_source() {
         .env("AGENT_SESSION_IDLE_TIMEOUT", "0.05")
         .env("AGENT_MAX_CONCURRENT_SESSIONS", "8")
         .env("CONVOKE_QUESTIONS_DIR", "q");
-    insta::assert_snapshot!(settings(&machine), @"
+    insta::assert_snapshot!(settings(&machine), @r#"
     exit 0
     --- stdout
     KEY                                      SOURCE                             VALUE
@@ -40,6 +40,12 @@ fn q17_every_value_is_shown_with_its_source() {
     pool.idle_timeout_ms                     default                            300000
     pool.health_check_interval_ms            default                            30000
     pool.spare                               default                            true
+    sandbox.layers                           default                            ["bwrap","landlock","seccomp"]
+    sandbox.require                          default                            []
+    sandbox.network                          default                            open
+    sandbox.domains                          default                            []
+    sandbox.hidden                           default                            []
+    sandbox.sockets                          default                            []
     teams.max_hops                           default                            5
     teams.max_chain_messages                 default                            50
     teams.max_pair_messages_per_hour         default                            200
@@ -54,7 +60,7 @@ fn q17_every_value_is_shown_with_its_source() {
     backup.every                             default                            24h
     backup.keep                              default                            3
     backup.dir                               default                            [tmp]/.convoke/backups
-    ");
+    "#);
 }
 
 #[test]
@@ -74,6 +80,12 @@ fn the_agents_are_shown_too() {
     agents.demo.badge                        default  DM
     agents.demo.sandbox                      default  workspace
     agents.demo.writable                     default  ["[tmp]/.local/state/convoke-demo"]
+    agents.demo.readable                     default  []
+    agents.demo.nested_sandbox               default  none
+    agents.demo.domains                      default  []
+    agents.demo.memory_max                   default  auto
+    agents.demo.tasks_max                    default  auto
+    agents.demo.temp_max                     default  auto
     "#);
 }
 
@@ -129,6 +141,12 @@ fn secrets_are_masked_and_references_expanded() {
     agents.mine.badge                        default        MI
     agents.mine.sandbox                      default        workspace
     agents.mine.writable                     default        []
+    agents.mine.readable                     default        []
+    agents.mine.nested_sandbox               default        none
+    agents.mine.domains                      default        []
+    agents.mine.memory_max                   default        auto
+    agents.mine.tasks_max                    default        auto
+    agents.mine.temp_max                     default        auto
     "#);
 }
 
@@ -300,13 +318,13 @@ fn all_mistakes_are_told_at_once_to_machines_too() {
     --- stderr
     error: there are 2 mistakes in the configuration
       [tmp]/.convoke/config.toml:1:1: unknown key `colour`
-        hint: known are `teams_file`, `server`, `sessions`, `pool`, `teams`, `questions`, `spawner`, `backup`, `agents`
+        hint: known are `teams_file`, `server`, `sessions`, `limits`, `pool`, `sandbox`, `teams`, `questions`, `spawner`, `backup`, `agents`, `projects`
       [tmp]/.convoke/config.toml:3:17: `pool.max_processes`: expected a whole number from 1 to 1000, found 0
         hint: agent processes that may run at once; further turns wait; by default `max_processes = 10`
     ");
     insta::assert_snapshot!(machine.run("config show --json"), @r#"
     exit 2
     --- stderr
-    {"error":"there are 2 mistakes in the configuration","causes":["[tmp]/.convoke/config.toml:1:1: unknown key `colour` (known are `teams_file`, `server`, `sessions`, `pool`, `teams`, `questions`, `spawner`, `backup`, `agents`)","[tmp]/.convoke/config.toml:3:17: `pool.max_processes`: expected a whole number from 1 to 1000, found 0 (agent processes that may run at once; further turns wait; by default `max_processes = 10`)"],"hint":null,"exitCode":2}
+    {"error":"there are 2 mistakes in the configuration","causes":["[tmp]/.convoke/config.toml:1:1: unknown key `colour` (known are `teams_file`, `server`, `sessions`, `limits`, `pool`, `sandbox`, `teams`, `questions`, `spawner`, `backup`, `agents`, `projects`)","[tmp]/.convoke/config.toml:3:17: `pool.max_processes`: expected a whole number from 1 to 1000, found 0 (agent processes that may run at once; further turns wait; by default `max_processes = 10`)"],"hint":null,"exitCode":2}
     "#);
 }

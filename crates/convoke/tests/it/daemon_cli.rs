@@ -50,7 +50,7 @@ fn a_command_starts_the_daemon_and_stop_ends_it() {
     // However slow the machine is.
     let (head, tail) = told.split_once("running for ").unwrap();
     let told = format!("{head}running for [while]\n{}", tail.split_once('\n').unwrap().1);
-    insta::assert_snapshot!(told, @r"
+    insta::assert_snapshot!(told, @"
     exit 0
     --- stdout
     daemon    convoke 0.1.0, process [pid], running for [while]
@@ -59,6 +59,7 @@ fn a_command_starts_the_daemon_and_stop_ends_it() {
     sessions  0 active
     agents    0 running, 0 busy
     inbox     nothing waits for you
+    backup    none yet: convoke backup
     ");
     let stopped = scene.run("stop").replace(&pid.to_string(), "[pid]");
     insta::assert_snapshot!(stopped, @r"

@@ -76,6 +76,8 @@ mod reference;
 #[cfg(test)]
 mod sandbox;
 #[cfg(test)]
+mod sandbox_scene;
+#[cfg(test)]
 mod serve;
 #[cfg(test)]
 mod serve_scene;

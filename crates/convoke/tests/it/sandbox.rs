@@ -1,148 +1,14 @@
-//! `convoke sandbox-exec`: real attacks by real programs, tried without confinement first, and then under each layer alone
-//! and all of them together, as this user and, where this is root, as another one.
+//! `convoke sandbox-exec`: real attacks by real programs, as this user and, where this is root, as another one.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
-use convoke_agents::sandbox::{Available, Layer, secret_places};
-use tempfile::TempDir;
+use convoke_agents::sandbox::secret_places;
 
-/// A user who may do little.
-const STRANGER: u32 = 65_534;
-
-/// A user's folder with a workspace, a neighbour of it, Convoke's home and a folder for temporary files.
-struct Machine {
-    folder: TempDir,
-    user: User,
-}
-
-/// Who runs the sandbox.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum User {
-    Me,
-    Stranger,
-}
-
-/// This user, and another one where this one can become it.
-fn users() -> Vec<User> {
-    match rustix::process::geteuid().is_root() {
-        true => vec![User::Me, User::Stranger],
-        false => vec![User::Me],
-    }
-}
-
-impl Machine {
-    fn new(user: User) -> Self {
-        // Not in /tmp, of which a confined program has its own.
-        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let machine = Self { folder, user };
-        for name in ["workspace", "neighbour", ".convoke/run", "temp"] {
-            fs::create_dir_all(machine.path(name)).unwrap();
-        }
-        machine.write("neighbour/file", "theirs");
-        machine.write(".convoke/run/daemon.json", "token");
-        machine.hand_over();
-        machine
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join(name)
-    }
-
-    fn write(&self, name: &str, content: &str) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, content).unwrap();
-    }
-
-    /// Everything in the folder belongs to the user who runs the sandbox.
-    fn hand_over(&self) {
-        if self.user == User::Stranger {
-            let owner = format!("{STRANGER}:{STRANGER}");
-            let status =
-                Command::new("chown").args(["-R", &owner]).arg(self.folder.path()).status();
-            assert!(status.unwrap().success());
-        }
-    }
-
-    fn command(&self, program: &str) -> Command {
-        let mut command = match self.user {
-            User::Me => Command::new(program),
-            User::Stranger => {
-                let mut command = Command::new("setpriv");
-                let id = STRANGER.to_string();
-                command.args(["--reuid", &id, "--regid", &id, "--clear-groups", "--", program]);
-                command
-            }
-        };
-        command
-            .env_clear()
-            .env("HOME", self.path(""))
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("TMPDIR", self.path("temp"))
-            .env("LC_ALL", "C")
-            .current_dir(self.path("workspace"))
-            .stdin(Stdio::null());
-        command
-    }
-
-    /// Runs a script without confinement.
-    fn free(&self, script: &str) -> Output {
-        self.command("/bin/sh").args(["-c", script]).output().unwrap()
-    }
-
-    /// Runs a script under these layers, with more options.
-    fn exec(&self, layers: &str, options: &[&str], program: &[&str]) -> Output {
-        let mut command = self.command(env!("CARGO_BIN_EXE_convoke"));
-        command.args(["sandbox-exec", "--layers", layers]);
-        command.arg("--write").arg(self.path("workspace"));
-        command.arg("--temp").arg(self.path("temp"));
-        command.arg("--hide").arg(self.path(".convoke"));
-        command.args(options).arg("--").args(program).output().unwrap()
-    }
-
-    fn sh(&self, layers: &str, script: &str) -> Output {
-        self.exec(layers, &[], &["/bin/sh", "-c", script])
-    }
-
-    /// What a script says that must succeed.
-    fn done(&self, layers: &str, script: &str) -> String {
-        let output = self.sh(layers, script);
-        assert!(output.status.success(), "{layers} {script}: {output:?}");
-        String::from_utf8(output.stdout).unwrap()
-    }
-}
-
-/// Layers that work here, as the option takes them: each alone, and all together.
-fn combinations() -> Vec<String> {
-    let available = Available::detect(Some("/usr/bin:/bin".as_ref()));
-    let works = |layer: &Layer| available.lacks(*layer).is_none();
-    let words: Vec<&str> =
-        Layer::WORDS.iter().filter(|(_, layer)| works(layer)).map(|(word, _)| *word).collect();
-    // `./test` installs bubblewrap, and every kernel of the last years has the others.
-    assert_eq!(words, ["bwrap", "landlock", "seccomp"], "{available:?}");
-    words.iter().map(ToString::to_string).chain([words.join(",")]).collect()
-}
-
-/// Runs an attack without confinement, where it must work, and under the layers that stop it, where it must not.
-fn attack(user: User, holds: &[&str], script: &str) {
-    let machine = Machine::new(user);
-    let output = machine.free(script);
-    assert!(output.status.success(), "the attack itself fails: {script}: {output:?}");
-    for layers in combinations() {
-        if layers.split(',').any(|layer| holds.contains(&layer)) {
-            let machine = Machine::new(user);
-            let output = machine.sh(&layers, script);
-            assert!(!output.status.success(), "{layers} as {user:?}: {script}: {output:?}");
-            assert!(!output.stderr.is_empty(), "{layers}: denied, and not told: {script}");
-            assert_eq!(fs::read_to_string(machine.path("neighbour/file")).unwrap(), "theirs");
-            assert_eq!(fs::read_dir(machine.path("neighbour")).unwrap().count(), 1);
-        }
-    }
-}
+use crate::sandbox_scene::{Machine, User, attack, combinations, users};
 
 #[test]
 fn s6_a_confined_program_works_freely_in_its_workspace() {
@@ -284,6 +150,14 @@ fn k10_what_users_run_later_is_not_writable() {
                 assert_eq!(fs::read_to_string(machine.path("workspace/.envrc")).unwrap(), "mine\n");
             }
         }
+        // This name cannot be held, as it does not exist; it is gone before the user can run git.
+        let lead = "mkdir evil && echo ../evil > .git/commondir";
+        let machine_with_lead = machine();
+        assert!(machine_with_lead.free(lead).status.success());
+        assert!(machine_with_lead.path("workspace/.git/commondir").exists());
+        let machine_without = machine();
+        assert!(machine_without.sh("bwrap,landlock,seccomp", lead).status.success());
+        assert!(!machine_without.path("workspace/.git/commondir").exists());
         // And work goes on.
         let work = "git add .envrc && git commit -qm one && git switch -qc topic && git log --oneline | wc -l";
         assert_eq!(machine().done("bwrap,landlock,seccomp", work).trim(), "1");

@@ -150,22 +150,16 @@ fn r3_an_agent_that_cannot_is_told_every_turn_and_that_is_said() {
         scene.leave("s", transcript("s", "echo", "2026-11-15T10:00:00.000Z"));
         let told = scene.pipe("spawn --resume s", "What is my name?\nAnd now?\n");
         assert_eq!(told.stderr, "The agent started anew and was given the transcript.\n");
-        insta::allow_duplicates! {
-            insta::assert_snapshot!(told.stdout, @"
-            <conversation>
-            This conversation goes on from an earlier session. What was said so far:
-
-            User:
-            My name is Ann.
-
-            Assistant:
-            Hello Ann.
-            </conversation>
-
-            What is my name?
-            And now?
-            ");
-        }
+        let lines: Vec<&str> = told.stdout.lines().collect();
+        let quoted = lines.iter().filter(|line| line.starts_with("{\"role\"")).copied();
+        assert_eq!(
+            quoted.collect::<Vec<_>>(),
+            [
+                "{\"role\":\"user\",\"text\":\"My name is Ann.\"}",
+                "{\"role\":\"assistant\",\"text\":\"Hello Ann.\"}"
+            ]
+        );
+        assert!(told.stdout.ends_with("The user now says:\n\nWhat is my name?\nAnd now?\n"));
         assert_eq!(scene.said("s")[2], "user: What is my name?");
         assert_eq!(scene.listed("s"), "echo 6 completed");
     }

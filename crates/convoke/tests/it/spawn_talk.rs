@@ -117,8 +117,8 @@ fn a_conversation_is_exported_and_imported_into_another() {
         "spawn --interactive --agent echo --session two",
         "/import talk.jsonl\nsecond\n/clear\nthird\n",
     );
-    assert!(told.stdout.starts_with("<conversation>\n") && told.stdout.contains("User:\nfirst\n"));
-    assert!(told.stdout.ends_with("</conversation>\n\nsecond\nthird\n"), "{}", told.stdout);
+    assert!(told.stdout.contains("{\"role\":\"user\",\"text\":\"first\"}\n"), "{}", told.stdout);
+    assert!(told.stdout.ends_with("The user now says:\n\nsecond\nthird\n"), "{}", told.stdout);
     let expected = ["first", "first", "second"];
     let said = scene.said("two");
     assert!(said.iter().zip(expected).all(|(said, text)| said.ends_with(text)), "{said:?}");
@@ -140,7 +140,7 @@ fn r3_another_agent_goes_on_with_the_same_conversation() {
     assert_eq!(told.stderr, "The agent took up its own session again.\n");
     let told = scene.pipe("spawn --resume s --agent echo", "back\n");
     assert_eq!(told.stderr, "The agent started anew and was given the transcript.\n");
-    assert!(told.stdout.contains("Assistant:\nLOUD\n") && told.stdout.ends_with("\nback\n"));
+    assert!(told.stdout.contains("\"text\":\"LOUD\"}") && told.stdout.ends_with("\nback\n"));
     assert_eq!(scene.listed("s"), "echo 6 completed");
 }
 

@@ -86,6 +86,23 @@ async fn k1_a_command_is_confined_as_the_agent_is_whatever_its_environment_says(
     assert!(!outside.path().join("new").exists());
 }
 
+/// Files in `/tmp` and the like that the user has an agent started with are shown to it. What an agent names itself is
+/// not.
+#[tokio::test]
+async fn k1_a_command_does_not_see_a_file_of_others_by_naming_it() {
+    let (_folder, mut terminals) = terminals();
+    let theirs = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(theirs.path(), "theirs").unwrap();
+    let path = theirs.path().to_str().unwrap();
+    let mut told = Vec::new();
+    for layers in [Layers::NONE, all_layers()] {
+        terminals.launch.confinement = supervised(Policy { layers, ..Policy::unconfined() });
+        let (exit, _) = run(&mut terminals, order("grep", &["theirs", path])).await;
+        told.push(exit["exitCode"].as_i64());
+    }
+    assert_eq!(told, [Some(0), Some(2)]);
+}
+
 /// What a command leaves running is the agent's until it releases the terminal, and ends then, whatever it moved to.
 #[tokio::test]
 async fn k3_what_a_command_leaves_running_ends_with_its_terminal() {

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::tree::Descendant;
-use crate::sandbox::policy::Limits;
+use crate::sandbox::enter::{View, say};
+use crate::sandbox::planted;
+use crate::sandbox::policy::{Limits, Plan};
 
 /// Samples between two looks at the folder for temporary files.
 const TEMP_EVERY: u32 = 4;
@@ -15,12 +17,29 @@ const FILES_MAX: usize = 50_000;
 pub(super) struct Watch {
     limits: Limits,
     temp: Option<PathBuf>,
+    /// A file that no main repository has, and that would lead git to another configuration.
+    planted: Option<PathBuf>,
     samples: u32,
 }
 
 impl Watch {
-    pub(super) const fn new(limits: Limits, temp: Option<PathBuf>) -> Self {
-        Self { limits, temp, samples: 0 }
+    pub(super) fn new(plan: &Plan) -> Self {
+        let planted = plan.workspace.join(planted::COMMON_DIR);
+        let planted = Some(planted).filter(|path| plan.view() == View::Own && !path.exists());
+        let (limits, temp) = (plan.policy.limits, plan.policy.temp.clone());
+        Self { limits, temp, planted, samples: 0 }
+    }
+
+    /// Removes a file that appeared since the start and would let git run programs of the agent's choice.
+    pub(super) fn remove_planted(&self) {
+        let Some(path) = self.planted.as_deref().filter(|path| path.exists()) else { return };
+        match fs::remove_file(path) {
+            Ok(()) => say(&format!(
+                "removed {}: git would take its configuration from there",
+                path.display()
+            )),
+            Err(error) => say(&format!("cannot remove {}: {error}", path.display())),
+        }
     }
 
     /// Which limit is exceeded, in a sentence for people.
