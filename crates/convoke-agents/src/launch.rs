@@ -96,7 +96,11 @@ fn confinement(
         policy: Box::new(policy),
     };
     if agent.sandbox == Sandbox::Off {
-        let policy = Policy { limits: agent.limits.or_default(), ..Policy::unconfined() };
+        let policy = Policy {
+            limits: agent.limits.or_default(),
+            scope: around.sandbox.systemd.clone(),
+            ..Policy::unconfined()
+        };
         return Ok((supervised(policy), Vec::new()));
     }
     let (layers, missing) = layers(agent, &around.sandbox);
@@ -126,6 +130,7 @@ fn confinement(
             .concat(),
         tools: tools(&occasion.mcp_servers),
         limits: agent.limits.or_default(),
+        scope: around.sandbox.systemd.clone(),
         writable,
         readable,
     };

@@ -28,6 +28,7 @@ mod mounts;
 mod planted;
 mod policy;
 mod reading;
+mod scope;
 mod seccomp;
 mod secrets;
 mod settings;
@@ -52,6 +53,7 @@ pub(crate) use policy::{
     ConnectionAnswer, ConnectionRequest, Ending, Ruling, TERMINATE, Text, Word,
 };
 pub use policy::{Layers, Limits, Network, Policy, Seccomp, Use};
+pub use scope::Systemd;
 pub(crate) use secrets::hidden as hidden_secrets;
 pub use secrets::places as secret_places;
 pub use settings::{Available, Exceptions, Layer, Missing, Settings};

@@ -65,6 +65,8 @@ fn remove(path: &Path) -> io::Result<()> {
             unlock(path);
             fs::remove_dir_all(path)
         }
+        // Its supervisor was faster.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,
     }
 }

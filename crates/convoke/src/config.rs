@@ -113,6 +113,7 @@ impl Sandbox {
             network: network.map_or(Network::Open, |(_, network)| *network),
             domains: self.domains.clone(),
             projects: self.projects.clone(),
+            systemd: None,
         }
     }
 }

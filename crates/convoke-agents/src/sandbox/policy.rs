@@ -10,6 +10,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::scope::Systemd;
+
 use super::domains::{Domain, Target};
 
 /// What a process and everything that it starts are allowed.
@@ -42,6 +44,8 @@ pub struct Policy {
     pub tools: Option<SocketAddr>,
     /// What it may use up.
     pub limits: Limits,
+    /// What makes a cgroup that keeps the limits; where there is none, the supervisor samples.
+    pub scope: Option<Systemd>,
 }
 
 impl Policy {
@@ -61,6 +65,7 @@ impl Policy {
             domains: Vec::new(),
             tools: None,
             limits: Limits::default(),
+            scope: None,
         }
     }
 }

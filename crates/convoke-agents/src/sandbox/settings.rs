@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::domains::Domain;
 use super::policy::Network;
+use super::scope::Systemd;
 use super::{bubblewrap, landlock_generation, seccomp};
 
 /// A layer that confines.
@@ -128,6 +129,8 @@ pub struct Settings {
     pub domains: Vec<Domain>,
     /// What single projects open, by their folder.
     pub projects: BTreeMap<PathBuf, Exceptions>,
+    /// What makes cgroups for agents.
+    pub systemd: Option<Systemd>,
 }
 
 /// What a project opens for its agents.
@@ -153,6 +156,7 @@ impl Settings {
             network: Network::Open,
             domains: Vec::new(),
             projects: BTreeMap::new(),
+            systemd: None,
         }
     }
 

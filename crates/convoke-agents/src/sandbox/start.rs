@@ -13,6 +13,7 @@ use tokio::process::{Child, Command};
 use super::channel;
 use super::layout;
 use super::policy::{Ending, Plan, Policy, Text};
+use super::scope::Systemd;
 use super::supervisor::{self, Job};
 
 /// A program to be run by a supervisor.
@@ -44,9 +45,20 @@ impl Text {
 pub(crate) fn start(job: Supervised<'_>) -> io::Result<(Child, UnixStream)> {
     let (mut ours, theirs) = UnixStream::pair()?;
     let [_, _, errors] = &job.streams;
-    let child = Command::new(job.helper)
+    let mut command = match &job.policy.scope {
+        None => Command::new(job.helper),
+        Some(systemd) => {
+            let mut command = Command::new(systemd.program());
+            command.args(Systemd::words(job.policy.limits)).arg(job.helper);
+            command
+        }
+    };
+    let variables = job.policy.scope.iter().flat_map(Systemd::variables);
+    let child = command
         .args(["sandbox-exec", "--supervise"])
         .env_clear()
+        // The user's own, and none that an agent chose.
+        .envs(variables)
         .current_dir("/")
         .process_group(0)
         .stdin(OwnedFd::from(theirs))

@@ -10,10 +10,12 @@ mod limits;
 mod proxy;
 mod tree;
 
+use std::fs;
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{ExitCode, Stdio};
 use std::time::Duration;
 
@@ -27,6 +29,7 @@ use super::layout::{Identity, Layout, Opened};
 use super::listeners::{Listeners, Wanted};
 use super::policy::{Ending, Plan, TERMINATE, Word};
 use super::{bubblewrap, channel};
+use crate::temp;
 use limits::Watch;
 
 /// How often the use of memory, processes and disk is looked at: a look reads a small file for each process there is.
@@ -80,11 +83,25 @@ async fn supervise(job: Job) -> crate::Result<ExitCode> {
     if let Some(mut control) = control {
         let word = Word::Exited { code: ended.code, signal: ended.signal };
         let line = serde_json::to_string(&word).map_err(io::Error::from)?;
-        // The daemon may be gone.
-        writeln!(control, "{line}").ok();
+        let is_gone = writeln!(control, "{line}").is_err();
+        if is_gone && plan.ending == Ending::WithProgram {
+            clear_temporary_files(plan.policy.temp.as_deref());
+        }
     }
     let code = ended.code.or(ended.signal.map(|signal| 128 + signal)).unwrap_or(1);
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
+}
+
+/// Removes the temporary files of an agent whose daemon was killed, and the folder around them after the last agent.
+fn clear_temporary_files(temp: Option<&Path>) {
+    let Some(temp) = temp else { return };
+    if let Err(error) = temp::remove_abandoned(temp) {
+        say(&format!("cannot remove {}: {error}", temp.display()));
+    }
+    if let Some(around) = temp.parent() {
+        // Other agents of the daemon may still end.
+        fs::remove_dir(around).ok();
+    }
 }
 
 /// Starts the last stage, through bubblewrap where that is a layer, and hands it the plan.

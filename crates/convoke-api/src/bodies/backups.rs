@@ -9,11 +9,18 @@ use utoipa::ToSchema;
 pub struct NewBackup {
     /// The folder for it, as an absolute path; the configured one when it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^/[^\\x00]*$")]
     pub to: Option<String>,
     /// How many backups are kept in that folder. Left out, the configured number holds for the configured folder, and
     /// all are kept in any other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 1_000_000)]
     pub keep: Option<u32>,
+}
+
+impl NewBackup {
+    /// More backups than these are not counted, but kept by leaving `keep` out.
+    pub const KEEP_MAX: u32 = 1_000_000;
 }
 
 /// What the daemon knows about backups.

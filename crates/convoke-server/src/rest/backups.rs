@@ -31,11 +31,14 @@ pub(super) async fn begin(
     Json(new): Json<NewBackup>,
 ) -> Result<Response, Failure> {
     let to = new.to.map(PathBuf::from);
-    if to.as_ref().is_some_and(|to| !to.is_absolute()) {
+    if to
+        .as_ref()
+        .is_some_and(|to| !to.is_absolute() || to.as_os_str().as_encoded_bytes().contains(&0))
+    {
         return Err(Failure::invalid("to: the folder for backups must be an absolute path"));
     }
-    if new.keep == Some(0) {
-        return Err(Failure::invalid("keep: at least one backup is kept"));
+    if new.keep.is_some_and(|keep| !(1..=NewBackup::KEEP_MAX).contains(&keep)) {
+        return Err(Failure::invalid("keep: from 1 to 1000000 backups are kept"));
     }
     let keep = new.keep.and_then(|keep| usize::try_from(keep).ok());
     Ok(json::answer(StatusCode::ACCEPTED, &backups::begin(&app, to, keep)?))

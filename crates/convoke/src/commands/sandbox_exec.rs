@@ -165,5 +165,6 @@ fn policy(args: &SandboxExecArgs, world: &World) -> anyhow::Result<Policy> {
             tasks: args.tasks_max,
             temp_bytes: args.temp_max,
         },
+        scope: None,
     })
 }

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Context;
-use convoke_agents::sandbox::Available;
+use convoke_agents::sandbox::{Available, Systemd};
 use convoke_api::bodies::Daemon;
 use convoke_server::engine::{self, Limits, PoolSettings, QuestionSettings, Spare};
 use convoke_server::{BackupSettings, Listeners, Opening, Problems, Server, Serving};
@@ -126,7 +126,6 @@ async fn serve(
     let tcp = bind::tcp(config.server.listen)?;
     let address = bound_address(&tcp, config.server.listen)?;
     let token = files::token(home)?;
-    let available = Available::detect(world.environment.get("PATH"));
     let control = ControlSocket::bind(home, &world.environment)?;
     let (socket, control) = control.unzip();
     let problems = Problems::default();
@@ -134,7 +133,7 @@ async fn serve(
         address,
         token: token.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        settings: settings(config, available),
+        settings: settings(config, world),
         around: engine::Around {
             environment: world
                 .environment
@@ -216,7 +215,12 @@ async fn open_teams(
     }
 }
 
-fn settings(config: &Config, available: Available) -> engine::Settings {
+fn settings(config: &Config, world: &World) -> engine::Settings {
+    let available = Available::detect(world.environment.get("PATH"));
+    let variables = world.environment.iter();
+    let variables = variables.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let mut sandbox = config.sandbox.settings(available);
+    sandbox.systemd = Systemd::detect(&variables);
     let asking = Asking::new(&config.questions);
     let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     engine::Settings {
@@ -240,7 +244,7 @@ fn settings(config: &Config, available: Available) -> engine::Settings {
         },
         question_timeout: asking.timeout,
         agents: config.agents.clone(),
-        sandbox: config.sandbox.settings(available),
+        sandbox,
     }
 }
 

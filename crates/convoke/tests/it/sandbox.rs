@@ -65,6 +65,39 @@ fn k1_a_confined_program_does_not_read_convokes_home() {
     }
 }
 
+/// A file system that is mounted twice shows a hidden folder under another name.
+#[test]
+fn k1_a_second_mount_of_convokes_home_does_not_expose_it() {
+    for layers in combinations() {
+        let machine = Machine::new(User::Me);
+        let [home, second] = [".convoke", "second"].map(|name| machine.path(name));
+        fs::create_dir(&second).unwrap();
+        let mount = format!("mount --bind {} {}", home.display(), second.display());
+        let read = format!("grep token {}/run/daemon.json", second.display());
+        let namespace: &[&str] = match rustix::process::geteuid().is_root() {
+            true => &["--mount"],
+            false => &["--mount", "--user", "--map-current-user", "--keep-caps"],
+        };
+        let run = |script: String| {
+            let mut command = machine.command("unshare");
+            command.args(namespace).args(["/bin/sh", "-c", &script]).output().unwrap()
+        };
+        let free = run(format!("{mount} && {read}"));
+        assert!(free.status.success(), "unconfined: {free:?}");
+        let convoke = env!("CARGO_BIN_EXE_convoke");
+        let workspace = machine.path("workspace");
+        let confined = run(format!(
+            "{mount} && {convoke} sandbox-exec --layers {layers} --write {} --hide {} -- {read}",
+            workspace.display(),
+            home.display(),
+        ));
+        if layers != "seccomp" {
+            assert!(!confined.status.success(), "{layers}: {confined:?}");
+            assert!(confined.stdout.is_empty(), "{layers}: {confined:?}");
+        }
+    }
+}
+
 /// Modes are out of Landlock's reach; the daemon puts them back.
 #[test]
 fn k1_modes_and_owners_outside_cannot_be_changed() {
