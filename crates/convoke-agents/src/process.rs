@@ -168,7 +168,7 @@ impl Child {
         }
     }
 
-    /// Kills everything at once. That it is gone is told by [`Self::exited`].
+    /// Kills everything at once; [`Self::exited`] ends when it is gone.
     pub(crate) fn kill(&mut self) {
         if self.ended.is_none() {
             self.begun.kill();

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::open::{Found, Place, WriteLock};
 use crate::schema;
 
-/// Copies a database into a new file, whoever writes to it meanwhile, and reads the copy back.
+/// Copies a database into a new file, also while it is written to, and reads the copy back.
 ///
 /// What is committed when it begins is in the copy. Fails with `Corrupt` when the copy is damaged, which means that the
 /// database is; the copy is removed then.

@@ -142,7 +142,7 @@ impl WriterTask {
         stop
     }
 
-    /// Does what is due when nobody wants anything.
+    /// Does what is due while no change waits.
     fn attend(&mut self) {
         // What failed is logged there and tried again at the next look.
         if self.guard.look(&self.db).is_ok()

@@ -28,7 +28,7 @@ const SETTINGS: Settings = Settings {
     health_interval: Duration::from_secs(30),
 };
 
-/// How the agent is started that sends so many updates when it is told to.
+/// How the agent is started that sends so many updates on the prompt `count`.
 pub(crate) fn launch(updates: usize) -> Result<Launch> {
     Ok(Launch {
         protocol: Protocol::Acp,

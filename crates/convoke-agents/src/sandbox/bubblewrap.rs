@@ -1,4 +1,4 @@
-//! bubblewrap: where it is, whether it works here, and what it is told.
+//! bubblewrap: where it is, whether it works here, and its arguments.
 //!
 //! It gives the program namespaces of its own for processes and shared memory, and a file system in which everything is
 //! read-only but what the policy lets it write, and in which Convoke's home, secrets and other programs' sockets are not
@@ -28,7 +28,7 @@ const RESOLVERS_OF_RUN: [&str; 4] = [
 /// Where some systems keep their programs in `/run`.
 const PROGRAMS_OF_RUN: [&str; 3] =
     ["/run/current-system", "/run/opengl-driver", "/run/.containerenv"];
-/// Rights that root keeps: to own and read files of the workspace whoever made them. None leads out of the mounts.
+/// Rights that root keeps: to own and read files of the workspace of any owner. None leads out of the mounts.
 const ROOTS_RIGHTS: [&str; 4] = ["CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID"];
 /// What root needs besides, to map itself into the user namespace of a sandbox inside.
 const NESTING_RIGHT: &str = "CAP_SETFCAP";
@@ -67,7 +67,7 @@ pub(super) fn try_out(bwrap: &Path) -> Result<(), String> {
     Err(format!("{} does not work here: {}", bwrap.display(), said.trim()))
 }
 
-/// Namespaces of the program's own, and its end with whoever started it.
+/// Namespaces of the program's own, and its end with its parent.
 const SEPARATE: [&str; 5] = [
     "--unshare-pid",
     "--unshare-ipc",

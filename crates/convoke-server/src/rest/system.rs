@@ -44,7 +44,7 @@ pub(super) async fn health(State(app): Daemon) -> Response {
 pub(super) async fn status(State(app): Daemon) -> Result<Response, Failure> {
     let problems = problems(&app);
     let figures = match app.engine.figures().await {
-        // Whoever asks why nothing works is not told that nothing works.
+        // The health check itself must answer.
         Err(error) if !problems.is_empty() => {
             tracing::warn!("cannot count what goes on: {error}");
             Figures::default()

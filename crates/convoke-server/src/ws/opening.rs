@@ -18,7 +18,7 @@ use crate::listen::Connection;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long the refusal may take to leave.
 const FAREWELL: Duration = Duration::from_millis(200);
-/// What the page is told when the secret is right.
+/// What the page is sent when the secret is right.
 const READY: Utf8Bytes = Utf8Bytes::from_static(r#"{"type":"browser:ready"}"#);
 
 /// The first frame of a page.

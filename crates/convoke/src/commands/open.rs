@@ -22,7 +22,7 @@ use crate::output::Output;
   convoke open
   convoke open --print    for a browser that cannot read the file, or a tunnel from another machine")]
 pub(crate) struct OpenArgs {
-    /// Print the link instead; whoever follows it first within five minutes is signed in
+    /// Print the link instead; the browser that follows it first within five minutes is signed in
     #[arg(long)]
     print: bool,
     #[command(flatten)]

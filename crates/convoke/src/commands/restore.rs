@@ -45,7 +45,7 @@ pub(crate) fn run(
     output: &Output,
 ) -> anyhow::Result<()> {
     let home = world.open_home(global, output)?;
-    // As the only daemon there could be, nobody else is one.
+    // This process holds the daemon's lock, so no other one runs.
     let _instance = Instance::take(&home)?;
     finish(&home)?;
     let restored = backup::restore(home.path(), &args.path, clock::now())?;

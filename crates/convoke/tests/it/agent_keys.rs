@@ -60,7 +60,7 @@ fn k3_an_agents_key_is_worth_nothing_once_its_session_has_ended() {
         let key = key(&daemon, &session);
         assert_eq!(attempt(&daemon, &key), VALID, "the control");
         assert_eq!(end(&daemon, &session).status, 200);
-        // No waiting: whoever was told that the session ended may rely on it.
+        // No waiting: a caller that was answered relies on it.
         assert_eq!(attempt(&daemon, &key), REVOKED);
     }
 }

@@ -227,6 +227,6 @@ fn k7_agents_that_ask_after_their_turns_do_not_talk_in_circles() {
     let messages = messages();
     let prompts: Vec<&Value> = messages.iter().filter(|it| it["role"] == "user").collect();
     assert_eq!(prompts.len(), 2, "one turn each: {prompts:#?}");
-    // Whoever is asked from outside begins anew.
+    // An ask from outside begins a new chain.
     assert_eq!(teams.ask("b", "ask a: hello")["response"], "a says <hello>");
 }
