@@ -94,6 +94,7 @@ pub fn landlock_generation() -> Option<u8> {
 
 /// What a process that was started as `sandbox-exec --supervise` does: the socket on its standard input says the rest.
 pub fn supervise() -> Result<ExitCode> {
+    keep_descriptors_here();
     let mut control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let (plan, descriptors) = channel::receive(&mut control)?;
     let nothing = std::fs::File::open("/dev/null")?;
@@ -118,6 +119,13 @@ pub fn supervise() -> Result<ExitCode> {
 /// What a process that was started as `sandbox-exec --enter` does: it becomes the program.
 pub fn enter() -> Result<ExitCode> {
     Ok(enter::enter()?)
+}
+
+/// Keeps whatever this process inherited besides its three streams from the programs that it starts: a daemon may have been
+/// started with files open that its agents must not have.
+fn keep_descriptors_here() {
+    const FIRST: i32 = 3;
+    close_fds::set_fds_cloexec_threadsafe(FIRST, &[]);
 }
 
 /// Leaves the terminal, by leading a session of processes: a program that shares a terminal with its user can type into

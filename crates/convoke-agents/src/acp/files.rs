@@ -124,12 +124,13 @@ impl Files {
         if text.len() as u64 > TEXT_BYTES_MAX {
             return Err(unfit(path, "would be larger than 10 MiB"));
         }
-        let steps: PathBuf = self.inner.resolve(path)?.iter().collect();
-        if is_protected(&steps) {
+        let steps = self.inner.resolve(path)?;
+        if is_protected(&steps.iter().collect::<PathBuf>()) {
             tracing::warn!(target: "security", path = %path.display(), "an agent wanted to write a protected file");
             return Err(unfit(path, PROTECTED));
         }
-        let (folder, name) = self.inner.folder_of(path, Missing::Create)?;
+        // The same steps are opened that were looked at: a link that is swapped meanwhile leads nowhere.
+        let (folder, name) = self.inner.open_folder(path, &steps, Missing::Create)?;
         // A file that may not be written is not replaced either.
         let mode = match open_plain(&folder, &name, OpenOptions::new().write(true), path) {
             Ok(old) => Some(old.metadata().map_err(|source| trouble(path, source))?.mode()),
@@ -143,13 +144,25 @@ impl Files {
 impl Inner {
     /// The folder that holds a file, and the file's name in it.
     fn folder_of(&self, path: &Path, missing: Missing) -> Result<(Dir, OsString), Trouble> {
-        let mut steps = self.resolve(path)?;
-        let name = steps.pop().ok_or_else(|| unfit(path, "is a folder"))?;
+        let steps = self.resolve(path)?;
+        self.open_folder(path, &steps, missing)
+    }
+
+    /// Opens the folder at the end of resolved steps, without following links.
+    fn open_folder(
+        &self,
+        path: &Path,
+        steps: &[OsString],
+        missing: Missing,
+    ) -> Result<(Dir, OsString), Trouble> {
+        let Some((name, steps)) = steps.split_last() else {
+            return Err(unfit(path, "is a folder"));
+        };
         let mut folder = self.folder.try_clone().map_err(|source| trouble(path, source))?;
         for step in steps {
-            folder = self.descend(&folder, &step, missing).map_err(|error| trouble(path, error))?;
+            folder = self.descend(&folder, step, missing).map_err(|error| trouble(path, error))?;
         }
-        Ok((folder, name))
+        Ok((folder, name.clone()))
     }
 
     /// The steps to a file from the workspace, without links as far as it exists.

@@ -4,7 +4,6 @@
 //! read-only but what the policy lets it write, and in which Convoke's home, secrets and other programs' sockets are not
 //! there.
 
-use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -94,6 +93,11 @@ pub(super) fn arguments(layout: &Layout, policy: &Policy, helper: &Path) -> Vec<
         line.extend(rights.flat_map(|right| ["--cap-add".into(), right.into()]));
     }
     line.extend(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"].map(OsString::from));
+    if rustix::process::geteuid().is_root() {
+        // Root may write there without any right, and bubblewrap leaves it open. Others may not, and need it uncovered
+        // for a sandbox of their own.
+        line.extend(["--ro-bind", "/proc/sys", "/proc/sys"].map(OsString::from));
+    }
     line.extend(["--size", SHARED_MEMORY_BYTES, "--tmpfs", "/dev/shm"].map(OsString::from));
     let mut mounts = Mounts::default();
     mounts.replace_folders(temp, resolvers);
@@ -182,19 +186,14 @@ impl Mounts {
     /// What is protected is mounted read-only, and the folders around it onto themselves: a folder that is a mount can
     /// be neither renamed nor replaced.
     fn protect(&mut self, layout: &Layout) {
-        let mut held = BTreeSet::new();
         for path in &layout.protected {
-            let around = layout.writable.iter().find(|it| path.starts_with(&it.path));
-            let Some(around) = around.filter(|around| around.path != *path) else { continue };
-            let between = path.ancestors().skip(1).take_while(|folder| *folder != around.path);
-            held.extend(between.map(Path::to_owned));
             self.bind("--ro-bind", path, path);
         }
         let is_mounted =
             |path: &PathBuf, mounts: &Self| mounts.list.iter().any(|(at, _)| at == path);
-        for folder in held {
-            if !is_mounted(&folder, self) {
-                self.bind("--bind", &folder, &folder);
+        for folder in &layout.held {
+            if !is_mounted(folder, self) {
+                self.bind("--bind", folder, folder);
             }
         }
     }

@@ -37,6 +37,8 @@ pub(super) struct Entry {
     pub(super) seccomp: Seccomp,
     /// Paths and what they must lead to, in the order of the descriptors.
     pub(super) writable: Vec<(PathBuf, Identity)>,
+    /// What is protected and the folders around it, and what they must be.
+    pub(super) held: Vec<(PathBuf, Identity)>,
     pub(super) hidden: Vec<PathBuf>,
     pub(super) readable: Vec<PathBuf>,
     pub(super) sockets: Vec<PathBuf>,
@@ -56,6 +58,7 @@ pub(super) enum View {
 
 /// Becomes the program that the socket on standard input describes.
 pub(super) fn enter() -> io::Result<ExitCode> {
+    super::keep_descriptors_here();
     let mut control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let (entry, descriptors) = super::channel::receive::<Entry>(&mut control)?;
     let mut descriptors = descriptors.into_iter();
@@ -139,16 +142,18 @@ fn confine(entry: &Entry, descriptors: Vec<OwnedFd>) -> crate::Result<()> {
 
 /// Opens what is mounted, and makes sure that it is what was meant.
 fn mounted(entry: &Entry) -> io::Result<Vec<OwnedFd>> {
-    let mut opened = Vec::new();
-    for (path, identity) in &entry.writable {
+    let open = |(path, identity): &(PathBuf, Identity)| {
         let found = layout::open(path)?;
         if found.path != *path || Identity::of(found.descriptor.as_fd())? != *identity {
             let text = format!("{} was replaced while the agent started", path.display());
             return Err(io::Error::other(text));
         }
-        opened.push(found.descriptor);
+        Ok(found.descriptor)
+    };
+    for held in &entry.held {
+        drop(open(held)?);
     }
-    Ok(opened)
+    entry.writable.iter().map(open).collect()
 }
 
 fn failure(program: &std::path::Path, error: &io::Error) -> ExitCode {

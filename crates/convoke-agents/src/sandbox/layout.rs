@@ -3,13 +3,14 @@
 //! What is bound or granted later is what was opened here, or the program is not started; a path that is swapped in
 //! between leads nowhere.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
 use serde::{Deserialize, Serialize};
 
 use super::policy::Policy;
@@ -46,6 +47,10 @@ pub(super) struct Layout {
     pub(super) readable: Vec<PathBuf>,
     /// What stays read-only inside of what may be written.
     pub(super) protected: Vec<PathBuf>,
+    /// Folders around that, which are mounted onto themselves, so that they can be neither renamed nor replaced.
+    pub(super) held: Vec<PathBuf>,
+    /// What both are, to be compared with what is mounted.
+    pub(super) identities: Vec<(PathBuf, Identity)>,
     /// Sockets that may be used.
     pub(super) sockets: Vec<PathBuf>,
 }
@@ -89,9 +94,40 @@ impl Layout {
         if let Some(workspace) = writable.first() {
             protected.extend(planted::in_workspace(&workspace.path));
         }
+        let (held, identities) = hold(&mut protected, &writable);
         let sockets = policy.sockets.iter().filter_map(resolved).collect();
-        Ok(Self { writable, hidden, readable, protected, sockets })
+        Ok(Self { writable, hidden, readable, protected, held, identities, sockets })
     }
+}
+
+/// The folders between what is protected and the writable folder around it, and what all of them are.
+///
+/// A path that leads through a link is left alone: it may lead anywhere, and an agent could replace the link.
+fn hold(
+    protected: &mut Vec<PathBuf>,
+    writable: &[Opened],
+) -> (Vec<PathBuf>, Vec<(PathBuf, Identity)>) {
+    let mut identities = BTreeMap::new();
+    let mut held = BTreeSet::new();
+    protected.retain(|path| {
+        let around = writable.iter().find(|it| path.starts_with(&it.path) && it.path != *path);
+        let Some(around) = around else { return false };
+        let between = path.ancestors().take_while(|folder| *folder != around.path);
+        let known: Option<Vec<_>> = between.map(|it| Some((it.to_owned(), plain(it)?))).collect();
+        let Some(known) = known else { return false };
+        held.extend(known.iter().skip(1).map(|(folder, _)| folder.clone()));
+        identities.extend(known);
+        true
+    });
+    held.retain(|folder| !protected.contains(folder));
+    (held.into_iter().collect(), identities.into_iter().collect())
+}
+
+/// What a path leads to, if no link is on the way.
+fn plain(path: &Path) -> Option<Identity> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let opened = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok()?;
+    Identity::of(opened.as_fd()).ok()
 }
 
 /// Opens a path that may be written, unless it lies in one that is.

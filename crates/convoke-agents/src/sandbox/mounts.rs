@@ -1,15 +1,18 @@
 //! Where else a folder can be seen: file systems that are mounted a second time, and sockets that are bound to paths.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// Other paths by which the same file or folder can be reached, because its file system is mounted twice.
 pub(super) fn aliases(path: &Path) -> Vec<PathBuf> {
     // Without /proc there is no way to know, and bubblewrap does not run either.
-    let table = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    aliases_in(&table, path)
+    let table = fs::read("/proc/self/mountinfo").unwrap_or_default();
+    // A mount point that is not UTF-8 must not hide the others.
+    aliases_in(&String::from_utf8_lossy(&table), path)
 }
 
 fn aliases_in(table: &str, path: &Path) -> Vec<PathBuf> {
@@ -60,11 +63,19 @@ fn unescape(field: &str) -> String {
 
 /// Paths of the sockets that programs of this network namespace listen on.
 pub(super) fn sockets() -> BTreeSet<PathBuf> {
-    let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
-    let paths = table.lines().skip(1).filter_map(|line| line.split_whitespace().nth(7));
+    // Names are any bytes, and a name that is not text must not hide the others.
+    let table = fs::read("/proc/net/unix").unwrap_or_default();
     let is_socket =
         |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket());
-    paths.filter(|path| path.starts_with('/')).map(PathBuf::from).filter(is_socket).collect()
+    table.split(|byte| *byte == b'\n').filter_map(socket_path).filter(is_socket).collect()
+}
+
+/// The path in a line of `/proc/net/unix`: all that follows its seven other fields, blanks included.
+fn socket_path(line: &[u8]) -> Option<PathBuf> {
+    let at = line.iter().position(|byte| *byte == b'/')?;
+    let (fields, path) = line.split_at(at);
+    let count = fields.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).count();
+    (count == 7).then(|| PathBuf::from(OsStr::from_bytes(path)))
 }
 
 #[cfg(test)]

@@ -4,10 +4,14 @@
 //! Landlock take back what it grants for the folder around it; the security page says so.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, openat2, unlinkat};
+use rustix::io::Errno;
+
 /// Names in a workspace: git's hooks and configuration, editors' tasks, other agents' settings, start files of shells.
-const NAMES: [&str; 38] = [
+const NAMES: [&str; 40] = [
     ".bash_login",
     ".bash_logout",
     ".bash_profile",
@@ -33,6 +37,8 @@ const NAMES: [&str; 38] = [
     ".git/hooks",
     ".git/info/attributes",
     ".gitconfig",
+    ".githooks",
+    ".husky",
     ".idea",
     ".local/bin",
     ".mcp.json",
@@ -48,8 +54,10 @@ const NAMES: [&str; 38] = [
     "opencode.json",
 ];
 
-/// The one name of a repository that must not appear: git takes configuration and hooks from where it points.
-pub(super) const COMMON_DIR: &str = ".git/commondir";
+/// The one name of a main repository that must not appear: git takes configuration and hooks from where it points.
+const COMMON_DIR: &str = "commondir";
+/// Repositories inside of a workspace that are protected, too; bubblewrap takes some thousand mounts.
+const REPOSITORIES_MAX: usize = 100;
 
 /// How deep repositories inside of a workspace are looked for, such as vendored ones.
 const DEPTH_MAX: usize = 3;
@@ -63,8 +71,8 @@ pub(super) fn in_workspace(workspace: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = NAMES.iter().map(|name| workspace.join(name)).collect();
     // In a linked worktree and in a submodule, this is a file that names the repository.
     found.push(workspace.join(".git"));
-    for repository in repositories(workspace) {
-        let names = ["config", "config.worktree", "hooks", "info/attributes"];
+    for repository in repositories(workspace).into_iter().chain(inner(&workspace.join(".git"))) {
+        let names = ["commondir", "config", "config.worktree", "hooks", "info/attributes"];
         found.extend(names.iter().map(|name| repository.join(name)));
     }
     found.retain(|path| is_held(path));
@@ -85,6 +93,23 @@ pub(crate) fn is_protected(inside: &Path) -> bool {
         || NAMES.iter().any(|name| inside.starts_with(name))
 }
 
+/// Whether a repository has the file that leads git elsewhere.
+pub(super) fn has_common_dir(repository: &Path) -> bool {
+    fs::symlink_metadata(repository.join(COMMON_DIR)).is_ok()
+}
+
+/// Removes that file, whatever it is, from a repository that is a folder with no link on the way to it.
+pub(super) fn remove_common_dir(repository: &Path) -> io::Result<bool> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = openat2(CWD, repository, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS);
+    let Ok(opened) = opened else { return Ok(false) };
+    match unlinkat(&opened, COMMON_DIR, AtFlags::empty()) {
+        Ok(()) => Ok(true),
+        Err(Errno::NOENT) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// A folder `.git` is not held itself: its objects and references are what an agent works with.
 fn is_held(path: &Path) -> bool {
     let Ok(found) = fs::symlink_metadata(path) else { return false };
@@ -92,6 +117,24 @@ fn is_held(path: &Path) -> bool {
         true => found.is_file(),
         false => found.is_file() || found.is_dir(),
     }
+}
+
+/// The repositories of submodules, and what leads linked worktrees to theirs.
+fn inner(repository: &Path) -> Vec<PathBuf> {
+    let in_folder = |name: &str| {
+        let entries = fs::read_dir(repository.join(name)).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).take(REPOSITORIES_MAX).collect::<Vec<_>>()
+    };
+    let modules = in_folder("modules");
+    let nested = modules.iter().flat_map(|module| {
+        let entries = fs::read_dir(module).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).filter(|path| path.join("HEAD").is_file())
+    });
+    nested
+        .take(REPOSITORIES_MAX)
+        .chain(modules.iter().cloned())
+        .chain(in_folder("worktrees"))
+        .collect()
 }
 
 /// Repositories below a workspace other than its own.
@@ -110,7 +153,7 @@ fn repositories(workspace: &Path) -> Vec<PathBuf> {
                 continue;
             }
             if name == ".git" {
-                if depth > 0 {
+                if depth > 0 && found.len() < REPOSITORIES_MAX {
                     found.push(entry.path());
                 }
             } else if depth < DEPTH_MAX && looked_at + folders.len() < FOLDERS_MAX {

@@ -102,6 +102,7 @@ pub struct Here {
 
 /// Supervises a program to its end, and exits as it did.
 pub fn run_here(here: Here) -> crate::Result<ExitCode> {
+    super::keep_descriptors_here();
     let fail = |source| crate::Error::Workspace { path: here.workspace.clone(), source };
     let workspace = layout::open(&here.workspace).map_err(fail)?;
     let streams = [

@@ -146,6 +146,7 @@ fn start(
         landlock: plan.policy.layers.landlock,
         seccomp: plan.policy.layers.seccomp,
         writable: layout.writable.iter().map(identify).collect::<io::Result<_>>()?,
+        held: layout.identities.clone(),
         hidden: layout.hidden.clone(),
         readable: layout.readable.clone(),
         sockets: layout.sockets.clone(),

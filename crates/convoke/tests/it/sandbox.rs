@@ -184,16 +184,70 @@ fn k10_what_users_run_later_is_not_writable() {
             }
         }
         // This name cannot be held, as it does not exist; it is gone before the user can run git.
-        let lead = "mkdir evil && echo ../evil > .git/commondir";
+        let lead =
+            "mkdir evil && echo ../evil > there && ln -s /proc/self/cwd/there .git/commondir";
         let machine_with_lead = machine();
         assert!(machine_with_lead.free(lead).status.success());
-        assert!(machine_with_lead.path("workspace/.git/commondir").exists());
+        assert!(machine_with_lead.path("workspace/.git/commondir").is_symlink());
         let machine_without = machine();
         assert!(machine_without.sh("bwrap,landlock,seccomp", lead).status.success());
-        assert!(!machine_without.path("workspace/.git/commondir").exists());
+        assert!(!machine_without.path("workspace/.git/commondir").is_symlink());
         // And work goes on.
         let work = "git add .envrc && git commit -qm one && git switch -qc topic && git log --oneline | wc -l";
         assert_eq!(machine().done("bwrap,landlock,seccomp", work).trim(), "1");
+    }
+}
+
+/// Links that an agent left in its workspace must not lead a mount of the next start elsewhere, nor the supervisor.
+#[test]
+fn k10_links_among_protected_names_lead_nowhere() {
+    for user in users() {
+        for options in [&[][..], &["--nested"]] {
+            let machine = Machine::new(user);
+            machine.write("neighbour/git/config", "theirs");
+            machine.write("neighbour/commondir", "theirs");
+            for name in [".config", ".local", ".git"] {
+                symlink(machine.path("neighbour"), machine.path("workspace").join(name)).unwrap();
+            }
+            machine.hand_over();
+            let script = "chmod 777 ../neighbour/file; echo mine > .config/file; echo mine > .git/file; true";
+            let program = ["/bin/sh", "-c", script];
+            let output = machine.exec("bwrap,landlock,seccomp", options, &program);
+            assert!(output.status.success(), "{options:?}: {output:?}");
+            let file = machine.path("neighbour/file");
+            assert_eq!(fs::read_to_string(&file).unwrap(), "theirs", "{options:?} as {user:?}");
+            assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o644);
+            assert!(machine.path("neighbour/commondir").exists(), "{options:?}");
+        }
+    }
+}
+
+/// A descriptor that the daemon was started with is not its agents'.
+#[test]
+fn k1_no_inherited_descriptor_reaches_the_program() {
+    for layers in combinations() {
+        let machine = Machine::new(User::Me);
+        let convoke = env!("CARGO_BIN_EXE_convoke");
+        let [workspace, home] = ["workspace", ".convoke"].map(|name| machine.path(name));
+        let read = "grep token <&9";
+        let open = format!("exec 9< {}/run/daemon.json", home.display());
+        assert!(machine.free(&format!("{open}; {read}")).status.success());
+        let output = machine.free(&format!(
+            "{open}; {convoke} sandbox-exec --layers {layers} --write {} --hide {} -- sh -c '{read}'",
+            workspace.display(),
+            home.display(),
+        ));
+        assert!(!output.status.success() && output.stdout.is_empty(), "{layers}: {output:?}");
+    }
+}
+
+/// As root, sysctls are files that need no right but to be root.
+#[test]
+fn k1_root_cannot_change_the_kernel_through_proc() {
+    if rustix::process::geteuid().is_root() {
+        let script =
+            "name=/proc/sys/kernel/core_pattern; value=$(cat $name) && echo \"$value\" > $name";
+        attack(User::Me, &["bwrap", "landlock"], script);
     }
 }
 

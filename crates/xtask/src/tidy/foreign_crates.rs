@@ -7,7 +7,7 @@ use crate::manifest::{self, Dependency, DependencyKind, Manifest};
 use crate::tree::Tree;
 
 /// Who may depend on which foreign crate; what is not listed is open to all but the core.
-const BORDERS: [(&str, &[&str]); 24] = [
+const BORDERS: [(&str, &[&str]); 25] = [
     ("agent-client-protocol", &["convoke-agents"]),
     ("anyhow", &["convoke", "xtask"]),
     ("axum", &["convoke-server"]),
@@ -15,6 +15,7 @@ const BORDERS: [(&str, &[&str]); 24] = [
     ("clap", &["convoke", "xtask"]),
     ("clap_complete", &["convoke"]),
     ("clap_mangen", &["convoke"]),
+    ("close_fds", &["convoke-agents"]),
     ("crossterm", &["convoke-tui"]),
     ("hyper", &["convoke-api", "convoke-server"]),
     ("hyper-util", &["convoke-api", "convoke-server"]),

@@ -177,3 +177,34 @@ fn a_replaced_file_keeps_its_mode() {
     let mode = fs::metadata(place.path.join("run.sh")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o755);
 }
+
+/// A link that leads to a free folder while it is looked at, and to a protected one when it is opened.
+#[test]
+fn k10_a_protected_file_is_not_written_through_a_link_that_is_swapped() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    let place = place();
+    for name in [".git", "plain"] {
+        fs::create_dir(place.path.join(name)).unwrap();
+    }
+    fs::write(place.path.join(".git/config"), "mine").unwrap();
+    assert!(place.write(".git/config", "evil").unwrap_err().message.contains("is protected"));
+    for (name, target) in [("link", "plain"), ("other", ".git")] {
+        symlink(target, place.path.join(name)).unwrap();
+    }
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                let flags = rustix::fs::RenameFlags::EXCHANGE;
+                let [link, other] = ["link", "other"].map(|name| place.path.join(name));
+                rustix::fs::renameat_with(rustix::fs::CWD, link, rustix::fs::CWD, other, flags)
+                    .unwrap();
+            }
+        });
+        let written = (0..2_000).filter(|_| place.write("link/config", "evil").is_ok()).count();
+        done.store(true, Ordering::Relaxed);
+        assert!(written > 0, "the link never led to the free folder");
+    });
+    assert_eq!(fs::read_to_string(place.path.join(".git/config")).unwrap(), "mine");
+}

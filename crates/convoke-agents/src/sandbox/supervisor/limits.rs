@@ -17,28 +17,27 @@ const FILES_MAX: usize = 50_000;
 pub(super) struct Watch {
     limits: Limits,
     temp: Option<PathBuf>,
-    /// A file that no main repository has, and that would lead git to another configuration.
-    planted: Option<PathBuf>,
+    /// A main repository, in which a certain file would lead git to another configuration.
+    repository: Option<PathBuf>,
     samples: u32,
 }
 
 impl Watch {
     pub(super) fn new(plan: &Plan) -> Self {
-        let planted = plan.workspace.join(planted::COMMON_DIR);
-        let planted = Some(planted).filter(|path| plan.view() == View::Own && !path.exists());
+        let repository = plan.workspace.join(".git");
+        let is_there = || planted::has_common_dir(&repository);
+        let repository = (plan.view() == View::Own && !is_there()).then_some(repository);
         let (limits, temp) = (plan.policy.limits, plan.policy.temp.clone());
-        Self { limits, temp, planted, samples: 0 }
+        Self { limits, temp, repository, samples: 0 }
     }
 
     /// Removes a file that appeared since the start and would let git run programs of the agent's choice.
     pub(super) fn remove_planted(&self) {
-        let Some(path) = self.planted.as_deref().filter(|path| path.exists()) else { return };
-        match fs::remove_file(path) {
-            Ok(()) => say(&format!(
-                "removed {}: git would take its configuration from there",
-                path.display()
-            )),
-            Err(error) => say(&format!("cannot remove {}: {error}", path.display())),
+        let Some(repository) = &self.repository else { return };
+        match planted::remove_common_dir(repository) {
+            Ok(false) => {}
+            Ok(true) => say("removed .git/commondir: git would take its configuration from there"),
+            Err(error) => say(&format!("cannot remove .git/commondir: {error}")),
         }
     }
 
