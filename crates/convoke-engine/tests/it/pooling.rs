@@ -1,5 +1,7 @@
 //! Few processes for many sessions, and one to spare.
 
+use std::time::Duration;
+
 use convoke_engine::{AgentStatus, Change, Spare};
 use convoke_testkit::agent::{Script, Step};
 
@@ -82,6 +84,13 @@ async fn t10_an_idle_process_is_stopped_and_the_session_does_not_notice() {
     let mut changes = scene.engine.follow();
     leap(world.settings.pool.idle_timeout).await;
     world.empties().await;
+    // The supervisor ends after the agent does.
+    let gone = async {
+        while scene.engine.figures().await.unwrap().processes > 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), gone).await.unwrap();
     assert_eq!(scene.engine.figures().await.unwrap().active_sessions, 1);
     scene.turn("still there?").await;
     let story = scene.log.story();
