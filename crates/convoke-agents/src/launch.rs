@@ -150,7 +150,7 @@ fn check_network(agent: &Agent, around: &Surroundings, missing: &[Missing]) -> R
     Err(Error::NetworkNotHeld { agent: agent.name.clone(), network, why })
 }
 
-/// Where Convoke's own tools are reached, as their server is told.
+/// Where Convoke's own tools are reached, from the variables of their server.
 fn tools(servers: &[McpServer]) -> Option<SocketAddr> {
     let url = servers.iter().find_map(|server| server.env.get("CONVOKE_MCP_URL"))?;
     let authority = url.strip_prefix("http://")?.split('/').next()?;

@@ -1,6 +1,6 @@
 //! The keys by which an agent's tools prove for which session they speak.
 //!
-//! Every start of an agent process gets a key of its own. The key works until that process is told to stop or is gone;
+//! Every start of an agent process gets a key of its own. The key works until the pool stops that process or it is gone;
 //! copies of it are refused from then on, whatever child of the agent still holds one.
 
 use std::collections::HashMap;

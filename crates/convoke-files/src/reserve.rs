@@ -15,7 +15,7 @@ const STEP_BYTES: u64 = 256 << 10;
 /// How much must be free besides, before anything is set aside again.
 const MARGIN_BYTES: u64 = 16 << 20;
 
-/// A file that takes up space which decisions can use on a full disk.
+/// A file that reserves space for decisions on a full disk.
 #[derive(Debug, Clone)]
 pub struct Reserve {
     path: PathBuf,

@@ -212,7 +212,7 @@ test("k6 `convoke open` hands the browser a private file, and its profile never 
   rmSync(folder, { recursive: true });
 });
 
-test("k6 a browser stays signed in when the daemon comes back, and one that is revoked is told at once", async () => {
+test("k6 a browser stays signed in when the daemon comes back, and one that is revoked is signed out at once", async () => {
   daemon = await new Daemon().start();
   await daemon.createSession(await daemon.addProject(), "scripted");
   const page = await openPage(browser, daemon);

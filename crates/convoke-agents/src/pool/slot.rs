@@ -52,7 +52,7 @@ pub(super) struct Slot {
     /// Known once it is ready.
     pid: Option<u32>,
     health: Health,
-    /// Given up as soon as the process is told to stop, and not only when it is gone.
+    /// Dropped as soon as the pool stops the process, and not only when it is gone.
     lease: Option<Lease>,
     /// Ends the task, and with it the process, when the pool ends.
     task: AbortHandle,

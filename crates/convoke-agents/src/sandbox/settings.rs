@@ -30,8 +30,8 @@ impl Layer {
     pub const fn loss(self) -> &'static str {
         match self {
             Self::Bubblewrap => {
-                "the agent shares your /tmp, processes and sockets, can open terminals of yours by their path only if \
-                 Landlock is off, and can change git hooks and editor tasks in its workspace"
+                "the agent shares your /tmp, sees your processes and sockets, and can change git hooks and editor tasks \
+                 in its workspace"
             }
             Self::Landlock => "only bubblewrap and seccomp hold the agent",
             Self::Seccomp => {
