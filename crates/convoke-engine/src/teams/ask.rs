@@ -272,8 +272,23 @@ impl Engine {
         Ok(())
     }
 
-    /// Lets a session that ended, for whatever reason but a human's last word, accept questions again. Tells how far its
-    /// log goes.
+    /// The pair with a session that takes prompts, and that session's last place so far.
+    pub(super) async fn wake_pair(&self, pair: &Pair) -> Result<(StoredPair, Seq)> {
+        let found = self.shared.get_or_create_pair(pair).await?;
+        match self.wake_session(found.session_id).await {
+            Ok(last) => Ok((found, last)),
+            Err(Error::Refused(Refusal::Cancelled)) => {
+                // Cancelled by its human while the pair was cached; the pair then gets a new session.
+                self.shared.forget_pair(pair).await;
+                let found = self.shared.get_or_create_pair(pair).await?;
+                let last = self.wake_session(found.session_id).await?;
+                Ok((found, last))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Resumes a session that ended, unless its human cancelled it. Returns the last place in its log.
     pub(super) async fn wake_session(&self, session: SessionId) -> Result<Seq> {
         let summary = self.session(session).await?.stored.summary;
         match summary.status {
@@ -296,9 +311,8 @@ impl Engine {
 async fn place(engine: &Engine, pair: Pair, chain: Chain, question: String) -> Result<Placed> {
     let shared = &engine.shared;
     let passage = shared.pair_cache.pass(&pair).await?;
-    let pair = shared.get_or_create_pair(&pair).await?;
+    let (pair, after) = engine.wake_pair(&pair).await?;
     let session = pair.session_id;
-    let after = engine.wake_session(session).await?;
     let watcher = Watcher::expecting(
         shared.store.clone(),
         session,

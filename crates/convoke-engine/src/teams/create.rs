@@ -7,7 +7,7 @@ use convoke_agents::catalogue::Protocol;
 use convoke_agents::claude;
 use convoke_agents::driver::{REPORTS_MAX, Start};
 use convoke_core::id::{ProjectId, SessionId};
-use convoke_core::session::{Command, Report};
+use convoke_core::session::{Command, Report, Status};
 use convoke_core::team::Pair;
 use convoke_core::time::Timestamp;
 use convoke_store::{
@@ -77,8 +77,8 @@ impl Shared {
         }
     }
 
-    /// The pair as it is, if its session is with the agent and in the folder that the team is configured with; else it
-    /// goes on in a new session that is.
+    /// The pair as it is, if its session is with the agent and in the folder that the team is configured with and was
+    /// not cancelled; else it goes on in a new session.
     async fn as_configured_now(self: &Arc<Self>, pair: StoredPair) -> Result<StoredPair> {
         let team = self.team(&pair.pair.to)?;
         let stored = self.store.session(pair.session_id).await?;
@@ -86,12 +86,15 @@ impl Shared {
             Some(stored) => self.store.project(stored.project_id).await?,
             None => None,
         };
-        let is_right = stored.is_some_and(|stored| stored.agent == team.agent)
+        let was_cancelled =
+            stored.as_ref().is_some_and(|stored| stored.summary.status == Status::Cancelled);
+        let is_as_configured = stored.is_some_and(|stored| stored.agent == team.agent)
             && project.is_some_and(|project| project.path == team.path);
-        if is_right {
+        if is_as_configured && !was_cancelled {
             return Ok(pair);
         }
-        tracing::warn!("{} begins anew, since its team is configured differently", pair.pair);
+        let why = if was_cancelled { "its session was cancelled" } else { "its team has changed" };
+        tracing::warn!("{} continues in a new session, because {why}", pair.pair);
         self.end_session(pair.session_id, RECONFIGURED).await?;
         self.pool.release(&pair.pair.to_string()).await;
         let errand = self.errand_of(&team, pair.pair.to_string()).await?;

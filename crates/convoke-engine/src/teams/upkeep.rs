@@ -88,8 +88,7 @@ impl Engine {
         let team = self.shared.team(name)?;
         let pair = Pair { from: None, to: team.name.clone(), thread: None };
         let _passage = self.shared.pair_cache.pass(&pair).await?;
-        let stored = self.shared.get_or_create_pair(&pair).await?;
-        self.wake_session(stored.session_id).await?;
+        let (stored, _) = self.wake_pair(&pair).await?;
         session::ask(&self.shared, stored.session_id, |reply| Request::Order {
             order: None,
             reply,

@@ -103,6 +103,23 @@ async fn t13_when_time_is_over_what_was_said_so_far_is_told_and_the_team_works_o
 }
 
 #[tokio::test]
+async fn t13_a_pair_whose_session_was_cancelled_continues_in_a_new_one() {
+    let teams = Teams::open(World::with(&Script::new()), &["a"], AGENT).await;
+    let first = teams.ask("a", "one").await.session_id.unwrap();
+    teams.engine.cancel(first).await.unwrap();
+    let second = teams.ask("a", "two").await;
+    assert_eq!((second.status, second.response.as_str()), (AnswerStatus::Answered, "two"));
+    assert_ne!(second.session_id, Some(first));
+    // The cancelled session stays as it is, and a team that is woken gets a new one, too.
+    teams.engine.cancel(second.session_id.unwrap()).await.unwrap();
+    let woken = teams.engine.wake_team(&"a".parse().unwrap()).await.unwrap();
+    assert_ne!(Some(woken.session_id), second.session_id);
+    let kept = teams.engine.session(first).await.unwrap().stored.summary.status;
+    assert_eq!(kept, convoke_core::session::Status::Cancelled);
+    teams.engine.stop().await;
+}
+
+#[tokio::test]
 async fn t13_what_is_written_as_a_time_out_means_what_it_says() {
     let read = [-2, -1, 0, 1500].map(Wait::from_millis);
     let so_long = Wait::For(Duration::from_millis(1500));

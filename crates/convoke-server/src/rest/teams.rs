@@ -260,6 +260,7 @@ pub(super) async fn sleep(State(app): Daemon, Written(team): Written) -> Result<
     responses(
         (status = 200, description = "The conversation that is ready", body = TeamSession),
         (status = 404, description = "There is no such team"),
+        (status = 409, description = "Its session was cancelled at this moment"),
         (status = 502, description = "Its agent did not start"),
     )
 )]

@@ -70,7 +70,7 @@ async fn every_route_is_described_with_all_that_it_can_answer() {
     post /api/teams/{team}/send sendToTeam: 200 202 400 401 403 404 408 409 413 415 422 429 500 502 503
     post /api/teams/{team}/sleep sleepTeam: 200 401 403 404 422 500 503
     get /api/teams/{team}/status showTeam: 200 401 403 404 422 500 503
-    post /api/teams/{team}/wake wakeTeam: 200 401 403 404 422 500 502 503
+    post /api/teams/{team}/wake wakeTeam: 200 401 403 404 409 422 500 502 503
     get /healthz health: 200 403 500 503
     get /metrics metrics: 200 401 403 500 503
     ");
