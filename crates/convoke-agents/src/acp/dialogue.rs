@@ -159,8 +159,8 @@ impl Dialogue {
         }
     }
 
-    /// A request of the agent's was worked on.
-    pub(super) fn served(&mut self, id: Value, outcome: Outcome) {
+    /// Answers a request of the agent's.
+    fn served(&mut self, id: Value, outcome: Outcome) {
         self.outbox.lines.push_back(wire::answer(id, outcome));
     }
 
@@ -169,10 +169,7 @@ impl Dialogue {
         match order {
             Order::Prompt { turn, text } => self.prompt(turn, &text),
             Order::Cancel => self.cancel(now),
-            Order::Reply { request, reply } => match self.permissions.reply(request, &reply) {
-                Some((id, result)) => self.served(id, Ok(result)),
-                None => tracing::debug!(%request, "the agent has its answer already"),
-            },
+            Order::Reply { request, reply } => self.reply(request, &reply),
             Order::SetMode { mode } => {
                 let params = json!({"modeId": mode});
                 self.change("session/set_mode", params, Pending::SetMode { mode });

@@ -22,9 +22,12 @@ use crate::sandbox::is_protected;
 /// The largest text that is read or written at the agent's request; a larger one is refused.
 const TEXT_BYTES_MAX: u64 = 10 << 20;
 
-/// What an agent hears that wants to change what the user's programs run later.
-const PROTECTED: &str =
-    "is protected: programs outside of the sandbox run what it says; ask the user to change it";
+/// The largest text of a protected file, old or new, that a permission request can show whole.
+const PROTECTED_BYTES_MAX: usize = 64 << 10;
+/// Why a protected file cannot be changed even with permission.
+const PROTECTED: &str = "is protected, because programs outside of the sandbox run what it says, and this change \
+    is too large or not text, so that it cannot be shown to the user; ask the user to make it";
+const CHANGED_MEANWHILE: &str = "was changed by something else while the user was asked; try again";
 
 /// The files of a workspace. Cheap to clone.
 #[derive(Clone)]
@@ -52,6 +55,27 @@ pub(super) struct Lines {
 impl Lines {
     /// The whole file.
     pub(super) const ALL: Self = Self { first: 1, count: u64::MAX };
+}
+
+/// What became of a wish to write.
+#[derive(Debug)]
+pub(super) enum Written {
+    Done,
+    /// The file is protected: the user must allow this change first.
+    Protected(ProtectedChange),
+}
+
+/// A change of a file that programs outside of the sandbox run or obey, such as a git hook.
+#[derive(Debug)]
+pub(super) struct ProtectedChange {
+    /// The id of the tool call that shows it.
+    pub(super) call: String,
+    /// As the agent named it.
+    path: PathBuf,
+    /// From the workspace, with links resolved.
+    pub(super) inside: PathBuf,
+    pub(super) old: Option<String>,
+    pub(super) new: String,
 }
 
 /// Why a file cannot be had.
@@ -119,29 +143,74 @@ impl Files {
         }
     }
 
-    /// Puts a text in the place of the old one, whole or not at all. Folders on the way are made.
-    pub(super) fn write(&self, path: &Path, text: &str) -> Result<(), Trouble> {
+    /// Puts a text in the place of the old one, whole or not at all. Folders on the way are made. A protected file is
+    /// not written; [`Self::write_protected`] does that once the user has allowed it.
+    pub(super) fn write(&self, path: &Path, text: &str) -> Result<Written, Trouble> {
         if text.len() as u64 > TEXT_BYTES_MAX {
             return Err(unfit(path, "would be larger than 10 MiB"));
         }
         let steps = self.inner.resolve(path)?;
-        if is_protected(&steps.iter().collect::<PathBuf>()) {
-            tracing::warn!(target: "security", path = %path.display(), "an agent wanted to write a protected file");
-            return Err(unfit(path, PROTECTED));
+        let inside: PathBuf = steps.iter().collect();
+        if is_protected(&inside) {
+            tracing::warn!(target: "security", path = %path.display(), "an agent wants to write a protected file");
+            let old = self.inner.protected_text(path, &steps)?;
+            if text.len() > PROTECTED_BYTES_MAX {
+                return Err(unfit(path, PROTECTED));
+            }
+            let call = format!("protected-{:032x}", u128::from_ne_bytes((self.inner.random)()));
+            let (path, new) = (path.to_owned(), text.to_owned());
+            return Ok(Written::Protected(ProtectedChange { call, path, inside, old, new }));
         }
+        self.inner.write(path, &steps, text)?;
+        Ok(Written::Done)
+    }
+
+    /// Makes a change of a protected file that the user has allowed, if the file is still as the user saw it.
+    pub(super) fn write_protected(&self, change: &ProtectedChange) -> Result<(), Trouble> {
+        let path = &change.path;
+        let steps = self.inner.resolve(path)?;
+        if steps.iter().collect::<PathBuf>() != change.inside
+            || self.inner.protected_text(path, &steps)? != change.old
+        {
+            return Err(unfit(path, CHANGED_MEANWHILE));
+        }
+        tracing::warn!(target: "security", path = %path.display(), "a protected file is written, as the user allowed");
+        self.inner.write(path, &steps, &change.new)
+    }
+}
+
+impl Inner {
+    /// The text of a protected file, if it exists, and if it can be shown whole.
+    fn protected_text(&self, path: &Path, steps: &[OsString]) -> Result<Option<String>, Trouble> {
+        let opened = self.open_folder(path, steps, Missing::Report).and_then(|(folder, name)| {
+            open_plain(&folder, &name, OpenOptions::new().read(true), path)
+        });
+        let file = match opened {
+            Err(Trouble::Missing(_)) => return Ok(None),
+            opened => opened?,
+        };
+        let mut text = Vec::new();
+        let mut head = file.take(PROTECTED_BYTES_MAX as u64 + 1);
+        head.read_to_end(&mut text).map_err(|source| trouble(path, source))?;
+        match String::from_utf8(text) {
+            Ok(text) if text.len() <= PROTECTED_BYTES_MAX => Ok(Some(text)),
+            Ok(_) | Err(_) => Err(unfit(path, PROTECTED)),
+        }
+    }
+
+    /// Replaces the file at the end of resolved steps.
+    fn write(&self, path: &Path, steps: &[OsString], text: &str) -> Result<(), Trouble> {
         // The same steps are opened that were looked at: a link that is swapped meanwhile leads nowhere.
-        let (folder, name) = self.inner.open_folder(path, &steps, Missing::Create)?;
+        let (folder, name) = self.open_folder(path, steps, Missing::Create)?;
         // A file that may not be written is not replaced either.
         let mode = match open_plain(&folder, &name, OpenOptions::new().write(true), path) {
             Ok(old) => Some(old.metadata().map_err(|source| trouble(path, source))?.mode()),
             Err(Trouble::Missing(_)) => None,
             Err(other) => return Err(other),
         };
-        self.inner.replace(&folder, &name, text, mode).map_err(|source| trouble(path, source))
+        self.replace(&folder, &name, text, mode).map_err(|source| trouble(path, source))
     }
-}
 
-impl Inner {
     /// The folder that holds a file, and the file's name in it.
     fn folder_of(&self, path: &Path, missing: Missing) -> Result<(Dir, OsString), Trouble> {
         let steps = self.resolve(path)?;

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
 use serde_json::{Value, json};
+use tokio::task::JoinError;
 
-use super::files::{Files, Lines, Trouble};
+use super::files::{Files, Lines, ProtectedChange, Trouble, Written};
 use super::terminal::{Order, Terminals};
 use super::wire::{BAD_PARAMS, Fault, INTERNAL, Outcome};
 
@@ -36,7 +37,17 @@ pub(super) enum Served {
 }
 
 /// What leads to the outcome of a request.
-pub(super) type Work = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+pub(super) type Work = Pin<Box<dyn Future<Output = Worked> + Send>>;
+
+/// What work for a request led to.
+pub(super) enum Worked {
+    /// Its answer.
+    Answer(Outcome),
+    /// A question to the user, who decides whether this is written.
+    Asks(ProtectedChange),
+    /// The answer, after the user allowed a change of a protected file.
+    Wrote { change: ProtectedChange, outcome: Outcome },
+}
 
 impl Host {
     pub(super) const fn new(files: Files, terminals: Terminals) -> Self {
@@ -71,11 +82,13 @@ impl Host {
             count: number("limit").unwrap_or(Lines::ALL.count),
         };
         let (files, unknown_file) = (self.files.clone(), self.unknown_file);
-        Ok(Served::Soon(aside(move || match files.read(&path, lines) {
-            Err(Trouble::Missing(_)) if unknown_file == UnknownFile::Empty => {
-                Ok(json!({"content": ""}))
-            }
-            read => Ok(json!({"content": read?})),
+        Ok(Served::Soon(aside(move || {
+            Worked::Answer(match files.read(&path, lines) {
+                Err(Trouble::Missing(_)) if unknown_file == UnknownFile::Empty => {
+                    Ok(json!({"content": ""}))
+                }
+                read => read.map(|text| json!({"content": text})).map_err(Fault::from),
+            })
         })))
     }
 
@@ -83,10 +96,21 @@ impl Host {
         let path = path(params)?;
         let content = text(params, "content")?.to_owned();
         let files = self.files.clone();
-        Ok(Served::Soon(aside(move || {
-            files.write(&path, &content)?;
-            Ok(json!({}))
+        Ok(Served::Soon(aside(move || match files.write(&path, &content) {
+            Ok(Written::Done) => Worked::Answer(Ok(json!({}))),
+            Ok(Written::Protected(change)) => Worked::Asks(change),
+            Err(trouble) => Worked::Answer(Err(trouble.into())),
         })))
+    }
+
+    /// Makes a change of a protected file that the user has allowed.
+    pub(super) fn write_protected(&self, change: ProtectedChange) -> Work {
+        let files = self.files.clone();
+        aside(move || {
+            let written = files.write_protected(&change);
+            let outcome = written.map(|()| json!({})).map_err(Fault::from);
+            Worked::Wrote { change, outcome }
+        })
     }
 
     fn create(&mut self, params: &Value) -> Result<Served, Fault> {
@@ -119,15 +143,16 @@ impl Host {
 
     fn wait(&self, params: &Value) -> Result<Served, Fault> {
         let exit = self.terminals.exit(text(params, "terminalId")?)?;
-        Ok(Served::Later(Box::pin(exit)))
+        Ok(Served::Later(Box::pin(async { Worked::Answer(exit.await) })))
     }
 }
 
 /// Work that blocks, on a thread of its own.
-fn aside(work: impl FnOnce() -> Outcome + Send + 'static) -> Work {
+fn aside(work: impl FnOnce() -> Worked + Send + 'static) -> Work {
     let task = tokio::task::spawn_blocking(work);
     Box::pin(async {
-        task.await.unwrap_or_else(|error| Err(Fault::new(INTERNAL, error.to_string())))
+        let broken = |error: JoinError| Fault::new(INTERNAL, error.to_string());
+        task.await.unwrap_or_else(|error| Worked::Answer(Err(broken(error))))
     })
 }
 

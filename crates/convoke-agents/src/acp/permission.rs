@@ -6,8 +6,9 @@ use convoke_core::scope::Scope;
 use convoke_core::session::{Reply, ToolUpdate};
 use serde_json::{Value, json};
 
+use super::files::ProtectedChange;
 use super::text::{cut_to, of_block};
-use super::wire::{BAD_PARAMS, Fault, INTERNAL};
+use super::wire::{BAD_PARAMS, CANCELLED, Fault, INTERNAL, Outcome};
 
 /// Permissions that may be open at once; one more is refused. The session takes fewer, so this is only a last bound.
 const OPEN_MAX: usize = 64;
@@ -19,6 +20,8 @@ const OPTION_ID_BYTES_MAX: usize = 1 << 10;
 const TITLE_BYTES_MAX: usize = 4 << 10;
 /// What is said when an agent would be allowed something for good or not at all.
 const ONLY_FOR_GOOD: &str = " (it cannot be allowed: the agent offers no way to allow it once, and Convoke passes on no other)";
+const ALLOW: &str = "allow";
+const DENY: &str = "deny";
 /// What an agent wants that does not say what it wants.
 const UNTITLED: &str = "The agent asks for permission";
 
@@ -34,11 +37,36 @@ struct Open {
     /// The agent's id of its request.
     id: Value,
     request: RequestId,
-    options: Vec<PermissionOption>,
+    purpose: Purpose,
 }
 
-/// An answer that the agent waits for: the id of its request, and the result.
-pub(super) type Answer = (Value, Value);
+/// What a permission is for.
+#[derive(Debug)]
+enum Purpose {
+    /// Something that the agent does itself; it chose the options.
+    Act(Vec<PermissionOption>),
+    /// A change of a protected file, which Convoke makes for it.
+    Write(ProtectedChange),
+}
+
+/// What follows from a human's answer. The id is the one of the agent's request.
+#[derive(Debug)]
+pub(super) enum Settled {
+    Answer {
+        id: Value,
+        result: Value,
+    },
+    /// A protected file may be changed.
+    Allowed {
+        id: Value,
+        change: ProtectedChange,
+    },
+    Denied {
+        id: Value,
+        change: ProtectedChange,
+        fault: Fault,
+    },
+}
 
 impl Permissions {
     /// Takes up a request; `known` is what was said of the tool call before.
@@ -49,9 +77,7 @@ impl Permissions {
         params: &Value,
         known: Option<&ToolUpdate>,
     ) -> Result<Request, Fault> {
-        if self.open.len() >= OPEN_MAX {
-            return Err(Fault::new(INTERNAL, "too many permissions are open already"));
-        }
+        self.check_room()?;
         let options = params.get("options").and_then(Value::as_array).map(Vec::as_slice);
         let options: Vec<_> =
             options.unwrap_or_default().iter().filter_map(option).take(OPTIONS_MAX).collect();
@@ -76,30 +102,75 @@ impl Permissions {
             options: options.clone(),
             state: State::Pending,
         };
-        self.open.push(Open { id: id.clone(), request, options });
+        self.open.push(Open { id: id.clone(), request, purpose: Purpose::Act(options) });
         Ok(Request::Permission(record))
     }
 
+    /// Asks whether a protected file may be changed. No tool is named, so that no rule about tools answers it.
+    pub(super) fn ask_to_write(
+        &mut self,
+        id: &Value,
+        request: RequestId,
+        change: ProtectedChange,
+    ) -> Result<Request, Fault> {
+        self.check_room()?;
+        let option = |option_id: &str, name: &str, kind| PermissionOption {
+            option_id: option_id.to_owned(),
+            name: name.to_owned(),
+            kind,
+        };
+        let record = PermissionRecord {
+            request_id: request,
+            tool_call_id: Some(change.call.clone()),
+            scope: None,
+            tool: None,
+            title: cut_to(&protected_title(&change), TITLE_BYTES_MAX),
+            options: vec![
+                option(ALLOW, "Allow this change", PermissionKind::AllowOnce),
+                option(DENY, "Deny", PermissionKind::RejectOnce),
+            ],
+            state: State::Pending,
+        };
+        self.open.push(Open { id: id.clone(), request, purpose: Purpose::Write(change) });
+        Ok(Request::Permission(record))
+    }
+
+    fn check_room(&self) -> Result<(), Fault> {
+        if self.open.len() >= OPEN_MAX {
+            return Err(Fault::new(INTERNAL, "too many permissions are open already"));
+        }
+        Ok(())
+    }
+
     /// What the human, or the clock, decided; none when the agent has its answer already.
-    pub(super) fn reply(&mut self, request: RequestId, reply: &Reply) -> Option<Answer> {
+    pub(super) fn reply(&mut self, request: RequestId, reply: &Reply) -> Option<Settled> {
         let place = self.open.iter().position(|open| open.request == request)?;
-        let open = self.open.remove(place);
+        let Open { id, purpose, .. } = self.open.remove(place);
+        let options = match purpose {
+            Purpose::Act(options) => options,
+            Purpose::Write(change) => return Some(settle_write(id, change, reply)),
+        };
         let option_id = match reply {
             Reply::Chosen { option_id } => Some(option_id.clone()),
-            Reply::Rejected { .. } => open.rejection(),
+            Reply::Rejected { .. } => rejection(&options),
             Reply::Answered(_) | Reply::TimedOut | Reply::Cancelled => None,
         };
         let outcome = match option_id {
             Some(option_id) => json!({"outcome": "selected", "optionId": option_id}),
             None => json!({"outcome": "cancelled"}),
         };
-        Some((open.id, json!({"outcome": outcome})))
+        Some(Settled::Answer { id, result: json!({"outcome": outcome}) })
     }
 
-    /// Cancels all that is open.
-    pub(super) fn cancel_all(&mut self) -> Vec<Answer> {
-        let cancelled = || json!({"outcome": {"outcome": "cancelled"}});
-        self.open.drain(..).map(|open| (open.id, cancelled())).collect()
+    /// Cancels all that is open; gives the agent's ids of its requests, and their outcomes.
+    pub(super) fn cancel_all(&mut self) -> Vec<(Value, Outcome)> {
+        let cancelled = |open: Open| match open.purpose {
+            Purpose::Act(_) => (open.id, Ok(json!({"outcome": {"outcome": "cancelled"}}))),
+            Purpose::Write(_) => {
+                (open.id, Err(Fault::new(CANCELLED, "the turn was cancelled, and nothing written")))
+            }
+        };
+        self.open.drain(..).map(cancelled).collect()
     }
 
     /// The agent takes back the request with this id of its own.
@@ -109,13 +180,57 @@ impl Permissions {
     }
 }
 
-impl Open {
-    /// The option that says no, for this time.
-    fn rejection(&self) -> Option<String> {
-        let mut options = self.options.iter();
-        let once = options.find(|option| option.kind == PermissionKind::RejectOnce)?;
-        Some(once.option_id.clone())
-    }
+/// The option that says no, for this time.
+fn rejection(options: &[PermissionOption]) -> Option<String> {
+    let once = options.iter().find(|option| option.kind == PermissionKind::RejectOnce)?;
+    Some(once.option_id.clone())
+}
+
+fn settle_write(id: Value, change: ProtectedChange, reply: &Reply) -> Settled {
+    let why = match reply {
+        Reply::Chosen { option_id } if option_id == ALLOW => {
+            return Settled::Allowed { id, change };
+        }
+        Reply::Rejected { reason: Some(reason) } if !reason.trim().is_empty() => {
+            format!("the user denied the change: {}", cut_to(reason.trim(), TITLE_BYTES_MAX))
+        }
+        Reply::Chosen { .. } | Reply::Answered(_) | Reply::Rejected { .. } => {
+            "the user denied the change".to_owned()
+        }
+        Reply::TimedOut => "the user did not answer in time".to_owned(),
+        Reply::Cancelled => "the request was cancelled".to_owned(),
+    };
+    let fault = protected_denied(&change, &why);
+    Settled::Denied { id, change, fault }
+}
+
+/// What the agent hears when a protected file stays as it is.
+pub(super) fn protected_denied(change: &ProtectedChange, why: &str) -> Fault {
+    let path = change.inside.display();
+    Fault::new(BAD_PARAMS, format!("{path} is protected and was not changed: {why}"))
+}
+
+/// The tool call that shows a change of a protected file, in the words of the protocol.
+pub(super) fn protected_call(change: &ProtectedChange, status: &str) -> Value {
+    let diff = json!({
+        "type": "diff",
+        "path": change.inside.to_string_lossy(),
+        "oldText": change.old,
+        "newText": change.new,
+    });
+    json!({
+        "toolCallId": change.call,
+        "title": protected_title(change),
+        "kind": "edit",
+        "status": status,
+        "content": [diff],
+    })
+}
+
+fn protected_title(change: &ProtectedChange) -> String {
+    let verb = if change.old.is_some() { "Change" } else { "Create" };
+    let path = change.inside.display();
+    format!("{verb} {path}, which programs outside of the sandbox obey")
 }
 
 const fn holds_once(kind: PermissionKind) -> bool {

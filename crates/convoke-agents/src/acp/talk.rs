@@ -14,6 +14,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
 use super::dialogue::Dialogue;
+use super::host::Worked;
 use super::wire::Outcome;
 use crate::driver::{Wish, reserve};
 use crate::lines::{Line, Pen, Reader, Writer, skipped};
@@ -39,7 +40,7 @@ pub(super) struct Talk {
 }
 
 /// The outcome of a request of the agent's.
-type Served = (Value, Outcome);
+type Served = (Value, Worked);
 
 /// Why a conversation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,7 +172,7 @@ impl Talk {
 
     fn served(&mut self, served: Result<Served, tokio::task::JoinError>) {
         match served {
-            Ok((id, outcome)) => self.dialogue.served(id, outcome),
+            Ok((id, worked)) => self.dialogue.worked(id, worked),
             Err(error) => tracing::error!(%error, "work for an agent was broken off"),
         }
     }

@@ -1,13 +1,15 @@
 //! What the agent asks: work that the host does, and permissions that a human gives.
 
 use convoke_core::id::RequestId;
-use convoke_core::session::Report;
+use convoke_core::session::{Reply, Report};
 use serde_json::{Value, json};
 
 use super::Dialogue;
 use super::turn::Turn;
-use crate::acp::host::Served;
-use crate::acp::wire::{CANCELLED, Fault, INTERNAL, NO_METHOD};
+use crate::acp::files::ProtectedChange;
+use crate::acp::host::{Served, Worked};
+use crate::acp::permission::{Settled, protected_call, protected_denied};
+use crate::acp::wire::{CANCELLED, Fault, INTERNAL, NO_METHOD, Outcome};
 
 impl Dialogue {
     pub(super) fn serve(&mut self, id: Value, method: &str, params: &Value) {
@@ -53,6 +55,54 @@ impl Dialogue {
             }
             Err(fault) => self.served(id, Err(fault)),
         }
+    }
+
+    /// Work for a request of the agent's has ended.
+    pub(in crate::acp) fn worked(&mut self, id: Value, worked: Worked) {
+        match worked {
+            Worked::Answer(outcome) => self.served(id, outcome),
+            Worked::Asks(change) => self.ask_to_write(id, change),
+            Worked::Wrote { change, outcome } => self.end_write(id, &change, outcome),
+        }
+    }
+
+    /// The agent wants to change a protected file; the user decides, with the change in view.
+    fn ask_to_write(&mut self, id: Value, change: ProtectedChange) {
+        let is_asked = self.turn.as_ref().is_some_and(|turn| !turn.is_cancelled());
+        if !is_asked {
+            let why = "the user is asked only while a turn runs";
+            return self.served(id, Err(protected_denied(&change, why)));
+        }
+        let call = protected_call(&change, "pending");
+        let update = self.translator.tools.hear(&call, &|_| None);
+        let request = RequestId::from_random((self.random)());
+        match self.permissions.ask_to_write(&id, request, change) {
+            Ok(request) => {
+                self.outbox.reports.extend(update.map(Report::ToolCalled));
+                self.outbox.reports.push_back(Report::Asked(request));
+            }
+            Err(fault) => self.served(id, Err(fault)),
+        }
+    }
+
+    /// A permission is answered.
+    pub(super) fn reply(&mut self, request: RequestId, reply: &Reply) {
+        match self.permissions.reply(request, reply) {
+            Some(Settled::Answer { id, result }) => self.served(id, Ok(result)),
+            Some(Settled::Allowed { id, change }) => {
+                self.outbox.soon.push((id, self.host.write_protected(change)));
+            }
+            Some(Settled::Denied { id, change, fault }) => self.end_write(id, &change, Err(fault)),
+            None => tracing::debug!(%request, "the agent has its answer already"),
+        }
+    }
+
+    /// A change of a protected file was made or denied.
+    fn end_write(&mut self, id: Value, change: &ProtectedChange, outcome: Outcome) {
+        let status = if outcome.is_ok() { "completed" } else { "failed" };
+        let update = self.translator.tools.hear(&protected_call(change, status), &|_| None);
+        self.outbox.reports.extend(update.map(Report::ToolCalled));
+        self.served(id, outcome);
     }
 
     /// The agent takes back one of its requests.

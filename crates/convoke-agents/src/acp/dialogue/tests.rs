@@ -400,3 +400,43 @@ async fn updates_of_other_sessions_and_answers_to_nothing_are_passed_by() {
     scene.line(json!({"id": 2, "result": {"sessionId": "again"}})).await;
     assert_eq!(scene.transcript(), "");
 }
+
+/// The file is written by Convoke, after the user has seen the whole change.
+#[tokio::test(start_paused = true)]
+async fn k10_a_change_of_a_protected_file_is_a_permission_request_with_its_diff() {
+    let mut scene = Scene::ready().await;
+    let hook = scene.workspace.path().canonicalize().unwrap().join(".git/hooks/pre-commit");
+    std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    let write = |id: u64, text: &str| {
+        let params = json!({"sessionId": "s", "path": hook, "content": text});
+        json!({"jsonrpc": "2.0", "id": id, "method": "fs/write_text_file", "params": params})
+    };
+    // Outside of a turn there is no one to ask.
+    scene.line(write(0, "zero")).await;
+    scene.prompt("plant").await;
+    scene.line(write(1, "one")).await;
+    scene.reply(0, Reply::Rejected { reason: Some("no hooks".to_owned()) }).await;
+    assert!(!hook.exists());
+    scene.line(write(2, "two")).await;
+    scene.reply(1, Reply::Chosen { option_id: "allow".to_owned() }).await;
+    assert_eq!(std::fs::read_to_string(&hook).unwrap(), "two");
+    scene.line(write(3, "three")).await;
+    scene.order(Order::Cancel).await;
+    assert_eq!(std::fs::read_to_string(&hook).unwrap(), "two");
+    insta::assert_snapshot!(scene.transcript(), @r#"
+    > {"error":{"code":-32602,"message":".git/hooks/pre-commit is protected and was not changed: the user is asked only while a turn runs"},"id":0}
+    > {"id":3,"method":"session/prompt","params":{"prompt":[{"text":"plant","type":"text"}],"sessionId":"s"}}
+    ! tool protected-01010101010101010101010101010101, title "Create .git/hooks/pre-commit, which programs outside of the sandbox obey", kind "edit", status Running, result {"diffs":[{"path":".git/hooks/pre-commit","newText":"one"}]}
+    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"protected-01010101010101010101010101010101","title":"Create .git/hooks/pre-commit, which programs outside of the sandbox obey","options":[{"optionId":"allow","name":"Allow this change","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
+    > {"error":{"code":-32602,"message":".git/hooks/pre-commit is protected and was not changed: the user denied the change: no hooks"},"id":1}
+    ! tool protected-01010101010101010101010101010101, title "Create .git/hooks/pre-commit, which programs outside of the sandbox obey", kind "edit", status Error, result {"diffs":[{"path":".git/hooks/pre-commit","newText":"one"}]}
+    ! tool protected-02020202020202020202020202020202, title "Create .git/hooks/pre-commit, which programs outside of the sandbox obey", kind "edit", status Running, result {"diffs":[{"path":".git/hooks/pre-commit","newText":"two"}]}
+    ! asked {"kind":"permission","requestId":"01010101-0101-4101-8101-010101010101","toolCallId":"protected-02020202020202020202020202020202","title":"Create .git/hooks/pre-commit, which programs outside of the sandbox obey","options":[{"optionId":"allow","name":"Allow this change","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
+    > {"id":2,"result":{}}
+    ! tool protected-02020202020202020202020202020202, title "Create .git/hooks/pre-commit, which programs outside of the sandbox obey", kind "edit", status Complete, result {"diffs":[{"path":".git/hooks/pre-commit","newText":"two"}]}
+    ! tool protected-04040404040404040404040404040404, title "Change .git/hooks/pre-commit, which programs outside of the sandbox obey", kind "edit", status Running, result {"diffs":[{"path":".git/hooks/pre-commit","oldText":"two","newText":"three"}]}
+    ! asked {"kind":"permission","requestId":"02020202-0202-4202-8202-020202020202","toolCallId":"protected-04040404040404040404040404040404","title":"Change .git/hooks/pre-commit, which programs outside of the sandbox obey","options":[{"optionId":"allow","name":"Allow this change","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
+    > {"method":"session/cancel","params":{"sessionId":"s"}}
+    > {"error":{"code":-32800,"message":"the turn was cancelled, and nothing written"},"id":3}
+    "#);
+}

@@ -119,8 +119,8 @@ impl Dialogue {
         turn.deadline = Some(now + CANCEL_GRACE);
         let params = self.in_session(json!({}));
         self.outbox.lines.push_back(wire::notification("session/cancel", params));
-        for (id, result) in self.permissions.cancel_all() {
-            self.served(id, Ok(result));
+        for (id, outcome) in self.permissions.cancel_all() {
+            self.served(id, outcome);
         }
     }
 

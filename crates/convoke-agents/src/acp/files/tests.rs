@@ -36,7 +36,17 @@ impl Place {
     }
 
     fn write(&self, path: impl AsRef<Path>, text: &str) -> Result<(), Fault> {
-        Ok(self.files.write(&self.path.join(path), text)?)
+        match self.files.write(&self.path.join(path), text)? {
+            Written::Done => Ok(()),
+            Written::Protected(change) => Err(Fault::new(0, format!("asks for {}", change.call))),
+        }
+    }
+
+    fn protected(&self, path: impl AsRef<Path>, text: &str) -> ProtectedChange {
+        match self.files.write(&self.path.join(path), text).unwrap() {
+            Written::Protected(change) => change,
+            Written::Done => panic!("a protected file was written"),
+        }
     }
 }
 
@@ -188,7 +198,7 @@ fn k10_a_protected_file_is_not_written_through_a_link_that_is_swapped() {
         fs::create_dir(place.path.join(name)).unwrap();
     }
     fs::write(place.path.join(".git/config"), "mine").unwrap();
-    assert!(place.write(".git/config", "evil").unwrap_err().message.contains("is protected"));
+    place.protected(".git/config", "evil");
     for (name, target) in [("link", "plain"), ("other", ".git")] {
         symlink(target, place.path.join(name)).unwrap();
     }
@@ -207,4 +217,31 @@ fn k10_a_protected_file_is_not_written_through_a_link_that_is_swapped() {
         assert!(written > 0, "the link never led to the free folder");
     });
     assert_eq!(fs::read_to_string(place.path.join(".git/config")).unwrap(), "mine");
+}
+
+#[test]
+fn k10_a_protected_file_is_written_only_as_the_user_saw_it() {
+    let place = place();
+    fs::create_dir_all(place.path.join(".git/hooks")).unwrap();
+    symlink(".git/hooks", place.path.join("link")).unwrap();
+    let created = place.protected("link/pre-commit", "#!/bin/sh\n");
+    assert_eq!(created.inside, Path::new(".git/hooks/pre-commit"));
+    assert_eq!(created.old, None);
+    place.files.write_protected(&created).unwrap();
+    let changed = place.protected(".git/hooks/pre-commit", "two");
+    assert_eq!(changed.old.as_deref(), Some("#!/bin/sh\n"));
+    // The file is another one by the time that the user has decided; so is where the path leads.
+    fs::write(place.path.join(".git/hooks/pre-commit"), "mine").unwrap();
+    let error = place.files.write_protected(&changed).unwrap_err().to_string();
+    assert!(error.contains("was changed by something else"), "{error}");
+    let through_link = place.protected("link/pre-commit", "two");
+    fs::remove_file(place.path.join("link")).unwrap();
+    symlink(".git", place.path.join("link")).unwrap();
+    place.files.write_protected(&through_link).unwrap_err();
+    assert_eq!(fs::read_to_string(place.path.join(".git/hooks/pre-commit")).unwrap(), "mine");
+    // What cannot be shown whole cannot be allowed.
+    let huge = "x".repeat(PROTECTED_BYTES_MAX + 1);
+    assert!(place.write(".git/config", &huge).unwrap_err().message.contains("too large"));
+    fs::write(place.path.join(".git/config"), [0xff]).unwrap();
+    assert!(place.write(".git/config", "x").unwrap_err().message.contains("not text"));
 }
