@@ -16,6 +16,7 @@ pub mod quote;
 pub mod request;
 pub mod scope;
 pub mod session;
+pub mod state;
 pub mod team;
 pub mod time;
 pub mod title;
