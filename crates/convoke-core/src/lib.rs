@@ -21,5 +21,6 @@ pub mod team;
 pub mod time;
 pub mod title;
 pub mod turn;
+pub mod update;
 
 pub use invalid::{Invalid, InvalidKind};

@@ -66,6 +66,9 @@ proptest! {
             // A refusal is an answer like any other.
             scene.step(word).ok();
             prop_assert_eq!(&reloaded(&scene), &scene.session.without_memory_of_turn());
+            for message in scene.messages.iter().filter(|message| message.is_open()) {
+                prop_assert_eq!(scene.open.get(message.seq).map(|open| &**open), Some(message));
+            }
         }
     }
 

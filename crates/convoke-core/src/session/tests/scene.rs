@@ -16,6 +16,7 @@ use crate::session::{
 use crate::state::{SessionState, StateKind};
 use crate::time::Timestamp;
 use crate::turn::{Stop, Turn};
+use crate::update::{OpenMessages, Update, UpdateStamp, append};
 
 /// A session, its messages and state as a store would keep them, and the requests that were ever asked in it.
 pub(super) struct Scene {
@@ -23,6 +24,7 @@ pub(super) struct Scene {
     pub(super) messages: Vec<Message>,
     pub(super) states: BTreeMap<StateKind, SessionState>,
     pub(super) requests: Vec<Request>,
+    pub(super) open: OpenMessages,
     changes: u64,
     prompts: u8,
 }
@@ -63,6 +65,7 @@ impl Scene {
             messages: Vec::new(),
             states: BTreeMap::new(),
             requests: Vec::new(),
+            open: OpenMessages::default(),
             changes: 0,
             prompts: 0,
         }
@@ -90,54 +93,34 @@ impl Scene {
     }
 
     fn store(&mut self, change: &Change, at: Timestamp) {
-        let (seq, rev) = (self.session.summary().last_seq, self.session.summary().rev);
-        if let Change::Begin(Draft { id, role, content, turn }) = change {
-            self.remember(content);
-            self.messages.push(Message {
-                id: id.unwrap_or_else(|| MessageId::from_random([self.changes as u8; 16])),
-                session_id: SessionId::from_random([1; 16]),
-                seq,
-                rev,
-                role: *role,
-                content: content.clone(),
-                turn: turn.clone(),
-                timestamp: at,
-                updated_at: at,
-            });
-            return;
-        }
-        let seq = match change {
-            Change::State(state) => {
-                self.states.insert(state.kind(), state.clone());
-                return;
-            }
-            Change::Append { seq, .. }
-            | Change::Close { seq }
-            | Change::Replace { seq, .. }
-            | Change::Turn { seq, .. } => *seq,
-            Change::Begin(_) => unreachable!(),
+        let summary = self.session.summary();
+        let stamp = UpdateStamp {
+            session_id: SessionId::from_random([1; 16]),
+            id: MessageId::from_random([self.changes as u8; 16]),
+            seq: summary.last_seq,
+            rev: summary.rev,
+            at,
         };
-        let message = &mut self.messages[seq.get() as usize - 1];
-        (message.rev, message.updated_at) = (rev, at);
-        match (change, &mut message.content) {
-            (
-                Change::Append { text: more, .. },
-                Content::Text { text, partial: true } | Content::Thinking { text, partial: true },
-            ) => text.push_str(more),
-            (
-                Change::Close { .. },
-                Content::Text { partial, .. } | Content::Thinking { partial, .. },
-            ) => {
-                assert!(*partial, "words are closed once");
-                *partial = false;
+        if let Change::Replace { seq, .. } = change {
+            self.open.reopen(self.messages[seq.get() as usize - 1].clone());
+        }
+        match self.open.apply(change.clone(), stamp).expect("the message is open") {
+            Update::Message(message) => {
+                self.remember(&message.content);
+                let at = message.seq.get() as usize - 1;
+                match self.messages.get_mut(at) {
+                    Some(there) => *there = (*message).clone(),
+                    None => self.messages.push((*message).clone()),
+                }
             }
-            (Change::Replace { content, .. }, there) => {
-                *there = content.clone();
-                let content = content.clone();
-                self.remember(&content);
+            Update::Delta(delta) => {
+                let message = &mut self.messages[delta.seq.get() as usize - 1];
+                append(&mut message.content, &delta.text);
+                (message.rev, message.updated_at) = (delta.rev, delta.at);
             }
-            (Change::Turn { turn, .. }, _) => message.turn = Some(turn.clone()),
-            (change, there) => panic!("{change:?} does not fit {there:?}"),
+            Update::State { state, .. } => {
+                self.states.insert(state.kind(), (*state).clone());
+            }
         }
     }
 
