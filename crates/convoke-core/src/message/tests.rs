@@ -140,10 +140,7 @@ fn what_people_decided_is_told_apart_from_what_agents_did() {
     let decided = |contents: Vec<Content>| -> Vec<bool> {
         contents.iter().map(Content::is_decision).collect()
     };
-    assert_eq!(
-        decided(samples::requests()),
-        [false, true, true, false, true, true, false, false],
-    );
+    assert_eq!(decided(samples::requests()), [false, true, true, false, true, true, false, false],);
     assert!(decided(samples::words_plans_and_tools()).iter().all(|decision| !decision));
 }
 

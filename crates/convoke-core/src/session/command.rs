@@ -325,7 +325,9 @@ pub enum Refusal {
         bytes: usize,
     },
     /// Too many prompts wait.
-    #[error("{QUEUE_MAX} prompts are waiting already, or more than {QUEUE_BYTES_MAX} bytes of them")]
+    #[error(
+        "{QUEUE_MAX} prompts are waiting already, or more than {QUEUE_BYTES_MAX} bytes of them"
+    )]
     QueueFull,
     /// No such prompt waits.
     #[error("the prompt {id} is not in the queue; its turn may have begun")]

@@ -111,9 +111,7 @@ impl Output {
     /// The changes that close what is open when a turn ends.
     pub(super) fn close_all(&self) -> impl Iterator<Item = Change> {
         let unfinished = self.tools.iter().filter_map(|(id, call)| match call {
-            Call::Open { seq, known, .. } => {
-                Some(known.unfinished(*seq, id, TURN_ENDED))
-            }
+            Call::Open { seq, known, .. } => Some(known.unfinished(*seq, id, TURN_ENDED)),
             Call::Settled => None,
         });
         self.close_stream().into_iter().chain(unfinished)

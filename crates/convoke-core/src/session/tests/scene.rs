@@ -301,7 +301,8 @@ fn written(change: &Change, next: Seq) -> String {
     match change {
         Change::Begin(Draft { role, content, turn, .. }) => {
             let role = json!(role).as_str().unwrap().to_owned();
-            let turn = turn.as_ref().map_or_else(String::new, |turn| format!(", turn {}", told(turn)));
+            let turn =
+                turn.as_ref().map_or_else(String::new, |turn| format!(", turn {}", told(turn)));
             format!("  {next} begins: {role} {}{turn}", shown(content))
         }
         Change::Append { seq, text } => format!("  {seq} grows: {text:?}"),
