@@ -40,7 +40,7 @@ pub struct Session {
     /// When a prompt last came or a turn last ended.
     #[schema(value_type = String, format = DateTime)]
     pub last_active_at: Timestamp,
-    /// How many messages its log has; also the seq of the newest.
+    /// How many messages it has; also the seq of the newest.
     pub message_count: u64,
     /// What else is known of it.
     pub metadata: Circumstances,
@@ -136,6 +136,19 @@ pub struct SessionDetail {
 pub struct Prompt {
     /// The words.
     pub text: String,
+    /// The id of the message that it becomes, made by the client; a request that is sent again with the same one is
+    /// accepted once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = "uuid")]
+    pub message_id: Option<MessageId>,
+}
+
+/// What a prompt that waits is to say instead: `PATCH /api/sessions/:id/queue/:prompt`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct QueuePatch {
+    /// The words.
+    pub text: String,
 }
 
 /// A prompt that was taken.
@@ -147,9 +160,9 @@ pub struct Prompted {
     /// The message that the prompt became.
     #[schema(value_type = String, format = "uuid")]
     pub message_id: MessageId,
-    /// Its place in the log, by which the turn is known too.
-    #[schema(value_type = u64)]
-    pub seq: Seq,
+    /// Its place in the conversation; `null` as long as it waits.
+    #[schema(value_type = Option<u64>)]
+    pub seq: Option<Seq>,
     /// Whether it waits behind a running turn.
     pub queued: bool,
 }
