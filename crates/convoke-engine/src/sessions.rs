@@ -77,6 +77,8 @@ pub struct Prompted {
     pub seq: Option<Seq>,
     /// How many prompts are before it.
     pub queued: usize,
+    /// The session's revision when it was accepted: all that comes of it is newer.
+    pub rev: Rev,
 }
 
 /// A prompt.
