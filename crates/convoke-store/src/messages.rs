@@ -96,19 +96,9 @@ impl Store {
     pub async fn rev_at(&self, session: SessionId, time: Timestamp) -> Result<Rev> {
         self.read_session(session, move |db, n| {
             // Times never go back from one revision to the next, so the newest ones are looked at until one is old enough.
-            let sql = "SELECT m.rev, max(m.updated_at, CASE WHEN m.open THEN coalesce(
-                           (SELECT max(d.at) FROM deltas AS d
-                            WHERE d.session = m.session AND d.rev > m.rev AND d.seq = m.seq), 0)
-                       ELSE 0 END)
-                       FROM messages AS m WHERE m.session = ?1 ORDER BY m.rev DESC";
-            let mut statement = db.prepare_cached(sql)?;
-            let mut rows = statement.query([n])?;
-            while let Some(row) = rows.next()? {
-                if row::moment(row, 1)? <= time {
-                    return Ok(Rev::new(row.get(0)?));
-                }
-            }
-            Ok(Rev::START)
+            let rows = "SELECT rev, updated_at FROM messages WHERE session = ?1 ORDER BY rev DESC";
+            let deltas = "SELECT rev, at FROM deltas WHERE session = ?1 ORDER BY rev DESC";
+            Ok(newest_at(db, n, rows, time)?.max(newest_at(db, n, deltas, time)?))
         })
         .await
     }
@@ -195,6 +185,18 @@ impl Store {
         })
         .await
     }
+}
+
+/// The first revision of a statement's that is no later than a time.
+fn newest_at(db: &Connection, n: i64, sql: &str, time: Timestamp) -> rusqlite::Result<Rev> {
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query([n])?;
+    while let Some(row) = rows.next()? {
+        if row::moment(row, 1)? <= time {
+            return Ok(Rev::new(row.get(0)?));
+        }
+    }
+    Ok(Rev::START)
 }
 
 const SELECT: &str = "SELECT seq, rev, id, role, content, turn, created_at, updated_at, open
