@@ -123,9 +123,9 @@ async fn s3_the_transcript_for_a_prompt_that_waited_has_the_answers_that_came_me
     scene.rewrite(AGENT, &world_script);
     open_gate(&mut scene).await;
     scene.log.until_end_of(two).await;
-    let said = scene.log.line("agent: Between the two marks").to_owned();
+    let said = scene.log.line("agent: Between the two marks");
     let gate = Turn { role: Speaker::Tool, text: "gate".to_owned() };
-    assert_eq!(quoted(&said), [user("one"), assistant("half an ans"), gate]);
+    assert_eq!(quoted(&said), [user("one"), gate, assistant("half an ans")]);
     // What is still to be said is not said before its turn.
     assert!(!said.contains("three") && said.ends_with("now says:\n\ntwo"), "{said}");
     scene.log.until_end_of(three).await;
@@ -149,7 +149,7 @@ async fn s3_a_transcript_is_cut_in_the_middle_and_never_left_out() {
         scene.log.take();
         scene.turn("remember?").await;
         assert_eq!(scene.log.count("resumed: replay"), 1);
-        let said = scene.log.line("agent: Between the two marks").to_owned();
+        let said = scene.log.line("agent: Between the two marks");
         for word in words {
             assert!(said.contains(word), "no {word} in it");
         }

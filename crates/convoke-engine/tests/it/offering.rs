@@ -139,6 +139,7 @@ async fn a_mode_is_set_while_the_process_starts_and_nobody_waits_for_it_in_vain(
     std::fs::write(&gate, "").unwrap();
     let mut scene = world.begin().await;
     scene.turn("crash").await;
+    let [_, before, _] = offered_since(&scene).await;
     std::fs::remove_file(&gate).unwrap();
     world.change_script(AGENT, &offering());
     let (engine, session) = (scene.engine.clone(), scene.session);
@@ -155,7 +156,10 @@ async fn a_mode_is_set_while_the_process_starts_and_nobody_waits_for_it_in_vain(
     scene.log.until_end_of(turn).await;
     one.await.unwrap().unwrap();
     two.await.unwrap().unwrap();
-    scene.log.until("mode: code").await;
+    // Both reached the agent, in this order.
+    assert_eq!(current_mode(&scene).await, ("ask".to_owned(), 2));
+    let [_, mode, _] = offered_since(&scene).await;
+    assert!(mode.get() >= before.get() + 2, "{before} {mode}");
     assert_eq!(scene.log.count("agent: hello"), 1);
     assert_eq!(scene.log.count("resumed: native"), 1);
 
