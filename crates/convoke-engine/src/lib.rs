@@ -25,7 +25,7 @@ pub use convoke_store::Error as StoreError;
 pub use convoke_store::{
     Archived, Asker as PairAsker, Fragment, Hit, HitPage, HitPlace, MessagePage, PairActivity,
     PairFilter, PairId, PairStats, PairUsage, Project, Rule, SearchQuery, SessionFilter,
-    SessionKind, SessionOrder, StoredPair, StoredSession, Trouble, UpdatePage, Window,
+    SessionKind, SessionOrder, Snapshot, StoredPair, StoredSession, Trouble, UpdatePage, Window,
 };
 pub use engine::{Engine, Figures, ListedAgent};
 pub use error::{Error, Kind, Result};

@@ -14,7 +14,7 @@ use convoke_core::state::SessionState;
 use convoke_core::time::Timestamp;
 use convoke_store::{
     HitPage, HitPlace, MessagePage, SearchQuery, SessionFilter, SessionOrder, SessionPiece,
-    StoredSession, UpdatePage, Window,
+    Snapshot, StoredSession, UpdatePage, Window,
 };
 use tokio::sync::mpsc;
 
@@ -77,6 +77,8 @@ pub struct Prompted {
     pub seq: Option<Seq>,
     /// How many prompts are before it.
     pub queued: usize,
+    /// The session's revision when it was accepted: all that comes of it is newer.
+    pub rev: Rev,
 }
 
 /// A prompt.
@@ -214,6 +216,11 @@ impl Engine {
         limit: u32,
     ) -> Result<MessagePage> {
         Ok(self.shared.store.messages_before(id, before, limit).await?)
+    }
+
+    /// The newest messages of a session, those that are open, and its state, as of one revision.
+    pub async fn snapshot(&self, id: SessionId, limit: u32, bytes_max: usize) -> Result<Snapshot> {
+        Ok(self.shared.store.snapshot(id, limit, bytes_max).await?)
     }
 
     /// What changed after a revision: each changed message once, whole.

@@ -28,7 +28,7 @@ pub use analytics::{PairActivity, PairUsage};
 pub use copy::{Contents, Progress};
 pub use error::{Cause, Error, Result};
 pub use guard::Trouble;
-pub use messages::{MessagePage, UpdatePage};
+pub use messages::{MessagePage, Snapshot, UpdatePage};
 pub use pairs::{Asker, PairChange, PairCreation, PairFilter, PairId, PairStats, StoredPair};
 pub use projects::{NewProject, Project};
 pub use requests::StoredRequest;

@@ -24,6 +24,9 @@ const PAGE_MESSAGES_MAX: u32 = 1000;
 /// Bytes of content in one page, which ends before the message that would exceed them unless it is the first.
 const PAGE_BYTES_MAX: usize = 256 * 1024;
 
+/// Open messages that are read besides the newest; a session has a few dozen.
+const OPEN_MAX: u32 = 200;
+
 /// Some messages of one session, by place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MessagePage {
@@ -44,7 +47,58 @@ pub struct UpdatePage {
     pub more: bool,
 }
 
+/// A session as a reader begins with it, as of one revision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Snapshot {
+    /// Open messages that are older than the newest ones, and then the newest, by place.
+    pub messages: Vec<Message>,
+    /// Whether there are older ones.
+    pub more: bool,
+    /// All state.
+    pub state: Vec<(Rev, SessionState)>,
+    /// The revision.
+    pub rev: Rev,
+}
+
 impl Store {
+    /// Reads the newest messages of a session, those that are open, and its state, as of one revision.
+    pub async fn snapshot(
+        &self,
+        session: SessionId,
+        limit: u32,
+        bytes_max: usize,
+    ) -> Result<Snapshot> {
+        self.read_session(session, move |db, n| {
+            let mut messages = Vec::new();
+            let (mut bytes, mut before, mut more) = (0, u64::MAX >> 1, true);
+            while more && bytes < bytes_max && messages.len() < limit as usize {
+                let left = limit - u32::try_from(messages.len()).unwrap_or(limit);
+                let sql =
+                    format!("{SELECT} WHERE session = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3");
+                let page = collect(db, session, n, &sql, params![n, before, left + 1], Some(left))?;
+                more = page.more && page.last_seq.is_some();
+                before = page.last_seq.map_or(before, Seq::get);
+                for message in page.messages {
+                    bytes += message.content.bytes();
+                    messages.push(message);
+                }
+            }
+            let sql = format!(
+                "{SELECT} WHERE session = ?1 AND open = 1 AND seq < ?2
+                 ORDER BY seq DESC LIMIT ?3"
+            );
+            let older = collect(db, session, n, &sql, params![n, before, OPEN_MAX], None)?;
+            messages.extend(older.messages);
+            messages.reverse();
+            let state = states(db, session, n, Rev::START)?;
+            let rev: u64 = db
+                .prepare_cached("SELECT rev FROM agent_sessions WHERE n = ?1")?
+                .query_row([n], |row| row.get(0))?;
+            Ok(Snapshot { messages, more, state, rev: Rev::new(rev) })
+        })
+        .await
+    }
+
     /// Reads the messages after a place; `Seq::START` is before the first.
     pub async fn messages(
         &self,
@@ -269,11 +323,12 @@ fn states(
     Ok(states)
 }
 
-/// A page with the revision of its last row, whether that could be read or not.
+/// A page with the revision and the place of its last row, whether that could be read or not.
 struct Collected {
     messages: Vec<Message>,
     more: bool,
     last: Option<Rev>,
+    last_seq: Option<Seq>,
 }
 
 impl From<Collected> for MessagePage {
@@ -293,15 +348,16 @@ fn collect(
 ) -> Result<Collected, Fault> {
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;
-    let (mut messages, mut bytes, mut count, mut last) = (Vec::new(), 0, 0, None);
+    let (mut messages, mut bytes, mut count) = (Vec::new(), 0, 0);
+    let (mut last, mut last_seq) = (None, None);
     while let Some(row) = rows.next()? {
         bytes += row.get_ref(4)?.as_bytes().map_or(0, <[u8]>::len);
         let is_full = |limit| count >= limit || (bytes > PAGE_BYTES_MAX && count > 0);
         if limit.is_some_and(is_full) {
-            return Ok(Collected { messages, more: true, last });
+            return Ok(Collected { messages, more: true, last, last_seq });
         }
         count += 1;
-        last = Some(Rev::new(row.get(1)?));
+        (last, last_seq) = (Some(Rev::new(row.get(1)?)), Some(row::seq(row, 0)?));
         match message(row, session).and_then(|message| with_deltas(db, n, message)) {
             Ok(message) => messages.push(message),
             Err(error) => {
@@ -310,7 +366,7 @@ fn collect(
             }
         }
     }
-    Ok(Collected { messages, more: false, last })
+    Ok(Collected { messages, more: false, last, last_seq })
 }
 
 fn message(row: &Row<'_>, session_id: SessionId) -> rusqlite::Result<Message> {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use convoke_core::message::Seq;
+use convoke_core::message::{Rev, Seq};
 use convoke_core::session::Status;
 use convoke_core::time::Timestamp;
 
@@ -24,10 +24,12 @@ pub struct SessionQuery {
 /// Which messages of a session are wanted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MessageQuery {
-    /// Those stored after this moment.
+    /// Those that changed after this time, by revision.
     pub since: Option<Timestamp>,
-    /// Those after this place.
-    pub after: Option<Seq>,
+    /// Those that changed after this revision, by revision.
+    pub after: Option<Rev>,
+    /// Those just before this place.
+    pub before: Option<Seq>,
     /// How many at most.
     pub limit: Option<u64>,
 }
@@ -66,6 +68,7 @@ impl MessageQuery {
         query(&[
             ("since", self.since.map(|since| since.to_string())),
             ("after", self.after.map(|after| after.to_string())),
+            ("before", self.before.map(|before| before.to_string())),
             ("limit", self.limit.map(|limit| limit.to_string())),
         ])
     }

@@ -1,16 +1,18 @@
-//! The list that entries make, and how changes are applied to it.
+//! The reducer: what a reader of a session has, and how updates change it.
+//!
+//! The page has the same in JavaScript; recorded frames that both replay keep them alike.
 
-use std::collections::HashMap;
+use convoke_core::message::Rev;
 
-use super::{Change, Entry, EntryBody, PromptState, Prompted, Standing};
+use super::{Entry, EntryBody};
 
-/// The entries of a session, or of the part of it that was folded.
+/// The entries of a session, or of the part of it that a reader has.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Entries {
+    /// By place.
     conversation: Vec<Entry>,
-    /// Where in the conversation an entry is.
-    places: HashMap<String, usize>,
-    standing: Standing,
+    /// One of each kind, by name.
+    state: Vec<Entry>,
 }
 
 impl Entries {
@@ -25,78 +27,51 @@ impl Entries {
     }
 
     /// The entries that are not part of the conversation.
-    pub const fn standing(&self) -> &Standing {
-        &self.standing
+    pub fn state(&self) -> &[Entry] {
+        &self.state
     }
 
-    /// The entry with this name, if it is part of the conversation.
+    /// The entry with this name.
     pub fn get(&self, entry_id: &str) -> Option<&Entry> {
-        self.conversation.get(*self.places.get(entry_id)?)
+        // What changes is nearly always among the newest.
+        let mut entries = self.conversation.iter().rev().chain(&self.state);
+        entries.find(|entry| entry.entry_id == entry_id)
     }
 
-    /// Applies what a message changed.
-    pub fn apply(&mut self, change: Change) {
-        match change {
-            Change::Upsert(entry) => self.upsert(*entry),
-            Change::Append { entry_id, content } => self.append(&entry_id, &content),
-            Change::Completed { .. } | Change::Cancelling { .. } => {}
-        }
-    }
-
-    /// Puts an entry in place of the one with its name, or at the end; so does a prompt that leaves the queue.
+    /// Puts an entry in place of the one with its name, or where it belongs by its place. An older one changes nothing.
     pub fn upsert(&mut self, entry: Entry) {
-        let Some(entry) = self.standing.put(entry) else { return };
-        if !is_queued(&entry) && self.get(&entry.entry_id).is_some_and(is_queued) {
-            self.remove(&entry.entry_id);
+        if !entry.is_conversation() {
+            let there = self.state.iter_mut().find(|there| there.entry_id == entry.entry_id);
+            match there {
+                Some(there) if there.rev > entry.rev => {}
+                Some(there) => *there = entry,
+                None => self.state.push(entry),
+            }
+            return;
         }
-        let there = self.places.get(&entry.entry_id).and_then(|at| self.conversation.get_mut(*at));
-        match there {
-            Some(there) => {
-                // A late word about something long closed does not know any more where it began.
-                let (seq, timestamp) = if there.seq <= entry.seq {
-                    (there.seq, there.timestamp)
-                } else {
-                    (entry.seq, entry.timestamp)
-                };
-                *there = Entry { seq, timestamp, ..entry };
+        match self.conversation.binary_search_by_key(&entry.seq, |there| there.seq) {
+            Ok(at) => {
+                if let Some(there) = self.conversation.get_mut(at)
+                    && there.rev <= entry.rev
+                {
+                    *there = entry;
+                }
             }
-            None => {
-                self.places.insert(entry.entry_id.clone(), self.conversation.len());
-                self.conversation.push(entry);
-            }
-        }
-    }
-
-    fn remove(&mut self, entry_id: &str) {
-        let Some(gone) = self.places.remove(entry_id) else { return };
-        self.conversation.remove(gone);
-        self.places.values_mut().filter(|at| **at > gone).for_each(|at| *at -= 1);
-    }
-
-    /// Appends words to an entry; nothing happens when it is not in this part of the list.
-    pub fn append(&mut self, entry_id: &str, content: &str) {
-        let place = self.places.get(entry_id).copied();
-        let Some(entry) = place.and_then(|at| self.conversation.get_mut(at)) else { return };
-        match &mut entry.body {
-            EntryBody::Assistant(words) | EntryBody::Thinking(words) => {
-                words.content.push_str(content);
-            }
-            EntryBody::User(_)
-            | EntryBody::ToolCall(_)
-            | EntryBody::Plan { .. }
-            | EntryBody::Permission(_)
-            | EntryBody::Question(_)
-            | EntryBody::Notice(_)
-            | EntryBody::Commands { .. }
-            | EntryBody::Modes { .. }
-            | EntryBody::Settings { .. }
-            | EntryBody::Usage(_) => {}
+            Err(at) => self.conversation.insert(at, entry),
         }
     }
 
-    /// The conversation, and how things stand.
-    pub fn into_parts(self) -> (Vec<Entry>, Standing) {
-        (self.conversation, self.standing)
+    /// Appends words to an entry, unless it has them already or is not in this part of the list.
+    pub fn append(&mut self, entry_id: &str, content: &str, rev: Rev) {
+        let mut entries = self.conversation.iter_mut().rev();
+        let Some(entry) = entries.find(|entry| entry.entry_id == entry_id) else { return };
+        if entry.rev >= rev {
+            return;
+        }
+        if let EntryBody::Assistant(words) | EntryBody::Thinking(words) = &mut entry.body {
+            words.content.push_str(content);
+            entry.rev = rev;
+        }
     }
 }
 
@@ -106,8 +81,4 @@ impl FromIterator<Entry> for Entries {
         entries.into_iter().for_each(|entry| list.upsert(entry));
         list
     }
-}
-
-const fn is_queued(entry: &Entry) -> bool {
-    matches!(&entry.body, EntryBody::User(Prompted { state: PromptState::Queued, .. }))
 }

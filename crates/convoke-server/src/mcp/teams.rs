@@ -4,9 +4,8 @@ use convoke_api::bodies::TeamQuestion;
 use convoke_api::mcp::teams::{
     self, AskTeam, CancelTeam, ListTeams, Manner, ReportOfTeam, SendToTeam, StatusOfTeam, Told,
 };
-use convoke_core::message::Seq;
 use convoke_core::team::TeamName;
-use convoke_engine::{Asker, Caller, Engine};
+use convoke_engine::{Asker, Caller, Engine, WhichQuestion};
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::Value;
 
@@ -58,10 +57,11 @@ pub(super) async fn call(
             Ok(teams::statuses(&statuses.into_iter().map(view::status).collect::<Vec<_>>()))
         }
         teams::TEAMS_REPORT => {
-            let ReportOfTeam { team, from_team, thread, seq } = parse(arguments)?;
+            let ReportOfTeam { team, from_team, thread, message_id } = parse(arguments)?;
             let from = from(engine, asker, from_team).await?;
             let pair = rest::pair(engine, &team, from.as_ref().map(TeamName::as_str), thread)?;
-            let report = engine.team_report(&pair, seq.map(Seq::new)).await?;
+            let which = message_id.map_or(WhichQuestion::Last, WhichQuestion::Message);
+            let report = engine.team_report(&pair, which).await?;
             told(teams::report(&view::report(report)))
         }
         teams::TEAMS_CANCEL => {

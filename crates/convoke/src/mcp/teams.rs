@@ -5,7 +5,6 @@ use convoke_api::mcp::teams::{
     self, AskTeam, CancelTeam, ListTeams, Manner, ReportOfTeam, SendToTeam, StatusOfTeam, Told,
 };
 use convoke_api::{Client, TeamReportQuery};
-use convoke_core::message::Seq;
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::Value;
 
@@ -56,8 +55,8 @@ impl Teams {
             }
             teams::TEAMS_STATUS => self.status(parse(arguments)?).await,
             teams::TEAMS_REPORT => {
-                let ReportOfTeam { team, from_team, thread, seq } = parse(arguments)?;
-                let query = TeamReportQuery { from: from_team, thread, seq: seq.map(Seq::new) };
+                let ReportOfTeam { team, from_team, thread, message_id } = parse(arguments)?;
+                let query = TeamReportQuery { from: from_team, thread, seq: None, message_id };
                 Ok(teams::report(&self.client().await?.team_report(&team, &query).await?))
             }
             teams::TEAMS_CANCEL => {
