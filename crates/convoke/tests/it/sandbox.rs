@@ -333,19 +333,17 @@ fn k1_processes_outside_are_neither_seen_nor_signalled() {
     }
 }
 
+/// A system call that must fail with something else than this error.
+#[cfg(target_arch = "x86_64")]
+fn is_not(numbers: &str, error: i32) -> String {
+    perl(&format!("my $none = \"/none\"; syscall({numbers}); $! + 0 != {error} or die \"$!\\n\""))
+}
+
 /// Numbers of system calls differ between architectures.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn k2_system_calls_that_lead_out_fail_with_an_error() {
-    use portable_pty::{PtySize, native_pty_system};
-    let pair = native_pty_system().openpty(PtySize::default()).unwrap();
-    let terminal = pair.master.tty_name().unwrap();
     let call = |numbers: &str| perl(&format!("syscall({numbers}) >= 0 or die \"$!\\n\""));
-    let is_not = |numbers: &str, error: i32| {
-        perl(&format!(
-            "my $none = \"/none\"; syscall({numbers}); $! + 0 != {error} or die \"$!\\n\""
-        ))
-    };
     for user in users() {
         // keyctl(GET_KEYRING_ID, session), unshare(CLONE_NEWUSER)
         attack(user, &["seccomp"], &call("250, 0, -3, 1"));
@@ -358,17 +356,29 @@ fn k2_system_calls_that_lead_out_fail_with_an_error() {
         let output = machine.sh("seccomp", &is_not("0x40000000 + 425, 0, 0", 38));
         assert!(!output.status.success(), "{output:?}");
     }
-    if rustix::process::geteuid().is_root() {
-        // umount2 of what is not there, and typing into the terminal of the user, with bits that the kernel ignores.
-        attack(User::Me, &["seccomp"], &is_not("166, $none, 0", 1));
-        let typing = |request: &str| {
-            let path = terminal.display();
-            perl(&format!(
-                "open(F, \"+<\", \"{path}\") or die \"$!\\n\"; ioctl(F, {request}, \"x\") or die \"$!\\n\""
-            ))
-        };
-        if Machine::new(User::Me).free(&typing("0x5412")).status.success() {
-            attack(User::Me, &["bwrap", "landlock", "seccomp"], &typing("0x5412"));
+}
+
+/// The kernel itself keeps others than root from both.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn k2_root_neither_unmounts_nor_types_into_terminals() {
+    use portable_pty::{PtySize, native_pty_system};
+    let pair = native_pty_system().openpty(PtySize::default()).unwrap();
+    let terminal = pair.master.tty_name().unwrap();
+    // umount2 of what is not there, and typing into the terminal of the user.
+    let unmount = is_not("166, $none, 0", 1);
+    let typing = r#"open(F, "+<", "TERMINAL") or die "$!\n"; ioctl(F, 0x5412, "x") or die "$!\n""#;
+    let typing = perl(&typing.replace("TERMINAL", terminal.to_str().unwrap()));
+    let can = |script: &str| Machine::new(User::Me).free(script).status.success();
+    assert_eq!(can(&unmount), rustix::process::geteuid().is_root());
+    for (script, holds) in
+        [(unmount, &["seccomp"][..]), (typing, &["bwrap", "landlock", "seccomp"])]
+    {
+        if can(&script) {
+            attack(User::Me, holds, &script);
+        } else {
+            let output = Machine::new(User::Me).sh("bwrap,landlock,seccomp", &script);
+            assert!(!output.status.success(), "{output:?}");
         }
     }
 }
