@@ -46,9 +46,16 @@ impl Convoke {
     pub(crate) fn hosts(self, hosts: &str) -> Self {
         let path = self.path().join("hosts");
         fs::write(&path, hosts).unwrap();
-        let bwrap = ["bwrap", "--dev-bind", "/", "/", "--die-with-parent", "--ro-bind"];
-        let path = path.to_str().unwrap();
-        let words: Vec<&str> = bwrap.into_iter().chain([path, "/etc/hosts", "--"]).collect();
+        let mut words = vec!["bwrap", "--dev-bind", "/", "/", "--die-with-parent", "--ro-bind"];
+        words.extend([path.to_str().unwrap(), "/etc/hosts"]);
+        let (system, copy) = ("/usr/bin/bwrap", self.path().join("bwrap"));
+        if !rustix::process::geteuid().is_root() && Path::new(system).exists() {
+            // For others than root bubblewrap makes a namespace of users in which root is unknown, and a program of an
+            // unknown user's is not trusted to confine agents; one of their own is.
+            fs::copy(system, &copy).unwrap();
+            words.extend(["--ro-bind", copy.to_str().unwrap(), system]);
+        }
+        words.push("--");
         self.under(&words)
     }
 
