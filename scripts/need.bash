@@ -21,7 +21,8 @@ may_install() {
 library_path() {
   local root=$tools/root triplet
   triplet=$(uname -m)-linux-gnu
-  echo "$root/usr/lib/$triplet:$root/lib/$triplet"
+  # Chromium needs a library that its package keeps in a folder of its own.
+  echo "$root/usr/lib/$triplet:$root/lib/$triplet:$root/usr/lib/$triplet/pulseaudio"
 }
 
 # Lets programs and their libraries below target/tools be found.
