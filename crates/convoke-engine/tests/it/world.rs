@@ -17,6 +17,7 @@ use convoke_engine::{
     Settings, Spare,
 };
 use convoke_testkit::agent::Script;
+use convoke_testkit::tools::search_path;
 use tempfile::TempDir;
 
 use crate::log::Log;
@@ -77,7 +78,7 @@ impl World {
             limits: convoke_engine::Limits::default(),
             question_timeout: None,
             agents: Vec::new(),
-            sandbox: SandboxSettings::with(Available::detect(None)),
+            sandbox: SandboxSettings::with(Available::detect(Some(search_path().as_ref()))),
         };
         let program = example("engine_convoke");
         Self { folder, temporary: None, settings, program }
