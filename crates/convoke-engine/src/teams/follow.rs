@@ -15,8 +15,8 @@ use crate::watch::Watcher;
 /// The longest answer that an asker is given whole; all of it is in the session's log.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 
-/// A question and its answer.
-const MESSAGES_OF_AN_ASK: u64 = 2;
+/// What is counted is what was sent to the agent; an answer belongs to its question.
+const MESSAGES_OF_AN_ASK: u64 = 1;
 
 /// What has been said so far.
 #[derive(Debug, Clone, Default)]
