@@ -135,7 +135,9 @@ impl World {
     pub(crate) fn heard(&self) -> Vec<String> {
         let heard = fs::read_to_string(self.folder.join("heard")).unwrap();
         let lines = heard.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        lines.filter_map(|line| line["method"].as_str().map(str::to_owned)).collect()
+        lines
+            .filter_map(|line| line.get("method").and_then(Value::as_str).map(str::to_owned))
+            .collect()
     }
 
     /// How often the counted agent was started.
