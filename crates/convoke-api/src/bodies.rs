@@ -29,7 +29,7 @@ pub use repos::{NewRepo, Repo, Repos};
 pub use search::{Fragment, Hit, Hits};
 pub use sessions::{
     Activity, Circumstances, NewSession, Prompt, Prompted, QueuePatch, Session, SessionDetail,
-    SessionPatch, Sessions,
+    SessionPatch, Sessions, StateOfSession,
 };
 pub use team_analytics::{TeamActivity, TeamAnalytics, TeamCost, TeamUsage};
 pub use teams::{

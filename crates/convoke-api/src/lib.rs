@@ -13,8 +13,8 @@ pub mod mcp;
 pub mod schema;
 
 pub use client::{
-    Client, Cursor, DeltaEvent, Events, InvalidCursor, MessageQuery, Messages, Reply, SearchQuery,
-    SessionEvent, SessionQuery, Socket, StateEvent, TeamReportQuery, TeamSessionQuery, Text,
-    Transcript,
+    Client, Cursor, DeltaEvent, Events, EventsSince, InvalidCursor, MessageQuery, Messages, Reply,
+    SearchQuery, SessionEvent, SessionQuery, Socket, StateEvent, TeamReportQuery, TeamSessionQuery,
+    Text, Transcript,
 };
 pub use error::{Error, Result};

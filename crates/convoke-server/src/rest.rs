@@ -43,6 +43,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(session::prompt))
         .routes(routes!(session::edit_queued, session::remove_queued))
         .routes(routes!(session::send_queued))
+        .routes(routes!(session::state))
         .routes(routes!(session::cancel_turn))
         .routes(routes!(session::complete))
         .routes(routes!(session::resume))

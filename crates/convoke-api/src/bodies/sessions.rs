@@ -1,8 +1,9 @@
 //! Sessions, and what can be said to them.
 
 use convoke_core::id::{AgentName, CanonicalId, MessageId, ProjectId, SessionId};
-use convoke_core::message::Seq;
+use convoke_core::message::{Rev, Seq};
 use convoke_core::session::Status;
+use convoke_core::state::SessionState;
 use convoke_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -165,6 +166,23 @@ pub struct Prompted {
     pub seq: Option<Seq>,
     /// Whether it waits behind a running turn.
     pub queued: bool,
+    /// The session's revision when it was accepted: all that comes of it is newer.
+    #[schema(value_type = u64)]
+    pub rev: Rev,
+}
+
+/// What is true of a session now and is not conversation: `GET /api/sessions/:id/state`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StateOfSession {
+    /// What revisions belong to.
+    pub generation: String,
+    /// The session's revision.
+    #[schema(value_type = u64)]
+    pub rev: Rev,
+    /// The state of each kind that there is: the prompt `queue`, `commands`, `modes`, `settings`, `usage`.
+    #[schema(value_type = Vec<Object>)]
+    pub state: Vec<SessionState>,
 }
 
 /// What to change of a session: `PATCH /api/sessions/:id`.

@@ -4,12 +4,13 @@ use hyper::{Method, StatusCode};
 
 use super::query::segment;
 use super::{
-    Call, Client, Cursor, Events, MessageQuery, Messages, SearchQuery, SessionQuery, Text,
+    Call, Client, Events, EventsSince, MessageQuery, Messages, SearchQuery, SessionQuery, Text,
     Transcript,
 };
 use crate::bodies::{
     Agents, Answer, Backups, Health, Hits, Import, Imported, Inbox, NewBackup, NewRepo, NewSession,
-    Prompt, Prompted, QueuePatch, Rejection, Repo, Repos, Session, SessionPatch, Sessions, Status,
+    Prompt, Prompted, QueuePatch, Rejection, Repo, Repos, Session, SessionPatch, Sessions,
+    StateOfSession, Status,
 };
 use crate::error::Result;
 
@@ -112,12 +113,20 @@ impl Client {
         self.fetch(Call::post(path)).await
     }
 
-    /// What changed in a session after a cursor, or everything, and then what changes.
-    pub async fn events(&self, id: &str, after: Option<Cursor>) -> Result<Events> {
-        let query =
-            after.as_ref().map(|cursor| format!("?cursor={}", segment(&cursor.to_string())));
-        let path = session_path(id, "/events") + &query.unwrap_or_default();
-        Ok(Events::new(self.clone(), self.open(Call::get(path)).await?, after))
+    /// What is true of a session now and is not conversation.
+    pub async fn session_state(&self, id: &str) -> Result<StateOfSession> {
+        self.fetch(Call::get(session_path(id, "/state"))).await
+    }
+
+    /// What changed in a session since then, and then what changes.
+    pub async fn events(&self, id: &str, since: &EventsSince) -> Result<Events> {
+        let query = match since {
+            EventsSince::Beginning => String::new(),
+            EventsSince::Revision(rev) => format!("?after={rev}"),
+            EventsSince::Cursor(cursor) => format!("?cursor={}", segment(&cursor.to_string())),
+        };
+        let path = session_path(id, "/events") + &query;
+        Ok(Events::new(self.clone(), self.open(Call::get(path)).await?))
     }
 
     /// Stops the running turn; the session goes on.

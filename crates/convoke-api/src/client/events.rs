@@ -39,6 +39,17 @@ impl std::str::FromStr for Cursor {
     }
 }
 
+/// From where on a session is followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EventsSince {
+    /// From its beginning.
+    Beginning,
+    /// After a revision of the generation of now.
+    Revision(Rev),
+    /// After a cursor.
+    Cursor(Cursor),
+}
+
 /// A text that is no cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a cursor is a generation and a revision, such as 12-345")]
@@ -90,8 +101,8 @@ pub struct Events {
 }
 
 impl Events {
-    pub(super) fn new(client: Client, body: Incoming, after: Option<Cursor>) -> Self {
-        Self { client, body, lines: Lines::default(), last: after }
+    pub(super) fn new(client: Client, body: Incoming) -> Self {
+        Self { client, body, lines: Lines::default(), last: None }
     }
 
     /// The cursor of the newest event that was read; where to continue after a break.

@@ -404,7 +404,8 @@ impl Task {
     pub(super) fn prompted(&self, id: MessageId) -> Prompted {
         let seq = self.running().filter(|running| running.id == id).map(|running| running.seq);
         let queued = self.session.queue().position(|prompt| prompt.id == id);
-        Prompted { message_id: id, seq, queued: queued.map_or(0, |place| place + 1) }
+        let (queued, rev) = (queued.map_or(0, |place| place + 1), self.session.summary().rev);
+        Prompted { message_id: id, seq, queued, rev }
     }
 
     fn explain(&self, refusal: Refusal) -> Error {

@@ -177,9 +177,7 @@ async fn s9_a_session_that_was_idle_for_long_makes_room() {
 async fn given_up(engine: &Engine, project: ProjectId, until: impl AsyncFn() -> bool) -> String {
     let creator = engine.clone();
     let creation = tokio::spawn(async move { create(&creator, project).await });
-    while !until().await {
-        tokio::task::yield_now().await;
-    }
+    crate::world::until("time may leap", until).await;
     leap(convoke_agents::launch::PATIENCE).await;
     let error = creation.await.unwrap().unwrap_err();
     assert_eq!(error.kind(), Kind::Agent);
@@ -230,7 +228,8 @@ async fn k4_a_turn_that_says_more_than_it_may_is_cancelled_and_says_how_to_raise
     let one = scene.prompt("flood").await;
     assert_eq!(scene.log.until_end_of(one).await, Stop::Cancelled);
     assert_eq!(scene.log.count("turn limit: 262144"), 1);
-    let text = scene.log.messages().iter().find_map(|message| match &message.content {
+    let messages = scene.log.messages();
+    let text = messages.iter().find_map(|message| match &message.content {
         Content::Notice(notice) => {
             notice.text.contains("limits.turn_bytes").then_some(&notice.text)
         }
@@ -239,8 +238,7 @@ async fn k4_a_turn_that_says_more_than_it_may_is_cancelled_and_says_how_to_raise
         | Content::Plan { .. }
         | Content::Tool(_)
         | Content::Permission(_)
-        | Content::Question(_)
-        | Content::Usage(_) => None,
+        | Content::Question(_) => None,
     });
     assert!(text.is_some(), "it is said how to raise the limit");
     let bytes: usize = scene.log.messages().iter().map(|it| json_bytes(&it.content)).sum();

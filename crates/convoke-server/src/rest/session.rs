@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use convoke_api::bodies::{Prompt, Prompted, QueuePatch, Session, SessionPatch};
+use convoke_api::bodies::{Prompt, Prompted, QueuePatch, Session, SessionPatch, StateOfSession};
 use convoke_core::message::Seq;
 use convoke_engine::{NewPrompt, SessionView};
 use serde::Deserialize;
@@ -74,8 +74,31 @@ pub(super) async fn prompt(
         message_id: prompted.message_id,
         seq: prompted.seq,
         queued: prompted.queued > 0,
+        rev: prompted.rev,
     };
     Ok(json::answer(StatusCode::ACCEPTED, &answer))
+}
+
+/// Show what is true of a session now and is not conversation
+///
+/// The prompts that wait, what the agent offers, and what it has used.
+#[utoipa::path(
+    get,
+    path = "/api/sessions/{id}/state",
+    operation_id = "showState",
+    tag = "sessions",
+    params(("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id")),
+    responses(
+        (status = 200, description = "The state", body = StateOfSession),
+        (status = 404, description = "There is no such session"),
+        (status = 409, description = "Several ids begin so"),
+    )
+)]
+pub(super) async fn state(State(app): Daemon, Named(id): Named) -> Result<Response, Failure> {
+    let snapshot = app.engine.snapshot(id, 0, 0).await?;
+    let state = snapshot.state.into_iter().map(|(_, state)| state).collect();
+    let generation = app.generation().await;
+    Ok(json::ok(&StateOfSession { generation, rev: snapshot.rev, state }))
 }
 
 /// Change a prompt that waits
