@@ -12,7 +12,7 @@ use convoke_testkit::agent::{Script, Step};
 use crate::asked::{answers, question};
 use crate::log::PATIENCE;
 use crate::prompting::gate;
-use crate::world::{AGENT, Scene, World, agent, leap, now, random};
+use crate::world::{AGENT, Scene, World, agent, leap, now, random, until};
 
 /// As long as a session may be idle, and a little longer.
 const LONG: Duration = Duration::from_secs(30 * 60 + 1);
@@ -79,6 +79,19 @@ async fn s2_s10_a_prompt_resumes_a_session_that_convoke_completed_itself() {
     for number in 0..8 {
         assert_eq!(scene.log.count(&format!("agent: number {number}")), 1);
     }
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn s10_an_idle_session_is_cancelled_at_its_agent_before_its_process_is_let_go() {
+    let mut world = World::with_heard(&Script::new());
+    world.settings.idle_timeout = Duration::from_millis(300);
+    let mut scene = world.begin().await;
+    scene.turn("hello").await;
+    scene.log.until("completed: idle_timeout").await;
+    world.empties().await;
+    let methods = world.heard();
+    assert_eq!(methods, ["initialize", "session/new", "session/prompt", "session/cancel"]);
     scene.engine.stop().await;
 }
 
@@ -166,9 +179,7 @@ async fn s10_waiting_for_a_human_is_not_idle() {
     // A question outside of a turn is waited for as well, and the agent that asked is left alone.
     let asker = Asker::Session(scene.session);
     let mut asked = scene.engine.ask(asker, vec![question()]).await.unwrap();
-    while scene.engine.figures().await.unwrap().busy == 0 {
-        tokio::task::yield_now().await;
-    }
+    until("it is busy", async || scene.engine.figures().await.unwrap().busy > 0).await;
     leap(3 * LONG).await;
     scene.engine.answer(&asked.id().to_string(), answers("Red")).await.unwrap();
     asked.wait().await.unwrap();

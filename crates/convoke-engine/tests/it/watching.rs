@@ -321,7 +321,7 @@ fn damage(world: &World, beginning: &str) -> usize {
 }
 
 #[tokio::test]
-async fn s11_messages_that_cannot_be_read_hide_none_of_the_others() {
+async fn s2_messages_that_cannot_be_read_hide_none_of_the_others() {
     let world = World::with(&Script::new().capabilities(serde_json::json!({})));
     let mut scene = world.begin().await;
     for text in ["one", "damaged", "three"] {
