@@ -131,10 +131,10 @@ mod tests {
             (&first, std::slice::from_ref(&a)),
             (&done, std::slice::from_ref(&b)),
             (&edited(Told::Done), std::slice::from_ref(&a)),
-            (&edited(Told::Refused), &[b]),
+            (&edited(Told::Refused), std::slice::from_ref(&b)),
             (&removed(Told::Done), std::slice::from_ref(&a)),
             (&removed(Told::Refused), &[]),
-            (&Prompt::unchanged(Told::Refused, None), &[a]),
+            (&Prompt::unchanged(Told::Refused, None), std::slice::from_ref(&a)),
         ] {
             assert!(judge("n1n a", prompt, found).is_some(), "{prompt:?} {found:?}");
         }
