@@ -104,6 +104,11 @@ impl Watcher {
         Self { is_behind: false, ..Self::new(store, session, after, live) }
     }
 
+    /// Where it reads what it missed.
+    pub(crate) const fn store(&self) -> &Store {
+        &self.store
+    }
+
     /// The session that is followed.
     pub const fn session(&self) -> SessionId {
         self.session

@@ -75,7 +75,7 @@ impl Store {
                 let left = limit - u32::try_from(messages.len()).unwrap_or(limit);
                 let sql =
                     format!("{SELECT} WHERE session = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3");
-                let page = collect(db, session, n, &sql, params![n, before, left + 1], left)?;
+                let page = collect(db, session, n, &sql, params![n, before, left + 1], Some(left))?;
                 more = page.more && page.last_seq.is_some();
                 before = page.last_seq.map_or(before, Seq::get);
                 for message in page.messages {
@@ -87,7 +87,7 @@ impl Store {
                 "{SELECT} WHERE session = ?1 AND open = 1 AND seq < ?2
                  ORDER BY seq DESC LIMIT ?3"
             );
-            let older = collect(db, session, n, &sql, params![n, before, OPEN_MAX], u32::MAX)?;
+            let older = collect(db, session, n, &sql, params![n, before, OPEN_MAX], None)?;
             messages.extend(older.messages);
             messages.reverse();
             let state = states(db, session, n, Rev::START)?;
@@ -109,7 +109,8 @@ impl Store {
         let limit = limit.min(PAGE_MESSAGES_MAX);
         self.read_session(session, move |db, n| {
             let sql = format!("{SELECT} WHERE session = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
-            Ok(collect(db, session, n, &sql, params![n, after.get(), limit + 1], limit)?.into())
+            Ok(collect(db, session, n, &sql, params![n, after.get(), limit + 1], Some(limit))?
+                .into())
         })
         .await
     }
@@ -126,7 +127,8 @@ impl Store {
             let sql =
                 format!("{SELECT} WHERE session = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3");
             let mut page: MessagePage =
-                collect(db, session, n, &sql, params![n, before.get(), limit + 1], limit)?.into();
+                collect(db, session, n, &sql, params![n, before.get(), limit + 1], Some(limit))?
+                    .into();
             page.messages.reverse();
             Ok(page)
         })
@@ -148,28 +150,18 @@ impl Store {
     pub async fn rev_at(&self, session: SessionId, time: Timestamp) -> Result<Rev> {
         self.read_session(session, move |db, n| {
             // Times never go back from one revision to the next, so the newest ones are looked at until one is old enough.
-            let sql = "SELECT m.rev, max(m.updated_at, coalesce(
-                           (SELECT max(d.at) FROM deltas AS d
-                            WHERE d.session = m.session AND d.seq = m.seq), 0))
-                       FROM messages AS m WHERE m.session = ?1 ORDER BY m.rev DESC";
-            let mut statement = db.prepare_cached(sql)?;
-            let mut rows = statement.query([n])?;
-            while let Some(row) = rows.next()? {
-                if row::moment(row, 1)? <= time {
-                    return Ok(Rev::new(row.get(0)?));
-                }
-            }
-            Ok(Rev::START)
+            let rows = "SELECT rev, updated_at FROM messages WHERE session = ?1 ORDER BY rev DESC";
+            let deltas = "SELECT rev, at FROM deltas WHERE session = ?1 ORDER BY rev DESC";
+            Ok(newest_at(db, n, rows, time)?.max(newest_at(db, n, deltas, time)?))
         })
         .await
     }
 
-    /// The messages of a session that are open, by place.
+    /// All messages of a session that are open, by place. Their number and size is bounded by the session itself.
     pub async fn open_messages(&self, session: SessionId) -> Result<Vec<Message>> {
         self.read_session(session, move |db, n| {
-            let sql = format!("{SELECT} WHERE session = ?1 AND open = 1 ORDER BY seq LIMIT ?2");
-            let page = collect(db, session, n, &sql, params![n, PAGE_MESSAGES_MAX], u32::MAX)?;
-            Ok(page.messages)
+            let sql = format!("{SELECT} WHERE session = ?1 AND open = 1 ORDER BY seq");
+            Ok(collect(db, session, n, &sql, params![n], None)?.messages)
         })
         .await
     }
@@ -178,7 +170,7 @@ impl Store {
     pub async fn message(&self, session: SessionId, seq: Seq) -> Result<Option<Message>> {
         self.read_session(session, move |db, n| {
             let sql = format!("{SELECT} WHERE session = ?1 AND seq = ?2");
-            Ok(collect(db, session, n, &sql, params![n, seq.get()], 1)?.messages.pop())
+            Ok(collect(db, session, n, &sql, params![n, seq.get()], None)?.messages.pop())
         })
         .await
     }
@@ -193,13 +185,13 @@ impl Store {
             let found = match id {
                 Some(id) => {
                     let sql = format!("{SELECT} WHERE id = ?2 AND role = 'user' AND session = ?1");
-                    collect(db, session, n, &sql, params![n, id.as_bytes()], 1)
+                    collect(db, session, n, &sql, params![n, id.as_bytes()], None)
                 }
                 None => {
                     let sql = format!(
                         "{SELECT} WHERE session = ?1 AND role = 'user' ORDER BY seq DESC LIMIT 1"
                     );
-                    collect(db, session, n, &sql, params![n], 1)
+                    collect(db, session, n, &sql, params![n], None)
                 }
             };
             Ok(found?.messages.pop())
@@ -249,6 +241,18 @@ impl Store {
     }
 }
 
+/// The first revision of a statement's that is no later than a time.
+fn newest_at(db: &Connection, n: i64, sql: &str, time: Timestamp) -> rusqlite::Result<Rev> {
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query([n])?;
+    while let Some(row) = rows.next()? {
+        if row::moment(row, 1)? <= time {
+            return Ok(Rev::new(row.get(0)?));
+        }
+    }
+    Ok(Rev::START)
+}
+
 const SELECT: &str = "SELECT seq, rev, id, role, content, turn, created_at, updated_at, open
     FROM messages";
 
@@ -260,7 +264,7 @@ fn updates_after(
     limit: u32,
 ) -> Result<UpdatePage, Fault> {
     let sql = format!("{SELECT} WHERE session = ?1 AND rev > ?2 ORDER BY rev LIMIT ?3");
-    let changed = collect(db, session, n, &sql, params![n, after.get(), limit + 1], limit)?;
+    let changed = collect(db, session, n, &sql, params![n, after.get(), limit + 1], Some(limit))?;
     let (mut messages, mut more) = (changed.messages, changed.more);
     // An open message that only grew has an old row; it is among the newest by its deltas.
     let grown = "SELECT DISTINCT seq FROM deltas WHERE session = ?1 AND rev > ?2";
@@ -269,7 +273,7 @@ fn updates_after(
     for seq in grown.collect::<rusqlite::Result<Vec<Seq>>>()? {
         if !messages.iter().any(|message| message.seq == seq) {
             let sql = format!("{SELECT} WHERE session = ?1 AND seq = ?2");
-            messages.extend(collect(db, session, n, &sql, params![n, seq.get()], 1)?.messages);
+            messages.extend(collect(db, session, n, &sql, params![n, seq.get()], None)?.messages);
         }
     }
     let mut updates: Vec<Update> =
@@ -333,14 +337,14 @@ impl From<Collected> for MessagePage {
     }
 }
 
-/// Reads rows until the page is full. The statement returns one row more than that.
+/// Reads rows until the page is full. The statement returns one row more than `limit`; without one, all rows are wanted.
 fn collect(
     db: &Connection,
     session: SessionId,
     n: i64,
     sql: &str,
     params: impl Params,
-    limit: u32,
+    limit: Option<u32>,
 ) -> Result<Collected, Fault> {
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;
@@ -348,7 +352,8 @@ fn collect(
     let (mut last, mut last_seq) = (None, None);
     while let Some(row) = rows.next()? {
         bytes += row.get_ref(4)?.as_bytes().map_or(0, <[u8]>::len);
-        if count >= limit || (bytes > PAGE_BYTES_MAX && count > 0) {
+        let is_full = |limit| count >= limit || (bytes > PAGE_BYTES_MAX && count > 0);
+        if limit.is_some_and(is_full) {
             return Ok(Collected { messages, more: true, last, last_seq });
         }
         count += 1;
@@ -390,9 +395,11 @@ fn with_deltas(db: &Connection, n: i64, mut message: Message) -> rusqlite::Resul
     if !is_partial {
         return Ok(message);
     }
-    let sql = "SELECT rev, at, text FROM deltas WHERE session = ?1 AND seq = ?2 ORDER BY rev";
+    // The row has all words up to its own revision, so the index leads past the deltas of messages before it.
+    let sql = "SELECT rev, at, text FROM deltas
+               WHERE session = ?1 AND rev > ?2 AND seq = ?3 ORDER BY rev";
     let mut statement = db.prepare_cached(sql)?;
-    let mut rows = statement.query(params![n, message.seq.get()])?;
+    let mut rows = statement.query(params![n, message.rev.get(), message.seq.get()])?;
     while let Some(row) = rows.next()? {
         append(&mut message.content, row.get_ref(2)?.as_str()?);
         (message.rev, message.updated_at) = (Rev::new(row.get(0)?), row::moment(row, 1)?);

@@ -205,8 +205,8 @@ mod tests {
             ],
         }));
         insta::assert_snapshot!(told(notices), @r#"
-        {"event":"modes","current":"default","available":[{"id":"default","name":"Always Ask","description":"Asks first"},{"id":"plan","name":"plan"}],"text":"The agent is in mode default."}
-        {"event":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"b","choices":[{"id":"a","name":"A"},{"id":"b","name":"B"}]},{"id":"fast","name":"Fast","current":"true","choices":[{"id":"true","name":"On"},{"id":"false","name":"Off"}]}],"text":"Settings on offer: 2."}
+        {"kind":"modes","current":"default","available":[{"id":"default","name":"Always Ask","description":"Asks first"},{"id":"plan","name":"plan"}]}
+        {"kind":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"b","choices":[{"id":"a","name":"A"},{"id":"b","name":"B"}]},{"id":"fast","name":"Fast","current":"true","choices":[{"id":"true","name":"On"},{"id":"false","name":"Off"}]}]}
         "#);
         assert_eq!(
             offers.change("fast", "false").1,
@@ -222,7 +222,7 @@ mod tests {
     fn what_was_told_is_not_told_again() {
         let mut offers = Offers::default();
         let update = json!({"availableCommands": [{"name": "/compact", "description": "Compacts", "input": {"hint": "how"}}, {"name": "x"}]});
-        insta::assert_snapshot!(told(offers.commands(&update)), @r#"{"event":"commands","commands":[{"name":"compact","description":"Compacts","hint":"how"},{"name":"x","description":""}],"text":"Commands on offer: 2."}"#);
+        insta::assert_snapshot!(told(offers.commands(&update)), @r#"{"kind":"commands","commands":[{"name":"compact","description":"Compacts","hint":"how"},{"name":"x","description":""}]}"#);
         assert_eq!(offers.commands(&update), None);
         assert!(offers.mode("plan").is_some());
         assert_eq!(offers.mode("plan"), None);
@@ -232,7 +232,7 @@ mod tests {
     fn an_old_list_of_models_is_a_setting_of_its_own() {
         let mut offers = Offers::default();
         let models = json!({"currentModelId": "a", "availableModels": [{"modelId": "a", "name": "A"}, {"modelId": "b", "name": "B"}]});
-        insta::assert_snapshot!(told(offers.of_session(&json!({"modes": null, "models": models}))), @r#"{"event":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"a","choices":[{"id":"a","name":"A"},{"id":"b","name":"B"}]}],"text":"Settings on offer: 1."}"#);
+        insta::assert_snapshot!(told(offers.of_session(&json!({"modes": null, "models": models}))), @r#"{"kind":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"a","choices":[{"id":"a","name":"A"},{"id":"b","name":"B"}]}]}"#);
         assert_eq!(offers.change("model", "b"), ("session/set_model", json!({"modelId": "b"})));
         assert!(told(offers.model("b")).contains(r#""current":"b""#));
     }

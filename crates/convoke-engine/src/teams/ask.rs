@@ -316,12 +316,8 @@ async fn place(engine: &Engine, pair: Pair, chain: Chain, question: String) -> R
     let passage = shared.pair_cache.pass(&pair).await?;
     let (pair, after) = engine.wake_pair(&pair).await?;
     let session = pair.session_id;
-    let watcher = Watcher::expecting(
-        shared.store.clone(),
-        session,
-        after,
-        shared.registry.subscribe(session),
-    );
+    let live = shared.registry.subscribe(session);
+    let watcher = Watcher::expecting(shared.store.clone(), session, after, live);
     let prompted = engine.prompt_because_of(session, question.into(), Some(chain)).await;
     drop(passage);
     let prompted = prompted?;

@@ -1,19 +1,23 @@
 //! Following a question's turn to its end, whether or not a caller waits for it.
 
 use convoke_core::content::{Content, Usage};
-use convoke_core::id::MessageId;
+use convoke_core::id::{MessageId, SessionId};
 use convoke_core::message::{Message, Role, Seq};
 use convoke_core::state::SessionState;
-use convoke_core::turn::Stop;
+use convoke_core::turn::{Stop, Turn};
 use convoke_core::update::{Update, append};
-use convoke_store::{PairChange, StoredPair};
+use convoke_store::{PairChange, Store, StoredPair};
 use tokio::sync::{oneshot, watch};
 
 use crate::engine::Engine;
+use crate::error::Result;
 use crate::watch::Watcher;
 
 /// The longest answer that an asker is given whole; all of it is in the session.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
+
+/// Messages that are read at once.
+const PAGE: u32 = 500;
 
 /// A question and its answer.
 const MESSAGES_OF_AN_ASK: u64 = 2;
@@ -80,10 +84,14 @@ pub(super) async fn read_turn(
             }
             is_more
         });
-        if let Some(stop) = &reading.stop {
-            let error = failure(stop);
-            return reading.ended(error);
+        let Some(stop) = &reading.stop else { continue };
+        let error = failure(stop);
+        if reading.may_lack_answers
+            && let Err(error) = reading.read_answers(watcher.store(), watcher.session()).await
+        {
+            return reading.ended(Some(error.to_string()));
         }
+        return reading.ended(error);
     }
 }
 
@@ -93,6 +101,9 @@ pub(super) struct Reading {
     /// The place of the prompt, once its turn has begun.
     begun: Option<Seq>,
     answers: Vec<Message>,
+    /// Whether answers may have come before the prompt: what is read from the store is ordered by the newest change, and
+    /// that of a prompt is the end of its turn.
+    may_lack_answers: bool,
     usage: Option<Usage>,
     /// How the turn ended, once it has.
     pub(super) stop: Option<Stop>,
@@ -101,7 +112,14 @@ pub(super) struct Reading {
 impl Reading {
     /// Nothing is read yet of the turn of this prompt.
     pub(super) const fn of(prompt: MessageId) -> Self {
-        Self { prompt, begun: None, answers: Vec::new(), usage: None, stop: None }
+        Self {
+            prompt,
+            begun: None,
+            answers: Vec::new(),
+            may_lack_answers: false,
+            usage: None,
+            stop: None,
+        }
     }
 
     /// What was said: answers with an empty line between two of them.
@@ -128,6 +146,24 @@ impl Reading {
         Ended { text: self.text(), error, usage: self.usage }
     }
 
+    /// Takes in all that was said after the prompt, from the store.
+    pub(super) async fn read_answers(&mut self, store: &Store, session: SessionId) -> Result<()> {
+        let Some(mut after) = self.begun else { return Ok(()) };
+        loop {
+            let page = store.messages(session, after, PAGE).await?;
+            for message in &page.messages {
+                after = message.seq;
+                if message.role == Role::User {
+                    return Ok(());
+                }
+                self.put(message);
+            }
+            if !page.more {
+                return Ok(());
+            }
+        }
+    }
+
     /// Takes in the next update.
     pub(super) fn apply(&mut self, update: &Update) {
         match update {
@@ -149,10 +185,10 @@ impl Reading {
     /// Takes in a message as it is now.
     pub(super) fn put(&mut self, message: &Message) {
         if message.id == self.prompt {
-            self.begun = Some(message.seq);
+            if self.begun.replace(message.seq).is_none() {
+                self.may_lack_answers = message.turn != Some(Turn::Running);
+            }
             self.stop = message.turn.as_ref().and_then(|turn| turn.stop().cloned());
-            // What came before it belongs to other prompts.
-            self.answers.retain(|answer| answer.seq > message.seq);
             return;
         }
         let is_answer =

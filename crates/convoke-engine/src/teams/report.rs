@@ -183,20 +183,7 @@ impl Engine {
     async fn reported(&self, session: SessionId, prompt: &Message) -> Result<ReportedQuestion> {
         let mut reading = Reading::of(prompt.id);
         reading.put(prompt);
-        let mut after = prompt.seq;
-        'answers: loop {
-            let page = self.messages(session, after, PAGE).await?;
-            for message in &page.messages {
-                after = message.seq;
-                if message.role == Role::User {
-                    break 'answers;
-                }
-                reading.put(message);
-            }
-            if !page.more {
-                break;
-            }
-        }
+        reading.read_answers(&self.shared.store, session).await?;
         let error = reading.stop.as_ref().and_then(failure);
         let standing = match (&reading.stop, &error) {
             (Some(_), None) => QuestionStanding::Answered,

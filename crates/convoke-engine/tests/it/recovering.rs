@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use convoke_core::id::SessionId;
-use convoke_core::message::{Role, Seq};
+use convoke_core::message::{Message, Rev, Role, Seq};
 use convoke_core::session::Status;
 use convoke_engine::{Activity, Asker, Outcome};
 use convoke_testkit::agent::{Ignored, Script, Step};
@@ -13,7 +13,7 @@ use convoke_testkit::agent::{Ignored, Script, Step};
 use crate::asked::{answers, question};
 use crate::log::PATIENCE;
 use crate::prompting::gate;
-use crate::world::{AGENT, World, example, is_alive};
+use crate::world::{AGENT, Scene, World, example, is_alive};
 
 /// Another process with an engine in the same world, and the session that it is in the middle of.
 struct Other {
@@ -74,25 +74,23 @@ async fn s1_a_killed_daemon_loses_nothing_and_its_queue_goes_on() {
         assert!(!is_alive(pid), "{pid} of the killed daemon is still there");
     }
     scene.log.until("agent: three").await;
-    let turns: Vec<u64> = prompts(&scene);
-    scene.log.until_end_of(turns[2]).await;
-    let story = scene.log.story();
+    let three = prompts(&scene)[2].clone();
+    scene.log.until_end_of(three.id).await;
     assert_eq!(
-        story[..5],
-        ["user: work", "agent: working", "user: two", "user: three", "question: pending"]
-    );
-    assert_eq!(
-        story[5..],
+        scene.log.story(),
         [
+            "user: work → failed(interrupted)",
+            "agent: working",
             "question: abandoned",
             "turn 1: failed(interrupted)",
+            "user: two → end_turn",
             "resumed: native",
             "agent: two",
-            &format!("turn {}: end_turn", turns[1]),
-            "agent: three",
-            &format!("turn {}: end_turn", turns[2])
+            "user: three → end_turn",
+            "agent: three"
         ]
     );
+    assert_eq!(scene.log.messages(), stored(&scene).await);
     assert_eq!(scene.view().await.stored.summary.status, Status::Active);
 
     // The question can still be answered, and the answer becomes the next turn.
@@ -100,9 +98,11 @@ async fn s1_a_killed_daemon_loses_nothing_and_its_queue_goes_on() {
     let id = items[0].request.id().to_string();
     scene.engine.answer(&id, answers("Blue")).await.unwrap();
     scene.log.until("question: answered").await;
-    let answer = scene.log.next().await.clone();
-    assert_eq!(answer.role, Role::User);
-    scene.log.until_end_of(answer.seq.get()).await;
+    let answer = scene
+        .log
+        .until_message(|message| message.role == Role::User && message.seq > three.seq)
+        .await;
+    scene.log.until_end_of(answer.id).await;
     let told = scene.log.line("user: You asked the user earlier");
     assert!(told.contains("Which colour?") && told.contains("→ Blue"), "{told}");
     assert_eq!(scene.engine.inbox().await.unwrap(), []);
@@ -118,15 +118,19 @@ async fn s1_a_daemon_that_is_killed_again_and_again_ends_every_turn_once() {
     world.change_script(AGENT, &Script::new().turn([Step::say("working on two"), Step::Hang]));
     let mut scene = world.begin_again(session).await;
     scene.log.until("agent: working on two").await;
-    let turns = prompts(&scene);
+    let two = prompts(&scene)[1].clone();
     scene.engine.stop().await;
     world.change_script(AGENT, &Script::new());
     let mut scene = world.begin_again(session).await;
-    scene.log.until_end_of(turns[2]).await;
-    for (turn, stop) in [(1, "failed(interrupted)"), (turns[1], "failed(interrupted)")] {
-        assert_eq!(scene.log.count(&format!("turn {turn}: {stop}")), 1);
+    scene.log.until("agent: three").await;
+    let turns = prompts(&scene);
+    scene.log.until_end_of(turns[2].id).await;
+    for turn in [turns[0].seq, two.seq] {
+        assert_eq!(scene.log.turn_of(turn.get()), "failed(interrupted)");
+        assert_eq!(scene.log.count(&format!("turn {turn}: failed(interrupted)")), 1);
     }
     assert_eq!(scene.log.count("agent: three"), 1);
+    assert_eq!(turns.len(), 3);
     scene.engine.stop().await;
 }
 
@@ -158,7 +162,7 @@ async fn s1_a_stop_in_the_middle_takes_less_than_five_seconds_and_loses_nothing(
     engine.prompt(second, "ask".to_owned()).await.unwrap();
     let mut asked = engine.ask(Asker::Session(second), vec![question()]).await.unwrap();
     let waiting = tokio::spawn(async move { asked.wait().await });
-    let mut watcher = engine.watch(second, Seq::START).await.unwrap();
+    let mut watcher = engine.watch(second, Rev::START).await.unwrap();
     while engine.inbox().await.unwrap().len() < 2 {
         watcher.next().await.unwrap();
     }
@@ -218,7 +222,12 @@ async fn s1_a_stop_ends_agents_that_will_not_end() {
     scene.engine.stop().await;
 }
 
-fn prompts(scene: &crate::world::Scene) -> Vec<u64> {
-    let said = scene.log.messages().iter().filter(|message| message.role == Role::User);
-    said.map(|message| message.seq.get()).collect()
+/// All messages as the store has them.
+async fn stored(scene: &Scene) -> Vec<Message> {
+    scene.engine.messages(scene.session, Seq::START, 1000).await.unwrap().messages
+}
+
+fn prompts(scene: &Scene) -> Vec<Message> {
+    let messages = scene.log.messages().into_iter();
+    messages.filter(|message| message.role == Role::User).collect()
 }

@@ -43,6 +43,8 @@ struct MessageRow {
     created_at: Timestamp,
     updated_at: Timestamp,
     request: Option<RequestRow>,
+    /// Whether it is words, to which deltas are appended.
+    has_deltas: bool,
     /// What is searched, once the message is whole.
     searchable: Option<String>,
 }
@@ -77,6 +79,22 @@ impl Record {
         Ok(Self { session, updates, summary, durability })
     }
 
+    /// The messages that begin, by place. A message that changed again in the same commit comes late among the updates, but
+    /// the numbers of rows follow the places: search returns the newest first by them.
+    fn begun_after(&self, last_seq: Seq) -> Vec<&MessageRow> {
+        let mut begun: Vec<&MessageRow> = Vec::new();
+        for update in &self.updates {
+            if let Encoded::Message(message) = update
+                && message.seq > last_seq
+                && !begun.iter().any(|other| other.seq == message.seq)
+            {
+                begun.push(message);
+            }
+        }
+        begun.sort_by_key(|message| message.seq);
+        begun
+    }
+
     fn first_rev(&self) -> Option<Rev> {
         self.updates.first().map(|update| match update {
             Encoded::Message(message) => message.rev,
@@ -102,10 +120,19 @@ impl Change for Record {
             return Err(Error::OutOfOrder { session, expected, got }.into());
         }
         let n = standing.n;
+        let begun = self.begun_after(standing.last_seq);
         let mut last_seq = standing.last_seq;
+        for message in &begun {
+            if message.seq != last_seq.next() {
+                return Err(Error::UnknownMessage { session, seq: message.seq }.into());
+            }
+            message.insert(db, n)?;
+            last_seq = message.seq;
+        }
         for update in &self.updates {
             match update {
-                Encoded::Message(message) => message.store(db, session, n, &mut last_seq)?,
+                Encoded::Message(message) if begun.iter().any(|it| std::ptr::eq(*it, message)) => {}
+                Encoded::Message(message) => message.replace(db, session, n)?,
                 Encoded::Delta(delta) => store_delta(db, n, delta)?,
                 Encoded::State { kind, body, rev, usage } => {
                     store_state(db, n, kind, body, *rev)?;
@@ -158,10 +185,14 @@ impl MessageRow {
         let unwritable = |_| Error::Misuse { what: "the message cannot be written as JSON" };
         let content = serde_json::to_string(&message.content).map_err(unwritable)?;
         let turn = message.turn.as_ref().map(serde_json::to_string).transpose();
-        let is_partial = matches!(
-            message.content,
-            Content::Text { partial: true, .. } | Content::Thinking { partial: true, .. }
-        );
+        let (is_words, is_partial) = match &message.content {
+            Content::Text { partial, .. } | Content::Thinking { partial, .. } => (true, *partial),
+            Content::Plan { .. }
+            | Content::Tool(_)
+            | Content::Permission(_)
+            | Content::Question(_)
+            | Content::Notice(_) => (false, false),
+        };
         Ok(Self {
             seq: message.seq,
             rev: message.rev,
@@ -172,74 +203,74 @@ impl MessageRow {
             is_open: message.is_open(),
             created_at: message.timestamp,
             updated_at: message.updated_at,
+            has_deltas: is_words && message.role != Role::User,
             request: RequestRow::of(&message.content)?,
             searchable: search::text_of(&message.content).filter(|_| !is_partial),
         })
     }
 
-    fn store(
-        &self,
-        db: &Connection,
-        session: SessionId,
-        n: i64,
-        last_seq: &mut Seq,
-    ) -> Result<(), Fault> {
-        let message_n = if self.seq == last_seq.next() {
-            *last_seq = self.seq;
-            self.insert(db, n)?
-        } else {
-            self.update(db, n)?.ok_or(Error::UnknownMessage { session, seq: self.seq })?
-        };
+    fn insert(&self, db: &Connection, session: i64) -> Result<(), Fault> {
+        let n = db
+            .prepare_cached(
+                "INSERT INTO messages
+                     (session, seq, rev, id, role, content, turn, open, created_at, updated_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            )?
+            .insert(params![
+                session,
+                self.seq.get(),
+                self.rev.get(),
+                self.id,
+                self.role,
+                self.content,
+                self.turn,
+                self.is_open,
+                self.created_at.as_millis(),
+                self.updated_at.as_millis(),
+            ])?;
         if let Some(request) = &self.request {
-            request.store(db, n, self.seq, self.updated_at)?;
+            request.store(db, session, self.seq, self.updated_at)?;
         }
         if let Some(text) = &self.searchable {
-            search::put(db, n, message_n, text)?;
+            search::put(db, session, n, text)?;
         }
         Ok(())
     }
 
-    fn insert(&self, db: &Connection, session: i64) -> rusqlite::Result<i64> {
-        db.prepare_cached(
-            "INSERT INTO messages
-                 (session, seq, rev, id, role, content, turn, open, created_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-        )?
-        .insert(params![
-            session,
-            self.seq.get(),
-            self.rev.get(),
-            self.id,
-            self.role,
-            self.content,
-            self.turn,
-            self.is_open,
-            self.created_at.as_millis(),
-            self.updated_at.as_millis(),
-        ])
-    }
-
     /// Replaces the row, which has all the words, so that their deltas can go.
-    fn update(&self, db: &Connection, session: i64) -> rusqlite::Result<Option<i64>> {
-        db.prepare_cached("DELETE FROM deltas WHERE session = ?1 AND seq = ?2")?
-            .execute(params![session, self.seq.get()])?;
-        db.prepare_cached(
-            "UPDATE messages SET rev = ?3, content = ?4, turn = ?5, open = ?6, updated_at = ?7
-             WHERE session = ?1 AND seq = ?2 RETURNING n",
-        )?
-        .query_row(
-            params![
-                session,
-                self.seq.get(),
-                self.rev.get(),
-                self.content,
-                self.turn,
-                self.is_open,
-                self.updated_at.as_millis(),
-            ],
-            |row| row.get(0),
-        )
-        .optional()
+    fn replace(&self, db: &Connection, id: SessionId, session: i64) -> Result<(), Fault> {
+        if self.has_deltas {
+            db.prepare_cached("DELETE FROM deltas WHERE session = ?1 AND seq = ?2")?
+                .execute(params![session, self.seq.get()])?;
+        }
+        let n = db
+            .prepare_cached(
+                "UPDATE messages SET rev = ?3, content = ?4, turn = ?5, open = ?6, updated_at = ?7
+                 WHERE session = ?1 AND seq = ?2 RETURNING n",
+            )?
+            .query_row(
+                params![
+                    session,
+                    self.seq.get(),
+                    self.rev.get(),
+                    self.content,
+                    self.turn,
+                    self.is_open,
+                    self.updated_at.as_millis(),
+                ],
+                |row| row.get(0),
+            )
+            .optional()?
+            .ok_or(Error::UnknownMessage { session: id, seq: self.seq })?;
+        if let Some(request) = &self.request {
+            request.store(db, session, self.seq, self.updated_at)?;
+        }
+        // The words of a prompt never change, only its turn does.
+        if let Some(text) = self.searchable.as_ref().filter(|_| self.role != role_word(Role::User))
+        {
+            search::put(db, session, n, text)?;
+        }
+        Ok(())
     }
 }
 

@@ -8,10 +8,12 @@ use crate::error::Fault;
 
 /// Fills the old table, and drops what version 2 made.
 pub(in crate::schema) fn down(db: &Connection) -> Result<(), Fault> {
+    // Rows are numbered by their time, over all sessions: search returns the newest first by these numbers.
+    db.execute_batch("CREATE TEMP TABLE pieces (session, seq, id, role, content TEXT, timestamp)")?;
     for session in sessions(db)? {
         let mut pieces = Pieces { db, session, seq: 0, last_at: 0, ended: None, settled: 0 };
         let mut statement = db.prepare_cached(
-            "SELECT m.id, m.role, m.content, m.created_at, m.turn, m.seq,
+            "SELECT m.id, m.role, m.content, m.created_at, m.turn, m.updated_at,
                  (SELECT group_concat(text, '') FROM
                      (SELECT text FROM deltas AS d
                       WHERE d.session = m.session AND d.seq = m.seq ORDER BY d.rev))
@@ -27,13 +29,18 @@ pub(in crate::schema) fn down(db: &Connection) -> Result<(), Fault> {
                 at: row.get(3)?,
             };
             let (turn, deltas): (Option<String>, Option<String>) = (row.get(4)?, row.get(6)?);
-            pieces.put(whole, turn.as_deref(), deltas.as_deref())?;
+            pieces.put(whole, turn.as_deref(), row.get(5)?, deltas.as_deref())?;
         }
         pieces.end_turn()?;
         pieces.put_state()?;
         pieces.store_places()?;
     }
-    drop_tables(db, &["deltas", "session_state", "messages", "generation"])?;
+    db.execute_batch(
+        "INSERT INTO agent_messages (session, seq, id, role, content, timestamp)
+         SELECT session, seq, id, role, content, timestamp FROM pieces
+         ORDER BY timestamp, session, seq",
+    )?;
+    drop_tables(db, &["pieces", "deltas", "session_state", "messages", "generation"])?;
     db.execute_batch(
         "ALTER TABLE agent_sessions DROP COLUMN rev;
          ALTER TABLE agent_sessions DROP COLUMN input_tokens;
@@ -52,14 +59,30 @@ struct Pieces<'a> {
     session: i64,
     seq: u64,
     last_at: i64,
-    /// A turn that has ended well and whose end is not told yet: the place of its prompt, and its state.
-    ended: Option<(u64, Value)>,
+    /// A turn that has ended and whose end is not told yet.
+    ended: Option<EndedTurn>,
     /// The last place at which nothing was open.
     settled: u64,
 }
 
+struct EndedTurn {
+    /// The place of its prompt.
+    prompt: u64,
+    turn: Value,
+    at: i64,
+}
+
 impl Pieces<'_> {
-    fn put(&mut self, row: Row, turn: Option<&str>, deltas: Option<&str>) -> Result<(), Fault> {
+    fn put(
+        &mut self,
+        row: Row,
+        turn: Option<&str>,
+        updated_at: i64,
+        deltas: Option<&str>,
+    ) -> Result<(), Fault> {
+        if self.ended.as_ref().is_some_and(|ended| ended.at < row.at) {
+            self.end_turn()?;
+        }
         let Ok(content) = serde_json::from_str::<Value>(&row.content) else {
             return self.insert(row);
         };
@@ -67,17 +90,15 @@ impl Pieces<'_> {
             "text" if row.role == "user" => {
                 self.end_turn()?;
                 self.insert(row)?;
-                let turn = turn.and_then(|turn| serde_json::from_str::<Value>(turn).ok());
-                if let Some(turn) = turn.filter(|turn| field(turn, "status") == "ended") {
-                    self.ended = Some((self.seq, turn));
-                }
-                Ok(())
+                self.put_turn(turn, updated_at)
             }
-            "text" | "thinking" => self.put_words(row, &content, deltas.unwrap_or_default()),
+            "text" | "thinking" => {
+                self.put_words(row, &content, updated_at, deltas.unwrap_or_default())
+            }
             "notice" if field(&content, "event") == "turn_ended" => {
                 // The notice tells the end of the turn itself.
                 match self.ended.take() {
-                    Some((prompt, _)) => {
+                    Some(EndedTurn { prompt, .. }) => {
                         let mut content = content;
                         content["turn"] = json!(prompt);
                         self.insert(Row { content: content.to_string(), ..row })
@@ -89,23 +110,45 @@ impl Pieces<'_> {
         }
     }
 
-    fn put_words(&mut self, row: Row, content: &Value, deltas: &str) -> Result<(), Fault> {
+    /// Tells the state of the turn of the prompt that was inserted last.
+    fn put_turn(&mut self, turn: Option<&str>, at: i64) -> Result<(), Fault> {
+        let turn = turn.and_then(|turn| serde_json::from_str::<Value>(turn).ok());
+        let Some(turn) = turn else { return Ok(()) };
+        match field(&turn, "status") {
+            "ended" => self.ended = Some(EndedTurn { prompt: self.seq, turn, at }),
+            "cancelling" => {
+                let (prompt, text) = (self.seq, "The turn is being stopped.");
+                self.insert_system(&turn_notice("cancel_asked", prompt, &Value::Null, text))?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn put_words(
+        &mut self,
+        row: Row,
+        content: &Value,
+        updated_at: i64,
+        deltas: &str,
+    ) -> Result<(), Fault> {
         let is_open = content.get("partial").and_then(Value::as_bool) == Some(true);
         let (kind, text) = (field(content, "type"), field(content, "text").to_owned() + deltas);
-        let (role, at) = (row.role.clone(), row.at);
+        let role = row.role.clone();
         let piece = json!({"type": kind, "text": text, "partial": true});
         self.insert(Row { content: piece.to_string(), ..row })?;
         if !is_open {
             let last = json!({"type": kind, "text": "", "partial": false});
             let (n, id, content) = (None, new_id(self.db)?, last.to_string());
-            self.insert(Row { n, id, role, content, at })?;
+            self.insert(Row { n, id, role, content, at: updated_at })?;
         }
         Ok(())
     }
 
     /// Tells the end of a turn that no message tells.
     fn end_turn(&mut self) -> Result<(), Fault> {
-        let Some((prompt, turn)) = self.ended.take() else { return Ok(()) };
+        let Some(EndedTurn { prompt, turn, at }) = self.ended.take() else { return Ok(()) };
+        self.last_at = self.last_at.max(at);
         let notice = turn_notice("turn_ended", prompt, &turn, "The turn ended.");
         self.insert_system(&notice)
     }
@@ -122,7 +165,7 @@ impl Pieces<'_> {
         let Row { id, role, content, .. } = row;
         self.db
             .prepare_cached(
-                "INSERT INTO agent_messages (session, seq, id, role, content, timestamp)
+                "INSERT INTO pieces (session, seq, id, role, content, timestamp)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?
             .execute(params![self.session, self.seq, id, role, content, self.last_at])?;
@@ -130,6 +173,7 @@ impl Pieces<'_> {
     }
 
     fn put_state(&mut self) -> Result<(), Fault> {
+        self.put_earlier_usage()?;
         for kind in ["commands", "modes", "settings", "usage"] {
             if let Some(mut body) = self.state(kind)? {
                 if let Value::Object(fields) = &mut body {
@@ -159,6 +203,23 @@ impl Pieces<'_> {
             self.insert(Row { n, id, role, content, at })?;
         }
         Ok(())
+    }
+
+    /// Version 1 has no sums of tokens; it adds up what each turn has used. Those of all turns but the last are one.
+    fn put_earlier_usage(&mut self) -> Result<(), Fault> {
+        let (input, output): (i64, i64) = self
+            .db
+            .prepare_cached("SELECT input_tokens, output_tokens FROM agent_sessions WHERE n = ?1")?
+            .query_row([self.session], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let last = self.state("usage")?.unwrap_or_default();
+        let earlier = |all: i64, name: &str| {
+            (all - last.get(name).and_then(Value::as_i64).unwrap_or_default()).max(0)
+        };
+        let (input, output) = (earlier(input, "inputTokens"), earlier(output, "outputTokens"));
+        if (input, output) == (0, 0) {
+            return Ok(());
+        }
+        self.insert_system(&json!({"type": "usage", "inputTokens": input, "outputTokens": output}))
     }
 
     fn state(&self, kind: &str) -> Result<Option<Value>, Fault> {

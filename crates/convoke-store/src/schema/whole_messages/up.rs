@@ -1,6 +1,6 @@
 //! Up: pieces become messages.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
@@ -53,7 +53,8 @@ struct Fold {
     prompts: HashMap<u64, usize>,
     /// Where messages of the old places are now.
     places: HashMap<u64, usize>,
-    state: HashMap<&'static str, Value>,
+    /// By kind, so that the same database always gets the same revisions.
+    state: BTreeMap<&'static str, Value>,
     tokens: (i64, i64),
 }
 
@@ -116,13 +117,14 @@ impl Fold {
     fn start(&mut self, seq: u64, row: Row, content: Value) {
         let at = self.push(seq, row, Some(content));
         self.prompts.insert(seq, at);
-        self.set_turn(at, json!({"status": "running"}));
+        self.set_turn(at, json!({"status": "running"}), 0);
         self.running = Some(at);
     }
 
-    fn set_turn(&mut self, at: usize, turn: Value) {
+    fn set_turn(&mut self, at: usize, turn: Value, moment: i64) {
         if let Some(message) = self.messages.get_mut(at) {
             message.turn = Some(turn);
+            message.updated_at = message.updated_at.max(moment);
         }
     }
 
@@ -178,7 +180,7 @@ impl Fold {
             "turn_ended" => self.turn_ended(seq, row, content),
             "cancel_asked" => {
                 if let Some(at) = self.running {
-                    self.set_turn(at, json!({"status": "cancelling"}));
+                    self.set_turn(at, json!({"status": "cancelling"}), row.at);
                 }
             }
             "commands" => {
@@ -218,16 +220,16 @@ impl Fold {
         match was_running {
             Some(prompt) => {
                 self.close_words();
-                self.set_turn(prompt, ended);
+                self.set_turn(prompt, ended, at);
                 (self.running, self.plan, self.waiting) = (None, None, None);
                 self.tools.clear();
             }
             None => {
                 if let Some(queued) = self.queue.iter().position(|(seq, _)| *seq == turn) {
                     let (seq, prompt) = self.queue.remove(queued);
-                    let at = self.push_content(seq, Row { at, ..prompt });
-                    self.prompts.insert(seq, at);
-                    self.set_turn(at, ended);
+                    let place = self.push_content(seq, Row { at, ..prompt });
+                    self.prompts.insert(seq, place);
+                    self.set_turn(place, ended, at);
                 }
             }
         }
@@ -297,11 +299,24 @@ impl Fold {
         }
     }
 
+    /// The revision of each message. Times never go back from one revision to the next.
+    fn revisions(&self) -> Vec<i64> {
+        let mut order: Vec<usize> = (0..self.messages.len()).collect();
+        order.sort_by_key(|at| self.messages.get(*at).map(|message| message.updated_at));
+        let mut revs = vec![0; order.len()];
+        for (rev, at) in (1..).zip(order) {
+            if let Some(place) = revs.get_mut(at) {
+                *place = rev;
+            }
+        }
+        revs
+    }
+
     fn store(mut self, db: &Connection, session: i64) -> Result<(), Fault> {
         self.rename_places();
-        let (mut rev, mut first_open) = (0_i64, None);
-        for (at, message) in self.messages.iter().enumerate() {
-            rev += 1;
+        let revs = self.revisions();
+        let mut first_open = None;
+        for ((at, message), rev) in self.messages.iter().enumerate().zip(&revs) {
             let seq = i64::try_from(at).unwrap_or(i64::MAX) + 1;
             let is_open = is_open(message);
             if is_open && first_open.is_none() {
@@ -329,7 +344,7 @@ impl Fold {
                 turn,
                 is_open,
                 created_at,
-                message.updated_at.max(*created_at),
+                message.updated_at,
             ])?;
         }
         for (id, at) in &self.requests {
@@ -340,6 +355,7 @@ impl Fold {
         if !self.queue.is_empty() {
             self.state.insert("queue", queue(&self.queue)?);
         }
+        let mut rev = i64::try_from(revs.len()).unwrap_or(i64::MAX);
         for (kind, body) in &self.state {
             rev += 1;
             db.prepare_cached(
