@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { makeEntries } from "../assets/lib/entries.js";
 
@@ -111,4 +112,18 @@ test("what is trimmed can be had again, and what is open stays", () => {
 test("what the human said is remembered without repetitions in a row, also what waits", () => {
   const entries = opened(5, [prompt(1, 1, "done", "a"), text(2, 2, "x"), prompt(3, 3, "done", "a"), prompt(4, 4, "done", "b"), prompt(5, 5, "running", "a"), queue(5, "a", "c")]);
   assert.deepEqual(entries.prompts(), ["a", "b", "a", "c"]);
+});
+
+// Written by a test of convoke-api, whose reducer ends in the same state.
+const recorded = JSON.parse(readFileSync(new URL("../../crates/convoke-api/fixtures/frames.json", import.meta.url), "utf8"));
+for (const { name, frames, expected } of recorded) test(`w2 recorded frames: ${name}`, () => {
+  const entries = makeEntries();
+  for (const frame of frames) {
+    const kind = frame.type.replace("session:", "");
+    assert.ok(["history", "opened", "page", "update", "chunk", "complete", "cancelled"].includes(kind), frame.type);
+    entries[kind]?.(frame);
+  }
+  const { rev, generation, more, oldest, list, state, queue } = entries;
+  const shown = [...list.map(({ entryId }) => entryId), ...queue.map(({ id }) => id)];
+  assert.deepEqual({ cursor: { generation, rev }, before: more ? oldest : null, shown, conversation: list, state }, expected);
 });
