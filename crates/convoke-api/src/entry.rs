@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-pub use list::Entries;
+pub use list::{Entries, Older};
 pub use shown::entry_id;
 
 /// One thing that people see of a session.

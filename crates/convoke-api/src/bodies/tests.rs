@@ -230,10 +230,10 @@ fn requests_refuse_what_they_do_not_know() {
         refusal::<SessionPatch>(json!({"status": "completed"})),
         refusal::<Rejection>(json!({"why": "x"})),
     ];
-    insta::assert_snapshot!(refused.join("\n"), @r"
+    insta::assert_snapshot!(refused.join("\n"), @"
     unknown field `title`, expected `path` or `name`
     unknown field `repo`, expected `repoId` or `agent`
-    unknown field `wait`, expected `text`
+    unknown field `wait`, expected `text` or `messageId`
     unknown field `status`, expected `title` or `archived`
     unknown field `why`, expected `reason`
     ");

@@ -131,7 +131,8 @@ mod tests {
             SearchQuery { text: "what? 100% #1 + ü/ö".to_owned(), ..SearchQuery::default() };
         let messages = MessageQuery {
             since: Some(Timestamp::from_millis(0)),
-            after: Some(Seq::new(7)),
+            after: Some(Rev::new(7)),
+            before: Some(Seq::new(9)),
             limit: None,
         };
         insta::assert_snapshot!(
@@ -145,7 +146,7 @@ mod tests {
         ?repoId=a%20b%26c&status=active%2Cerror&archived=true&limit=5&offset=10
 
         ?q=what%3F%20100%25%20%231%20%2B%20%C3%BC%2F%C3%B6
-        ?since=1970-01-01T00%3A00%3A00.000Z&after=7
+        ?since=1970-01-01T00%3A00%3A00.000Z&after=7&before=9
         claude-code%3Ases%2F1
         ");
     }

@@ -1,8 +1,9 @@
 //! How messages and state are shown: each message is one entry, and each kind of state is one.
 
-use convoke_core::content::{Content, Tool, ToolResult};
+use convoke_core::content::{Content, Tool, ToolResult, ToolStatus};
 use convoke_core::id::MessageId;
 use convoke_core::message::{Message, Rev, Role, Seq};
+use convoke_core::request::Status;
 use convoke_core::state::SessionState;
 use convoke_core::time::Timestamp;
 use convoke_core::turn::Turn;
@@ -65,6 +66,24 @@ impl Entry {
         };
         let (entry_id, timestamp) = (state.kind().as_str().to_owned(), Timestamp::from_millis(0));
         Self { entry_id, seq: Seq::START, rev, timestamp, body }
+    }
+
+    /// Whether more changes are expected, so that it is shown however old it is.
+    pub fn is_open(&self) -> bool {
+        match &self.body {
+            EntryBody::User(prompted) => prompted.state == PromptState::Running,
+            EntryBody::Assistant(words) | EntryBody::Thinking(words) => words.partial,
+            EntryBody::ToolCall(call) => call.status == ToolStatus::Running,
+            EntryBody::Permission(permission) => permission.status == Status::Pending,
+            EntryBody::Question(set) => set.status == Status::Pending,
+            EntryBody::Plan { .. }
+            | EntryBody::Notice(_)
+            | EntryBody::Queue { .. }
+            | EntryBody::Commands { .. }
+            | EntryBody::Modes { .. }
+            | EntryBody::Settings { .. }
+            | EntryBody::Usage(_) => false,
+        }
     }
 
     /// Whether it is part of the conversation, and not state.

@@ -40,12 +40,7 @@ async fn t10_a_turn_waits_for_a_process_and_says_so() {
     // The place in the line is told in one message, however often it changes.
     assert_eq!(
         others[1].1.story(),
-        [
-            "user: me too → end_turn",
-            "waiting: 1",
-            "resumed: native",
-            "agent: me too"
-        ]
+        ["user: me too → end_turn", "waiting: 1", "resumed: native", "agent: me too"]
     );
     assert_eq!(scene.processes().len(), 1);
     // The first one was stopped to make room, now and when the others began, and is taken up again.

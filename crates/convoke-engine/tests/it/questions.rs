@@ -155,10 +155,7 @@ async fn q4_an_answer_in_an_ended_session_is_kept_and_prompts_nobody() {
     assert_eq!(scene.engine.inbox().await.unwrap(), []);
     scene.engine.answer(&id, answers("Red")).await.unwrap();
     scene.log.until("question: answered").await;
-    assert_eq!(
-        scene.log.story(),
-        ["question: answered", "completed: user"]
-    );
+    assert_eq!(scene.log.story(), ["question: answered", "completed: user"]);
     let asker = Asker::Session(scene.session);
     let error = scene.engine.ask(asker, vec![question()]).await.map(drop).unwrap_err();
     assert!(matches!(error, Error::Ended { .. }), "{error}");

@@ -80,7 +80,13 @@ async fn t13_who_does_not_wait_is_told_so_and_finds_the_answer_later() {
     let done = QuestionStanding::Answered;
     assert_eq!(standing(&at_once).await, ("one".into(), done, "so far\n\n so good".into()));
     assert_eq!(standing(&queued).await, ("two".into(), done, "two".into()));
-    let last = teams.engine.team_report(&pair(None, "a"), WhichQuestion::Last).await.unwrap().question.unwrap();
+    let last = teams
+        .engine
+        .team_report(&pair(None, "a"), WhichQuestion::Last)
+        .await
+        .unwrap()
+        .question
+        .unwrap();
     assert_eq!((last.text.as_str(), last.response.as_str()), ("three", "three"));
     let error = teams.engine.team_report(&pair(None, "a"), at(99)).await.unwrap_err();
     assert_eq!(error.to_string(), "external->a was asked nothing at place 99");
@@ -103,7 +109,8 @@ async fn t13_when_time_is_over_what_was_said_so_far_is_told_and_the_team_works_o
     teams.allow_all().await;
     let next = teams.ask("a", "two").await;
     assert_eq!(next.response, "two");
-    let late = teams.engine.team_report(&pair(None, "a"), at(answer.seq.unwrap().get())).await.unwrap();
+    let late =
+        teams.engine.team_report(&pair(None, "a"), at(answer.seq.unwrap().get())).await.unwrap();
     assert_eq!(late.question.unwrap().response, "thinking\n\ndone");
     teams.engine.stop().await;
 }
@@ -153,7 +160,8 @@ async fn t13_a_pair_that_is_only_being_created_keeps_nobody_who_does_not_wait() 
     let stored = teams.engine.get_or_create_pair(&threaded).await.unwrap();
     let mut log = Log::of(&teams.engine, stored.session_id).await;
     log.until_end_of(1).await;
-    let report = teams.engine.team_report(&threaded, WhichQuestion::Last).await.unwrap().question.unwrap();
+    let report =
+        teams.engine.team_report(&threaded, WhichQuestion::Last).await.unwrap().question.unwrap();
     assert_eq!((report.text.as_str(), report.response.as_str()), ("hello", "hello"));
     teams.engine.stop().await;
 }
