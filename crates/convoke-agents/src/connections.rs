@@ -144,7 +144,7 @@ impl Desk {
             Order::Reply { request, reply } => {
                 return if self.settle(*request, reply) { None } else { Some(order) };
             }
-            Order::Cancel | Order::SetMode { .. } | Order::SetSetting { .. } => {}
+            Order::Cancel | Order::End | Order::SetMode { .. } | Order::SetSetting { .. } => {}
         }
         Some(order)
     }

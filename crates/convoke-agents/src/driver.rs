@@ -132,6 +132,8 @@ pub enum Order {
     },
     /// Stop the running turn. Its open permissions are answered as cancelled by orders of their own.
     Cancel,
+    /// The session is over: the agent stops whatever it still does for it. The process is let go after this.
+    End,
     /// What became of a request that the agent made.
     Reply {
         /// Which one.

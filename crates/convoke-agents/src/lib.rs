@@ -12,6 +12,7 @@ mod error;
 pub mod fuzzing;
 pub mod launch;
 pub mod leftovers;
+pub mod line_codec;
 mod lines;
 pub mod pool;
 mod process;

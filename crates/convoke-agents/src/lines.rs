@@ -8,8 +8,12 @@ use std::io;
 
 use convoke_core::notice::{Event, Notice};
 use convoke_core::session::Report;
+use futures_util::StreamExt as _;
 use serde_json::Value;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio_util::codec::FramedRead;
+
+use crate::line_codec::{self, BUFFER_BYTES_KEPT, LineCodec, Unfinished};
 
 pub(crate) use pen::Pen;
 
@@ -20,8 +24,6 @@ const LINE_BYTES_MAX: usize = 12 << 20;
 const VALUES_MAX: usize = 200_000;
 /// How much is asked of the stream at once.
 const READ_BYTES: usize = 16 << 10;
-/// Room that is kept for the next line; what a longer one needed is given back.
-const KEPT_BYTES_MAX: usize = 1 << 20;
 /// How much of a line that is not JSON is worth repeating.
 const JUNK_CHARS_MAX: usize = 200;
 
@@ -50,96 +52,47 @@ pub(crate) fn skipped(bytes: u64) -> Report {
 
 /// Reads lines from a stream.
 pub(crate) struct Reader {
-    stream: Box<dyn AsyncRead + Send + Unpin>,
-    /// What was read and not yet handed out.
-    buffer: Vec<u8>,
-    /// Where the current line starts in the buffer.
-    start: usize,
-    /// Up to where the buffer is known to hold no end of a line.
-    scanned: usize,
-    /// How much of the current line was thrown away, once it is too long.
-    dropped: Option<u64>,
-    ended: bool,
+    lines: FramedRead<Box<dyn AsyncRead + Send + Unpin>, LineCodec>,
 }
 
 impl Reader {
     /// Reads from this stream.
     pub(crate) fn new(stream: impl AsyncRead + Send + Unpin + 'static) -> Self {
-        Self {
-            stream: Box::new(stream),
-            buffer: Vec::new(),
-            start: 0,
-            scanned: 0,
-            dropped: None,
-            ended: false,
-        }
+        let codec = LineCodec::new(LINE_BYTES_MAX, Unfinished::Decode);
+        let stream: Box<dyn AsyncRead + Send + Unpin> = Box::new(stream);
+        Self { lines: FramedRead::with_capacity(stream, codec, READ_BYTES) }
     }
 
     /// The next line that is not empty, or `None` at the end of the stream, also after an unfinished last line.
     ///
     /// Cancel-safe: what was read stays here for the next call.
     pub(crate) async fn next(&mut self) -> io::Result<Option<Line>> {
-        loop {
-            while let Some(end) = self.end_of_line() {
-                let line = self.take(end);
-                self.start = end + 1;
-                self.scanned = self.start;
-                if line.is_some() {
-                    return Ok(line);
-                }
+        while let Some(line) = self.lines.next().await {
+            if let Some(line) = parse(line?) {
+                return Ok(Some(line));
             }
-            if self.ended {
-                let line = self.take(self.buffer.len());
-                self.start = self.buffer.len();
-                return Ok(line);
-            }
-            self.make_room();
-            self.buffer.reserve(READ_BYTES);
-            self.ended = self.stream.read_buf(&mut self.buffer).await? == 0;
         }
+        Ok(None)
     }
+}
 
-    fn end_of_line(&mut self) -> Option<usize> {
-        let unknown = self.buffer.get(self.scanned..).unwrap_or_default();
-        let found = unknown.iter().position(|byte| *byte == b'\n').map(|at| self.scanned + at);
-        self.scanned = self.buffer.len();
-        found
+/// What a line turned out to be, unless there is nothing in it.
+fn parse(line: line_codec::Line) -> Option<Line> {
+    let line = match line {
+        line_codec::Line::Whole(line) => line,
+        line_codec::Line::TooLong { bytes } => return Some(Line::TooLong { bytes }),
+    };
+    let bytes = line.trim_ascii();
+    if bytes.is_empty() {
+        return None;
     }
-
-    /// The line that ends before `end`, unless there is nothing in it.
-    fn take(&mut self, end: usize) -> Option<Line> {
-        let bytes = self.buffer.get(self.start..end).unwrap_or_default();
-        let length = self.dropped.take().unwrap_or(0) + bytes.len() as u64;
-        if length > LINE_BYTES_MAX as u64 {
-            return Some(Line::TooLong { bytes: length });
-        }
-        let bytes = bytes.trim_ascii();
-        if bytes.is_empty() {
-            return None;
-        }
-        if bytes.len() > VALUES_MAX && has_too_many_values(bytes) {
-            return Some(Line::TooLong { bytes: length });
-        }
-        Some(match serde_json::from_slice(bytes) {
-            Ok(value) => Line::Json(value),
-            Err(_) => Line::Junk(cut(bytes)),
-        })
+    if bytes.len() > VALUES_MAX && has_too_many_values(bytes) {
+        return Some(Line::TooLong { bytes: line.len() as u64 });
     }
-
-    /// Forgets lines that were handed out, and what there is of one that is too long.
-    fn make_room(&mut self) {
-        let unfinished = self.buffer.len() - self.start;
-        if self.dropped.is_some() || unfinished > LINE_BYTES_MAX {
-            self.dropped = Some(self.dropped.unwrap_or(0) + unfinished as u64);
-            self.start = self.buffer.len();
-        }
-        self.buffer.drain(..self.start);
-        if self.buffer.is_empty() && self.buffer.capacity() > KEPT_BYTES_MAX {
-            self.buffer = Vec::new();
-        }
-        self.scanned -= self.start;
-        self.start = 0;
-    }
+    Some(match serde_json::from_slice(bytes) {
+        Ok(value) => Line::Json(value),
+        Err(_) => Line::Junk(cut(bytes)),
+    })
 }
 
 /// Whether a line of JSON has more values than are read. Every value but one follows a comma, a colon or a bracket.
@@ -194,7 +147,7 @@ impl Writer {
         }
         self.sent = 0;
         self.buffer.clear();
-        self.buffer.shrink_to(KEPT_BYTES_MAX);
+        self.buffer.shrink_to(BUFFER_BYTES_KEPT);
         self.stream.flush().await
     }
 

@@ -11,7 +11,7 @@ use crate::id::{MessageId, SessionId};
 use crate::message::{Draft, Message, Rev, Seq};
 use crate::notice::{Event, Notice};
 use crate::session::Change;
-use crate::state::SessionState;
+use crate::state::{SessionState, StateKind};
 use crate::time::Timestamp;
 
 /// What changed in a session, and at which revision.
@@ -191,7 +191,8 @@ fn close(content: &mut Content) {
     }
 }
 
-/// Updates of one commit. Several of one message become one: words are joined, and only the newest state is kept.
+/// Updates of one commit. Several of one message become one: words are joined, and only the newest state is kept. So a
+/// message may come before one with a lower place that changed after it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Updates {
     updates: Vec<Update>,
@@ -214,6 +215,8 @@ impl Updates {
                     Update::State { .. } => true,
                 });
             }
+            // The store adds up every count of what was used.
+            (Update::State { state, .. }, _) if state.kind() == StateKind::Usage => {}
             (Update::State { state, .. }, _) => {
                 let kind = state.kind();
                 self.updates.retain(|older| match older {

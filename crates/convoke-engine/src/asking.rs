@@ -11,7 +11,9 @@ use convoke_core::request::{
 };
 use convoke_core::scope::Scope;
 use convoke_core::session::{Command, Reply};
-use convoke_files::questions::{NewSet, Outcome as FileOutcome, Until, Verdict as FileVerdict};
+use convoke_files::questions::{
+    Asked as AskedInFiles, NewSet, Outcome as FileOutcome, Until, Verdict as FileVerdict,
+};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -74,7 +76,14 @@ pub struct Asked {
 #[derive(Debug)]
 enum Way {
     Session { session: SessionId, reply: oneshot::Receiver<Reply>, options: Vec<PermissionOption> },
-    File { call_id: Option<String>, is_permission: bool },
+    Files { asked: AskedInFiles, call_id: Option<String>, kind: Kind },
+}
+
+/// What a set of questions in files stands for.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Questions,
+    Permission,
 }
 
 impl Engine {
@@ -99,12 +108,12 @@ impl Engine {
             }
             Asker::Outside { name, working_directory, call_id } => {
                 let new = NewSet {
-                    questions: questions.clone(),
-                    call_id: call_id.clone(),
+                    questions,
+                    call_id,
                     working_directory: working_directory.map(|path| path.display().to_string()),
                     asked_by: name,
                 };
-                self.ask_in_files(new, Way::File { call_id, is_permission: false }).await
+                self.ask_in_files(new, Kind::Questions).await
             }
         }
     }
@@ -138,11 +147,11 @@ impl Engine {
                 };
                 let new = NewSet {
                     questions: vec![question],
-                    call_id: call_id.clone(),
+                    call_id,
                     working_directory: working_directory.map(|path| path.display().to_string()),
                     asked_by: name,
                 };
-                self.ask_in_files(new, Way::File { call_id, is_permission: true }).await
+                self.ask_in_files(new, Kind::Permission).await
             }
         }
     }
@@ -219,14 +228,12 @@ impl Engine {
         Ok(Asked { shared: Arc::clone(&self.shared), id, questions, way, is_waited_for: true })
     }
 
-    async fn ask_in_files(&self, new: NewSet, way: Way) -> Result<Asked> {
-        let (shared, id) = (Arc::clone(&self.shared), self.new_request());
-        let questions = new.questions.clone();
-        let create = {
-            let (folder, now) = (shared.questions.clone(), shared.now());
-            move || folder.create(id, new, now)
-        };
-        blocking(create).await??;
+    async fn ask_in_files(&self, new: NewSet, kind: Kind) -> Result<Asked> {
+        let (id, clock) = (self.new_request(), self.shared.around.clock);
+        let (folder, call_id) = (self.shared.questions.clone(), new.call_id.clone());
+        let asked = blocking(move || folder.ask(id, new, clock)).await??;
+        let (shared, questions) = (Arc::clone(&self.shared), asked.questions().to_vec());
+        let way = Way::Files { asked, call_id, kind };
         Ok(Asked { shared, id, questions, way, is_waited_for: true })
     }
 
@@ -237,8 +244,8 @@ impl Engine {
         let (folder, text) = (self.shared.questions.clone(), text.to_owned());
         let look = move || {
             let id = folder.find(&text)?;
-            let questions = folder.show(id)?.request.questions;
-            Ok::<_, convoke_files::Error>((id, questions, folder.outcome_now(id, None)?))
+            let (request, outcome) = folder.look(id)?;
+            Ok::<_, convoke_files::Error>((id, request.questions, outcome))
         };
         let (id, questions, outcome) = blocking(look).await??;
         Ok((id, questions, outcome.map(from_file)))
@@ -262,9 +269,13 @@ impl Asked {
             Way::Session { session, reply, options } => {
                 in_session(&self.shared, *session, self.id, reply, options).await
             }
-            Way::File { call_id, is_permission } => {
-                let outcome = in_files(&self.shared, self.id, call_id.as_deref()).await?;
-                Ok(if *is_permission { as_permission(outcome) } else { outcome })
+            Way::Files { asked, call_id, kind } => {
+                let timeout = self.shared.settings.question_timeout;
+                let outcome = from_file(asked.wait(call_id.as_deref(), timeout).await?);
+                Ok(match kind {
+                    Kind::Questions => outcome,
+                    Kind::Permission => as_permission(outcome),
+                })
             }
         };
         self.is_waited_for = false;
@@ -274,6 +285,10 @@ impl Asked {
     /// Lets it wait for the human without waiting along.
     pub fn leave(mut self) {
         self.is_waited_for = false;
+        match &mut self.way {
+            Way::Session { .. } => {}
+            Way::Files { asked, .. } => asked.leave(),
+        }
     }
 }
 
@@ -282,18 +297,15 @@ impl Drop for Asked {
         if !self.is_waited_for {
             return;
         }
-        // Without a runtime there is nobody to do it; the next start finds what is left open.
+        let session = match &self.way {
+            Way::Session { session, .. } => *session,
+            // What was asked in files abandons itself.
+            Way::Files { .. } => return,
+        };
+        // Without a runtime no task can do it; the next start finds what is left open.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (shared, id) = (Arc::clone(&self.shared), self.id);
-        match &self.way {
-            Way::Session { session, .. } => {
-                let session = *session;
-                runtime.spawn(async move { withdraw(&shared, session, id).await });
-            }
-            Way::File { .. } => {
-                runtime.spawn_blocking(move || abandon(&shared, id));
-            }
-        }
+        runtime.spawn(async move { withdraw(&shared, session, id).await });
     }
 }
 
@@ -322,37 +334,10 @@ async fn in_session(
     Ok(from_reply(reply.await.unwrap_or(Reply::Cancelled), options))
 }
 
-async fn in_files(shared: &Arc<Shared>, id: RequestId, call_id: Option<&str>) -> Result<Outcome> {
-    let timeout = shared.settings.question_timeout;
-    let outcome = shared.questions.wait(id, call_id, Until::NotPending, timeout).await?;
-    if let Some(outcome) = outcome {
-        return Ok(from_file(outcome));
-    }
-    let (folder, now) = (shared.questions.clone(), shared.now());
-    match blocking(move || folder.settle(id, FileVerdict::TimeOut, now)).await? {
-        Ok(()) => Ok(Outcome::TimedOut),
-        // Settled in this very moment; then that is what became of it.
-        Err(convoke_files::Error::Settled { .. }) => {
-            let outcome = shared.questions.outcome_now(id, call_id)?;
-            Ok(outcome.map_or(Outcome::TimedOut, from_file))
-        }
-        Err(error) => Err(error.into()),
-    }
-}
-
 async fn withdraw(shared: &Arc<Shared>, session: SessionId, id: RequestId) {
     let withdrawn = session::ask(shared, session, |reply| Request::Withdraw { request: id, reply });
     if let Err(error) = withdrawn.await {
         tracing::debug!(session.id = %session, "a question cannot be taken back: {error}");
-    }
-}
-
-fn abandon(shared: &Shared, id: RequestId) {
-    match shared.questions.settle(id, FileVerdict::Abandon, shared.now()) {
-        // Whatever became of it in this moment stands.
-        Ok(())
-        | Err(convoke_files::Error::Settled { .. } | convoke_files::Error::NotFound { .. }) => {}
-        Err(error) => tracing::warn!("question session {id} cannot be abandoned: {error}"),
     }
 }
 

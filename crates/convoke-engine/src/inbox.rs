@@ -1,6 +1,5 @@
 //! The inbox: everything that is asked of the human, in sessions and in files, in one list. The first answer wins.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +13,6 @@ use convoke_core::scope::Scope;
 use convoke_core::session::{Command, Report};
 use convoke_core::time::Timestamp;
 use convoke_files::questions::{Questions, Status, Verdict as FileVerdict};
-use convoke_files::watch::Watcher;
 use convoke_store::{Project, Rule, StoredRequest, Window};
 
 use crate::asking::blocking;
@@ -25,7 +23,7 @@ use crate::view::{Change, SessionView};
 
 /// Requests that one list shows.
 const ITEMS_MAX: u32 = 1000;
-/// How long changes of files are gathered before anybody is told.
+/// How long changes of files are gathered before they are announced.
 const GATHER: Duration = Duration::from_millis(50);
 /// How long a folder of questions that cannot be watched is left alone.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -195,67 +193,27 @@ fn in_files(folder: &Questions) -> std::result::Result<Vec<Item>, convoke_files:
     Ok(items)
 }
 
-/// Tells of changes in the files of questions, as long as the engine lives.
+/// Announces changes in the files of questions, as long as the engine lives.
 pub(crate) fn watch_files(shared: &Arc<Shared>) {
     let weak = Arc::downgrade(shared);
-    let folder = shared.questions.clone();
+    let mut follower = shared.questions.follow();
     tokio::spawn(async move {
-        let mut watcher = Watcher::new();
-        let mut watched = HashSet::new();
         loop {
-            if let Err(error) = follow(&folder, &mut watcher, &mut watched).await {
+            let listing = blocking(move || {
+                let listed = follower.list();
+                (follower, listed)
+            });
+            let Ok((back, listed)) = listing.await else { return };
+            follower = back;
+            if let Err(error) = listed {
                 tracing::warn!("the folder of questions cannot be watched: {error}");
                 tokio::time::sleep(PAUSE).await;
             } else {
-                watcher.changed().await;
+                follower.changed().await;
                 tokio::time::sleep(GATHER).await;
             }
             let Some(shared) = weak.upgrade() else { return };
             shared.tell(Change::Inbox);
         }
     });
-}
-
-/// Watches the folder, and the folder of every set that can be answered or is about to be.
-async fn follow(
-    folder: &Questions,
-    watcher: &mut Watcher,
-    watched: &mut HashSet<RequestId>,
-) -> Result<()> {
-    let failed = |source| Error::Io { path: folder.dir().to_owned(), source };
-    let made = folder.clone();
-    blocking(move || made.make_dir()).await??;
-    watcher.watch(folder.dir())?;
-    loop {
-        let looked = folder.clone();
-        let open = blocking(move || unsettled(&looked)).await?.map_err(failed)?;
-        for id in watched.difference(&open) {
-            watcher.unwatch(&folder.folder(*id));
-        }
-        let new: Vec<RequestId> = open.difference(watched).copied().collect();
-        *watched = open;
-        // What happened in a new one before it was watched is seen by looking again.
-        if new.is_empty() {
-            return Ok(());
-        }
-        for id in new {
-            if let Err(error) = watcher.watch(&folder.folder(id)) {
-                tracing::debug!("question session {id} is probably gone again: {error}");
-            }
-        }
-    }
-}
-
-/// The sets that are neither answered nor rejected, those included that are just being made.
-fn unsettled(folder: &Questions) -> std::io::Result<HashSet<RequestId>> {
-    let mut ids = HashSet::new();
-    for entry in std::fs::read_dir(folder.dir())? {
-        ids.extend(entry?.file_name().to_str().and_then(|name| name.parse::<RequestId>().ok()));
-    }
-    let is_settled = |id: &RequestId| {
-        let entry = folder.entry(*id).ok().flatten();
-        entry.is_some_and(|it| matches!(it.status, Status::Completed | Status::Rejected))
-    };
-    ids.retain(|id| !is_settled(id));
-    Ok(ids)
 }

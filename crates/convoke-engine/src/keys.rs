@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use convoke_core::id::SessionId;
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 /// What a key is looked up by: its digest. The time of a lookup tells an attacker nothing about a key.
@@ -35,8 +36,7 @@ impl Keys {
 
     /// Issues a key that speaks for a session until it is dropped.
     pub fn issue(&self, session: SessionId) -> IssuedKey {
-        let bytes = (self.random)().into_iter().chain((self.random)());
-        let token: String = bytes.map(|byte| format!("{byte:02x}")).collect();
+        let token = HEXLOWER.encode(&[(self.random)(), (self.random)()].concat());
         let fingerprint = Sha256::digest(&token).into();
         lock(&self.live).insert(fingerprint, session);
         IssuedKey { token, fingerprint, live: Arc::clone(&self.live) }

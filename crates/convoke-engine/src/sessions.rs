@@ -9,7 +9,7 @@ use std::sync::Arc;
 use convoke_agents::driver::Order;
 use convoke_core::id::{AgentName, CanonicalId, MessageId, ProjectId, SessionId};
 use convoke_core::message::{Rev, Seq};
-use convoke_core::session::{Command, Refusal};
+use convoke_core::session::{Command, Refusal, Status};
 use convoke_core::state::SessionState;
 use convoke_core::time::Timestamp;
 use convoke_store::{
@@ -268,14 +268,22 @@ impl Engine {
         let prompt = prompt.into();
         match self.prompt_because_of(id, prompt.clone(), None).await {
             Err(Error::Ended { reason: Some(reason), .. }) if is_resumed_by_prompt(&reason) => {
-                match self.resume(id).await {
-                    // Another caller was faster.
-                    Ok(_) | Err(Error::Refused(Refusal::Active)) => {}
-                    Err(error) => return Err(error),
-                }
+                self.resume_once(id).await?;
                 self.prompt_because_of(id, prompt, None).await
             }
             prompted => prompted,
+        }
+    }
+
+    /// Resumes a session, unless another caller was faster.
+    async fn resume_once(&self, id: SessionId) -> Result<()> {
+        let _turn = self.shared.resumption.acquire().await.map_err(|_| Error::Stopping)?;
+        if self.session(id).await?.stored.summary.status == Status::Active {
+            return Ok(());
+        }
+        match self.resume(id).await {
+            Ok(_) | Err(Error::Refused(Refusal::Active)) => Ok(()),
+            Err(error) => Err(error),
         }
     }
 

@@ -4,10 +4,14 @@
 //! The layout is shared with other programs. The appearance of `answers.json` is the moment of answering, that of
 //! `status.json` the moment of everything else; whoever finds the two at odds completes what was begun.
 
+mod asked;
+mod bell;
 mod clean;
 mod create;
+mod follow;
 mod format;
 mod list;
+mod pending;
 mod settle;
 mod validate;
 mod wait;
@@ -19,10 +23,13 @@ use convoke_core::Invalid;
 use convoke_core::id::RequestId;
 use convoke_core::question::{Answer, Limits, Question};
 
+use crate::watch::Watches;
 use crate::{Error, Result, read};
 
-pub use clean::Cleaned;
+pub use asked::{Asked, Clock};
+pub use clean::{Cleaned, Which};
 pub use create::NewSet;
+pub use follow::Follower;
 pub use format::{AnswersFile, RequestFile, Status, StatusFile};
 pub use list::{Damage, Entry, Listing};
 pub use wait::{Outcome, Until};
@@ -36,6 +43,8 @@ const ANSWERS: &str = "answers.json";
 pub struct Questions {
     dir: PathBuf,
     settings: Settings,
+    /// One inotify instance for all that wait in this process.
+    watches: Watches,
 }
 
 /// How much may be asked.
@@ -76,8 +85,8 @@ pub enum Verdict {
 
 impl Questions {
     /// Opens a folder; it is made when the first question is asked.
-    pub const fn new(dir: PathBuf, settings: Settings) -> Self {
-        Self { dir, settings }
+    pub fn new(dir: PathBuf, settings: Settings) -> Self {
+        Self { dir, settings, watches: Watches::default() }
     }
 
     /// The folder.

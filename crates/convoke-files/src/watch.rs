@@ -1,28 +1,47 @@
 //! Being woken by changes in folders, without polling where the file system can tell.
+//!
+//! Linux gives a user 128 inotify instances, so all watchers made from one [`Watches`] share a single instance. When
+//! none is left, a watcher polls slowly and says so in the log.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use notify::{RecursiveMode, Watcher as _};
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::Notify;
 
 use crate::{Error, Result};
 
-/// How often a file system that cannot tell of changes is asked.
+/// The pause before the first look at a folder that is polled, and before every look at a network file system.
 const POLL: Duration = Duration::from_millis(200);
-/// How often a waiter without a watch asks at last. Hundreds of them may wait for hours, so each doubles its pause.
-const POLL_MAX: Duration = Duration::from_secs(2);
+
+/// The inotify instance of a process, shared by all watchers that are made from it. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Watches {
+    /// Opened by the first watch. The lock is held while the instance is asked to watch a folder.
+    instance: Arc<Mutex<Option<RecommendedWatcher>>>,
+    /// Which watchers to wake. The event thread takes this lock, so it is never held while `instance` is used.
+    subscribers: Arc<Mutex<Subscribers>>,
+}
+
+#[derive(Default)]
+struct Subscribers {
+    last: u64,
+    folders: HashMap<PathBuf, HashMap<u64, Arc<Notify>>>,
+}
 
 /// Watches folders and wakes one waiter when anything in them changes.
 ///
-/// Changes are not told apart and may be told twice: whoever is woken looks for itself.
+/// Changes are not told apart and may be told twice: the woken task looks for itself.
 pub struct Watcher {
+    watches: Watches,
+    id: u64,
     changed: Arc<Notify>,
-    inner: Option<notify::RecommendedWatcher>,
-    polling: Polling,
-    /// Looks so far without a watch, each after twice the pause of the one before.
+    folders: HashMap<PathBuf, Told>,
+    pace: Pace,
+    /// Looks so far without a watch; the pauses between them grow.
     looks: AtomicU32,
 }
 
@@ -35,79 +54,178 @@ pub enum Change {
     Perhaps,
 }
 
-/// Whether changes must be asked for.
+/// How often a watcher looks that got no watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Polling {
-    /// They are told.
-    No,
-    /// The system has no watches left; changes are asked for, ever more patiently.
-    Patient,
-    /// Some folder is on a file system whose other users' changes are never told.
-    Steady,
+pub enum Pace {
+    /// Every 2 s in the end: for the few processes that show what is in a folder.
+    Brisk,
+    /// Every 30 s in the end: for waiters, of which there may be hundreds, and which are also woken in another way.
+    Slow,
+}
+
+impl Pace {
+    fn pause(self, looks: u32) -> Duration {
+        let (factor, max): (u32, _) = match self {
+            Self::Brisk => (2, Duration::from_secs(2)),
+            Self::Slow => (10, Duration::from_secs(30)),
+        };
+        POLL.saturating_mul(factor.saturating_pow(looks)).min(max)
+    }
+}
+
+/// How a watcher learns of changes in a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// By inotify.
+    All,
+    /// By inotify, which does not see what other machines change on a network file system.
+    Local,
+    /// Not at all, since no inotify instance or watch was left.
+    None,
+}
+
+impl Watches {
+    /// A watcher that watches nothing yet.
+    pub fn watcher(&self, pace: Pace) -> Watcher {
+        let mut subscribers = lock(&self.subscribers);
+        subscribers.last += 1;
+        Watcher {
+            watches: self.clone(),
+            id: subscribers.last,
+            changed: Arc::default(),
+            folders: HashMap::new(),
+            pace,
+            looks: AtomicU32::new(0),
+        }
+    }
+
+    /// Watches a folder for one more subscriber; `false` where inotify has nothing left to give.
+    fn add(&self, folder: &Path, id: u64, changed: &Arc<Notify>) -> Result<bool> {
+        let mut instance = lock(&self.instance);
+        if instance.is_none() {
+            *instance = self.open();
+        }
+        let Some(system) = instance.as_mut() else { return Ok(false) };
+        // Also when another subscriber watches it: the folder may have been deleted and made again since.
+        match system.watch(folder, RecursiveMode::NonRecursive) {
+            Ok(()) => {}
+            Err(error) if matches!(error.kind, notify::ErrorKind::MaxFilesWatch) => {
+                tracing::info!("polling {}, since no inotify watch is left", folder.display());
+                return Ok(false);
+            }
+            Err(source) => return Err(Error::Watch { path: folder.to_owned(), source }),
+        }
+        let mut subscribers = lock(&self.subscribers);
+        let folder = subscribers.folders.entry(folder.to_owned()).or_default();
+        folder.insert(id, Arc::clone(changed));
+        Ok(true)
+    }
+
+    /// Ends the subscription of one watcher, and the watch with the last of them.
+    fn remove(&self, folder: &Path, id: u64) {
+        let mut instance = lock(&self.instance);
+        let is_last = {
+            let mut subscribers = lock(&self.subscribers);
+            let Some(of_folder) = subscribers.folders.get_mut(folder) else { return };
+            of_folder.remove(&id);
+            let is_last = of_folder.is_empty();
+            if is_last {
+                subscribers.folders.remove(folder);
+            }
+            is_last
+        };
+        if let Some(system) = instance.as_mut().filter(|_| is_last) {
+            // The watch of a deleted folder is gone already.
+            system.unwatch(folder).ok();
+        }
+    }
+
+    fn open(&self) -> Option<RecommendedWatcher> {
+        let subscribers = Arc::clone(&self.subscribers);
+        let opened = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+            lock(&subscribers).wake(event);
+        });
+        // An ordinary state of a busy machine and no fault of this command: a line in the log, none on stderr.
+        opened
+            .inspect_err(|error| {
+                tracing::info!("polling, since no inotify instance is left: {error}");
+            })
+            .ok()
+    }
+}
+
+impl std::fmt::Debug for Watches {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Watches").finish_non_exhaustive()
+    }
+}
+
+impl Subscribers {
+    fn wake(&self, event: notify::Result<notify::Event>) {
+        let paths = match event {
+            // A reader that is woken by reading would wake itself for ever.
+            Ok(event) if event.kind.is_access() => return,
+            // Elsewhere than on Linux, events may name a folder in another way than its watcher did.
+            Ok(event) if cfg!(target_os = "linux") && !event.need_rescan() => event.paths,
+            Ok(_) | Err(_) => Vec::new(),
+        };
+        if paths.is_empty() {
+            self.folders.values().flat_map(HashMap::values).for_each(|it| it.notify_one());
+        }
+        for path in &paths {
+            let folders = [Some(path.as_path()), path.parent()];
+            let found = folders.into_iter().flatten().filter_map(|path| self.folders.get(path));
+            found.flat_map(HashMap::values).for_each(|it| it.notify_one());
+        }
+    }
 }
 
 impl std::fmt::Debug for Watcher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Watcher").field("polling", &self.polling).finish_non_exhaustive()
+        f.debug_struct("Watcher").field("folders", &self.folders).finish_non_exhaustive()
     }
 }
 
 impl Watcher {
-    /// Watches nothing yet. Where the system has no watches left, it polls.
+    /// Watches nothing yet, with an inotify instance of its own.
     pub fn new() -> Self {
-        let changed = Arc::new(Notify::new());
-        let wake = Arc::clone(&changed);
-        // Reading wakes nobody: a reader that looks for itself would wake itself for ever.
-        let on_event = move |event: notify::Result<notify::Event>| {
-            if !event.is_ok_and(|event| event.kind.is_access()) {
-                wake.notify_one();
-            }
-        };
-        let inner = notify::recommended_watcher(on_event)
-            .inspect_err(|error| tracing::warn!("polling, since files cannot be watched: {error}"))
-            .ok();
-        let polling = if inner.is_some() { Polling::No } else { Polling::Patient };
-        Self { changed, inner, polling, looks: AtomicU32::new(0) }
+        Watches::default().watcher(Pace::Brisk)
     }
 
-    /// Adds a folder, without the folders in it.
+    /// Adds a folder, without the folders in it. Where inotify has nothing left to give, the folder is polled.
     pub fn watch(&mut self, folder: &Path) -> Result<()> {
-        if is_shared(folder) {
-            self.polling = Polling::Steady;
-        }
-        let Some(inner) = &mut self.inner else { return Ok(()) };
-        match inner.watch(folder, RecursiveMode::NonRecursive) {
-            Ok(()) => Ok(()),
-            Err(error) if matches!(error.kind, notify::ErrorKind::MaxFilesWatch) => {
-                tracing::warn!("polling {}, since no watches are left", folder.display());
-                if self.polling == Polling::No {
-                    self.polling = Polling::Patient;
-                }
-                Ok(())
-            }
-            Err(source) => Err(Error::Watch { path: folder.to_owned(), source }),
-        }
+        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        let told = match self.watches.add(&folder, self.id, &self.changed)? {
+            _ if is_shared(&folder) => Told::Local,
+            true => Told::All,
+            false => Told::None,
+        };
+        self.folders.insert(folder, told);
+        Ok(())
     }
 
     /// Takes a folder off; one that was never added or is gone is off already.
     pub fn unwatch(&mut self, folder: &Path) {
-        if let Some(inner) = &mut self.inner {
-            inner.unwatch(folder).ok();
+        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        if self.folders.remove(&folder).is_some() {
+            self.watches.remove(&folder, self.id);
         }
+    }
+
+    /// Whether some folder has to be polled.
+    pub fn is_polling(&self) -> bool {
+        self.folders.values().any(|told| *told != Told::All)
     }
 
     /// Waits until something may have changed since the last call.
     pub async fn changed(&self) -> Change {
-        let pause = match self.polling {
-            Polling::No => {
-                self.changed.notified().await;
-                return Change::Told;
-            }
-            Polling::Steady => POLL,
-            Polling::Patient => {
-                let looks = self.looks.fetch_add(1, Ordering::Relaxed);
-                POLL.saturating_mul(1 << looks.min(8)).min(POLL_MAX)
-            }
+        let pause = if self.folders.values().any(|told| *told == Told::Local) {
+            POLL
+        } else if self.is_polling() {
+            self.pace.pause(self.looks.fetch_add(1, Ordering::Relaxed))
+        } else {
+            self.changed.notified().await;
+            return Change::Told;
         };
         match tokio::time::timeout(pause, self.changed.notified()).await {
             Ok(()) => Change::Told,
@@ -120,6 +238,19 @@ impl Default for Watcher {
     fn default() -> Self {
         Self::new()
     }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        for folder in self.folders.keys() {
+            self.watches.remove(folder, self.id);
+        }
+    }
+}
+
+/// A panic while one of these locks is held leaves nothing half done.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether the folder's file system is shared with other machines, whose changes the kernel does not see.
@@ -148,35 +279,4 @@ fn is_shared(_folder: &Path) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use tokio::time::Instant;
-
-    use super::*;
-
-    /// The pauses, in milliseconds, between looks at a file system that tells nothing.
-    async fn pauses(polling: Polling) -> Vec<u128> {
-        let watcher = Watcher { polling, inner: None, ..Watcher::new() };
-        let mut pauses = Vec::new();
-        for _ in 0..6 {
-            let before = Instant::now();
-            assert_eq!(watcher.changed().await, Change::Perhaps);
-            pauses.push(before.elapsed().as_millis());
-        }
-        pauses
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn q11_what_cannot_be_told_is_asked_for() {
-        assert_eq!(pauses(Polling::Steady).await, [200; 6]);
-        assert_eq!(pauses(Polling::Patient).await, [200, 400, 800, 1600, 2000, 2000]);
-    }
-
-    #[tokio::test]
-    async fn q11_a_change_is_told() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut watcher = Watcher::new();
-        watcher.watch(folder.path()).unwrap();
-        std::fs::write(folder.path().join("answers.json"), "{}").unwrap();
-        assert_eq!(watcher.changed().await, Change::Told);
-    }
-}
+mod tests;

@@ -8,6 +8,7 @@ use axum::http::HeaderMap;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use convoke_engine::{Engine, Error};
+use data_encoding::HEXLOWER;
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -81,7 +82,7 @@ impl App {
             stop: CancellationToken::new(),
             random,
             generation: OnceCell::new(),
-            request_prefix: random().iter().take(4).map(|byte| format!("{byte:02x}")).collect(),
+            request_prefix: HEXLOWER.encode(random().get(..4).unwrap_or_default()),
             requests: AtomicU64::new(0),
         }
     }

@@ -13,7 +13,7 @@ mod json;
 mod kept;
 mod listen;
 mod markdown;
-mod mcp;
+pub mod mcp;
 mod metrics;
 mod openapi;
 mod page;

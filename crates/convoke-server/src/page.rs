@@ -7,6 +7,7 @@ use axum::extract::Path;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use data_encoding::HEXLOWER;
 use rust_embed::RustEmbed;
 
 use crate::rest::not_found;
@@ -49,7 +50,7 @@ pub(crate) async fn asset(Path(path): Path<String>, headers: HeaderMap) -> Respo
 fn file(path: &str, headers: &HeaderMap) -> Response {
     let Some(file) = Files::get(path) else { return not_found().into_response() };
     let hash = file.metadata.sha256_hash();
-    let hex: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let hex = HEXLOWER.encode(hash.get(..16).unwrap_or(&hash));
     let Ok(tag) = HeaderValue::from_str(&format!("\"{hex}\"")) else {
         return not_found().into_response();
     };

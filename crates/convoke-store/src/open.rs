@@ -4,7 +4,6 @@
 //! it would release the library's locks, which the operating system keeps per process and file.
 
 use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -12,6 +11,7 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
@@ -240,18 +240,12 @@ fn read_pid(file: &mut File) -> Option<u32> {
     text.trim().parse().ok()
 }
 
-/// The path as the library's URI, every doubtful byte escaped.
+/// Bytes of a path that are percent-encoded in SQLite's URI; those that are not ASCII always are.
+const NOT_IN_URI: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.');
+
+/// The path as the library's URI.
 fn immutable_uri(path: &OsStr) -> String {
-    let mut uri = "file:".to_owned();
-    for byte in path.as_bytes() {
-        if byte.is_ascii_alphanumeric() || b"/-_.".contains(byte) {
-            uri.push(char::from(*byte));
-        } else {
-            write!(uri, "%{byte:02x}").expect("writing to a string cannot fail");
-        }
-    }
-    uri.push_str("?immutable=1");
-    uri
+    format!("file:{}?immutable=1", percent_encode(path.as_bytes(), NOT_IN_URI))
 }
 
 #[cfg(test)]

@@ -3,3 +3,4 @@
 pub mod agent;
 pub mod bench;
 pub mod model;
+pub mod tools;

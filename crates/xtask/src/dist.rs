@@ -12,6 +12,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
 use files::{Staged, stage};
@@ -90,7 +91,7 @@ fn checksums(made: &[PathBuf], out: &Path) -> Result<PathBuf> {
     let mut lines = String::new();
     for path in made {
         let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let sum: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let sum = HEXLOWER.encode(&Sha256::digest(&bytes));
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         lines.push_str(&format!("{sum}  {name}\n"));
     }

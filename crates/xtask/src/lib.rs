@@ -3,6 +3,7 @@
 //! Nothing here ships: the crate knows the tree's layout and rules, and no other crate depends on it.
 
 pub mod bench;
+pub mod busy;
 pub mod dist;
 pub mod finding;
 pub mod manifest;

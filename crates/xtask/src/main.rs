@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use xtask::tree::Tree;
-use xtask::{bench, dist, tidy, torture};
+use xtask::{bench, busy, dist, tidy, torture};
 
 /// Printed for `--help`, and after a question that was put wrongly.
 const USAGE: &str = "\
@@ -14,6 +14,7 @@ Usage: cargo xtask tidy [--bless]
        cargo xtask bench [FILTER] [--quick] [--json]
        cargo xtask dist [--program FILE] [--out FOLDER]
        cargo xtask torture [--seconds N] [--seed S] [--release]
+       cargo xtask busy -- COMMAND [ARGUMENTS]
 
   tidy           check the tree against the rules no compiler knows
   tidy --bless   first refresh what is generated from the tree:
@@ -31,6 +32,8 @@ Usage: cargo xtask tidy [--bless]
   torture        everything goes wrong at once for 30 seconds, and an
                  auditor compares what was acknowledged with what is
                  stored; the seed makes the same plan again
+  busy           run a command, such as `cargo nextest run -p CRATE`,
+                 without inotify instances and at a load of 8
 ";
 
 fn main() -> Result<ExitCode> {
@@ -45,7 +48,8 @@ fn main() -> Result<ExitCode> {
             }
             check(root)
         }
-        ["--help" | "-h" | "help"] | ["tidy" | "bench" | "dist" | "torture", "--help" | "-h"] => {
+        ["--help" | "-h" | "help"]
+        | ["tidy" | "bench" | "dist" | "torture" | "busy", "--help" | "-h"] => {
             write!(io::stdout(), "{USAGE}")?;
             Ok(ExitCode::SUCCESS)
         }
@@ -67,6 +71,10 @@ fn main() -> Result<ExitCode> {
             },
             None => misunderstood(),
         },
+        ["busy", "--", command @ ..] if !command.is_empty() => {
+            let code = busy::run(command)?.code().and_then(|code| u8::try_from(code).ok());
+            Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+        }
         _ => misunderstood(),
     }
 }

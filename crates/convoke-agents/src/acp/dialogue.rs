@@ -170,6 +170,7 @@ impl Dialogue {
         match order {
             Order::Prompt { turn, text } => self.prompt(turn, &text),
             Order::Cancel => self.cancel(now),
+            Order::End => self.end_session(now),
             Order::Reply { request, reply } => self.reply(request, &reply),
             Order::SetMode { mode } => {
                 let params = json!({"modeId": mode});

@@ -113,7 +113,8 @@ impl Conversation {
     pub(super) fn obey(&mut self, order: Order) -> Vec<Step> {
         match order {
             Order::Prompt { turn, text } => self.prompt(turn, &text),
-            Order::Cancel => self.cancel(),
+            // Claude works in turns only, so there is nothing else to stop.
+            Order::Cancel | Order::End => self.cancel(),
             Order::Reply { request, reply } => self.reply(request, reply),
             Order::SetMode { mode } => self.wish_mode(mode),
             Order::SetSetting { setting, choice } => self.wish_setting(&setting, choice),

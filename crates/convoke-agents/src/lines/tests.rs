@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 use serde_json::json;
-use tokio::io::{DuplexStream, duplex, repeat};
+use tokio::io::{AsyncReadExt, DuplexStream, duplex, repeat};
 
 use super::*;
 
@@ -69,10 +69,10 @@ async fn a_line_that_is_too_long_is_skipped_to_its_end() {
     let mut reader = Reader::new(flood);
     assert_eq!(reader.next().await.unwrap(), Some(Line::TooLong { bytes }));
     assert_eq!(reader.next().await.unwrap(), Some(Line::Json(json!({"after": 1}))));
-    assert!(reader.buffer.capacity() < 2 * LINE_BYTES_MAX + READ_BYTES);
+    assert!(reader.lines.read_buffer().capacity() < 2 * LINE_BYTES_MAX + READ_BYTES);
     assert_eq!(reader.next().await.unwrap(), Some(Line::TooLong { bytes: bytes + 70_000 }));
     assert_eq!(reader.next().await.unwrap(), None);
-    assert!(reader.buffer.capacity() <= KEPT_BYTES_MAX, "the room is given back");
+    assert!(reader.lines.read_buffer().capacity() <= BUFFER_BYTES_KEPT, "the room is given back");
 }
 
 #[tokio::test]

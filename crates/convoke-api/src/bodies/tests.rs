@@ -240,7 +240,7 @@ fn requests_refuse_what_they_do_not_know() {
 }
 
 #[test]
-fn t11_a_time_to_wait_is_a_whole_number_however_it_is_written() {
+fn t13_a_time_to_wait_is_a_whole_number_however_it_is_written() {
     let wait = |timeout: Value| json!({"question": "q", "timeout": timeout});
     for (written, read) in [(json!(5), 5), (json!(5.0), 5), (json!(-1), -1), (json!(2e3), 2000)] {
         let question: TeamQuestion = serde_json::from_value(wait(written)).unwrap();

@@ -1,10 +1,9 @@
 //! What lists are asked for, and how it is written into an address.
 
-use std::fmt::Write;
-
 use convoke_core::message::{Rev, Seq};
 use convoke_core::session::Status;
 use convoke_core::time::Timestamp;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Which sessions are wanted; the defaults are the server's.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -100,18 +99,12 @@ pub(super) fn query(fields: &[(&str, Option<String>)]) -> String {
     text
 }
 
-/// A text as part of a path or a query: all but letters, digits and `-._~` is written by its bytes.
+/// All but the characters that RFC 3986 calls unreserved.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// A text as part of a path or a query.
 pub(super) fn segment(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
-            encoded.push(char::from(byte));
-        } else {
-            // Writing to a string cannot fail.
-            write!(encoded, "%{byte:02X}").ok();
-        }
-    }
-    encoded
+    utf8_percent_encode(text, RESERVED).to_string()
 }
 
 #[cfg(test)]

@@ -101,10 +101,8 @@ impl Session {
 
     fn noticed(&self, notice: Notice, decision: &mut Decision) {
         // The place in the line for a process changes; it is told in one message.
-        let seq = match notice.event {
-            Event::Waiting { .. } => self.output.waiting(),
-            _ => None,
-        };
+        let is_waiting = matches!(notice.event, Event::Waiting { .. });
+        let seq = self.output.waiting().filter(|_| is_waiting);
         decision.put(seq, Content::Notice(notice));
     }
 

@@ -68,10 +68,7 @@ impl Session {
         }
         let mut prompts = self.queued();
         prompts.push(QueuedPrompt { id: stamp.id, text, timestamp: stamp.at });
-        let bytes: usize = prompts.iter().map(|prompt| prompt.text.len()).sum();
-        if prompts.len() > QUEUE_MAX || (prompts.len() > 1 && bytes > QUEUE_BYTES_MAX) {
-            return Err(Refusal::QueueFull);
-        }
+        check_queue(&prompts)?;
         decision.changes.push(Change::State(SessionState::Queue { prompts }));
         Ok(())
     }
@@ -89,7 +86,11 @@ impl Session {
         check_prompt(&text)?;
         let mut prompts = self.queued();
         let found = prompts.iter_mut().find(|prompt| prompt.id == id);
-        found.ok_or(Refusal::NotQueued { id })?.text = text;
+        let before = std::mem::replace(&mut found.ok_or(Refusal::NotQueued { id })?.text, text);
+        // A queue that is too long can be made shorter.
+        if prompts.iter().any(|prompt| prompt.id == id && prompt.text.len() > before.len()) {
+            check_queue(&prompts)?;
+        }
         decision.changes.push(Change::State(SessionState::Queue { prompts }));
         Ok(decision)
     }
@@ -290,6 +291,14 @@ fn check_prompt(text: &str) -> Result<(), Refusal> {
     }
     if text.len() > PROMPT_BYTES_MAX {
         return Err(Refusal::LongPrompt { bytes: text.len() });
+    }
+    Ok(())
+}
+
+fn check_queue(prompts: &[QueuedPrompt]) -> Result<(), Refusal> {
+    let bytes: usize = prompts.iter().map(|prompt| prompt.text.len()).sum();
+    if prompts.len() > QUEUE_MAX || (prompts.len() > 1 && bytes > QUEUE_BYTES_MAX) {
+        return Err(Refusal::QueueFull);
     }
     Ok(())
 }

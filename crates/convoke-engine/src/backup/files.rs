@@ -5,6 +5,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
 use super::{BackedUpFile, DATABASE, Result, io_error};
@@ -120,7 +121,7 @@ fn pump(mut from: impl io::Read, mut to: Option<&mut File>) -> io::Result<(u64, 
         let count = from.read(&mut piece)?;
         let read = piece.get(..count).unwrap_or_default();
         if read.is_empty() {
-            let hash = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+            let hash = HEXLOWER.encode(&hash.finalize());
             return Ok((bytes, hash));
         }
         hash.update(read);

@@ -86,6 +86,23 @@ impl Task {
         }
     }
 
+    /// Cancels the session at the agent, where there is a process.
+    pub(super) async fn end_at_agent(&self) {
+        let warm;
+        let seat = match &self.process {
+            Process::Seated(seat) => Some(seat),
+            Process::Awaited { .. } => None,
+            Process::None => {
+                warm = self.shared.pool.take_warm(&self.key, self.reports_to.clone()).await;
+                warm.as_ref()
+            }
+        };
+        if let Some(seat) = seat {
+            // An agent that is gone has nothing left to stop.
+            seat.send(Order::End).await.ok();
+        }
+    }
+
     pub(super) async fn reply(&mut self, request: RequestId, reply: Reply) {
         if let Some(asker) = self.askers.remove(&request) {
             // An asker that has just gone is told nothing; the answer is in the log.

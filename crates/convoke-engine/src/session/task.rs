@@ -327,6 +327,7 @@ impl Task {
     }
 
     pub(super) async fn complete_idle(&mut self, reason: &str) {
+        self.end_at_agent().await;
         let completed = self.carry(Command::Complete { reason: reason.to_owned() }).await;
         if let Err(error) = completed {
             tracing::warn!(session.id = %self.id, "an idle session cannot be completed: {error}");

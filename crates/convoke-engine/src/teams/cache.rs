@@ -12,6 +12,7 @@ use convoke_core::team::Pair;
 use convoke_store::{PairId, StoredPair};
 use moka::future::Cache;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 
 use super::compaction::Fullness;
 use crate::error::{Error, Result};
@@ -28,10 +29,28 @@ const GATES_IDLE_MAX: usize = 1024;
 /// Pairs that were used lately. Whoever asks while one is being created gets that one.
 #[derive(Debug)]
 pub(crate) struct PairCache {
-    pub(super) pairs: Cache<Pair, StoredPair>,
+    pairs: Cache<Pair, Remembered>,
     gates: Mutex<HashMap<Pair, Weak<Semaphore>>>,
     /// Pairs whose agents have little room left, by what they counted last.
     full: Mutex<HashSet<PairId>>,
+}
+
+/// A pair as the store had it at some time.
+#[derive(Debug, Clone)]
+struct Remembered {
+    pair: StoredPair,
+    at: Instant,
+}
+
+impl Remembered {
+    fn now(pair: StoredPair) -> Self {
+        Self { pair, at: Instant::now() }
+    }
+
+    /// Judged by the runtime's clock; the cache's own only bounds how long it holds what is not asked for.
+    fn is_fresh(&self) -> bool {
+        self.at.elapsed() < CACHE_TIME
+    }
 }
 
 /// Lets go of a gate when it is dropped.
@@ -44,6 +63,40 @@ pub(crate) fn cache() -> PairCache {
 }
 
 impl PairCache {
+    /// A pair that was looked up less than 60 s ago and has not changed since.
+    pub(super) async fn get(&self, pair: &Pair) -> Option<StoredPair> {
+        let found = self.pairs.get(pair).await.filter(Remembered::is_fresh);
+        found.map(|found| found.pair)
+    }
+
+    /// Remembers a pair that was looked up just now.
+    pub(super) async fn remember(&self, pair: StoredPair) {
+        self.pairs.insert(pair.pair.clone(), Remembered::now(pair)).await;
+    }
+
+    /// The remembered pair, or what `look_up` finds; of many callers one looks it up and all get the same.
+    pub(super) async fn get_or(
+        &self,
+        pair: &Pair,
+        look_up: impl Future<Output = Result<StoredPair>>,
+    ) -> std::result::Result<StoredPair, Arc<Error>> {
+        if self.pairs.get(pair).await.is_some_and(|found| !found.is_fresh()) {
+            self.pairs.invalidate(pair).await;
+        }
+        let looked_up = async { look_up.await.map(Remembered::now) };
+        Ok(self.pairs.try_get_with_by_ref(pair, looked_up).await?.pair)
+    }
+
+    /// Forgets a pair that has changed.
+    pub(super) async fn forget(&self, pair: &Pair) {
+        self.pairs.invalidate(pair).await;
+    }
+
+    /// Forgets all pairs.
+    pub(super) fn forget_all(&self) {
+        self.pairs.invalidate_all();
+    }
+
     /// Passes the gate of a pair, beside others who pass it.
     pub(super) async fn pass(&self, pair: &Pair) -> Result<Passage> {
         // Nobody closes a semaphore here.
@@ -93,10 +146,50 @@ impl PairCache {
 
 #[cfg(test)]
 mod tests {
+    use convoke_core::id::SessionId;
+    use convoke_core::team::PairStatus;
+    use convoke_core::time::Timestamp;
+
     use super::*;
 
     fn pair(to: &str) -> Pair {
         Pair { from: None, to: to.parse().unwrap(), thread: None }
+    }
+
+    /// A pair that was used so often.
+    fn used(count: u64) -> StoredPair {
+        let at = Timestamp::from_millis(0);
+        StoredPair {
+            id: PairId::new(1),
+            pair: pair("a"),
+            session_id: SessionId::from_random([1; 16]),
+            agent_session_id: None,
+            created_at: at,
+            last_used_at: at,
+            message_count: count,
+            status: PairStatus::Active,
+            error: None,
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn t5_a_pair_is_remembered_for_60_seconds_and_then_looked_up_again() {
+        let (cache, a) = (cache(), pair("a"));
+        let get_or = async |count| cache.get_or(&a, async { Ok(used(count)) }).await.unwrap();
+        assert_eq!(cache.get(&a).await, None);
+        assert_eq!(get_or(1).await, used(1));
+        tokio::time::advance(Duration::from_secs(59)).await;
+        assert_eq!((cache.get(&a).await, get_or(2).await), (Some(used(1)), used(1)));
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!((cache.get(&a).await, get_or(2).await), (None, used(2)));
+        // The minute begins anew with each look at the store, and ends with a change.
+        tokio::time::advance(Duration::from_secs(59)).await;
+        assert_eq!(cache.get(&a).await, Some(used(2)));
+        cache.forget(&a).await;
+        assert_eq!((cache.get(&a).await, get_or(3).await), (None, used(3)));
+        cache.remember(used(4)).await;
+        tokio::time::advance(Duration::from_secs(60)).await;
+        assert_eq!(cache.get(&a).await, None);
     }
 
     #[tokio::test(start_paused = true)]

@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_secs(10 * 60);
 /// A context counts as full when so many hundredths of it are used.
 const FULL_HUNDREDTHS: u64 = 80;
 /// Messages since the last compaction before a full context is compacted again: one that stays full would be for ever.
-const FULL_MESSAGES_MIN: u64 = 10;
+const FULL_MESSAGES_MIN: u64 = 5;
 
 /// What agents call it.
 pub(super) const COMPACT: &str = "/compact";

@@ -47,7 +47,7 @@ pub(super) fn new_session(errand: &Errand, now: Timestamp) -> NewSession {
 impl Shared {
     /// Finds a pair or creates it; of many callers one creates it and all get the same.
     pub(crate) async fn get_or_create_pair(self: &Arc<Self>, pair: &Pair) -> Result<StoredPair> {
-        let found = self.pair_cache.pairs.try_get_with_by_ref(pair, async {
+        let found = self.pair_cache.get_or(pair, async {
             match self.store.pair_between(pair).await? {
                 Some(found) => self.as_configured_now(found).await,
                 None => self.create_pair(pair).await,

@@ -19,8 +19,8 @@ const ANSWER_BYTES_MAX: usize = 1 << 20;
 /// Messages that are read at once.
 const PAGE: u32 = 500;
 
-/// A question and its answer.
-const MESSAGES_OF_AN_ASK: u64 = 2;
+/// What is counted is what was sent to the agent; an answer belongs to its question.
+const MESSAGES_OF_AN_ASK: u64 = 1;
 
 /// What has been said so far.
 #[derive(Debug, Clone, Default)]

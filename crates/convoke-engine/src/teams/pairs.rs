@@ -103,7 +103,7 @@ impl Engine {
     /// Finds the pair that joins these teams, if they have ever talked.
     pub async fn pair_between(&self, pair: &Pair) -> Result<Option<StoredPair>> {
         let cache = &self.shared.pair_cache;
-        if let Some(found) = cache.pairs.get(pair).await {
+        if let Some(found) = cache.get(pair).await {
             return Ok(Some(found));
         }
         checked_thread(pair.thread.as_deref())?;
@@ -111,7 +111,7 @@ impl Engine {
         let _passage = cache.pass(pair).await?;
         let found = self.shared.store.pair_between(pair).await?;
         if let Some(found) = &found {
-            cache.pairs.insert(pair.clone(), found.clone()).await;
+            cache.remember(found.clone()).await;
         }
         Ok(found)
     }
@@ -153,7 +153,7 @@ impl Engine {
 
 impl Shared {
     pub(crate) async fn forget_pair(&self, pair: &Pair) {
-        self.pair_cache.pairs.invalidate(pair).await;
+        self.pair_cache.forget(pair).await;
     }
 
     pub(crate) async fn change_pair(

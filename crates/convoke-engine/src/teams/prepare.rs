@@ -49,10 +49,10 @@ impl Engine {
         let before =
             shared.teams.send_replace(Arc::new(TeamSettings { teams: teams.clone(), ..settings }));
         // What was found for them may be right no longer.
-        shared.pair_cache.pairs.invalidate_all();
+        shared.pair_cache.forget_all();
         if let Err(error) = prepare_all(shared, teams.clone(), told).await {
             shared.teams.send_replace(before);
-            shared.pair_cache.pairs.invalidate_all();
+            shared.pair_cache.forget_all();
             return Err(error);
         }
         // Not before it is sure that they change: what is asked goes on otherwise.

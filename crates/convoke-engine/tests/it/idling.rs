@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use convoke_core::id::SessionId;
+use convoke_core::message::Seq;
 use convoke_core::session::Status;
-use convoke_engine::{Asker, Remember};
+use convoke_engine::{Asker, Error, Kind, Remember};
 use convoke_store::{NewSession, SessionKind, Store};
 use convoke_testkit::agent::{Script, Step};
 
 use crate::asked::{answers, question};
 use crate::log::PATIENCE;
 use crate::prompting::gate;
-use crate::world::{AGENT, Scene, World, agent, leap, now, random};
+use crate::world::{AGENT, Scene, World, agent, leap, now, random, until};
 
 /// As long as a session may be idle, and a little longer.
 const LONG: Duration = Duration::from_secs(30 * 60 + 1);
@@ -36,6 +37,102 @@ async fn s10_an_idle_session_is_completed_and_can_be_resumed() {
     assert_eq!(scene.log.count("agent: still there?"), 1);
     assert_eq!(scene.log.count("resumed: native"), 1);
     scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn s2_s10_a_prompt_resumes_a_session_that_convoke_completed_itself() {
+    let mut world = World::with(&Script::new());
+    world.settings.idle_timeout = Duration::from_millis(300);
+    let mut scene = world.begin().await;
+    scene.turn("hello").await;
+    scene.log.until("completed: idle_timeout").await;
+    world.empties().await;
+    scene.turn("still there?").await;
+    assert_eq!(
+        scene.log.story()[..7],
+        [
+            "user: hello → end_turn",
+            "agent: hello",
+            "completed: idle_timeout",
+            "reopened",
+            "user: still there? → end_turn",
+            "resumed: native",
+            "agent: still there?"
+        ]
+    );
+    // Again by the next daemon, and by as many callers at once as there are.
+    scene.engine.stop().await;
+    let mut scene = world.begin_again(scene.session).await;
+    scene.log.until_message(|message| message.seq > Seq::new(7)).await;
+    assert_eq!(status(&scene).await, (Status::Completed, Some("idle_timeout".to_owned())));
+    scene.log.take();
+    let mut prompts = tokio::task::JoinSet::new();
+    for number in 0..8 {
+        let (engine, session) = (scene.engine.clone(), scene.session);
+        let text = format!("number {number}");
+        prompts.spawn(async move { engine.prompt(session, text).await.unwrap().message_id });
+    }
+    for prompt in prompts.join_all().await {
+        scene.log.until_end_of(prompt).await;
+    }
+    assert_eq!(scene.log.count("reopened"), 1);
+    for number in 0..8 {
+        assert_eq!(scene.log.count(&format!("agent: number {number}")), 1);
+    }
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn s10_an_idle_session_is_cancelled_at_its_agent_before_its_process_is_let_go() {
+    let mut world = World::with_heard(&Script::new());
+    world.settings.idle_timeout = Duration::from_millis(300);
+    let mut scene = world.begin().await;
+    scene.turn("hello").await;
+    scene.log.until("completed: idle_timeout").await;
+    world.empties().await;
+    let methods = world.heard();
+    assert_eq!(methods, ["initialize", "session/new", "session/prompt", "session/cancel"]);
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn s2_s10_a_prompt_to_a_session_that_a_human_ended_is_refused() {
+    let mut scene = World::with(&Script::new()).begin().await;
+    scene.turn("hello").await;
+    scene.engine.complete(scene.session).await.unwrap();
+    let refused = async |expected: Status| {
+        let error = scene.engine.prompt(scene.session, "more".to_owned()).await.unwrap_err();
+        let is_ended = matches!(error, Error::Ended { status, .. } if status == expected);
+        assert!(is_ended && error.kind() == Kind::Conflict, "{error}");
+    };
+    refused(Status::Completed).await;
+    // What a human resumed and then completed is completed by a human, too.
+    scene.engine.resume(scene.session).await.unwrap();
+    scene.engine.complete(scene.session).await.unwrap();
+    refused(Status::Completed).await;
+    scene.engine.resume(scene.session).await.unwrap();
+    scene.engine.cancel(scene.session).await.unwrap();
+    refused(Status::Cancelled).await;
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn s9_s10_a_prompt_resumes_a_session_that_made_room_only_if_there_is_room_again() {
+    let mut world = World::with(&Script::new());
+    world.settings.sessions_max = 1;
+    let mut scene = world.begin().await;
+    let engine = scene.engine.clone();
+    scene.turn("hello").await;
+    leap(Duration::from_secs(6 * 60)).await;
+    let second = engine.create_session(scene.project, None).await.unwrap().stored.id;
+    assert_eq!(status(&scene).await, (Status::Completed, Some("made_room".to_owned())));
+    let error = engine.prompt(scene.session, "more".to_owned()).await.unwrap_err();
+    assert!(matches!(error, Error::SessionLimit { max: 1 }), "{error}");
+    engine.complete(second).await.unwrap();
+    scene.turn("more").await;
+    assert_eq!(scene.log.count("agent: more"), 1);
+    assert_eq!(status(&scene).await, (Status::Active, None));
+    engine.stop().await;
 }
 
 #[tokio::test]
@@ -82,9 +179,7 @@ async fn s10_waiting_for_a_human_is_not_idle() {
     // A question outside of a turn is waited for as well, and the agent that asked is left alone.
     let asker = Asker::Session(scene.session);
     let mut asked = scene.engine.ask(asker, vec![question()]).await.unwrap();
-    while scene.engine.figures().await.unwrap().busy == 0 {
-        tokio::task::yield_now().await;
-    }
+    until("it is busy", async || scene.engine.figures().await.unwrap().busy > 0).await;
     leap(3 * LONG).await;
     scene.engine.answer(&asked.id().to_string(), answers("Red")).await.unwrap();
     asked.wait().await.unwrap();

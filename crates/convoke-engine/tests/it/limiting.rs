@@ -177,9 +177,7 @@ async fn s9_a_session_that_was_idle_for_long_makes_room() {
 async fn given_up(engine: &Engine, project: ProjectId, until: impl AsyncFn() -> bool) -> String {
     let creator = engine.clone();
     let creation = tokio::spawn(async move { create(&creator, project).await });
-    while !until().await {
-        tokio::task::yield_now().await;
-    }
+    crate::world::until("time may leap", until).await;
     leap(convoke_agents::launch::PATIENCE).await;
     let error = creation.await.unwrap().unwrap_err();
     assert_eq!(error.kind(), Kind::Agent);

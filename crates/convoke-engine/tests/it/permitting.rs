@@ -7,7 +7,7 @@ use convoke_testkit::agent::{Ask, Script, Step, Tool};
 use serde_json::json;
 
 use crate::log::Log;
-use crate::world::{AGENT, Scene, World, agent, now};
+use crate::world::{AGENT, Scene, World, agent, now, until};
 
 /// Asks whether a tool may be used, and says what came of it.
 fn may(tool: &str) -> Step {
@@ -205,14 +205,12 @@ async fn k7_after_one_always_thirty_hostile_commands_are_each_asked_and_the_same
     scene.prompt("work").await;
     for number in 0..=hostile {
         // Every one of them waits for the human, who allows only this one.
-        let id = loop {
+        until("a permission is asked for", async || {
             scene.settle().await;
-            let items = engine.inbox().await.unwrap();
-            if let [item] = items.as_slice() {
-                break item.request.id().to_string();
-            }
-            tokio::task::yield_now().await;
-        };
+            engine.inbox().await.unwrap().len() == 1
+        })
+        .await;
+        let id = engine.inbox().await.unwrap()[0].request.id().to_string();
         let remember = if number == 0 { Remember::Yes } else { Remember::No };
         engine.choose(&id, "yes".to_owned(), remember).await.unwrap();
     }
@@ -260,13 +258,12 @@ async fn k7_an_agents_own_always_is_never_chosen() {
     let mut scene = World::with(&Script::new().turn([Step::Ask(ask)])).begin().await;
     let engine = scene.engine.clone();
     scene.prompt("work").await;
-    let item = loop {
+    until("a permission is asked for", async || {
         scene.settle().await;
-        if let Some(item) = engine.inbox().await.unwrap().pop() {
-            break item;
-        }
-        tokio::task::yield_now().await;
-    };
+        !engine.inbox().await.unwrap().is_empty()
+    })
+    .await;
+    let item = engine.inbox().await.unwrap().pop().unwrap();
     let Request::Permission(record) = &item.request else { panic!("no permission") };
     let offered: Vec<&str> = record.options.iter().map(|option| &*option.option_id).collect();
     assert_eq!(offered, ["no"]);
@@ -293,9 +290,7 @@ async fn s6_a_permission_that_is_asked_between_turns_reaches_the_human_and_its_a
     let mut scene = World::with(&script).begin().await;
     scene.turn("work").await;
     let id = asked(&mut scene, "Bash").await;
-    while scene.engine.figures().await.unwrap().busy == 0 {
-        tokio::task::yield_now().await;
-    }
+    until("it is busy", async || scene.engine.figures().await.unwrap().busy > 0).await;
     scene.engine.choose(&id, "yes".to_owned(), Remember::No).await.unwrap();
     scene.log.until("agent: Bash: yes after all").await;
     scene.engine.stop().await;

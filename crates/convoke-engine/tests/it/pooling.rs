@@ -1,14 +1,12 @@
 //! Few processes for many sessions, and one to spare.
 
-use std::time::Duration;
-
 use convoke_engine::{AgentStatus, Change, Spare};
 use convoke_testkit::agent::{Script, Step};
 
 use crate::crashing::open_gate;
 use crate::log::Log;
 use crate::prompting::gate;
-use crate::world::{AGENT, World, leap};
+use crate::world::{AGENT, World, leap, until};
 
 #[tokio::test]
 async fn t10_a_turn_waits_for_a_process_and_says_so() {
@@ -78,12 +76,7 @@ async fn t10_an_idle_process_is_stopped_and_the_session_does_not_notice() {
     leap(world.settings.pool.idle_timeout).await;
     world.empties().await;
     // The supervisor ends after the agent does.
-    let gone = async {
-        while scene.engine.figures().await.unwrap().processes > 0 {
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(30), gone).await.unwrap();
+    until("it is gone", async || scene.engine.figures().await.unwrap().processes == 0).await;
     assert_eq!(scene.engine.figures().await.unwrap().active_sessions, 1);
     scene.turn("still there?").await;
     let story = scene.log.story();
@@ -120,13 +113,12 @@ async fn s8_the_next_session_finds_a_process_that_is_ready() {
     let scene = world.begin().await;
     let engine = scene.engine.clone();
     // The first session's own, and one to spare.
-    while world.starts() < 2 || engine.figures().await.unwrap().processes < 2 {
-        tokio::task::yield_now().await;
-    }
+    until("there is a spare process", async || {
+        world.starts() >= 2 && engine.figures().await.unwrap().processes >= 2
+    })
+    .await;
     let second = engine.create_session(scene.project, None).await.unwrap().stored.id;
-    while world.starts() < 3 {
-        tokio::task::yield_now().await;
-    }
+    until("3 processes were started", async || world.starts() >= 3).await;
     engine.prompt(second, "hello".to_owned()).await.unwrap();
     let mut log = Log::of(&engine, second).await;
     log.until_end_of(1).await;
@@ -140,12 +132,8 @@ async fn s8_the_next_session_finds_a_process_that_is_ready() {
     // In another project the spare one is of no use, and is replaced.
     let other = engine.add_project(&world.make_folder("other"), None).await.unwrap().id;
     engine.create_session(other, None).await.unwrap();
-    while world.starts() < 5 {
-        tokio::task::yield_now().await;
-    }
-    while scene.processes().len() > 2 {
-        tokio::task::yield_now().await;
-    }
+    until("5 processes were started", async || world.starts() >= 5).await;
+    until("the old spare process is gone", async || scene.processes().len() <= 2).await;
     engine.stop().await;
 }
 
@@ -156,9 +144,7 @@ async fn s8_a_spare_process_that_cannot_start_is_nobodys_trouble() {
     let engine = world.open().await;
     let project = engine.add_project(&world.workspace(), None).await.unwrap().id;
     engine.create_session(project, None).await.unwrap();
-    while world.starts() < 2 {
-        tokio::task::yield_now().await;
-    }
+    until("2 processes were started", async || world.starts() >= 2).await;
     // It dies, and whoever wanted it gets another one.
     for pid in world.processes() {
         crate::crashing::kill(pid);

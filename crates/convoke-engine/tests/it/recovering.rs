@@ -4,9 +4,11 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use convoke_core::content::Content;
 use convoke_core::id::SessionId;
 use convoke_core::message::{Message, Rev, Role, Seq};
 use convoke_core::session::Status;
+use convoke_core::update::Update;
 use convoke_engine::{Activity, Asker, Outcome};
 use convoke_testkit::agent::{Ignored, Script, Step};
 
@@ -51,6 +53,109 @@ impl Other {
     fn kill(self) -> SessionId {
         self.session
     }
+}
+
+/// What a reader in the other engine was told of an answer before that engine was killed.
+struct Told {
+    rev: Rev,
+    /// How many bytes of the answer.
+    bytes: usize,
+}
+
+/// Lets another engine prompt a session, or a new one, with `count`, and kills it after so many updates of the answer.
+fn count_until_killed(
+    world: &World,
+    session: Option<SessionId>,
+    updates: usize,
+) -> (SessionId, Vec<Told>) {
+    let mut command = Command::new(example("engine_until_killed"));
+    command.arg(world.folder()).arg("count").args(session.map(|id| id.to_string()));
+    let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+    let session = lines.next().unwrap().unwrap().parse().expect("the other engine has a session");
+    let told = lines.by_ref().take(updates).map(|line| {
+        let line = line.unwrap();
+        let (rev, bytes) = line.split_once(' ').unwrap();
+        Told { rev: Rev::new(rev.parse().unwrap()), bytes: bytes.parse().unwrap() }
+    });
+    let told = told.collect();
+    // What it wrote and nobody read was told to nobody.
+    drop(Other { process, session });
+    (session, told)
+}
+
+#[tokio::test]
+async fn m3_a_killed_daemon_keeps_every_word_that_was_told_and_uses_no_revision_twice() {
+    let world = World::with(&Script::new().when("count", [Step::Count(1 << 20), Step::Hang]));
+    let counted: String = (1..1 << 20).map(|number| format!("{number} ")).collect();
+    let mut known: Option<SessionId> = None;
+    let mut rounds: Vec<Vec<Told>> = Vec::new();
+    for updates in [1, 40, 3, 400] {
+        // Scripts begin anew with every process of the agent.
+        let (session, told) = count_until_killed(&world, known, updates);
+        known = Some(session);
+        rounds.push(told);
+    }
+    world.change_script(AGENT, &Script::new());
+    let mut scene = world.begin_again(known.unwrap()).await;
+    scene.log.catch_up().await;
+    let messages = scene.log.messages();
+    assert_eq!(messages, stored(&scene).await);
+    assert!(messages.iter().all(|message| !message.is_open()), "{messages:#?}");
+    let answers: Vec<(Seq, Rev, String)> = messages
+        .iter()
+        .filter_map(|message| match (&message.content, message.role) {
+            (Content::Text { text, .. }, Role::Agent) => {
+                Some((message.seq, message.rev, text.clone()))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(answers.len(), rounds.len(), "{:#?}", scene.log.story().len());
+    let prompts = prompts(&scene);
+    let mut before = Rev::START;
+    for (round, (told, (seq, closed, text))) in rounds.iter().zip(&answers).enumerate() {
+        let last = told.last().unwrap();
+        assert!(text.len() >= last.bytes, "round {round}: words are lost");
+        assert!(counted.starts_with(text.as_str()), "round {round}: {seq} is no count");
+        assert!(told.is_sorted_by_key(|told| (told.rev, told.bytes)), "round {round}");
+        assert!(told[0].rev > before, "round {round}: a revision is used twice");
+        // The next daemon closed it, far beyond what may have been lost.
+        assert!(closed.get() >= last.rev.get() + Rev::CRASH_GAP, "round {round}: {closed}");
+        assert!(prompts[round].rev > *closed, "round {round}: the turn ends last");
+        assert_eq!(scene.log.turn_of(prompts[round].id), "failed(interrupted)");
+        before = prompts[round].rev;
+    }
+    // A reader of the killed daemon goes on from where it was, and is told the end.
+    let last = rounds.last().unwrap().last().unwrap().rev;
+    let page = scene.engine.updates_after(scene.session, last, 100).await.unwrap();
+    let changed: Vec<Seq> = page
+        .updates
+        .iter()
+        .filter_map(|update| match update {
+            Update::Message(message) => Some(message.seq),
+            Update::Delta(_) | Update::State { .. } => None,
+        })
+        .collect();
+    let (answer, prompt) = (answers.last().unwrap().0, prompts.last().unwrap().seq);
+    assert_eq!(changed[..2], [answer, prompt], "{changed:?}");
+    scene.turn("hello").await;
+    assert_eq!(scene.log.count("agent: hello"), 1);
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn m3_a_session_in_which_nothing_was_under_way_keeps_its_revisions() {
+    let world = World::with(&Script::new());
+    let mut scene = world.begin().await;
+    scene.turn("hello").await;
+    let (session, rev) = (scene.session, scene.log.rev());
+    scene.engine.stop().await;
+    let mut scene = world.begin_again(session).await;
+    scene.turn("again").await;
+    let changed = scene.engine.updates_after(session, rev, 100).await.unwrap().updates;
+    assert!(changed.iter().all(|update| update.rev().get() < rev.get() + 100), "{changed:#?}");
+    scene.engine.stop().await;
 }
 
 fn working() -> Script {

@@ -52,6 +52,26 @@ async fn t13_an_answer_is_whole_also_when_it_begins_with_a_tool() {
     teams.engine.stop().await;
 }
 
+/// Words that are not kept for slow readers are read from the store, where the prompt of a turn that has ended comes last.
+#[tokio::test(flavor = "multi_thread")]
+async fn t13_an_answer_is_whole_also_when_it_is_read_after_its_turn() {
+    let large = "word ".repeat(2000);
+    let call = Tool::named("t1", "read", json!({"path": "x"}));
+    let mut script = Script::new();
+    for _ in 0..20 {
+        let call = [Step::Call(call.clone()), Step::Update(call.clone().done("text"))];
+        let said = [Step::Say(large.clone()), Step::Say(large.clone())];
+        script = script.turn([call.to_vec(), said.to_vec()].concat());
+    }
+    let teams = Teams::open(World::with(&script), &["a"], AGENT).await;
+    for round in 0..20 {
+        let answer = teams.ask("a", "tell me").await;
+        assert_eq!(answer.status, AnswerStatus::Answered, "{:?}", answer.error);
+        assert_eq!(answer.response.len(), 2 * large.len(), "round {round}");
+    }
+    teams.engine.stop().await;
+}
+
 #[tokio::test]
 async fn t13_who_does_not_wait_is_told_so_and_finds_the_answer_later() {
     let script = Script::new().turn([Step::say("so far"), gate(), Step::say(" so good")]);

@@ -12,7 +12,9 @@ use convoke_core::time::Timestamp;
 use convoke_core::turn::Turn;
 use convoke_core::update::Update;
 use convoke_engine::{Around, Engine};
-use convoke_testkit::agent::{Script, Step};
+use convoke_testkit::agent::{Script, Step, Tool};
+use serde_json::json;
+use tokio::sync::watch;
 
 use crate::log::{Conversation, Log, PATIENCE};
 use crate::world::{World, now, random};
@@ -77,6 +79,124 @@ async fn s2_ten_restless_watchers_see_the_same_log() {
     }
     drop(idle);
     scene.engine.stop().await;
+}
+
+/// Some turns in which everything happens that changes messages, in an order that a number decides.
+fn random_turns(seed: &mut u64) -> Vec<Vec<Step>> {
+    let mut next = |below: u64| {
+        // Xorshift; good enough to mix some steps.
+        *seed ^= *seed << 13;
+        *seed ^= *seed >> 7;
+        *seed ^= *seed << 17;
+        *seed % below
+    };
+    let mut turns = Vec::new();
+    for _ in 0..6 {
+        let mut steps = Vec::new();
+        for number in 0..12 {
+            let call = Tool::named(&format!("t{number}"), "read", json!({"path": "x"}));
+            match next(8) {
+                0 => steps.push(Step::Think("hm ".repeat(20))),
+                1 => steps.extend([Step::Call(call.clone()), Step::Update(call.done("text"))]),
+                // One that is larger than what is kept for slow watchers.
+                2 => steps.push(Step::Update(call.done(&"large ".repeat(2000)))),
+                3 => steps.push(Step::Plan(vec!["one".to_owned(), format!("{number}")])),
+                4 => steps.push(Step::Tell(
+                    json!({"sessionUpdate": "usage_update", "used": next(1000), "size": 1000}),
+                )),
+                5 => steps.push(Step::Call(call)),
+                _ => steps.push(Step::Count(50 + next(300))),
+            }
+        }
+        turns.push(steps);
+    }
+    turns
+}
+
+/// Reads until the end is known and read. Goes away, falls behind, and forgets everything at random moments, and keeps what
+/// it knew at some revisions.
+async fn reader(
+    engine: Engine,
+    session: SessionId,
+    mut end: watch::Receiver<Option<Rev>>,
+) -> Vec<(Rev, Conversation)> {
+    let (mut seen, mut rev) = (Conversation::default(), Rev::START);
+    let mut kept = Vec::new();
+    loop {
+        if random()[0] < 16 {
+            (seen, rev) = (Conversation::default(), Rev::START);
+        }
+        let mut watcher = engine.watch(session, rev).await.unwrap();
+        for _ in 0..1 + usize::from(random()[0]) * 8 {
+            if end.borrow().is_some_and(|end| rev >= end) {
+                kept.push((rev, seen));
+                return kept;
+            }
+            if random()[0] < 2 {
+                kept.push((rev, seen.clone()));
+            }
+            if random()[0] < 2 {
+                // More goes by than is kept for it.
+                let pause = Duration::from_millis(u64::from(random()[0] % 50));
+                tokio::time::timeout(pause, std::future::pending::<()>()).await.ok();
+            }
+            let next = tokio::select! {
+                next = watcher.next() => next.unwrap(),
+                changed = end.changed() => { changed.unwrap(); continue }
+            };
+            assert!(next.update.rev() > rev, "{:?} after {rev}", next.update);
+            rev = next.update.rev();
+            seen.apply(&next.update);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn m2_whoever_comes_goes_or_falls_behind_in_a_flood_ends_with_what_is_stored() {
+    let begun = u64::from_be_bytes(random()[..8].try_into().unwrap());
+    let mut seed = begun | 1;
+    let turns = random_turns(&mut seed);
+    let script = turns.into_iter().fold(Script::new(), Script::turn);
+    let mut scene = World::with(&script).begin().await;
+    let (engine, session) = (scene.engine.clone(), scene.session);
+    let (end_to, end) = watch::channel(None);
+    let readers: Vec<_> =
+        (0..8).map(|_| tokio::spawn(reader(engine.clone(), session, end.clone()))).collect();
+    let mut last = None;
+    for number in 0..6 {
+        last = Some(scene.prompt(&format!("turn {number}")).await);
+    }
+    // The log falls behind, too, and is told the end of the last turn all the same.
+    scene.log.until_end_of(last.unwrap()).await;
+    scene.settle().await;
+    let rev = engine.session(session).await.unwrap().stored.summary.rev;
+    end_to.send_replace(Some(rev));
+    let (messages, state) = stored(&engine, session).await;
+    assert!(messages.iter().all(|message| !message.is_open()), "{messages:#?}");
+    let mut kept = vec![(Rev::START, Conversation::default())];
+    for reader in readers {
+        let of_one = tokio::time::timeout(PATIENCE, reader).await.expect("it hangs").unwrap();
+        let (at, seen) = of_one.last().unwrap();
+        assert_eq!(*at, rev, "seed {begun}");
+        assert_eq!(seen.messages(), messages, "seed {begun}");
+        assert_eq!(seen.state(), state, "seed {begun}");
+        kept.extend(of_one);
+    }
+    // From whatever revision: what changed since then makes what is stored, in pages of any size.
+    for (at, mut seen) in kept {
+        let (mut after, limit) = (at, 1 + u32::from(random()[0] % 40));
+        loop {
+            let page = engine.updates_after(session, after, limit).await.unwrap();
+            page.updates.iter().for_each(|update| seen.apply(update));
+            after = page.rev;
+            if !page.more {
+                break;
+            }
+        }
+        assert_eq!(seen.messages(), messages, "after {at}, seed {begun}");
+        assert_eq!(seen.state(), state, "after {at}, seed {begun}");
+    }
+    engine.stop().await;
 }
 
 #[tokio::test]
@@ -201,7 +321,7 @@ fn damage(world: &World, beginning: &str) -> usize {
 }
 
 #[tokio::test]
-async fn s11_messages_that_cannot_be_read_hide_none_of_the_others() {
+async fn s2_messages_that_cannot_be_read_hide_none_of_the_others() {
     let world = World::with(&Script::new().capabilities(serde_json::json!({})));
     let mut scene = world.begin().await;
     for text in ["one", "damaged", "three"] {

@@ -17,9 +17,11 @@ use convoke_engine::{
     Settings, Spare,
 };
 use convoke_testkit::agent::Script;
+use convoke_testkit::tools::search_path;
+use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::log::Log;
+use crate::log::{Log, PATIENCE};
 
 /// The agent of those tests that need only one.
 pub(crate) const AGENT: &str = "scripted";
@@ -77,7 +79,7 @@ impl World {
             limits: convoke_engine::Limits::default(),
             question_timeout: None,
             agents: Vec::new(),
-            sandbox: SandboxSettings::with(Available::detect(None)),
+            sandbox: SandboxSettings::with(Available::detect(Some(search_path().as_ref()))),
         };
         let program = example("engine_convoke");
         Self { folder, temporary: None, settings, program }
@@ -119,6 +121,23 @@ impl World {
         let starts = world.folder.join("starts");
         world.wrap_agent(&format!("echo >> '{}'", starts.display()));
         world
+    }
+
+    /// A machine with one agent of which is kept what it was told.
+    pub(crate) fn with_heard(script: &Script) -> Self {
+        let mut world = Self::with(script);
+        let heard = world.folder.join("heard");
+        world.wrap_agent(&format!("tee '{}' | \"$0\" \"$@\"; exit", heard.display()));
+        world
+    }
+
+    /// The methods by which the agent was called, in order.
+    pub(crate) fn heard(&self) -> Vec<String> {
+        let heard = fs::read_to_string(self.folder.join("heard")).unwrap();
+        let lines = heard.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines
+            .filter_map(|line| line.get("method").and_then(Value::as_str).map(str::to_owned))
+            .collect()
     }
 
     /// How often the counted agent was started.
@@ -210,10 +229,8 @@ impl World {
 
     /// Waits until nothing works in the project's folder.
     pub(crate) async fn empties(&self) {
-        // The kernel takes its time with what was killed, and nobody tells when it is done.
-        while !self.processes().is_empty() {
-            tokio::task::yield_now().await;
-        }
+        // The kernel takes its time with what was killed, and sends no event when it is done.
+        until("no process works there", async || self.processes().is_empty()).await;
     }
 }
 
@@ -263,6 +280,15 @@ impl Scene {
 fn write_script(folder: &Path, agent: &str, script: &Script) {
     let script = serde_json::to_vec(script).unwrap();
     fs::write(folder.join(format!("{agent}.json")), script).unwrap();
+}
+
+/// Waits until something is so of which no event tells. By the clock of the wall, since tests let the other one leap.
+pub(crate) async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
+    let begun = std::time::Instant::now();
+    while !is_so().await {
+        assert!(begun.elapsed() < PATIENCE, "not in time: {what}");
+        tokio::task::yield_now().await;
+    }
 }
 
 /// A program that cargo builds along with the tests.

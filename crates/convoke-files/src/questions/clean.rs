@@ -23,12 +23,21 @@ pub struct Cleaned {
     pub failed: Vec<Damage>,
 }
 
+/// Which old sessions a cleaning deletes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// Those that were answered or rejected; the human may still answer the others.
+    Settled,
+    /// All that no process waits for.
+    All,
+}
+
 impl Questions {
     /// Deletes the sessions that nothing has changed in for `retention`, and goes on past those that fail.
-    pub fn clean(&self, retention: Duration, now: Timestamp) -> Result<Cleaned> {
+    pub fn clean(&self, which: Which, retention: Duration, now: Timestamp) -> Result<Cleaned> {
         let mut cleaned = Cleaned::default();
         for id in self.ids()? {
-            match self.clean_one(id, retention, now) {
+            match self.clean_one(id, which, retention, now) {
                 Ok(Fate::Kept) => {}
                 Ok(Fate::WaitedOn) => cleaned.waited_on.push(id),
                 Ok(Fate::Deleted) => cleaned.deleted.push(id),
@@ -41,7 +50,13 @@ impl Questions {
         Ok(cleaned)
     }
 
-    fn clean_one(&self, id: RequestId, retention: Duration, now: Timestamp) -> Result<Fate> {
+    fn clean_one(
+        &self,
+        id: RequestId,
+        which: Which,
+        retention: Duration,
+        now: Timestamp,
+    ) -> Result<Fate> {
         let folder = self.existing(id)?;
         let entry = match self.entry(id) {
             // A damaged session is as old as its folder.
@@ -54,6 +69,12 @@ impl Questions {
         )?;
         let age = u64::try_from(now.millis_since(changed_at)).unwrap_or_default();
         if Duration::from_millis(age) <= retention {
+            return Ok(Fate::Kept);
+        }
+        let is_settled = entry
+            .as_ref()
+            .is_some_and(|entry| matches!(entry.status, Status::Completed | Status::Rejected));
+        if which == Which::Settled && !is_settled {
             return Ok(Fate::Kept);
         }
         let is_pending = entry.is_some_and(|entry| entry.status == Status::Pending);

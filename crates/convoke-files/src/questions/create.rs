@@ -12,7 +12,7 @@ use convoke_core::time::Timestamp;
 use serde::Serialize;
 use serde_json::Map;
 
-use super::{ANSWERS, Questions, REQUEST, RequestFile, STATUS, Status, StatusFile};
+use super::{Questions, REQUEST, RequestFile, STATUS, Status, StatusFile};
 use crate::{Error, Result, atomic, read};
 
 /// What is asked, and by whom.
@@ -40,7 +40,11 @@ impl Questions {
         self.make_dir()?;
         // Askers count and ask one after the other, or two of them would take the last place.
         let _turn = take_turn(&self.dir)?;
-        self.check_room()?;
+        let mut pending = self.pending()?;
+        let max = self.settings.sessions_max;
+        if pending.count() >= max {
+            return Err(Error::TooMany { max });
+        }
         let folder = self.folder(id);
         make_folder(&folder)?;
         let status = StatusFile {
@@ -67,27 +71,10 @@ impl Questions {
         let written = write(&folder.join(REQUEST), &request)
             .and_then(|()| write(&folder.join(STATUS), &status))
             .and_then(|()| sync(&self.dir));
-        // Half a session helps nobody, and the error says why there is none.
-        written.inspect_err(|_| fs::remove_dir_all(&folder).unwrap_or_default())
-    }
-
-    /// Whether a session waits for its answer; most have one, which is told without reading anything.
-    fn is_pending(&self, id: RequestId) -> bool {
-        !self.folder(id).join(ANSWERS).exists()
-            && self
-                .entry(id)
-                .is_ok_and(|entry| entry.is_some_and(|entry| entry.status == Status::Pending))
-    }
-
-    fn check_room(&self) -> Result<()> {
-        let max = self.settings.sessions_max;
-        // Most folders hold fewer sessions than may wait; then nothing needs to be read.
-        let ids = self.ids()?;
-        if ids.len() < max {
-            return Ok(());
-        }
-        let pending = ids.into_iter().filter(|id| self.is_pending(*id));
-        if pending.take(max).count() < max { Ok(()) } else { Err(Error::TooMany { max }) }
+        // A session without all of its files would be listed as damaged.
+        written.inspect_err(|_| fs::remove_dir_all(&folder).unwrap_or_default())?;
+        pending.add(id);
+        Ok(())
     }
 }
 

@@ -11,7 +11,7 @@ use convoke_core::time::Timestamp;
 use serde_json::Map;
 
 use super::create::write;
-use super::{ANSWERS, AnswersFile, Questions, STATUS, Status, StatusFile, Verdict};
+use super::{ANSWERS, AnswersFile, Questions, STATUS, Status, StatusFile, Verdict, bell};
 use crate::lock::Lock;
 use crate::{Error, Result, atomic, read};
 
@@ -43,7 +43,9 @@ impl Questions {
             rejection_reason: reason,
             ..status
         };
-        write(&folder.join(STATUS), &status)
+        write(&folder.join(STATUS), &status)?;
+        bell::ring(&folder);
+        Ok(())
     }
 
     /// Whether the files disagree: somebody was killed while answering, or something is damaged.

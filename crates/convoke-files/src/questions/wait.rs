@@ -8,10 +8,11 @@ use convoke_core::id::RequestId;
 use convoke_core::question::check_answers;
 use tokio::time::Instant;
 
+use super::bell::Bell;
 use super::clean::wait_on;
 use super::settle::is_being_written;
 use super::{ANSWERS, AnswersFile, Questions, STATUS, Status, StatusFile, not_found};
-use crate::watch::{Change, Watcher};
+use crate::watch::{Change, Pace};
 use crate::{Error, Result, read};
 
 /// What came of waiting.
@@ -66,9 +67,10 @@ impl Questions {
         let folder = self.existing(id)?;
         let _waited_on = wait_on(&folder)?;
         let deadline = timeout.map(|timeout| Instant::now() + timeout);
-        let mut watcher = Watcher::new();
+        let mut watcher = self.watches.watcher(Pace::Slow);
         // Before the first look, so that nothing happens between the two.
         watcher.watch(&folder)?;
+        let bell = if watcher.is_polling() { hang_bell(&folder) } else { None };
         loop {
             let looked_at = changed_at(&folder);
             let outcome = self.outcome(id, &folder, call_id)?;
@@ -78,11 +80,12 @@ impl Questions {
             loop {
                 let change = tokio::select! {
                     change = watcher.changed() => change,
-                    // Half an answer may never become a whole one, and nobody would tell.
+                    () = rung(bell.as_ref()) => Change::Told,
+                    // A program that writes answers in place may be killed halfway, which changes nothing more.
                     () = tokio::time::sleep(REREAD), if is_being_written(&folder) => Change::Told,
                     () = at(deadline) => return Ok(None),
                 };
-                // A look that costs nothing, for hundreds of waiters that nobody tells of changes.
+                // A poll costs one call of the system while the folder is as it was.
                 if change == Change::Told || is_touched(&folder, looked_at) {
                     break;
                 }
@@ -159,6 +162,19 @@ const CLOCK_GRAIN: Duration = Duration::from_secs(3);
 
 fn is_expected(expected: Option<&str>, found: Option<&str>) -> bool {
     expected.is_none() || expected == found
+}
+
+/// A waiter that got no pipe polls all the same.
+fn hang_bell(folder: &Path) -> Option<Bell> {
+    let hung = Bell::hang(folder);
+    hung.inspect_err(|error| tracing::info!("no pipe wakes this waiter: {error}")).ok()
+}
+
+async fn rung(bell: Option<&Bell>) {
+    match bell {
+        Some(bell) => bell.rung().await,
+        None => std::future::pending().await,
+    }
 }
 
 async fn at(deadline: Option<Instant>) {

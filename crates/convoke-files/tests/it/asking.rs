@@ -88,6 +88,50 @@ fn q17_of_many_simultaneous_askers_only_as_many_as_are_allowed_succeed() {
 }
 
 #[test]
+fn q17_sessions_of_other_programs_count_and_settled_or_deleted_ones_do_not() {
+    let scene = Scene::with_sessions_max(2);
+    let (first, foreign) = (scene.ask(), scene.next_id());
+    // Another program makes a session of the same format, and knows nothing of what we remember.
+    let folder = scene.questions.folder(foreign);
+    fs::create_dir(&folder).unwrap();
+    for name in ["request.json", "status.json"] {
+        let text = scene.json(first, name).to_string();
+        let text = text.replace(&first.to_string(), &foreign.to_string());
+        fs::write(folder.join(name), text).unwrap();
+    }
+    let ask = || {
+        let id = scene.next_id();
+        let asked = scene.questions.create(id, new_set(None), at(0));
+        asked.map(|()| id).map_err(|error| error.to_string())
+    };
+    let full = "2 question sessions are waiting for an answer already".to_owned();
+    assert_eq!(ask(), Err(full.clone()));
+    scene.settle(foreign, reject(None));
+    let third = ask().unwrap();
+    assert_eq!(ask(), Err(full.clone()));
+    fs::remove_dir_all(scene.questions.folder(third)).unwrap();
+    ask().unwrap();
+    assert_eq!(ask(), Err(full));
+}
+
+#[test]
+fn q17_what_is_remembered_of_pending_sessions_may_be_lost_or_garbage() {
+    let scene = Scene::with_sessions_max(2);
+    let remembered = scene.questions.dir().join(".pending");
+    scene.ask();
+    for garbage in
+        ["", "{", "null", r#"{"folder":{"seconds":0,"nanoseconds":0,"links":0},"ids":[]}"#]
+    {
+        fs::write(&remembered, garbage).unwrap();
+        let id = scene.ask();
+        let refused = scene.questions.create(scene.next_id(), new_set(None), at(0));
+        assert!(refused.is_err(), "{garbage}");
+        scene.settle(id, reject(None));
+        fs::remove_file(&remembered).unwrap();
+    }
+}
+
+#[test]
 fn a_session_is_found_by_id_and_by_prefix() {
     let scene = Scene::new();
     let id = scene.ask();

@@ -1,8 +1,10 @@
 //! The token, and comparing it without telling how much of a guess was right.
 
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
 
 /// Bytes of randomness in a token.
 const BYTES: usize = 32;
@@ -14,7 +16,7 @@ pub struct Token(String);
 impl Token {
     /// A token of random bytes.
     pub fn from_random(bytes: [u8; BYTES]) -> Self {
-        Self(hex(&bytes))
+        Self(HEXLOWER.encode(&bytes))
     }
 
     /// The token as it is written.
@@ -43,28 +45,23 @@ impl Digest {
 impl PartialEq for Digest {
     /// Takes as long for a good guess as for a bad one.
     fn eq(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
+        self.0.ct_eq(&other.0).into()
     }
 }
 
 impl Serialize for Digest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&hex(&self.0))
+        serializer.serialize_str(&HEXLOWER.encode(&self.0))
     }
 }
 
 impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let byte = |at: usize| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
-        let bytes: Option<Vec<u8>> = (0..text.len()).step_by(2).map(byte).collect();
+        let bytes = HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok();
         let bytes = bytes.and_then(|bytes| bytes.try_into().ok());
         bytes.map(Self).ok_or_else(|| D::Error::custom("expected 64 hexadecimal digits"))
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
@@ -74,5 +71,20 @@ mod tests {
     #[test]
     fn nothing_prints_a_token() {
         assert_eq!(format!("{:?}", Token::from_random([1; 32])), "Token(…)");
+    }
+
+    #[test]
+    fn a_digest_is_read_back_from_64_hexadecimal_digits_and_from_nothing_else() {
+        let read = |text: &str| serde_json::from_value::<Digest>(text.into()).ok();
+        let written = serde_json::to_value(Digest::of("secret")).unwrap();
+        let text = written.as_str().unwrap();
+        assert_eq!(read(text), Some(Digest::of("secret")));
+        assert_eq!(read(&text.to_uppercase()), Some(Digest::of("secret")));
+        assert_ne!(read(text), Some(Digest::of("another")));
+        let signed = text.replacen(&text[..2], "+1", 1);
+        for other in ["", &text[..62], &text[..63], &format!("{text}00"), &signed, &"é".repeat(32)]
+        {
+            assert_eq!(read(other), None, "{other}");
+        }
     }
 }

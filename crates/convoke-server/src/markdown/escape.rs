@@ -1,5 +1,7 @@
 //! Writing what others said into HTML so that it stays what they said.
 
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+
 /// Writes text so that it reads the same between tags and inside of a quoted attribute.
 pub(super) fn push_text(html: &mut String, text: &str) {
     let mut rest = text;
@@ -21,25 +23,23 @@ pub(super) fn push_text(html: &mut String, text: &str) {
     html.push_str(rest);
 }
 
+/// What does not belong into an address, besides what is not ASCII.
+const NOT_IN_ADDRESS: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'<')
+    .add(b'>')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
 /// Writes an address into a quoted attribute; what does not belong into one is percent-encoded.
 pub(super) fn push_address(html: &mut String, address: &str) {
-    for byte in address.bytes() {
-        match byte {
-            b'&' => html.push_str("&amp;"),
-            b'\'' => html.push_str("&#39;"),
-            b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' => encode(html, byte),
-            b'!'..=b'~' => html.push(char::from(byte)),
-            _ => encode(html, byte),
-        }
-    }
-}
-
-fn encode(html: &mut String, byte: u8) {
-    const DIGITS: [char; 16] =
-        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'];
-    html.push('%');
-    for nibble in [byte >> 4, byte & 15] {
-        html.extend(DIGITS.get(usize::from(nibble)));
+    for piece in utf8_percent_encode(address, NOT_IN_ADDRESS) {
+        push_text(html, piece);
     }
 }
 
@@ -57,7 +57,10 @@ mod tests {
     #[test]
     fn an_address_cannot_leave_its_attribute() {
         let mut html = String::new();
-        push_address(&mut html, "https://a/?b=1&c='\"<>` \n\té%20[1]");
-        assert_eq!(html, "https://a/?b=1&amp;c=&#39;%22%3C%3E%60%20%0A%09%C3%A9%20[1]");
+        push_address(&mut html, "https://a/?b=1&c='\"<>` \n\té%20[1]\\^{|}\0\x7f~!");
+        assert_eq!(
+            html,
+            "https://a/?b=1&amp;c=&#39;%22%3C%3E%60%20%0A%09%C3%A9%20[1]%5C%5E%7B%7C%7D%00%7F~!"
+        );
     }
 }

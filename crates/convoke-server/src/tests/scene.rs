@@ -17,6 +17,7 @@ use convoke_engine::{
     Agent, Around, Door, Keys, PoolSettings, QuestionSettings, SandboxSettings, Settings, Spare,
 };
 use convoke_testkit::agent::Script;
+use convoke_testkit::tools::search_path;
 use futures_util::StreamExt as _;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -245,7 +246,7 @@ fn settings(root: &Path) -> Settings {
         limits: convoke_engine::Limits::default(),
         question_timeout: None,
         agents: vec![agent],
-        sandbox: SandboxSettings::with(Available::detect(None)),
+        sandbox: SandboxSettings::with(Available::detect(Some(search_path().as_ref()))),
     }
 }
 

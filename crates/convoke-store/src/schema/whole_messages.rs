@@ -34,6 +34,12 @@ fn field<'a>(value: &'a Value, name: &str) -> &'a str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
+fn set_field(value: &mut Value, name: &str, to: impl Into<Value>) {
+    if let Value::Object(fields) = value {
+        fields.insert(name.to_owned(), to.into());
+    }
+}
+
 /// A notice about a turn, as version 1 stored it.
 fn turn_notice(event: &str, turn: u64, stop: &Value, text: &str) -> Value {
     let mut notice = json!({"type": "notice", "event": event, "turn": turn, "text": text});

@@ -92,3 +92,29 @@ async fn k8_a_spoiled_copy_is_told_apart() {
     fs::remove_file(&target).unwrap();
     assert!(matches!(backup::verify(&target), Err(Error::Denied { .. })));
 }
+
+#[tokio::test]
+async fn a_restored_copy_begins_a_new_generation_and_a_reopened_database_does_not() {
+    let mut world = World::new().await;
+    let mut talk = world.talk().await;
+    talk.turn(&world.store, "hello", &["you"]).await;
+    let generation = world.store.generation().await.unwrap();
+    world.reopen().await;
+    assert_eq!(world.store.generation().await.unwrap(), generation);
+    let target = world.folder().join("copy.db");
+    let contents = backup::make(&world.path(), &target, |_| {}).unwrap();
+    // The same copy may be restored more than once, and each time others go on from it.
+    let mut seen = vec![generation];
+    for _ in 0..2 {
+        backup::begin_generation(&target).unwrap();
+        assert_eq!(backup::verify(&target).unwrap(), contents);
+        let store = Store::open(&target, at(0)).await.unwrap();
+        seen.push(store.generation().await.unwrap());
+        let page = store.messages(talk.id, Seq::START, 10).await.unwrap();
+        assert_eq!(page.messages, talk.messages);
+        store.close().await;
+    }
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen.len(), 3);
+}

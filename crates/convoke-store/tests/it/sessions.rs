@@ -54,7 +54,7 @@ async fn s1_sessions_and_messages_survive_a_restart() {
 }
 
 #[tokio::test]
-async fn s1_a_session_needs_a_project_that_is_there() {
+async fn s1_s11_a_session_needs_a_project_and_a_message_a_session_by_foreign_key() {
     let world = World::new().await;
     let unknown = convoke_core::id::ProjectId::from_random([7; 16]);
     let refused = world.store.create_session(new_session(unknown)).await;

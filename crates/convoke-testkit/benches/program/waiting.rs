@@ -21,6 +21,8 @@ const ASKERS: (usize, usize) = (100, 10);
 const MANY_ASKERS: (usize, usize) = (200, 20);
 /// How long they are watched, in seconds.
 const WATCHED: (usize, usize) = (5, 1);
+/// As long as the pause between two looks of those that cannot watch, so that each of them looks once.
+const MANY_WATCHED: (usize, usize) = (30, 1);
 /// How long they may take to begin.
 const START_MAX: Duration = Duration::from_secs(60);
 /// How long they are left alone after that, so that beginning is not measured.
@@ -28,12 +30,17 @@ const UNTIL_ASLEEP: Duration = Duration::from_secs(1);
 
 pub(crate) fn measure(bench: &mut Bench, program: &Path) -> Result<()> {
     let [cpu, written, cpu_many, written_many] = ROWS;
-    measure_some(bench, program, [cpu, written], bench.size(ASKERS.0, ASKERS.1))?;
-    let many = bench.size(MANY_ASKERS.0, MANY_ASKERS.1);
-    measure_some(bench, program, [cpu_many, written_many], many)
+    measure_some(bench, program, [cpu, written], ASKERS, WATCHED)?;
+    measure_some(bench, program, [cpu_many, written_many], MANY_ASKERS, MANY_WATCHED)
 }
 
-fn measure_some(bench: &mut Bench, program: &Path, rows: [&str; 2], askers: usize) -> Result<()> {
+fn measure_some(
+    bench: &mut Bench,
+    program: &Path,
+    rows: [&str; 2],
+    askers: (usize, usize),
+    watched: (usize, usize),
+) -> Result<()> {
     let [cpu, written] = rows;
     if !bench.wants(&rows) {
         return Ok(());
@@ -42,8 +49,8 @@ fn measure_some(bench: &mut Bench, program: &Path, rows: [&str; 2], askers: usiz
     let home = crate::new_home()?;
     fs::write(home.path().join("config.toml"), "[questions]\nmax_sessions = 1000\n")?;
     fs::write(home.path().join("ask.json"), serde_json::to_vec(&questions::questions())?)?;
-    let askers = Askers::start(program, home.path(), askers)?;
-    let watched = Duration::from_secs(bench.size(WATCHED.0, WATCHED.1) as u64);
+    let askers = Askers::start(program, home.path(), bench.size(askers.0, askers.1))?;
+    let watched = Duration::from_secs(bench.size(watched.0, watched.1) as u64);
     let (cpu_before, written_before) = askers.spent()?;
     thread::sleep(watched);
     let (cpu_after, written_after) = askers.spent()?;

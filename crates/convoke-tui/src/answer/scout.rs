@@ -1,13 +1,10 @@
-//! Looks through the folder of questions, and knows which folders to watch so as to hear of the next change.
+//! Looks through the folder of questions and remembers what can be answered.
 
 use std::collections::{HashMap, HashSet};
 use std::error::Error as _;
-use std::fs;
-use std::os::unix::fs::DirBuilderExt as _;
 
 use convoke_core::id::RequestId;
-use convoke_files::questions::{Listing, Questions, Status};
-use convoke_files::watch::Watcher;
+use convoke_files::questions::{Follower, Listing, Questions, Status};
 use convoke_files::{Error, Result};
 
 use crate::answer::message::{Damaged, Found};
@@ -16,26 +13,25 @@ use crate::sheet::{Asked, Asker, Ending};
 /// Reads the folder and remembers what it found.
 pub(crate) struct Scout {
     questions: Questions,
-    watcher: Watcher,
-    watched: HashSet<RequestId>,
+    follower: Follower,
     /// The sets that can be answered. What is asked does not change, so it is read once.
     open: HashMap<RequestId, Asked>,
 }
 
 impl Scout {
     pub(crate) fn new(questions: Questions) -> Self {
-        let (watched, open) = (HashSet::new(), HashMap::new());
-        Self { questions, watcher: Watcher::new(), watched, open }
+        let follower = questions.follow();
+        Self { questions, follower, open: HashMap::new() }
     }
 
     /// Waits until something may have changed since the last look.
     pub(crate) async fn changed(&self) {
-        self.watcher.changed().await;
+        self.follower.changed().await;
     }
 
     /// Looks through the folder. Blocks on the disk.
     pub(crate) fn look(&mut self) -> Result<Found> {
-        let listing = self.watch_and_list()?;
+        let listing = self.follower.list()?;
         let mut found = Found::default();
         let mut endings = HashMap::new();
         for entry in &listing.entries {
@@ -62,64 +58,6 @@ impl Scout {
         });
         found.open.extend(self.open.values().cloned());
         Ok(found)
-    }
-
-    /// Lists the sets after everything that may still change is watched, so that nothing is missed in between.
-    fn watch_and_list(&mut self) -> Result<Listing> {
-        self.watch_folder()?;
-        loop {
-            let listing = self.questions.list()?;
-            let present = self.present()?;
-            let is_ended = |status| matches!(standing(status), Standing::Ended(_));
-            let ended: HashSet<RequestId> = listing
-                .entries
-                .iter()
-                .filter(|entry| is_ended(entry.status))
-                .map(|entry| entry.id)
-                .collect();
-            self.unwatch(|id| ended.contains(id) || !present.contains(id));
-            let news: Vec<RequestId> = present
-                .into_iter()
-                .filter(|id| !ended.contains(id) && !self.watched.contains(id))
-                .collect();
-            if news.is_empty() {
-                return Ok(listing);
-            }
-            for id in news {
-                // One that is deleted at this moment needs no watching.
-                self.watcher.watch(&self.questions.folder(id)).ok();
-                self.watched.insert(id);
-            }
-        }
-    }
-
-    /// Makes the folder when nobody has asked yet, or when somebody deleted it, and watches it.
-    fn watch_folder(&mut self) -> Result<()> {
-        let dir = self.questions.dir();
-        let fail =
-            |source| Error::Write { path: dir.to_owned(), step: "making the folder", source };
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(fail)?;
-        self.watcher.watch(dir)
-    }
-
-    fn unwatch(&mut self, is_over: impl Fn(&RequestId) -> bool) {
-        let over: Vec<RequestId> = self.watched.iter().copied().filter(|id| is_over(id)).collect();
-        for id in over {
-            self.watcher.unwatch(&self.questions.folder(id));
-            self.watched.remove(&id);
-        }
-    }
-
-    /// The sets that have a folder, also those that are only being made and are not listed yet.
-    fn present(&self) -> Result<HashSet<RequestId>> {
-        let dir = self.questions.dir();
-        let fail = |source| Error::Read { path: dir.to_owned(), source };
-        let mut present = HashSet::new();
-        for entry in fs::read_dir(dir).map_err(fail)? {
-            let name = entry.map_err(fail)?.file_name();
-            present.extend(name.to_str().and_then(|name| name.parse::<RequestId>().ok()));
-        }
-        Ok(present)
     }
 
     /// Takes in a set that can be answered, reading it the first time.

@@ -21,7 +21,6 @@ pub(crate) struct AnswerArgs {}
 
 pub(crate) fn run(global: &GlobalArgs, world: &World, output: &Output) -> anyhow::Result<()> {
     let asking = world.asking(Access::Write, global, Loudness::Off, output)?;
-    asking.clean_in_background();
     let options = AnswerOptions {
         clock: clock::now,
         colour: colour(output),

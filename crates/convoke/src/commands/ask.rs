@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use convoke_api::mcp::{AskedQuestion, text};
 use convoke_core::id::RequestId;
 use convoke_core::question::Question;
-use convoke_files::questions::Outcome;
+use convoke_files::questions::{Outcome, Status};
 use serde::Serialize;
 
 use super::{Access, World};
 use crate::args::GlobalArgs;
-use crate::asking::{Asked, Asker, patience, state_of, status_of};
+use crate::asking::{AskedSet, Asker, patience};
 use crate::exit::Ended;
 use crate::logs::Loudness;
 use crate::output::{Output, aside_on_terminal, plain};
@@ -74,7 +74,7 @@ pub(crate) enum AskError {
 #[serde(rename_all = "camelCase")]
 struct NotWaiting {
     session_id: RequestId,
-    status: convoke_files::questions::Status,
+    status: Status,
 }
 
 /// What a wait prints with `--json`. A contract with scripts.
@@ -82,7 +82,7 @@ struct NotWaiting {
 #[serde(rename_all = "camelCase")]
 struct Waited<'a> {
     session_id: RequestId,
-    status: convoke_files::questions::Status,
+    status: Status,
     #[serde(skip_serializing_if = "Option::is_none")]
     answers: Option<&'a [convoke_core::question::Answer]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,22 +103,24 @@ pub(crate) fn run(
         name: Some("convoke ask".to_owned()),
     };
     if args.non_blocking {
-        let id = asking.ask(questions, asker)?;
-        let status = status_of(None);
+        let mut asked = asking.ask(questions, asker)?;
+        asked.leave();
+        let (id, status) = (asked.id(), Status::Pending);
         return output.show(&NotWaiting { session_id: id, status }, |_, _| format!("{id}\n"));
     }
     let timeout = args.timeout_ms.map_or(asking.timeout, patience);
     signals::block_on(async {
         // Before anything is asked, so that no signal can leave a question that nobody knows to be abandoned.
         let signalled = signals::ended()?;
-        let id = asking.ask(questions.clone(), asker)?;
+        let mut asked = asking.ask(questions.clone(), asker)?;
+        let id = asked.id();
         say_where(id);
         tokio::select! {
-            outcome = asking.wait(id, args.call_id.as_deref(), timeout) => {
+            outcome = asked.wait(args.call_id.as_deref(), timeout) => {
                 told(id, &questions, &outcome?, output)
             }
             () = signalled => {
-                asking.abandon(id);
+                asked.abandon();
                 Err(Ended::Interrupted { id: text::short(id) }.into())
             }
         }
@@ -132,14 +134,13 @@ pub(super) fn told(
     outcome: &Outcome,
     output: &Output,
 ) -> anyhow::Result<()> {
-    let text = text::outcome(id, questions, &state_of(Some(outcome)))?;
+    let text = text::outcome(id, questions, &outcome.clone().into_state())?;
     let (answers, rejection_reason) = match outcome {
         Outcome::Answered(file) => (Some(file.answers.as_slice()), None),
         Outcome::Rejected { reason } => (None, reason.as_deref()),
         Outcome::TimedOut | Outcome::Abandoned => (None, None),
     };
-    let status = status_of(Some(outcome));
-    let waited = Waited { session_id: id, status, answers, rejection_reason };
+    let waited = Waited { session_id: id, status: outcome.status(), answers, rejection_reason };
     output.show(&waited, |_, _| format!("{}\n", plain(&text)))?;
     match outcome {
         Outcome::Answered(_) => Ok(()),
@@ -171,7 +172,7 @@ fn read(file: Option<&Path>) -> Result<Vec<Question>, AskError> {
     let questions = if is_list {
         serde_json::from_slice::<Vec<AskedQuestion>>(&bytes)
     } else {
-        serde_json::from_slice::<Asked>(&bytes).map(|asked| asked.questions)
+        serde_json::from_slice::<AskedSet>(&bytes).map(|asked| asked.questions)
     };
     let questions = questions.map(|asked| asked.into_iter().map(Question::from).collect());
     questions.map_err(|source| AskError::NotQuestions { from, source })

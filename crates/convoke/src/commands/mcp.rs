@@ -25,6 +25,6 @@ pub(crate) fn run(global: &GlobalArgs, world: &World, output: &Output) -> anyhow
     }
     let asking = world.asking(Access::Write, global, Loudness::of(global), output)?;
     asking.clean_in_background();
-    let teams = mcp::teams::Teams::new(world.home(global)?, world);
-    signals::block_on(mcp::serve(asking, teams, std::env::current_dir().ok()))
+    let backend = mcp::files::FilesBackend::new(asking, world.home(global)?, world);
+    signals::block_on(mcp::serve(backend))
 }

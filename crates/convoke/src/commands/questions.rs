@@ -8,7 +8,7 @@ use convoke_api::mcp::text;
 use convoke_core::id::RequestId;
 use convoke_core::question::GivenAnswers;
 use convoke_core::time::{Timestamp, relative};
-use convoke_files::questions::{Cleaned, Entry, Status, Verdict};
+use convoke_files::questions::{Cleaned, Entry, Status, Verdict, Which};
 use serde::Serialize;
 
 use super::ask::told;
@@ -83,13 +83,17 @@ struct ShowArgs {
 /// over.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  convoke questions wait 3fa8 --timeout-ms 60000")]
+  convoke questions wait 3fa8 --timeout-ms 60000
+  convoke questions wait 3fa8 --call-id build-42")]
 struct WaitArgs {
     /// Session
     id: String,
     /// Milliseconds to wait, 0 for ever [default: questions.timeout_ms]
     #[arg(long, value_name = "N")]
     timeout_ms: Option<u64>,
+    /// Name of the call that asked, which the answers must carry
+    #[arg(long, value_name = "C")]
+    call_id: Option<String>,
 }
 
 /// Answer the questions of a session
@@ -274,9 +278,10 @@ fn list(asking: &Asking, args: &ListArgs, output: &Output) -> anyhow::Result<()>
 
 fn wait(asking: &Asking, args: &WaitArgs, output: &Output) -> anyhow::Result<()> {
     let id = asking.questions.find(&args.id)?;
-    let (request, _) = asking.look(id)?;
+    let (request, _) = asking.questions.look(id)?;
     let timeout = args.timeout_ms.map_or(asking.timeout, patience);
-    let outcome = signals::block_on(async { Ok(asking.wait_again(id, timeout).await?) })?;
+    let waiting = asking.questions.wait_again(id, args.call_id.as_deref(), timeout, clock::now);
+    let outcome = signals::block_on(async { Ok(waiting.await?) })?;
     told(id, &request.questions, &outcome, output)
 }
 
@@ -315,9 +320,12 @@ fn validate(asking: &Asking, id: &str, output: &Output) -> anyhow::Result<()> {
 }
 
 fn clean(asking: &Asking, args: &CleanArgs, output: &Output) -> anyhow::Result<()> {
-    let days = |days: u64| Duration::from_secs(days.saturating_mul(86_400));
-    let retention = args.older_than_days.map_or(asking.retention, days);
-    let Cleaned { deleted, waited_on, failed } = asking.questions.clean(retention, clock::now())?;
+    let given = args.older_than_days.map(|days| Duration::from_secs(days.saturating_mul(86_400)));
+    let Cleaned { deleted, waited_on, failed } = match given.or(asking.retention) {
+        Some(retention) => asking.questions.clean(Which::All, retention, clock::now())?,
+        // Kept for ever, as configured.
+        None => Cleaned::default(),
+    };
     let cleaned =
         CleanedUp { deleted: deleted.len(), waited_on: waited_on.len(), failed: failed.len() };
     output.show(&cleaned, |cleaned, _| {

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::{Access, World};
 use crate::args::GlobalArgs;
+use crate::asking::days;
 use crate::logs::Loudness;
 use crate::output::{self, Answer, Output};
 use crate::repl::{self, Opening};
@@ -139,7 +140,7 @@ pub(crate) fn run(
     if let Some(days) = args.clean_sessions {
         return clean(&transcripts, days, output);
     }
-    let expiry = age(config.spawner.session_expiry_days);
+    let expiry = days(config.spawner.session_expiry_days);
     if args.list_sessions {
         let status = args.status.map(Status::from);
         let listing = transcripts.list()?;
@@ -148,13 +149,15 @@ pub(crate) fn run(
     let (transcripts, loudness) = (&transcripts, Loudness::of(global));
     let desk = Desk { transcripts, config, home: &home, world, loudness };
     let Some(opening) = open(args, desk)? else { return Ok(()) };
-    // Only now, so that a session that somebody takes up does not expire under their hands.
-    let cleaning = {
+    // Only now, so that the session that is resumed does not expire while it is opened.
+    let cleaning = expiry.map(|expiry| {
         let transcripts = transcripts.clone();
         Cleaning::start(move |now| transcripts.clean(expiry, now))
-    };
+    });
     let result = signals::block_on(repl::run(opening, &home, world, output));
-    cleaning.finish();
+    if let Some(cleaning) = cleaning {
+        cleaning.finish();
+    }
     result
 }
 

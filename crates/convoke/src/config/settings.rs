@@ -218,10 +218,10 @@ pub(super) static SETTINGS: [Setting; 32] = [
     ),
     Setting::new(
         "questions.retention_days",
-        "days after which question sets are cleaned up",
+        "days after which answered and rejected question sets are cleaned up; 0 keeps them for ever",
         Kind::Whole {
             default: 7,
-            range: 1..=CENTURY_DAYS,
+            range: 0..=CENTURY_DAYS,
             field: |c| &mut c.questions.retention_days,
         },
     ),
@@ -232,10 +232,10 @@ pub(super) static SETTINGS: [Setting; 32] = [
     ),
     Setting::new(
         "spawner.interactive.session_expiry_days",
-        "days after which interactive sessions are cleaned up",
+        "days after which interactive sessions are cleaned up; 0 keeps them for ever",
         Kind::Whole {
-            default: 30,
-            range: 1..=CENTURY_DAYS,
+            default: 0,
+            range: 0..=CENTURY_DAYS,
             field: |c| &mut c.spawner.session_expiry_days,
         },
     ),

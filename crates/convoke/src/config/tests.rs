@@ -106,7 +106,7 @@ fn q17_t10_r6_without_a_file_the_documented_defaults_hold() {
             timeout_ms: 0,
         },
         Spawner {
-            session_expiry_days: 30,
+            session_expiry_days: 0,
             max_tokens: 100000,
         },
         "/home/ann/.convoke/teams.json",

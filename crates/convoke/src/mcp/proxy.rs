@@ -10,12 +10,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use convoke_agents::line_codec::Line;
 use convoke_api::Client;
+use futures_util::StreamExt as _;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::lines::{LINES_MAX, Line, Lines, write};
+use super::lines::{self, LINES_MAX, write};
 use super::nonsense::Nonsense;
 use crate::environment::Door;
 use call::Standing;
@@ -47,7 +49,7 @@ async fn relay(
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite + Unpin,
 ) -> anyhow::Result<()> {
-    let mut lines = Lines::new(input, LINE_BYTES_MAX);
+    let mut lines = lines::read(input, LINE_BYTES_MAX);
     let (out, written) = mpsc::channel(LINES_MAX);
     let writing = write(written, output);
     tokio::pin!(writing);
@@ -56,12 +58,12 @@ async fn relay(
     loop {
         tokio::select! {
             line = lines.next() => match line {
-                Ok(Some(Line::Whole(line))) => relay.take(&line).await,
-                Ok(Some(Line::TooLong)) => {
+                Some(Ok(Line::Whole(line))) => relay.take(&line).await,
+                Some(Ok(Line::TooLong { .. })) => {
                     relay.say(&Nonsense::Long { bytes_max: LINE_BYTES_MAX }.answer()).await;
                 }
-                Err(error) => return Err(error).context("cannot read from standard input"),
-                Ok(None) => break,
+                Some(Err(error)) => return Err(error).context("cannot read from standard input"),
+                None => break,
             },
             () = relay.calls.ended() => {}
             // Nobody reads any more, so nobody waits for an answer.

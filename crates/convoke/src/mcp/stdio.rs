@@ -2,8 +2,9 @@
 
 use std::io;
 
-use futures_util::FutureExt as _;
+use convoke_agents::line_codec::Line;
 use futures_util::future::BoxFuture;
+use futures_util::{FutureExt as _, StreamExt as _};
 use rmcp::RoleServer;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -13,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio_util::bytes::BytesMut;
 use tokio_util::codec::Decoder as _;
 
-use super::lines::{Line, Lines};
+use super::lines::{self, Lines};
 use super::nonsense::Nonsense;
 
 /// Bytes of a line; a longer one is refused.
@@ -30,7 +31,7 @@ pub(super) struct Stdio<R> {
 
 impl<R: AsyncRead + Unpin> Stdio<R> {
     pub(super) fn new(input: R, out: mpsc::Sender<String>) -> Self {
-        Self { lines: Lines::new(input, LINE_BYTES_MAX), out: Some(out), answering: None }
+        Self { lines: lines::read(input, LINE_BYTES_MAX), out: Some(out), answering: None }
     }
 
     /// Has a line written.
@@ -60,10 +61,10 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Stdio<R> {
                 self.answering = None;
             }
             let read = match self.lines.next().await {
-                Ok(Some(Line::Whole(line))) => read(&line),
-                Ok(Some(Line::TooLong)) => Err(Nonsense::Long { bytes_max: LINE_BYTES_MAX }),
-                Ok(None) => return None,
-                Err(error) => {
+                Some(Ok(Line::Whole(line))) => read(&line),
+                Some(Ok(Line::TooLong { .. })) => Err(Nonsense::Long { bytes_max: LINE_BYTES_MAX }),
+                None => return None,
+                Some(Err(error)) => {
                     tracing::debug!("standard input cannot be read: {error}");
                     return None;
                 }

@@ -145,6 +145,26 @@ fn q12_an_asker_with_a_call_id_gets_the_answer_with_that_call_id() {
 }
 
 #[test]
+fn q12_answers_to_another_call_are_waited_past_by_ask_and_by_questions_wait() {
+    let machine = machine();
+    let (child, id) = asking(&machine, "ask questions.json --call-id call-7 --timeout-ms 2000");
+    // As another program writes them.
+    let at = "2026-11-15T10:00:00.000Z";
+    let answers = json!({
+        "sessionId": id, "timestamp": at, "callId": "call-8",
+        "answers": [{"questionIndex": 0, "selectedOption": "Yes", "timestamp": at}],
+    });
+    let folder = machine.home().join("questions").join(&id);
+    std::fs::write(folder.join("answers.tmp"), answers.to_string()).unwrap();
+    std::fs::rename(folder.join("answers.tmp"), folder.join("answers.json")).unwrap();
+    assert_eq!(ended(child).1, 5);
+    let wait =
+        |call| machine.run(&format!("questions wait {id} --call-id {call} --timeout-ms 100"));
+    assert!(wait("call-7").starts_with("exit 5\n"));
+    assert!(wait("call-8").starts_with("exit 0\n"));
+}
+
+#[test]
 fn an_asker_that_is_told_to_end_leaves_an_abandoned_set_that_can_be_answered() {
     let machine = machine();
     let (child, id) = asking(&machine, "ask questions.json");

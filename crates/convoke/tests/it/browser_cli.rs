@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use convoke_testkit::tools::search_path;
 use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
@@ -28,7 +29,7 @@ fn with_desktop(exit: u8) -> Convoke {
     );
     fs::write(&opener, script).unwrap();
     fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
-    let path = format!("{}:/usr/bin:/bin", machine.path().join("bin").display());
+    let path = format!("{}:{}", machine.path().join("bin").display(), search_path());
     machine.env("PATH", &path)
 }
 

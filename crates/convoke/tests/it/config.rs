@@ -55,7 +55,7 @@ fn q17_every_value_is_shown_with_its_source() {
     questions.max_options                    default                            5
     questions.retention_days                 default                            7
     questions.timeout_ms                     default                            0
-    spawner.interactive.session_expiry_days  default                            30
+    spawner.interactive.session_expiry_days  default                            0
     spawner.interactive.max_tokens           default                            100000
     backup.every                             default                            24h
     backup.keep                              default                            3

@@ -7,6 +7,7 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use convoke_testkit::tools;
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use tempfile::TempDir;
 
@@ -21,13 +22,18 @@ pub(crate) struct Convoke {
 impl Convoke {
     /// A fresh machine; the user's folder is `[tmp]` in what is told.
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), variables: Vec::new(), wrapper: Vec::new() }
+        Self::of(tempfile::tempdir().unwrap())
     }
 
     /// A fresh machine in this folder.
     pub(crate) fn in_folder(folder: &Path) -> Self {
-        let folder = tempfile::tempdir_in(folder).unwrap();
-        Self { folder, variables: Vec::new(), wrapper: Vec::new() }
+        Self::of(tempfile::tempdir_in(folder).unwrap())
+    }
+
+    fn of(folder: TempDir) -> Self {
+        // Without a search path the program finds what the system has, and nothing that was unpacked.
+        let path = tools::unpacked().map(|_| ("PATH".to_owned(), tools::search_path()));
+        Self { folder, variables: path.into_iter().collect(), wrapper: Vec::new() }
     }
 
     /// The same machine with a variable set.
@@ -40,9 +46,16 @@ impl Convoke {
     pub(crate) fn hosts(self, hosts: &str) -> Self {
         let path = self.path().join("hosts");
         fs::write(&path, hosts).unwrap();
-        let bwrap = ["/usr/bin/bwrap", "--dev-bind", "/", "/", "--die-with-parent", "--ro-bind"];
-        let path = path.to_str().unwrap();
-        let words: Vec<&str> = bwrap.into_iter().chain([path, "/etc/hosts", "--"]).collect();
+        let mut words = vec!["bwrap", "--dev-bind", "/", "/", "--die-with-parent", "--ro-bind"];
+        words.extend([path.to_str().unwrap(), "/etc/hosts"]);
+        let (system, copy) = ("/usr/bin/bwrap", self.path().join("bwrap"));
+        if !rustix::process::geteuid().is_root() && Path::new(system).exists() {
+            // For others than root bubblewrap makes a namespace of users in which root is unknown, and a program of an
+            // unknown user's is not trusted to confine agents; one of their own is.
+            fs::copy(system, &copy).unwrap();
+            words.extend(["--ro-bind", copy.to_str().unwrap(), system]);
+        }
+        words.push("--");
         self.under(&words)
     }
 

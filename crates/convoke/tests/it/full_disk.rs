@@ -15,9 +15,7 @@ fn limit(daemon: &Daemon, bytes: Option<u64>) {
 /// Waits until so many agents run.
 fn wait_for_processes(daemon: &Daemon, count: usize) {
     let line = format!("convoke_processes {count}");
-    while !daemon.get("/metrics").body.lines().any(|it| it == line) {
-        std::thread::yield_now();
-    }
+    crate::team_scene::until(&line, || daemon.get("/metrics").body.lines().any(|it| it == line));
 }
 
 fn prompt(daemon: &Daemon, session: &str) -> u16 {

@@ -315,9 +315,7 @@ fn a_server_that_nobody_has_greeted_ends_when_it_is_told_to() {
         // The bit of SIGTERM.
         u64::from_str_radix(caught.trim(), 16).unwrap() & (1 << 14) != 0
     };
-    while !listens(child.id()) {
-        std::thread::yield_now();
-    }
+    crate::team_scene::until("it listens for signals", || listens(child.id()));
     std::process::Command::new("kill").arg(child.id().to_string()).status().unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }

@@ -5,14 +5,12 @@ use std::net::{TcpListener, UdpSocket};
 use std::path::PathBuf;
 use std::process::Output;
 
-use convoke_agents::sandbox::Available;
 use convoke_testkit::agent::Script;
+use convoke_testkit::tools::search_path;
 use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
 use crate::serve_scene::{Daemon, is_end_of};
-
-const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// A server on this machine that says `hello` to every request; tells its port.
 fn server() -> u16 {
@@ -35,10 +33,6 @@ fn server() -> u16 {
         }
     });
     port
-}
-
-fn has_bubblewrap() -> bool {
-    Available::detect(Some(PATH.as_ref())).bubblewrap.is_ok()
 }
 
 /// A daemon with an agent that runs lines of the shell, and with these settings.
@@ -113,10 +107,6 @@ fn k9_with_the_network_off_an_agent_reaches_nothing_on_this_machine_or_beyond() 
     assert!(heard(), "without the policy, a datagram arrives");
 
     let off = daemon(Convoke::new(), "network = \"off\"");
-    if !has_bubblewrap() {
-        assert!(refused(&off).contains("needs bubblewrap"));
-        return;
-    }
     let told = run(&off, &try_tcp);
     assert!(told.contains("curl: (7)"), "{told}");
     run(&off, &try_udp);
@@ -139,9 +129,6 @@ fn k9_with_the_network_off_an_agent_reaches_nothing_on_this_machine_or_beyond() 
 #[test]
 fn k9_with_the_network_off_an_agent_still_has_the_tools_of_convoke() {
     let daemon = daemon(Convoke::new(), "network = \"off\"");
-    if !has_bubblewrap() {
-        return;
-    }
     let session = daemon.session_with("demo");
     daemon.prompt(&session, "/ask");
     let question = daemon.follow(&session, 0).until(|message| {
@@ -158,9 +145,6 @@ fn k9_with_the_network_off_an_agent_still_has_the_tools_of_convoke() {
 
 #[test]
 fn k9_the_proxy_leads_to_what_is_listed_and_there_is_no_way_around_it() {
-    if !has_bubblewrap() {
-        return;
-    }
     let port = server();
     let machine = Convoke::new().hosts("127.0.0.1 localhost app.test\n");
     let listed =
@@ -190,9 +174,6 @@ fn k9_the_proxy_leads_to_what_is_listed_and_there_is_no_way_around_it() {
 
 #[test]
 fn k9_a_host_that_is_not_listed_becomes_a_request_in_the_inbox() {
-    if !has_bubblewrap() {
-        return;
-    }
     let port = server();
     let machine = Convoke::new().hosts("127.0.0.1 localhost new.test other.test\n");
     // The address is listed, because it is this machine's; the names are not.
@@ -230,9 +211,6 @@ fn k9_a_host_that_is_not_listed_becomes_a_request_in_the_inbox() {
 
 #[test]
 fn k9_what_is_allowed_for_a_session_is_allowed_in_its_next_turn_and_in_no_other_session() {
-    if !has_bubblewrap() {
-        return;
-    }
     let port = server();
     let machine = Convoke::new().hosts("127.0.0.1 localhost new.test\n");
     let daemon = daemon(machine, &format!("network = \"proxy\"\ndomains = [\"127.0.0.1:{port}\"]"));
@@ -250,14 +228,11 @@ fn by_hand(options: &[&str], program: &[&str]) -> Output {
     let machine = Convoke::new().hosts("127.0.0.1 localhost rebind.test\n::1 rebind.test\n");
     let line = ["sandbox-exec", "--network", "proxy"].iter().chain(options).chain(&["--"]);
     let line: Vec<&str> = line.chain(program).copied().collect();
-    machine.command(&line).env("PATH", PATH).output().unwrap()
+    machine.command(&line).env("PATH", search_path()).output().unwrap()
 }
 
 #[test]
 fn k9_a_listed_name_that_resolves_to_this_machine_is_refused() {
-    if !has_bubblewrap() {
-        return;
-    }
     let port = server();
     let (name, address) = (format!("rebind.test:{port}"), format!("127.0.0.1:{port}"));
     let url = format!("http://rebind.test:{port}/");
@@ -274,9 +249,6 @@ fn k9_a_listed_name_that_resolves_to_this_machine_is_refused() {
 
 #[test]
 fn k9_the_proxy_bounds_what_it_reads() {
-    if !has_bubblewrap() {
-        return;
-    }
     let script = r"
         exec 3<>/dev/tcp/${HTTP_PROXY#http://127.0.0.1:}
         (printf 'GET http://a.test/ HTTP/1.1\r\nx: '; head -c 300000 /dev/zero | tr '\0' a) >&3 2>/dev/null
@@ -305,7 +277,7 @@ fn k9_a_policy_that_cannot_hold_keeps_the_agent_from_starting() {
             examined.contains("FAIL  network") || examined.contains("fail  network"),
             "{examined}"
         );
-        let machine = Convoke::new().env("PATH", PATH);
+        let machine = Convoke::new().env("PATH", &search_path());
         let told = machine
             .run(&format!("sandbox-exec --network {network} --layers seccomp -- echo started"));
         assert!(told.starts_with("exit 1\n") && told.contains("needs bwrap"), "{told}");
@@ -314,12 +286,9 @@ fn k9_a_policy_that_cannot_hold_keeps_the_agent_from_starting() {
 
 #[test]
 fn k9_sockets_to_the_host_of_a_virtual_machine_are_closed_with_the_network() {
-    if !has_bubblewrap() {
-        return;
-    }
     let attempt = "import socket\ntry: print(socket.socket(40, 1).fileno() > 0)\nexcept OSError as e: print(e.errno)";
     let told = |network: &str| {
-        let machine = Convoke::new().env("PATH", PATH);
+        let machine = Convoke::new().env("PATH", &search_path());
         let line = ["sandbox-exec", "--network", network, "--", "python3", "-c", attempt];
         let output = machine.command(&line).output().unwrap();
         // Not every machine has Python.

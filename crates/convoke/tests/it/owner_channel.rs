@@ -297,7 +297,7 @@ fn k5_stop_ends_a_daemon_that_does_not_answer() {
     scene.session();
     let pid = daemon_file(&scene.machine)["pid"].as_u64().unwrap().to_string();
     let signal = |name: &str| {
-        assert!(Command::new("/bin/kill").args([name, &pid]).status().unwrap().success());
+        assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
     };
     signal("-STOP");
     let mut stop = scene.machine.command(&["stop"]).stdout(Stdio::piped()).spawn().unwrap();

@@ -65,8 +65,10 @@ impl Disk {
         BufReader::new(holder.stdout.take().unwrap()).read_line(&mut line).unwrap();
         assert_eq!(line, "mounted\n");
         let pid = holder.id().to_string();
-        let words = ["/usr/bin/nsenter", "-t", &pid, "-U", "-m", "--preserve-credentials"];
-        let wrapper = words.iter().map(ToString::to_string).collect();
+        let enter = ["/usr/bin/nsenter", "-t", &pid, "-U", "-m", "--preserve-credentials"];
+        // The current folder is left with the namespace that it is in.
+        let stay = ["/usr/bin/env", "-C", home.parent().unwrap().to_str().unwrap()];
+        let wrapper = enter.iter().chain(&stay).map(ToString::to_string).collect();
         Self { home, wrapper, holder: Some(holder) }
     }
 

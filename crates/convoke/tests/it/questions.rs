@@ -195,6 +195,21 @@ fn q13_old_sessions_are_cleaned_and_counted() {
 }
 
 #[test]
+fn q13_q17_a_retention_of_0_days_keeps_every_session() {
+    let machine = machine().file("config.toml", "[questions]\nretention_days = 0\n");
+    let id = asked(&machine);
+    let status = machine.home().join("questions").join(&id).join("status.json");
+    let old = fs::read_to_string(&status).unwrap().replace("\"20", "\"19");
+    fs::write(&status, old).unwrap();
+    assert_eq!(
+        machine.json("questions clean --json"),
+        json!({"deleted": 0, "waitedOn": 0, "failed": 0})
+    );
+    assert_eq!(machine.json("questions list --json")["sessions"][0]["sessionId"], json!(id));
+    assert_eq!(machine.json("questions clean --older-than-days 30 --json")["deleted"], 1);
+}
+
+#[test]
 fn q18_a_damaged_session_is_warned_of_and_hides_no_other() {
     let machine = machine();
     let (bad, good) = (asked(&machine), asked(&machine));

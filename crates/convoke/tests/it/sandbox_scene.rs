@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use convoke_agents::sandbox::{Available, Layer};
+use convoke_testkit::tools::search_path;
 use tempfile::TempDir;
 
 /// A user who may do little.
@@ -79,7 +80,7 @@ impl Machine {
         command
             .env_clear()
             .env("HOME", self.path(""))
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("PATH", format!("/usr/local/bin:{}", search_path()))
             .env("TMPDIR", self.path("temp"))
             .env("LC_ALL", "C")
             .current_dir(self.path("workspace"))
@@ -116,7 +117,7 @@ impl Machine {
 
 /// Layers that work here, as the option takes them: each alone, and all together.
 pub(crate) fn combinations() -> Vec<String> {
-    let available = Available::detect(Some("/usr/bin:/bin".as_ref()));
+    let available = Available::detect(Some(search_path().as_ref()));
     let works = |layer: &Layer| available.lacks(*layer).is_none();
     let words: Vec<&str> =
         Layer::WORDS.iter().filter(|(_, layer)| works(layer)).map(|(word, _)| *word).collect();

@@ -8,6 +8,7 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use convoke_testkit::agent::Script;
+use convoke_testkit::tools::search_path;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -56,7 +57,7 @@ impl Daemon {
         );
         let machine = machine
             .env("AGENT_WORKSPACE_ROOT", "~/root")
-            .env("PATH", "/usr/bin:/bin")
+            .env("PATH", &search_path())
             .file("config.toml", config);
         let (child, address, token) = start(&machine);
         Self { machine, child, address, token }

@@ -263,8 +263,7 @@ fn r5_a_session_is_deleted_with_a_confirmation_and_only_on_purpose() {
 
 #[test]
 fn r6_old_sessions_are_deleted_on_demand_and_their_number_is_told() {
-    // What is a hundred years old by default stays.
-    let scene = Scene::configured(&[], "[spawner.interactive]\nsession_expiry_days = 36500\n");
+    let scene = Scene::new();
     for id in ["old-1", "old-2"] {
         scene.leave(id, transcript(id, "demo", LONG_AGO));
     }
@@ -281,7 +280,7 @@ fn r6_old_sessions_are_deleted_on_demand_and_their_number_is_told() {
 
 #[test]
 fn r6_old_sessions_expire_by_themselves_when_the_program_starts() {
-    let scene = Scene::new();
+    let scene = Scene::configured(&[], "[spawner.interactive]\nsession_expiry_days = 30\n");
     scene.leave("ancient", transcript("ancient", "demo", LONG_AGO));
     assert_eq!(scene.pipe("spawn --list-sessions", "").code, 0);
     assert!(scene.path("ancient").exists(), "a list deletes nothing");
@@ -290,8 +289,18 @@ fn r6_old_sessions_expire_by_themselves_when_the_program_starts() {
 }
 
 #[test]
+fn r6_without_a_setting_no_session_expires_by_itself() {
+    let scene = Scene::new();
+    scene.leave("ancient", transcript("ancient", "demo", LONG_AGO));
+    // The end of the program waits for a cleaning in the background, so one would be over by then.
+    assert_eq!(scene.pipe("spawn --interactive", "").code, 0);
+    assert!(scene.path("ancient").exists());
+}
+
+#[test]
 fn r6_a_session_that_is_open_does_not_expire() {
-    let scene = Scene::with(&[("echo", Script::new())]);
+    let echo = [("echo", Script::new())];
+    let scene = Scene::configured(&echo, "[spawner.interactive]\nsession_expiry_days = 30\n");
     scene.leave("ancient", transcript("ancient", "echo", LONG_AGO));
     let mut talk = scene.start("spawn --resume ancient");
     talk.say("still here\n");

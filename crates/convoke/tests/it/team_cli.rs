@@ -65,7 +65,7 @@ fn t13_the_shapes_are_those_of_the_contract() {
     let stats = teams.machine().json("team stats --json");
     assert_eq!(
         stats,
-        json!({"total": 3, "active": 3, "compactPending": 0, "archived": 0, "totalMessages": 4})
+        json!({"total": 3, "active": 3, "compactPending": 0, "archived": 0, "totalMessages": 2})
     );
 }
 
@@ -193,7 +193,7 @@ fn t5_t7_teams_and_their_conversations_are_listed() {
     exit 0
     --- stdout
     ID  FROM      TO       THREAD  STATUS  MESSAGES  USED  SESSION
-    3   frontend  backend          active  2         now   [the-id]
+    3   frontend  backend          active  1         now   [the-id]
     ");
     insta::assert_snapshot!(teams.run("team sleep backend"), @r"
     exit 0
@@ -207,7 +207,7 @@ fn t5_t7_teams_and_their_conversations_are_listed() {
     --- stdout
     backend  scripted, asleep
       ID  FROM       THREAD  STATUS  ACTIVITY  WAITING  MESSAGES  USED
-      3   frontend           idle    idle      0        2         now
+      3   frontend           idle    idle      0        1         now
       1   (outside)          idle    idle      0        0         now
     ");
     let ids = |line: &str| -> Vec<u64> {
@@ -231,7 +231,7 @@ fn t5_t7_teams_and_their_conversations_are_listed() {
     active           3
     compact pending  0
     archived         0
-    messages         2
+    messages         1
     ");
 }
 

@@ -6,6 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
 
 use convoke_testkit::agent::Script;
+use convoke_testkit::tools::search_path;
 use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
@@ -13,7 +14,7 @@ use crate::team_scene::{Teams, example, install_claude, replace, teams_json, unt
 
 /// A machine with these teams, whose daemon is not running.
 fn machine(teams: Vec<(&str, Value)>) -> Convoke {
-    let machine = Convoke::new().env("PATH", "/usr/bin:/bin");
+    let machine = Convoke::new().env("PATH", &search_path());
     let file = teams_json(&machine, teams);
     let machine = install_claude(machine.file("teams.json", file), &Script::new());
     let config = format!(

@@ -1,8 +1,8 @@
 //! Migrations come in pairs, are numbered without gaps, and never change once people's databases were made by them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use crate::finding::Finding;
@@ -60,10 +60,7 @@ fn migrations(tree: &Tree) -> BTreeMap<&str, String> {
 }
 
 fn sha256(text: &str) -> String {
-    Sha256::digest(text).iter().fold(String::new(), |mut hex, byte| {
-        write!(hex, "{byte:02x}").expect("writing to a string cannot fail");
-        hex
-    })
+    HEXLOWER.encode(&Sha256::digest(text))
 }
 
 fn numbering(found: &BTreeMap<&str, String>) -> Vec<Finding> {

@@ -11,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
+use convoke_testkit::tools::search_path;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -92,7 +93,7 @@ impl Machine {
             .env_clear()
             .env("HOME", self.root.path())
             .env("CONVOKE_HOME", self.home())
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("PATH", format!("/usr/local/bin:{}", search_path()))
             .env(MARK, &self.mark)
             .args(args)
             .current_dir(self.root.path().join("project-0"))

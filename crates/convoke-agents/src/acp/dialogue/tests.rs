@@ -350,6 +350,18 @@ async fn a_cancel_without_a_turn_is_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn s10_the_end_of_a_session_cancels_it_at_the_agent_with_and_without_a_turn() {
+    let mut scene = Scene::ready().await;
+    scene.order(Order::End).await;
+    assert_eq!(scene.transcript(), r#"> {"method":"session/cancel","params":{"sessionId":"s"}}"#);
+    scene.prompt("run").await;
+    scene.transcript();
+    scene.order(Order::End).await;
+    scene.order(Order::End).await;
+    assert_eq!(scene.transcript(), r#"> {"method":"session/cancel","params":{"sessionId":"s"}}"#);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_mode_or_setting_is_changed_when_the_agent_says_so() {
     let mut scene = Scene::ready().await;
     scene.order(Order::SetMode { mode: "plan".to_owned() }).await;

@@ -122,6 +122,15 @@ impl Dialogue {
         }
     }
 
+    /// Cancels the session at the agent, also when no turn runs: the agent may have work in the background.
+    pub(super) fn end_session(&mut self, now: Instant) {
+        if self.turn.is_some() {
+            return self.cancel(now);
+        }
+        let params = self.in_session(json!({}));
+        self.outbox.lines.push_back(wire::notification("session/cancel", params));
+    }
+
     /// When the running turn is given up, if it was cancelled.
     pub(in crate::acp) fn deadline(&self) -> Option<Instant> {
         self.turn.as_ref().and_then(|turn| turn.deadline)

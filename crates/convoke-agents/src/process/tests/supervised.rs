@@ -1,5 +1,7 @@
 //! Processes under a supervisor: what it ends, what it tells, and what a race for the workspace gains.
 
+use convoke_testkit::tools::search_path;
+
 use super::*;
 use crate::sandbox::{Available, Layer, Layers, Limits, Policy, Seccomp, Use};
 
@@ -15,7 +17,7 @@ pub(crate) fn supervised(policy: Policy) -> Confinement {
 
 /// All layers that work here.
 pub(crate) fn all_layers() -> Layers {
-    let available = Available::detect(None);
+    let available = Available::detect(Some(search_path().as_ref()));
     let on = |layer| if available.lacks(layer).is_none() { Use::On } else { Use::Off };
     Layers {
         landlock: on(Layer::Landlock),

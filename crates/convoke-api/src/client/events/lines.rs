@@ -1,13 +1,13 @@
 //! The form of server-sent events: lines of fields, and a blank line after each event.
 
+use tokio_util::bytes::BytesMut;
+use tokio_util::codec::{AnyDelimiterCodec, Decoder as _};
+
 /// Events that arrive in pieces.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::client) struct Lines {
-    buffer: Vec<u8>,
-    /// Where in the buffer what was not read begins.
-    start: usize,
-    /// How far the buffer was looked at for the end of a line.
-    scanned: usize,
+    buffer: BytesMut,
+    codec: AnyDelimiterCodec,
     event: Option<String>,
     id: Option<String>,
     text: Option<String>,
@@ -24,12 +24,16 @@ pub(in crate::client) struct Event {
     pub(in crate::client) data: String,
 }
 
+impl Default for Lines {
+    fn default() -> Self {
+        let codec = AnyDelimiterCodec::new(b"\n".to_vec(), b"\n".to_vec());
+        Self { buffer: BytesMut::new(), codec, event: None, id: None, text: None }
+    }
+}
+
 impl Lines {
     /// Adds what has arrived.
     pub(in crate::client) fn push(&mut self, bytes: &[u8]) {
-        self.buffer.drain(..self.start);
-        self.scanned -= self.start;
-        self.start = 0;
         self.buffer.extend_from_slice(bytes);
     }
 
@@ -64,17 +68,10 @@ impl Lines {
 
     /// The next line that is complete, without its end, which is `\n` or `\r\n`.
     fn next_line(&mut self) -> Option<String> {
-        let rest = self.buffer.get(self.scanned..)?;
-        let Some(length) = rest.iter().position(|byte| *byte == b'\n') else {
-            self.scanned = self.buffer.len();
-            return None;
-        };
-        let end = self.scanned + length;
-        let line = self.buffer.get(self.start..end).unwrap_or_default();
-        let line = String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned();
-        self.start = end + 1;
-        self.scanned = self.start;
-        Some(line)
+        // Without a limit on lines, and without I/O, decoding cannot fail.
+        let line = self.codec.decode(&mut self.buffer).ok()??;
+        let line = line.strip_suffix(b"\r").unwrap_or(&line);
+        Some(String::from_utf8_lossy(line).into_owned())
     }
 }
 

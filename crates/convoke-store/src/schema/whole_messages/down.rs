@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde_json::{Value, json};
 
-use super::{Row, drop_tables, field, index_all, new_id, sessions, turn_notice};
+use super::{Row, drop_tables, field, index_all, new_id, sessions, set_field, turn_notice};
 use crate::error::Fault;
 
 /// Fills the old table, and drops what version 2 made.
@@ -100,7 +100,7 @@ impl Pieces<'_> {
                 match self.ended.take() {
                     Some(EndedTurn { prompt, .. }) => {
                         let mut content = content;
-                        content["turn"] = json!(prompt);
+                        set_field(&mut content, "turn", prompt);
                         self.insert(Row { content: content.to_string(), ..row })
                     }
                     None => Ok(()),

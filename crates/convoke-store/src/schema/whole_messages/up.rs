@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 
-use super::{Row, drop_tables, field, index_all, sessions};
+use super::{Row, drop_tables, field, index_all, sessions, set_field};
 use crate::error::Fault;
 
 /// The most that one message of words holds; longer ones go on in the next.
@@ -74,7 +74,7 @@ impl Fold {
         };
         match field(&content, "type").to_owned().as_str() {
             "text" if row.role == "user" => self.prompt(seq, row, content),
-            "text" | "thinking" => self.words(seq, row, content),
+            "text" | "thinking" => self.words(seq, row, &content),
             "tool" => {
                 self.close_words();
                 let id = field(&content, "toolCallId").to_owned();
@@ -128,8 +128,8 @@ impl Fold {
         }
     }
 
-    fn words(&mut self, seq: u64, row: Row, content: Value) {
-        let (kind, text) = (field(&content, "type").to_owned(), field(&content, "text").to_owned());
+    fn words(&mut self, seq: u64, row: Row, content: &Value) {
+        let (kind, text) = (field(content, "type").to_owned(), field(content, "text").to_owned());
         let is_last = content.get("partial").and_then(Value::as_bool) != Some(true);
         let open = self.words.and_then(|at| self.messages.get_mut(at));
         let goes_on = open.filter(|open| {
@@ -282,7 +282,7 @@ impl Fold {
             match field(&content, "event") {
                 "turn_ended" => {
                     let turn = content.get("turn").and_then(Value::as_u64).unwrap_or_default();
-                    content["turn"] = json!(self.moved(turn));
+                    set_field(&mut content, "turn", self.moved(turn));
                 }
                 "imported" => {
                     let turns = content.get_mut("turns").and_then(Value::as_array_mut);

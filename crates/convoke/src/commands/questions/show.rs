@@ -7,7 +7,7 @@ use convoke_core::time::{Timestamp, relative};
 use convoke_files::questions::{Outcome, Set, Status};
 use serde::Serialize;
 
-use crate::asking::{Asking, state_of};
+use crate::asking::Asking;
 use crate::clock;
 use crate::output::{Output, plain};
 
@@ -46,10 +46,10 @@ pub(super) fn run(asking: &Asking, id: &str, output: &Output) -> anyhow::Result<
         answers: answers.as_ref().map(|file| file.answers.clone()),
     };
     let outcome = answers.map(Outcome::Answered);
-    output.show(&shown, |shown, _| plain(&human(shown, outcome.as_ref())))
+    output.show(&shown, |shown, _| plain(&human(shown, outcome)))
 }
 
-fn human(shown: &Shown, outcome: Option<&Outcome>) -> String {
+fn human(shown: &Shown, outcome: Option<Outcome>) -> String {
     let asked = match relative(shown.created_at, clock::now()).as_str() {
         "now" => "just now".to_owned(),
         age => format!("{age} ago"),
@@ -72,8 +72,7 @@ fn human(shown: &Shown, outcome: Option<&Outcome>) -> String {
         }
     }
     let answers = outcome.and_then(|outcome| {
-        let state = state_of(Some(outcome));
-        text::outcome(shown.session_id, &shown.questions, &state).ok()
+        text::outcome(shown.session_id, &shown.questions, &outcome.into_state()).ok()
     });
     if let Some((_, answers)) = answers.as_deref().and_then(|text| text.split_once("\n\n")) {
         text += &format!("\n{answers}\n");

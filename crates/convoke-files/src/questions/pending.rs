@@ -1,0 +1,104 @@
+//! Which sessions wait for an answer, known without reading all others.
+//!
+//! The file `.pending` beside the sessions names those that were pending when the last one was asked, together with
+//! what the folder looked like then. It is a cache: where it is missing, damaged or older than the folder, every
+//! session is read once.
+
+use std::fs::{self, File};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use convoke_core::id::RequestId;
+use serde::{Deserialize, Serialize};
+
+use super::{ANSWERS, Questions, Status};
+use crate::{Error, Result};
+
+const NAME: &str = ".pending";
+
+/// The sessions that wait for an answer. Only the holder of the folder's lock may have one.
+pub(super) struct Pending<'a> {
+    questions: &'a Questions,
+    file: File,
+    ids: Vec<RequestId>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Cache {
+    folder: Stamp,
+    ids: Vec<RequestId>,
+}
+
+/// Changes whenever a session is made or deleted, whichever program does it.
+///
+/// The number of links counts the sessions on most file systems, and so tells two changes apart that fall into one
+/// tick of the clock.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Stamp {
+    seconds: i64,
+    nanoseconds: i64,
+    links: u64,
+}
+
+impl Stamp {
+    fn of(folder: &Path) -> std::io::Result<Self> {
+        let folder = fs::metadata(folder)?;
+        let (seconds, nanoseconds) = (folder.mtime(), folder.mtime_nsec());
+        Ok(Self { seconds, nanoseconds, links: folder.nlink() })
+    }
+}
+
+impl Questions {
+    /// Finds the sessions that wait for an answer.
+    pub(super) fn pending(&self) -> Result<Pending<'_>> {
+        let path = self.dir.join(NAME);
+        let fail = |source| Error::Write { path: path.clone(), step: "opening", source };
+        let mut options = File::options();
+        let options = options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let mut file = options.open(&path).map_err(fail)?;
+        let mut bytes = Vec::new();
+        let stamp = Stamp::of(&self.dir).map_err(fail)?;
+        let cache = file.read_to_end(&mut bytes).ok().and_then(|_| cached(&bytes));
+        let mut ids = match cache.filter(|cache| cache.folder == stamp) {
+            Some(cache) => cache.ids,
+            None => self.ids()?,
+        };
+        ids.retain(|id| self.is_pending(*id));
+        Ok(Pending { questions: self, file, ids })
+    }
+
+    /// Whether a session waits for its answer; most have one, which is seen without reading a file.
+    fn is_pending(&self, id: RequestId) -> bool {
+        !self.folder(id).join(ANSWERS).exists()
+            && self
+                .entry(id)
+                .is_ok_and(|entry| entry.is_some_and(|entry| entry.status == Status::Pending))
+    }
+}
+
+fn cached(bytes: &[u8]) -> Option<Cache> {
+    serde_json::from_slice(bytes).ok()
+}
+
+impl Pending<'_> {
+    pub(super) fn count(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Remembers one more, and what the folder looks like with it.
+    pub(super) fn add(&mut self, id: RequestId) {
+        self.ids.push(id);
+        let written = Stamp::of(&self.questions.dir).and_then(|folder| {
+            let cache = Cache { folder, ids: std::mem::take(&mut self.ids) };
+            let bytes = serde_json::to_vec(&cache)?;
+            // In place, since a rename would change the folder. A torn file is no JSON, and is then not used.
+            self.file.set_len(0)?;
+            self.file.rewind()?;
+            self.file.write_all(&bytes)
+        });
+        if let Err(error) = written {
+            tracing::debug!("the pending question sessions are not remembered: {error}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The back end of the daemon: sessions ask in their logs, other callers in files.
+
+use std::sync::Arc;
+
+use convoke_api::bodies::{Team, TeamAnswer, TeamQuestion, TeamReport, TeamSession, TeamStatus};
+use convoke_api::mcp::teams::{CancelTeam, ReportOfTeam};
+use convoke_api::mcp::{Approval, Approve};
+use convoke_core::question::{Limits, Question};
+use convoke_core::request::{Answers, State};
+use convoke_core::team::TeamName;
+use convoke_engine::{Asker, Caller as TeamCaller, Engine, Error, Outcome, WhichQuestion};
+use rmcp::ErrorData;
+
+use super::backend::{Backend, Call, Found, Offer, Refused, Waiting};
+use crate::app::App;
+use crate::failure::{self, Failure};
+use crate::gate::Caller;
+use crate::rest::teams as rest;
+use crate::view::teams as view;
+
+/// The engine as the tools see it.
+#[derive(Debug)]
+pub(crate) struct EngineBackend {
+    engine: Engine,
+}
+
+impl EngineBackend {
+    pub(super) fn new(app: &Arc<App>) -> Self {
+        Self { engine: app.engine.clone() }
+    }
+}
+
+impl Backend for EngineBackend {
+    type Caller = Asker;
+
+    fn limits(&self) -> Limits {
+        self.engine.settings().questions.limits
+    }
+
+    fn offer(&self) -> Offer {
+        Offer::QuestionsAndPermissions
+    }
+
+    /// By the token that the gate let in.
+    fn caller(&self, call: &Call<'_>) -> Result<Asker, ErrorData> {
+        match call.parts().and_then(|parts| parts.extensions.get::<Caller>()) {
+            Some(Caller::Session(id)) => Ok(Asker::Session(*id)),
+            Some(Caller::Owner) => Ok(Asker::Outside {
+                name: call.client(),
+                working_directory: None,
+                call_id: Some(call.id()),
+            }),
+            // The gate lets no other caller in here.
+            Some(Caller::Anyone | Caller::Browser(_) | Caller::Unproven) | None => {
+                Err(ErrorData::internal_error("the caller has no token", None))
+            }
+        }
+    }
+
+    async fn ask(
+        &self,
+        asker: &Asker,
+        questions: Vec<Question>,
+        waiting: Waiting,
+    ) -> Result<Found, Refused> {
+        let mut asked = self.engine.ask(asker.clone(), questions.clone()).await?;
+        let id = asked.id();
+        let state = match waiting {
+            Waiting::Yes => state(asked.wait().await?),
+            Waiting::No => {
+                asked.leave();
+                State::Pending
+            }
+        };
+        Ok(Found { id, questions, state })
+    }
+
+    async fn asked(&self, asker: &Asker, id: &str, waiting: Waiting) -> Result<Found, Refused> {
+        let (id, questions, outcome) = self.engine.asked(asker, id).await?;
+        let state = match (outcome, waiting) {
+            (Some(outcome), _) => state(outcome),
+            (None, Waiting::Yes) => state(self.engine.asked_again(asker, id).await?),
+            (None, Waiting::No) => State::Pending,
+        };
+        Ok(Found { id, questions, state })
+    }
+
+    async fn approve(&self, asker: &Asker, approve: Approve) -> Result<Approval, Refused> {
+        let Approve { tool_name, input, tool_use_id: _ } = approve;
+        let mut asked = self.engine.ask_permission(asker.clone(), tool_name, &input).await?;
+        let deny = |message: &str| Approval::Deny { message: message.to_owned() };
+        Ok(match asked.wait().await? {
+            Outcome::Allowed | Outcome::Answered(_) => Approval::Allow { updated_input: input },
+            Outcome::Rejected { reason: Some(reason) } => {
+                deny(&format!("The user said no: {reason}"))
+            }
+            Outcome::Rejected { reason: None } => deny("The user said no."),
+            Outcome::TimedOut => {
+                deny("The user did not answer in time. This is no refusal; ask again later.")
+            }
+            Outcome::Abandoned => {
+                deny("The user was not asked to the end. This is no refusal; ask again.")
+            }
+        })
+    }
+
+    async fn ask_team(
+        &self,
+        asker: &Asker,
+        team: &str,
+        question: TeamQuestion,
+    ) -> Result<TeamAnswer, Refused> {
+        let caller = match asker {
+            Asker::Session(session) => {
+                self.from(asker, question.from_team.clone()).await?;
+                TeamCaller::Session(*session)
+            }
+            Asker::Outside { .. } => {
+                let team = question.from_team.as_deref().map(rest::named).transpose()?;
+                TeamCaller::Outside { team }
+            }
+        };
+        let answer = rest::ask_team(&self.engine, caller, team, question).await;
+        answer.map_err(|failure| self.refused(&failure))
+    }
+
+    async fn teams(&self) -> Result<Vec<Team>, Refused> {
+        Ok(self.engine.team_statuses(None).await?.iter().map(view::team).collect())
+    }
+
+    async fn team_statuses(&self, team: Option<&str>) -> Result<Vec<TeamStatus>, Refused> {
+        let team = team.map(rest::named).transpose()?;
+        let statuses = self.engine.team_statuses(team.as_ref()).await?;
+        Ok(statuses.into_iter().map(view::status).collect())
+    }
+
+    async fn team_report(
+        &self,
+        asker: &Asker,
+        report: ReportOfTeam,
+    ) -> Result<TeamReport, Refused> {
+        let ReportOfTeam { team, from_team, thread, message_id } = report;
+        let from = self.from(asker, from_team).await?;
+        let pair = rest::pair(&self.engine, &team, from.as_ref().map(TeamName::as_str), thread)?;
+        let which = message_id.map_or(WhichQuestion::Last, WhichQuestion::Message);
+        Ok(view::report(self.engine.team_report(&pair, which).await?))
+    }
+
+    async fn cancel_team(&self, asker: &Asker, cancel: CancelTeam) -> Result<TeamSession, Refused> {
+        let CancelTeam { team, from_team, thread } = cancel;
+        let from = self.from(asker, from_team).await?;
+        let pair = rest::pair(&self.engine, &team, from.as_ref().map(TeamName::as_str), thread)?;
+        Ok(view::session(self.engine.cancel_pair(&pair).await?))
+    }
+}
+
+impl EngineBackend {
+    /// The team that a caller speaks for. The agent of a session speaks for its own team only.
+    async fn from(
+        &self,
+        asker: &Asker,
+        wanted: Option<String>,
+    ) -> Result<Option<TeamName>, Refused> {
+        let wanted = wanted.as_deref().map(rest::named).transpose()?;
+        let session = match asker {
+            Asker::Session(session) => *session,
+            Asker::Outside { .. } => return Ok(wanted),
+        };
+        let own = self.engine.speaks_for(&TeamCaller::Session(session)).await?;
+        match (&own, wanted) {
+            (Some(own), Some(wanted)) if *own != wanted => Err(Refused::Said(format!(
+                "this session speaks for the team {own}, and not for {wanted}; leave fromTeam out"
+            ))),
+            (None, Some(wanted)) => Err(Refused::Said(format!(
+                "this session is of no team and cannot speak for {wanted}; leave fromTeam out"
+            ))),
+            (Some(_) | None, _) => Ok(own),
+        }
+    }
+
+    /// Why a team was not asked, and which teams there are.
+    fn refused(&self, failure: &Failure) -> Refused {
+        let (detail, hint) = failure.told();
+        let mut text = detail.to_owned();
+        if let Some(hint) = hint {
+            text.push_str(&format!("\n\n{hint}"));
+        }
+        if detail.starts_with("Unknown team") {
+            let teams = self.engine.teams();
+            let names: Vec<String> = teams.iter().map(|team| team.name.to_string()).collect();
+            text.push_str(&match names.is_empty() {
+                true => "\n\nThere are no teams.".to_owned(),
+                false => format!("\n\nThere are: {}.", names.join(", ")),
+            });
+        }
+        Refused::Said(text)
+    }
+}
+
+fn state(outcome: Outcome) -> State<Answers> {
+    match outcome {
+        Outcome::Answered(answers) => State::Answered(Answers { answers }),
+        Outcome::Rejected { reason } => State::Rejected { reason },
+        Outcome::TimedOut => State::TimedOut,
+        Outcome::Abandoned => State::Abandoned,
+        // Questions are not allowed or refused, but answered.
+        Outcome::Allowed => State::Answered(Answers { answers: Vec::new() }),
+    }
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self::Said(failure::chain(&error))
+    }
+}
+
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Self {
+        Self::Said(failure.told().0.to_owned())
+    }
+}

@@ -1,0 +1,29 @@
+//! Telling a client that its call still waits.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::ProgressNotificationParam;
+use rmcp::service::RequestContext;
+
+/// How often a waiting call says that it is still waiting.
+const PROGRESS: Duration = Duration::from_secs(5);
+
+/// Tells a client that asked for it how long its call has been waiting, now and then.
+pub(super) async fn report(context: &RequestContext<RoleServer>, whom: &str) -> Infallible {
+    let Some(token) = context.meta.get_progress_token() else {
+        return std::future::pending().await;
+    };
+    let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + PROGRESS, PROGRESS);
+    let mut waited = 0.0;
+    loop {
+        ticks.tick().await;
+        waited += PROGRESS.as_secs_f64();
+        let said = format!("waiting for {whom}, {waited:.0} s so far");
+        let progress = ProgressNotificationParam::new(token.clone(), waited).with_message(said);
+        if let Err(error) = context.peer.notify_progress(progress).await {
+            tracing::debug!("the progress cannot be sent to the client: {error}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The back end of `convoke mcp`: the human is asked in files, and teams through the daemon, which is started when the
+//! first of their tools is used.
+
+use std::path::PathBuf;
+
+use convoke_api::bodies::{
+    Team, TeamAnswer, TeamCancel, TeamQuestion, TeamReport, TeamSession, TeamStatus,
+};
+use convoke_api::mcp::teams::{CancelTeam, ReportOfTeam};
+use convoke_api::mcp::{Approval, Approve};
+use convoke_api::{Client, TeamReportQuery};
+use convoke_core::id::RequestId;
+use convoke_core::question::{Limits, Question};
+use convoke_core::request::State;
+use convoke_files::questions::{Asked, Outcome, RequestFile, Until};
+use convoke_server::mcp::{Backend, Call, Found, Offer, Refused, Waiting};
+use rmcp::ErrorData;
+
+use crate::asking::{Asker, Asking};
+use crate::commands::World;
+use crate::daemon::{self, Autostart};
+use crate::home::Home;
+
+/// The folder of questions, and the way to the daemon.
+#[derive(Debug)]
+pub(crate) struct FilesBackend {
+    asking: Asking,
+    home: Home,
+    world: World,
+    working_directory: Option<PathBuf>,
+}
+
+impl FilesBackend {
+    /// Asks the human in this folder, and teams through the daemon of this home.
+    pub(crate) fn new(asking: Asking, home: Home, world: &World) -> Self {
+        let working_directory = std::env::current_dir().ok();
+        Self { asking, home, world: world.copied(), working_directory }
+    }
+}
+
+impl Backend for FilesBackend {
+    type Caller = Asker;
+
+    fn limits(&self) -> Limits {
+        self.asking.limits
+    }
+
+    fn offer(&self) -> Offer {
+        Offer::Questions
+    }
+
+    fn caller(&self, call: &Call<'_>) -> Result<Asker, ErrorData> {
+        Ok(Asker {
+            call_id: Some(call.id()),
+            working_directory: self.working_directory.clone(),
+            name: call.client(),
+        })
+    }
+
+    async fn ask(
+        &self,
+        asker: &Asker,
+        questions: Vec<Question>,
+        waiting: Waiting,
+    ) -> Result<Found, Refused> {
+        let (asking, asker, asked) = (self.asking.clone(), asker.clone(), questions.clone());
+        let mut asked: Asked = blocking(move || asking.ask(asked, asker)).await?;
+        let id = asked.id();
+        let state = match waiting {
+            // Programs that answer need not know of calls.
+            Waiting::Yes => {
+                let outcome = asked.wait(None, self.asking.timeout).await;
+                outcome.map_err(said)?.into_state()
+            }
+            Waiting::No => {
+                asked.leave();
+                State::Pending
+            }
+        };
+        Ok(Found { id, questions, state })
+    }
+
+    async fn asked(&self, _asker: &Asker, id: &str, waiting: Waiting) -> Result<Found, Refused> {
+        let (folder, text) = (self.asking.questions.clone(), id.to_owned());
+        let look = move || {
+            let id = folder.find(&text)?;
+            folder.look(id).map(|(request, outcome)| (id, request, outcome))
+        };
+        let (id, request, mut outcome): (RequestId, RequestFile, Option<Outcome>) =
+            blocking(look).await?;
+        if outcome.is_none() && waiting == Waiting::Yes {
+            let waited = self.asking.questions.wait(id, None, Until::NotPending, None).await;
+            outcome = waited.map_err(said)?;
+        }
+        let state = outcome.map_or(State::Pending, Outcome::into_state);
+        Ok(Found { id, questions: request.questions, state })
+    }
+
+    async fn approve(&self, _asker: &Asker, _approve: Approve) -> Result<Approval, Refused> {
+        Err(Refused::NoSuchTool)
+    }
+
+    async fn ask_team(
+        &self,
+        _asker: &Asker,
+        team: &str,
+        question: TeamQuestion,
+    ) -> Result<TeamAnswer, Refused> {
+        self.client().await?.ask_team(team, &question).await.map_err(explained)
+    }
+
+    async fn teams(&self) -> Result<Vec<Team>, Refused> {
+        Ok(self.client().await?.teams().await.map_err(explained)?.teams)
+    }
+
+    async fn team_statuses(&self, team: Option<&str>) -> Result<Vec<TeamStatus>, Refused> {
+        let client = self.client().await?;
+        let names = match team {
+            Some(team) => vec![team.to_owned()],
+            None => {
+                let all = client.teams().await.map_err(explained)?.teams;
+                all.into_iter().map(|team| team.name.to_string()).collect()
+            }
+        };
+        let mut statuses = Vec::new();
+        for name in names {
+            statuses.push(client.team_status(&name).await.map_err(explained)?);
+        }
+        Ok(statuses)
+    }
+
+    async fn team_report(
+        &self,
+        _asker: &Asker,
+        report: ReportOfTeam,
+    ) -> Result<TeamReport, Refused> {
+        let ReportOfTeam { team, from_team, thread, message_id } = report;
+        let query = TeamReportQuery { from: from_team, thread, seq: None, message_id };
+        self.client().await?.team_report(&team, &query).await.map_err(explained)
+    }
+
+    async fn cancel_team(
+        &self,
+        _asker: &Asker,
+        cancel: CancelTeam,
+    ) -> Result<TeamSession, Refused> {
+        let CancelTeam { team, from_team, thread } = cancel;
+        let cancel = TeamCancel { from_team, thread };
+        self.client().await?.cancel_team(&team, &cancel).await.map_err(explained)
+    }
+}
+
+impl FilesBackend {
+    async fn client(&self) -> Result<Client, Refused> {
+        daemon::reach(&self.home, &self.world, Autostart::Allowed).await.map_err(explained)
+    }
+}
+
+/// Does something with files on a thread that may wait for them.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> convoke_files::Result<T> + Send + 'static,
+) -> Result<T, Refused> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| Refused::Said(error.to_string()))?.map_err(said)
+}
+
+/// An error with its causes, for the agent to read.
+fn said(error: convoke_files::Error) -> Refused {
+    Refused::Said(format!("{:#}", anyhow::Error::from(error)))
+}
+
+/// An error with the next step, for the agent to read.
+fn explained(error: impl Into<anyhow::Error>) -> Refused {
+    let (text, hint) = crate::exit::explain(&error.into());
+    Refused::Said(hint.map_or(text.clone(), |hint| format!("{text}\n\n{hint}")))
+}
