@@ -63,7 +63,9 @@ impl Published {
             }
             Update::State { rev, state } => {
                 let mut value = serde_json::to_value(&**state).unwrap_or_default();
-                value["rev"] = json!(rev);
+                if let Some(state) = value.as_object_mut() {
+                    state.insert("rev".to_owned(), json!(rev));
+                }
                 value.to_string()
             }
         })

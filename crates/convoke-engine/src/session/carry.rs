@@ -77,10 +77,8 @@ impl Priority {
 impl Task {
     /// Follows a command of somebody who waits for the answer.
     pub(super) async fn carry(&mut self, command: Command) -> Result<Carried> {
-        let prompt = match &command {
-            Command::Prompt { stamp, .. } => Some(stamp.id),
-            _ => None,
-        };
+        let prompt =
+            if let Command::Prompt { stamp, .. } = &command { Some(stamp.id) } else { None };
         if prompt.is_some() {
             self.check_session_quota().await?;
         }
@@ -280,7 +278,7 @@ impl Task {
         match undone.open.apply(change, stamp) {
             Some(update) => undone.updates.push(update),
             None => {
-                tracing::error!(session.id = %self.id, "a change of a message that is not open")
+                tracing::error!(session.id = %self.id, "a change of a message that is not open");
             }
         }
     }
