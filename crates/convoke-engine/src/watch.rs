@@ -63,8 +63,8 @@ impl Published {
             }
             Update::State { rev, state } => {
                 let mut value = serde_json::to_value(&**state).unwrap_or_default();
-                if let Some(state) = value.as_object_mut() {
-                    state.insert("rev".to_owned(), json!(rev));
+                if let Some(fields) = value.as_object_mut() {
+                    fields.insert("rev".to_owned(), json!(rev));
                 }
                 value.to_string()
             }

@@ -1,4 +1,4 @@
-//! Reading one session, and a page of a log.
+//! Reading one session, and a page of its messages.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use convoke_core::message::Seq;
 use convoke_store::Store;
 use convoke_testkit::bench::measure::{in_turn_async, seconds};
 use convoke_testkit::bench::random::Random;
-use convoke_testkit::bench::{Bench, Result, Row, Unit};
+use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit};
 use rusqlite::{Connection, params};
 
 use crate::database::{Database, LOG_MESSAGES, session_id};
@@ -60,7 +60,11 @@ pub(crate) async fn measure(bench: &mut Bench, database: &Database) -> Result<()
     )
     .await?;
     store.close().await;
-    bench.add(Row::new(page, Unit::Seconds, time.median()).against(REFERENCE, bare.median()))
+    bench.add(
+        Row::new(page, Unit::Seconds, time.median())
+            .against(REFERENCE, bare.median())
+            .goal(Goal::RatioAtMost(1.5)),
+    )
 }
 
 async fn read_sessions(store: &Store, ids: &[SessionId]) -> Result<f64> {
