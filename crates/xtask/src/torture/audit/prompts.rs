@@ -114,27 +114,27 @@ mod tests {
         let removed = |told| changed(QueueChange::Remove, told);
         let (a, b) = (found(Some(2), "n1n a"), found(Some(2), "n1n b"));
         for (prompt, found) in [
-            (&done, &[a.clone()][..]),
+            (&done, std::slice::from_ref(&a)),
             (&done, &[found(None, "n1n a")]),
-            (&edited(Told::Done), &[b.clone()]),
-            (&edited(Told::Unknown), &[a.clone()]),
-            (&edited(Told::Refused), &[a.clone()]),
+            (&edited(Told::Done), std::slice::from_ref(&b)),
+            (&edited(Told::Unknown), std::slice::from_ref(&a)),
+            (&edited(Told::Refused), std::slice::from_ref(&a)),
             (&removed(Told::Done), &[]),
             (&removed(Told::Unknown), &[]),
-            (&removed(Told::Refused), &[a.clone()]),
+            (&removed(Told::Refused), std::slice::from_ref(&a)),
         ] {
             assert_eq!(judge("n1n a", prompt, found), None);
         }
         for (prompt, found) in [
             (&done, &[][..]),
             (&done, &[a.clone(), a.clone()]),
-            (&first, &[a.clone()]),
-            (&done, &[b.clone()]),
-            (&edited(Told::Done), &[a.clone()]),
-            (&edited(Told::Refused), &[b]),
-            (&removed(Told::Done), &[a.clone()]),
+            (&first, std::slice::from_ref(&a)),
+            (&done, std::slice::from_ref(&b)),
+            (&edited(Told::Done), std::slice::from_ref(&a)),
+            (&edited(Told::Refused), std::slice::from_ref(&b)),
+            (&removed(Told::Done), std::slice::from_ref(&a)),
             (&removed(Told::Refused), &[]),
-            (&Prompt::unchanged(Told::Refused, None), &[a]),
+            (&Prompt::unchanged(Told::Refused, None), std::slice::from_ref(&a)),
         ] {
             assert!(judge("n1n a", prompt, found).is_some(), "{prompt:?} {found:?}");
         }
