@@ -8,7 +8,7 @@ use std::time::Duration;
 use convoke_agents::driver::REPORTS_MAX;
 use convoke_agents::pool::Seat;
 use convoke_core::id::{MessageId, RequestId, SessionId};
-use convoke_core::message::Seq;
+use convoke_core::message::{Message, Rev, Role, Seq};
 use convoke_core::process::Exit;
 use convoke_core::request::Verdict;
 use convoke_core::session::{Command, Cut, Reply, Report, Session, Status};
@@ -28,12 +28,13 @@ use super::start::{Errand, News, explain};
 use super::{Begin, Carried, Completed, Reports, Request};
 use crate::engine::Shared;
 use crate::error::{Error, Result, no_request};
-use crate::sessions::Prompted;
 use crate::view::Live;
 use crate::watch::Arrival;
 
 /// Reports that are stored together, when they come faster than the disk is.
 const BATCH: usize = 64;
+/// Messages that are read at once to find the prompt before another.
+const PAGE: u32 = 100;
 /// News of a process on its way; the one who sends them waits when there are as many.
 const NEWS_MAX: usize = 8;
 /// How long an agent may take to stop a turn before its process is stopped instead. ACP's driver lets go of the turn after
@@ -279,13 +280,32 @@ impl Task {
             let is_queued = self.session.queue().any(|prompt| prompt.id == id);
             let known = self.shared.store.prompt(self.id, Some(id)).await?;
             if is_queued || known.is_some() {
-                let seq = known.map(|message| message.seq);
-                let prompt = Prompted { seq, ..self.prompted(id) };
+                let mut prompt = self.prompted(id);
+                if let Some(message) = known {
+                    prompt.seq = Some(message.seq);
+                    prompt.rev = self.rev_before(&message).await?;
+                }
                 return Ok(Carried { view: self.view(), prompt: Some(prompt) });
             }
         }
         let stamp = self.new_stamp(id);
         self.carry(Command::Prompt { text, stamp }).await
+    }
+
+    /// A revision after which all that came of a prompt is found: the newest of the prompt before, whose turn ended earlier.
+    async fn rev_before(&self, prompt: &Message) -> Result<Rev> {
+        let mut before = prompt.seq;
+        let rev = loop {
+            let page = self.shared.store.messages_before(self.id, before, PAGE).await?;
+            let found = page.messages.iter().rfind(|message| message.role == Role::User);
+            match (found, page.messages.first().filter(|_| page.more)) {
+                (Some(found), _) => break found.rev,
+                (None, Some(first)) => before = first.seq,
+                (None, None) => break Rev::START,
+            }
+        };
+        // One that never ran ended while the one before was being cancelled.
+        Ok(rev.min(Rev::new(prompt.rev.get().saturating_sub(1))))
     }
 
     async fn ask(

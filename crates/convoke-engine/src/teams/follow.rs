@@ -214,3 +214,6 @@ pub(super) fn failure(stop: &Stop) -> Option<String> {
         | Stop::Failed(_) => Some(stop.sentence()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -43,7 +43,7 @@ async fn a_panic_in_one_session_fails_its_turn_and_nothing_else() {
                 "user: work → failed(internal)",
                 "tool gate: error",
                 "permission gate: abandoned",
-                &format!("turn {}: failed(internal)", failed),
+                &format!("turn {failed}: failed(internal)"),
                 "user: two → end_turn",
                 "resumed: native",
                 "agent: two",

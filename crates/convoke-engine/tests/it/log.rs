@@ -236,7 +236,9 @@ fn line(message: &Message) -> String {
         Content::Text { text, .. } if message.role == Role::User => {
             match message.turn.as_ref().expect("a prompt has a turn") {
                 Turn::Running => format!("user: {text}"),
-                turn => format!("user: {text} → {}", stands(turn)),
+                turn @ (Turn::Cancelling | Turn::Ended(_)) => {
+                    format!("user: {text} → {}", stands(turn))
+                }
             }
         }
         Content::Text { text, .. } => format!("agent: {text}"),

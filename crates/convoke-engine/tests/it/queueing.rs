@@ -4,6 +4,8 @@ use convoke_core::id::MessageId;
 use convoke_core::message::{Role, Seq};
 use convoke_core::session::Refusal;
 use convoke_core::state::{SessionState, StateKind};
+use convoke_core::turn::Turn;
+use convoke_core::update::Update;
 use convoke_engine::{Error, Kind, NewPrompt, Prompted};
 use convoke_testkit::agent::{Script, Step};
 
@@ -158,9 +160,23 @@ async fn s1_the_queue_outlives_the_daemon_and_can_still_be_edited() {
     engine.stop().await;
 }
 
-async fn send(scene: &Scene, id: MessageId, text: &str) -> Prompted {
+/// Sends a prompt, and tells its id, its place, and how many are before it. Whoever follows from the revision that the
+/// sender is told reads of the prompt, whatever has become of it.
+async fn send(scene: &Scene, id: MessageId, text: &str) -> (MessageId, Option<Seq>, usize) {
     let prompt = NewPrompt { text: text.to_owned(), id: Some(id) };
-    scene.engine.prompt(scene.session, prompt).await.unwrap()
+    let Prompted { message_id, seq, queued, rev } =
+        scene.engine.prompt(scene.session, prompt).await.unwrap();
+    let newer = scene.engine.updates_after(scene.session, rev, 1000).await.unwrap().updates;
+    let of_prompt = newer.iter().find_map(|update| match update {
+        Update::Message(message) if message.id == id => Some(&message.turn),
+        Update::Message(_) | Update::Delta(_) | Update::State { .. } => None,
+    });
+    let is_over = of_prompt.is_some_and(|turn| turn.as_ref().is_some_and(Turn::is_over));
+    let message = scene.engine.messages(scene.session, Seq::START, 1000).await.unwrap().messages;
+    let message = message.into_iter().find(|message| message.id == id);
+    let has_ended = message.is_some_and(|message| !message.is_open());
+    assert!(is_over || !has_ended, "{newer:#?} after {rev}");
+    (message_id, seq, queued)
 }
 
 fn new_id() -> MessageId {
@@ -175,11 +191,11 @@ async fn m1_a_prompt_that_is_sent_again_is_accepted_once() {
     let (one, two) = (new_id(), new_id());
     // While its turn runs, and while it waits.
     let first = send(&scene, one, "work").await;
-    assert_eq!((first.message_id, first.seq, first.queued), (one, Some(Seq::new(1)), 0));
+    assert_eq!(first, (one, Some(Seq::new(1)), 0));
     scene.log.until("permission gate: pending").await;
     assert_eq!(send(&scene, one, "work").await, first);
     let waits = send(&scene, two, "two").await;
-    assert_eq!((waits.message_id, waits.seq, waits.queued), (two, None, 1));
+    assert_eq!(waits, (two, None, 1));
     scene.prompt("three").await;
     assert_eq!(send(&scene, two, "two").await, waits);
     assert_eq!(send(&scene, one, "work").await, first);
@@ -188,8 +204,8 @@ async fn m1_a_prompt_that_is_sent_again_is_accepted_once() {
     // After its turn, also when another text is sent with it.
     assert_eq!(send(&scene, one, "something else").await, first);
     let done = send(&scene, two, "two").await;
-    assert_eq!((done.message_id, done.queued), (two, 0));
-    assert!(done.seq > first.seq);
+    assert_eq!((done.0, done.2), (two, 0));
+    assert!(done.1 > first.1);
     // After a restart, and in a session that was completed meanwhile.
     let session = scene.session;
     scene.engine.stop().await;
@@ -225,12 +241,12 @@ async fn m1_a_prompt_whose_daemon_was_stopped_before_its_turn_is_accepted_once()
     let (session, id) = (scene.session, new_id());
     scene.prompt("work").await;
     scene.log.until("agent: working").await;
-    assert_eq!(send(&scene, id, "two").await.queued, 1);
+    assert_eq!(send(&scene, id, "two").await.2, 1);
     scene.engine.stop().await;
     world.change_script(AGENT, &Script::new());
     let mut scene = world.begin_again(session).await;
     let again = send(&scene, id, "two").await;
-    assert_eq!((again.message_id, again.queued), (id, 0));
+    assert_eq!((again.0, again.2), (id, 0));
     scene.log.until_end_of(id).await;
     assert_eq!(scene.log.count("user: two"), 1);
     assert_eq!(scene.log.count("agent: two"), 1);

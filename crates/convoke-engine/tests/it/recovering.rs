@@ -160,7 +160,7 @@ async fn m3_a_session_in_which_nothing_was_under_way_keeps_its_revisions() {
 
 fn working() -> Script {
     Script::new()
-        .when("work", [Step::say("working"), Step::Spawn("child".to_owned()), Step::Hang])
+        .when("work", [Step::Spawn("child".to_owned()), Step::say("working"), Step::Hang])
         .ignoring(Ignored::EndOfInput)
         .ignoring(Ignored::Terminate)
 }

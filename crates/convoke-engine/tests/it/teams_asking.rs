@@ -52,9 +52,8 @@ async fn t13_an_answer_is_whole_also_when_it_begins_with_a_tool() {
     teams.engine.stop().await;
 }
 
-/// Words that are not kept for slow readers are read from the store, where the prompt of a turn that has ended comes last.
 #[tokio::test(flavor = "multi_thread")]
-async fn t13_an_answer_is_whole_also_when_it_is_read_after_its_turn() {
+async fn t13_a_large_answer_is_whole() {
     let large = "word ".repeat(2000);
     let call = Tool::named("t1", "read", json!({"path": "x"}));
     let mut script = Script::new();

@@ -201,7 +201,8 @@ async fn m2_whoever_comes_goes_or_falls_behind_in_a_flood_ends_with_what_is_stor
 
 #[tokio::test]
 async fn s2_a_watcher_that_fell_behind_reads_on_without_gap_or_repetition() {
-    let script = Script::new().turn([Step::Count(COUNT)]);
+    // At most 64 pieces become one update, and 256 updates are kept.
+    let script = Script::new().turn([Step::Count(64 * 260)]);
     let mut scene = World::with(&script).begin().await;
     let mut slow = scene.engine.watch(scene.session, Rev::START).await.unwrap();
     let turn = scene.prompt("count").await;
@@ -221,8 +222,9 @@ async fn s2_a_watcher_that_fell_behind_reads_on_without_gap_or_repetition() {
         read += 1;
     }
     assert_eq!(seen, *scene.log.conversation());
-    // It gets each message once, whole, however many pieces it missed.
-    assert_eq!(read, 2);
+    // It gets each message once, whole, however many pieces it missed; the beginning of the answer may have been read
+    // with the prompt.
+    assert!((2..=3).contains(&read), "{read} updates");
     // And from then on it hears of everything at once.
     let turn = scene.prompt("more").await;
     let next = slow.next().await.unwrap();

@@ -17,7 +17,7 @@ use crate::{Error, Result};
 
 const NAME: &str = ".pending";
 
-/// The sessions that wait for an answer. Only the holder of the folder's lock may have one.
+/// The sessions that wait for an answer, and perhaps some that did. Only the holder of the folder's lock may have one.
 pub(super) struct Pending<'a> {
     questions: &'a Questions,
     file: File,
@@ -50,7 +50,7 @@ impl Stamp {
 }
 
 impl Questions {
-    /// Finds the sessions that wait for an answer.
+    /// Finds the sessions that wait for an answer; settled ones are told apart only when they would be too many.
     pub(super) fn pending(&self) -> Result<Pending<'_>> {
         let path = self.dir.join(NAME);
         let fail = |source| Error::Write { path: path.clone(), step: "opening", source };
@@ -64,7 +64,10 @@ impl Questions {
             Some(cache) => cache.ids,
             None => self.ids()?,
         };
-        ids.retain(|id| self.is_pending(*id));
+        // Fewer sessions than may wait cannot be too many, whatever became of them: nothing is read then.
+        if ids.len() >= self.settings.sessions_max {
+            ids.retain(|id| self.is_pending(*id));
+        }
         Ok(Pending { questions: self, file, ids })
     }
 

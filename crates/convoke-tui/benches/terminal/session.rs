@@ -16,11 +16,10 @@ pub(crate) struct Session {
     screen: Rehearsal,
     /// How many messages the session has.
     count: u64,
-    /// Its revision.
+    /// The revision of its newest change.
     rev: Rev,
 }
 
-const GENERATION: &str = "1";
 const NOW: i64 = 1_794_739_500_000;
 /// A terminal on a large monitor.
 const SIZE: (u16, u16) = (160, 50);
@@ -83,16 +82,10 @@ impl Session {
                     session_id: uid().to_string(),
                     uid: uid(),
                     rev: self.rev,
-                    generation: GENERATION.to_owned(),
+                    generation: "1".to_owned(),
                     entries: (first..=self.count).map(entry).collect(),
                     more: first > 1,
                     session: item(self.count)?,
-                })?;
-                self.screen.hear(ServerFrame::SessionOpened {
-                    session_id: uid().to_string(),
-                    uid: uid(),
-                    rev: self.rev,
-                    generation: GENERATION.to_owned(),
                 })?;
             }
         }
@@ -132,8 +125,8 @@ fn entry(seq: u64) -> Entry {
         2 | 3 => (format!("t{seq}"), tool(seq)),
         _ => (format!("m{seq}"), answer(seq)),
     };
-    let timestamp = Timestamp::from_millis(NOW);
-    Entry { entry_id, seq: Seq::new(seq), rev: Rev::new(seq), timestamp, body }
+    let (seq, rev, timestamp) = (Seq::new(seq), Rev::new(seq), Timestamp::from_millis(NOW));
+    Entry { entry_id, seq, rev, timestamp, body }
 }
 
 fn prompt(seq: u64) -> EntryBody {
