@@ -74,7 +74,9 @@ fn s4_s8_sessions_keep_their_shape() {
     pin::<NewSession>(json!({"repoId": "0000"}));
     pin::<NewSession>(json!({"repoId": ID, "agent": "codex"}));
     pin::<Prompt>(json!({"text": "hello"}));
-    pin::<Prompted>(json!({"accepted": true, "messageId": ID, "seq": 4, "queued": false}));
+    pin::<Prompted>(
+        json!({"accepted": true, "messageId": ID, "seq": 4, "queued": false, "rev": 9}),
+    );
     for patch in [json!({}), json!({"title": "Parser"}), json!({"archived": true})] {
         pin::<SessionPatch>(patch);
     }

@@ -1,6 +1,6 @@
 //! Readers of what streams: messages one by one, and events as they come.
 
-use convoke_api::{Client, Cursor, Error, MessageQuery, SessionEvent};
+use convoke_api::{Client, Cursor, Error, EventsSince, MessageQuery, SessionEvent};
 use convoke_core::message::{Message, Rev, Seq};
 use serde_json::{Value, json};
 
@@ -116,7 +116,7 @@ async fn events_come_as_they_happen() {
     ];
     let server = Scripted::start(script).await;
     let client = Client::connect(&server.url, "secret").unwrap();
-    let mut events = client.events("0000", Some(cursor(5))).await.unwrap();
+    let mut events = client.events("0000", &EventsSince::Cursor(cursor(5))).await.unwrap();
     let mut read = Vec::new();
     while let Some(event) = events.next().await.unwrap() {
         read.push(told(&event));
@@ -132,7 +132,7 @@ async fn a_stream_that_breaks_is_told_from_one_that_ends() {
     let script = vec![chunked(), chunk(&event("message", 1, &message(1)))];
     let server = Scripted::start(script).await;
     let client = Client::connect(&server.url, "secret").unwrap();
-    let mut events = client.events("0000", None).await.unwrap();
+    let mut events = client.events("0000", &EventsSince::Beginning).await.unwrap();
     assert_eq!(told(&events.next().await.unwrap().unwrap()), "message 1");
     let error = events.next().await.unwrap_err();
     assert!(matches!(error, Error::Broken { .. }) && error.is_unreachable(), "{error:?}");

@@ -224,7 +224,7 @@ impl Conversation {
     pub(super) async fn overhear(&mut self, report: Option<Report>) {
         match report {
             Some(Report::Said(text)) => self.unasked.push_str(&text),
-            Some(Report::Noticed(notice)) => self.notice(notice),
+            Some(Report::Noticed(notice)) => self.notice(&notice),
             Some(Report::State(state)) => self.learn(state),
             Some(Report::Asked(request)) => self.refuse(&request).await,
             Some(Report::Renewed { agent_session }) => self.renew(agent_session),
@@ -290,7 +290,7 @@ impl Conversation {
     }
 
     /// Takes note of a fact that the agent tells.
-    pub(super) fn notice(&mut self, notice: Notice) {
+    pub(super) fn notice(&mut self, notice: &Notice) {
         if !matches!(notice.event, Event::Unknown { .. }) {
             self.screen.say(&notice.text);
         }

@@ -161,7 +161,7 @@ impl Conversation {
                 }
                 self.learn(state);
             }
-            Report::Noticed(notice) => self.notice(notice),
+            Report::Noticed(notice) => self.notice(&notice),
             Report::Asked(request) => self.asked(request, progress).await,
             Report::Withdrew(id) => {
                 progress.waiting.retain(|request| request.id() != id);

@@ -112,32 +112,31 @@ mod tests {
         let changed = |change, told| Prompt { change: Some((change, told)), ..done.clone() };
         let edited = |told| changed(QueueChange::Edit("n1n b".to_owned()), told);
         let removed = |told| changed(QueueChange::Remove, told);
-        let there = |text: &str| vec![found(Some(2), text)];
-        let (a, b) = (there("n1n a"), there("n1n b"));
+        let (a, b) = (found(Some(2), "n1n a"), found(Some(2), "n1n b"));
         for (prompt, found) in [
-            (&done, a.clone()),
-            (&done, vec![found(None, "n1n a")]),
-            (&edited(Told::Done), b.clone()),
-            (&edited(Told::Unknown), a.clone()),
-            (&edited(Told::Refused), a.clone()),
-            (&removed(Told::Done), Vec::new()),
-            (&removed(Told::Unknown), Vec::new()),
-            (&removed(Told::Refused), a.clone()),
+            (&done, std::slice::from_ref(&a)),
+            (&done, &[found(None, "n1n a")]),
+            (&edited(Told::Done), std::slice::from_ref(&b)),
+            (&edited(Told::Unknown), std::slice::from_ref(&a)),
+            (&edited(Told::Refused), std::slice::from_ref(&a)),
+            (&removed(Told::Done), &[]),
+            (&removed(Told::Unknown), &[]),
+            (&removed(Told::Refused), std::slice::from_ref(&a)),
         ] {
-            assert_eq!(judge("n1n a", prompt, &found), None);
+            assert_eq!(judge("n1n a", prompt, found), None);
         }
         for (prompt, found) in [
-            (&done, Vec::new()),
-            (&done, [a.clone(), a.clone()].concat()),
-            (&first, a.clone()),
-            (&done, b.clone()),
-            (&edited(Told::Done), a.clone()),
-            (&edited(Told::Refused), b),
-            (&removed(Told::Done), a.clone()),
-            (&removed(Told::Refused), Vec::new()),
-            (&Prompt::unchanged(Told::Refused, None), a),
+            (&done, &[][..]),
+            (&done, &[a.clone(), a.clone()]),
+            (&first, std::slice::from_ref(&a)),
+            (&done, std::slice::from_ref(&b)),
+            (&edited(Told::Done), std::slice::from_ref(&a)),
+            (&edited(Told::Refused), std::slice::from_ref(&b)),
+            (&removed(Told::Done), std::slice::from_ref(&a)),
+            (&removed(Told::Refused), &[]),
+            (&Prompt::unchanged(Told::Refused, None), std::slice::from_ref(&a)),
         ] {
-            assert!(judge("n1n a", prompt, &found).is_some(), "{prompt:?} {found:?}");
+            assert!(judge("n1n a", prompt, found).is_some(), "{prompt:?} {found:?}");
         }
     }
 }
