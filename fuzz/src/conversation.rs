@@ -162,7 +162,9 @@ impl Conversation {
                     custom_text: Some("as you like".to_owned()),
                     timestamp: Timestamp::from_millis(0),
                 };
-                Verdict::Answer(Answers { answers: (0..record.questions.len()).map(answer).collect() })
+                Verdict::Answer(Answers {
+                    answers: (0..record.questions.len()).map(answer).collect(),
+                })
             }
         }
     }
