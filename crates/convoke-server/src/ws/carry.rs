@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use convoke_api::entry::Entry;
 use convoke_api::frames::{AgentItem, ClientFrame, EndHow, ServerFrame};
 use convoke_core::id::{MessageId, RequestId, SessionId};
 use convoke_core::message::{Rev, Seq};
@@ -258,9 +259,14 @@ async fn open_anew(app: Arc<App>, session: SessionView, generation: String, wish
 
 async fn reopen(app: Arc<App>, session: SessionView, after: Rev, wish: Wish) -> Replied {
     let watcher = app.engine.watch(session.stored.id, after).await?;
+    // Answers that the client has in part are rendered on from there; what it has not comes whole.
+    let open = app.engine.snapshot(session.stored.id, 0, 0).await?.messages;
+    let open: Vec<Entry> =
+        open.iter().map(Entry::from).filter(|entry| entry.rev <= after).collect();
     let upto = session.stored.summary.rev;
     let opening = Some(Opening { request_id: wish.request_id, upto });
     let mut subscription = Subscription::new(app, session, watcher, opening, wish.render);
+    subscription.continue_with(&open);
     // With nothing missed there is no update by which the client would hear that it is up to date.
     let opened = if upto == after { subscription.opened().await } else { None };
     let frames = opened.map(|opened| opened.frame).into_iter().collect();
