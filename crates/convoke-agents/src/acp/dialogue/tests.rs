@@ -435,20 +435,27 @@ async fn k10_a_change_of_a_protected_file_is_a_permission_request_with_its_diff(
     scene.line(write(3, "three")).await;
     scene.order(Order::Cancel).await;
     assert_eq!(std::fs::read_to_string(&hook).unwrap(), "two");
-    insta::assert_snapshot!(scene.transcript(), @r#"
+    insta::assert_snapshot!(without_call_ids(&scene.transcript()), @r#"
     > {"error":{"code":-32602,"message":".git/hooks/pre-commit is protected and was not changed: the user is asked only while a turn runs"},"id":0}
     > {"id":3,"method":"session/prompt","params":{"prompt":[{"text":"plant","type":"text"}],"sessionId":"s"}}
-    ! tool protected-01010101010101010101010101010101, title "Create .git/hooks/pre-commit, which programs outside of the sandbox obey", kind "edit", status Running, result {"diffs":[{"path":".git/hooks/pre-commit","newText":"one"}]}
-    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"protected-01010101010101010101010101010101","title":"Create .git/hooks/pre-commit, which programs outside of the sandbox obey","options":[{"optionId":"allow","name":"Allow this change","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
+    ! tool protected-…, title "Create .git/hooks/pre-commit, which programs outside of the sandbox obey", kind "edit", status Running, result {"diffs":[{"path":".git/hooks/pre-commit","newText":"one"}]}
+    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"protected-…","title":"Create .git/hooks/pre-commit, which programs outside of the sandbox obey","options":[{"optionId":"allow","name":"Allow this change","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
     > {"error":{"code":-32602,"message":".git/hooks/pre-commit is protected and was not changed: the user denied the change: no hooks"},"id":1}
-    ! tool protected-01010101010101010101010101010101, title "Create .git/hooks/pre-commit, which programs outside of the sandbox obey", kind "edit", status Error, result {"diffs":[{"path":".git/hooks/pre-commit","newText":"one"}]}
-    ! tool protected-02020202020202020202020202020202, title "Create .git/hooks/pre-commit, which programs outside of the sandbox obey", kind "edit", status Running, result {"diffs":[{"path":".git/hooks/pre-commit","newText":"two"}]}
-    ! asked {"kind":"permission","requestId":"01010101-0101-4101-8101-010101010101","toolCallId":"protected-02020202020202020202020202020202","title":"Create .git/hooks/pre-commit, which programs outside of the sandbox obey","options":[{"optionId":"allow","name":"Allow this change","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
+    ! tool protected-…, title "Create .git/hooks/pre-commit, which programs outside of the sandbox obey", kind "edit", status Error, result {"diffs":[{"path":".git/hooks/pre-commit","newText":"one"}]}
+    ! tool protected-…, title "Create .git/hooks/pre-commit, which programs outside of the sandbox obey", kind "edit", status Running, result {"diffs":[{"path":".git/hooks/pre-commit","newText":"two"}]}
+    ! asked {"kind":"permission","requestId":"01010101-0101-4101-8101-010101010101","toolCallId":"protected-…","title":"Create .git/hooks/pre-commit, which programs outside of the sandbox obey","options":[{"optionId":"allow","name":"Allow this change","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
     > {"id":2,"result":{}}
-    ! tool protected-02020202020202020202020202020202, title "Create .git/hooks/pre-commit, which programs outside of the sandbox obey", kind "edit", status Complete, result {"diffs":[{"path":".git/hooks/pre-commit","newText":"two"}]}
-    ! tool protected-04040404040404040404040404040404, title "Change .git/hooks/pre-commit, which programs outside of the sandbox obey", kind "edit", status Running, result {"diffs":[{"path":".git/hooks/pre-commit","oldText":"two","newText":"three"}]}
-    ! asked {"kind":"permission","requestId":"02020202-0202-4202-8202-020202020202","toolCallId":"protected-04040404040404040404040404040404","title":"Change .git/hooks/pre-commit, which programs outside of the sandbox obey","options":[{"optionId":"allow","name":"Allow this change","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
+    ! tool protected-…, title "Create .git/hooks/pre-commit, which programs outside of the sandbox obey", kind "edit", status Complete, result {"diffs":[{"path":".git/hooks/pre-commit","newText":"two"}]}
+    ! tool protected-…, title "Change .git/hooks/pre-commit, which programs outside of the sandbox obey", kind "edit", status Running, result {"diffs":[{"path":".git/hooks/pre-commit","oldText":"two","newText":"three"}]}
+    ! asked {"kind":"permission","requestId":"02020202-0202-4202-8202-020202020202","toolCallId":"protected-…","title":"Change .git/hooks/pre-commit, which programs outside of the sandbox obey","options":[{"optionId":"allow","name":"Allow this change","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
     > {"method":"session/cancel","params":{"sessionId":"s"}}
     > {"error":{"code":-32800,"message":"the turn was cancelled, and nothing written"},"id":3}
     "#);
+}
+
+/// Calls get their ids on threads for blocking work, and which one of these it is is not determined.
+fn without_call_ids(transcript: &str) -> String {
+    let mut parts = transcript.split("protected-");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + "protected-…" + &part[32..])
 }
