@@ -106,8 +106,9 @@ impl Session {
             Event::Completed { reason } => self.ended(Status::Completed, Some(reason)),
             Event::Cancelled { reason } => self.ended(Status::Cancelled, Some(reason)),
             Event::Failed { .. } => self.ended(Status::Error, None),
-            Event::Imported { .. } => {
+            Event::Imported { turns, .. } => {
                 self.ended(Status::Completed, Some(&"imported".to_owned()));
+                turns.iter().for_each(|turn| self.active_at(turn.timestamp));
             }
             Event::Reopened => self.ended(Status::Active, None),
             Event::Renamed { title } => self.summary.title = Some(title.clone()),

@@ -162,8 +162,8 @@ fn a_turn_is_stopped_and_the_session_goes_on() {
     let waiting = ["session", "send", &session, "/long 100000", "--wait"];
     let mut command = scene.machine.command(&waiting);
     let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut watch = scene.start(&["session", "watch", &session, "--after", "0"]);
-    watch.until(|line| line.contains("agent  word"));
+    let mut watch = scene.start(&["session", "watch", &session, "--after", "0", "--json"]);
+    watch.until(|line| line.contains(r#""text":"word"#));
     insta::assert_snapshot!(scene.run(&format!("session cancel {session} --turn")), @r"
     exit 0
     --- stdout
@@ -185,8 +185,8 @@ fn who_stops_waiting_does_not_stop_the_turn() {
     let scene = Scene::new();
     let session = scene.session();
     let mut waiting = scene.start(&["session", "send", &session, "/long 100000", "--wait"]);
-    let mut watch = scene.start(&["session", "watch", &session, "--after", "0"]);
-    watch.until(|line| line.contains("agent  word"));
+    let mut watch = scene.start(&["session", "watch", &session, "--after", "0", "--json"]);
+    watch.until(|line| line.contains(r#""text":"word"#));
     assert_eq!(waiting.end(), Some(1));
     let state = scene.machine.json("session list --json")["sessions"][0]["activity"].clone();
     assert_eq!(state, "running");
@@ -324,7 +324,8 @@ fn a_watch_goes_on_after_a_restart_of_the_daemon() {
             break;
         }
     }
-    lines.until(|line| line.contains("agent  done."));
+    lines.until(|line| line.contains("agent  The plan is done."));
+    lines.until(|line| line.contains("notice The turn ended."));
     assert_eq!(watch.end(), Some(0));
 }
 

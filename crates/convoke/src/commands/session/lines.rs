@@ -5,6 +5,7 @@ use convoke_core::content::{Content, PlanStatus, PlanStep, ToolStatus};
 use convoke_core::message::{Message, Role};
 use convoke_core::notice::Notice;
 use convoke_core::request::Status;
+use convoke_core::turn::Stop;
 
 use crate::commands::project::short;
 use crate::output::plain;
@@ -28,6 +29,13 @@ pub(super) fn message(message: &Message) -> String {
     };
     let line = one_line(&text);
     format!("{:>5} {time} {kind:<6} {line}", message.seq)
+}
+
+/// The end of the turn that a prompt began, in one line.
+pub(super) fn turn_ended(prompt: &Message) -> String {
+    let time = prompt.updated_at.to_string();
+    let time = time.get(11..19).unwrap_or_default();
+    format!("{:>5} {time} {:<6} {}", prompt.seq, "notice", Stop::EndTurn.sentence())
 }
 
 /// The beginning of a text, in one line.

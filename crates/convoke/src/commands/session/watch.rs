@@ -10,6 +10,7 @@ use convoke_api::{Client, Cursor, EventsSince, SessionEvent};
 use convoke_core::content::Content;
 use convoke_core::id::MessageId;
 use convoke_core::message::{Message, Rev};
+use convoke_core::turn::{Stop, Turn};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use tokio::sync::oneshot;
@@ -95,10 +96,14 @@ async fn follow(
         if message.is_open() {
             printed.insert(message.id, line.clone());
         }
-        // The end of a turn changes its prompt, and nothing of its line.
-        if before.as_ref() == Some(&line) {
-            continue;
-        }
+        let line = match (output.format, before) {
+            (Format::Human, Some(before)) if before == line => match &message.turn {
+                // Every other end is a notice of its own.
+                Some(Turn::Ended(Stop::EndTurn)) => lines::turn_ended(&message),
+                _ => continue,
+            },
+            _ => line,
+        };
         if output.piece(&format!("{line}\n"))? == Reader::Gone {
             return Ok(());
         }

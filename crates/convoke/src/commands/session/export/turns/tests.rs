@@ -40,7 +40,11 @@ fn the_messages_of_an_answer_are_its_paragraphs() {
     let tool = json!({"type": "tool", "toolCallId": "1", "tool": "Read", "args": {}, "status": "complete"});
     let messages =
         [said("look"), answer("I look."), ("system", tool), answer("Done."), said("more")];
-    insta::assert_snapshot!(turns(&messages).join("\n"), @"");
+    insta::assert_snapshot!(turns(&messages).join("\n"), @r#"
+    {"role":"user","content":"look","timestamp":"2026-11-15T12:00:01.000Z","tokens":1}
+    {"role":"assistant","content":"I look.\n\nDone.","timestamp":"2026-11-15T12:00:04.000Z","tokens":4}
+    {"role":"user","content":"more","timestamp":"2026-11-15T12:00:05.000Z","tokens":1}
+    "#);
 }
 
 #[test]
@@ -53,5 +57,10 @@ fn what_was_imported_comes_out_as_it_came_in() {
     ]);
     let imported = json!({"type": "notice", "event": "imported", "transcript": "x", "after": 0, "turns": turns_of, "text": "."});
     let messages = [("system", imported), said("hi"), answer(""), answer("two\n"), said("more")];
-    insta::assert_snapshot!(turns(&messages).join("\n"), @"");
+    insta::assert_snapshot!(turns(&messages).join("\n"), @r#"
+    {"role":"user","content":"hi","timestamp":"2020-02-02T02:02:02.000Z","tokens":77}
+    {"role":"assistant","content":"","timestamp":"2020-02-02T02:02:02.000Z","tokens":0}
+    {"role":"assistant","content":"two\n","timestamp":"2020-02-02T02:02:02.000Z","tokens":5}
+    {"role":"user","content":"more","timestamp":"2026-11-15T12:00:05.000Z","tokens":1}
+    "#);
 }
