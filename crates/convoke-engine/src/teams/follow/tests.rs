@@ -1,3 +1,5 @@
+//! A turn is followed to its end in whatever order its messages arrive.
+
 use convoke_core::id::ProjectId;
 use convoke_core::message::{Draft, Rev};
 use convoke_core::session::{Change, Session};
