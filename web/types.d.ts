@@ -10,10 +10,11 @@ type Session = {
   archived: boolean; activity: Activity; messageCount: number;
 };
 
-type EntryBase = { entryId: string; seq: number; timestamp: string };
+/** `seq`: the place in the conversation; `rev`: the session's revision at the newest change. */
+type EntryBase = { entryId: string; seq: number; rev: number; timestamp: string };
 type TextEntry = EntryBase & {
   type: "user" | "assistant" | "thinking";
-  content: string; html?: string; partial?: boolean; state?: "queued" | "running" | "done";
+  content: string; html?: string; partial?: boolean; state?: "running" | "done";
 };
 type FileDiff = { path: string; oldText?: string | null; newText: string };
 type ToolEntry = EntryBase & {
@@ -50,8 +51,10 @@ type Usage = {
   cost?: { amount: number; currency: string };
 };
 type SpokenEntry = TextEntry | ToolEntry | PlanEntry | PermissionEntry | QuestionEntry | NoticeEntry;
-/** How things stand; the newest of each counts. */
-type Standing = {
+type QueuedPrompt = { id: string; content: string; html?: string; timestamp: string };
+/** What is not conversation, by kind. */
+type SessionState = {
+  queue?: { prompts: QueuedPrompt[] };
   commands?: { commands: Command[] };
   modes?: { current: string; available: Choice[] };
   settings?: { settings: Setting[] };
@@ -67,26 +70,34 @@ type Frame = { type: string; requestId?: string; [field: string]: any };
 
 // The pure modules.
 
+/** What became of an entry; `ignored`: what is here is newer, or it is older than what is loaded. */
+type Upserted = "added" | "changed" | "state" | "ignored";
 type Entries = {
+  /** The conversation, by place. */
   readonly list: SpokenEntry[];
-  readonly standing: Standing;
-  /** The newest place that is in here; 0 before any history. */
-  readonly seq: number;
-  /** Whether the server has older entries than the first of the list. */
+  readonly state: SessionState;
+  /** The revision up to which everything is in here, and what it belongs to: the cursor. */
+  readonly rev: number;
+  readonly generation: string;
+  /** Whether the server has older entries. */
   readonly more: boolean;
   /** The place before which the next older page ends. */
   readonly oldest: number;
+  /** The prompts that wait, first to last. */
+  readonly queue: QueuedPrompt[];
   get(entryId: string): SpokenEntry | undefined;
   /** Begins anew with what the frame has. */
   history(frame: Frame): void;
-  /** Puts an entry in place of the one with its id, or at the end, as a prompt that leaves the queue; one that was trimmed is left out. */
-  update(frame: Frame): "added" | "changed" | "moved" | "standing" | "older";
-  /** Appends words to an entry. `unknown`: something was missed, and the history must be had again. */
-  chunk(frame: Frame): "appended" | "repeated" | "unknown";
-  /** Puts an older page in front, with what is here of it already, and returns it. */
+  /** Everything up to the frame's revision has come. */
+  opened(frame: Frame): void;
+  /** Puts an entry in place of the one that is here, or where it belongs. */
+  update(frame: Frame): Upserted;
+  /** Appends words to an entry, unless it has them already or is not here; tells whether it did. */
+  chunk(frame: Frame): boolean;
+  /** Takes an older page; returns those of its entries that were here already. */
   page(frame: Frame): SpokenEntry[];
-  /** Forgets the oldest entries beyond `keep` that are over, and returns their ids. */
-  trim(keep: number): string[];
+  /** Forgets the oldest entries beyond `keep` that cannot change any more. */
+  trim(keep: number): void;
   /** What the human said here, oldest first, without repetitions in a row. */
   prompts(): string[];
   /** The user's entry whose turn runs now. */
@@ -201,18 +212,15 @@ type Store = {
   agent(cliType: string): { badge: string; title: string };
 };
 
-/** `after`: the newest place known when it was sent. */
-type Letter = { text: string; after: number; state: "sending" | "unsure" | "sent" };
+/** A message on its way. `answered`: the daemon has accepted it, at the place `seq` unless it waits. */
+type Letter = { id: string; text: string; answered: boolean; seq?: number };
 type Outbox = {
-  readonly letters: Letter[];
-  post(text: string, after: number): Letter;
-  /** The server has it at that place. */
-  sent(letter: Letter, seq: number, entries: SpokenEntry[]): void;
+  post(text: string): Letter;
   drop(letter: Letter): void;
-  /** An entry of the user has come: it is one of ours when it says the same. */
-  arrived(entry: SpokenEntry): void;
-  /** Everything that was missed has come: what is still unsure was never received, and is given back. */
-  caughtUp(): string[];
+  /** Those that neither the conversation nor the queue has. */
+  pending(entries: Entries): Letter[];
+  /** After everything that was missed has come: those to be sent again. The others are forgotten. */
+  unanswered(entries: Entries): Letter[];
 };
 
 type Recall = {
@@ -328,15 +336,14 @@ type Log = HTMLElement & {
   readonly nearBeginning: boolean;
   /** Shows other entries than before. */
   reset(entries: SpokenEntry[]): void;
-  /** Puts a new entry at the end, or one that is shown elsewhere. */
+  /** Makes what is shown follow the list, without moving what is being read. */
+  show(entries: SpokenEntry[]): void;
+  /** Puts a new entry at the end. */
   add(entry: SpokenEntry): void;
   /** Shows what changed in an entry, if it is shown. */
   put(entry: SpokenEntry): void;
   /** Appends the words of a chunk. */
   extend(chunk: Frame): void;
-  /** Puts older entries in front without moving what is being read. */
-  putBefore(entries: SpokenEntry[]): void;
-  drop(entryIds: string[]): void;
   /** Messages on their way, below everything. */
   pend(elements: HTMLElement[]): void;
   setMore(more: boolean): void;
@@ -371,7 +378,7 @@ type Strip = {
   element: HTMLElement;
   /** What the agent does, and since when; nothing when `doing` is empty. */
   showTurn(since: string, doing: string): void;
-  showQueue(queued: SpokenEntry[]): void;
+  showQueue(queued: QueuedPrompt[]): void;
   showSession(session: Session): void;
   tick(): void;
 };

@@ -9,6 +9,7 @@ use std::time::Duration;
 use convoke_agents::catalogue::Protocol;
 use convoke_agents::driver::{Confinement, Launch, Start};
 use convoke_agents::fuzzing::hear_acp;
+use convoke_agents::sandbox::Policy;
 use convoke_fuzz::{Conversation, empty, folder};
 use libfuzzer_sys::fuzz_target;
 use tempfile::TempDir;
@@ -42,14 +43,17 @@ fn launch(workspace: &Path, output: &[u8]) -> Launch {
         args: Vec::new(),
         environment: BTreeMap::new(),
         workspace: workspace.to_owned(),
-        confinement: Confinement::Workspace {
+        confinement: Confinement::Supervised {
             helper: PathBuf::from("/nonexistent/helper"),
-            writable: Vec::new(),
-            hidden: Vec::new(),
+            policy: Box::new(Policy::unconfined()),
         },
+        missing: Vec::new(),
+        temp: None,
         mcp_servers: Vec::new(),
         start,
         patience: Duration::from_secs(60),
         leftovers: None,
+        lease: None,
+        gate: None,
     }
 }

@@ -10,7 +10,7 @@ use convoke_core::id::RequestId;
 use convoke_core::question::Limits;
 use convoke_core::time::Timestamp;
 use convoke_files::questions::{
-    AnswersFile, Questions, RequestFile, Settings, Status, StatusFile, Verdict,
+    AnswersFile, Questions, RequestFile, Settings, Status, StatusFile, Verdict, Which,
 };
 use convoke_fuzz::{comes_back, empty, folder, write};
 use libfuzzer_sys::fuzz_target;
@@ -63,5 +63,7 @@ fn look_and_settle(questions: &Questions, id: RequestId) {
             "a whole session that is {before:?} cannot be rejected"
         );
     }
-    questions.clean(Duration::from_secs(1), now).expect("one session does not stop a clean-up");
+    questions
+        .clean(Which::All, Duration::from_secs(1), now)
+        .expect("one session does not stop a clean-up");
 }

@@ -1,7 +1,7 @@
 // A session as a page of its own, or as a portlet inside the shell.
 
 import { makeComposer, pickersOf } from "./chat/composer.js";
-import { makeHeader, makeStrip, resumesBySending } from "./chat/frame.js";
+import { makeHeader, makeStrip } from "./chat/frame.js";
 import { makeLog } from "./chat/log.js";
 import { planProgress, views } from "./chat/views.js";
 import { makeEntries } from "./lib/entries.js";
@@ -68,27 +68,20 @@ async function send(type = "", fields = {}) {
 /** Asks for something about this session; tells whether it was done. */
 const ask = (type = "", fields = {}) => send(type, { sessionId: sessionId(), ...fields }).then(() => true, () => false);
 
-/** @param {number} [after] */
-const openSession = (after) => line.request("session:open", { sessionId: sessionId(), after, render: true, limit: NEWEST });
-
 async function open() {
+	const cursor = session ? { after: entries.rev, generation: entries.generation } : {};
 	try {
-		await openSession(session ? entries.seq : undefined);
+		await line.request("session:open", { sessionId: sessionId(), ...cursor, render: true, limit: NEWEST });
 	} catch (/** @type {any} */ error) {
-		if (error instanceof LineBroken || session) return;
+		if (error instanceof LineBroken) return;
+		if (session) return toastError(error);
 		return fill(main, h("div.centre", h("h1", error.message), h("p.muted", error.hint || "It may have been removed."), h("a.button", { href: "/", target: "_top" }, "All sessions")));
 	}
 	isFollowing = true;
 	if (log.nearBeginning) onolder();
-	for (const text of outbox.caughtUp()) {
-		giveBack(text);
-		toast("Your last message did not arrive; it is back in the box.");
-	}
+	outbox.unanswered(entries).forEach(deliver);
 	paint();
 }
-
-/** Has the history anew, when what is here cannot be continued. */
-const reload = () => openSession().catch(toastError);
 
 /** @type {Record<string, (frame: Frame) => void>} */
 const frames = {
@@ -100,20 +93,21 @@ const frames = {
 		log.reset(entries.list);
 		log.setMore(entries.more);
 		if (isFirst) assemble(frame.uid);
-		entries.list.forEach(outbox.arrived);
 		// Older ones come when these are on screen.
 		requestAnimationFrame(() => setTimeout(() => {
 			isPainted = true;
 			if (log.nearBeginning) onolder();
 		}));
 	},
+	"session:opened": entries.opened,
 	"session:update": (frame) => {
+		const { entry } = frame;
 		const done = entries.update(frame);
-		const entry = entries.get(frame.entry.entryId);
-		if (!entry) return;
-		log[done === "changed" ? "put" : "add"](entry);
-		outbox.arrived(entry);
-		if ("status" in entry && entry.status === "pending") announce(entry.type === "permission" ? `Permission needed: ${entry.title}` : "The agent has a question for you.");
+		if (done === "state" || done === "ignored") return;
+		if (done === "changed") log.put(entry);
+		else if (entry === entries.list.at(-1)) log.add(entry);
+		else log.show(entries.list);
+		if (entry.status === "pending") announce(entry.type === "permission" ? `Permission needed: ${entry.title}` : "The agent has a question for you.");
 		if (log.following) trim();
 	},
 	"session:complete": ({ stopReason }) => {
@@ -123,7 +117,7 @@ const frames = {
 	"session:cancelled": () => void (isStopping = session?.activity !== "idle" || entries.running() !== undefined),
 	"session:error": ({ message }) => {
 		isFollowing = false;
-		toast(message, "Load again", reload);
+		toast(message, "Load again", open);
 	},
 };
 
@@ -140,7 +134,9 @@ async function onolder() {
 	if (isPaging || !isPainted || !entries.more || !line.isOpen) return;
 	isPaging = true;
 	try {
-		log.putBefore(entries.page(await line.query("session:page", { sessionId: sessionId(), before: entries.oldest, render: true, limit: PAGE })));
+		const frame = await line.query("session:page", { sessionId: sessionId(), before: entries.oldest, render: true, limit: PAGE });
+		entries.page(frame).forEach(log.put);
+		log.show(entries.list);
 		log.setMore(entries.more);
 		// A page of short entries may leave the beginning in sight, and then nothing else would ask for the next.
 		if (log.nearBeginning) requestAnimationFrame(onolder);
@@ -152,28 +148,31 @@ async function onolder() {
 
 function trim() {
 	if (entries.list.length <= ENTRIES_MAX) return;
-	log.drop(entries.trim(ENTRIES_KEPT));
+	entries.trim(ENTRIES_KEPT);
+	log.show(entries.list);
 	log.setMore(entries.more);
 }
 
 /** What was said from this browser; it may be further up than what is loaded. @returns {string[]} */
 const saidHere = () => drafts.get(`said.${session?.uid}`) ?? [];
 
-async function post(text = "") {
+function post(text = "") {
 	drafts.set(`said.${session?.uid}`, [...saidHere(), text].slice(-SAID_MAX));
-	const letter = outbox.post(text, entries.seq);
 	log.toEnd();
+	deliver(outbox.post(text));
+}
+
+/** Sends a message. When the line breaks before the answer, it is sent again, and its id has it accepted once. @param {Letter} letter */
+async function deliver(letter) {
 	paint();
 	try {
-		const { seq } = await line.query("session:send", { sessionId: sessionId(), content: text });
-		outbox.sent(letter, seq, entries.list);
+		const { seq } = await line.query("session:send", { sessionId: sessionId(), content: letter.text, messageId: letter.id });
+		Object.assign(letter, { answered: true, seq });
 	} catch (error) {
-		if (error instanceof LineBroken) letter.state = "unsure";
-		else {
-			outbox.drop(letter);
-			giveBack(text);
-			toastError(error);
-		}
+		if (error instanceof LineBroken) return;
+		outbox.drop(letter);
+		giveBack(letter.text);
+		toastError(error);
 	}
 	paint();
 }
@@ -200,10 +199,10 @@ function paintNow() {
 	const agent = store.agent(cliType);
 	header.show(session, project(), agent);
 	document.title = windowTitle(activity === "waiting" ? 1 : 0, title);
-	composer.commands = entries.standing.commands?.commands ?? [];
-	composer.showPickers(pickersOf(entries.standing));
-	composer.showUsage(views.usage(entries.standing.usage));
-	log.pend(outbox.letters.map(({ text, state }) => h("article.entry.user.sending", { label: "You" }, h("div.md.plain", text), h("span.when", state === "unsure" ? "Checking whether it arrived…" : "Sending…"))));
+	composer.commands = entries.state.commands?.commands ?? [];
+	composer.showPickers(pickersOf(entries.state));
+	composer.showUsage(views.usage(entries.state.usage));
+	log.pend(outbox.pending(entries).map(({ text }) => h("article.entry.user.sending", { label: "You" }, h("div.md.plain", text), h("span.when", "Sending…"))));
 
 	const running = entries.running();
 	const isBusy = running !== undefined || activity !== "idle";
@@ -212,9 +211,10 @@ function paintNow() {
 	const doing = isStopping ? "Stopping…" : isWaiting ? "Waiting for you" : planProgress(plan) || "Working";
 	strip.showTurn(running?.timestamp ?? lastActiveAt, isBusy ? doing : "");
 	strip.element.classList.toggle("waiting", isWaiting);
-	strip.showQueue(entries.list.filter((entry) => entry.type === "user" && entry.state === "queued"));
-	const takesMessages = resumesBySending(session) && !archived;
-	strip.showSession(takesMessages ? { ...session, status: "active" } : session);
+	strip.showQueue(entries.queue);
+	strip.showSession(session);
+	// Whether a message resumes a completed session is the daemon's to say.
+	const takesMessages = (status === "active" || status === "completed") && !archived;
 	composer.show({
 		ready: isFollowing,
 		running: isBusy && !isStopping && status === "active",
@@ -260,10 +260,7 @@ line.onframe = (frame) => {
 	const { type } = frame;
 	const isOurs = type === "session:history" || (session && (frame.session?.uid ?? store.uidOf(frame)) === session.uid);
 	if (isOurs && type === "session:chunk") {
-		const done = entries.chunk(frame);
-		if (done === "appended") log.extend(frame);
-		// Something was missed.
-		if (done === "unknown") reload();
+		if (entries.chunk(frame)) log.extend(frame);
 		return;
 	}
 	if (isOurs) frames[type]?.(frame);

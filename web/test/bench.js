@@ -8,7 +8,7 @@ import { Daemon, openBrowser, openPage, say, until } from "./e2e/harness.js";
 
 const isQuick = process.argv.includes("--quick");
 const [ROUNDS, CHUNKS, TURNS] = isQuick ? [3, 10, 4] : [15, 100, 1000];
-/** Messages that a turn of the long session leaves: the prompt, what the agent did, and its end. */
+/** Messages that a turn of the long session leaves: the prompt, and what the agent did. */
 const TURN = 100;
 
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
@@ -98,7 +98,7 @@ async function chunks(browser, daemon, repo) {
 }
 
 /** A session with this many turns, of so many messages each. */
-async function talked(daemon, repo, turns, prompt = () => `flood ${TURN - 2}`, messages = TURN) {
+async function talked(daemon, repo, turns, prompt = () => `flood ${TURN - 1}`, messages = TURN) {
   const { id } = await daemon.createSession(repo, "scripted");
   for (let turn = 0; turn < turns; ) {
     const taken = await daemon.api("POST", `/sessions/${id}/prompt`, { text: prompt(turn) }).then(() => true, () => false);
@@ -120,7 +120,7 @@ function answer(number) {
 
 async function long(browser, daemon, repo) {
   const [short, whole] = [await talked(daemon, repo, 1), await talked(daemon, repo, TURNS)];
-  const wordy = await talked(daemon, repo, isQuick ? 4 : 60, (turn) => `say ${answer(turn)}`, 3);
+  const wordy = await talked(daemon, repo, isQuick ? 4 : 60, (turn) => `say ${answer(turn)}`, 2);
   const open = (id) => times(ROUNDS, () => fresh(browser, daemon, `${daemon.origin}/s/${id}`, (page) => page.evaluate(() => window.painted)));
   const bareOpen = await open(short);
   row("page: opening a session of 100,000 messages", await open(whole), ["one of 100 messages", bareOpen], 500);

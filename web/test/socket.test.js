@@ -71,9 +71,9 @@ test("what flows before the answer of an open does not answer it", async () => {
   const it = scene().open();
   const answer = it.line.request("session:open", { after: 3 });
   const { requestId } = it.socket.sent[0];
-  it.say({ type: "session:update", requestId, seq: 4 });
-  it.say({ type: "session:chunk", requestId, seq: 5 });
-  it.say({ type: "session:opened", requestId, seq: 5 });
+  it.say({ type: "session:update", requestId, rev: 4 });
+  it.say({ type: "session:chunk", requestId, rev: 5 });
+  it.say({ type: "session:opened", requestId, rev: 5 });
   assert.equal((await answer).type, "session:opened");
   assert.equal(it.world.frames.length, 3);
 });

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { makeEntries } from "../assets/lib/entries.js";
 import { isSend, isTyping, shellAction } from "../assets/lib/keys.js";
-import { makeOutbox } from "../assets/lib/writing.js";
-import { makeRecall } from "../assets/lib/writing.js";
-import { fitting, typedCommand } from "../assets/lib/writing.js";
+import { fitting, makeOutbox, makeRecall, newId, typedCommand } from "../assets/lib/writing.js";
 
 const press = (key, more = {}) => ({ key, code: "", altKey: false, ctrlKey: false, metaKey: false, shiftKey: false, ...more });
 const alt = (letter, key = letter.toLowerCase()) => press(key, { code: `Key${letter}`, altKey: true });
@@ -51,34 +50,50 @@ test("commands are completed at the beginning only", () => {
   assert.deepEqual([names("pl"), names("PLAN"), names("x"), names("")], [["plan", "explain"], ["plan"], ["explain"], ["explain", "plan", "review"]]);
 });
 
-const user = (seq, content) => ({ entryId: `m${seq}`, type: "user", seq, content, state: "running", timestamp: "" });
-
-test("a message is shown as being sent until its entry is there, whichever comes first", () => {
-  const outbox = makeOutbox();
-  const first = outbox.post("hello", 3);
-  outbox.sent(first, 4, []);
-  assert.equal(outbox.letters.length, 1);
-  outbox.arrived(user(4, "hello"));
-  assert.equal(outbox.letters.length, 0);
-  const second = outbox.post("hello", 4);
-  outbox.sent(second, 5, [user(5, "hello")]);
-  assert.equal(outbox.letters.length, 0);
+test("ids of messages are those of RFC 4122", () => {
+  const all = Array.from({ length: 100 }, newId);
+  for (const id of all) assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  assert.equal(new Set(all).size, 100);
 });
 
-test("an older message with the same words is not taken for it", () => {
-  const outbox = makeOutbox();
-  outbox.post("yes", 7);
-  outbox.arrived(user(5, "yes"));
-  assert.equal(outbox.letters.length, 1);
-  outbox.arrived(user(8, "yes"));
-  assert.equal(outbox.letters.length, 0);
+function conversation(...seqs) {
+  const entries = makeEntries();
+  entries.history({ rev: 9, generation: "g", entries: seqs.map((seq) => user(`m${seq}`, seq)), more: true });
+  return entries;
+}
+const user = (entryId, seq) => ({ entryId, type: "user", seq, rev: seq, content: "yes", state: "running", timestamp: "" });
+
+test("a message is shown as being sent until the conversation has it, whichever comes first", () => {
+  const [outbox, entries] = [makeOutbox(), conversation(1)];
+  const first = outbox.post("yes");
+  Object.assign(first, { answered: true, seq: 2 });
+  assert.deepEqual(outbox.pending(entries), [first], "other messages with the same words are not it");
+  entries.update({ rev: 10, entry: user(first.id, 2) });
+  assert.deepEqual(outbox.pending(entries), []);
+  const second = outbox.post("yes");
+  entries.update({ rev: 11, entry: user(second.id, 3) });
+  assert.deepEqual(outbox.pending(entries), []);
 });
 
-test("after a break what arrived is known, and what did not is given back", () => {
+test("a message that waits is in the queue", () => {
+  const [outbox, entries] = [makeOutbox(), conversation(1)];
+  const { id } = outbox.post("yes");
+  entries.update({ rev: 10, entry: { entryId: "queue", type: "queue", seq: 0, rev: 10, prompts: [{ id, content: "yes", timestamp: "" }] } });
+  assert.deepEqual(outbox.pending(entries), []);
+});
+
+test("a message that is further up than what is loaded is not on its way", () => {
   const outbox = makeOutbox();
-  const [arrived, lost] = [outbox.post("arrived", 1), outbox.post("lost", 1)];
-  arrived.state = lost.state = "unsure";
-  outbox.arrived(user(2, "arrived"));
-  assert.deepEqual(outbox.caughtUp(), ["lost"]);
-  assert.deepEqual(outbox.letters, []);
+  outbox.post("yes").seq = 3;
+  assert.deepEqual(outbox.pending(conversation(7, 8)), []);
+});
+
+test("after a break what was not answered is sent again under the same id, and nothing else", () => {
+  const [outbox, entries] = [makeOutbox(), conversation(1)];
+  const [arrived, accepted, lost, refused] = ["arrived", "accepted", "lost", "refused"].map(outbox.post);
+  accepted.answered = true;
+  outbox.drop(refused);
+  entries.update({ rev: 10, entry: user(arrived.id, 2) });
+  assert.deepEqual(outbox.unanswered(entries), [lost]);
+  assert.deepEqual(outbox.pending(entries), [lost]);
 });

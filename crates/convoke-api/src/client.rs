@@ -31,7 +31,9 @@ use crate::error::{Error, Result};
 
 use connect::Endpoint;
 
-pub use events::Events;
+pub use events::{
+    Cursor, DeltaEvent, Events, EventsSince, InvalidCursor, SessionEvent, StateEvent,
+};
 pub use query::{MessageQuery, SearchQuery, SessionQuery};
 pub use raw::Reply;
 pub use socket::Socket;

@@ -1,39 +1,37 @@
-//! What people see of a session: a list of entries, folded from the messages of its log. A contract.
+//! What people see of a session: one entry a message, and one for each kind of state. A contract.
 //!
-//! The fold is a function of the log alone, ids included, so that whoever folds a part of it from a [`cut()`] on gets the
-//! same entries as whoever folds all of it. Nothing here knows of Markdown: `html` is the server's.
+//! Nothing here knows of Markdown: `html` is the server's.
 
-mod cut;
-mod fold;
 mod list;
-mod standing;
+mod shown;
 
 use convoke_core::content::{Diff, PlanStep, ToolStatus, Usage};
-use convoke_core::id::RequestId;
-use convoke_core::message::Seq;
-use convoke_core::notice::{Notice, OfferedChoice, OfferedCommand, OfferedSetting};
+use convoke_core::id::{MessageId, RequestId};
+use convoke_core::message::{Rev, Seq};
+use convoke_core::notice::Notice;
 use convoke_core::question::{Answer, Choice, Question};
 use convoke_core::request::{
     Answers, Choice as Chosen, PermissionOption, PermissionRecord, QuestionRecord, State, Status,
 };
+use convoke_core::state::{OfferedChoice, OfferedCommand, OfferedSetting};
 use convoke_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-pub use cut::cut;
-pub use fold::{Change, Fold, prompt_id};
-pub use list::Entries;
-pub use standing::Standing;
+pub use list::{Entries, Older};
+pub use shown::entry_id;
 
 /// One thing that people see of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
-    /// Its name within the session.
+    /// Its name within the session: the id of its message, or the kind of state.
     pub entry_id: String,
-    /// The place in the log where it began.
+    /// The place of its message in the conversation; 0 for state.
     pub seq: Seq,
+    /// The session's revision at its newest change.
+    pub rev: Rev,
     /// When it began.
     pub timestamp: Timestamp,
     /// What it shows.
@@ -64,6 +62,11 @@ pub enum EntryBody {
     Question(QuestionSet),
     /// A fact about the session.
     Notice(Notice),
+    /// Not part of the conversation: the prompts that wait for the running turn to end.
+    Queue {
+        /// First to last.
+        prompts: Vec<QueuedEntry>,
+    },
     /// Not part of the conversation: the commands that the agent offers.
     Commands {
         /// All of them.
@@ -98,12 +101,25 @@ pub struct Prompted {
     pub state: PromptState,
 }
 
+/// A prompt that waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct QueuedEntry {
+    /// The id of the message that it becomes.
+    pub id: MessageId,
+    /// The words.
+    pub content: String,
+    /// The words rendered and sanitised, for those who asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<String>,
+    /// When it was sent.
+    pub timestamp: Timestamp,
+}
+
 /// How far the agent is with a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptState {
-    /// It waits behind a running turn.
-    Queued,
     /// The agent works on it.
     Running,
     /// Its turn has ended.

@@ -13,7 +13,8 @@ pub mod mcp;
 pub mod schema;
 
 pub use client::{
-    Client, Events, MessageQuery, Messages, Reply, SearchQuery, SessionQuery, Socket,
-    TeamReportQuery, TeamSessionQuery, Text, Transcript,
+    Client, Cursor, DeltaEvent, Events, EventsSince, InvalidCursor, MessageQuery, Messages, Reply,
+    SearchQuery, SessionEvent, SessionQuery, Socket, StateEvent, TeamReportQuery, TeamSessionQuery,
+    Text, Transcript,
 };
 pub use error::{Error, Result};

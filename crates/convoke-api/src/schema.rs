@@ -6,36 +6,73 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// One entry of a session's log.
+/// One thing that a reader of a conversation sees, whole.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Message {
     /// Unique among all messages.
     #[schema(format = "uuid")]
     pub id: String,
-    /// The session whose log this is.
+    /// The session whose conversation this is part of.
     #[schema(format = "uuid")]
     pub session_id: String,
-    /// The place in the log: 1, 2, 3, … without gaps.
+    /// The place in the conversation: 1, 2, 3, … without gaps, fixed when the message begins.
     pub seq: u64,
+    /// The session's revision at the message's newest change; the cursor for `after`.
+    pub rev: u64,
     /// Who speaks.
     pub role: Role,
     /// What is said.
     pub content: Content,
-    /// When it was stored.
+    /// For a prompt: the state of its turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<TurnState>,
+    /// When it began.
     #[schema(format = DateTime)]
     pub timestamp: String,
+    /// When it last changed.
+    #[schema(format = DateTime)]
+    pub updated_at: String,
+}
+
+/// The state of a turn.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TurnState {
+    /// `running`, `cancelling` or `ended`.
+    pub status: TurnStatus,
+    /// How it ended: `end_turn`, `cancelled`, `refusal`, `max_tokens`, `max_turn_requests` or `failed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
+    /// What sort of failure ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// What exactly failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+/// Where a turn is.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnStatus {
+    /// The agent works on it.
+    Running,
+    /// The agent was told to stop.
+    Cancelling,
+    /// Over.
+    Ended,
 }
 
 /// Who speaks.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// The human, or whoever prompts in their place.
+    /// The human, or a program that prompts in their place.
     User,
     /// The agent, in words.
     Agent,
-    /// Convoke: plans, tools, requests, usage and notices.
+    /// Convoke: plans, tools, requests and notices.
     System,
 }
 
@@ -43,27 +80,28 @@ pub enum Role {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Content {
-    /// Words. A prompt is whole and has no `partial`; an answer comes in pieces, the last one `partial: false`.
+    /// A prompt or an answer.
     Text {
-        /// The words, or the next piece of them.
+        /// The words so far.
         text: String,
-        /// Whether more pieces follow.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        partial: Option<bool>,
-    },
-    /// What the agent thinks aloud, in pieces like `text`.
-    Thinking {
-        /// The next piece.
-        text: String,
-        /// Whether more pieces follow.
+        /// Whether the agent is still writing it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         partial: bool,
     },
-    /// The agent's plan as it stands now; replaces the one before.
+    /// What the agent thinks aloud.
+    Thinking {
+        /// The words so far.
+        text: String,
+        /// Whether the agent is still writing it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        partial: bool,
+    },
+    /// The agent's plan for a turn, as it stands now.
     Plan {
         /// The steps, first to last.
         steps: Vec<PlanStep>,
     },
-    /// A tool call as it stands now; replaces what was known of the same `toolCallId`.
+    /// A tool call as it stands now.
     Tool {
         /// The agent's id of the call, unique within its turn.
         tool_call_id: String,
@@ -130,30 +168,11 @@ pub enum Content {
         #[schema(value_type = Option<String>)]
         reason: Option<Option<String>>,
     },
-    /// What the conversation has cost so far; every agent reports some of it.
-    Usage {
-        /// Tokens read by the model in the last turn.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        input_tokens: Option<u64>,
-        /// Tokens written by the model in the last turn.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        output_tokens: Option<u64>,
-        /// Tokens that now fill the context window.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        context_used: Option<u64>,
-        /// Tokens that the context window holds.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        context_size: Option<u64>,
-        /// Money spent on the session.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        cost: Option<Cost>,
-    },
     /// A fact about the session itself. Each event has fields of its own besides these.
     Notice {
-        /// What happened: `turn_ended`, `cancel_asked`, `resumed`, `process_exited`, `compacted`, `completed`,
-        /// `cancelled`, `failed`, `reopened`, `renamed`, `archived`, `unarchived`, `commands`, `modes`, `settings`,
-        /// `waiting`, `unconfined`, `rule_made`, `rule_applied`, `continues`, `continued_in`, `imported`, `advice` or
-        /// `unknown`; more may come.
+        /// What happened: `turn_ended`, `resumed`, `process_exited`, `compacted`, `completed`, `cancelled`, `failed`,
+        /// `reopened`, `renamed`, `archived`, `unarchived`, `waiting`, `turn_limit`, `unconfined`, `rule_made`,
+        /// `rule_applied`, `rule_dropped`, `continues`, `continued_in`, `imported`, `advice` or `unknown`; more may come.
         event: String,
         /// The fact in a sentence.
         text: String,
@@ -238,16 +257,6 @@ pub struct Diff {
     pub old_text: Option<String>,
     /// The text after.
     pub new_text: String,
-}
-
-/// An amount of money.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Cost {
-    /// How much.
-    pub amount: f64,
-    /// ISO 4217, such as `USD`.
-    pub currency: String,
 }
 
 /// Where a session is in its life.

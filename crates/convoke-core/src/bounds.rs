@@ -83,7 +83,6 @@ impl Content {
             | Self::Plan { .. }
             | Self::Permission(_)
             | Self::Question(_)
-            | Self::Usage(_)
             | Self::Notice(_) => json_bytes(self),
         }
     }
@@ -91,7 +90,7 @@ impl Content {
     /// The content, shortened where it is longer than a message may be. Words are split by the session instead.
     pub fn bounded(self) -> Self {
         match self {
-            Self::Text { .. } | Self::Thinking { .. } | Self::Usage(_) => self,
+            Self::Text { .. } | Self::Thinking { .. } => self,
             Self::Plan { .. } | Self::Notice(_) => fit(self),
             Self::Tool(tool) if json_bytes(&tool) > MESSAGE_BYTES_MAX => {
                 // Arguments have no shape that is known.

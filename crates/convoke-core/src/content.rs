@@ -4,42 +4,64 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::notice::Notice;
-use crate::request::{PermissionRecord, QuestionRecord};
+use crate::request::{PermissionRecord, QuestionRecord, Status};
 
 /// The content of a message, told apart by `type`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Content {
-    /// Words. A prompt is whole and has no `partial`; an answer comes in pieces, the last one `partial: false`.
+    /// A prompt or an answer.
     Text {
-        /// The words, or the next piece of them.
+        /// The words so far.
         text: String,
-        /// Whether more pieces follow.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        partial: Option<bool>,
-    },
-    /// What the agent thinks aloud, in pieces like `text`.
-    Thinking {
-        /// The next piece.
-        text: String,
-        /// Whether more pieces follow.
+        /// Whether the agent is still writing it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         partial: bool,
     },
-    /// The agent's plan as it stands now; replaces the one before.
+    /// What the agent thinks aloud.
+    Thinking {
+        /// The words so far.
+        text: String,
+        /// Whether the agent is still writing it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        partial: bool,
+    },
+    /// The agent's plan for a turn, as it stands now.
     Plan {
         /// The steps, first to last.
         steps: Vec<PlanStep>,
     },
-    /// A tool call as it stands now; replaces what was known of the same `toolCallId`.
+    /// A tool call as it stands now.
     Tool(Tool),
-    /// A permission asked of the human, and later what became of it.
+    /// A permission asked of the human, and what became of it.
     Permission(PermissionRecord),
-    /// Questions asked of the human, and later what became of them.
+    /// Questions asked of the human, and what became of them.
     Question(QuestionRecord),
-    /// What the conversation has cost so far.
-    Usage(Usage),
     /// A fact about the session itself.
     Notice(Notice),
+}
+
+impl Content {
+    /// Whether more of it is expected.
+    pub fn is_open(&self) -> bool {
+        match self {
+            Self::Text { partial, .. } | Self::Thinking { partial, .. } => *partial,
+            Self::Tool(tool) => tool.status == ToolStatus::Running,
+            Self::Permission(record) => record.state.status() == Status::Pending,
+            Self::Question(record) => record.state.status() == Status::Pending,
+            Self::Plan { .. } | Self::Notice(_) => false,
+        }
+    }
+
+    /// Whether a human decided this, so that it must be on disk before it is acknowledged. Prompts are told by their role.
+    pub const fn is_decision(&self) -> bool {
+        match self {
+            Self::Permission(record) => record.state.is_settled(),
+            Self::Question(record) => record.state.is_settled(),
+            Self::Notice(notice) => notice.event.is_decision(),
+            Self::Text { .. } | Self::Thinking { .. } | Self::Plan { .. } | Self::Tool(_) => false,
+        }
+    }
 }
 
 /// One step of a plan.

@@ -16,9 +16,11 @@ pub mod quote;
 pub mod request;
 pub mod scope;
 pub mod session;
+pub mod state;
 pub mod team;
 pub mod time;
 pub mod title;
 pub mod turn;
+pub mod update;
 
 pub use invalid::{Invalid, InvalidKind};

@@ -23,18 +23,13 @@ pub struct Notice {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Event {
-    /// The turn that began with prompt `turn` has ended.
+    /// The turn that began with prompt `turn` has ended otherwise than by a whole answer.
     TurnEnded {
         /// The place of the turn's prompt.
         turn: Seq,
         /// How it ended.
         #[serde(flatten)]
         stop: Stop,
-    },
-    /// A human asked to stop the turn that began with prompt `turn`.
-    CancelAsked {
-        /// The place of the turn's prompt.
-        turn: Seq,
     },
     /// A new process took the conversation up.
     Resumed {
@@ -75,24 +70,6 @@ pub enum Event {
     Archived,
     /// The session is shown in lists again.
     Unarchived,
-    /// The commands that the agent offers now.
-    Commands {
-        /// All of them.
-        commands: Vec<OfferedCommand>,
-    },
-    /// The modes that the agent offers, and the one it is in.
-    Modes {
-        /// The id of the current mode.
-        current: String,
-        /// All modes; empty when only the current one changed.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        available: Vec<OfferedChoice>,
-    },
-    /// The settings that the agent offers now (model, effort, …).
-    Settings {
-        /// All of them.
-        settings: Vec<OfferedSetting>,
-    },
     /// The turn waits, because as many agents as may run at once are busy.
     Waiting {
         /// How many are served before it, itself included.
@@ -178,46 +155,6 @@ pub struct ImportedTurn {
     pub tokens: u64,
 }
 
-/// A command that people may type.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OfferedCommand {
-    /// Without the slash.
-    pub name: String,
-    /// What it does.
-    pub description: String,
-    /// What may follow it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
-}
-
-/// One value that can be chosen.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OfferedChoice {
-    /// What the agent calls it.
-    pub id: String,
-    /// What people read.
-    pub name: String,
-    /// What it means.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-}
-
-/// A setting with its choices.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OfferedSetting {
-    /// What the agent calls it.
-    pub id: String,
-    /// What people read.
-    pub name: String,
-    /// What sort of setting it is (`model`, `mode`, `thought_level`, …), where the agent says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub category: Option<String>,
-    /// The id of the chosen one.
-    pub current: String,
-    /// All choices.
-    pub choices: Vec<OfferedChoice>,
-}
-
 impl Notice {
     /// Words the fact for people.
     pub fn new(event: Event) -> Self {
@@ -231,10 +168,40 @@ impl Notice {
     }
 }
 
+impl Event {
+    /// Whether a human decided this, or it could not be told from elsewhere, so that it must be on disk before it is
+    /// acknowledged. An agent's words can be had again, and a turn whose end is lost counts as interrupted.
+    pub const fn is_decision(&self) -> bool {
+        match self {
+            Self::Completed { .. }
+            | Self::Cancelled { .. }
+            | Self::Failed { .. }
+            | Self::Reopened
+            | Self::Renamed { .. }
+            | Self::Archived
+            | Self::Unarchived
+            | Self::RuleMade { .. }
+            | Self::Continues { .. }
+            | Self::ContinuedIn { .. }
+            | Self::Imported { .. } => true,
+            Self::TurnEnded { .. }
+            | Self::Resumed { .. }
+            | Self::ProcessExited { .. }
+            | Self::TurnLimit { .. }
+            | Self::Compacted
+            | Self::Waiting { .. }
+            | Self::Unconfined
+            | Self::RuleApplied { .. }
+            | Self::RuleDropped { .. }
+            | Self::Advice { .. }
+            | Self::Unknown { .. } => false,
+        }
+    }
+}
+
 fn sentence(event: &Event) -> String {
     match event {
         Event::TurnEnded { stop, .. } => stop.sentence(),
-        Event::CancelAsked { .. } => "The turn is being stopped.".to_owned(),
         Event::Resumed { how: Resumed::Native } => {
             "The agent took up its own session again.".to_owned()
         }
@@ -256,9 +223,6 @@ fn sentence(event: &Event) -> String {
         Event::Renamed { title } => format!("The session is now called “{title}”."),
         Event::Archived => "The session was archived.".to_owned(),
         Event::Unarchived => "The session was brought back from the archive.".to_owned(),
-        Event::Commands { commands } => format!("Commands on offer: {}.", commands.len()),
-        Event::Modes { current, .. } => format!("The agent is in mode {current}."),
-        Event::Settings { settings } => format!("Settings on offer: {}.", settings.len()),
         Event::Waiting { place } => {
             format!("All agent processes are busy; this turn is number {place} in line.")
         }

@@ -1,30 +1,33 @@
 //! The life of a session: a durable conversation of one agent in one project.
 //!
-//! `handle` decides, `apply` folds. State changes only by applying messages, so a log always folds into the
-//! state that wrote it. A session never ends because a process ended.
+//! `handle` decides, `apply` changes. State changes only by applying changes, and what is stored of them restores it. A
+//! session never ends because a process ended.
 
 mod agent;
+mod apply;
+mod change;
 mod command;
-mod fold;
 mod human;
 mod output;
-mod unsettled;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use crate::message::Seq;
+use crate::message::{Message, Rev, Seq};
 use crate::request::Request;
+use crate::state::{QueuedPrompt, SessionState, StateKind};
 use crate::time::Timestamp;
 use crate::turn::Turn;
 use output::Output;
 
-pub use command::{Command, Cut, Decision, Effect, Refusal, Reply, Report, ToolUpdate};
-pub use unsettled::Unsettled;
+pub use change::Change;
+pub use command::{Command, Cut, Decision, Effect, Refusal, Reply, Report, Stamp, ToolUpdate};
 
-/// Prompts that may wait behind a running turn; one more is refused, and its sender told to wait.
+/// Prompts that may wait behind a running turn; one more is refused.
 pub const QUEUE_MAX: usize = 32;
+/// Bytes of prompts that may wait; the queue is stored and sent as a whole.
+pub const QUEUE_BYTES_MAX: usize = 1 << 20;
 /// Requests that may be pending at once; one more is refused, and the agent told so.
 pub const PENDING_MAX: usize = 32;
 
@@ -63,7 +66,7 @@ impl std::fmt::Display for Status {
     }
 }
 
-/// What lists show of a session, kept beside its log so that nobody folds a log to show a list.
+/// What lists show of a session, stored in one row so that a list reads no messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
     /// Where it is in its life.
@@ -76,8 +79,10 @@ pub struct Summary {
     pub title: Option<String>,
     /// The place of the newest message; also their number.
     pub last_seq: Seq,
-    /// The newest place at which nothing was under way: folding may begin here.
+    /// The place of the newest message when nothing was under way last; `last_seq` while nothing is.
     pub settled_seq: Seq,
+    /// The revision of the newest change.
+    pub rev: Rev,
     /// When anything last happened.
     pub updated_at: Timestamp,
     /// When a prompt last came or a turn last ended.
@@ -94,6 +99,7 @@ impl Summary {
             title: None,
             last_seq: Seq::START,
             settled_seq: Seq::START,
+            rev: Rev::START,
             updated_at: created_at,
             last_active_at: created_at,
         }
@@ -105,38 +111,60 @@ impl Summary {
     }
 }
 
-/// A session as it stands after the messages applied so far.
+/// A session as it stands after the changes applied so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Session {
     summary: Summary,
     running: Option<Running>,
-    queue: VecDeque<Seq>,
+    queue: VecDeque<QueuedPrompt>,
     output: Output,
     /// Oldest first; those that are no longer pending live in the store.
-    pending: Vec<Request>,
+    pending: Vec<Asked>,
+    /// What the agent offers and has used.
+    state: BTreeMap<StateKind, SessionState>,
+}
+
+/// A request that is pending, and the place of its message.
+#[derive(Debug, Clone, PartialEq)]
+struct Asked {
+    seq: Seq,
+    request: Request,
 }
 
 /// The turn that is with the agent.
 #[derive(Debug, Clone, PartialEq)]
 struct Running {
     prompt: Seq,
-    /// Running or cancelling, never queued or done.
+    /// Running or cancelling, never ended.
     turn: Turn,
 }
 
 impl Session {
     /// A session without messages.
     pub fn new(created_at: Timestamp) -> Self {
-        Self::restore(Summary::new(created_at), Vec::new())
+        Self::restore(Summary::new(created_at), &[], Vec::new())
     }
 
-    /// The session as it stood at its `settled_seq`; apply the messages after that to bring it up to date.
+    /// The session as it was stored: its summary, its open messages in order, and its state.
     ///
-    /// `pending` are the requests that are pending now, oldest first.
-    pub fn restore(summary: Summary, pending: Vec<Request>) -> Self {
-        let summary = Summary { last_seq: summary.settled_seq, ..summary };
-        let (running, queue, output) = (None, VecDeque::new(), Output::default());
-        Self { summary, running, queue, output, pending }
+    /// What is only of use while the same turn runs is not restored: a turn is never continued after a restart.
+    pub fn restore(summary: Summary, open: &[Message], state: Vec<SessionState>) -> Self {
+        let mut session = Self {
+            summary,
+            running: None,
+            queue: VecDeque::new(),
+            output: Output::default(),
+            pending: Vec::new(),
+            state: BTreeMap::new(),
+        };
+        open.iter().for_each(|message| session.restore_open(message));
+        state.into_iter().for_each(|state| session.restore_state(state));
+        session
+    }
+
+    /// Skips revisions that may have been seen by readers and lost by a crash.
+    pub fn skip_lost_revisions(&mut self) {
+        self.summary.rev = self.summary.rev.plus(Rev::CRASH_GAP);
     }
 
     /// What lists show of it.
@@ -149,19 +177,27 @@ impl Session {
         self.running.as_ref().map(|running| running.prompt)
     }
 
-    /// The turns that wait, by the places of their prompts.
-    pub fn queue(&self) -> impl ExactSizeIterator<Item = Seq> {
-        self.queue.iter().copied()
+    /// The prompts that wait, first to last.
+    pub fn queue(&self) -> impl ExactSizeIterator<Item = &QueuedPrompt> {
+        self.queue.iter()
     }
 
     /// The requests that the human has not settled, oldest first.
-    pub fn pending(&self) -> &[Request] {
-        &self.pending
+    pub fn pending(&self) -> impl ExactSizeIterator<Item = &Request> {
+        self.pending.iter().map(|asked| &asked.request)
     }
 
     /// Whether nothing runs and nothing is asked. Waiting is not idle.
     pub fn is_idle(&self) -> bool {
         self.running.is_none() && self.queue.is_empty() && self.pending.is_empty()
+    }
+}
+
+#[cfg(test)]
+impl Session {
+    /// As a restart would find it.
+    fn without_memory_of_turn(&self) -> Self {
+        Self { output: self.output.without_memory_of_turn(), ..self.clone() }
     }
 }
 

@@ -2,25 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Where a turn is in its life.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The state of a turn, told apart by `status`. A prompt that waits in the queue has no turn yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
 pub enum Turn {
-    /// Waits for the turn before it.
-    Queued,
     /// The agent works on it.
     Running,
     /// The agent was told to stop and has not yet said that it did.
     Cancelling,
     /// Over.
-    Done(Stop),
+    Ended(Stop),
 }
 
 /// A wish about a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
-    /// Give it to the agent.
-    Start,
-    /// Let the human take it back.
+    /// The human wants it stopped.
     Cancel,
     /// It has ended.
     End(Stop),
@@ -29,8 +26,6 @@ pub enum Command {
 /// What must be done at the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Send the prompt.
-    Send,
     /// Tell it to stop.
     Cancel,
 }
@@ -38,9 +33,6 @@ pub enum Effect {
 /// A command that this turn cannot follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The turn is already with the agent.
-    #[error("the turn is already running")]
-    Running,
     /// The turn is over.
     #[error("the turn has already ended")]
     Ended,
@@ -50,21 +42,30 @@ impl Turn {
     /// Decides what follows from a command.
     pub fn handle(&self, command: Command) -> Result<(Self, Option<Effect>), Refusal> {
         match (self, command) {
-            (Self::Queued, Command::Start) => Ok((Self::Running, Some(Effect::Send))),
-            (Self::Queued, Command::Cancel) => Ok((Self::Done(Stop::Cancelled), None)),
-            (Self::Running | Self::Cancelling, Command::Start) => Err(Refusal::Running),
             (Self::Running, Command::Cancel) => Ok((Self::Cancelling, Some(Effect::Cancel))),
             (Self::Cancelling, Command::Cancel) => Ok((Self::Cancelling, None)),
             // Some agents answer a cancel with an error; the human asked for it, so it is no failure.
             (Self::Cancelling, Command::End(Stop::Failed(_))) => {
-                Ok((Self::Done(Stop::Cancelled), None))
+                Ok((Self::Ended(Stop::Cancelled), None))
             }
-            (Self::Queued | Self::Running | Self::Cancelling, Command::End(stop)) => {
-                Ok((Self::Done(stop), None))
-            }
-            (Self::Done(_), Command::Start | Command::Cancel | Command::End(_)) => {
-                Err(Refusal::Ended)
-            }
+            (Self::Running | Self::Cancelling, Command::End(stop)) => Ok((Self::Ended(stop), None)),
+            (Self::Ended(_), Command::Cancel | Command::End(_)) => Err(Refusal::Ended),
+        }
+    }
+
+    /// Whether it has ended.
+    pub const fn is_over(&self) -> bool {
+        match self {
+            Self::Ended(_) => true,
+            Self::Running | Self::Cancelling => false,
+        }
+    }
+
+    /// How it ended, once it has.
+    pub const fn stop(&self) -> Option<&Stop> {
+        match self {
+            Self::Ended(stop) => Some(stop),
+            Self::Running | Self::Cancelling => None,
         }
     }
 }
@@ -139,13 +140,12 @@ mod tests {
 
     use super::*;
 
-    /// Plays commands against a fresh turn and writes down every state and effect.
+    /// Plays commands against a running turn and writes down every state and effect.
     fn play(script: &str) -> String {
-        let mut turn = Turn::Queued;
+        let mut turn = Turn::Running;
         let mut lines = Vec::new();
         for word in script.split_whitespace() {
             let command = match word {
-                "start" => Command::Start,
                 "cancel" => Command::Cancel,
                 "end" => Command::End(Stop::EndTurn),
                 "fail" => Command::End(Stop::failed(FailureKind::AgentError, "boom")),
@@ -163,59 +163,61 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_is_sent_once_and_ends_once() {
-        insta::assert_snapshot!(play("start start end end cancel start"), @r"
-        start: Running Some(Send)
-        start: refused, the turn is already running
-        end: Done(EndTurn) None
+    fn a_turn_ends_once() {
+        insta::assert_snapshot!(play("end end cancel"), @r"
+        end: Ended(EndTurn) None
         end: refused, the turn has already ended
         cancel: refused, the turn has already ended
-        start: refused, the turn has already ended
-        ");
-    }
-
-    #[test]
-    fn a_queued_turn_is_cancelled_without_the_agent() {
-        insta::assert_snapshot!(play("cancel end"), @r"
-        cancel: Done(Cancelled) None
-        end: refused, the turn has already ended
         ");
     }
 
     #[test]
     fn a_cancelled_turn_that_the_agent_calls_failed_was_cancelled() {
-        insta::assert_snapshot!(play("start cancel cancel fail"), @r"
-        start: Running Some(Send)
+        insta::assert_snapshot!(play("cancel cancel fail"), @r"
         cancel: Cancelling Some(Cancel)
         cancel: Cancelling None
-        fail: Done(Cancelled) None
+        fail: Ended(Cancelled) None
         ");
     }
 
     #[test]
     fn a_turn_that_ends_before_the_cancel_arrives_has_ended_well() {
-        insta::assert_snapshot!(play("start cancel end"), @r"
-        start: Running Some(Send)
+        insta::assert_snapshot!(play("cancel end"), @r"
         cancel: Cancelling Some(Cancel)
-        end: Done(EndTurn) None
+        end: Ended(EndTurn) None
         ");
+    }
+
+    #[test]
+    fn a_turn_keeps_its_shape() {
+        let states = [
+            Turn::Running,
+            Turn::Cancelling,
+            Turn::Ended(Stop::EndTurn),
+            Turn::Ended(Stop::failed(FailureKind::AgentError, "boom")),
+        ];
+        let lines = states.map(|turn| serde_json::to_string(&turn).unwrap());
+        insta::assert_snapshot!(lines.join("\n"), @r#"
+        {"status":"running"}
+        {"status":"cancelling"}
+        {"status":"ended","stopReason":"end_turn"}
+        {"status":"ended","stopReason":"failed","why":"agent_error","detail":"boom"}
+        "#);
     }
 
     proptest! {
         #[test]
-        fn nothing_leaves_done(commands in vec(select(vec![
-            Command::Start,
+        fn nothing_leaves_ended(commands in vec(select(vec![
             Command::Cancel,
             Command::End(Stop::EndTurn),
             Command::End(Stop::failed(FailureKind::AgentError, "boom")),
         ]), 0..20)) {
-            let mut turn = Turn::Queued;
+            let mut turn = Turn::Running;
             for command in commands {
                 let next = turn.handle(command);
-                if let Turn::Done(_) = turn {
+                if turn.is_over() {
                     prop_assert_eq!(next, Err(Refusal::Ended));
                 } else if let Ok((next, _)) = next {
-                    prop_assert_ne!(&next, &Turn::Queued);
                     turn = next;
                 }
             }

@@ -55,6 +55,8 @@ pub(crate) struct Shared {
     pub(crate) changes: broadcast::Sender<Change>,
     /// Held while somebody decides whether there is room for one more session.
     pub(crate) admission: Semaphore,
+    /// Held while a prompt resumes a session, so that several prompts at once take one place.
+    pub(crate) resumption: Semaphore,
     /// Sessions that have been let in and are not stored yet.
     pub(crate) reserved: AtomicUsize,
     pub(crate) spare: Mutex<Option<SpareProcess>>,
@@ -125,6 +127,7 @@ impl Engine {
             registry: Registry::default(),
             changes: broadcast::Sender::new(CHANGES_MAX),
             admission: Semaphore::new(1),
+            resumption: Semaphore::new(1),
             reserved: AtomicUsize::new(0),
             spare: Mutex::new(None),
             teams: watch::Sender::new(Arc::new(TeamSettings::none())),

@@ -213,13 +213,13 @@ pub enum Error {
         /// Which one.
         pair: String,
     },
-    /// A pair has no question at this place.
-    #[error("{pair} was asked nothing at place {seq}")]
+    /// A pair has no such question.
+    #[error("{pair} was asked nothing {which}")]
     UnknownQuestion {
         /// Which pair.
         pair: String,
-        /// The place.
-        seq: u64,
+        /// Which question.
+        which: String,
     },
     /// An agent did not compact its conversation.
     #[error("the conversation was not compacted: {reason}")]
@@ -370,7 +370,8 @@ const fn refusal_kind(refusal: &Refusal) -> Kind {
         | Refusal::NoTurn
         | Refusal::Turn(_)
         | Refusal::RepeatedRequest { .. }
-        | Refusal::NotPending { .. } => Kind::Conflict,
+        | Refusal::NotPending { .. }
+        | Refusal::NotQueued { .. } => Kind::Conflict,
         Refusal::Request(refusal) => verdict_kind(refusal),
     }
 }

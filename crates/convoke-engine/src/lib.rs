@@ -11,7 +11,6 @@ mod full_disk;
 mod inbox;
 mod keys;
 mod projects;
-mod reading;
 mod session;
 mod sessions;
 mod settings;
@@ -26,15 +25,15 @@ pub use convoke_store::Error as StoreError;
 pub use convoke_store::{
     Archived, Asker as PairAsker, Fragment, Hit, HitPage, HitPlace, MessagePage, PairActivity,
     PairFilter, PairId, PairStats, PairUsage, Project, Rule, SearchQuery, SessionFilter,
-    SessionKind, SessionOrder, StoredPair, StoredSession, Trouble, Window,
+    SessionKind, SessionOrder, Snapshot, StoredPair, StoredSession, Trouble, UpdatePage, Window,
 };
 pub use engine::{Engine, Figures, ListedAgent};
 pub use error::{Error, Kind, Result};
 pub use inbox::{Item, Remember};
 pub use keys::{IssuedKey, Keys};
 pub use sessions::{
-    Import, ImportOutcome, ImportTurn, ImportedInto, ListPiece, ListPieces, Listed, Prompted,
-    Speaker,
+    Import, ImportOutcome, ImportTurn, ImportedInto, ListPiece, ListPieces, Listed, NewPrompt,
+    Prompted, Speaker,
 };
 pub use settings::{
     Around, Door, Limits, PoolSettings, QuestionSettings, SandboxSettings, Settings, Spare,
@@ -42,7 +41,7 @@ pub use settings::{
 pub use teams::{
     Analytics, AnswerStatus, Caller, Compaction, Permissions, QuestionStanding, ReportedQuestion,
     SessionFile, Stopped, Stretch, Team, TeamAnswer, TeamAsk, TeamLimits, TeamProgress, TeamReport,
-    TeamSettings, TeamStatus, Wait,
+    TeamSettings, TeamStatus, Wait, WhichQuestion,
 };
-pub use view::{Activity, AgentStatus, Change, Live, Moment, SessionView};
+pub use view::{Activity, AgentStatus, Change, Live, Moment, RunningTurn, SessionView};
 pub use watch::{Published, Watcher};

@@ -7,7 +7,6 @@ mod carry;
 mod effects;
 mod import;
 mod load;
-mod offers;
 mod quota;
 pub(crate) mod registry;
 mod replay;
@@ -20,7 +19,6 @@ use std::time::Duration;
 
 use convoke_agents::driver::Order;
 use convoke_core::id::{MessageId, RequestId, SessionId};
-use convoke_core::message::Seq;
 use convoke_core::request::{self, Verdict};
 use convoke_core::session::{Command, Cut, Reply, Report};
 use convoke_store::StoredSession;
@@ -29,7 +27,7 @@ use tokio::time::Instant;
 
 use crate::engine::Shared;
 use crate::error::{Error, Result};
-use crate::sessions::{Import, ImportedInto};
+use crate::sessions::{Import, ImportedInto, Prompted};
 use crate::view::{Live, SessionView};
 use registry::{Entered, Mailbox, Posted};
 
@@ -47,6 +45,8 @@ const UNSTORED_PAUSE: Duration = Duration::from_secs(1);
 pub(crate) enum Request {
     /// Follow a command.
     Carry { command: Command, reply: Answer<Carried> },
+    /// Say something to the agent; once, however often the same id is sent.
+    Prompt { text: String, id: Option<MessageId>, reply: Answer<Carried> },
     /// Complete, if nothing has happened for so long and nothing goes on.
     CompleteIfIdle { longer_than: Duration, reason: &'static str, reply: Answer<Completed> },
     /// Put this to the human; the answer comes later.
@@ -73,10 +73,8 @@ pub(crate) type Answer<T> = oneshot::Sender<Result<T>>;
 pub(crate) struct Carried {
     /// The session after it.
     pub(crate) view: SessionView,
-    /// The prompt that it put into the log.
-    pub(crate) prompt: Option<(MessageId, Seq)>,
-    /// How many prompts are before that one.
-    pub(crate) queued: usize,
+    /// Where the prompt is that it was.
+    pub(crate) prompt: Option<Prompted>,
 }
 
 /// Whether an idle session was completed.

@@ -8,18 +8,18 @@ use std::sync::Arc;
 
 use convoke_agents::driver::Order;
 use convoke_core::id::{AgentName, CanonicalId, MessageId, ProjectId, SessionId};
-use convoke_core::message::{Message, Seq};
-use convoke_core::session::Command;
+use convoke_core::message::{Rev, Seq};
+use convoke_core::session::{Command, Refusal, Status};
+use convoke_core::state::SessionState;
 use convoke_core::time::Timestamp;
 use convoke_store::{
     HitPage, HitPlace, MessagePage, SearchQuery, SessionFilter, SessionOrder, SessionPiece,
-    StoredSession, Window,
+    Snapshot, StoredSession, UpdatePage, Window,
 };
 use tokio::sync::mpsc;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::reading;
 use crate::session::{self, Carried, Request};
 use crate::teams::Origin;
 use crate::view::{Live, Moment, SessionView};
@@ -73,10 +73,27 @@ impl ListPieces {
 pub struct Prompted {
     /// The prompt as a message.
     pub message_id: MessageId,
-    /// Its place.
-    pub seq: Seq,
+    /// Its place; `None` as long as it waits.
+    pub seq: Option<Seq>,
     /// How many prompts are before it.
     pub queued: usize,
+    /// The session's revision when it was accepted: all that comes of it is newer.
+    pub rev: Rev,
+}
+
+/// A prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewPrompt {
+    /// What is said.
+    pub text: String,
+    /// The id of its message, made by the client; the same one is accepted once.
+    pub id: Option<MessageId>,
+}
+
+impl From<String> for NewPrompt {
+    fn from(text: String) -> Self {
+        Self { text, id: None }
+    }
 }
 
 impl Engine {
@@ -186,9 +203,9 @@ impl Engine {
         self.shared.registry.live(id)
     }
 
-    /// Some messages after a place. Those that cannot be read are passed by, here and below, and the log says so.
+    /// Some messages after a place.
     pub async fn messages(&self, id: SessionId, after: Seq, limit: u32) -> Result<MessagePage> {
-        Ok(reading::after(&self.shared.store, id, after, limit).await?)
+        Ok(self.shared.store.messages(id, after, limit).await?)
     }
 
     /// Some messages just before a place, oldest first.
@@ -198,23 +215,32 @@ impl Engine {
         before: Seq,
         limit: u32,
     ) -> Result<MessagePage> {
-        Ok(reading::before(&self.shared.store, id, before, limit).await?)
+        Ok(self.shared.store.messages_before(id, before, limit).await?)
     }
 
-    /// The prompts and requests that were not over at a place, oldest first.
-    pub async fn unsettled(&self, id: SessionId, before: Seq) -> Result<Vec<Message>> {
-        Ok(self.shared.store.unsettled(id, before).await?)
+    /// The newest messages of a session, those that are open, and its state, as of one revision.
+    pub async fn snapshot(&self, id: SessionId, limit: u32, bytes_max: usize) -> Result<Snapshot> {
+        Ok(self.shared.store.snapshot(id, limit, bytes_max).await?)
     }
 
-    /// Some messages that are later than a moment and after a place.
-    pub async fn messages_since(
-        &self,
-        id: SessionId,
-        since: Timestamp,
-        after: Seq,
-        limit: u32,
-    ) -> Result<MessagePage> {
-        Ok(reading::since(&self.shared.store, id, since, after, limit).await?)
+    /// What changed after a revision: each changed message once, whole.
+    pub async fn updates_after(&self, id: SessionId, after: Rev, limit: u32) -> Result<UpdatePage> {
+        Ok(self.shared.store.updates_after(id, after, limit).await?)
+    }
+
+    /// The revision after which everything changed later than a time.
+    pub async fn rev_at(&self, id: SessionId, time: Timestamp) -> Result<Rev> {
+        Ok(self.shared.store.rev_at(id, time).await?)
+    }
+
+    /// The state of a session that is not conversation.
+    pub async fn session_state(&self, id: SessionId) -> Result<Vec<(Rev, SessionState)>> {
+        Ok(self.shared.store.session_state(id).await?)
+    }
+
+    /// The generation of all revisions. A revision of another one means nothing.
+    pub async fn generation(&self) -> Result<u64> {
+        Ok(self.shared.store.generation().await?)
     }
 
     /// Searches what was said.
@@ -227,8 +253,8 @@ impl Engine {
         Ok(self.shared.store.search(query, before, limit).await?)
     }
 
-    /// Follows a session from a place on.
-    pub async fn watch(&self, id: SessionId, after: Seq) -> Result<Watcher> {
+    /// Follows a session from a revision on.
+    pub async fn watch(&self, id: SessionId, after: Rev) -> Result<Watcher> {
         let found = self.shared.store.session(id).await?;
         found.ok_or_else(|| Error::UnknownSession { text: id.to_string() })?;
         let live = self.shared.registry.subscribe(id);
@@ -236,29 +262,75 @@ impl Engine {
     }
 
     /// Says something to the agent of a session, in the name of a human or of a caller from outside.
-    pub async fn prompt(&self, id: SessionId, text: String) -> Result<Prompted> {
-        self.prompt_because_of(id, text, None).await
+    ///
+    /// A session that Convoke itself completed, because it was idle or to make room, is resumed by it.
+    pub async fn prompt(&self, id: SessionId, prompt: impl Into<NewPrompt>) -> Result<Prompted> {
+        let prompt = prompt.into();
+        match self.prompt_because_of(id, prompt.clone(), None).await {
+            Err(Error::Ended { reason: Some(reason), .. }) if is_resumed_by_prompt(&reason) => {
+                self.resume_once(id).await?;
+                self.prompt_because_of(id, prompt, None).await
+            }
+            prompted => prompted,
+        }
+    }
+
+    /// Resumes a session, unless another caller was faster.
+    async fn resume_once(&self, id: SessionId) -> Result<()> {
+        let _turn = self.shared.resumption.acquire().await.map_err(|_| Error::Stopping)?;
+        if self.session(id).await?.stored.summary.status == Status::Active {
+            return Ok(());
+        }
+        match self.resume(id).await {
+            Ok(_) | Err(Error::Refused(Refusal::Active)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Changes a prompt that waits.
+    pub async fn edit_queued(
+        &self,
+        id: SessionId,
+        prompt: MessageId,
+        text: String,
+    ) -> Result<SessionView> {
+        Ok(self.carry(id, Command::EditQueued { id: prompt, text }).await?.view)
+    }
+
+    /// Removes a prompt that waits.
+    pub async fn remove_queued(&self, id: SessionId, prompt: MessageId) -> Result<SessionView> {
+        Ok(self.carry(id, Command::RemoveQueued { id: prompt }).await?.view)
+    }
+
+    /// Sends a prompt that waits next, and stops the running turn for it.
+    pub async fn send_queued(&self, id: SessionId, prompt: MessageId) -> Result<SessionView> {
+        Ok(self.carry(id, Command::SendQueued { id: prompt }).await?.view)
     }
 
     /// Says something to the agent of a session, and notes which chain of asks it follows from.
     pub(crate) async fn prompt_because_of(
         &self,
         id: SessionId,
-        text: String,
+        prompt: NewPrompt,
         origin: Origin,
     ) -> Result<Prompted> {
         let chains = &self.shared.chains;
         chains.expect(id, origin.clone());
-        let prompted = self.prompt_in_chain(id, text).await;
-        chains.arrived(id, prompted.as_ref().ok().map(|prompted| prompted.seq), origin);
+        let prompted = self.prompt_in_chain(id, prompt).await;
+        chains.arrived(id, prompted.as_ref().ok().map(|prompted| prompted.message_id), origin);
         prompted
     }
 
     /// Says something to the agent of a session in Convoke's own name, which begins no chain and ends none.
-    pub(crate) async fn prompt_in_chain(&self, id: SessionId, text: String) -> Result<Prompted> {
-        let carried = self.carry(id, Command::Prompt { text }).await?;
-        let (message_id, seq) = carried.prompt.ok_or(Error::Broken { session: id })?;
-        Ok(Prompted { message_id, seq, queued: carried.queued })
+    pub(crate) async fn prompt_in_chain(
+        &self,
+        id: SessionId,
+        prompt: NewPrompt,
+    ) -> Result<Prompted> {
+        let NewPrompt { text, id: message } = prompt;
+        let carried =
+            session::ask(&self.shared, id, |reply| Request::Prompt { text, id: message, reply });
+        carried.await?.prompt.ok_or(Error::Broken { session: id })
     }
 
     /// Stops the turn that runs; the session goes on.
@@ -332,4 +404,9 @@ impl Engine {
     pub(crate) async fn carry(&self, id: SessionId, command: Command) -> Result<Carried> {
         session::ask(&self.shared, id, |reply| Request::Carry { command, reply }).await
     }
+}
+
+/// Whether a session that was completed for this reason is resumed by the next prompt: Convoke completed it, not a human.
+fn is_resumed_by_prompt(reason: &str) -> bool {
+    ["idle_timeout", "made_room"].contains(&reason)
 }

@@ -31,7 +31,7 @@ pub use ask::{AnswerStatus, Caller, TeamAnswer, TeamAsk, Wait};
 pub use compaction::Compaction;
 pub use pairs::SessionFile;
 pub use prepare::TeamProgress;
-pub use report::{QuestionStanding, ReportedQuestion, TeamReport};
+pub use report::{QuestionStanding, ReportedQuestion, TeamReport, WhichQuestion};
 pub use upkeep::{Stopped, TeamStatus};
 
 pub(crate) use cache::{PairCache, cache};

@@ -1,9 +1,7 @@
 //! What others see of a session, and what they hear when anything changes.
 
-use convoke_core::content::Usage;
-use convoke_core::id::{AgentName, ProjectId, SessionId};
+use convoke_core::id::{AgentName, MessageId, ProjectId, SessionId};
 use convoke_core::message::Seq;
-use convoke_core::notice::Notice;
 use convoke_store::{Project, StoredSession};
 
 /// A session as lists show it.
@@ -34,19 +32,24 @@ pub enum Activity {
     Waiting,
 }
 
-/// What is known of a session besides its log, as long as its task lives.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// What goes on in a session, as long as its task lives.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Live {
     /// Whether something goes on.
     pub activity: Activity,
     /// The prompt whose turn runs.
-    pub running: Option<Seq>,
+    pub running: Option<RunningTurn>,
     /// The prompts that wait behind it.
-    pub queue: Vec<Seq>,
-    /// The newest notices of what the agent offers: commands, modes, settings.
-    pub offers: Vec<Notice>,
-    /// What the agent counted last.
-    pub usage: Option<Usage>,
+    pub queue: Vec<MessageId>,
+}
+
+/// The turn that a session's agent works on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunningTurn {
+    /// The prompt.
+    pub id: MessageId,
+    /// Its place.
+    pub seq: Seq,
 }
 
 /// Something that everybody who looks at lists wants to know.

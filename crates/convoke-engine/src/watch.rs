@@ -1,93 +1,114 @@
-//! Following a session's log: what is stored from a place on, and then what comes.
+//! Following a session: what changed after a revision, and then what changes.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
 use convoke_core::id::SessionId;
-use convoke_core::message::{Message, Seq};
+use convoke_core::message::Rev;
+use convoke_core::update::Update;
 use convoke_store::Store;
+use serde_json::json;
 use tokio::sync::broadcast;
 
 use crate::error::{Error, Result};
-use crate::reading;
 
-/// Messages that a watcher may fall behind before it must read the log again.
+/// Updates that a watcher may fall behind before it must read the store again.
 pub(crate) const BACKLOG: usize = 256;
-/// The longest message that is handed to the watchers in memory, so that those who fall behind hold at most 1 MiB
-/// together. They read a longer one from the log, one page at a time.
+/// The largest update that is kept in memory for slow watchers, so that all of them together hold at most 1 MiB. A larger
+/// one is read from the store, one page at a time.
 const SHARED_BYTES_MAX: usize = 4 << 10;
-/// Messages that a watcher reads from the log at once.
+/// Messages that a watcher reads from the store at once.
 const PAGE: u32 = 500;
 
-/// A message on its way to those who watch.
+/// An update on its way to watchers.
 #[derive(Debug)]
 pub struct Published {
-    /// The message.
-    pub message: Message,
+    /// The update.
+    pub update: Update,
     json: OnceLock<String>,
 }
 
 /// What the watchers of a session receive.
 #[derive(Debug, Clone)]
-pub(crate) enum Arrival {
-    /// This message.
-    Message(Arc<Published>),
-    /// The message at this place, which is too long to be kept for those who are slow.
-    Stored(Seq),
+pub(crate) struct Arrival {
+    /// The revision before it.
+    after: Rev,
+    rev: Rev,
+    /// `None` when it is too large to be kept for slow watchers.
+    published: Option<Arc<Published>>,
 }
 
 impl Arrival {
-    pub(crate) fn of(message: Message) -> Self {
-        if message.content.bytes() > SHARED_BYTES_MAX {
-            return Self::Stored(message.seq);
-        }
-        Self::Message(Arc::new(Published::new(message)))
+    pub(crate) fn of(after: Rev, update: Update) -> Self {
+        let rev = update.rev();
+        let is_small = update.bytes() <= SHARED_BYTES_MAX;
+        let published = is_small.then(|| Arc::new(Published::new(update)));
+        Self { after, rev, published }
     }
 }
 
 impl Published {
-    pub(crate) const fn new(message: Message) -> Self {
-        Self { message, json: OnceLock::new() }
+    pub(crate) const fn new(update: Update) -> Self {
+        Self { update, json: OnceLock::new() }
     }
 
-    /// The message as every wire carries it; written once, however many watch.
+    /// The update as streams carry it; encoded once for all watchers.
     pub fn json(&self) -> &str {
-        // Everything in a message was made to be written as JSON, and is, in the store, before it comes here.
-        self.json.get_or_init(|| serde_json::to_string(&self.message).unwrap_or_default())
+        // Everything in an update was made to be written as JSON, and was, in the store, before it comes here.
+        self.json.get_or_init(|| match &self.update {
+            Update::Message(message) => serde_json::to_string(&**message).unwrap_or_default(),
+            Update::Delta(delta) => {
+                json!({"id": delta.id, "seq": delta.seq, "rev": delta.rev, "text": delta.text})
+                    .to_string()
+            }
+            Update::State { rev, state } => {
+                let mut value = serde_json::to_value(&**state).unwrap_or_default();
+                if let Some(fields) = value.as_object_mut() {
+                    fields.insert("rev".to_owned(), json!(rev));
+                }
+                value.to_string()
+            }
+        })
     }
 }
 
-/// Follows one session. A watcher that falls behind reads the log again; the session never waits for it.
+/// Follows one session. A watcher that falls behind reads the store again; the session never waits for it.
 #[derive(Debug)]
 pub struct Watcher {
     store: Store,
     session: SessionId,
-    after: Seq,
+    /// Everything up to here was delivered, or is in `read`.
+    rev: Rev,
     live: broadcast::Receiver<Arrival>,
-    /// Read from the log and not yet told.
+    /// Read from the store and not yet delivered.
     read: VecDeque<Arc<Published>>,
     is_behind: bool,
 }
 
 impl Watcher {
-    /// Follows from a place on. `live` was subscribed to before, so that nothing falls between log and news.
+    /// Follows from a revision on. `live` was subscribed to before, so that nothing falls between store and news.
     pub(crate) const fn new(
         store: Store,
         session: SessionId,
-        after: Seq,
+        after: Rev,
         live: broadcast::Receiver<Arrival>,
     ) -> Self {
-        Self { store, session, after, live, read: VecDeque::new(), is_behind: true }
+        Self { store, session, rev: after, live, read: VecDeque::new(), is_behind: true }
     }
 
-    /// The same where something is about to be said right after that place, so that there is nothing to look for yet.
+    /// The same for a caller that knows that nothing has changed since that revision.
     pub(crate) fn expecting(
         store: Store,
         session: SessionId,
-        after: Seq,
+        after: Rev,
         live: broadcast::Receiver<Arrival>,
     ) -> Self {
         Self { is_behind: false, ..Self::new(store, session, after, live) }
+    }
+
+    /// Where it reads what it missed.
+    pub(crate) const fn store(&self) -> &Store {
+        &self.store
     }
 
     /// The session that is followed.
@@ -95,40 +116,38 @@ impl Watcher {
         self.session
     }
 
-    /// The next message, as soon as there is one. Fails when the log cannot be read or the daemon stops.
+    /// The next update, as soon as there is one. Fails when the store cannot be read or the daemon stops.
     ///
-    /// Safe to drop while it waits: no message is lost by that.
+    /// Cancel-safe: no update is lost when the future is dropped.
     pub async fn next(&mut self) -> Result<Arc<Published>> {
         loop {
-            if let Some(message) = self.read.pop_front() {
-                self.after = message.message.seq;
-                return Ok(message);
+            if let Some(published) = self.read.pop_front() {
+                return Ok(published);
             }
             if self.is_behind {
                 self.read_on().await?;
                 continue;
             }
             match self.live.recv().await {
-                Ok(Arrival::Message(message)) if message.message.seq == self.after.next() => {
-                    self.after = message.message.seq;
-                    return Ok(message);
+                // Read from the store already.
+                Ok(arrival) if arrival.rev <= self.rev => {}
+                Ok(Arrival { after, rev, published: Some(published) }) if after == self.rev => {
+                    self.rev = rev;
+                    return Ok(published);
                 }
-                // Read from the log already.
-                Ok(Arrival::Message(message)) if message.message.seq <= self.after => {}
-                Ok(Arrival::Stored(seq)) if seq <= self.after => {}
-                // Something in between has not been seen, or is too long to be here.
-                Ok(Arrival::Message(_) | Arrival::Stored(_))
-                | Err(broadcast::error::RecvError::Lagged(_)) => self.is_behind = true,
+                // An update in between has not been seen, or this one is too large to be here.
+                Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => self.is_behind = true,
                 Err(broadcast::error::RecvError::Closed) => return Err(Error::Stopping),
             }
         }
     }
 
     async fn read_on(&mut self) -> Result<()> {
-        let page = reading::after(&self.store, self.session, self.after, PAGE).await?;
+        let page = self.store.updates_after(self.session, self.rev, PAGE).await?;
         self.is_behind = page.more;
+        self.rev = page.rev;
         self.read =
-            page.messages.into_iter().map(|message| Arc::new(Published::new(message))).collect();
+            page.updates.into_iter().map(|update| Arc::new(Published::new(update))).collect();
         Ok(())
     }
 }

@@ -7,8 +7,9 @@ use axum::Router;
 use axum::http::HeaderMap;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
-use convoke_engine::Engine;
+use convoke_engine::{Engine, Error};
 use data_encoding::HEXLOWER;
+use tokio::sync::OnceCell;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -41,6 +42,7 @@ pub(crate) struct App {
     /// Cancelled when the daemon stops: streams end.
     pub(crate) stop: CancellationToken,
     pub(crate) random: fn() -> [u8; 16],
+    generation: OnceCell<String>,
     request_prefix: String,
     requests: AtomicU64,
 }
@@ -79,8 +81,24 @@ impl App {
             problems,
             stop: CancellationToken::new(),
             random,
+            generation: OnceCell::new(),
             request_prefix: HEXLOWER.encode(random().get(..4).unwrap_or_default()),
             requests: AtomicU64::new(0),
+        }
+    }
+
+    /// The generation of all revisions, as cursors carry it. It lasts as long as the daemon runs.
+    pub(crate) async fn generation(&self) -> String {
+        let read = self
+            .generation
+            .get_or_try_init(async || Ok::<_, Error>(self.engine.generation().await?.to_string()));
+        match read.await {
+            Ok(generation) => generation.clone(),
+            // Readers that come back with it get everything anew.
+            Err(error) => {
+                tracing::error!("the generation of the database cannot be read: {error}");
+                String::new()
+            }
         }
     }
 

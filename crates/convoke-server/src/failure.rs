@@ -274,6 +274,7 @@ const fn refusal_code(refusal: &Refusal) -> &'static str {
         Refusal::Cancelled => code::SESSION_CANCELLED,
         Refusal::Active => code::SESSION_ACTIVE,
         Refusal::NoTurn | Refusal::Turn(_) => code::NO_TURN,
+        Refusal::NotQueued { .. } => code::NOT_QUEUED,
         Refusal::RepeatedRequest { .. } | Refusal::NotPending { .. } => code::ALREADY_SETTLED,
         Refusal::Request(refusal) => verdict_code(refusal),
     }

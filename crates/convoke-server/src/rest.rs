@@ -22,7 +22,7 @@ use axum::extract::{FromRequestParts, Path, State};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use convoke_api::bodies::code;
-use convoke_core::id::SessionId;
+use convoke_core::id::{MessageId, SessionId};
 use convoke_engine::Error;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -41,6 +41,9 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(sessions::create, sessions::list))
         .routes(routes!(session::show, session::cancel, session::patch))
         .routes(routes!(session::prompt))
+        .routes(routes!(session::edit_queued, session::remove_queued))
+        .routes(routes!(session::send_queued))
+        .routes(routes!(session::state))
         .routes(routes!(session::cancel_turn))
         .routes(routes!(session::complete))
         .routes(routes!(session::resume))
@@ -87,6 +90,25 @@ impl FromRequestParts<Arc<App>> for Named {
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Failure> {
         let text = in_path(parts, app).await?;
         Ok(Self(find_session(app, &text).await?))
+    }
+}
+
+/// A prompt in the queue of a session, as a path names both.
+pub(crate) struct Queued {
+    pub(crate) session: SessionId,
+    pub(crate) prompt: MessageId,
+}
+
+impl FromRequestParts<Arc<App>> for Queued {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Failure> {
+        let Path((session, prompt)) = Path::<(String, String)>::from_request_parts(parts, app)
+            .await
+            .map_err(|rejection| Failure::invalid(rejection.body_text()))?;
+        let session = find_session(app, &session).await?;
+        let prompt = prompt.parse().map_err(Error::from)?;
+        Ok(Self { session, prompt })
     }
 }
 

@@ -1,25 +1,24 @@
 //! Holds conversations for ever and says what was acknowledged, so that a test can kill it and look what is there.
 //!
-//! Every line on stdout is one acknowledged message: its JSON. Takes the path of the database.
+//! Every line on stdout is one acknowledged message, or an open one as far as it is acknowledged: its JSON. Takes the path
+//! of the database.
 
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use convoke_core::content::Content;
 use convoke_core::id::{MessageId, ProjectId, SessionId};
-use convoke_core::message::{Draft, Message};
-use convoke_core::notice::{Event, Notice};
-use convoke_core::session::Session;
+use convoke_core::session::{Command, Cut, Report, Session, Stamp};
 use convoke_core::time::Timestamp;
 use convoke_core::turn::Stop;
-use convoke_store::{Error, NewProject, NewSession, SessionKind, Store};
+use convoke_core::update::{OpenMessages, Update, UpdateStamp, Updates};
+use convoke_store::{Error, NewProject, NewSession, SessionKind, Store, Sync};
 use tokio::task::JoinSet;
 
 /// Conversations at the same time.
 const SESSIONS: u8 = 6;
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
+type Failure = Box<dyn std::error::Error + Send + std::marker::Sync>;
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
@@ -42,80 +41,84 @@ async fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// One conversation, taken up where it was left.
+/// One conversation: the session, and its messages that may still change.
+struct Talk {
+    id: SessionId,
+    session: Session,
+    open: OpenMessages,
+}
+
+/// Resumes a conversation and goes on with it.
 async fn talk(store: Store, project: ProjectId, id: SessionId) -> Result<(), Failure> {
-    let mut session = take_up(&store, project, id).await?;
+    let mut talk = resume(&store, project, id).await?;
     for turn in 0_u64.. {
-        say(&store, id, &mut session, vec![Draft::user(format!("prompt {turn}"))]).await?;
-        let prompt = session.running().ok_or("a prompt starts a turn")?;
+        let stamp = Stamp { id: message_id(id, talk.session.summary().rev.get()), at: now()? };
+        talk.play(&store, Command::Prompt { text: format!("prompt {turn}"), stamp }).await?;
         for piece in 0..turn % 9 {
             let text = format!("piece {piece} of the answer ");
-            let piece = Content::Text { text, partial: Some(true) };
-            say(&store, id, &mut session, vec![Draft::agent(piece)]).await?;
+            talk.play(&store, Command::Agent(Report::Said(text))).await?;
         }
-        let closing = Content::Text { text: String::new(), partial: Some(false) };
-        let ended = Notice::new(Event::TurnEnded { turn: prompt, stop: Stop::EndTurn });
-        let drafts = vec![Draft::agent(closing), Draft::system(ended)];
-        say(&store, id, &mut session, drafts).await?;
+        let turn = talk.session.running().ok_or("a prompt starts a turn")?;
+        let end = Report::TurnEnded { turn, stop: Stop::EndTurn };
+        talk.play(&store, Command::Agent(end)).await?;
     }
     Ok(())
 }
 
 /// The session as the store has it; what a kill left unfinished is ended first.
-async fn take_up(store: &Store, project: ProjectId, id: SessionId) -> Result<Session, Failure> {
+async fn resume(store: &Store, project_id: ProjectId, id: SessionId) -> Result<Talk, Failure> {
     let Some(stored) = store.session(id).await? else {
         let (agent, created_at) = ("demo".parse()?, now()?);
         let kind = SessionKind::Session;
-        store
-            .create_session(NewSession { id, project_id: project, agent, kind, created_at })
-            .await?;
-        return Ok(Session::new(created_at));
+        store.create_session(NewSession { id, project_id, agent, kind, created_at }).await?;
+        return Ok(Talk { id, session: Session::new(created_at), open: OpenMessages::default() });
     };
-    let mut session = Session::restore(stored.summary.clone(), Vec::new());
-    loop {
-        let page = store.messages(id, session.summary().last_seq, 100).await?;
-        page.messages.iter().for_each(|message| session.apply(message));
-        if !page.more {
-            break;
-        }
-    }
-    while let Some(turn) = session.running() {
-        let ended = Notice::new(Event::TurnEnded { turn, stop: Stop::Cancelled });
-        say(store, id, &mut session, vec![Draft::system(ended)]).await?;
-    }
-    Ok(session)
+    let open = store.open_messages(id).await?;
+    let state = store.session_state(id).await?.into_iter().map(|(_, state)| state).collect();
+    let mut session = Session::restore(stored.summary, &open, state);
+    session.skip_lost_revisions();
+    let mut talk = Talk { id, session, open: OpenMessages::restore(open) };
+    talk.play(store, Command::Recover(Cut::Ended)).await?;
+    Ok(talk)
 }
 
-/// Stores, then tells.
-async fn say(
-    store: &Store,
-    id: SessionId,
-    session: &mut Session,
-    drafts: Vec<Draft>,
-) -> Result<(), Failure> {
-    let mut messages: Vec<Message> = Vec::new();
-    for draft in drafts {
-        let seq = session.summary().last_seq.next();
-        let at = now()?.max(session.summary().updated_at);
-        let message = draft.stamp(message_id(id, seq.get()), id, seq, at);
-        session.apply(&message);
-        messages.push(message);
+impl Talk {
+    /// Stores, then tells: each changed message as it is now.
+    async fn play(&mut self, store: &Store, command: Command) -> Result<(), Failure> {
+        let at = now()?.max(self.session.summary().updated_at);
+        let (mut updates, mut lines) = (Updates::default(), String::new());
+        for change in self.session.handle(command)?.changes {
+            self.session.apply(&change, at);
+            let summary = self.session.summary();
+            let (seq, rev) = (summary.last_seq, summary.rev);
+            let id = message_id(self.id, rev.get());
+            let stamp = UpdateStamp { session_id: self.id, id, seq, rev, at };
+            let update = self.open.apply(change, stamp).ok_or("the message is not open")?;
+            let changed = match &update {
+                Update::Message(message) => Some(message),
+                Update::Delta(delta) => self.open.get(delta.seq),
+                Update::State { .. } => None,
+            };
+            if let Some(message) = changed {
+                lines.push_str(&serde_json::to_string(&**message)?);
+                lines.push('\n');
+            }
+            updates.push(update);
+        }
+        if !updates.is_empty() {
+            let summary = self.session.summary().clone();
+            store.record(self.id, updates.as_slice(), summary, Sync::Soon).await?;
+        }
+        std::io::stdout().write_all(lines.as_bytes())?;
+        Ok(std::io::stdout().flush()?)
     }
-    store.append(id, messages.clone(), session.summary().clone()).await?;
-    let mut lines = String::new();
-    for message in &messages {
-        lines.push_str(&serde_json::to_string(message)?);
-        lines.push('\n');
-    }
-    std::io::stdout().write_all(lines.as_bytes())?;
-    Ok(std::io::stdout().flush()?)
 }
 
 /// An id that only this message has.
-fn message_id(session: SessionId, seq: u64) -> MessageId {
+fn message_id(session: SessionId, number: u64) -> MessageId {
     let mut bytes = *session.as_bytes();
-    for (byte, number) in bytes.iter_mut().rev().zip(seq.to_le_bytes()) {
-        *byte ^= number;
+    for (byte, digit) in bytes.iter_mut().rev().zip(number.to_le_bytes()) {
+        *byte ^= digit;
     }
     MessageId::from_random(bytes)
 }

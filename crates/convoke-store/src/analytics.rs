@@ -48,7 +48,7 @@ const LINEAGE: &str = "WITH RECURSIVE lineage (pair, session, generation) AS (
         CROSS JOIN agent_sessions AS s ON s.id = p.session_id
       UNION
         SELECT l.pair, s.n, l.generation + 1 FROM lineage AS l
-        CROSS JOIN agent_messages AS m ON m.session = l.session AND m.seq <= 10
+        CROSS JOIN messages AS m ON m.session = l.session AND m.seq <= 10
             AND m.role = 'system' AND json_extract(m.content, '$.event') = 'continues'
         CROSS JOIN agent_sessions AS s ON s.id = json_extract(m.content, '$.session')
         WHERE l.generation < 1000
@@ -61,7 +61,7 @@ impl Store {
         self.read_aside(move |db| {
             let mut statement = db.prepare_cached(&format!(
                 "{LINEAGE} SELECT p.from_team, p.to_team, p.thread,
-                        (m.timestamp / ?2) * ?2 AS start,
+                        (m.created_at / ?2) * ?2 AS start,
                         sum(m.role = 'user'),
                         sum(m.role = 'system' AND json_extract(m.content, '$.event') = 'turn_ended'
                             AND json_extract(m.content, '$.stopReason') = 'failed'),
@@ -69,8 +69,8 @@ impl Store {
                             AND json_extract(m.content, '$.event') IN ('compacted', 'continues'))
                  FROM lineage AS l
                  CROSS JOIN team_pairs AS p ON p.id = l.pair
-                 CROSS JOIN agent_messages AS m ON m.session = l.session AND m.role <> 'agent'
-                 WHERE m.timestamp > ?1
+                 CROSS JOIN messages AS m ON m.session = l.session AND m.role <> 'agent'
+                 WHERE m.created_at > ?1
                  GROUP BY p.id, start ORDER BY start DESC, p.id LIMIT ?3"
             ))?;
             let found = statement
@@ -84,19 +84,15 @@ impl Store {
     /// What every pair has cost so far.
     pub async fn pair_usage(&self) -> Result<Vec<PairUsage>> {
         self.read_aside(|db| {
-            // What an agent says of money is the sum of its session so far, of tokens the last turn.
+            // What an agent says of money is the sum of its session so far.
             let mut statement = db.prepare_cached(&format!(
-                "{LINEAGE} SELECT id, sum(input), sum(output), currency, sum(amount) FROM (
-                     SELECT l.pair AS id,
-                            sum(coalesce(json_extract(m.content, '$.inputTokens'), 0)) AS input,
-                            sum(coalesce(json_extract(m.content, '$.outputTokens'), 0)) AS output,
-                            json_extract(m.content, '$.cost.currency') AS currency,
-                            max(coalesce(json_extract(m.content, '$.cost.amount'), 0.0)) AS amount
-                     FROM lineage AS l
-                     CROSS JOIN agent_messages AS m ON m.session = l.session AND m.role = 'system'
-                     WHERE json_extract(m.content, '$.type') = 'usage'
-                     GROUP BY l.pair, l.session, currency
-                 ) GROUP BY id, currency ORDER BY id"
+                "{LINEAGE} SELECT l.pair, sum(s.input_tokens), sum(s.output_tokens),
+                        json_extract(t.body, '$.cost.currency') AS currency,
+                        sum(coalesce(json_extract(t.body, '$.cost.amount'), 0.0))
+                 FROM lineage AS l
+                 CROSS JOIN agent_sessions AS s ON s.n = l.session
+                 CROSS JOIN session_state AS t ON t.session = l.session AND t.kind = 'usage'
+                 GROUP BY l.pair, currency ORDER BY l.pair"
             ))?;
             let rows =
                 statement.query_map([], usage)?.collect::<rusqlite::Result<Vec<PairUsage>>>()?;

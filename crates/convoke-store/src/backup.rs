@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use rusqlite::{Connection, OpenFlags};
+
 use crate::copy::{self, Contents, Progress};
-use crate::error::{Error, Result};
+use crate::error::{Error, Fault, Result};
 use crate::open::{Found, Place, WriteLock};
 use crate::schema;
 
@@ -47,6 +49,29 @@ pub fn verify(copy: &Path) -> Result<Contents> {
         return Err(Error::Denied { path: place.path, source });
     }
     copy::verify(&place)
+}
+
+/// Begins a new generation of revisions in a copy that is about to become the database again.
+///
+/// Sessions go on from the revisions of the copy, so readers that hold newer ones of the lost database must read anew. The
+/// copy itself is changed, and nobody else may have it open.
+pub fn begin_generation(copy: &Path) -> Result<()> {
+    let (place, found) = Place::find(copy)?;
+    schema::refuse_foreign(&place, found)?;
+    let changed = || -> Result<(), Fault> {
+        let db = Connection::open_with_flags(&place.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let has_generation: bool = db.query_row(
+            "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'generation')",
+            [],
+            |row| row.get(0),
+        )?;
+        // A copy of an older schema gets its first generation when it is brought up to date.
+        if has_generation {
+            db.execute("UPDATE generation SET value = abs(random() % 1000000000000)", [])?;
+        }
+        Ok(())
+    };
+    changed().map_err(|fault| fault.at(&place.path))
 }
 
 /// Keeps others from writing to a database until it is dropped.

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use rusqlite::backup::{Backup, StepResult};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use crate::error::{Error, Fault, Result};
 use crate::open::{MODE, Place, beside};
@@ -125,17 +125,18 @@ fn publish(temporary: &Path, target: &Path) -> Result<()> {
 /// What is in a database.
 fn contents(db: &Connection) -> Result<Contents, Fault> {
     // One that a crash at the very first start left has no tables yet.
-    let tables = "SELECT 1 FROM sqlite_schema WHERE name = 'agent_messages'";
-    if !db.prepare(tables)?.exists([])? {
+    let tables = "SELECT name FROM sqlite_schema WHERE name IN ('messages', 'agent_messages')";
+    let table = db.query_row(tables, [], |row| row.get::<_, String>(0)).optional()?;
+    let Some(table) = table else {
         return Ok(Contents { schema: 0, sessions: 0, messages: 0 });
-    }
+    };
     let count = |sql: &str| db.query_row(sql, [], |row| row.get(0));
     Ok(Contents {
         schema: db.query_row("SELECT max(version) FROM schema_migrations", [], |row| {
             row.get::<_, Option<u32>>(0).map(Option::unwrap_or_default)
         })?,
         sessions: count("SELECT count(*) FROM agent_sessions")?,
-        messages: count("SELECT count(*) FROM agent_messages")?,
+        messages: count(&format!("SELECT count(*) FROM {table}"))?,
     })
 }
 

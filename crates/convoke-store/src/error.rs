@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use convoke_core::id::{ProjectId, SessionId};
-use convoke_core::message::Seq;
+use convoke_core::message::{Rev, Seq};
 use convoke_core::team::Pair;
 use rusqlite::ffi::{SQLITE_IOERR_CORRUPTFS, SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_SHORT_READ};
 use rusqlite::{Error as Sql, ErrorCode};
@@ -147,25 +147,23 @@ pub enum Error {
         /// Who talks to whom.
         pair: Box<Pair>,
     },
-    /// Messages do not continue the session's log; none was stored.
-    #[error("session {session} continues with message {expected}, not {got}")]
+    /// Updates do not follow those that are stored; none was recorded.
+    #[error("session {session} is at revision {expected} already, and was given {got}")]
     OutOfOrder {
         /// The session.
         session: SessionId,
-        /// The place that comes next.
-        expected: Seq,
-        /// The place that was given.
-        got: Seq,
+        /// The revision that comes next.
+        expected: Rev,
+        /// The revision that was given.
+        got: Rev,
     },
-    /// One stored message cannot be read; those around it can.
-    #[error("message {seq} of session {session} cannot be read")]
-    UnreadableMessage {
+    /// An update of a message that is not stored; none was recorded.
+    #[error("session {session} has no message {seq}")]
+    UnknownMessage {
         /// The session.
         session: SessionId,
-        /// The message's place; read on from here.
+        /// The place.
         seq: Seq,
-        /// Why it cannot be read.
-        source: Cause,
     },
     /// A call that makes no sense.
     #[error("{what}")]

@@ -28,7 +28,7 @@ pub use analytics::{PairActivity, PairUsage};
 pub use copy::{Contents, Progress};
 pub use error::{Cause, Error, Result};
 pub use guard::Trouble;
-pub use messages::MessagePage;
+pub use messages::{MessagePage, Snapshot, UpdatePage};
 pub use pairs::{Asker, PairChange, PairCreation, PairFilter, PairId, PairStats, StoredPair};
 pub use projects::{NewProject, Project};
 pub use requests::StoredRequest;
@@ -36,6 +36,6 @@ pub use rules::Rule;
 pub use search::{Fragment, Hit, HitPage, HitPlace, SearchQuery};
 pub use sessions::{
     AgentSessionRecord, Archived, NewSession, SessionFilter, SessionKind, SessionOrder,
-    SessionPage, SessionPiece, StoredSession,
+    SessionPage, SessionPiece, StoredSession, Sync,
 };
 pub use store::{Store, Window};

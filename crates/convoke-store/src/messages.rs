@@ -1,16 +1,22 @@
-//! A session's log, page by page.
+//! A session's messages, page by page, and what changed in it after a revision.
+//!
+//! Each page is read in one transaction, so that a message is never seen between its deltas and its whole text. A message
+//! that cannot be read is left out and logged; it must not hide those around it.
+
+use std::sync::Arc;
 
 use convoke_core::content::Content;
 use convoke_core::id::{MessageId, SessionId};
-use convoke_core::message::{Message, Seq};
-use convoke_core::session::Unsettled;
+use convoke_core::message::{Message, Rev, Seq};
+use convoke_core::state::SessionState;
 use convoke_core::time::Timestamp;
+use convoke_core::update::{Update, append};
 use rusqlite::{Connection, Params, Row, params};
 
 use crate::error::{Error, Fault, Result};
 use crate::row;
 use crate::store::Store;
-use crate::write::append::{ROLES, role_word};
+use crate::write::record::{ROLES, role_word};
 use crate::write::sessions::number;
 
 /// Messages in one page; asked for more, a page has as many and says that there are more.
@@ -18,39 +24,95 @@ const PAGE_MESSAGES_MAX: u32 = 1000;
 /// Bytes of content in one page, which ends before the message that would exceed them unless it is the first.
 const PAGE_BYTES_MAX: usize = 256 * 1024;
 
-/// Messages that are looked through for one that matters; about a tenth of a second's work.
-const LOOK_MAX: u32 = 100_000;
-/// Where in its JSON a notice names its event.
-const WORD_CHARS: u32 = 64;
+/// Open messages that are read besides the newest; a session has a few dozen.
+const OPEN_MAX: u32 = 200;
 
-/// Some messages of one session, oldest first, without a gap.
+/// Some messages of one session, by place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MessagePage {
-    /// The messages.
+    /// The messages, oldest first.
     pub messages: Vec<Message>,
     /// Whether there are more in the direction of reading.
     pub more: bool,
 }
 
-/// Which messages a page is of.
-enum Part {
-    After(Seq),
-    Before(Seq),
-    Since { since: Timestamp, after: Seq },
+/// What changed in a session after a revision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UpdatePage {
+    /// Changed messages, whole, and changed state, by revision.
+    pub updates: Vec<Update>,
+    /// The revision up to which the page has everything.
+    pub rev: Rev,
+    /// Whether there is more after it.
+    pub more: bool,
+}
+
+/// A session as a reader begins with it, as of one revision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Snapshot {
+    /// Open messages that are older than the newest ones, and then the newest, by place.
+    pub messages: Vec<Message>,
+    /// Whether there are older ones.
+    pub more: bool,
+    /// All state.
+    pub state: Vec<(Rev, SessionState)>,
+    /// The revision.
+    pub rev: Rev,
 }
 
 impl Store {
+    /// Reads the newest messages of a session, those that are open, and its state, as of one revision.
+    pub async fn snapshot(
+        &self,
+        session: SessionId,
+        limit: u32,
+        bytes_max: usize,
+    ) -> Result<Snapshot> {
+        self.read_session(session, move |db, n| {
+            let mut messages = Vec::new();
+            let (mut bytes, mut before, mut more) = (0, u64::MAX >> 1, true);
+            while more && bytes < bytes_max && messages.len() < limit as usize {
+                let left = limit - u32::try_from(messages.len()).unwrap_or(limit);
+                let sql =
+                    format!("{SELECT} WHERE session = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3");
+                let page = collect(db, session, n, &sql, params![n, before, left + 1], Some(left))?;
+                more = page.more && page.last_seq.is_some();
+                before = page.last_seq.map_or(before, Seq::get);
+                for message in page.messages {
+                    bytes += message.content.bytes();
+                    messages.push(message);
+                }
+            }
+            let sql = format!(
+                "{SELECT} WHERE session = ?1 AND open = 1 AND seq < ?2
+                 ORDER BY seq DESC LIMIT ?3"
+            );
+            let older = collect(db, session, n, &sql, params![n, before, OPEN_MAX], None)?;
+            messages.extend(older.messages);
+            messages.reverse();
+            let state = states(db, session, n, Rev::START)?;
+            let rev: u64 = db
+                .prepare_cached("SELECT rev FROM agent_sessions WHERE n = ?1")?
+                .query_row([n], |row| row.get(0))?;
+            Ok(Snapshot { messages, more, state, rev: Rev::new(rev) })
+        })
+        .await
+    }
+
     /// Reads the messages after a place; `Seq::START` is before the first.
-    ///
-    /// A message that cannot be read ends the page before it. The page that begins with it fails with
-    /// `UnreadableMessage`, whose place is where to read on.
     pub async fn messages(
         &self,
         session: SessionId,
         after: Seq,
         limit: u32,
     ) -> Result<MessagePage> {
-        self.page(session, Part::After(after), limit).await
+        let limit = limit.min(PAGE_MESSAGES_MAX);
+        self.read_session(session, move |db, n| {
+            let sql = format!("{SELECT} WHERE session = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
+            Ok(collect(db, session, n, &sql, params![n, after.get(), limit + 1], Some(limit))?
+                .into())
+        })
+        .await
     }
 
     /// Reads the messages just before a place, oldest first; `more` are those before them.
@@ -60,184 +122,287 @@ impl Store {
         before: Seq,
         limit: u32,
     ) -> Result<MessagePage> {
-        self.page(session, Part::Before(before), limit).await
+        let limit = limit.min(PAGE_MESSAGES_MAX);
+        self.read_session(session, move |db, n| {
+            let sql =
+                format!("{SELECT} WHERE session = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3");
+            let mut page: MessagePage =
+                collect(db, session, n, &sql, params![n, before.get(), limit + 1], Some(limit))?
+                    .into();
+            page.messages.reverse();
+            Ok(page)
+        })
+        .await
     }
 
-    /// Reads the messages that are later than a moment and after a place.
-    pub async fn messages_since(
+    /// Reads what changed after a revision: each changed message once, whole, however often it changed.
+    pub async fn updates_after(
         &self,
         session: SessionId,
-        since: Timestamp,
-        after: Seq,
+        after: Rev,
         limit: u32,
-    ) -> Result<MessagePage> {
-        self.page(session, Part::Since { since, after }, limit).await
+    ) -> Result<UpdatePage> {
+        let limit = limit.min(PAGE_MESSAGES_MAX);
+        self.read_session(session, move |db, n| updates_after(db, session, n, after, limit)).await
     }
 
-    /// The newest notices of an event, by the word that the log has for it, the newest first. Only the last messages of a
-    /// long log are looked at, and one that cannot be read is left out.
-    pub async fn newest_notices(
+    /// The revision after which everything changed later than a time.
+    pub async fn rev_at(&self, session: SessionId, time: Timestamp) -> Result<Rev> {
+        self.read_session(session, move |db, n| {
+            // Times never go back from one revision to the next, so the newest ones are looked at until one is old enough.
+            let rows = "SELECT rev, updated_at FROM messages WHERE session = ?1 ORDER BY rev DESC";
+            let deltas = "SELECT rev, at FROM deltas WHERE session = ?1 ORDER BY rev DESC";
+            Ok(newest_at(db, n, rows, time)?.max(newest_at(db, n, deltas, time)?))
+        })
+        .await
+    }
+
+    /// All messages of a session that are open, by place. Their number and size is bounded by the session itself.
+    pub async fn open_messages(&self, session: SessionId) -> Result<Vec<Message>> {
+        self.read_session(session, move |db, n| {
+            let sql = format!("{SELECT} WHERE session = ?1 AND open = 1 ORDER BY seq");
+            Ok(collect(db, session, n, &sql, params![n], None)?.messages)
+        })
+        .await
+    }
+
+    /// The message at a place.
+    pub async fn message(&self, session: SessionId, seq: Seq) -> Result<Option<Message>> {
+        self.read_session(session, move |db, n| {
+            let sql = format!("{SELECT} WHERE session = ?1 AND seq = ?2");
+            Ok(collect(db, session, n, &sql, params![n, seq.get()], None)?.messages.pop())
+        })
+        .await
+    }
+
+    /// The newest prompt of a session, or the one with an id.
+    pub async fn prompt(
         &self,
         session: SessionId,
-        event: &str,
-        limit: u32,
-    ) -> Result<Vec<Message>> {
-        let word = format!("\"event\":\"{event}\"");
-        self.read_aside(move |db| newest_notices(db, session, &word, limit)).await
+        id: Option<MessageId>,
+    ) -> Result<Option<Message>> {
+        self.read_session(session, move |db, n| {
+            let found = match id {
+                Some(id) => {
+                    let sql = format!("{SELECT} WHERE id = ?2 AND role = 'user' AND session = ?1");
+                    collect(db, session, n, &sql, params![n, id.as_bytes()], None)
+                }
+                None => {
+                    let sql = format!(
+                        "{SELECT} WHERE session = ?1 AND role = 'user' ORDER BY seq DESC LIMIT 1"
+                    );
+                    collect(db, session, n, &sql, params![n], None)
+                }
+            };
+            Ok(found?.messages.pop())
+        })
+        .await
     }
 
-    /// The prompts and requests that were not over at a place, oldest first. Only the last messages of a very long turn
-    /// are looked at, and one that cannot be read is left out.
-    pub async fn unsettled(&self, session: SessionId, before: Seq) -> Result<Vec<Message>> {
-        self.read_aside(move |db| unsettled(db, session, before)).await
+    /// All state of a session, by revision.
+    pub async fn session_state(&self, session: SessionId) -> Result<Vec<(Rev, SessionState)>> {
+        self.read_session(session, move |db, n| states(db, session, n, Rev::START)).await
     }
 
     /// How many bytes the messages of a session have.
     pub async fn session_bytes(&self, session: SessionId) -> Result<u64> {
-        self.read_aside(move |db| {
-            let n = number(db, session)?.ok_or(Error::UnknownSession { id: session })?;
-            let sql = "SELECT coalesce(sum(octet_length(content)), 0) FROM agent_messages
-                       WHERE session = ?1";
+        self.read_session(session, move |db, n| {
+            let sql = "SELECT
+                (SELECT coalesce(sum(octet_length(content)), 0) FROM messages WHERE session = ?1)
+                + (SELECT coalesce(sum(octet_length(text)), 0) FROM deltas WHERE session = ?1)";
             let bytes: i64 = db.prepare_cached(sql)?.query_row([n], |row| row.get(0))?;
             Ok(bytes.unsigned_abs())
         })
         .await
     }
 
-    async fn page(&self, session: SessionId, part: Part, limit: u32) -> Result<MessagePage> {
-        // Nobody knows how long a message is before reading it.
-        self.read_aside(move |db| page(db, session, &part, limit.min(PAGE_MESSAGES_MAX))).await
+    /// The generation of all revisions: a migration and a restored backup begin a new one.
+    pub async fn generation(&self) -> Result<u64> {
+        self.read(|db| {
+            let value: i64 = db.query_row("SELECT value FROM generation", [], |row| row.get(0))?;
+            Ok(value.unsigned_abs())
+        })
+        .await
+    }
+
+    async fn read_session<T: Send + 'static>(
+        &self,
+        session: SessionId,
+        read: impl FnOnce(&Connection, i64) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T> {
+        self.read_aside(move |db| {
+            let transaction = db.unchecked_transaction()?;
+            let n = number(db, session)?.ok_or(Error::UnknownSession { id: session })?;
+            let read = read(db, n)?;
+            transaction.rollback()?;
+            Ok(read)
+        })
+        .await
     }
 }
 
-fn page(
-    db: &Connection,
-    session: SessionId,
-    part: &Part,
-    limit: u32,
-) -> Result<MessagePage, Fault> {
-    let n = number(db, session)?.ok_or(Error::UnknownSession { id: session })?;
-    let first = match part {
-        Part::After(after) => after.next(),
-        Part::Since { since, after } => first_later(db, n, *since, *after)?,
-        Part::Before(before) => {
-            let sql =
-                format!("{SELECT} WHERE session = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3");
-            let params = params![n, before.get(), limit + 1];
-            let mut page = collect(db, session, &sql, params, limit)?;
-            page.messages.reverse();
-            return Ok(page);
-        }
-    };
-    let sql = format!("{SELECT} WHERE session = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3");
-    collect(db, session, &sql, params![n, first.get(), limit + 1], limit)
-}
-
-fn newest_notices(
-    db: &Connection,
-    session: SessionId,
-    word: &str,
-    limit: u32,
-) -> Result<Vec<Message>, Fault> {
-    let n = number(db, session)?.ok_or(Error::UnknownSession { id: session })?;
-    let sql = format!(
-        "SELECT * FROM ({SELECT} WHERE session = ?1 ORDER BY seq DESC LIMIT {LOOK_MAX})
-         WHERE role = 'system' AND instr(substr(content, 1, {WORD_CHARS}), ?2) > 0 LIMIT ?3"
-    );
-    let mut statement = db.prepare_cached(&sql)?;
-    let found = statement.query_map(params![n, word, limit], |row| Ok(message(row, session)))?;
-    Ok(found.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
-}
-
-fn unsettled(db: &Connection, session: SessionId, before: Seq) -> Result<Vec<Message>, Fault> {
-    let n = number(db, session)?.ok_or(Error::UnknownSession { id: session })?;
-    // What is left out here does not matter to `Unsettled`, and reading its JSON would take longer than finding it.
-    let sql = format!(
-        "SELECT * FROM ({SELECT} WHERE session = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT {LOOK_MAX})
-         WHERE role = 'user' OR role = 'system' AND (
-             substr(content, 1, 20) = '{{\"type\":\"permission\"'
-             OR substr(content, 1, 18) = '{{\"type\":\"question\"'
-             OR instr(substr(content, 1, {WORD_CHARS}), '\"event\":\"turn_ended\"') > 0)"
-    );
-    let mut statement = db.prepare_cached(&sql)?;
-    let mut rows = statement.query(params![n, before.get()])?;
-    let mut unsettled = Unsettled::default();
-    while let Some(row) = rows.next()? {
-        let Ok(message) = message(row, session) else { continue };
-        if unsettled.take(message).is_break() {
-            break;
-        }
-    }
-    Ok(unsettled.into_messages())
-}
-
-const SELECT: &str = "SELECT seq, id, role, content, timestamp FROM agent_messages";
-
-/// The first place after `after` whose message is later than a moment, or the place after the last one.
-///
-/// Halves the rest of the log again and again, since no message is earlier than the one before it.
-fn first_later(
-    db: &Connection,
-    session: i64,
-    since: Timestamp,
-    after: Seq,
-) -> rusqlite::Result<Seq> {
-    let last = db
-        .prepare_cached("SELECT coalesce(max(seq), 0) FROM agent_messages WHERE session = ?1")?
-        .query_row([session], |row| row::seq(row, 0))?;
-    let mut probe =
-        db.prepare_cached("SELECT timestamp FROM agent_messages WHERE session = ?1 AND seq = ?2")?;
-    let (mut low, mut high) = (after.next().get(), last.next().get());
-    while low < high {
-        let middle = low.midpoint(high);
-        if probe.query_row(params![session, middle], |row| row::moment(row, 0))? > since {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    Ok(Seq::new(low))
-}
-
-/// Reads rows until the page is full. The statement returns one row more than that.
-fn collect(
-    db: &Connection,
-    session: SessionId,
-    sql: &str,
-    params: impl Params,
-    limit: u32,
-) -> Result<MessagePage, Fault> {
+/// The first revision of a statement's that is no later than a time.
+fn newest_at(db: &Connection, n: i64, sql: &str, time: Timestamp) -> rusqlite::Result<Rev> {
     let mut statement = db.prepare_cached(sql)?;
-    let mut rows = statement.query(params)?;
-    let (mut messages, mut bytes) = (Vec::new(), 0);
+    let mut rows = statement.query([n])?;
     while let Some(row) = rows.next()? {
-        bytes += row.get_ref(3)?.as_bytes().map_or(0, <[u8]>::len);
-        let is_first = messages.is_empty();
-        let is_full = messages.len() >= limit as usize || (bytes > PAGE_BYTES_MAX && !is_first);
-        if is_full {
-            return Ok(MessagePage { messages, more: true });
+        if row::moment(row, 1)? <= time {
+            return Ok(Rev::new(row.get(0)?));
         }
-        match message(row, session) {
-            Ok(message) => messages.push(message),
-            Err(_) if !is_first => return Ok(MessagePage { messages, more: true }),
-            Err(cause) => {
-                let (seq, source) = (row::seq(row, 0)?, cause.into());
-                return Err(Error::UnreadableMessage { session, seq, source }.into());
+    }
+    Ok(Rev::START)
+}
+
+const SELECT: &str = "SELECT seq, rev, id, role, content, turn, created_at, updated_at, open
+    FROM messages";
+
+fn updates_after(
+    db: &Connection,
+    session: SessionId,
+    n: i64,
+    after: Rev,
+    limit: u32,
+) -> Result<UpdatePage, Fault> {
+    let sql = format!("{SELECT} WHERE session = ?1 AND rev > ?2 ORDER BY rev LIMIT ?3");
+    let changed = collect(db, session, n, &sql, params![n, after.get(), limit + 1], Some(limit))?;
+    let (mut messages, mut more) = (changed.messages, changed.more);
+    // An open message that only grew has an old row; it is among the newest by its deltas.
+    let grown = "SELECT DISTINCT seq FROM deltas WHERE session = ?1 AND rev > ?2";
+    let mut statement = db.prepare_cached(grown)?;
+    let grown = statement.query_map(params![n, after.get()], |row| row::seq(row, 0))?;
+    for seq in grown.collect::<rusqlite::Result<Vec<Seq>>>()? {
+        if !messages.iter().any(|message| message.seq == seq) {
+            let sql = format!("{SELECT} WHERE session = ?1 AND seq = ?2");
+            messages.extend(collect(db, session, n, &sql, params![n, seq.get()], None)?.messages);
+        }
+    }
+    let mut updates: Vec<Update> =
+        messages.into_iter().map(|message| Update::Message(Arc::new(message))).collect();
+    for (rev, state) in states(db, session, n, after)? {
+        updates.push(Update::State { rev, state: Arc::new(state) });
+    }
+    updates.sort_by_key(Update::rev);
+    let newest: u64 = db
+        .prepare_cached("SELECT rev FROM agent_sessions WHERE n = ?1")?
+        .query_row([n], |row| row.get(0))?;
+    if changed.more {
+        // What is newer than the last row that fits comes with the next page, in order.
+        let last = changed.last.unwrap_or(after);
+        updates.retain(|update| update.rev() <= last);
+    }
+    if updates.len() > limit as usize {
+        updates.truncate(limit as usize);
+        more = true;
+    }
+    let rev = match updates.last().filter(|_| more) {
+        Some(last) => last.rev(),
+        None if more => changed.last.unwrap_or(after),
+        None => Rev::new(newest).max(after),
+    };
+    Ok(UpdatePage { updates, rev, more })
+}
+
+fn states(
+    db: &Connection,
+    session: SessionId,
+    n: i64,
+    after: Rev,
+) -> Result<Vec<(Rev, SessionState)>, Fault> {
+    let sql = "SELECT rev, body FROM session_state WHERE session = ?1 AND rev > ?2 ORDER BY rev";
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query(params![n, after.get()])?;
+    let mut states = Vec::new();
+    while let Some(row) = rows.next()? {
+        match serde_json::from_str(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?) {
+            Ok(state) => states.push((Rev::new(row.get(0)?), state)),
+            Err(error) => {
+                tracing::error!(session.id = %session, "state of a session cannot be read: {error}");
             }
         }
     }
-    Ok(MessagePage { messages, more: false })
+    Ok(states)
+}
+
+/// A page with the revision and the place of its last row, whether that could be read or not.
+struct Collected {
+    messages: Vec<Message>,
+    more: bool,
+    last: Option<Rev>,
+    last_seq: Option<Seq>,
+}
+
+impl From<Collected> for MessagePage {
+    fn from(collected: Collected) -> Self {
+        Self { messages: collected.messages, more: collected.more }
+    }
+}
+
+/// Reads rows until the page is full. The statement returns one row more than `limit`; without one, all rows are wanted.
+fn collect(
+    db: &Connection,
+    session: SessionId,
+    n: i64,
+    sql: &str,
+    params: impl Params,
+    limit: Option<u32>,
+) -> Result<Collected, Fault> {
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query(params)?;
+    let (mut messages, mut bytes, mut count) = (Vec::new(), 0, 0);
+    let (mut last, mut last_seq) = (None, None);
+    while let Some(row) = rows.next()? {
+        bytes += row.get_ref(4)?.as_bytes().map_or(0, <[u8]>::len);
+        let is_full = |limit| count >= limit || (bytes > PAGE_BYTES_MAX && count > 0);
+        if limit.is_some_and(is_full) {
+            return Ok(Collected { messages, more: true, last, last_seq });
+        }
+        count += 1;
+        (last, last_seq) = (Some(Rev::new(row.get(1)?)), Some(row::seq(row, 0)?));
+        match message(row, session).and_then(|message| with_deltas(db, n, message)) {
+            Ok(message) => messages.push(message),
+            Err(error) => {
+                let seq = row::seq(row, 0)?;
+                tracing::error!(session.id = %session, "message {seq} cannot be read: {error}");
+            }
+        }
+    }
+    Ok(Collected { messages, more: false, last, last_seq })
 }
 
 fn message(row: &Row<'_>, session_id: SessionId) -> rusqlite::Result<Message> {
-    let content = row.get_ref(3)?.as_str()?;
+    let content = row.get_ref(4)?.as_str()?;
+    let turn = row.get_ref(5)?.as_str_or_null()?.map(serde_json::from_str).transpose();
     Ok(Message {
         session_id,
         seq: row::seq(row, 0)?,
-        id: MessageId::from_bytes(row.get(1)?).ok_or_else(|| row::unreadable(1, "not an id"))?,
-        role: row::word(row, 2, &ROLES, role_word)?,
+        rev: Rev::new(row.get(1)?),
+        id: MessageId::from_bytes(row.get(2)?).ok_or_else(|| row::unreadable(2, "not an id"))?,
+        role: row::word(row, 3, &ROLES, role_word)?,
         content: serde_json::from_str::<Content>(content)
-            .map_err(|error| row::unreadable(3, error))?,
-        timestamp: row::moment(row, 4)?,
+            .map_err(|error| row::unreadable(4, error))?,
+        turn: turn.map_err(|error| row::unreadable(5, error))?,
+        timestamp: row::moment(row, 6)?,
+        updated_at: row::moment(row, 7)?,
     })
+}
+
+/// Adds the words that were appended to an open message.
+fn with_deltas(db: &Connection, n: i64, mut message: Message) -> rusqlite::Result<Message> {
+    let is_partial = matches!(
+        message.content,
+        Content::Text { partial: true, .. } | Content::Thinking { partial: true, .. }
+    );
+    if !is_partial {
+        return Ok(message);
+    }
+    // The row has all words up to its own revision, so the index leads past the deltas of messages before it.
+    let sql = "SELECT rev, at, text FROM deltas
+               WHERE session = ?1 AND rev > ?2 AND seq = ?3 ORDER BY rev";
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query(params![n, message.rev.get(), message.seq.get()])?;
+    while let Some(row) = rows.next()? {
+        append(&mut message.content, row.get_ref(2)?.as_str()?);
+        (message.rev, message.updated_at) = (Rev::new(row.get(0)?), row::moment(row, 1)?);
+    }
+    Ok(message)
 }

@@ -1,6 +1,7 @@
 //! Requests to humans, as their newest messages have them.
 
 use convoke_core::id::{RequestId, SessionId};
+use convoke_core::message::Seq;
 use convoke_core::request::Request;
 use convoke_core::time::Timestamp;
 use rusqlite::{OptionalExtension as _, Row, params};
@@ -19,6 +20,8 @@ pub struct StoredRequest {
     pub asked_at: Timestamp,
     /// When its state last changed.
     pub changed_at: Timestamp,
+    /// The place of its message.
+    pub seq: Option<Seq>,
     /// What is asked, and where that stands.
     pub request: Request,
 }
@@ -100,7 +103,7 @@ impl Store {
     }
 }
 
-const SELECT: &str = "SELECT s.id, r.asked_at, r.changed_at, r.body
+const SELECT: &str = "SELECT s.id, r.asked_at, r.changed_at, r.body, r.seq
     FROM human_requests AS r LEFT JOIN agent_sessions AS s ON s.n = r.session";
 
 fn request(row: &Row<'_>) -> rusqlite::Result<StoredRequest> {
@@ -109,6 +112,7 @@ fn request(row: &Row<'_>) -> rusqlite::Result<StoredRequest> {
         session_id: row::optional_text(row, 0)?,
         asked_at: row::moment(row, 1)?,
         changed_at: row::moment(row, 2)?,
+        seq: row.get::<_, Option<u64>>(4)?.map(Seq::new),
         request: serde_json::from_str(body).map_err(|error| row::unreadable(3, error))?,
     })
 }

@@ -2,6 +2,7 @@
 
 mod book;
 mod steps;
+mod whole_messages;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -133,6 +134,9 @@ fn bring_up(db: &mut Connection, steps: &[Step], now: Timestamp) -> Result<Vec<M
             continue;
         }
         transaction.execute_batch(step.up)?;
+        if let Some(code) = &step.code {
+            (code.up)(&transaction)?;
+        }
         book::enter(&transaction, step, now)?;
         transaction.commit()?;
         applied.push(step.migration(Some(now)));
@@ -149,6 +153,9 @@ fn bring_down(db: &mut Connection, steps: &[Step], count: usize) -> Result<Vec<M
         let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let Some(applied_at) = book::strike(&transaction, step)? else { continue };
         transaction.execute_batch(step.down)?;
+        if let Some(code) = &step.code {
+            (code.down)(&transaction)?;
+        }
         transaction.commit()?;
         taken_back.push(step.migration(Some(applied_at)));
     }

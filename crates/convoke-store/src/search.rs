@@ -42,9 +42,9 @@ pub struct SearchQuery {
 pub struct Hit {
     /// Its session.
     pub session_id: SessionId,
-    /// Its place there; of an answer in pieces, that of the last piece.
+    /// Its place there.
     pub seq: Seq,
-    /// When it was stored.
+    /// When it began.
     pub timestamp: Timestamp,
     /// The surroundings of the match, in order.
     pub excerpt: Vec<Fragment>,
@@ -116,9 +116,9 @@ fn search(
     }
     // The cross joins fix the order: from a hit to its message to its session. The planner's own is far slower.
     let mut statement = db.prepare_cached(
-        "SELECT f.rowid, s.id, m.seq, m.timestamp, snippet(message_search, 0, ?1, ?2, '…', ?3)
+        "SELECT f.rowid, s.id, m.seq, m.created_at, snippet(message_search, 0, ?1, ?2, '…', ?3)
          FROM message_search AS f
-         CROSS JOIN agent_messages AS m ON m.n = f.rowid
+         CROSS JOIN messages AS m ON m.n = f.rowid
          CROSS JOIN agent_sessions AS s ON s.n = m.session
          WHERE message_search MATCH ?4 AND f.rowid < ?5
          ORDER BY f.rowid DESC LIMIT ?6",

@@ -3,16 +3,18 @@
 mod list;
 
 use convoke_core::id::{AgentName, CanonicalId, ProjectId, SessionId};
-use convoke_core::message::Message;
+use convoke_core::message::Rev;
 use convoke_core::session::{Status, Summary};
 use convoke_core::time::Timestamp;
+use convoke_core::update::Update;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use tokio::sync::mpsc;
 
 use crate::error::{Error, Result};
 use crate::row;
 use crate::store::{Store, Window};
-use crate::write::append::Append;
+use crate::write::Durability;
+use crate::write::record::Record;
 use crate::write::sessions::{CreateSession, RecordAgentSession, number};
 
 /// Characters below which a prefix of an id says too little.
@@ -141,23 +143,37 @@ pub enum SessionPiece {
     Total(u64),
 }
 
+/// When what is recorded must be on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sync {
+    /// Before it is acknowledged: a human said or decided it.
+    Now,
+    /// Within 200 ms.
+    Soon,
+}
+
 impl Store {
     /// Begins a session. Fails with `UnknownProject` or `SessionExists`.
     pub async fn create_session(&self, new: NewSession) -> Result<()> {
         self.make(CreateSession(new)).await
     }
 
-    /// Continues a session's log, and stores how it stands after that. All of it or nothing.
+    /// Records updates of a session, and how it stands after them. All of it or nothing.
     ///
-    /// The messages must follow the last stored one without a gap; else it fails with `OutOfOrder`. What a human
-    /// said is on disk when this returns.
-    pub async fn append(
+    /// Their revisions must be newer than the stored one; else it fails with `OutOfOrder`. With `Sync::Now` they are on
+    /// disk when this returns.
+    pub async fn record(
         &self,
         session: SessionId,
-        messages: impl AsRef<[Message]>,
+        updates: &[Update],
         summary: Summary,
+        sync: Sync,
     ) -> Result<()> {
-        self.make(Append::new(session, messages.as_ref(), summary)?).await
+        let durability = match sync {
+            Sync::Now => Durability::Acknowledged,
+            Sync::Soon => Durability::Soon,
+        };
+        self.make(Record::new(session, updates, summary, durability)?).await
     }
 
     /// Records an id by which the agent knows the session from now on. Those before it are kept.
@@ -312,7 +328,7 @@ impl Store {
 /// What `session` reads, of a table called `s`.
 const COLUMNS: &str = "s.id, s.project_id, s.agent, s.kind, s.created_at, s.agent_session_id, \
      s.status, s.reason, s.archived, s.title, s.last_seq, s.settled_seq, s.updated_at, \
-     s.last_active_at";
+     s.last_active_at, s.rev";
 
 fn many(db: &Connection, sql: &str, params: impl Params) -> rusqlite::Result<Vec<StoredSession>> {
     db.prepare_cached(sql)?.query_map(params, session)?.collect()
@@ -335,6 +351,7 @@ fn session(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
             settled_seq: row::seq(row, 11)?,
             updated_at: row::moment(row, 12)?,
             last_active_at: row::moment(row, 13)?,
+            rev: Rev::new(row.get(14)?),
         },
     })
 }

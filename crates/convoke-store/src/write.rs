@@ -1,11 +1,11 @@
 //! Changes to what is stored, one type each. The writer carries them out; nobody else writes.
 
-pub(crate) mod append;
 pub(crate) mod pairs;
 pub(crate) mod projects;
+pub(crate) mod record;
 mod requests;
 pub(crate) mod rules;
-mod search;
+pub(crate) mod search;
 pub(crate) mod sessions;
 
 use rusqlite::Connection;

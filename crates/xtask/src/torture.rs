@@ -10,9 +10,11 @@ mod faults;
 mod http;
 mod ledger;
 mod machine;
+mod prompts;
 mod repls;
 mod schedule;
 mod script;
+mod watchers;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -159,7 +161,7 @@ fn start_clients<'scope>(scope: &'scope thread::Scope<'scope, '_>, world: &'scop
         scope.spawn(move || clients::prompter(world, client));
     }
     for client in 100..103 {
-        scope.spawn(move || clients::watcher(world, client));
+        scope.spawn(move || watchers::watcher(world, client));
     }
     for client in 200..202 {
         scope.spawn(move || askers::asker(world, client));
@@ -246,13 +248,16 @@ impl Totals {
     }
 
     fn add(&mut self, book: &ledger::Book, stored: &audit::Stored) {
-        let told = |told: Told| book.prompts.values().filter(|(it, _)| *it == told).count();
+        let told = |told: Told| book.prompts.values().filter(|it| it.told == told).count();
+        let changed = book.prompts.values().filter_map(|it| it.change.as_ref());
+        let changed = changed.filter(|(_, told)| *told == Told::Done).count();
         let said = book.said.values().filter(|(_, told)| *told == Told::Done).count();
         let messages: usize = stored.logs.values().map(Vec::len).sum();
         let counts = [
             ("prompts acknowledged", told(Told::Done)),
             ("prompts without an answer", told(Told::Unknown)),
             ("prompts refused", told(Told::Refused)),
+            ("prompts changed in the queue", changed),
             ("messages stored", messages),
             ("messages shown to watchers", book.shown.len()),
             ("permissions answered", book.verdicts.len()),
@@ -271,6 +276,9 @@ impl Totals {
         let mut text = format!("seeds {first} to {last}, {} rounds\n", self.seeds.len());
         if self.disk == Some(Disk::Shared) {
             text += "not done: a full disk and a read-only home, which need the right to mount\n";
+        }
+        if !audit::can_read_database() {
+            text += "not done: the database was not searched for deltas, which needs sqlite3\n";
         }
         text +=
             "the machine's clock is not touched: files and sessions from the future stand for it\n";

@@ -127,7 +127,7 @@ export const makeComposer = component("convoke-composer", (element, { drafts, sa
 	};
 });
 
-/** The pickers that an agent's modes and settings call for. @param {Standing} standing @returns {Picker[]} */
+/** The pickers that an agent's modes and settings call for. @param {SessionState} state @returns {Picker[]} */
 export function pickersOf({ modes, settings }) {
 	const offered = (settings?.settings ?? []).filter(({ choices }) => choices.length);
 	// An agent that offers its modes as a setting too would have the same picker twice.

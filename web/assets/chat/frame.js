@@ -1,7 +1,7 @@
 // What stands around a conversation: the header above it, and below it the running turn, waiting prompts, how it ended.
 
 import { duration, plural } from "../lib/words.js";
-import { fill, h, icon, setText } from "../ui/dom.js";
+import { fill, h, icon, keyed, setText } from "../ui/dom.js";
 import { editTitle, menuButton } from "../ui/parts.js";
 
 /** @param {(title: string) => void} onrename @param {() => MenuItem[]} items @returns {Header} */
@@ -26,9 +26,6 @@ export function makeHeader(onrename, items) {
 /** Why a session ended by itself. @type {Record<string, string>} */
 const REASONS = { idle_timeout: " It was idle for a while.", made_room: " It made room for another session." };
 
-/** Whether the next message takes the session up again by itself. @param {Session} session */
-export const resumesBySending = ({ status, reason = "" }) => status === "active" || (status === "completed" && reason in REASONS);
-
 /** @param {() => void} onresume @param {() => void} onunarchive @returns {Strip} */
 export function makeStrip(onresume, onunarchive) {
 	const text = h("span.strip-text");
@@ -50,7 +47,8 @@ export function makeStrip(onresume, onunarchive) {
 		},
 		showQueue(queued) {
 			queue.hidden = queued.length === 0;
-			fill(queue, h("li.muted", `${plural(queued.length, "message")} waiting`), ...queued.map((entry) => h("li", "content" in entry && entry.content)));
+			const lines = [{ id: "", content: `${plural(queued.length, "message")} waiting` }, ...queued];
+			keyed(queue, lines, ({ id }) => id, ({ id }) => h(id ? "li" : "li.muted"), (line, { content }) => setText(line, content));
 		},
 		showSession({ status, reason = "", archived }) {
 			const state = archived ? "archived" : status;

@@ -1,7 +1,7 @@
 // <convoke-log>: the conversation. Follows the newest words until its reader looks elsewhere.
 
 import { isTyping } from "../lib/keys.js";
-import { component, h, iconButton, on } from "../ui/dom.js";
+import { component, h, iconButton, keyed, on } from "../ui/dom.js";
 import { copyCode } from "../ui/markdown.js";
 import { views } from "./views.js";
 
@@ -23,7 +23,7 @@ export const makeLog = component("convoke-log", (element, options) => {
 
 	const make = (/** @type {SpokenEntry} */ entry) => {
 		const view = views.of(entry, options);
-		view.element.dataset.entry = entry.entryId;
+		view.element.dataset.key = entry.entryId;
 		view.element.tabIndex = -1;
 		shown.set(entry.entryId, view);
 		return view.element;
@@ -89,27 +89,19 @@ export const makeLog = component("convoke-log", (element, options) => {
 			entries.replaceChildren(...all.map(make));
 			toEnd();
 		},
-		add(entry) {
-			log.put(entry);
-			entries.append(shown.get(entry.entryId)?.element ?? make(entry));
-		},
-		put: (entry) => shown.get(entry.entryId)?.update(entry),
-		extend: (chunk) => shown.get(chunk.entryId)?.append?.(chunk),
-		putBefore(all) {
-			const elements = all.map((entry) => shown.get(entry.entryId)?.element ?? make(entry));
-			// What stays where it is.
-			const anchor = [...entries.children].find((element) => !elements.includes(/** @type {any} */ (element)));
+		show(all) {
+			// What is being read does not move when older entries come or go.
+			const anchor = entries.lastElementChild;
 			const before = anchor?.getBoundingClientRect().top ?? 0;
-			entries.prepend(...elements);
-			if (anchor) scroller.scrollTop += anchor.getBoundingClientRect().top - before;
+			keyed(entries, all, ({ entryId }) => entryId, make);
+			const kept = new Set(all.map(({ entryId }) => entryId));
+			for (const id of [...shown.keys()]) if (!kept.has(id)) shown.delete(id);
+			if (anchor?.isConnected) scroller.scrollTop += anchor.getBoundingClientRect().top - before;
 			remember();
 		},
-		drop(ids) {
-			for (const id of ids) {
-				shown.get(id)?.element.remove();
-				shown.delete(id);
-			}
-		},
+		add: (entry) => entries.append(make(entry)),
+		put: (entry) => shown.get(entry.entryId)?.update(entry),
+		extend: (chunk) => shown.get(chunk.entryId)?.append?.(chunk),
 		pend: (elements) => pending.replaceChildren(...elements),
 		setMore: (more) => void (older.hidden = !more),
 		toEnd,

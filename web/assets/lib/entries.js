@@ -1,120 +1,90 @@
-// A conversation as a list of entries: history replaces, update upserts, chunk appends.
+// The reducer: what the page has of a session, and how the frames of the daemon change it.
+//
+// The same as `Entries` in convoke-api; both replay its fixtures/frames.json.
 
-/** Entries that tell how things stand and are not part of the conversation. */
-const STANDING = ["commands", "modes", "settings", "usage"];
+/** Kinds of state; all other entries are conversation. */
+const STATE = ["queue", "commands", "modes", "settings", "usage"];
 
 /** @returns {Entries} */
 export function makeEntries() {
 	let list = /** @type {SpokenEntry[]} */ ([]);
-	let standing = /** @type {any} */ ({});
-	let seq = 0;
-	let more = false;
-	const byId = /** @type {Map<string, SpokenEntry>} */ (new Map());
-	/** The newest place whose words an entry has, so that a chunk that comes twice counts once. */
-	const applied = /** @type {Map<string, number>} */ (new Map());
+	let state = /** @type {any} */ ({});
+	let [rev, generation] = [0, ""];
+	let [more, oldest] = [false, 1];
 
-	/** The object stays the same one, so that its place in the list need not be looked for. @param {any} known @param {any} entry */
-	function replace(known, entry, seq = 0) {
-		for (const key of Object.keys(known)) delete known[key];
-		Object.assign(known, entry, { seq });
-	}
-
-	/** Whether an entry is not over, so that it is needed however old it is. @param {any} entry */
-	function isOpen({ type, state, status, seq: place }) {
-		if (type === "plan") return place > (entries.running()?.seq ?? Infinity);
-		return state === "queued" || state === "running" || status === "pending";
+	/** Whether an entry may still change, so that it is needed however old it is. @param {any} entry */
+	function isOpen({ type, partial, state, status, seq }) {
+		if (type === "plan") return seq > (entries.running()?.seq ?? Infinity);
+		return partial || state === "running" || status === "pending" || status === "running";
 	}
 
 	/** @param {any} entry */
-	function put(entry, at = 0) {
-		const { type, entryId } = entry;
-		if (STANDING.includes(type)) {
-			// Modes without a list only tell which one is current.
-			const available = entry.available?.length ? entry.available : standing[type]?.available;
-			standing[type] = type === "modes" ? { ...entry, available } : entry;
-			return /** @type {const} */ ("standing");
-		}
-		const known = byId.get(entryId);
-		// What was trimmed is of no interest until it is paged in again.
-		if (!known && entry.seq < entries.oldest && list.length) return /** @type {const} */ ("older");
-		applied.set(entryId, at);
-		if (!known) {
-			byId.set(entryId, entry);
-			list.push(entry);
-			return /** @type {const} */ ("added");
-		}
-		const isCalled = "state" in known && known.state === "queued" && entry.state !== "queued";
-		// Who leaves the queue stands below what was said meanwhile.
-		if (isCalled) list.push(...list.splice(list.indexOf(known), 1));
-		replace(known, entry, isCalled ? entry.seq : known.seq);
-		return isCalled ? "moved" : /** @type {const} */ ("changed");
+	function upsert(entry) {
+		const isState = STATE.includes(entry.type);
+		// What changes is nearly always among the newest.
+		const at = isState ? -1 : list.findLastIndex(({ seq }) => seq <= entry.seq);
+		const known = isState ? state[entry.entryId] : list[at]?.seq === entry.seq ? list[at] : undefined;
+		const isOutside = !isState && !known && more && entry.seq < oldest;
+		if (isOutside || known?.rev > entry.rev) return "ignored";
+		if (isState) state[entry.entryId] = entry;
+		else list.splice(known ? at : at + 1, known ? 1 : 0, entry);
+		return isState ? "state" : known ? "changed" : "added";
 	}
 
 	/** @type {Entries} */
 	const entries = {
 		get list() { return list; },
-		get standing() { return standing; },
-		get seq() { return seq; },
+		get state() { return state; },
+		get rev() { return rev; },
+		get generation() { return generation; },
 		get more() { return more; },
-		get oldest() { return list[0]?.seq ?? seq + 1; },
-		get: (entryId) => byId.get(entryId),
+		get oldest() { return oldest; },
+		get: (entryId) => list.findLast((entry) => entry.entryId === entryId),
 		history(frame) {
-			list = [];
-			standing = {};
-			byId.clear();
-			applied.clear();
-			seq = frame.seq;
-			more = frame.more;
-			for (const entry of frame.entries) put(entry, seq);
+			[list, state, more] = [[], {}, false];
+			frame.entries.forEach(upsert);
+			({ rev, generation, more } = frame);
+			// Open entries come however old they are; places have no gaps otherwise.
+			oldest = list.findLast(({ seq }, at) => list[at - 1]?.seq !== seq - 1)?.seq ?? 1;
+		},
+		opened(frame) {
+			rev = Math.max(rev, frame.rev);
+			({ generation } = frame);
 		},
 		update(frame) {
-			seq = Math.max(seq, frame.seq);
-			return put(frame.entry, frame.seq);
+			rev = Math.max(rev, frame.rev);
+			return upsert(frame.entry);
 		},
 		chunk(frame) {
-			const entry = byId.get(frame.entryId);
-			if (!entry || !("content" in entry)) return "unknown";
-			if (frame.seq <= (applied.get(frame.entryId) ?? 0)) return "repeated";
-			seq = Math.max(seq, frame.seq);
-			applied.set(frame.entryId, frame.seq);
+			rev = Math.max(rev, frame.rev);
+			const entry = entries.get(frame.entryId);
+			if (!entry || entry.rev >= frame.rev || (entry.type !== "assistant" && entry.type !== "thinking")) return false;
 			entry.content += frame.content;
-			return "appended";
+			entry.rev = frame.rev;
+			return true;
 		},
 		page(frame) {
-			const all = /** @type {SpokenEntry[]} */ (frame.entries).filter(({ type }) => !STANDING.includes(type));
-			const isNew = all.some(({ entryId }) => !byId.has(entryId));
-			const older = all.map((entry) => {
-				const known = byId.get(entry.entryId);
-				// What is here is newer, but its place is where it began.
-				if (known) return Object.assign(known, { seq: entry.seq });
-				byId.set(entry.entryId, entry);
-				applied.set(entry.entryId, seq);
-				return entry;
-			});
-			list = [...older, ...list.filter((entry) => !older.includes(entry))];
-			// A page that brings nothing would be asked for without end.
-			more = frame.more && isNew;
-			return older;
+			const first = frame.entries[0]?.seq ?? oldest;
+			// A page that brings nothing older would be asked for without end.
+			more = frame.more && first < oldest;
+			oldest = Math.min(oldest, first);
+			return frame.entries.filter((/** @type {SpokenEntry} */ entry) => upsert(entry) === "changed");
 		},
 		trim(keep) {
-			const old = list.slice(0, Math.max(0, list.length - keep));
-			const [open, gone] = [old.filter(isOpen), old.filter((entry) => !isOpen(entry))];
-			list = list.slice(old.length);
-			const first = entries.oldest;
-			// Older ones are asked for by the place of the first.
-			list.unshift(...open.map((entry) => Object.assign(entry, { seq: first })));
-			for (const { entryId } of gone) {
-				byId.delete(entryId);
-				applied.delete(entryId);
-			}
-			more ||= gone.length > 0;
-			return gone.map(({ entryId }) => entryId);
+			const [old, kept] = [list.slice(0, -keep), list.slice(-keep)];
+			if (old.length === 0) return;
+			const open = old.filter(isOpen);
+			list = [...open, ...kept];
+			oldest = Math.max(oldest, kept[0].seq);
+			more ||= open.length < old.length;
 		},
 		prompts() {
-			const said = list.flatMap((entry) => (entry.type === "user" ? [entry.content] : []));
+			const asked = list.flatMap((entry) => (entry.type === "user" ? [entry.content] : []));
+			const said = [...asked, ...entries.queue.map(({ content }) => content)];
 			return said.filter((text, at) => text !== said[at - 1]);
 		},
 		running: () => list.findLast((entry) => entry.type === "user" && entry.state === "running"),
+		get queue() { return state.queue?.prompts ?? []; },
 	};
 	return entries;
 }

@@ -33,33 +33,37 @@ export function fitting(commands, typed = "") {
 	return fit.sort((a, b) => Math.min(rank(a), 1) - Math.min(rank(b), 1) || a.name.localeCompare(b.name));
 }
 
-// A line that breaks in between leaves it open whether a message arrived; the history tells.
+/** A new id of a message. `crypto.randomUUID` exists in secure contexts only. */
+export function newId() {
+	const bytes = crypto.getRandomValues(new Uint8Array(16));
+	bytes[6] = (bytes[6] & 15) | 64;
+	bytes[8] = (bytes[8] & 63) | 128;
+	const digits = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+	return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+// Messages on their way, each until the conversation or the queue has it.
 
 /** @returns {Outbox} */
 export function makeOutbox() {
 	let letters = /** @type {Letter[]} */ ([]);
 	/** @type {Outbox} */
 	const outbox = {
-		get letters() { return letters; },
-		post(text, after) {
-			const letter = /** @type {Letter} */ ({ text, after, state: "sending" });
+		post(text) {
+			const letter = { id: newId(), text, answered: false };
 			letters.push(letter);
 			return letter;
 		},
-		sent(letter, seq, entries) {
-			if (entries.some((entry) => entry.type === "user" && entry.seq === seq)) outbox.drop(letter);
-			else Object.assign(letter, { state: "sent", after: seq - 1 });
-		},
 		drop: (letter) => void (letters = letters.filter((other) => other !== letter)),
-		arrived(entry) {
-			if (entry.type !== "user") return;
-			const ours = letters.find(({ text, after }) => entry.seq > after && entry.content.trim() === text.trim());
-			if (ours) outbox.drop(ours);
+		pending(entries) {
+			// Entries come in the order of their places: one before the newest has come, or is further up than what is loaded.
+			const newest = entries.list.at(-1)?.seq ?? 0;
+			letters = letters.filter(({ id, seq = Infinity }) => seq > newest && !entries.get(id) && !entries.queue.some((prompt) => prompt.id === id));
+			return letters;
 		},
-		caughtUp() {
-			const lost = letters.filter(({ state }) => state === "unsure");
-			lost.forEach(outbox.drop);
-			return lost.map(({ text }) => text);
+		unanswered(entries) {
+			letters = outbox.pending(entries).filter(({ answered }) => !answered);
+			return letters;
 		},
 	};
 	return outbox;

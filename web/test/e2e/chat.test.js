@@ -222,7 +222,7 @@ test("w2 prompts wait in their order below the running turn and move up one by o
   await page.keyboard.press("Control+.");
   await all("nothing waits", []);
   const spoken = ["gate", "The first half, and the second half.", "say two", "two", "wait", "say four", "four", "say five", "five"];
-  const said = (window) => window.locator(".user[data-entry] .md, .assistant .md").evaluateAll((words) => words.map((it) => it.textContent.trim()));
+  const said = (window) => window.locator(".user[data-key] .md, .assistant .md").evaluateAll((words) => words.map((it) => it.textContent.trim()));
   for (const window of windows) {
     await idle(window);
     await until(window, "everything was said", async () => (await said(window)).length === spoken.length);
@@ -241,9 +241,13 @@ test("a session that ended says so and can be taken up again", async () => {
   await page.getByRole("button", { name: "Session menu" }).click();
   await page.getByRole("menuitem", { name: "Complete" }).click();
   await page.getByText("This session was completed.").waitFor();
-  assert.equal(await box(page).isDisabled(), true);
+  // The daemon refuses messages to it, and what was written is not lost.
+  await box(page).fill("hello again");
+  await box(page).press("Enter");
+  await until(page, "the message is back in the box", async () => (await box(page).inputValue()) === "hello again");
+  assert.equal(await page.locator(".sending").count(), 0);
   await page.getByRole("button", { name: "Resume" }).click();
-  await until(page, "one can write again", () => box(page).isEnabled());
+  await page.getByText("This session was completed.").waitFor({ state: "hidden" });
   await say(page, "hello again");
   await answer(page).getByText("You said: hello again").waitFor();
   assert.deepEqual(page.problems, []);
@@ -278,11 +282,11 @@ test("a long history opens at its end and is loaded as one scrolls up", async ()
     const { id, top } = await scroller.evaluate((it) => {
       it.scrollTop = 0;
       const first = it.querySelector(".entry");
-      return { id: first.dataset.entry, top: first.getBoundingClientRect().top };
+      return { id: first.dataset.key, top: first.getBoundingClientRect().top };
     });
     await until(page, "older entries have come", async () => (await count()) > before);
     // What is being read does not jump when they come in front of it.
-    const now = await page.locator(`[data-entry="${id}"]`).evaluate((it) => it.getBoundingClientRect().top);
+    const now = await page.locator(`[data-key="${id}"]`).evaluate((it) => it.getBoundingClientRect().top);
     assert.ok(Math.abs(now - top) < 60, `it moved from ${top} to ${now}`);
   }
   assert.deepEqual(page.problems, []);

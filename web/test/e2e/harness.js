@@ -170,15 +170,17 @@ export async function say(conversation, text) {
   await box.fill(text);
   // The box is filled before the line is open when the page was just loaded.
   await conversation.getByRole("button", { name: "Send", exact: true }).and(conversation.locator(":enabled")).waitFor();
-  const said = await conversation.locator(".user[data-entry]").count();
+  // In the conversation, or in the queue.
+  const prompts = conversation.locator(".user[data-key], .queue li:not(.muted)");
+  const said = await prompts.count();
   await box.press("Enter");
   // The daemon has it.
-  await conversation.locator(".user[data-entry]").nth(said).waitFor({ state: "attached" });
+  await prompts.nth(said).waitFor({ state: "attached" });
 }
 
 /** Until nothing runs any more. */
 export async function idle(conversation) {
-  await conversation.locator('[data-state="running"], [data-state="queued"]').first().waitFor({ state: "detached" });
+  await conversation.locator('[data-state="running"], .queue:not([hidden])').first().waitFor({ state: "detached" });
   await conversation.locator(".running").waitFor({ state: "hidden" });
 }
 

@@ -107,7 +107,7 @@ impl Pooled {
                 | Report::Thought(_)
                 | Report::Planned(_)
                 | Report::ToolCalled(_)
-                | Report::Spent(_)
+                | Report::State(_)
                 | Report::Noticed(_)
                 | Report::Asked(_)
                 | Report::Withdrew(_)

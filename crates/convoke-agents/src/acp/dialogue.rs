@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 use convoke_core::message::Seq;
 use convoke_core::notice::{Event, Notice};
 use convoke_core::session::Report;
+use convoke_core::state::SessionState;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -127,8 +128,8 @@ impl Dialogue {
 
     /// What the answer that opened the session offers.
     pub(super) fn learn_offers(&mut self, answer: &Value) {
-        let notices = self.translator.offers.of_session(answer);
-        self.outbox.reports.extend(notices.into_iter().map(Report::Noticed));
+        let offers = self.translator.offers.of_session(answer);
+        self.outbox.reports.extend(offers.into_iter().map(Report::State));
     }
 
     /// How people can log in at the agent.
@@ -236,13 +237,13 @@ impl Dialogue {
             Some(Pending::Call) => self.answer = Some(outcome),
             Some(Pending::Prompt { turn }) => self.prompt_answered(turn, outcome),
             Some(Pending::SetMode { mode }) => match outcome {
-                Ok(_) => self.notice(|offers| offers.mode(&mode)),
+                Ok(_) => self.offer(|offers| offers.mode(&mode)),
                 Err(fault) => {
                     self.advise(&format!("The agent did not change its mode: {}", fault.detail()));
                 }
             },
             Some(Pending::SetSetting { setting, choice }) => match outcome {
-                Ok(result) => self.notice(|offers| match result.get("configOptions") {
+                Ok(result) => self.offer(|offers| match result.get("configOptions") {
                     Some(options) => offers.settings(options),
                     None => offers.model(&choice),
                 }),
@@ -261,9 +262,9 @@ impl Dialogue {
         }
     }
 
-    fn notice(&mut self, news: impl FnOnce(&mut Offers) -> Option<Notice>) {
-        let notice = news(&mut self.translator.offers);
-        self.outbox.reports.extend(notice.map(Report::Noticed));
+    fn offer(&mut self, offer: impl FnOnce(&mut Offers) -> Option<SessionState>) {
+        let offer = offer(&mut self.translator.offers);
+        self.outbox.reports.extend(offer.map(Report::State));
     }
 
     /// Lets people know that something they wanted did not happen.

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use convoke_core::notice::{Event, Notice, OfferedChoice, OfferedCommand, OfferedSetting};
+use convoke_core::state::{OfferedChoice, OfferedCommand, OfferedSetting, SessionState};
 use serde_json::{Value, json};
 
 use super::text::cut_to;
@@ -20,8 +20,8 @@ const MODEL: &str = "model";
 #[derive(Debug, Default)]
 pub(super) struct Offers {
     mode: Option<String>,
-    commands: Option<Event>,
-    settings: Option<Event>,
+    commands: Option<SessionState>,
+    settings: Option<SessionState>,
     /// The models of an agent that has no setting for them.
     models: Option<OfferedSetting>,
     /// Settings that are switches, which are set with `true` and `false` instead of words.
@@ -30,7 +30,7 @@ pub(super) struct Offers {
 
 impl Offers {
     /// What the answer to `session/new`, `session/load` or `session/resume` offers.
-    pub(super) fn of_session(&mut self, answer: &Value) -> Vec<Notice> {
+    pub(super) fn of_session(&mut self, answer: &Value) -> Vec<SessionState> {
         let mut notices = Vec::new();
         if let Some(modes) = answer.get("modes").filter(|modes| !modes.is_null()) {
             notices.extend(self.modes(modes));
@@ -44,40 +44,39 @@ impl Offers {
     }
 
     /// The modes and the one that the agent is in.
-    fn modes(&mut self, modes: &Value) -> Option<Notice> {
+    fn modes(&mut self, modes: &Value) -> Option<SessionState> {
         let current = text(modes, "currentModeId")?;
         let available = choices(modes.get("availableModes")?, "id");
         self.mode = Some(current.clone());
-        Some(Notice::new(Event::Modes { current, available }))
+        Some(SessionState::Modes { current, available })
     }
 
     /// The agent is in this mode now.
-    pub(super) fn mode(&mut self, current: &str) -> Option<Notice> {
+    pub(super) fn mode(&mut self, current: &str) -> Option<SessionState> {
         if self.mode.as_deref() == Some(current) {
             return None;
         }
         self.mode = Some(current.to_owned());
         let available = Vec::new();
-        Some(Notice::new(Event::Modes { current: current.to_owned(), available }))
+        Some(SessionState::Modes { current: current.to_owned(), available })
     }
 
     /// All settings, as `configOptions` have them.
-    pub(super) fn settings(&mut self, options: &Value) -> Option<Notice> {
+    pub(super) fn settings(&mut self, options: &Value) -> Option<SessionState> {
         let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
         let mut settings: Vec<OfferedSetting> =
             options.iter().take(ENTRIES_MAX).filter_map(setting).collect();
         self.switches = options.iter().filter(|option| is_switch(option)).filter_map(id).collect();
         let has_models = settings.iter().any(|it| it.category.as_deref() == Some(MODEL));
         settings.extend(self.models.clone().filter(|_| !has_models));
-        let event = Event::Settings { settings };
-        news(&mut self.settings, event)
+        news(&mut self.settings, SessionState::Settings { settings })
     }
 
     /// All commands, as `available_commands_update` has them.
-    pub(super) fn commands(&mut self, update: &Value) -> Option<Notice> {
+    pub(super) fn commands(&mut self, update: &Value) -> Option<SessionState> {
         let commands = update.get("availableCommands")?.as_array()?;
         let commands = commands.iter().take(ENTRIES_MAX).filter_map(command).collect();
-        news(&mut self.commands, Event::Commands { commands })
+        news(&mut self.commands, SessionState::Commands { commands })
     }
 
     /// The method and parameters, besides the session, that change a setting.
@@ -94,23 +93,23 @@ impl Offers {
     }
 
     /// The agent has taken on a model from its old sort of list, which it does not repeat by itself.
-    pub(super) fn model(&mut self, model: &str) -> Option<Notice> {
+    pub(super) fn model(&mut self, model: &str) -> Option<SessionState> {
         let models = self.models.as_mut()?;
         model.clone_into(&mut models.current);
-        let Some(Event::Settings { settings }) = &mut self.settings else { return None };
+        let Some(SessionState::Settings { settings }) = &mut self.settings else { return None };
         let shown = settings.iter_mut().find(|setting| setting.id == MODEL)?;
         model.clone_into(&mut shown.current);
-        self.settings.clone().map(Notice::new)
+        self.settings.clone()
     }
 }
 
-/// The event as a notice, unless it is the one that was told last.
-fn news(last: &mut Option<Event>, event: Event) -> Option<Notice> {
-    if last.as_ref() == Some(&event) {
+/// The offer, unless it is the one that was reported last.
+fn news(last: &mut Option<SessionState>, offer: SessionState) -> Option<SessionState> {
+    if last.as_ref() == Some(&offer) {
         return None;
     }
-    *last = Some(event.clone());
-    Some(Notice::new(event))
+    *last = Some(offer.clone());
+    Some(offer)
 }
 
 fn setting(option: &Value) -> Option<OfferedSetting> {
@@ -182,7 +181,7 @@ fn text(value: &Value, field: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn told(notices: impl IntoIterator<Item = Notice>) -> String {
+    fn told(notices: impl IntoIterator<Item = SessionState>) -> String {
         let lines = notices.into_iter().map(|notice| serde_json::to_string(&notice).unwrap());
         lines.collect::<Vec<_>>().join("\n")
     }
@@ -206,8 +205,8 @@ mod tests {
             ],
         }));
         insta::assert_snapshot!(told(notices), @r#"
-        {"event":"modes","current":"default","available":[{"id":"default","name":"Always Ask","description":"Asks first"},{"id":"plan","name":"plan"}],"text":"The agent is in mode default."}
-        {"event":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"b","choices":[{"id":"a","name":"A"},{"id":"b","name":"B"}]},{"id":"fast","name":"Fast","current":"true","choices":[{"id":"true","name":"On"},{"id":"false","name":"Off"}]}],"text":"Settings on offer: 2."}
+        {"kind":"modes","current":"default","available":[{"id":"default","name":"Always Ask","description":"Asks first"},{"id":"plan","name":"plan"}]}
+        {"kind":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"b","choices":[{"id":"a","name":"A"},{"id":"b","name":"B"}]},{"id":"fast","name":"Fast","current":"true","choices":[{"id":"true","name":"On"},{"id":"false","name":"Off"}]}]}
         "#);
         assert_eq!(
             offers.change("fast", "false").1,
@@ -223,7 +222,7 @@ mod tests {
     fn what_was_told_is_not_told_again() {
         let mut offers = Offers::default();
         let update = json!({"availableCommands": [{"name": "/compact", "description": "Compacts", "input": {"hint": "how"}}, {"name": "x"}]});
-        insta::assert_snapshot!(told(offers.commands(&update)), @r#"{"event":"commands","commands":[{"name":"compact","description":"Compacts","hint":"how"},{"name":"x","description":""}],"text":"Commands on offer: 2."}"#);
+        insta::assert_snapshot!(told(offers.commands(&update)), @r#"{"kind":"commands","commands":[{"name":"compact","description":"Compacts","hint":"how"},{"name":"x","description":""}]}"#);
         assert_eq!(offers.commands(&update), None);
         assert!(offers.mode("plan").is_some());
         assert_eq!(offers.mode("plan"), None);
@@ -233,7 +232,7 @@ mod tests {
     fn an_old_list_of_models_is_a_setting_of_its_own() {
         let mut offers = Offers::default();
         let models = json!({"currentModelId": "a", "availableModels": [{"modelId": "a", "name": "A"}, {"modelId": "b", "name": "B"}]});
-        insta::assert_snapshot!(told(offers.of_session(&json!({"modes": null, "models": models}))), @r#"{"event":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"a","choices":[{"id":"a","name":"A"},{"id":"b","name":"B"}]}],"text":"Settings on offer: 1."}"#);
+        insta::assert_snapshot!(told(offers.of_session(&json!({"modes": null, "models": models}))), @r#"{"kind":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"a","choices":[{"id":"a","name":"A"},{"id":"b","name":"B"}]}]}"#);
         assert_eq!(offers.change("model", "b"), ("session/set_model", json!({"modelId": "b"})));
         assert!(told(offers.model("b")).contains(r#""current":"b""#));
     }

@@ -3,6 +3,7 @@
 use convoke_core::content::{Cost, PlanPriority, PlanStatus, PlanStep, Usage};
 use convoke_core::notice::{Event, Notice};
 use convoke_core::session::Report;
+use convoke_core::state::SessionState;
 use serde_json::Value;
 
 use super::offer::Offers;
@@ -56,7 +57,7 @@ impl Translator {
             _ if hearing == Hearing::Replay => return None,
             _ => return self.hear_live(kind, update, screens),
         };
-        offer.map(Report::Noticed)
+        offer.map(Report::State)
     }
 
     fn hear_live(&mut self, kind: &str, update: &Value, screens: Screens<'_>) -> Option<Report> {
@@ -69,7 +70,9 @@ impl Translator {
                 self.tools.hear(update, screens).map(Report::ToolCalled)
             }
             "plan" => steps(update).map(Report::Planned),
-            "usage_update" => self.context(update).map(Report::Spent),
+            "usage_update" => {
+                self.context(update).map(|usage| Report::State(SessionState::Usage(usage)))
+            }
             "notice" => advice(update).map(Report::Noticed),
             "compaction_update" => compaction(update).map(Report::Noticed),
             // The title is the human's, and a summary is for the agent itself.

@@ -18,6 +18,7 @@ use convoke_core::id::RequestId;
 use convoke_core::message::Seq;
 use convoke_core::notice::{Event, Notice};
 use convoke_core::session::Report;
+use convoke_core::state::SessionState;
 use convoke_core::turn::{FailureKind, Stop};
 use serde_json::{Value, json};
 
@@ -182,6 +183,10 @@ impl Conversation {
 
     fn send(&mut self, frame: Value) {
         self.steps.push(Step::Send(frame));
+    }
+
+    fn offer(&mut self, offer: SessionState) {
+        self.tell(Report::State(offer));
     }
 
     fn notice(&mut self, event: Event) {

@@ -52,7 +52,7 @@ impl Running {
         loop {
             let report = timeout(PATIENCE, self.reports.recv()).await.expect("nothing is reported");
             let report = report.expect("the driver broke down");
-            if !matches!(report, Report::Noticed(_) | Report::Spent(_)) {
+            if !matches!(report, Report::Noticed(_) | Report::State(_)) {
                 return report;
             }
         }

@@ -45,7 +45,9 @@ pub mod code {
     pub const SESSION_ACTIVE: &str = "session_active";
     /// No turn is running.
     pub const NO_TURN: &str = "no_turn";
-    /// The prompt says nothing.
+    /// The prompt is not in the queue.
+    pub const NOT_QUEUED: &str = "not_queued";
+    /// A prompt says nothing.
     pub const EMPTY_PROMPT: &str = "empty_prompt";
     /// The title says nothing, or too much.
     pub const INVALID_TITLE: &str = "invalid_title";

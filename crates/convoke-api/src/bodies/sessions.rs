@@ -1,8 +1,9 @@
 //! Sessions, and what can be said to them.
 
 use convoke_core::id::{AgentName, CanonicalId, MessageId, ProjectId, SessionId};
-use convoke_core::message::Seq;
+use convoke_core::message::{Rev, Seq};
 use convoke_core::session::Status;
+use convoke_core::state::SessionState;
 use convoke_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -40,7 +41,7 @@ pub struct Session {
     /// When a prompt last came or a turn last ended.
     #[schema(value_type = String, format = DateTime)]
     pub last_active_at: Timestamp,
-    /// How many messages its log has; also the seq of the newest.
+    /// How many messages it has; also the seq of the newest.
     pub message_count: u64,
     /// What else is known of it.
     pub metadata: Circumstances,
@@ -136,6 +137,19 @@ pub struct SessionDetail {
 pub struct Prompt {
     /// The words.
     pub text: String,
+    /// The id of the message that it becomes, made by the client; a request that is sent again with the same one is
+    /// accepted once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = "uuid")]
+    pub message_id: Option<MessageId>,
+}
+
+/// What a prompt that waits is to say instead: `PATCH /api/sessions/:id/queue/:prompt`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct QueuePatch {
+    /// The words.
+    pub text: String,
 }
 
 /// A prompt that was taken.
@@ -147,11 +161,28 @@ pub struct Prompted {
     /// The message that the prompt became.
     #[schema(value_type = String, format = "uuid")]
     pub message_id: MessageId,
-    /// Its place in the log, by which the turn is known too.
-    #[schema(value_type = u64)]
-    pub seq: Seq,
+    /// Its place in the conversation; `null` as long as it waits.
+    #[schema(value_type = Option<u64>)]
+    pub seq: Option<Seq>,
     /// Whether it waits behind a running turn.
     pub queued: bool,
+    /// The session's revision when it was accepted: all that comes of it is newer.
+    #[schema(value_type = u64)]
+    pub rev: Rev,
+}
+
+/// What is true of a session now and is not conversation: `GET /api/sessions/:id/state`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StateOfSession {
+    /// What revisions belong to.
+    pub generation: String,
+    /// The session's revision.
+    #[schema(value_type = u64)]
+    pub rev: Rev,
+    /// The state of each kind that there is: the prompt `queue`, `commands`, `modes`, `settings`, `usage`.
+    #[schema(value_type = Vec<Object>)]
+    pub state: Vec<SessionState>,
 }
 
 /// What to change of a session: `PATCH /api/sessions/:id`.

@@ -1,6 +1,6 @@
 //! Teams: projects with a name that others can ask, and the pairs that talk.
 
-use convoke_core::id::{AgentName, SessionId};
+use convoke_core::id::{AgentName, MessageId, SessionId};
 use convoke_core::message::Seq;
 use convoke_core::team::{PairStatus, TeamName};
 use convoke_core::time::Timestamp;
@@ -233,7 +233,11 @@ pub struct TeamAnswer {
     /// When this was said.
     #[schema(value_type = String, format = DateTime)]
     pub timestamp: Timestamp,
-    /// Where the question is in its session, by which its answer can be fetched later. Not told of what is over.
+    /// The question as a message, by which its answer can be fetched later. Not told of what is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = "uuid")]
+    pub message_id: Option<MessageId>,
+    /// Where the question is in its session; absent as long as it waits, and for what is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>)]
     pub seq: Option<Seq>,
@@ -285,7 +289,10 @@ pub struct TeamReport {
     pub session_id: SessionId,
     /// What the agent calls the session of now.
     pub agent_session_id: Option<String>,
-    /// Where the question is in its session; `null` when nothing was asked yet.
+    /// The question as a message; `null` when nothing was asked yet.
+    #[schema(value_type = Option<String>, format = "uuid")]
+    pub message_id: Option<MessageId>,
+    /// Where the question is in its session; `null` as long as it waits.
     #[schema(value_type = Option<u64>)]
     pub seq: Option<Seq>,
     /// What was asked.

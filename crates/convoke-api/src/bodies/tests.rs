@@ -74,7 +74,9 @@ fn s4_s8_sessions_keep_their_shape() {
     pin::<NewSession>(json!({"repoId": "0000"}));
     pin::<NewSession>(json!({"repoId": ID, "agent": "codex"}));
     pin::<Prompt>(json!({"text": "hello"}));
-    pin::<Prompted>(json!({"accepted": true, "messageId": ID, "seq": 4, "queued": false}));
+    pin::<Prompted>(
+        json!({"accepted": true, "messageId": ID, "seq": 4, "queued": false, "rev": 9}),
+    );
     for patch in [json!({}), json!({"title": "Parser"}), json!({"archived": true})] {
         pin::<SessionPatch>(patch);
     }
@@ -230,10 +232,10 @@ fn requests_refuse_what_they_do_not_know() {
         refusal::<SessionPatch>(json!({"status": "completed"})),
         refusal::<Rejection>(json!({"why": "x"})),
     ];
-    insta::assert_snapshot!(refused.join("\n"), @r"
+    insta::assert_snapshot!(refused.join("\n"), @"
     unknown field `title`, expected `path` or `name`
     unknown field `repo`, expected `repoId` or `agent`
-    unknown field `wait`, expected `text`
+    unknown field `wait`, expected `text` or `messageId`
     unknown field `status`, expected `title` or `archived`
     unknown field `why`, expected `reason`
     ");

@@ -1,15 +1,16 @@
 //! One method for each call. Where a session, project or request is named, the beginning of its id is enough.
 
-use convoke_core::message::Seq;
 use hyper::{Method, StatusCode};
 
 use super::query::segment;
 use super::{
-    Call, Client, Events, MessageQuery, Messages, SearchQuery, SessionQuery, Text, Transcript,
+    Call, Client, Events, EventsSince, MessageQuery, Messages, SearchQuery, SessionQuery, Text,
+    Transcript,
 };
 use crate::bodies::{
     Agents, Answer, Backups, Health, Hits, Import, Imported, Inbox, NewBackup, NewRepo, NewSession,
-    Prompt, Prompted, Rejection, Repo, Repos, Session, SessionPatch, Sessions, Status,
+    Prompt, Prompted, QueuePatch, Rejection, Repo, Repos, Session, SessionPatch, Sessions,
+    StateOfSession, Status,
 };
 use crate::error::Result;
 
@@ -83,7 +84,7 @@ impl Client {
 
     /// Says something to a session's agent.
     pub async fn prompt(&self, id: &str, text: &str) -> Result<Prompted> {
-        let prompt = Prompt { text: text.to_owned() };
+        let prompt = Prompt { text: text.to_owned(), message_id: None };
         self.fetch(Call::post(session_path(id, "/prompt")).json(&prompt)).await
     }
 
@@ -93,10 +94,39 @@ impl Client {
         Ok(Messages::new(self.clone(), self.open(Call::get(path)).await?))
     }
 
-    /// The messages of a session after a place, and then those that come.
-    pub async fn events(&self, id: &str, after: Seq) -> Result<Events> {
-        let path = session_path(id, "/events") + &format!("?after={after}");
-        Ok(Events::new(self.clone(), self.open(Call::get(path)).await?, after))
+    /// Changes a prompt that waits.
+    pub async fn edit_queued(&self, id: &str, prompt: &str, text: &str) -> Result<Session> {
+        let path = session_path(id, "/queue/") + &segment(prompt);
+        let patch = QueuePatch { text: text.to_owned() };
+        self.fetch(Call::new(Method::PATCH, path).json(&patch)).await
+    }
+
+    /// Removes a prompt that waits.
+    pub async fn remove_queued(&self, id: &str, prompt: &str) -> Result<Session> {
+        let path = session_path(id, "/queue/") + &segment(prompt);
+        self.fetch(Call::new(Method::DELETE, path)).await
+    }
+
+    /// Sends a prompt that waits next, and stops the running turn for it.
+    pub async fn send_queued(&self, id: &str, prompt: &str) -> Result<Session> {
+        let path = session_path(id, "/queue/") + &segment(prompt) + "/send";
+        self.fetch(Call::post(path)).await
+    }
+
+    /// What is true of a session now and is not conversation.
+    pub async fn session_state(&self, id: &str) -> Result<StateOfSession> {
+        self.fetch(Call::get(session_path(id, "/state"))).await
+    }
+
+    /// What changed in a session since then, and then what changes.
+    pub async fn events(&self, id: &str, since: &EventsSince) -> Result<Events> {
+        let query = match since {
+            EventsSince::Beginning => String::new(),
+            EventsSince::Revision(rev) => format!("?after={rev}"),
+            EventsSince::Cursor(cursor) => format!("?cursor={}", segment(&cursor.to_string())),
+        };
+        let path = session_path(id, "/events") + &query;
+        Ok(Events::new(self.clone(), self.open(Call::get(path)).await?))
     }
 
     /// Stops the running turn; the session goes on.

@@ -1,9 +1,12 @@
-//! Following a session: server-sent events, each of which is a message.
+//! Following a session: server-sent events of messages, deltas and state.
 
 mod lines;
 
-use convoke_core::message::{Message, Seq};
+use convoke_core::id::MessageId;
+use convoke_core::message::{Message, Rev, Seq};
+use convoke_core::state::SessionState;
 use hyper::body::Incoming;
+use serde::{Deserialize, Serialize};
 
 use super::Client;
 use super::transcript::piece;
@@ -11,36 +14,119 @@ use crate::error::Result;
 
 pub(super) use lines::Lines;
 
-/// A session's messages as they come. When it ends or breaks, call again with the last place.
+/// Where a reader is: everything up to a revision of a generation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cursor {
+    /// What the revision belongs to.
+    pub generation: String,
+    /// The revision.
+    pub rev: Rev,
+}
+
+impl std::fmt::Display for Cursor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}-{}", self.generation, self.rev)
+    }
+}
+
+impl std::str::FromStr for Cursor {
+    type Err = InvalidCursor;
+
+    fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
+        let (generation, rev) = text.split_once('-').ok_or(InvalidCursor)?;
+        let rev = rev.parse().map_err(|_| InvalidCursor)?;
+        Ok(Self { generation: generation.to_owned(), rev: Rev::new(rev) })
+    }
+}
+
+/// From where on a session is followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EventsSince {
+    /// From its beginning.
+    Beginning,
+    /// After a revision of the generation of now.
+    Revision(Rev),
+    /// After a cursor.
+    Cursor(Cursor),
+}
+
+/// A text that is no cursor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a cursor is a generation and a revision, such as 12-345")]
+pub struct InvalidCursor;
+
+/// What an event says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SessionEvent {
+    /// The cursor meant nothing to the daemon: everything follows, and replaces what the reader has.
+    Reset,
+    /// A message as it is now.
+    Message(Box<Message>),
+    /// More words of an open message.
+    Delta(DeltaEvent),
+    /// State of a kind as it is now.
+    State(StateEvent),
+}
+
+/// Words that are appended to an open message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeltaEvent {
+    /// The message.
+    pub id: MessageId,
+    /// Its place.
+    pub seq: Seq,
+    /// The revision.
+    pub rev: Rev,
+    /// The words.
+    pub text: String,
+}
+
+/// State of a kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StateEvent {
+    /// The revision.
+    pub rev: Rev,
+    /// The state.
+    #[serde(flatten)]
+    pub state: SessionState,
+}
+
+/// The updates of a session as they come. When it ends or breaks, call again with the last cursor.
 #[derive(Debug)]
 pub struct Events {
     client: Client,
     body: Incoming,
     lines: Lines,
-    last: Seq,
+    last: Option<Cursor>,
 }
 
 impl Events {
-    pub(super) fn new(client: Client, body: Incoming, after: Seq) -> Self {
-        Self { client, body, lines: Lines::default(), last: after }
+    pub(super) fn new(client: Client, body: Incoming) -> Self {
+        Self { client, body, lines: Lines::default(), last: None }
     }
 
-    /// The place of the newest message that was read; where to go on after a break.
-    pub const fn last_seq(&self) -> Seq {
-        self.last
+    /// The cursor of the newest event that was read; where to continue after a break.
+    pub const fn cursor(&self) -> Option<&Cursor> {
+        self.last.as_ref()
     }
 
-    /// The next message; `None` when the daemon ends the stream.
-    pub async fn next(&mut self) -> Result<Option<Message>> {
+    /// The next event; `None` when the daemon ends the stream.
+    pub async fn next(&mut self) -> Result<Option<SessionEvent>> {
         loop {
-            while let Some(text) = self.lines.next_event() {
-                let message = serde_json::from_str::<Message>(&text);
-                let message = message.map_err(|source| self.client.malformed(source))?;
-                // What is already known is not told twice, whatever a server does after a break.
-                if message.seq > self.last {
-                    self.last = message.seq;
-                    return Ok(Some(message));
+            while let Some(event) = self.lines.next_event() {
+                if let Some(cursor) = event.id.as_deref().and_then(|id| id.parse().ok()) {
+                    self.last = Some(cursor);
                 }
+                let read = match event.name.as_deref() {
+                    None | Some("" | "message") => serde_json::from_str(&event.data)
+                        .map(|message| SessionEvent::Message(Box::new(message))),
+                    Some("delta") => serde_json::from_str(&event.data).map(SessionEvent::Delta),
+                    Some("state") => serde_json::from_str(&event.data).map(SessionEvent::State),
+                    Some("reset") => Ok(SessionEvent::Reset),
+                    // Events of later versions.
+                    Some(_) => continue,
+                };
+                return read.map(Some).map_err(|source| self.client.malformed(source));
             }
             match piece(&self.client, &mut self.body).await? {
                 Some(bytes) => self.lines.push(&bytes),

@@ -1,6 +1,6 @@
 //! What lists are asked for, and how it is written into an address.
 
-use convoke_core::message::Seq;
+use convoke_core::message::{Rev, Seq};
 use convoke_core::session::Status;
 use convoke_core::time::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -23,10 +23,12 @@ pub struct SessionQuery {
 /// Which messages of a session are wanted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MessageQuery {
-    /// Those stored after this moment.
+    /// Those that changed after this time, by revision.
     pub since: Option<Timestamp>,
-    /// Those after this place.
-    pub after: Option<Seq>,
+    /// Those that changed after this revision, by revision.
+    pub after: Option<Rev>,
+    /// Those just before this place.
+    pub before: Option<Seq>,
     /// How many at most.
     pub limit: Option<u64>,
 }
@@ -65,6 +67,7 @@ impl MessageQuery {
         query(&[
             ("since", self.since.map(|since| since.to_string())),
             ("after", self.after.map(|after| after.to_string())),
+            ("before", self.before.map(|before| before.to_string())),
             ("limit", self.limit.map(|limit| limit.to_string())),
         ])
     }
@@ -121,7 +124,8 @@ mod tests {
             SearchQuery { text: "what? 100% #1 + ü/ö".to_owned(), ..SearchQuery::default() };
         let messages = MessageQuery {
             since: Some(Timestamp::from_millis(0)),
-            after: Some(Seq::new(7)),
+            after: Some(Rev::new(7)),
+            before: Some(Seq::new(9)),
             limit: None,
         };
         insta::assert_snapshot!(
@@ -135,7 +139,7 @@ mod tests {
         ?repoId=a%20b%26c&status=active%2Cerror&archived=true&limit=5&offset=10
 
         ?q=what%3F%20100%25%20%231%20%2B%20%C3%BC%2F%C3%B6
-        ?since=1970-01-01T00%3A00%3A00.000Z&after=7
+        ?since=1970-01-01T00%3A00%3A00.000Z&after=7&before=9
         claude-code%3Ases%2F1
         ");
     }

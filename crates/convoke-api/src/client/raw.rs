@@ -82,8 +82,8 @@ impl Reply {
     /// The text of the next event; `None` when the daemon ends the stream.
     pub async fn next_event(&mut self) -> Result<Option<String>> {
         loop {
-            if let Some(text) = self.lines.next_event() {
-                return Ok(Some(text));
+            if let Some(event) = self.lines.next_event() {
+                return Ok(Some(event.data));
             }
             match piece(&self.client, &mut self.body).await? {
                 Some(bytes) => self.lines.push(&bytes),

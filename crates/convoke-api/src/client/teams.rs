@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use convoke_core::id::MessageId;
 use convoke_core::message::Seq;
 use convoke_core::team::PairStatus;
 use convoke_core::time::Timestamp;
@@ -46,6 +47,8 @@ pub struct TeamReportQuery {
     pub thread: Option<String>,
     /// Where the question is in its session.
     pub seq: Option<Seq>,
+    /// The question's id.
+    pub message_id: Option<MessageId>,
 }
 
 impl TeamSessionQuery {
@@ -68,6 +71,7 @@ impl TeamReportQuery {
             ("from", self.from.clone()),
             ("thread", self.thread.clone()),
             ("seq", self.seq.map(|seq| seq.to_string())),
+            ("messageId", self.message_id.map(|id| id.to_string())),
         ])
     }
 }
@@ -183,8 +187,12 @@ mod tests {
             used_after: None,
             limit: Some(5),
         };
-        let report =
-            TeamReportQuery { from: None, thread: Some("api".to_owned()), seq: Some(Seq::new(7)) };
+        let report = TeamReportQuery {
+            from: None,
+            thread: Some("api".to_owned()),
+            seq: Some(Seq::new(7)),
+            message_id: None,
+        };
         insta::assert_snapshot!([sessions.encoded(), report.encoded()].join("\n"), @r"
         ?from=a%20b&external=true&to=backend&status=compact_pending&createdAfter=1970-01-01T00%3A00%3A00.000Z&limit=5
         ?thread=api&seq=7

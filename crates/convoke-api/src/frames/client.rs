@@ -1,6 +1,7 @@
 //! What a client says.
 
-use convoke_core::message::Seq;
+use convoke_core::id::MessageId;
+use convoke_core::message::{Rev, Seq};
 use convoke_core::question::GivenAnswers;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value};
@@ -61,9 +62,12 @@ pub enum ClientFrame {
     SessionOpen {
         /// Which one.
         session_id: String,
-        /// The newest place that the client has; it gets what came after.
+        /// The revision up to which the client has everything; it gets what changed after.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        after: Option<Seq>,
+        after: Option<Rev>,
+        /// What that revision belongs to; with another one than the daemon's the client gets everything anew.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        generation: Option<String>,
         /// Whether entries are to carry `html`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         render: Option<bool>,
@@ -98,6 +102,35 @@ pub enum ClientFrame {
         session_id: String,
         /// The words.
         content: String,
+        /// The id of the message that it becomes, made by the client; the same one is accepted once.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message_id: Option<MessageId>,
+    },
+    /// Changes a prompt that waits.
+    #[serde(rename = "queue:edit")]
+    QueueEdit {
+        /// In which session.
+        session_id: String,
+        /// Which prompt.
+        message_id: MessageId,
+        /// The words.
+        content: String,
+    },
+    /// Removes a prompt that waits.
+    #[serde(rename = "queue:remove")]
+    QueueRemove {
+        /// In which session.
+        session_id: String,
+        /// Which prompt.
+        message_id: MessageId,
+    },
+    /// Sends a prompt that waits next, and stops the running turn for it.
+    #[serde(rename = "queue:send")]
+    QueueSend {
+        /// In which session.
+        session_id: String,
+        /// Which prompt.
+        message_id: MessageId,
     },
     /// Stops the running turn.
     #[serde(rename = "session:cancel")]
@@ -243,7 +276,7 @@ pub enum Malformed {
 
 impl ClientFrame {
     /// Every type of message.
-    pub const TYPES: [&str; 24] = [
+    pub const TYPES: [&str; 27] = [
         "project:list",
         "project:add",
         "project:remove",
@@ -255,6 +288,9 @@ impl ClientFrame {
         "session:page",
         "session:close",
         "session:send",
+        "queue:edit",
+        "queue:remove",
+        "queue:send",
         "session:cancel",
         "session:archive",
         "session:unarchive",

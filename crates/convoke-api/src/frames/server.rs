@@ -1,7 +1,7 @@
 //! What the server says, as an answer or by itself.
 
-use convoke_core::id::{AgentName, ProjectId, RequestId, SessionId};
-use convoke_core::message::Seq;
+use convoke_core::id::{AgentName, MessageId, ProjectId, RequestId, SessionId};
+use convoke_core::message::{Rev, Seq};
 use convoke_core::turn::{Failure, Stop};
 use serde::{Deserialize, Serialize};
 
@@ -92,8 +92,10 @@ pub enum ServerFrame {
         session_id: String,
         /// Its own id.
         uid: SessionId,
-        /// The newest place.
-        seq: Seq,
+        /// The revision up to which the client has everything.
+        rev: Rev,
+        /// What the revision belongs to; a revision of another generation means nothing.
+        generation: String,
     },
     /// The newest entries of a session; they replace everything that the client has of it.
     #[serde(rename = "session:history")]
@@ -102,16 +104,16 @@ pub enum ServerFrame {
         session_id: String,
         /// Its own id.
         uid: SessionId,
-        /// The newest place that is in it.
-        seq: Seq,
-        /// The entries, first to last, and then how things stand.
+        /// The revision up to which it has everything.
+        rev: Rev,
+        /// What the revision belongs to.
+        generation: String,
+        /// The entries by place, and then those of state.
         entries: Vec<Entry>,
         /// Whether there are older ones.
         more: bool,
         /// The session.
         session: SessionItem,
-        /// The prompts that wait, by the names of their entries.
-        queue: Vec<String>,
     },
     /// Older entries.
     #[serde(rename = "session:page")]
@@ -125,15 +127,15 @@ pub enum ServerFrame {
         /// Whether there are still older ones.
         more: bool,
     },
-    /// Put the entry in place of the one with its `entryId`, or at the end.
+    /// Put the entry in place of the one with its `entryId`, or where it belongs by its place.
     #[serde(rename = "session:update")]
     SessionUpdate {
         /// The session's canonical id.
         session_id: String,
         /// Its own id.
         uid: SessionId,
-        /// The place of the message that changed it.
-        seq: Seq,
+        /// The revision of the change.
+        rev: Rev,
         /// The entry.
         entry: Entry,
     },
@@ -144,8 +146,8 @@ pub enum ServerFrame {
         session_id: String,
         /// Its own id.
         uid: SessionId,
-        /// The place of the newest message whose words are in it.
-        seq: Seq,
+        /// The revision of the newest words in it; an entry that has them already is left as it is.
+        rev: Rev,
         /// The entry.
         entry_id: String,
         /// The words.
@@ -161,8 +163,8 @@ pub enum ServerFrame {
         session_id: String,
         /// Its own id.
         uid: SessionId,
-        /// The place of the message that says so.
-        seq: Seq,
+        /// The revision of the change.
+        rev: Rev,
         /// The entry of the turn's prompt.
         entry_id: String,
         /// How it ended, in a word.
@@ -202,8 +204,11 @@ pub enum ServerFrame {
         session_id: String,
         /// Its own id.
         uid: SessionId,
-        /// The place of the prompt.
-        seq: Seq,
+        /// The id of its message.
+        message_id: MessageId,
+        /// Its place; absent as long as it waits.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seq: Option<Seq>,
         /// Whether it waits behind a running turn.
         queued: bool,
     },

@@ -23,11 +23,15 @@ fn said_by_clients() -> Vec<Value> {
         json!({"type": "session:create", "projectId": ID}),
         json!({"type": "session:create", "projectId": ID, "cliType": "codex"}),
         session("session:open"),
-        json!({"type": "session:open", "sessionId": "codex:1", "after": 7, "render": true, "limit": 50}),
+        json!({"type": "session:open", "sessionId": "codex:1", "after": 7, "generation": "1", "render": true, "limit": 50}),
         json!({"type": "session:page", "sessionId": "codex:1", "before": 7}),
         json!({"type": "session:page", "sessionId": "codex:1", "before": 7, "render": true, "limit": 50}),
         session("session:close"),
         json!({"type": "session:send", "sessionId": "codex:1", "content": "hello"}),
+        json!({"type": "session:send", "sessionId": "codex:1", "content": "hello", "messageId": ID}),
+        json!({"type": "queue:edit", "sessionId": "codex:1", "messageId": ID, "content": "hello"}),
+        json!({"type": "queue:remove", "sessionId": "codex:1", "messageId": ID}),
+        json!({"type": "queue:send", "sessionId": "codex:1", "messageId": ID}),
         session("session:cancel"),
         session("session:archive"),
         session("session:unarchive"),
@@ -97,7 +101,7 @@ fn w5_a_request_id_is_kept_whatever_else_is_wrong() {
     r1 a message is a JSON object with a `type`
     r1 session:open: missing field `sessionId`
     r1 session:open: invalid type: integer `7`, expected a string
-    r1 session:open: unknown field `aftre`, expected one of `sessionId`, `after`, `render`, `limit`
+    r1 session:open: unknown field `aftre`, expected one of `sessionId`, `after`, `generation`, `render`, `limit`
     r1 session:end: unknown variant `gladly`, expected `complete` or `cancel`
     r1 question:answer: invalid type: sequence, expected a map
     - a message is a JSON object with a `type`
@@ -124,7 +128,8 @@ fn session() -> Value {
 }
 
 fn entry(entry_id: &str, kind: &str, fields: Value) -> Value {
-    extended(json!({"entryId": entry_id, "type": kind, "seq": 1, "timestamp": AT}), fields)
+    let entry = json!({"entryId": entry_id, "type": kind, "seq": 1, "rev": 2, "timestamp": AT});
+    extended(entry, fields)
 }
 
 fn extended(mut object: Value, fields: Value) -> Value {
@@ -135,7 +140,7 @@ fn extended(mut object: Value, fields: Value) -> Value {
 }
 
 fn entries() -> Vec<Value> {
-    [words_and_tools(), requests(), how_things_stand()].concat()
+    [words_and_tools(), requests(), notices_and_state()].concat()
 }
 
 fn requests() -> Vec<Value> {
@@ -173,7 +178,7 @@ fn requests() -> Vec<Value> {
 
 fn words_and_tools() -> Vec<Value> {
     vec![
-        entry("m1", "user", json!({"content": "hello", "state": "queued"})),
+        entry("m1", "user", json!({"content": "hello", "state": "done"})),
         entry(
             "m1",
             "user",
@@ -213,9 +218,12 @@ fn words_and_tools() -> Vec<Value> {
     ]
 }
 
-fn how_things_stand() -> Vec<Value> {
+fn notices_and_state() -> Vec<Value> {
     let choice = json!({"id": "plan", "name": "Plan", "description": "think first"});
+    let waiting = json!({"id": ID, "content": "next", "timestamp": AT});
+    let rendered = json!({"id": ID, "content": "next", "html": "<p>next</p>", "timestamp": AT});
     vec![
+        entry("queue", "queue", json!({"prompts": [waiting, rendered]})),
         entry(
             "m4",
             "notice",
@@ -253,27 +261,28 @@ fn said_of_sessions() -> Vec<Value> {
         json!({"type": "session:list", "projectId": ID, "sessions": [session()]}),
         with("session:created", json!({"projectId": ID, "session": session()})),
         json!({"type": "session:changed", "session": session()}),
-        with("session:opened", json!({"seq": 7})),
+        with("session:opened", json!({"rev": 7, "generation": "1"})),
         with(
             "session:history",
-            json!({"seq": 7, "entries": entries(), "more": true, "session": session(), "queue": ["m7"]}),
+            json!({"rev": 7, "generation": "1", "entries": entries(), "more": true, "session": session()}),
         ),
         with("session:page", json!({"entries": [], "more": false})),
-        with("session:update", json!({"seq": 7, "entry": entries()[0]})),
-        with("session:chunk", json!({"seq": 7, "entryId": "m2", "content": "more"})),
+        with("session:update", json!({"rev": 7, "entry": entries()[0]})),
+        with("session:chunk", json!({"rev": 7, "entryId": "m2", "content": "more"})),
         with(
             "session:chunk",
-            json!({"seq": 7, "entryId": "m2", "content": "more", "html": {"from": 1, "html": "<p>more</p>"}}),
+            json!({"rev": 7, "entryId": "m2", "content": "more", "html": {"from": 1, "html": "<p>more</p>"}}),
         ),
-        with("session:complete", json!({"seq": 7, "entryId": "m1", "stopReason": "end_turn"})),
+        with("session:complete", json!({"rev": 7, "entryId": "m1", "stopReason": "end_turn"})),
         with(
             "session:complete",
-            json!({"seq": 7, "entryId": "m1", "stopReason": "failed", "failure": failure}),
+            json!({"rev": 7, "entryId": "m1", "stopReason": "failed", "failure": failure}),
         ),
         of("session:cancelled"),
         with("session:error", json!({"message": "gone"})),
         json!({"type": "session:closed", "sessionId": "codex:1"}),
-        with("session:sent", json!({"seq": 7, "queued": false})),
+        with("session:sent", json!({"messageId": ID, "seq": 7, "queued": false})),
+        with("session:sent", json!({"messageId": ID, "queued": true})),
         of("session:archived"),
         with("session:unarchived", json!({"session": session()})),
         with("session:title-updated", json!({"title": "Parser"})),

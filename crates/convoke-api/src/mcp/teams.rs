@@ -2,6 +2,7 @@
 //!
 //! Only an answer reads like one. Everything else begins with a header that names the team and a status.
 
+use convoke_core::id::MessageId;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -99,9 +100,9 @@ pub struct ReportOfTeam {
     /// In which thread.
     #[serde(default)]
     pub thread: Option<String>,
-    /// Where the question is in its session.
+    /// The question's id.
     #[serde(default)]
-    pub seq: Option<u64>,
+    pub message_id: Option<MessageId>,
 }
 
 /// What `teams_cancel` takes.
@@ -173,15 +174,15 @@ pub fn team_tools() -> Vec<(Tool, Manner)> {
         json!({"type": "boolean", "default": true, "description":
         "Whether to wait for the answer."}),
     );
-    let seq = (
-        "seq",
-        json!({"type": "integer", "minimum": 1, "description":
-        "The number that you were told with the question; the last question, if left out."}),
+    let message_id = (
+        "messageId",
+        json!({"type": "string", "format": "uuid", "description":
+        "The id that you were told with the question; the last question, if left out."}),
     );
     let asked = [team.clone(), question, from.clone(), thread.clone(), timeout.clone()];
     let sent = [to, message, from.clone(), thread.clone(), wait, timeout];
     let pair = [team.clone(), from, thread];
-    let [reported, cancelled] = [pair.iter().cloned().chain([seq]).collect(), pair.to_vec()];
+    let [reported, cancelled] = [pair.iter().cloned().chain([message_id]).collect(), pair.to_vec()];
     vec![
         (
             tool(
@@ -408,7 +409,7 @@ fn fetch(answer: &TeamAnswer) -> String {
     let mut wanted = vec![format!("team \"{}\"", answer.team)];
     wanted.extend(answer.from_team.as_ref().map(|from| format!("fromTeam \"{from}\"")));
     wanted.extend(answer.thread.as_ref().map(|thread| format!("thread \"{thread}\"")));
-    wanted.extend(answer.seq.map(|seq| format!("seq {seq}")));
+    wanted.extend(answer.message_id.map(|id| format!("messageId \"{id}\"")));
     format!("Fetch the answer later with teams_report: {}.", wanted.join(", "))
 }
 

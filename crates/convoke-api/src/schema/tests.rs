@@ -21,7 +21,7 @@ fn contents() -> Vec<Value> {
     vec![
         json!({"type": "text", "text": "hello"}),
         json!({"type": "text", "text": "hello", "partial": true}),
-        json!({"type": "thinking", "text": "hm", "partial": false}),
+        json!({"type": "thinking", "text": "hm"}),
         json!({"type": "plan", "steps": [{"content": "a", "status": "pending", "priority": "high"}, {"content": "b", "status": "in_progress", "priority": "medium"}, {"content": "c", "status": "completed", "priority": "low"}]}),
         json!({"type": "tool", "toolCallId": "c1", "tool": "Bash", "title": "t", "kind": "execute", "args": {}, "status": "complete", "result": result}),
         json!({"type": "tool", "toolCallId": "c1", "tool": "Bash", "args": [1], "status": "running"}),
@@ -32,7 +32,6 @@ fn contents() -> Vec<Value> {
         json!({"type": "question", "requestId": id, "questions": [], "status": "answered", "answers": [answer]}),
         json!({"type": "question", "requestId": id, "questions": [], "status": "rejected", "reason": "no"}),
         json!({"type": "question", "requestId": id, "questions": [], "status": "abandoned"}),
-        json!({"type": "usage", "inputTokens": 1, "outputTokens": 2, "contextUsed": 3, "contextSize": 4, "cost": {"amount": 0.14, "currency": "USD"}}),
         json!({"type": "notice", "event": "turn_ended", "turn": 3, "stopReason": "end_turn", "text": "The turn ended."}),
     ]
 }
@@ -44,9 +43,12 @@ fn s7_the_schema_of_messages_is_that_of_the_core() {
             "id": "00000000-0000-4000-8000-000000000001",
             "sessionId": "00000000-0000-4000-8000-000000000002",
             "seq": 1,
+            "rev": 2,
             "role": "system",
             "content": content,
+            "turn": {"status": "ended", "stopReason": "failed", "why": "internal", "detail": "d"},
             "timestamp": "2026-11-15T10:00:00.000Z",
+            "updatedAt": "2026-11-15T10:00:00.000Z",
         });
         let core: convoke_core::message::Message = serde_json::from_value(message.clone()).unwrap();
         assert_eq!(json!(core), message, "the core writes something else");
@@ -60,7 +62,7 @@ fn the_document_names_every_kind_of_content() {
     let schema = json!(Content::schema());
     let kinds: Vec<&str> =
         schema["oneOf"].as_array().unwrap().iter().filter_map(|one| find(one, "type")).collect();
-    insta::assert_snapshot!(kinds.join(" "), @"text thinking plan tool permission question usage notice");
+    insta::assert_snapshot!(kinds.join(" "), @"text thinking plan tool permission question notice");
 }
 
 /// The one value that a property may have.

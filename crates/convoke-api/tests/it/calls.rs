@@ -37,7 +37,7 @@ async fn s8_every_call_asks_what_it_says() {
     let fields = session_text.trim_end_matches('}');
     let detail = format!("{fields},\"repo\":{repo},\"messages\":[]}}");
     let status = json!({"version": "0", "pid": 1, "uptimeMs": 1, "url": "u", "home": "h", "activeSessions": 0, "processes": 0, "busy": 0, "waiting": 0, "inbox": 0});
-    let prompted = json!({"accepted": true, "messageId": ID, "seq": 1, "queued": false});
+    let prompted = json!({"accepted": true, "messageId": ID, "seq": 1, "queued": false, "rev": 9});
     let new_repo = NewRepo { path: "/home/me/web".to_owned(), name: None };
     let new_session = NewSession { repo_id: ID.to_owned(), agent: Some("demo".to_owned()) };
     let patch = SessionPatch { archived: Some(true), ..SessionPatch::default() };

@@ -1,7 +1,7 @@
 //! Readers of what streams: messages one by one, and events as they come.
 
-use convoke_api::{Client, Error, MessageQuery};
-use convoke_core::message::{Message, Seq};
+use convoke_api::{Client, Cursor, Error, EventsSince, MessageQuery, SessionEvent};
+use convoke_core::message::{Message, Rev, Seq};
 use serde_json::{Value, json};
 
 use crate::scripted::{Line, Scripted, chunk, chunked};
@@ -11,8 +11,11 @@ const AT: &str = "2026-11-15T10:00:00.000Z";
 
 fn message(seq: u64) -> String {
     let content = json!({"type": "text", "text": format!("message {seq}, [with] \"brackets\"")});
-    json!({"id": ID, "sessionId": ID, "seq": seq, "role": "user", "content": content, "timestamp": AT})
-        .to_string()
+    json!({
+        "id": ID, "sessionId": ID, "seq": seq, "rev": seq, "role": "user", "content": content,
+        "timestamp": AT, "updatedAt": AT,
+    })
+    .to_string()
 }
 
 fn seqs(messages: &[Message]) -> Vec<u64> {
@@ -32,7 +35,7 @@ async fn messages_are_read_one_by_one() {
     for size in [1, 7, 10_000] {
         let server = Scripted::start(answer(&text, size)).await;
         let client = Client::connect(&server.url, "secret").unwrap();
-        let query = MessageQuery { after: Some(Seq::START), ..MessageQuery::default() };
+        let query = MessageQuery { after: Some(Rev::START), ..MessageQuery::default() };
         let mut messages = client.messages("0000", &query).await.unwrap();
         let mut read = Vec::new();
         while let Some(message) = messages.next().await.unwrap() {
@@ -77,41 +80,61 @@ async fn a_session_is_there_before_its_messages_are() {
     server.asked().await;
 }
 
-fn event(seq: u64) -> String {
-    format!("id: {seq}\ndata: {}\n\n", message(seq))
+fn cursor(rev: u64) -> Cursor {
+    Cursor { generation: "3".to_owned(), rev: Rev::new(rev) }
+}
+
+fn event(name: &str, rev: u64, data: &str) -> String {
+    format!("event: {name}\nid: {}\ndata: {data}\n\n", cursor(rev))
+}
+
+fn told(event: &SessionEvent) -> String {
+    match event {
+        SessionEvent::Reset => "reset".to_owned(),
+        SessionEvent::Message(message) => format!("message {}", message.seq),
+        SessionEvent::Delta(delta) => format!("{} += {:?}", delta.seq, delta.text),
+        SessionEvent::State(state) => format!("{} at {}", state.state.kind().as_str(), state.rev),
+    }
 }
 
 #[tokio::test]
-async fn events_come_as_they_happen_and_never_twice() {
+async fn events_come_as_they_happen() {
+    let delta = json!({"id": ID, "seq": 6, "rev": 7, "text": "more"}).to_string();
+    let state = json!({"rev": 8, "kind": "queue", "prompts": []}).to_string();
+    let whole = event("message", 9, &message(9));
     let script = vec![
         chunked(),
         chunk(": hello\n\n"),
-        chunk(&event(5)),
-        chunk(&event(6)),
-        chunk(&event(6)),
-        chunk(&event(7)[..40]),
-        chunk(&event(7)[40..]),
+        chunk("event: reset\ndata: {}\n\n"),
+        chunk(&event("message", 6, &message(6))),
+        chunk(&event("delta", 7, &delta)),
+        chunk(&event("state", 8, &state)),
+        chunk(&event("of-a-later-version", 8, "{}")),
+        chunk(&whole[..40]),
+        chunk(&whole[40..]),
         chunk(""),
     ];
     let server = Scripted::start(script).await;
     let client = Client::connect(&server.url, "secret").unwrap();
-    let mut events = client.events("0000", Seq::new(5)).await.unwrap();
+    let mut events = client.events("0000", &EventsSince::Cursor(cursor(5))).await.unwrap();
     let mut read = Vec::new();
-    while let Some(message) = events.next().await.unwrap() {
-        read.push(message);
+    while let Some(event) = events.next().await.unwrap() {
+        read.push(told(&event));
     }
-    assert_eq!((seqs(&read), events.last_seq()), (vec![6, 7], Seq::new(7)));
+    assert_eq!(read, ["reset", "message 6", "6 += \"more\"", "queue at 8", "message 9"]);
+    assert_eq!(events.cursor(), Some(&cursor(9)));
     let asked = server.asked().await;
-    assert!(asked.starts_with("GET /api/sessions/0000/events?after=5 HTTP/1.1"), "{asked}");
+    assert!(asked.starts_with("GET /api/sessions/0000/events?cursor=3-5 HTTP/1.1"), "{asked}");
 }
 
 #[tokio::test]
 async fn a_stream_that_breaks_is_told_from_one_that_ends() {
-    let server = Scripted::start(vec![chunked(), chunk(&event(1))]).await;
+    let script = vec![chunked(), chunk(&event("message", 1, &message(1)))];
+    let server = Scripted::start(script).await;
     let client = Client::connect(&server.url, "secret").unwrap();
-    let mut events = client.events("0000", Seq::START).await.unwrap();
-    assert_eq!(events.next().await.unwrap().unwrap().seq, Seq::new(1));
+    let mut events = client.events("0000", &EventsSince::Beginning).await.unwrap();
+    assert_eq!(told(&events.next().await.unwrap().unwrap()), "message 1");
     let error = events.next().await.unwrap_err();
     assert!(matches!(error, Error::Broken { .. }) && error.is_unreachable(), "{error:?}");
-    assert_eq!(events.last_seq(), Seq::new(1));
+    assert_eq!(events.cursor(), Some(&cursor(1)));
 }

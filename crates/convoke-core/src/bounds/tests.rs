@@ -4,12 +4,12 @@ use serde_json::json;
 
 use super::*;
 use crate::content::{Diff, PlanStatus, PlanStep, ToolResult, ToolStatus};
-use crate::id::{MessageId, RequestId, SessionId};
-use crate::message::{Message, Seq};
+use crate::id::{MessageId, RequestId};
+use crate::message::Seq;
 use crate::notice::{Event, Notice};
 use crate::request::State;
 use crate::scope::Scope;
-use crate::session::{Command, Report, Session, ToolUpdate};
+use crate::session::{Change, Command, Report, Session, Stamp, ToolUpdate};
 use crate::time::Timestamp;
 use crate::turn::Stop;
 
@@ -97,58 +97,77 @@ fn k4_pieces_are_the_text_and_none_is_longer_than_the_bound() {
     assert_eq!(pieces("").count(), 0);
 }
 
-/// Gives a session what its agent reports, and returns the messages.
-fn told(session: &mut Session, command: Command) -> Vec<Message> {
+/// Gives a session a command, and applies and returns what follows.
+fn told(session: &mut Session, command: Command) -> Vec<Change> {
     let decision = session.handle(command).unwrap();
-    let mut messages = Vec::new();
-    for draft in decision.drafts {
-        let (seq, at) = (session.summary().last_seq.next(), Timestamp::from_millis(0));
-        let id = MessageId::from_random([0; 16]);
-        let message = draft.stamp(id, SessionId::from_random([0; 16]), seq, at);
-        session.apply(&message);
-        messages.push(message);
+    for change in &decision.changes {
+        session.apply(change, Timestamp::from_millis(0));
     }
-    messages
+    decision.changes
+}
+
+fn prompt() -> Command {
+    let stamp = Stamp { id: MessageId::from_random([0; 16]), at: Timestamp::from_millis(0) };
+    Command::Prompt { text: "go".to_owned(), stamp }
 }
 
 #[test]
-fn k4_a_long_answer_becomes_runs_of_words_that_can_be_read_alone() {
+fn k4_a_long_answer_becomes_messages_that_are_no_longer_than_they_may_be() {
     let mut session = Session::new(Timestamp::from_millis(0));
-    told(&mut session, Command::Prompt { text: "go".to_owned() });
+    told(&mut session, prompt());
     let text = "ñ€x".repeat(200_000);
-    let mut messages = Vec::new();
+    let (mut messages, mut closed) = (Vec::new(), 0);
     for part in [text.as_str(), "and more", text.as_str()] {
-        messages.extend(told(&mut session, Command::Agent(Report::Said(part.to_owned()))));
-    }
-    let (mut runs, mut whole) = (vec![0], String::new());
-    for message in &messages {
-        let Content::Text { text, partial } = &message.content else { panic!("{message:?}") };
-        assert!(text.len() <= PIECE_BYTES_MAX);
-        whole.push_str(text);
-        *runs.last_mut().unwrap() += text.len();
-        if *partial == Some(false) {
-            runs.push(0);
+        for change in told(&mut session, Command::Agent(Report::Said(part.to_owned()))) {
+            match change {
+                Change::Begin(draft) => {
+                    let Content::Text { text, partial: true } = draft.content else { panic!() };
+                    messages.push(text);
+                }
+                Change::Append { seq, text } => {
+                    assert!(text.len() <= PIECE_BYTES_MAX);
+                    assert_eq!(seq.get() as usize, messages.len() + 1, "the newest one grows");
+                    messages.last_mut().unwrap().push_str(&text);
+                }
+                Change::Close { .. } => closed += 1,
+                other @ (Change::Replace { .. } | Change::Turn { .. } | Change::State(_)) => {
+                    panic!("{other:?}")
+                }
+            }
         }
     }
-    assert_eq!(whole, format!("{text}and more{text}"), "nothing is lost");
-    assert!(runs.len() > 8 && runs.iter().all(|bytes| *bytes <= WORDS_BYTES_MAX), "{runs:?}");
+    assert_eq!(messages.concat(), format!("{text}and more{text}"), "nothing is lost");
+    assert!(messages.len() > 8 && closed == messages.len() - 1);
+    assert!(messages.iter().all(|message| message.len() <= WORDS_BYTES_MAX));
 }
 
 #[test]
 fn k4_many_huge_tool_calls_in_flight_take_a_bounded_amount_of_memory() {
     let mut session = Session::new(Timestamp::from_millis(0));
-    told(&mut session, Command::Prompt { text: "go".to_owned() });
+    told(&mut session, prompt());
+    let (mut begun, mut closed) = (0, 0);
     for number in 0..100 {
         let update = ToolUpdate {
             tool_call_id: format!("call-{number:03}"),
             args: Some(json!({"a": "x".repeat(400 << 10)})),
             ..ToolUpdate::default()
         };
-        told(&mut session, Command::Agent(Report::ToolCalled(update)));
+        for change in told(&mut session, Command::Agent(Report::ToolCalled(update))) {
+            match change {
+                Change::Begin(_) => begun += 1,
+                Change::Replace { .. } => closed += 1,
+                other @ (Change::Append { .. }
+                | Change::Close { .. }
+                | Change::Turn { .. }
+                | Change::State(_)) => panic!("{other:?}"),
+            }
+        }
     }
-    // Those that are still remembered are closed when the turn ends.
+    assert_eq!(begun, 100);
+    assert!(closed > 80, "those that are not remembered are closed: {closed}");
+    // The others are closed when the turn ends.
     let ended = Report::TurnEnded { turn: Seq::new(1), stop: Stop::EndTurn };
-    let closed = told(&mut session, Command::Agent(ended));
-    let bytes: usize = closed.iter().map(|message| json_bytes(&message.content)).sum();
-    assert!(closed.len() > 2 && bytes < 8 << 20, "{} messages, {bytes} bytes", closed.len());
+    let rest = told(&mut session, Command::Agent(ended));
+    let rest = rest.iter().filter(|change| matches!(change, Change::Replace { .. })).count();
+    assert_eq!(closed + rest, begun, "no call stays open");
 }

@@ -7,6 +7,8 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::state::SessionState;
+use crate::turn::Stop;
 
 /// One message a line, as it is stored and sent.
 fn lines(contents: &[Content]) -> String {
@@ -18,14 +20,12 @@ fn s7_words_plans_and_tools_keep_their_shape() {
     insta::assert_snapshot!(lines(&samples::words_plans_and_tools()), @r#"
     {"text":"user's prompt","type":"text"}
     {"partial":true,"text":"agent's response","type":"text"}
-    {"partial":false,"text":"","type":"text"}
+    {"text":"so be it","type":"thinking"}
     {"partial":true,"text":"hm","type":"thinking"}
     {"steps":[{"content":"read","priority":"high","status":"completed"},{"content":"write","priority":"medium","status":"in_progress"},{"content":"rest","priority":"low","status":"pending"},{"content":"dream","status":"pending"}],"type":"plan"}
     {"args":{},"status":"running","tool":"Bash","toolCallId":"call_1","type":"tool"}
     {"args":{"path":"a.txt"},"kind":"edit","result":{"diffs":[{"newText":"b","oldText":"a","path":"a.txt"},{"newText":"c","path":"new.txt"}],"text":"done"},"status":"complete","title":"Edit a.txt","tool":"write","toolCallId":"call_2","type":"tool"}
     {"args":{},"result":{"error":"no such file"},"status":"error","tool":"read","toolCallId":"call_3","type":"tool"}
-    {"type":"usage"}
-    {"contextSize":200000,"contextUsed":1234,"cost":{"amount":0.14,"currency":"USD"},"inputTokens":10,"outputTokens":20,"type":"usage"}
     "#);
 }
 
@@ -56,7 +56,6 @@ fn notices_keep_their_shape() {
     {"detail":"boom","event":"turn_ended","stopReason":"failed","text":"The turn failed: boom","turn":3,"type":"notice","why":"agent_error"}
     {"detail":"boom","event":"turn_ended","stopReason":"failed","text":"The turn failed: boom","turn":3,"type":"notice","why":"not_started"}
     {"detail":"boom","event":"turn_ended","stopReason":"failed","text":"The turn failed: boom","turn":3,"type":"notice","why":"internal"}
-    {"event":"cancel_asked","text":"The turn is being stopped.","turn":3,"type":"notice"}
     {"event":"resumed","how":"native","text":"The agent took up its own session again.","type":"notice"}
     {"event":"resumed","how":"replay","text":"The agent started anew and was given the transcript.","type":"notice"}
     {"event":"resumed","how":"summary","text":"The agent started anew and was given a summary of the conversation.","type":"notice"}
@@ -74,10 +73,6 @@ fn notices_keep_their_shape() {
     {"event":"renamed","text":"The session is now called “Parser”.","title":"Parser","type":"notice"}
     {"event":"archived","text":"The session was archived.","type":"notice"}
     {"event":"unarchived","text":"The session was brought back from the archive.","type":"notice"}
-    {"commands":[{"description":"make room","hint":"[focus]","name":"compact"}],"event":"commands","text":"Commands on offer: 1.","type":"notice"}
-    {"available":[{"description":"think first","id":"plan","name":"Plan"}],"current":"plan","event":"modes","text":"The agent is in mode plan.","type":"notice"}
-    {"current":"default","event":"modes","text":"The agent is in mode default.","type":"notice"}
-    {"event":"settings","settings":[{"category":"model","choices":[{"description":"think first","id":"plan","name":"Plan"}],"current":"plan","id":"model","name":"Model"}],"text":"Settings on offer: 1.","type":"notice"}
     {"event":"waiting","place":2,"text":"All agent processes are busy; this turn is number 2 in line.","type":"notice"}
     {"event":"unconfined","text":"This system cannot confine the agent: it can write wherever you can.","type":"notice"}
     {"event":"rule_made","text":"From now on exactly this is allowed in this project without asking: Bash","tool":"Bash","type":"notice"}
@@ -91,48 +86,62 @@ fn notices_keep_their_shape() {
 }
 
 #[test]
+fn m2_states_keep_their_shape() {
+    let lines: String =
+        samples::states().iter().map(|state| format!("{}\n", json!(state))).collect();
+    insta::assert_snapshot!(lines, @r#"
+    {"kind":"queue","prompts":[{"id":"07070707-0707-4707-8707-070707070707","text":"next","timestamp":"1970-01-01T00:00:00.000Z"}]}
+    {"commands":[{"description":"make room","hint":"[focus]","name":"compact"}],"kind":"commands"}
+    {"available":[{"description":"think first","id":"plan","name":"Plan"}],"current":"plan","kind":"modes"}
+    {"kind":"settings","settings":[{"category":"model","choices":[{"description":"think first","id":"plan","name":"Plan"}],"current":"plan","id":"model","name":"Model"}]}
+    {"kind":"usage"}
+    {"contextSize":200000,"contextUsed":1234,"cost":{"amount":0.14,"currency":"USD"},"inputTokens":10,"kind":"usage","outputTokens":20}
+    "#);
+}
+
+#[test]
 fn s2_a_message_has_id_session_place_role_content_and_time() {
     let [id, session] = [[7; 16], [8; 16]];
-    let message = Draft::user("hello").stamp(
-        MessageId::from_random(id),
-        SessionId::from_random(session),
-        Seq::START.next(),
-        Timestamp::from_millis(1_794_739_200_007),
-    );
+    let at = Timestamp::from_millis(1_794_739_200_007);
+    let message = Message {
+        id: MessageId::from_random(id),
+        session_id: SessionId::from_random(session),
+        seq: Seq::new(1),
+        rev: Rev::new(3),
+        role: Role::User,
+        content: Content::Text { text: "hello".to_owned(), partial: false },
+        turn: Some(Turn::Ended(Stop::EndTurn)),
+        timestamp: at,
+        updated_at: at,
+    };
     insta::assert_snapshot!(serde_json::to_string_pretty(&message).unwrap(), @r#"
     {
       "id": "07070707-0707-4707-8707-070707070707",
       "sessionId": "08080808-0808-4808-8808-080808080808",
       "seq": 1,
+      "rev": 3,
       "role": "user",
       "content": {
         "type": "text",
         "text": "hello"
       },
-      "timestamp": "2026-11-15T10:40:00.007Z"
+      "turn": {
+        "status": "ended",
+        "stopReason": "end_turn"
+      },
+      "timestamp": "2026-11-15T10:40:00.007Z",
+      "updatedAt": "2026-11-15T10:40:00.007Z"
     }
     "#);
 }
 
 #[test]
-fn what_people_said_is_told_apart_from_what_agents_did() {
-    let role = |content: &Content| {
-        let is_prompt = matches!(content, Content::Text { partial: None, .. });
-        if is_prompt { Role::User } else { Role::System }
+fn what_people_decided_is_told_apart_from_what_agents_did() {
+    let decided = |contents: Vec<Content>| -> Vec<bool> {
+        contents.iter().map(Content::is_decision).collect()
     };
-    let human = |content: Content| {
-        let id = MessageId::from_random([0; 16]);
-        let draft = Draft { role: role(&content), content };
-        draft
-            .stamp(id, SessionId::from_random([0; 16]), Seq::START, Timestamp::from_millis(0))
-            .is_human()
-    };
-    let said: Vec<bool> = samples::all().into_iter().map(human).collect();
-    let words = [true, false, false, false, false, false, false, false, false, false];
-    let requests = [false, true, true, false, true, true, false, false];
-    assert_eq!(said[..words.len()], words);
-    assert_eq!(said[words.len()..][..requests.len()], requests);
-    assert!(said[words.len() + requests.len()..].iter().all(|human| !human));
+    assert_eq!(decided(samples::requests()), [false, true, true, false, true, true, false, false],);
+    assert!(decided(samples::words_plans_and_tools()).iter().all(|decision| !decision));
 }
 
 proptest! {
@@ -140,5 +149,11 @@ proptest! {
     fn what_is_written_is_read_back_unchanged(content in generated::content()) {
         let written = serde_json::to_string(&content).unwrap();
         prop_assert_eq!(serde_json::from_str::<Content>(&written).unwrap(), content);
+    }
+
+    #[test]
+    fn state_that_is_written_is_read_back_unchanged(state in generated::state_of_session()) {
+        let written = serde_json::to_string(&state).unwrap();
+        prop_assert_eq!(serde_json::from_str::<SessionState>(&written).unwrap(), state);
     }
 }

@@ -1,17 +1,18 @@
 //! What a session decides when its agent reports something.
 
-use crate::bounds::{self, WORDS_BYTES_MAX};
+use crate::bounds::{self, WORDS_BYTES_MAX, json_bytes};
 use crate::content::Content;
 use crate::message::{Draft, Seq};
-use crate::notice::Event;
+use crate::notice::{Event, Notice};
 use crate::process::Exit;
 use crate::request::{Request, Status as RequestStatus, Verdict};
+use crate::state::SessionState;
 use crate::turn::{FailureKind, Stop};
 
-use super::command::{Decision, Effect, Refusal, Report};
+use super::command::{Decision, Effect, Refusal, Report, ToolUpdate};
 use super::human::Pending;
-use super::output::Stream;
-use super::{PENDING_MAX, Session, Status};
+use super::output::{OpenStream, Stream};
+use super::{Change, PENDING_MAX, Session, Status};
 
 impl Session {
     pub(super) fn report(
@@ -19,7 +20,7 @@ impl Session {
         report: Report,
         mut decision: Decision,
     ) -> Result<Decision, Refusal> {
-        // The log of an ended session is closed; what a dying process still says is not part of it.
+        // A session that has ended takes nothing more from its agent; what a dying process still says is dropped.
         if self.summary.status != Status::Active {
             return Ok(decision);
         }
@@ -31,20 +32,18 @@ impl Session {
             Report::Said(text) => self.stream(Stream::Text, &text, &mut decision),
             Report::Thought(text) => self.stream(Stream::Thinking, &text, &mut decision),
             Report::Planned(steps) => {
-                self.say(Some(Draft::system(Content::Plan { steps })), &mut decision);
+                decision.changes.extend(self.output.close_stream());
+                decision.put(self.output.plan(), Content::Plan { steps });
             }
-            Report::ToolCalled(update) => self.say(self.output.tool(update), &mut decision),
-            // Counting goes on while the agent speaks; it does not end a sentence.
-            Report::Spent(usage) => {
-                decision.record(Draft::system(Content::Usage(usage)));
-            }
-            Report::Noticed(notice) => {
-                decision.record(Draft::system(notice));
-            }
+            Report::ToolCalled(update) => self.tool_called(update, &mut decision),
+            // Offers and counts come while the agent speaks; they do not end its answer.
+            Report::State(state) => self.offered(state, &mut decision),
+            Report::Noticed(notice) => self.noticed(notice, &mut decision),
             Report::Asked(request) => self.asked(request, &mut decision)?,
             Report::Withdrew(id) => {
-                let (request, _) = self.find_pending(id)?.handle(Verdict::Abandon)?;
-                decision.record(Draft::system(request));
+                let asked = self.find_pending(id)?;
+                let (request, _) = asked.request.handle(Verdict::Abandon)?;
+                decision.replace(asked.seq, request.into());
             }
             Report::TurnEnded { turn, stop } => self.turn_ended(turn, stop, &mut decision),
             Report::Exited(exit) => self.exited(exit, &mut decision),
@@ -56,27 +55,55 @@ impl Session {
     }
 
     fn stream(&self, stream: Stream, text: &str, decision: &mut Decision) {
-        let mut open = self.output.open_bytes(stream);
+        let mut open = self.output.stream();
         for piece in bounds::pieces(text) {
-            match open {
-                None => decision.drafts_of(self.output.close_stream_before(Some(stream))),
-                Some(bytes) if bytes + piece.len() > WORDS_BYTES_MAX => {
-                    decision.record(stream.close());
-                    open = None;
+            let bytes = piece.len();
+            open = match open {
+                Some(open) if open.stream == stream && open.bytes + bytes <= WORDS_BYTES_MAX => {
+                    let (seq, text) = (open.seq, piece.to_owned());
+                    decision.changes.push(Change::Append { seq, text });
+                    Some(OpenStream { bytes: open.bytes + bytes, ..open })
                 }
-                Some(_) => {}
-            }
-            decision.record(stream.piece(piece.to_owned()));
-            open = Some(open.unwrap_or_default() + piece.len());
+                before => {
+                    let close = before.map(|open| Change::Close { seq: open.seq });
+                    decision.changes.extend(close);
+                    let seq = decision.begin(stream.draft(piece.to_owned()));
+                    Some(OpenStream { stream, seq, bytes })
+                }
+            };
         }
     }
 
-    /// Records what ends the open words.
-    fn say(&self, draft: Option<Draft>, decision: &mut Decision) {
-        if let Some(draft) = draft {
-            decision.drafts_of(self.output.close_stream_before(None));
-            decision.record(draft);
+    fn tool_called(&self, update: ToolUpdate, decision: &mut Decision) {
+        let Some((seq, tool)) = self.output.tool(update) else { return };
+        decision.changes.extend(self.output.close_stream());
+        if seq.is_none() {
+            decision.changes.extend(self.output.make_room(json_bytes(&tool.args)));
         }
+        decision.put(seq, Content::Tool(tool));
+    }
+
+    /// Agents repeat what they offer at every start; only what differs is a change.
+    fn offered(&self, state: SessionState, decision: &mut Decision) {
+        let known = self.state.get(&state.kind());
+        let state = match (state, known) {
+            // Agents that only switch the mode do not say again what can be chosen.
+            (
+                SessionState::Modes { current, available },
+                Some(SessionState::Modes { available: known, .. }),
+            ) if available.is_empty() => SessionState::Modes { current, available: known.clone() },
+            (state, _) => state,
+        };
+        if known != Some(&state) {
+            decision.changes.push(Change::State(bounds::fit(state)));
+        }
+    }
+
+    fn noticed(&self, notice: Notice, decision: &mut Decision) {
+        // The place in the line for a process changes; it is told in one message.
+        let is_waiting = matches!(notice.event, Event::Waiting { .. });
+        let seq = self.output.waiting().filter(|_| is_waiting);
+        decision.put(seq, Content::Notice(notice));
     }
 
     fn asked(&self, request: Request, decision: &mut Decision) -> Result<(), Refusal> {
@@ -84,13 +111,14 @@ impl Session {
         if request.status() != RequestStatus::Pending {
             return Err(Refusal::NotPending { id });
         }
-        if self.pending.iter().any(|pending| pending.id() == id) {
+        if self.pending().any(|pending| pending.id() == id) {
             return Err(Refusal::RepeatedRequest { id });
         }
         if self.pending.len() >= PENDING_MAX {
             return Err(Refusal::TooManyRequests);
         }
-        self.say(Some(Draft::system(request)), decision);
+        decision.changes.extend(self.output.close_stream());
+        decision.begin(Draft::system(request));
         Ok(())
     }
 
@@ -104,7 +132,7 @@ impl Session {
 
     fn exited(&self, exit: Exit, decision: &mut Decision) {
         self.cut_off(Pending::All, decision);
-        // Their asker is gone; nobody is left to tell.
+        // The askers died with the process, so replies have no receiver.
         decision.effects.clear();
         let detail = format!("the agent's process ended: {exit}");
         decision.notice(Event::ProcessExited { exit });

@@ -3,16 +3,18 @@
 use serde_json::Value;
 
 use crate::bounds::{PROMPT_BYTES_MAX, json_bytes};
-use crate::content::{PlanStep, ToolResult, ToolStatus, Usage};
-use crate::id::RequestId;
+use crate::content::{Content, PlanStep, ToolResult, ToolStatus};
+use crate::id::{MessageId, RequestId};
 use crate::message::{Draft, Seq};
 use crate::notice::{Notice, Resumed};
 use crate::process::Exit;
 use crate::question::Answer;
 use crate::request::{self, Request, Verdict};
+use crate::state::SessionState;
+use crate::time::Timestamp;
 use crate::turn::{self, FailureKind, Stop};
 
-use super::{PENDING_MAX, QUEUE_MAX, Status};
+use super::{Change, PENDING_MAX, QUEUE_BYTES_MAX, QUEUE_MAX, Status};
 
 /// A wish about a session.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +23,25 @@ pub enum Command {
     Prompt {
         /// What is said.
         text: String,
+        /// The id of the message that it becomes, and when it was said.
+        stamp: Stamp,
+    },
+    /// Change a prompt that waits.
+    EditQueued {
+        /// Which one.
+        id: MessageId,
+        /// What is said instead.
+        text: String,
+    },
+    /// Remove a prompt that waits.
+    RemoveQueued {
+        /// Which one.
+        id: MessageId,
+    },
+    /// Send a prompt that waits next, and stop the running turn for it.
+    SendQueued {
+        /// Which one.
+        id: MessageId,
     },
     /// Stop the running turn; the session goes on.
     CancelTurn,
@@ -58,13 +79,26 @@ pub enum Command {
     SettleLate {
         /// The request as it stands.
         request: Request,
+        /// The place of its message.
+        seq: Seq,
         /// What is said to it.
         verdict: Verdict,
+        /// For the prompt that a late answer becomes.
+        stamp: Stamp,
     },
-    /// Take up a session that was cut off in the middle.
+    /// Recover a session that was cut off in the middle.
     Recover(Cut),
     /// The agent reports.
     Agent(Report),
+}
+
+/// What the engine gives a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// The id of its message.
+    pub id: MessageId,
+    /// When it was sent.
+    pub at: Timestamp,
 }
 
 /// What cut a session off.
@@ -116,8 +150,8 @@ pub enum Report {
     Planned(Vec<PlanStep>),
     /// It called a tool, or more is known of a call.
     ToolCalled(ToolUpdate),
-    /// It counted what it spent.
-    Spent(Usage),
+    /// It offers commands, modes or settings, or counted what it has used.
+    State(SessionState),
     /// It let people know something about itself.
     Noticed(Notice),
     /// It asked the human.
@@ -133,7 +167,7 @@ pub enum Report {
     },
     /// Its process ended by itself.
     Exited(Exit),
-    /// Its process was stopped because nobody needed it.
+    /// Its process was stopped because it was idle.
     Stopped,
     /// It can be neither started nor resumed.
     Failed {
@@ -154,9 +188,9 @@ impl Report {
             }
             Self::Noticed(notice) => json_bytes(notice),
             Self::Asked(request) => json_bytes(request),
+            Self::State(state) => json_bytes(state),
             Self::Resumed(_)
             | Self::Renewed { .. }
-            | Self::Spent(_)
             | Self::Withdrew(_)
             | Self::TurnEnded { .. }
             | Self::Exited(_)
@@ -184,7 +218,7 @@ pub struct ToolUpdate {
     pub result: Option<ToolResult>,
 }
 
-/// What must be done outside, after the messages are stored.
+/// What must be done outside, after the changes are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     /// Give the prompt at this place to the agent.
@@ -234,11 +268,11 @@ pub enum Reply {
     Cancelled,
 }
 
-/// What follows from a command: messages to store, and then effects to carry out.
+/// What follows from a command: changes to store, and then effects to carry out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
     /// To store, in this order.
-    pub drafts: Vec<Draft>,
+    pub changes: Vec<Change>,
     /// To carry out once they are stored.
     pub effects: Vec<Effect>,
     next: Seq,
@@ -246,15 +280,20 @@ pub struct Decision {
 
 impl Decision {
     pub(super) const fn after(last: Seq) -> Self {
-        Self { drafts: Vec::new(), effects: Vec::new(), next: last.next() }
+        Self { changes: Vec::new(), effects: Vec::new(), next: last.next() }
     }
 
-    /// Adds a message and tells the place that it will have.
-    pub(super) fn record(&mut self, draft: Draft) -> Seq {
+    /// Begins a message; gives the place that it will have.
+    pub(super) fn begin(&mut self, draft: Draft) -> Seq {
         let seq = self.next;
-        self.drafts.push(Draft { content: draft.content.bounded(), ..draft });
+        self.changes.push(Change::Begin(Draft { content: draft.content.bounded(), ..draft }));
         self.next = seq.next();
         seq
+    }
+
+    /// Replaces the content of a message.
+    pub(super) fn replace(&mut self, seq: Seq, content: Content) {
+        self.changes.push(Change::Replace { seq, content: content.bounded() });
     }
 }
 
@@ -286,8 +325,16 @@ pub enum Refusal {
         bytes: usize,
     },
     /// Too many prompts wait.
-    #[error("{QUEUE_MAX} prompts are waiting already")]
+    #[error(
+        "{QUEUE_MAX} prompts are waiting already, or more than {QUEUE_BYTES_MAX} bytes of them"
+    )]
     QueueFull,
+    /// No such prompt waits.
+    #[error("the prompt {id} is not in the queue; its turn may have begun")]
+    NotQueued {
+        /// Which one.
+        id: MessageId,
+    },
     /// Nothing runs that could be stopped.
     #[error("no turn is running")]
     NoTurn,

@@ -2,14 +2,15 @@
 
 use crate::bounds::PROMPT_BYTES_MAX;
 use crate::content::Content;
-use crate::id::RequestId;
-use crate::message::Draft;
+use crate::id::{MessageId, RequestId};
+use crate::message::{Draft, Seq};
 use crate::notice::{Event, Notice};
 use crate::request::{Delivery, Request, State, Status as RequestStatus, Verdict};
+use crate::state::{QueuedPrompt, SessionState};
 use crate::turn::{self, Stop, Turn};
 
-use super::command::{Command, Cut, Decision, Effect, Refusal, Reply};
-use super::{QUEUE_MAX, Session, Status};
+use super::command::{Command, Cut, Decision, Effect, Refusal, Reply, Stamp};
+use super::{Asked, Change, QUEUE_BYTES_MAX, QUEUE_MAX, Running, Session, Status};
 
 /// Characters of a title that lists can still show.
 const TITLE_MAX: usize = 200;
@@ -19,7 +20,10 @@ impl Session {
     pub fn handle(&self, command: Command) -> Result<Decision, Refusal> {
         let decision = Decision::after(self.summary.last_seq);
         match command {
-            Command::Prompt { text } => self.prompt(text, decision),
+            Command::Prompt { text, stamp } => self.prompt(text, stamp, decision),
+            Command::EditQueued { id, text } => self.edit_queued(id, text, decision),
+            Command::RemoveQueued { id } => self.remove_queued(id, decision),
+            Command::SendQueued { id } => self.send_queued(id, decision),
             Command::CancelTurn => self.cancel_turn(decision),
             Command::CancelTurns => self.cancel_turns(decision),
             Command::Complete { reason } => self.end(Event::Completed { reason }, decision),
@@ -29,46 +33,92 @@ impl Session {
             Command::Archive => Ok(self.archive(Event::Archived, decision)),
             Command::Unarchive => Ok(self.archive(Event::Unarchived, decision)),
             Command::Settle { request, verdict } => self.settle(request, verdict, decision),
-            Command::SettleLate { request, verdict } => {
-                self.settle_late(&request, verdict, decision)
+            Command::SettleLate { request, seq, verdict, stamp } => {
+                let asked = Asked { seq, request };
+                self.settle_late(&asked, verdict, stamp, decision)
             }
             Command::Recover(cut) => Ok(self.recover(&cut, decision)),
             Command::Agent(report) => self.report(report, decision),
         }
     }
 
-    fn prompt(&self, text: String, mut decision: Decision) -> Result<Decision, Refusal> {
-        if text.trim().is_empty() {
-            return Err(Refusal::EmptyPrompt);
-        }
-        if text.len() > PROMPT_BYTES_MAX {
-            return Err(Refusal::LongPrompt { bytes: text.len() });
-        }
+    fn prompt(
+        &self,
+        text: String,
+        stamp: Stamp,
+        mut decision: Decision,
+    ) -> Result<Decision, Refusal> {
+        check_prompt(&text)?;
         self.check_active()?;
-        self.queue_prompt(text, &mut decision)?;
+        self.queue_prompt(text, stamp, &mut decision)?;
         Ok(decision)
     }
 
-    fn queue_prompt(&self, text: String, decision: &mut Decision) -> Result<(), Refusal> {
-        if self.running.is_some() {
-            if self.queue.len() >= QUEUE_MAX {
-                return Err(Refusal::QueueFull);
-            }
-            decision.record(Draft::user(text));
+    fn queue_prompt(
+        &self,
+        text: String,
+        stamp: Stamp,
+        decision: &mut Decision,
+    ) -> Result<(), Refusal> {
+        if self.running.is_none() {
+            // Words that came between turns are whole when the next turn begins.
+            decision.changes.extend(self.output.close_stream());
+            decision.start_turn(stamp.id, text);
             return Ok(());
         }
-        // Words that came between turns are over when the next turn begins.
-        decision.drafts_of(self.output.close_stream_before(None));
-        let turn = decision.record(Draft::user(text));
-        decision.effects.push(Effect::StartTurn { turn });
+        let mut prompts = self.queued();
+        prompts.push(QueuedPrompt { id: stamp.id, text, timestamp: stamp.at });
+        check_queue(&prompts)?;
+        decision.changes.push(Change::State(SessionState::Queue { prompts }));
         Ok(())
+    }
+
+    fn queued(&self) -> Vec<QueuedPrompt> {
+        self.queue.iter().cloned().collect()
+    }
+
+    fn edit_queued(
+        &self,
+        id: MessageId,
+        text: String,
+        mut decision: Decision,
+    ) -> Result<Decision, Refusal> {
+        check_prompt(&text)?;
+        let mut prompts = self.queued();
+        let found = prompts.iter_mut().find(|prompt| prompt.id == id);
+        let before = std::mem::replace(&mut found.ok_or(Refusal::NotQueued { id })?.text, text);
+        // A queue that is too long can be made shorter.
+        if prompts.iter().any(|prompt| prompt.id == id && prompt.text.len() > before.len()) {
+            check_queue(&prompts)?;
+        }
+        decision.changes.push(Change::State(SessionState::Queue { prompts }));
+        Ok(decision)
+    }
+
+    fn remove_queued(&self, id: MessageId, mut decision: Decision) -> Result<Decision, Refusal> {
+        let mut prompts = self.queued();
+        prompts.retain(|prompt| prompt.id != id);
+        if prompts.len() == self.queue.len() {
+            return Err(Refusal::NotQueued { id });
+        }
+        decision.changes.push(Change::State(SessionState::Queue { prompts }));
+        Ok(decision)
+    }
+
+    fn send_queued(&self, id: MessageId, mut decision: Decision) -> Result<Decision, Refusal> {
+        let mut prompts = self.queued();
+        let at = prompts.iter().position(|prompt| prompt.id == id);
+        let first = prompts.remove(at.ok_or(Refusal::NotQueued { id })?);
+        prompts.insert(0, first);
+        decision.changes.push(Change::State(SessionState::Queue { prompts }));
+        self.cancel_turn(decision)
     }
 
     fn cancel_turn(&self, mut decision: Decision) -> Result<Decision, Refusal> {
         let running = self.running.as_ref().ok_or(Refusal::NoTurn)?;
         let (_, effect) = running.turn.handle(turn::Command::Cancel)?;
         if effect == Some(turn::Effect::Cancel) {
-            decision.notice(Event::CancelAsked { turn: running.prompt });
+            decision.changes.push(Change::Turn { seq: running.prompt, turn: Turn::Cancelling });
             decision.effects.push(Effect::CancelTurn { turn: running.prompt });
             self.drop_pending(Pending::Permissions, &mut decision);
         }
@@ -76,9 +126,7 @@ impl Session {
     }
 
     fn cancel_turns(&self, mut decision: Decision) -> Result<Decision, Refusal> {
-        for turn in self.queue() {
-            decision.notice(Event::TurnEnded { turn, stop: Stop::Cancelled });
-        }
+        self.end_queue(&Stop::Cancelled, &mut decision);
         self.cancel_turn(decision)
     }
 
@@ -116,30 +164,32 @@ impl Session {
         verdict: Verdict,
         mut decision: Decision,
     ) -> Result<Decision, Refusal> {
-        let (request, delivery) = self.find_pending(id)?.handle(verdict)?;
+        let asked = self.find_pending(id)?;
+        let (request, delivery) = asked.request.handle(verdict)?;
         let reply = Reply::of(&request).filter(|_| delivery == Delivery::Asker);
-        decision.record(Draft::system(request));
+        decision.replace(asked.seq, request.into());
         decision.effects.extend(reply.map(|reply| Effect::Reply { request: id, reply }));
         Ok(decision)
     }
 
     fn settle_late(
         &self,
-        request: &Request,
+        asked: &Asked,
         verdict: Verdict,
+        stamp: Stamp,
         mut decision: Decision,
     ) -> Result<Decision, Refusal> {
-        // Only the log knows for sure what is pending; the store's copy may be a moment old.
-        if request.status() == RequestStatus::Pending {
-            return self.settle(request.id(), verdict, decision);
+        // The session knows what is pending; the caller's copy may be older.
+        if asked.request.status() == RequestStatus::Pending {
+            return self.settle(asked.request.id(), verdict, decision);
         }
-        let (request, delivery) = request.handle(verdict)?;
+        let (request, delivery) = asked.request.handle(verdict)?;
         let late = request.late_answer().filter(|_| delivery == Delivery::NextTurn);
-        decision.record(Draft::system(request));
+        decision.replace(asked.seq, request.into());
         match late {
             // An ended session keeps the answer; there is no next turn to bring it.
             Some(text) if self.summary.status == Status::Active => {
-                self.queue_prompt(text, &mut decision)?;
+                self.queue_prompt(text, stamp, &mut decision)?;
             }
             Some(_) | None => {}
         }
@@ -148,7 +198,7 @@ impl Session {
 
     fn recover(&self, cut: &Cut, mut decision: Decision) -> Decision {
         self.cut_off(Pending::All, &mut decision);
-        // Their askers are gone; nobody is left to tell.
+        // The askers died with the daemon, so replies have no receiver.
         decision.effects.clear();
         self.end_running(cut.stop(), &mut decision);
         decision
@@ -163,22 +213,22 @@ impl Session {
         }
     }
 
-    pub(super) fn find_pending(&self, id: RequestId) -> Result<&Request, Refusal> {
+    pub(super) fn find_pending(&self, id: RequestId) -> Result<&Asked, Refusal> {
         let mut pending = self.pending.iter();
-        pending.find(|request| request.id() == id).ok_or(Refusal::NotPending { id })
+        pending.find(|asked| asked.request.id() == id).ok_or(Refusal::NotPending { id })
     }
 
-    /// Closes what the agent was in the middle of, and lets those who wait for the human go.
+    /// Closes the agent's open messages, and abandons pending requests.
     pub(super) fn cut_off(&self, which: Pending, decision: &mut Decision) {
-        decision.drafts_of(self.output.close_all());
+        decision.changes.extend(self.output.close_all());
         self.drop_pending(which, decision);
     }
 
     fn drop_pending(&self, which: Pending, decision: &mut Decision) {
-        for request in self.pending.iter().filter(|request| which.includes(request)) {
-            if let Ok((request, _)) = request.handle(Verdict::Abandon) {
+        for asked in self.pending.iter().filter(|asked| which.includes(&asked.request)) {
+            if let Ok((request, _)) = asked.request.handle(Verdict::Abandon) {
                 let id = request.id();
-                decision.record(Draft::system(request));
+                decision.replace(asked.seq, request.into());
                 decision.effects.push(Effect::Reply { request: id, reply: Reply::Cancelled });
             }
         }
@@ -186,20 +236,71 @@ impl Session {
 
     /// Ends the running turn and begins the next one in the queue.
     pub(super) fn end_running(&self, stop: Stop, decision: &mut Decision) {
-        let Some(running) = &self.running else { return };
-        let Ok((Turn::Done(stop), _)) = running.turn.handle(turn::Command::End(stop)) else {
+        if self.end_turn(stop, decision) == Ended::No {
             return;
-        };
-        decision.notice(Event::TurnEnded { turn: running.prompt, stop });
-        decision.effects.extend(self.queue().next().map(|turn| Effect::StartTurn { turn }));
+        }
+        let mut prompts = self.queued();
+        if !prompts.is_empty() {
+            let next = prompts.remove(0);
+            decision.changes.push(Change::State(SessionState::Queue { prompts }));
+            decision.start_turn(next.id, next.text);
+        }
     }
 
     /// Ends the running turn and all that wait.
     pub(super) fn end_turns(&self, stop: &Stop, decision: &mut Decision) {
-        for turn in self.running().into_iter().chain(self.queue()) {
-            decision.notice(Event::TurnEnded { turn, stop: stop.clone() });
+        self.end_turn(stop.clone(), decision);
+        self.end_queue(stop, decision);
+    }
+
+    fn end_turn(&self, stop: Stop, decision: &mut Decision) -> Ended {
+        let Some(Running { prompt, turn }) = &self.running else { return Ended::No };
+        let Ok((turn, _)) = turn.handle(turn::Command::End(stop)) else { return Ended::No };
+        // That a turn ended well shows by its answer; anything else is worth a message.
+        let unusual = turn.stop().filter(|stop| **stop != Stop::EndTurn).cloned();
+        decision.changes.push(Change::Turn { seq: *prompt, turn });
+        if let Some(stop) = unusual {
+            decision.notice(Event::TurnEnded { turn: *prompt, stop });
+        }
+        Ended::Yes
+    }
+
+    /// Turns prompts that wait into messages whose turns have ended, so that what was said is kept.
+    fn end_queue(&self, stop: &Stop, decision: &mut Decision) {
+        if self.queue.is_empty() {
+            return;
+        }
+        let prompts = Vec::new();
+        decision.changes.push(Change::State(SessionState::Queue { prompts }));
+        for QueuedPrompt { id, text, .. } in self.queued() {
+            decision.begin(Draft::prompt(id, text, Turn::Ended(stop.clone())));
         }
     }
+}
+
+/// Whether a turn was ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    Yes,
+    No,
+}
+
+fn check_prompt(text: &str) -> Result<(), Refusal> {
+    if text.trim().is_empty() {
+        return Err(Refusal::EmptyPrompt);
+    }
+    if text.len() > PROMPT_BYTES_MAX {
+        return Err(Refusal::LongPrompt { bytes: text.len() });
+    }
+    Ok(())
+}
+
+fn check_queue(prompts: &[QueuedPrompt]) -> Result<(), Refusal> {
+    let bytes: usize = prompts.iter().map(|prompt| prompt.text.len()).sum();
+    if prompts.len() > QUEUE_MAX || (prompts.len() > 1 && bytes > QUEUE_BYTES_MAX) {
+        return Err(Refusal::QueueFull);
+    }
+    Ok(())
 }
 
 /// Which pending requests are meant.
@@ -232,13 +333,22 @@ fn rename(title: &str, mut decision: Decision) -> Result<Decision, Refusal> {
 
 impl Decision {
     pub(super) fn notice(&mut self, event: Event) {
-        self.record(Draft::system(Notice::new(event)));
+        self.begin(Draft::system(Notice::new(event)));
     }
 
-    pub(super) fn drafts_of(&mut self, drafts: impl IntoIterator<Item = Draft>) {
-        for draft in drafts {
-            self.record(draft);
+    /// Replaces the message at a place, or begins one if there is none.
+    pub(super) fn put(&mut self, seq: Option<Seq>, content: Content) {
+        match seq {
+            Some(seq) => self.replace(seq, content),
+            None => {
+                self.begin(Draft::system(content));
+            }
         }
+    }
+
+    fn start_turn(&mut self, id: MessageId, text: String) {
+        let turn = self.begin(Draft::prompt(id, text, Turn::Running));
+        self.effects.push(Effect::StartTurn { turn });
     }
 }
 
@@ -269,6 +379,21 @@ impl From<Request> for Content {
         match request {
             Request::Permission(record) => Self::Permission(record),
             Request::Questions(record) => Self::Question(record),
+        }
+    }
+}
+
+impl Request {
+    /// The request that a message is about, if it is about one.
+    pub fn of(content: &Content) -> Option<Self> {
+        match content {
+            Content::Permission(record) => Some(Self::Permission(record.clone())),
+            Content::Question(record) => Some(Self::Questions(record.clone())),
+            Content::Text { .. }
+            | Content::Thinking { .. }
+            | Content::Plan { .. }
+            | Content::Tool(_)
+            | Content::Notice(_) => None,
         }
     }
 }

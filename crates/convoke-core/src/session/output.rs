@@ -6,30 +6,41 @@ use serde_json::Value;
 
 use crate::bounds;
 use crate::content::{Content, Tool, ToolResult, ToolStatus};
-use crate::message::Draft;
+use crate::message::{Draft, Seq};
+use crate::notice::{Event, Notice};
 
+use super::Change;
 use super::command::ToolUpdate;
 
-/// Calls remembered in one turn; beyond that the first one is forgotten, and a late word about it starts anew.
+/// Calls remembered in one turn; beyond that those that have ended are forgotten, and then open ones are closed.
 const TOOLS_MAX: usize = 1024;
-/// Bytes of tool calls that are remembered in one turn; beyond that the first ones are forgotten in the same way.
+/// Bytes of open calls that are remembered in one turn; beyond that the first ones are closed.
 const TOOLS_BYTES_MAX: usize = 4 << 20;
+
+const TURN_ENDED: &str = "the turn ended before the tool did";
+const TOO_MANY: &str = "more tool calls were open than Convoke follows";
 
 /// The agent's unfinished output.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Output {
-    stream: Option<Words>,
+    stream: Option<OpenStream>,
     tools: BTreeMap<String, Call>,
     /// How many bytes of tool calls are remembered.
     tool_bytes: usize,
+    /// The place of the running turn's plan.
+    plan: Option<Seq>,
+    /// The place of the notice that the running turn waits for a process.
+    waiting: Option<Seq>,
 }
 
-/// The words that are open.
+/// The answer or thought that is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Words {
-    stream: Stream,
-    /// How many bytes they have so far.
-    bytes: usize,
+pub(super) struct OpenStream {
+    pub(super) stream: Stream,
+    /// The place of its message.
+    pub(super) seq: Seq,
+    /// How many bytes it has so far.
+    pub(super) bytes: usize,
 }
 
 /// Which kind of words is open.
@@ -40,19 +51,11 @@ pub(super) enum Stream {
 }
 
 impl Stream {
-    pub(super) fn piece(self, text: String) -> Draft {
-        self.draft(text, true)
-    }
-
-    /// The empty last piece, since nobody knows of a piece that it was the last before the next thing comes.
-    pub(super) fn close(self) -> Draft {
-        self.draft(String::new(), false)
-    }
-
-    fn draft(self, text: String, partial: bool) -> Draft {
+    /// A message that begins with these words.
+    pub(super) fn draft(self, text: String) -> Draft {
         Draft::agent(match self {
-            Self::Text => Content::Text { text, partial: Some(partial) },
-            Self::Thinking => Content::Thinking { text, partial },
+            Self::Text => Content::Text { text, partial: true },
+            Self::Thinking => Content::Thinking { text, partial: true },
         })
     }
 }
@@ -60,7 +63,12 @@ impl Stream {
 /// A tool call of this turn.
 #[derive(Debug, Clone, PartialEq)]
 enum Call {
-    Open(Known),
+    Open {
+        seq: Seq,
+        known: Known,
+        /// What is known, in bytes.
+        bytes: usize,
+    },
     /// Nothing leaves a final status, so nothing more of it needs to be known.
     Settled,
 }
@@ -80,33 +88,60 @@ impl Output {
         self.stream.is_none() && self.tools.values().all(|call| *call == Call::Settled)
     }
 
-    /// The message that closes the open words, unless more of the same kind follow.
-    pub(super) fn close_stream_before(&self, next: Option<Stream>) -> Option<Draft> {
-        self.stream.filter(|open| Some(open.stream) != next).map(|open| open.stream.close())
+    /// The answer or thought that is open.
+    pub(super) const fn stream(&self) -> Option<OpenStream> {
+        self.stream
     }
 
-    /// How many bytes the open words of this kind have; none when there are no such words.
-    pub(super) fn open_bytes(&self, stream: Stream) -> Option<usize> {
-        self.stream.filter(|open| open.stream == stream).map(|open| open.bytes)
+    /// The change that closes the open words.
+    pub(super) fn close_stream(&self) -> Option<Change> {
+        self.stream.map(|open| Change::Close { seq: open.seq })
     }
 
-    /// The messages that close what is open when a turn ends.
-    pub(super) fn close_all(&self) -> impl Iterator<Item = Draft> {
+    /// The place of the running turn's plan.
+    pub(super) const fn plan(&self) -> Option<Seq> {
+        self.plan
+    }
+
+    /// The place of the notice that the running turn waits.
+    pub(super) const fn waiting(&self) -> Option<Seq> {
+        self.waiting
+    }
+
+    /// The changes that close what is open when a turn ends.
+    pub(super) fn close_all(&self) -> impl Iterator<Item = Change> {
         let unfinished = self.tools.iter().filter_map(|(id, call)| match call {
-            Call::Open(known) => Some(Draft::system(Content::Tool(known.unfinished(id)))),
+            Call::Open { seq, known, .. } => Some(known.unfinished(*seq, id, TURN_ENDED)),
             Call::Settled => None,
         });
-        self.close_stream_before(None).into_iter().chain(unfinished)
+        self.close_stream().into_iter().chain(unfinished)
     }
 
-    /// The message that an update of a tool call makes, or none when it says nothing new.
-    pub(super) fn tool(&self, update: ToolUpdate) -> Option<Draft> {
-        let known = match self.tools.get(&update.tool_call_id) {
+    /// The changes that close open calls, until there is room for one more that is remembered with so many bytes.
+    pub(super) fn make_room(&self, more: usize) -> Vec<Change> {
+        let (mut bytes, mut closed) = (self.tool_bytes + more, Vec::new());
+        let mut open = self.tools.values().filter(|call| **call != Call::Settled).count();
+        for (id, call) in &self.tools {
+            if bytes <= TOOLS_BYTES_MAX && open < TOOLS_MAX {
+                break;
+            }
+            if let Call::Open { seq, known, .. } = call {
+                closed.push(known.unfinished(*seq, id, TOO_MANY));
+                bytes -= call.bytes(id) - Call::Settled.bytes(id);
+                open -= 1;
+            }
+        }
+        closed
+    }
+
+    /// The tool call after an update, with the place of its message if there is one already; none when the update says
+    /// nothing new.
+    pub(super) fn tool(&self, update: ToolUpdate) -> Option<(Option<Seq>, Tool)> {
+        let (seq, known) = match self.tools.get(&update.tool_call_id) {
             Some(Call::Settled) => return None,
-            Some(Call::Open(known)) => known.clone(),
-            None => Known::default(),
+            Some(Call::Open { seq, known, .. }) => (Some(*seq), known.clone()),
+            None => (None, Known::default()),
         };
-        let is_new = !self.tools.contains_key(&update.tool_call_id);
         let (id, status, result) = (update.tool_call_id, update.status, update.result);
         let now = Known {
             tool: update.tool.or_else(|| known.tool.clone()),
@@ -115,24 +150,46 @@ impl Output {
             args: update.args.or_else(|| known.args.clone()),
         };
         let status = status.unwrap_or(ToolStatus::Running);
-        if !is_new && now == known && result.is_none() && status == ToolStatus::Running {
+        if seq.is_some() && now == known && result.is_none() && status == ToolStatus::Running {
             return None;
         }
-        Some(Draft::system(Content::Tool(now.message(id, status, result))))
+        Some((seq, now.message(id, status, result)))
     }
 
-    /// Folds a message of the agent's into what is open.
-    pub(super) fn apply(&mut self, content: &Content) {
+    /// A message has begun.
+    pub(super) fn begin(&mut self, seq: Seq, content: &Content) {
         match content {
-            Content::Text { text, partial: Some(true) } => self.go_on(Stream::Text, text),
-            Content::Thinking { text, partial: true } => self.go_on(Stream::Thinking, text),
-            Content::Text { .. } | Content::Thinking { .. } => self.stream = None,
-            Content::Tool(tool) => self.apply_tool(tool),
-            Content::Plan { .. }
+            Content::Text { text, partial: true } => self.open(Stream::Text, seq, text),
+            Content::Thinking { text, partial: true } => self.open(Stream::Thinking, seq, text),
+            Content::Tool(tool) => self.apply_tool(seq, tool),
+            Content::Plan { .. } => self.plan = Some(seq),
+            Content::Notice(Notice { event: Event::Waiting { .. }, .. }) => {
+                self.waiting = Some(seq);
+            }
+            Content::Text { .. }
+            | Content::Thinking { .. }
             | Content::Permission(_)
             | Content::Question(_)
-            | Content::Usage(_)
             | Content::Notice(_) => {}
+        }
+    }
+
+    /// Words were appended.
+    pub(super) fn append(&mut self, seq: Seq, bytes: usize) {
+        if let Some(open) = self.stream.as_mut().filter(|open| open.seq == seq) {
+            open.bytes += bytes;
+        }
+    }
+
+    /// Words are whole.
+    pub(super) fn close(&mut self, seq: Seq) {
+        self.stream.take_if(|open| open.seq == seq);
+    }
+
+    /// A message was replaced.
+    pub(super) fn replace(&mut self, seq: Seq, content: &Content) {
+        if let Content::Tool(tool) = content {
+            self.apply_tool(seq, tool);
         }
     }
 
@@ -140,40 +197,52 @@ impl Output {
         *self = Self::default();
     }
 
-    fn go_on(&mut self, stream: Stream, text: &str) {
-        let bytes = self.open_bytes(stream).unwrap_or_default() + text.len();
-        self.stream = Some(Words { stream, bytes });
+    const fn open(&mut self, stream: Stream, seq: Seq, text: &str) {
+        self.stream = Some(OpenStream { stream, seq, bytes: text.len() });
     }
 
-    fn apply_tool(&mut self, tool: &Tool) {
+    fn apply_tool(&mut self, seq: Seq, tool: &Tool) {
         let id = &tool.tool_call_id;
         let call = match tool.status {
-            ToolStatus::Running => Call::Open(Known::of(tool)),
+            ToolStatus::Running => Call::open(seq, Known::of(tool)),
             ToolStatus::Complete | ToolStatus::Error => Call::Settled,
         };
         let before = self.tools.remove(id);
         self.tool_bytes -= before.map_or(0, |before| before.bytes(id));
         self.tool_bytes += call.bytes(id);
-        while self.tools.len() >= TOOLS_MAX || self.tool_bytes > TOOLS_BYTES_MAX {
-            let Some((id, forgotten)) = self.tools.pop_first() else { break };
-            self.tool_bytes -= forgotten.bytes(&id);
+        if self.tools.len() >= TOOLS_MAX {
+            self.tools.retain(|_, call| *call != Call::Settled);
+            self.tool_bytes = self.tools.iter().map(|(id, call)| call.bytes(id)).sum();
+            self.tool_bytes += call.bytes(id);
         }
         self.tools.insert(id.clone(), call);
     }
 }
 
+#[cfg(test)]
+impl Output {
+    /// Without what is only of use while the turn runs.
+    pub(super) fn without_memory_of_turn(&self) -> Self {
+        let mut output = Self { plan: None, waiting: None, ..self.clone() };
+        output.tools.retain(|_, call| *call != Call::Settled);
+        output.tool_bytes = output.tools.iter().map(|(id, call)| call.bytes(id)).sum();
+        output
+    }
+}
+
 impl Call {
-    fn bytes(&self, id: &str) -> usize {
-        let known = match self {
-            Self::Open(known) => {
-                let texts = [&known.tool, &known.title, &known.kind];
-                let texts: usize =
-                    texts.iter().filter_map(|text| text.as_ref()).map(String::len).sum();
-                texts + known.args.as_ref().map_or(0, bounds::json_bytes)
-            }
-            Self::Settled => 0,
-        };
-        id.len() + known
+    fn open(seq: Seq, known: Known) -> Self {
+        let texts = [&known.tool, &known.title, &known.kind];
+        let texts: usize = texts.iter().filter_map(|text| text.as_ref()).map(String::len).sum();
+        let bytes = texts + known.args.as_ref().map_or(0, bounds::json_bytes);
+        Self::Open { seq, known, bytes }
+    }
+
+    const fn bytes(&self, id: &str) -> usize {
+        match self {
+            Self::Open { bytes, .. } => id.len() + *bytes,
+            Self::Settled => id.len(),
+        }
     }
 }
 
@@ -201,9 +270,10 @@ impl Known {
         }
     }
 
-    fn unfinished(&self, id: &str) -> Tool {
-        let error = Some("the turn ended before the tool did".to_owned());
-        let result = ToolResult { error, ..ToolResult::default() };
-        self.clone().message(id.to_owned(), ToolStatus::Error, Some(result))
+    /// The change that closes a call that has not ended by itself.
+    fn unfinished(&self, seq: Seq, id: &str, why: &str) -> Change {
+        let result = ToolResult { error: Some(why.to_owned()), ..ToolResult::default() };
+        let tool = self.clone().message(id.to_owned(), ToolStatus::Error, Some(result));
+        Change::Replace { seq, content: Content::Tool(tool).bounded() }
     }
 }

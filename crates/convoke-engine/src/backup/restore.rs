@@ -71,6 +71,8 @@ pub fn restore(home: &Path, source: &Path, now: Timestamp) -> Result<Restored> {
             return Err(error);
         }
     };
+    // Revisions of the restored database may have meant something else to readers.
+    convoke_store::backup::begin_generation(&staged.join(DATABASE))?;
     let database = convoke_store::backup::verify(&staged.join(DATABASE))?;
     let set_aside = free_aside(home, now);
     let journal = Journal { entries: entries.clone(), set_aside: set_aside.clone() };

@@ -5,23 +5,26 @@ use std::time::Duration;
 
 use convoke_core::content::Content;
 use convoke_core::id::MessageId;
-use convoke_core::message::{Message, Role, Seq};
+use convoke_core::message::Draft;
 use convoke_core::notice::{Event, Notice};
 use convoke_core::process::Exit;
 use convoke_core::request::{Choice, PermissionKind, PermissionRecord, Request as Asked, Verdict};
 use convoke_core::scope::Scope;
-use convoke_core::session::{Command, Decision, Effect, Refusal, Reply, Report, Session, Summary};
+use convoke_core::session::{
+    Change, Command, Decision, Effect, Refusal, Reply, Report, Session, Stamp, Summary,
+};
 use convoke_core::time::Timestamp;
-use convoke_core::turn::Stop;
-use convoke_store::{Rule, SessionKind};
+use convoke_core::turn::{Stop, Turn};
+use convoke_core::update::{OpenMessages, UpdateStamp, Updates};
+use convoke_store::{Rule, SessionKind, Sync};
 use tokio::time::Instant;
 
 use super::Carried;
-use super::offers::{Memory, NOTED, News};
 use super::task::Task;
 use crate::error::{Error, Result};
+use crate::sessions::Prompted;
 use crate::teams::Permissions;
-use crate::view::{Activity, AgentStatus, Change, Live, SessionView};
+use crate::view::{Activity, AgentStatus, Change as EngineChange, Live, RunningTurn, SessionView};
 use crate::watch::Arrival;
 
 /// How long a store that fails is given before it is tried again. The agent waits as long.
@@ -32,7 +35,10 @@ const TRIES: usize = 6;
 /// What is decided and not stored yet.
 pub(super) struct Undone {
     pub(super) session: Session,
-    pub(super) messages: Vec<Message>,
+    open: OpenMessages,
+    changes: Vec<Change>,
+    updates: Updates,
+    sync: Sync,
     effects: Vec<Effect>,
 }
 
@@ -55,6 +61,9 @@ impl Priority {
             | Command::Settle { .. }
             | Command::SettleLate { .. } => Self::Decision,
             Command::Prompt { .. }
+            | Command::EditQueued { .. }
+            | Command::RemoveQueued { .. }
+            | Command::SendQueued { .. }
             | Command::Resume
             | Command::Rename { .. }
             | Command::Archive
@@ -68,15 +77,15 @@ impl Priority {
 impl Task {
     /// Follows a command of somebody who waits for the answer.
     pub(super) async fn carry(&mut self, command: Command) -> Result<Carried> {
-        if matches!(command, Command::Prompt { .. }) {
+        let prompt =
+            if let Command::Prompt { stamp, .. } = &command { Some(stamp.id) } else { None };
+        if prompt.is_some() {
             self.check_session_quota().await?;
         }
         let mut undone = self.undone();
         let priority = Priority::of(&command);
         let decision = undone.session.handle(command).map_err(|refusal| self.explain(refusal))?;
         self.decided(&mut undone, decision);
-        let prompt = undone.messages.iter().rfind(|message| message.role == Role::User);
-        let prompt = prompt.map(|message| (message.id, message.seq));
         let effects = match priority {
             Priority::Decision => {
                 while let Err(error) = self.store(&undone).await {
@@ -86,12 +95,12 @@ impl Task {
             }
             Priority::Ordinary => self.commit(undone).await?,
         };
-        let queued = prompt.map_or(0, |(_, seq)| self.place(seq));
+        let prompt = prompt.map(|id| self.prompted(id));
         if prompt.is_some() {
             self.shared.counted.prompts.fetch_add(1, Ordering::Relaxed);
         }
         self.carry_out(effects).await;
-        Ok(Carried { view: self.view(), prompt, queued })
+        Ok(Carried { view: self.view(), prompt })
     }
 
     /// Takes in what the agent reports. Nobody waits for an answer, so a store that fails is tried again for a while.
@@ -114,12 +123,6 @@ impl Task {
         let mut refused = None;
         for report in reports {
             if self.quota.drops(&report) {
-                continue;
-            }
-            if self.offers.must_recall(&report) {
-                self.recall_offers().await;
-            }
-            if self.offers.hear(&report) == News::No {
                 continue;
             }
             let asked =
@@ -163,20 +166,6 @@ impl Task {
         Box::pin(self.enforce_turn_quota()).await;
     }
 
-    /// Remembers what the agent offered before this task took the session up.
-    async fn recall_offers(&mut self) {
-        self.offers.memory = Memory::Recalled;
-        for (event, count) in NOTED {
-            match self.shared.store.newest_notices(self.id, event, count).await {
-                Ok(noted) => self.offers.recall(noted.into_iter().rev()),
-                // What was offered before is noted once more.
-                Err(error) => {
-                    tracing::warn!(session.id = %self.id, "cannot look for {event}: {error}");
-                }
-            }
-        }
-    }
-
     /// What follows from the end of a process. A turn that it was never given does not end with it.
     fn exited(&mut self, session: &Session, exit: Exit) -> Vec<Command> {
         self.tell_agent(AgentStatus::Exited);
@@ -184,8 +173,7 @@ impl Task {
         if session.running().is_none() || session.running() == given {
             return vec![Command::Agent(Report::Exited(exit))];
         }
-        let pending = session.pending().iter();
-        let withdrawn = pending.map(|request| Report::Withdrew(request.id()));
+        let withdrawn = session.pending().map(|request| Report::Withdrew(request.id()));
         let gone = Report::Noticed(Notice::new(Event::ProcessExited { exit }));
         withdrawn.chain([gone]).map(Command::Agent).collect()
     }
@@ -253,20 +241,52 @@ impl Task {
     }
 
     pub(super) fn undone(&self) -> Undone {
-        Undone { session: self.session.clone(), messages: Vec::new(), effects: Vec::new() }
+        Undone {
+            session: self.session.clone(),
+            open: self.open.clone(),
+            changes: Vec::new(),
+            updates: Updates::default(),
+            sync: Sync::Soon,
+            effects: Vec::new(),
+        }
     }
 
-    /// Gives the drafts their places, and folds them into what is not stored yet.
+    /// Applies the changes of a decision to what is not stored yet.
     fn decided(&self, undone: &mut Undone, decision: Decision) {
-        for draft in decision.drafts {
-            let summary = undone.session.summary();
-            let id = MessageId::from_random((self.shared.around.random)());
-            let at = self.stamp().max(summary.updated_at);
-            let message = draft.stamp(id, self.id, summary.last_seq.next(), at);
-            undone.session.apply(&message);
-            undone.messages.push(message);
+        for change in decision.changes {
+            self.change(undone, change, self.stamp());
         }
         undone.effects.extend(decision.effects);
+    }
+
+    /// Applies one change, at a time or as soon after it as the times of a session allow.
+    pub(super) fn change(&self, undone: &mut Undone, change: Change, at: Timestamp) {
+        let at = at.max(undone.session.summary().updated_at);
+        if change.is_human() {
+            undone.sync = Sync::Now;
+        }
+        undone.session.apply(&change, at);
+        undone.changes.push(change.clone());
+        let summary = undone.session.summary();
+        let stamp = UpdateStamp {
+            session_id: self.id,
+            id: MessageId::from_random((self.shared.around.random)()),
+            seq: summary.last_seq,
+            rev: summary.rev,
+            at,
+        };
+        match undone.open.apply(change, stamp) {
+            Some(update) => undone.updates.push(update),
+            None => {
+                tracing::error!(session.id = %self.id, "a change of a message that is not open");
+            }
+        }
+    }
+
+    /// The id and time of a prompt that is said now.
+    pub(super) fn new_stamp(&self, id: Option<MessageId>) -> Stamp {
+        let id = id.unwrap_or_else(|| MessageId::from_random((self.shared.around.random)()));
+        Stamp { id, at: self.stamp() }
     }
 
     /// When what is decided now was said. After a clock was set back it is later than all that was stored before, so that
@@ -300,49 +320,49 @@ impl Task {
     }
 
     async fn store(&self, undone: &Undone) -> Result<()> {
-        if undone.messages.is_empty() {
+        if undone.updates.is_empty() {
             return Ok(());
         }
-        let summary = undone.session.summary().clone();
-        Ok(self.shared.store.append(self.id, &undone.messages, summary).await?)
+        let (updates, summary) = (undone.updates.as_slice(), undone.session.summary().clone());
+        Ok(self.shared.store.record(self.id, updates, summary, undone.sync).await?)
     }
 
     fn done(&mut self, undone: Undone) -> Vec<Effect> {
-        let Undone { session, messages, effects } = undone;
-        if !messages.is_empty() {
+        let Undone { session, open, changes, updates, effects, .. } = undone;
+        if !updates.is_empty() {
             let before = std::mem::replace(&mut self.session, session);
-            self.publish(before.summary(), messages);
+            self.open = open;
+            self.publish(before.summary(), &changes, updates);
         }
         effects
     }
 
-    fn publish(&mut self, before: &Summary, messages: Vec<Message>) {
+    fn publish(&mut self, before: &Summary, changes: &[Change], updates: Updates) {
         self.touched = Instant::now();
-        self.quota.count(&messages);
         self.stored.summary = self.session.summary().clone();
         let counted = &self.shared.counted;
-        counted.messages.fetch_add(messages.len() as u64, Ordering::Relaxed);
-        let failed = messages.iter().filter(|message| is_failure(&message.content)).count();
+        let begun = changes.iter().filter(|change| matches!(change, Change::Begin(_))).count();
+        counted.messages.fetch_add(begun as u64, Ordering::Relaxed);
+        let failed = changes.iter().filter(|change| is_failure(change)).count();
         counted.turns_failed.fetch_add(failed as u64, Ordering::Relaxed);
-        let is_asking = messages.iter().any(|message| {
-            matches!(message.content, Content::Permission(_) | Content::Question(_))
-        });
+        changes.iter().for_each(|change| self.quota.count(change));
+        let is_asking = changes.iter().any(is_about_request);
         let activity = self.live.borrow().activity;
-        // Before anybody is told, so that whoever is told and looks sees no less than what it heard of.
+        // Before watchers are sent anything, so that one that then looks at the session sees no less than it was sent.
         self.show();
-        for message in messages {
-            if let (Role::User, Content::Text { text, .. }) = (message.role, &message.content) {
-                self.said = Some((message.seq, text.clone()));
-            }
-            // Nobody may be watching.
-            self.published.send(Arrival::of(message)).ok();
+        let mut after = before.rev;
+        for update in updates {
+            let rev = update.rev();
+            // Without watchers there is no receiver.
+            self.published.send(Arrival::of(after, update)).ok();
+            after = rev;
         }
         let is_listed = |summary: &Summary| (summary.status, summary.archived);
         if is_asking || is_listed(before) != is_listed(&self.stored.summary) {
-            self.shared.tell(Change::Inbox);
+            self.shared.tell(EngineChange::Inbox);
         }
         if is_shown(before) != is_shown(&self.stored.summary) || activity != self.activity() {
-            self.shared.tell(Change::SessionChanged(self.view()));
+            self.shared.tell(EngineChange::SessionChanged(self.view()));
         }
     }
 
@@ -350,17 +370,15 @@ impl Task {
     pub(super) fn show(&self) {
         self.live.send_replace(Live {
             activity: self.activity(),
-            running: self.session.running(),
-            queue: self.session.queue().collect(),
-            offers: self.offers.all(),
-            usage: self.offers.usage.clone(),
+            running: self.running(),
+            queue: self.session.queue().map(|prompt| prompt.id).collect(),
         });
         self.shared.registry.changed();
     }
 
     fn activity(&self) -> Activity {
         match () {
-            () if !self.session.pending().is_empty() => Activity::Waiting,
+            () if self.session.pending().len() > 0 => Activity::Waiting,
             () if self.session.running().is_some() => Activity::Running,
             () => Activity::Idle,
         }
@@ -372,15 +390,20 @@ impl Task {
 
     pub(super) fn tell_agent(&self, status: AgentStatus) {
         let agent = self.stored.agent.clone();
-        self.shared.tell(Change::Agent { agent, session: self.id, status });
+        self.shared.tell(EngineChange::Agent { agent, session: self.id, status });
     }
 
-    /// How many prompts are before this one.
-    fn place(&self, prompt: Seq) -> usize {
-        if self.session.running() == Some(prompt) {
-            return 0;
-        }
-        self.session.queue().position(|queued| queued == prompt).map_or(0, |place| place + 1)
+    fn running(&self) -> Option<RunningTurn> {
+        let seq = self.session.running()?;
+        Some(RunningTurn { id: self.open.get(seq)?.id, seq })
+    }
+
+    /// Where a prompt is that was accepted.
+    pub(super) fn prompted(&self, id: MessageId) -> Prompted {
+        let seq = self.running().filter(|running| running.id == id).map(|running| running.seq);
+        let queued = self.session.queue().position(|prompt| prompt.id == id);
+        let (queued, rev) = (queued.map_or(0, |place| place + 1), self.session.summary().rev);
+        Prompted { message_id: id, seq, queued, rev }
     }
 
     fn explain(&self, refusal: Refusal) -> Error {
@@ -399,10 +422,15 @@ fn allowing(record: &PermissionRecord) -> Option<String> {
     Some(once.option_id.clone())
 }
 
-fn is_failure(content: &Content) -> bool {
+const fn is_failure(change: &Change) -> bool {
+    matches!(change, Change::Turn { turn: Turn::Ended(Stop::Failed(_)), .. })
+}
+
+const fn is_about_request(change: &Change) -> bool {
     matches!(
-        content,
-        Content::Notice(Notice { event: Event::TurnEnded { stop: Stop::Failed(_), .. }, .. })
+        change,
+        Change::Begin(Draft { content: Content::Permission(_) | Content::Question(_), .. })
+            | Change::Replace { content: Content::Permission(_) | Content::Question(_), .. }
     )
 }
 

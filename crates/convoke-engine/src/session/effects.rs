@@ -44,8 +44,8 @@ impl Task {
 
     /// Lets those go whose request is not pending any more, whatever became of it.
     fn release_askers(&mut self) {
-        let pending = self.session.pending();
-        self.askers.retain(|id, _| pending.iter().any(|request| request.id() == *id));
+        let session = &self.session;
+        self.askers.retain(|id, _| session.pending().any(|request| request.id() == *id));
     }
 
     async fn start_turn(&mut self, turn: Seq) {
@@ -136,14 +136,9 @@ impl Task {
         }
     }
 
-    pub(super) async fn prompt_text(&mut self, turn: Seq) -> Result<String> {
-        if let Some((_, text)) = self.said.take_if(|(seq, _)| *seq == turn) {
-            return Ok(text);
-        }
-        let before = Seq::new(turn.get().saturating_sub(1));
-        let page = self.shared.store.messages(self.id, before, 1).await?;
-        match page.messages.into_iter().next().map(|message| message.content) {
-            Some(Content::Text { text, .. }) => Ok(text),
+    pub(super) fn prompt_text(&self, turn: Seq) -> Result<String> {
+        match self.open.get(turn).map(|message| &message.content) {
+            Some(Content::Text { text, .. }) => Ok(text.clone()),
             Some(_) | None => Err(Error::Broken { session: self.id }),
         }
     }

@@ -4,9 +4,8 @@ use convoke_core::content::Content;
 use convoke_core::id::MessageId;
 use convoke_core::message::{Draft, Message, Role, Seq};
 use convoke_core::notice::{Event, ImportedTurn, Notice};
-use convoke_core::session::Status;
-use convoke_core::time::Timestamp;
-use convoke_core::turn::Stop;
+use convoke_core::session::{Change, Status};
+use convoke_core::turn::{Stop, Turn};
 
 use super::carry::Undone;
 use super::task::Task;
@@ -107,39 +106,19 @@ impl Task {
         let listed = places(undone.session.summary().last_seq.next(), turns);
         let transcript = transcript.to_owned();
         let notice = Notice::new(Event::Imported { transcript, after, turns: listed });
-        self.put(undone, Draft::system(notice), at);
+        // The times of a session never go back, whatever those of the transcript do.
+        self.change(undone, Change::Begin(Draft::system(notice)), at);
         for turn in turns {
             let text = turn.content.clone();
-            match turn.speaker {
+            let draft = match turn.speaker {
                 Speaker::Human => {
-                    self.end_turn(undone);
-                    self.put(undone, Draft::user(text), turn.timestamp);
+                    let id = MessageId::from_random((self.shared.around.random)());
+                    Draft::prompt(id, text, Turn::Ended(Stop::EndTurn))
                 }
-                Speaker::Agent => {
-                    let words = Content::Text { text, partial: Some(false) };
-                    self.put(undone, Draft::agent(words), turn.timestamp);
-                }
-            }
+                Speaker::Agent => Draft::agent(Content::Text { text, partial: false }),
+            };
+            self.change(undone, Change::Begin(draft), turn.timestamp);
         }
-        self.end_turn(undone);
-    }
-
-    fn end_turn(&self, undone: &mut Undone) {
-        if let Some(turn) = undone.session.running() {
-            let ended = Notice::new(Event::TurnEnded { turn, stop: Stop::EndTurn });
-            let at = undone.session.summary().updated_at;
-            self.put(undone, Draft::system(ended), at);
-        }
-    }
-
-    fn put(&self, undone: &mut Undone, draft: Draft, at: Timestamp) {
-        let id = MessageId::from_random((self.shared.around.random)());
-        let summary = undone.session.summary();
-        // The moments of a log never go back, whatever those of the transcript do.
-        let at = at.max(summary.updated_at);
-        let message = draft.stamp(id, self.id, summary.last_seq.next(), at);
-        undone.session.apply(&message);
-        undone.messages.push(message);
     }
 }
 
@@ -152,14 +131,12 @@ fn spoken(message: &Message) -> Option<(Speaker, &str)> {
     }
 }
 
-/// Where the turns will stand behind a notice: a prompt has the end of the turn before it in front.
+/// Where the turns will stand behind a notice.
 fn places(notice: Seq, turns: &[ImportTurn]) -> Vec<ImportedTurn> {
-    let (mut seq, mut is_asked) = (notice, false);
-    let place = |turn: &ImportTurn| {
-        let is_prompt = turn.speaker == Speaker::Human;
-        seq = seq.plus(if is_prompt && is_asked { 2 } else { 1 });
-        is_asked |= is_prompt;
-        ImportedTurn { seq, timestamp: turn.timestamp, tokens: turn.tokens }
+    let place = |(turn, count): (&ImportTurn, u64)| ImportedTurn {
+        seq: notice.plus(count),
+        timestamp: turn.timestamp,
+        tokens: turn.tokens,
     };
-    turns.iter().map(place).collect()
+    turns.iter().zip(1..).map(place).collect()
 }

@@ -3,9 +3,9 @@
 //! A turn that says more is cancelled, and what its agent still says is dropped. A session that holds more accepts no
 //! further prompt.
 
-use convoke_core::message::{Message, Role};
+use convoke_core::message::Role;
 use convoke_core::notice::{Event, Notice};
-use convoke_core::session::{Command, Report};
+use convoke_core::session::{Change, Command, Report};
 
 use super::task::Task;
 use crate::error::{Error, Result};
@@ -36,15 +36,14 @@ impl Quota {
     }
 
     /// Counts what was stored.
-    pub(super) fn count(&mut self, messages: &[Message]) {
-        for message in messages {
-            let bytes = message.content.bytes() as u64;
-            if message.role != Role::User {
-                self.turn += bytes;
-            }
-            if let Some(session) = &mut self.session {
-                *session += bytes;
-            }
+    pub(super) fn count(&mut self, change: &Change) {
+        let bytes = change.bytes() as u64;
+        let is_prompt = matches!(change, Change::Begin(draft) if draft.role == Role::User);
+        if !is_prompt {
+            self.turn += bytes;
+        }
+        if let Some(session) = &mut self.session {
+            *session += bytes;
         }
     }
 
@@ -55,7 +54,7 @@ impl Quota {
             | Report::Thought(_)
             | Report::Planned(_)
             | Report::ToolCalled(_)
-            | Report::Spent(_)
+            | Report::State(_)
             | Report::Noticed(_) => true,
             // An asker waits for its answer.
             Report::Asked(_)

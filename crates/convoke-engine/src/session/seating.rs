@@ -122,7 +122,7 @@ impl Task {
 
     /// Gives the agent the prompt at this place, with the conversation so far where it does not remember it.
     pub(super) async fn prompt(&mut self, turn: Seq, seat: Seat, freshness: Freshness) {
-        let text = match self.prompt_text(turn).await {
+        let text = match self.prompt_text(turn) {
             Ok(text) => text,
             Err(error) => {
                 let stop = Stop::failed(FailureKind::Internal, error.to_string());
@@ -180,7 +180,7 @@ impl Task {
 
     /// Takes the seat of a process that asks outside of a turn, so that it is not stopped while the human thinks.
     pub(super) async fn hold_process(&mut self) {
-        let is_asking = self.session.running().is_none() && !self.session.pending().is_empty();
+        let is_asking = self.session.running().is_none() && self.session.pending().len() > 0;
         if is_asking
             && matches!(self.process, Process::None)
             && self.shared.pool.keys().await.contains(&self.key)

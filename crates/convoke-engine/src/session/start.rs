@@ -129,14 +129,18 @@ async fn unremembered(shared: &Shared, errand: &Errand, before: Option<Seq>) -> 
         let Some(record) = records.first().filter(|record| record.why == REMADE) else {
             return Ok(None);
         };
-        let since = shared
-            .store
-            .messages_since(errand.session, record.recorded_at, Seq::START, PROMPTS_LOOK)
-            .await?;
-        let is_prompt = |message: &Message| {
-            message.role == Role::User && before.is_none_or(|before| message.seq < before)
+        let end = match before {
+            Some(before) => before,
+            None => match shared.store.session(errand.session).await? {
+                Some(stored) => stored.summary.last_seq.next(),
+                None => return Ok(None),
+            },
         };
-        if since.messages.iter().any(is_prompt) {
+        let recent = shared.store.messages_before(errand.session, end, PROMPTS_LOOK).await?;
+        let is_prompt_since = |message: &Message| {
+            message.role == Role::User && message.timestamp > record.recorded_at
+        };
+        if recent.messages.iter().any(is_prompt_since) {
             return Ok(None);
         }
         transcript(shared, errand.session, before).await

@@ -7,25 +7,25 @@ use std::time::Duration;
 
 use convoke_agents::driver::REPORTS_MAX;
 use convoke_agents::pool::Seat;
-use convoke_core::id::{RequestId, SessionId};
-use convoke_core::message::Seq;
+use convoke_core::id::{MessageId, RequestId, SessionId};
+use convoke_core::message::{Message, Rev, Role, Seq};
 use convoke_core::process::Exit;
 use convoke_core::request::Verdict;
 use convoke_core::session::{Command, Cut, Reply, Report, Session, Status};
 use convoke_core::team::TeamName;
 use convoke_core::turn::Stop;
+use convoke_core::update::OpenMessages;
 use convoke_store::{SessionKind, StoredSession};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use super::load::load;
-use super::offers::Offers;
+use super::load::{Loaded, load};
 use super::quota::Quota;
 use super::registry::Left;
 use super::seating::Waiting;
 use super::start::{Errand, News, explain};
-use super::{Begin, Completed, Reports, Request};
+use super::{Begin, Carried, Completed, Reports, Request};
 use crate::engine::Shared;
 use crate::error::{Error, Result, no_request};
 use crate::view::Live;
@@ -33,6 +33,8 @@ use crate::watch::Arrival;
 
 /// Reports that are stored together, when they come faster than the disk is.
 const BATCH: usize = 64;
+/// Messages that are read at once to find the prompt before another.
+const PAGE: u32 = 100;
 /// News of a process on its way; the one who sends them waits when there are as many.
 const NEWS_MAX: usize = 8;
 /// How long an agent may take to stop a turn before its process is stopped instead. ACP's driver lets go of the turn after
@@ -52,6 +54,8 @@ pub(super) struct Task {
     pub(super) id: SessionId,
     pub(super) stored: StoredSession,
     pub(super) session: Session,
+    /// The messages that may still change.
+    pub(super) open: OpenMessages,
     /// What the pool knows the session's process by.
     pub(super) key: String,
     /// The team that answers in it.
@@ -68,11 +72,8 @@ pub(super) struct Task {
     pub(super) waiting: Vec<Waiting>,
     /// The turn that the process was given.
     pub(super) given: Option<Seq>,
-    /// The newest prompt, until it is said to the agent; older ones are read from the log.
-    pub(super) said: Option<(Seq, String)>,
     /// Those who asked through tools and wait for the human.
     pub(super) askers: HashMap<RequestId, oneshot::Sender<Reply>>,
-    pub(super) offers: Offers,
     /// What the agent must be told with its next prompt, because it does not remember it.
     pub(super) transcript: Option<String>,
     /// When anything last happened.
@@ -161,22 +162,24 @@ impl Task {
     ) -> Result<(Self, mpsc::Receiver<News>)> {
         let Parts { id, published, live } = parts;
         let channel = || -> Reports { mpsc::channel(REPORTS_MAX) };
-        let (stored, session, cut, (reports_to, reports), first) = match begin {
+        let (loaded, cut, (reports_to, reports), first) = match begin {
             Begin::New { stored, reports, first } => {
-                let session = Session::restore(stored.summary.clone(), Vec::new());
-                (*stored, session, None, reports, first)
+                let session = Session::restore(stored.summary.clone(), &[], Vec::new());
+                let loaded = Loaded { stored: *stored, session, open: OpenMessages::default() };
+                (loaded, None, reports, first)
             }
             Begin::Stored => {
-                let (stored, session) = load(&shared.store, id).await?;
-                // Nobody leaves a session in the middle of something, unless they broke down.
-                let cut = (!session.is_idle()).then_some(Cut::Broken);
-                (stored, session, cut, channel(), Vec::new())
+                let loaded = load(&shared.store, id).await?;
+                // A task leaves a session only when nothing goes on in it, unless it broke down.
+                let cut = (!loaded.session.is_idle()).then_some(Cut::Broken);
+                (loaded, cut, channel(), Vec::new())
             }
-            Begin::Cut(cut) => {
-                let (stored, session) = load(&shared.store, id).await?;
-                (stored, session, Some(cut), channel(), Vec::new())
-            }
+            Begin::Cut(cut) => (load(&shared.store, id).await?, Some(cut), channel(), Vec::new()),
         };
+        let Loaded { stored, mut session, open } = loaded;
+        if cut.is_some() {
+            session.skip_lost_revisions();
+        }
         let project = shared.store.project(stored.project_id).await?;
         let workspace = project.map(|project| project.path).unwrap_or_default();
         let pair = match stored.kind {
@@ -196,6 +199,7 @@ impl Task {
             id,
             stored,
             session,
+            open,
             key,
             team: pair.map(|pair| pair.to),
             workspace,
@@ -207,9 +211,7 @@ impl Task {
             news_to,
             waiting: Vec::new(),
             given: None,
-            said: None,
             askers: HashMap::new(),
-            offers: Offers::default(),
             transcript: None,
             cancelling: None,
             quota: Quota::default(),
@@ -233,6 +235,10 @@ impl Task {
             Request::Carry { command, reply } => {
                 let carried = self.carry(command).await;
                 reply.send(carried).ok();
+            }
+            Request::Prompt { text, id, reply } => {
+                let prompted = self.say(text, id).await;
+                reply.send(prompted).ok();
             }
             Request::CompleteIfIdle { longer_than, reason, reply } => {
                 let is_due = self.session.is_idle() && self.touched.elapsed() >= longer_than;
@@ -268,6 +274,40 @@ impl Task {
         }
     }
 
+    /// Says something to the agent. A request that is sent again, with the same id, finds the prompt that it made.
+    async fn say(&mut self, text: String, id: Option<MessageId>) -> Result<Carried> {
+        if let Some(id) = id {
+            let is_queued = self.session.queue().any(|prompt| prompt.id == id);
+            let known = self.shared.store.prompt(self.id, Some(id)).await?;
+            if is_queued || known.is_some() {
+                let mut prompt = self.prompted(id);
+                if let Some(message) = known {
+                    prompt.seq = Some(message.seq);
+                    prompt.rev = self.rev_before(&message).await?;
+                }
+                return Ok(Carried { view: self.view(), prompt: Some(prompt) });
+            }
+        }
+        let stamp = self.new_stamp(id);
+        self.carry(Command::Prompt { text, stamp }).await
+    }
+
+    /// A revision after which all that came of a prompt is found: the newest of the prompt before, whose turn ended earlier.
+    async fn rev_before(&self, prompt: &Message) -> Result<Rev> {
+        let mut before = prompt.seq;
+        let rev = loop {
+            let page = self.shared.store.messages_before(self.id, before, PAGE).await?;
+            let found = page.messages.iter().rfind(|message| message.role == Role::User);
+            match (found, page.messages.first().filter(|_| page.more)) {
+                (Some(found), _) => break found.rev,
+                (None, Some(first)) => before = first.seq,
+                (None, None) => break Rev::START,
+            }
+        };
+        // One that never ran ended while the one before was being cancelled.
+        Ok(rev.min(Rev::new(prompt.rev.get().saturating_sub(1))))
+    }
+
     async fn ask(
         &mut self,
         request: convoke_core::request::Request,
@@ -297,7 +337,12 @@ impl Task {
     async fn settle(&mut self, id: RequestId, verdict: Verdict) -> Result<()> {
         // Only this task changes its requests, so the store has this one as it stands.
         let stored = self.shared.store.request(id).await?.ok_or_else(|| no_request(id))?;
-        self.carry(Command::SettleLate { request: stored.request, verdict }).await?;
+        let seq = stored.seq.ok_or_else(|| no_request(id))?;
+        let message = self.shared.store.message(self.id, seq).await?;
+        // One that is no longer pending is closed; its message changes once more.
+        self.open.reopen(message.ok_or_else(|| no_request(id))?);
+        let (request, stamp) = (stored.request, self.new_stamp(None));
+        self.carry(Command::SettleLate { request, seq, verdict, stamp }).await?;
         Ok(())
     }
 
@@ -418,7 +463,9 @@ fn refuse_all(shared: &Shared, id: SessionId, mut requests: mpsc::Receiver<Reque
         while let Ok(request) = requests.try_recv() {
             let error = error.take().unwrap_or_else(|| shared.broken(id));
             match request {
-                Request::Carry { reply, .. } => drop(reply.send(Err(error))),
+                Request::Carry { reply, .. } | Request::Prompt { reply, .. } => {
+                    drop(reply.send(Err(error)));
+                }
                 Request::CompleteIfIdle { reply, .. } => drop(reply.send(Err(error))),
                 Request::Ask { reply, .. } => drop(reply.send(Err(error))),
                 Request::Import { reply, .. } => drop(reply.send(Err(error))),

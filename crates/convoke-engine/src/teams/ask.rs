@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use convoke_core::id::SessionId;
-use convoke_core::message::Seq;
+use convoke_core::id::{MessageId, SessionId};
+use convoke_core::message::{Rev, Seq};
 use convoke_core::session::{Command, Refusal, Status};
 use convoke_core::team::{Pair, TeamName};
 use convoke_core::time::Timestamp;
@@ -93,7 +93,9 @@ pub struct TeamAnswer {
     pub session_id: Option<SessionId>,
     /// What the agent calls it.
     pub agent_session_id: Option<String>,
-    /// The place of the question in that session, once it has one.
+    /// The question as a message, once it was accepted.
+    pub message_id: Option<MessageId>,
+    /// Its place in the session; `None` as long as it waits.
     pub seq: Option<Seq>,
     /// What became of it.
     pub status: AnswerStatus,
@@ -154,6 +156,7 @@ impl Engine {
             pair,
             session_id: None,
             agent_session_id: None,
+            message_id: None,
             seq: None,
             status: match ask.wait {
                 Wait::No => AnswerStatus::Queued,
@@ -206,7 +209,7 @@ impl Engine {
             Caller::Outside { .. } => Chain::from(from.clone()),
             Caller::Session(session) => {
                 let running = shared.registry.live(*session).running;
-                shared.chains.of(*session, running, from.clone())
+                shared.chains.of(*session, running.map(|turn| turn.id), from.clone())
             }
         };
         let chain = chain.ask(&ask.to, limits)?;
@@ -255,7 +258,7 @@ impl Engine {
         let ended = until(deadline, ended).await.map(|ended| ended.unwrap_or_else(|_| stopped()));
         answer.session_id = Some(pair.session_id);
         answer.agent_session_id = self.session(pair.session_id).await?.stored.agent_session_id;
-        answer.seq = Some(prompted.seq);
+        (answer.message_id, answer.seq) = (Some(prompted.message_id), prompted.seq);
         answer.queued = prompted.queued;
         match ended {
             Some(Ended { text, error, .. }) => {
@@ -272,8 +275,8 @@ impl Engine {
         Ok(())
     }
 
-    /// The pair with a session that takes prompts, and that session's last place so far.
-    pub(super) async fn wake_pair(&self, pair: &Pair) -> Result<(StoredPair, Seq)> {
+    /// The pair with a session that takes prompts, and that session's revision.
+    pub(super) async fn wake_pair(&self, pair: &Pair) -> Result<(StoredPair, Rev)> {
         let found = self.shared.get_or_create_pair(pair).await?;
         match self.wake_session(found.session_id).await {
             Ok(last) => Ok((found, last)),
@@ -288,18 +291,18 @@ impl Engine {
         }
     }
 
-    /// Resumes a session that ended, unless its human cancelled it. Returns the last place in its log.
-    pub(super) async fn wake_session(&self, session: SessionId) -> Result<Seq> {
+    /// Resumes a session that ended, unless its human cancelled it. Returns its revision before that.
+    pub(super) async fn wake_session(&self, session: SessionId) -> Result<Rev> {
         let summary = self.session(session).await?.stored.summary;
         match summary.status {
-            Status::Active => Ok(summary.last_seq),
+            Status::Active => Ok(summary.rev),
             Status::Completed | Status::Cancelled | Status::Error => {
                 let command = Command::Resume;
                 let resumed =
                     session::ask(&self.shared, session, |reply| Request::Carry { command, reply });
                 match resumed.await {
                     // Another question was faster.
-                    Ok(_) | Err(Error::Refused(Refusal::Active)) => Ok(summary.last_seq),
+                    Ok(_) | Err(Error::Refused(Refusal::Active)) => Ok(summary.rev),
                     Err(error) => Err(error),
                 }
             }
@@ -313,18 +316,15 @@ async fn place(engine: &Engine, pair: Pair, chain: Chain, question: String) -> R
     let passage = shared.pair_cache.pass(&pair).await?;
     let (pair, after) = engine.wake_pair(&pair).await?;
     let session = pair.session_id;
-    let watcher = Watcher::expecting(
-        shared.store.clone(),
-        session,
-        after,
-        shared.registry.subscribe(session),
-    );
-    let prompted = engine.prompt_because_of(session, question, Some(chain)).await;
+    let live = shared.registry.subscribe(session);
+    let watcher = Watcher::expecting(shared.store.clone(), session, after, live);
+    let prompted = engine.prompt_because_of(session, question.into(), Some(chain)).await;
     drop(passage);
     let prompted = prompted?;
     let (heard_to, heard) = watch::channel(Heard::default());
     let (ended_to, ended) = oneshot::channel();
-    tokio::spawn(follow(engine.clone(), pair.clone(), prompted.seq, watcher, heard_to, ended_to));
+    let prompt = prompted.message_id;
+    tokio::spawn(follow(engine.clone(), pair.clone(), prompt, watcher, heard_to, ended_to));
     Ok(Placed { pair, prompted, heard, ended })
 }
 

@@ -1,15 +1,12 @@
 //! Chains of asks: who asked whom because of whom, so that a loop is seen before it burns money.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::ops::Bound;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::slice::from_ref;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use convoke_core::id::SessionId;
-use convoke_core::message::Seq;
+use convoke_core::id::{MessageId, SessionId};
 use convoke_core::team::{Pair, TeamName};
 use tokio::time::Instant;
 
@@ -107,7 +104,7 @@ pub(super) struct Waiter {
 #[derive(Debug, Default)]
 struct Known {
     /// The newest prompts of sessions. An agent that asks after its turn has ended still does so because of it.
-    prompts: HashMap<SessionId, BTreeMap<Seq, Origin>>,
+    prompts: HashMap<SessionId, VecDeque<(Option<MessageId>, Origin)>>,
     /// Prompts on their way into a session, whose places are not known yet.
     coming: HashMap<SessionId, Vec<Origin>>,
     asked: HashMap<Pair, VecDeque<Instant>>,
@@ -115,22 +112,21 @@ struct Known {
 }
 
 impl Known {
-    /// Notes what the prompt at a place follows from.
-    fn remember(&mut self, session: SessionId, prompt: Seq, origin: Origin) {
+    /// Notes what a prompt follows from.
+    fn remember(&mut self, session: SessionId, prompt: Option<MessageId>, origin: Origin) {
         if self.prompts.len() >= SESSIONS_MAX && !self.prompts.contains_key(&session) {
             let forgotten = self.prompts.keys().next().copied();
             forgotten.map(|session| self.prompts.remove(&session));
         }
         let prompts = self.prompts.entry(session).or_default();
-        match prompts.entry(prompt) {
+        match prompts.iter_mut().find(|(known, _)| *known == prompt) {
             // Its agent was faster, and has begun a chain with it.
-            Entry::Occupied(_) if origin.is_none() => {}
-            entry @ (Entry::Occupied(_) | Entry::Vacant(_)) => {
-                entry.insert_entry(origin);
-            }
+            Some(_) if origin.is_none() => {}
+            Some((_, known)) => *known = origin,
+            None => prompts.push_back((prompt, origin)),
         }
         while prompts.len() > PROMPTS_MAX {
-            prompts.pop_first();
+            prompts.pop_front();
         }
     }
 
@@ -185,25 +181,25 @@ impl Chains {
     pub(super) fn of(
         &self,
         session: SessionId,
-        running: Option<Seq>,
+        running: Option<MessageId>,
         asker: Option<TeamName>,
     ) -> Chain {
         let mut known = self.known();
         let prompts = known.prompts.get(&session);
-        let exact = running.and_then(|turn| prompts?.get(&turn).map(|origin| (turn, origin)));
+        let exact = prompts.and_then(|it| it.iter().find(|(id, _)| id.is_some() && *id == running));
+        let exact = exact.map(|(prompt, origin)| (*prompt, origin));
         // The agent was faster than the one who prompted it. Of several on their way, the longest allows least.
         let length = |origin: &&Origin| origin.as_ref().map_or(0, |chain| chain.teams.len());
         let coming = known.coming.get(&session).and_then(|it| it.iter().max_by_key(length));
-        let coming = running.zip(coming);
-        let until = running.map_or(Bound::Unbounded, Bound::Included);
-        let last = prompts.and_then(|it| it.range((Bound::Unbounded, until)).next_back());
+        let coming = coming.filter(|_| running.is_some()).map(|origin| (running, origin));
+        let last = prompts.and_then(VecDeque::back);
         let found = exact.or(coming).or_else(|| last.map(|(prompt, origin)| (*prompt, origin)));
-        let place = found.map_or(running.unwrap_or(Seq::START), |(prompt, _)| prompt);
+        let prompt = found.map_or(running, |(prompt, _)| prompt);
         if let Some(chain) = found.and_then(|(_, origin)| origin.clone()) {
             return chain;
         }
         let begun = Chain::from(asker);
-        known.remember(session, place, Some(begun.clone()));
+        known.remember(session, prompt, Some(begun.clone()));
         begun
     }
 
@@ -212,8 +208,8 @@ impl Chains {
         self.known().coming.entry(session).or_default().push(origin);
     }
 
-    /// Notes what the prompt at a place follows from, or that the expected one was refused.
-    pub(crate) fn arrived(&self, session: SessionId, prompt: Option<Seq>, origin: Origin) {
+    /// Notes what a prompt follows from, or that the expected one was refused.
+    pub(crate) fn arrived(&self, session: SessionId, prompt: Option<MessageId>, origin: Origin) {
         let mut known = self.known();
         let teams = |origin: &Origin| origin.as_ref().map(|chain| chain.teams.clone());
         if let Some(coming) = known.coming.get_mut(&session) {
@@ -226,7 +222,7 @@ impl Chains {
             }
         }
         if let Some(prompt) = prompt {
-            known.remember(session, prompt, origin);
+            known.remember(session, Some(prompt), origin);
         }
     }
 
@@ -261,6 +257,10 @@ mod tests {
 
     fn pair(from: &str, to: &str) -> Pair {
         Pair { from: Some(team(from)), to: team(to), thread: None }
+    }
+
+    fn prompt(number: u64) -> MessageId {
+        MessageId::from_random(u128::from(number).to_be_bytes())
     }
 
     #[test]
@@ -300,9 +300,9 @@ mod tests {
         let chain = Chain::from(Some(team("a"))).ask(&team("b"), LIMITS).unwrap();
         let told = |turn| chains.of(session, turn, Some(team("b"))).to_string();
         chains.expect(session, Some(chain.clone()));
-        assert_eq!(told(Some(Seq::new(1))), "a → b");
-        chains.arrived(session, Some(Seq::new(1)), Some(chain));
-        assert_eq!(told(Some(Seq::new(1))), "a → b");
+        assert_eq!(told(Some(prompt(1))), "a → b");
+        chains.arrived(session, Some(prompt(1)), Some(chain));
+        assert_eq!(told(Some(prompt(1))), "a → b");
         assert!(chains.known().coming.is_empty());
     }
 
@@ -314,30 +314,30 @@ mod tests {
         let told = |turn| chains.of(session, turn, Some(team("b"))).to_string();
         let chain = Chain::from(Some(team("a"))).ask(&team("b"), LIMITS).unwrap();
         chains.expect(session, Some(chain.clone()));
-        chains.arrived(session, Some(Seq::new(1)), Some(chain.clone()));
+        chains.arrived(session, Some(prompt(1)), Some(chain.clone()));
         assert_eq!(told(None), "a → b", "after its turn");
-        assert_eq!(told(Some(Seq::new(5))), "a → b", "in a turn that Convoke itself began");
+        assert_eq!(told(Some(prompt(5))), "a → b", "in a turn that Convoke itself began");
         chains.expect(session, None);
-        chains.arrived(session, Some(Seq::new(9)), None);
-        assert_eq!(told(Some(Seq::new(9))), "b", "a human prompted it");
+        chains.arrived(session, Some(prompt(9)), None);
+        assert_eq!(told(Some(prompt(9))), "b", "a human prompted it");
         assert_eq!(told(None), "b", "and it asks after that turn");
         // A human's prompt that waits does not free the turn before it.
-        chains.arrived(session, Some(Seq::new(12)), Some(chain));
-        chains.arrived(session, Some(Seq::new(14)), None);
-        assert_eq!(told(Some(Seq::new(12))), "a → b");
+        chains.arrived(session, Some(prompt(12)), Some(chain));
+        chains.arrived(session, Some(prompt(14)), None);
+        assert_eq!(told(Some(prompt(12))), "a → b");
     }
 
     #[test]
     fn k7_all_asks_because_of_one_prompt_have_one_budget_however_many_chains_they_look_like() {
         let chains = Chains::default();
         let session = SessionId::from_random([1; 16]);
-        chains.arrived(session, Some(Seq::new(1)), None);
-        for running in [Some(Seq::new(1)), None, None, None] {
+        chains.arrived(session, Some(prompt(1)), None);
+        for running in [Some(prompt(1)), None, None, None] {
             chains.of(session, running, None).ask(&team("b"), LIMITS).unwrap();
         }
         let error = chains.of(session, None, None).ask(&team("b"), LIMITS).unwrap_err();
         assert_eq!(error.to_string(), "more than 4 asks have followed from one: external → b");
-        chains.arrived(session, Some(Seq::new(7)), None);
+        chains.arrived(session, Some(prompt(7)), None);
         chains.of(session, None, None).ask(&team("b"), LIMITS).unwrap();
     }
 
@@ -345,11 +345,11 @@ mod tests {
     fn k7_what_is_remembered_of_chains_is_bounded() {
         let chains = Chains::default();
         let session = SessionId::from_random([1; 16]);
-        (0..1000).for_each(|place| chains.arrived(session, Some(Seq::new(place)), None));
+        (0..1000).for_each(|place| chains.arrived(session, Some(prompt(place)), None));
         assert_eq!(chains.known().prompts.get(&session).unwrap().len(), PROMPTS_MAX);
         for number in 0..=SESSIONS_MAX as u128 {
             let session = SessionId::from_random(number.to_be_bytes());
-            chains.arrived(session, Some(Seq::new(1)), None);
+            chains.arrived(session, Some(prompt(1)), None);
         }
         assert!(chains.known().prompts.len() <= SESSIONS_MAX);
     }

@@ -8,10 +8,9 @@ use std::time::Duration;
 
 use convoke_agents::catalogue::Protocol;
 use convoke_core::compaction::is_due;
-use convoke_core::content::{Content, Usage};
+use convoke_core::content::Usage;
 use convoke_core::id::SessionId;
-use convoke_core::message::{Message, Seq};
-use convoke_core::notice::Event;
+use convoke_core::state::SessionState;
 use convoke_core::team::PairStatus;
 use convoke_store::{PairChange, PairFilter, PairId, StoredPair, Window};
 use tokio::sync::watch;
@@ -151,11 +150,11 @@ async fn compact(engine: &Engine, pair: &StoredPair) -> Result<Compaction> {
 
 /// Says something in a session and returns the whole answer.
 async fn said(engine: &Engine, session: SessionId, text: String) -> Result<String> {
-    let after = engine.session(session).await?.stored.summary.last_seq;
+    let after = engine.session(session).await?.stored.summary.rev;
     let watcher = engine.watch(session, after).await?;
-    let turn: Seq = engine.prompt_in_chain(session, text).await?.seq;
+    let prompt = engine.prompt_in_chain(session, text.into()).await?.message_id;
     let (heard, _) = watch::channel(Heard::default());
-    match read_turn(turn, watcher, &heard).await {
+    match read_turn(prompt, watcher, &heard).await {
         Ended { text, error: None, .. } => Ok(text),
         Ended { error: Some(reason), .. } => Err(Error::CompactionFailed { reason }),
     }
@@ -168,16 +167,15 @@ impl Shared {
         if self.agent(team.agent.as_str())?.protocol == Protocol::Claude {
             return Ok(true);
         }
-        let offered = self.store.newest_notices(pair.session_id, "commands", 1).await?;
-        Ok(offered.iter().find_map(offers_compaction).unwrap_or(false))
+        let state = self.store.session_state(pair.session_id).await?;
+        Ok(state.iter().any(|(_, state)| offers_compaction(state)))
     }
 }
 
-/// Whether the commands that a message tells of include it; `None` when it tells of none.
-fn offers_compaction(message: &Message) -> Option<bool> {
-    let Content::Notice(notice) = &message.content else { return None };
-    let Event::Commands { commands } = &notice.event else { return None };
-    Some(commands.iter().any(|command| command.name.trim_start_matches('/') == "compact"))
+/// Whether the agent has a command for it.
+fn offers_compaction(state: &SessionState) -> bool {
+    let SessionState::Commands { commands } = state else { return false };
+    commands.iter().any(|command| command.name.trim_start_matches('/') == "compact")
 }
 
 #[cfg(test)]

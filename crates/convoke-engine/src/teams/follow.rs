@@ -1,19 +1,23 @@
-//! Following a question's turn to its end, whether or not anybody waits for it.
-
-use std::cmp::Ordering;
+//! Following a question's turn to its end, whether or not a caller waits for it.
 
 use convoke_core::content::{Content, Usage};
+use convoke_core::id::{MessageId, SessionId};
 use convoke_core::message::{Message, Role, Seq};
-use convoke_core::notice::Event;
-use convoke_core::turn::Stop;
-use convoke_store::{PairChange, StoredPair};
+use convoke_core::state::SessionState;
+use convoke_core::turn::{Stop, Turn};
+use convoke_core::update::{Update, append};
+use convoke_store::{PairChange, Store, StoredPair};
 use tokio::sync::{oneshot, watch};
 
 use crate::engine::Engine;
+use crate::error::Result;
 use crate::watch::Watcher;
 
-/// The longest answer that an asker is given whole; all of it is in the session's log.
+/// The longest answer that an asker is given whole; all of it is in the session.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
+
+/// Messages that are read at once.
+const PAGE: u32 = 500;
 
 /// What is counted is what was sent to the agent; an answer belongs to its question.
 const MESSAGES_OF_AN_ASK: u64 = 1;
@@ -39,15 +43,15 @@ pub(super) struct Ended {
 pub(super) async fn follow(
     engine: Engine,
     pair: StoredPair,
-    turn: Seq,
+    prompt: MessageId,
     watcher: Watcher,
     heard: watch::Sender<Heard>,
     ended: oneshot::Sender<Ended>,
 ) {
     let used = PairChange::Used { messages: MESSAGES_OF_AN_ASK, at: engine.shared.now() };
-    // Counted while the agent works, so that nobody waits for it.
+    // Counted while the agent works, so that the answer does not wait for it.
     let (end, counted) =
-        tokio::join!(read_turn(turn, watcher, &heard), engine.shared.change_pair(&pair, used));
+        tokio::join!(read_turn(prompt, watcher, &heard), engine.shared.change_pair(&pair, used));
     match counted {
         Ok(pair) => {
             let fullness = engine.shared.pair_cache.note(pair.id, end.usage.as_ref());
@@ -56,116 +60,146 @@ pub(super) async fn follow(
         // The pair was deleted meanwhile, or the store stops.
         Err(error) => tracing::debug!("the use of {} is not counted: {error}", pair.pair),
     }
-    // Nobody may be waiting.
+    // The caller may have stopped waiting.
     ended.send(end).ok();
 }
 
 /// Reads a turn to its end.
 pub(super) async fn read_turn(
-    turn: Seq,
+    prompt: MessageId,
     mut watcher: Watcher,
     heard: &watch::Sender<Heard>,
 ) -> Ended {
-    let mut reading = Reading::of(turn);
+    let mut reading = Reading::of(prompt);
     loop {
         match watcher.next().await {
-            Ok(published) => reading.hear(&published.message),
+            Ok(published) => reading.apply(&published.update),
             Err(error) => return reading.ended(Some(error.to_string())),
         }
+        let text = reading.text();
         heard.send_if_modified(|heard| {
-            let is_more = heard.text.len() != reading.words.text.len();
+            let is_more = heard.text.len() != text.len();
             if is_more {
-                heard.text.clone_from(&reading.words.text);
+                heard.text = text;
             }
             is_more
         });
-        if let Some(stop) = &reading.stop {
-            let error = failure(stop);
-            return reading.ended(error);
+        let Some(stop) = &reading.stop else { continue };
+        let error = failure(stop);
+        if reading.may_lack_answers
+            && let Err(error) = reading.read_answers(watcher.store(), watcher.session()).await
+        {
+            return reading.ended(Some(error.to_string()));
         }
+        return reading.ended(error);
     }
 }
 
-/// All that is said in a turn, block after block, also when it begins with a tool.
+/// All that is said in the turn of a prompt, message after message, also when it begins with a tool.
 pub(super) struct Reading {
-    turn: Seq,
-    words: Words,
+    prompt: MessageId,
+    /// The place of the prompt, once its turn has begun.
+    begun: Option<Seq>,
+    answers: Vec<Message>,
+    /// Whether answers may have come before the prompt: what is read from the store is ordered by the newest change, and
+    /// that of a prompt is the end of its turn.
+    may_lack_answers: bool,
     usage: Option<Usage>,
     /// How the turn ended, once it has.
     pub(super) stop: Option<Stop>,
 }
 
 impl Reading {
-    /// Nothing is read yet of the turn that began with this prompt.
-    pub(super) fn of(turn: Seq) -> Self {
-        Self { turn, words: Words::default(), usage: None, stop: None }
+    /// Nothing is read yet of the turn of this prompt.
+    pub(super) const fn of(prompt: MessageId) -> Self {
+        Self {
+            prompt,
+            begun: None,
+            answers: Vec::new(),
+            may_lack_answers: false,
+            usage: None,
+            stop: None,
+        }
     }
 
-    /// What was said.
-    pub(super) fn into_text(self) -> String {
-        self.words.into_text()
+    /// What was said: answers with an empty line between two of them.
+    pub(super) fn text(&self) -> String {
+        let (mut text, mut left_out) = (String::new(), 0);
+        for message in &self.answers {
+            let Content::Text { text: answer, .. } = &message.content else { continue };
+            if text.len() + answer.len() > ANSWER_BYTES_MAX {
+                left_out += answer.len();
+            } else if !answer.is_empty() {
+                if !text.is_empty() {
+                    text.push_str("\n\n");
+                }
+                text.push_str(answer);
+            }
+        }
+        if left_out > 0 {
+            text.push_str(&format!("\n[… {left_out} bytes left out by Convoke …]"));
+        }
+        text
     }
 
     fn ended(self, error: Option<String>) -> Ended {
-        Ended { text: self.words.into_text(), error, usage: self.usage }
+        Ended { text: self.text(), error, usage: self.usage }
     }
 
-    /// Takes in the next message after the prompt.
-    pub(super) fn hear(&mut self, message: &Message) {
-        match &message.content {
-            Content::Text { text, partial } if message.role == Role::Agent => {
-                self.words.add(text, *partial == Some(false));
+    /// Takes in all that was said after the prompt, from the store.
+    pub(super) async fn read_answers(&mut self, store: &Store, session: SessionId) -> Result<()> {
+        let Some(mut after) = self.begun else { return Ok(()) };
+        loop {
+            let page = store.messages(session, after, PAGE).await?;
+            for message in &page.messages {
+                after = message.seq;
+                if message.role == Role::User {
+                    return Ok(());
+                }
+                self.put(message);
             }
-            Content::Notice(notice) => {
-                if let Event::TurnEnded { turn, stop } = &notice.event {
-                    match turn.cmp(&self.turn) {
-                        Ordering::Equal => self.stop = Some(stop.clone()),
-                        // What was said before belonged to another question.
-                        Ordering::Less => self.words = Words::default(),
-                        // One that waited behind this one was cancelled.
-                        Ordering::Greater => {}
-                    }
+            if !page.more {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes in the next update.
+    pub(super) fn apply(&mut self, update: &Update) {
+        match update {
+            Update::Message(message) => self.put(message),
+            Update::Delta(delta) => {
+                let mut answers = self.answers.iter_mut();
+                if let Some(message) = answers.find(|message| message.id == delta.id) {
+                    append(&mut message.content, &delta.text);
                 }
             }
-            Content::Usage(usage) => self.usage = Some(usage.clone()),
-            Content::Text { .. }
-            | Content::Thinking { .. }
-            | Content::Plan { .. }
-            | Content::Tool(_)
-            | Content::Permission(_)
-            | Content::Question(_) => {}
-        }
-    }
-}
-
-/// Words in blocks, with an empty line between two of them.
-#[derive(Debug, Default)]
-struct Words {
-    text: String,
-    is_block_over: bool,
-    /// Bytes that were left out at the end.
-    left_out: usize,
-}
-
-impl Words {
-    fn add(&mut self, piece: &str, is_last: bool) {
-        if self.text.len() + piece.len() > ANSWER_BYTES_MAX {
-            self.left_out += piece.len();
-        } else if !piece.is_empty() {
-            if self.is_block_over && !self.text.is_empty() {
-                self.text.push_str("\n\n");
+            Update::State { state, .. } => {
+                if let SessionState::Usage(usage) = &**state {
+                    self.usage = Some(usage.clone());
+                }
             }
-            self.text.push_str(piece);
-            self.is_block_over = false;
         }
-        self.is_block_over |= is_last;
     }
 
-    fn into_text(mut self) -> String {
-        if self.left_out > 0 {
-            self.text.push_str(&format!("\n[… {} bytes left out by Convoke …]", self.left_out));
+    /// Takes in a message as it is now.
+    pub(super) fn put(&mut self, message: &Message) {
+        if message.id == self.prompt {
+            if self.begun.replace(message.seq).is_none() {
+                self.may_lack_answers = message.turn != Some(Turn::Running);
+            }
+            self.stop = message.turn.as_ref().and_then(|turn| turn.stop().cloned());
+            return;
         }
-        self.text
+        let is_answer =
+            message.role == Role::Agent && matches!(message.content, Content::Text { .. });
+        if !is_answer || self.begun.is_none_or(|begun| message.seq < begun) {
+            return;
+        }
+        match self.answers.iter_mut().find(|answer| answer.id == message.id) {
+            Some(answer) => answer.clone_from(message),
+            None => self.answers.push(message.clone()),
+        }
     }
 }
 
@@ -180,3 +214,6 @@ pub(super) fn failure(stop: &Stop) -> Option<String> {
         | Stop::Failed(_) => Some(stop.sentence()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,9 @@
 //! What became of a question, also when nobody waited for the answer.
 
 use convoke_core::content::Content;
-use convoke_core::id::SessionId;
+use convoke_core::id::{MessageId, SessionId};
 use convoke_core::message::{Message, Role, Seq};
+use convoke_core::state::{QueuedPrompt, SessionState};
 use convoke_core::team::Pair;
 use convoke_store::StoredPair;
 
@@ -20,6 +21,17 @@ const GENERATIONS_MAX: usize = 100;
 /// Messages at the beginning of a session among which it says where it goes on from.
 const BEGINNING: u32 = 10;
 
+/// Which question of a pair is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhichQuestion {
+    /// The newest.
+    Last,
+    /// The one at a place of the session.
+    At(Seq),
+    /// The one with an id.
+    Message(MessageId),
+}
+
 /// A question of a pair, and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TeamReport {
@@ -34,8 +46,10 @@ pub struct TeamReport {
 pub struct ReportedQuestion {
     /// The session in which it was asked.
     pub session_id: SessionId,
-    /// Its place there.
-    pub seq: Seq,
+    /// The question as a message.
+    pub message_id: MessageId,
+    /// Its place there; `None` as long as it waits.
+    pub seq: Option<Seq>,
     /// What was asked.
     pub text: String,
     /// What became of it.
@@ -75,92 +89,128 @@ impl QuestionStanding {
 }
 
 impl Engine {
-    /// The last question of a pair and its answer, also when nobody waited for it; or the one at a place.
-    pub async fn team_report(&self, pair: &Pair, seq: Option<Seq>) -> Result<TeamReport> {
+    /// A question of a pair and its answer, also when no caller waited for it.
+    pub async fn team_report(&self, pair: &Pair, which: WhichQuestion) -> Result<TeamReport> {
         let stored = self.pair_between(pair).await?;
         let stored = stored.ok_or_else(|| Error::UnknownPair { text: pair.to_string() })?;
         let mut session = stored.session_id;
         for _ in 0..GENERATIONS_MAX {
-            let asked = match seq {
-                Some(seq) => self.question_at(session, seq).await?,
-                None => self.last_question(session).await?,
+            let asked = match which {
+                WhichQuestion::At(seq) => self.question_at(session, seq).await?,
+                WhichQuestion::Message(id) => self.question_with_id(session, id).await?,
+                WhichQuestion::Last => self.last_question(session).await?,
             };
-            if let Some((seq, text)) = asked {
-                let question = self.reported(session, seq, text).await?;
+            if let Some(question) = asked {
                 return Ok(TeamReport { pair: stored, question: Some(question) });
             }
             let beginning = self.messages(session, Seq::START, BEGINNING).await?;
             let Some(before) = beginning.messages.iter().find_map(predecessor) else { break };
             session = before;
         }
-        match seq {
-            Some(seq) => Err(Error::UnknownQuestion { pair: pair.to_string(), seq: seq.get() }),
-            None => Ok(TeamReport { pair: stored, question: None }),
+        let unknown = |which| Err(Error::UnknownQuestion { pair: pair.to_string(), which });
+        match which {
+            WhichQuestion::At(seq) => unknown(format!("at place {seq}")),
+            WhichQuestion::Message(id) => unknown(format!("with the id {id}")),
+            WhichQuestion::Last => Ok(TeamReport { pair: stored, question: None }),
         }
     }
 
-    async fn question_at(&self, session: SessionId, seq: Seq) -> Result<Option<(Seq, String)>> {
-        let before = Seq::new(seq.get().saturating_sub(1));
-        let page = self.messages(session, before, 1).await?;
-        Ok(page.messages.iter().find(|message| message.seq == seq).and_then(question))
+    async fn question_at(&self, session: SessionId, seq: Seq) -> Result<Option<ReportedQuestion>> {
+        match self.shared.store.message(session, seq).await?.filter(is_question) {
+            Some(prompt) => Ok(Some(self.reported(session, &prompt).await?)),
+            None => Ok(None),
+        }
     }
 
-    async fn last_question(&self, session: SessionId) -> Result<Option<(Seq, String)>> {
+    async fn question_with_id(
+        &self,
+        session: SessionId,
+        id: MessageId,
+    ) -> Result<Option<ReportedQuestion>> {
+        if let Some(queued) = self.queued_question(session, |prompt| prompt.id == id).await? {
+            return Ok(Some(queued));
+        }
+        match self.shared.store.prompt(session, Some(id)).await?.filter(is_question) {
+            Some(prompt) => Ok(Some(self.reported(session, &prompt).await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// The newest question: one that waits, else the last that was begun.
+    async fn last_question(&self, session: SessionId) -> Result<Option<ReportedQuestion>> {
+        let is_question = |prompt: &QueuedPrompt| !is_ours(&prompt.text);
+        if let Some(queued) = self.queued_question(session, is_question).await? {
+            return Ok(Some(queued));
+        }
         let mut before = self.session(session).await?.stored.summary.last_seq.next();
         loop {
             let page = self.messages_before(session, before, PAGE).await?;
-            if let Some(found) = page.messages.iter().rev().find_map(question) {
-                return Ok(Some(found));
+            if let Some(prompt) = page.messages.iter().rev().find(|it| self::is_question(it)) {
+                return Ok(Some(self.reported(session, prompt).await?));
             }
             let Some(first) = page.messages.first().filter(|_| page.more) else { return Ok(None) };
             before = first.seq;
         }
     }
 
-    async fn reported(
+    /// The last prompt in the queue that is wanted.
+    async fn queued_question(
         &self,
         session: SessionId,
-        seq: Seq,
-        text: String,
-    ) -> Result<ReportedQuestion> {
-        let live = self.live(session);
-        let mut reading = Reading::of(seq);
-        let mut after = seq;
-        'log: loop {
-            let page = self.messages(session, after, PAGE).await?;
-            for message in &page.messages {
-                after = message.seq;
-                reading.hear(message);
-                if reading.stop.is_some() {
-                    break 'log;
-                }
-            }
-            if !page.more {
-                break;
-            }
-        }
+        is_wanted: impl Fn(&QueuedPrompt) -> bool,
+    ) -> Result<Option<ReportedQuestion>> {
+        let states = self.session_state(session).await?;
+        let prompts = states.into_iter().find_map(|(_, state)| match state {
+            SessionState::Queue { prompts } => Some(prompts),
+            SessionState::Commands { .. }
+            | SessionState::Modes { .. }
+            | SessionState::Settings { .. }
+            | SessionState::Usage(_) => None,
+        });
+        let prompts = prompts.unwrap_or_default();
+        let last = prompts.iter().enumerate().rfind(|(_, prompt)| is_wanted(prompt));
+        Ok(last.map(|(place, prompt)| ReportedQuestion {
+            session_id: session,
+            message_id: prompt.id,
+            seq: None,
+            text: prompt.text.clone(),
+            standing: QuestionStanding::Queued { place: place + 1 },
+            response: String::new(),
+            error: None,
+        }))
+    }
+
+    async fn reported(&self, session: SessionId, prompt: &Message) -> Result<ReportedQuestion> {
+        let mut reading = Reading::of(prompt.id);
+        reading.put(prompt);
+        reading.read_answers(&self.shared.store, session).await?;
         let error = reading.stop.as_ref().and_then(failure);
-        let place = live.queue.iter().position(|queued| *queued == seq);
-        let standing = match (&reading.stop, &error, place) {
-            (Some(_), None, _) => QuestionStanding::Answered,
-            (Some(_), Some(_), _) => QuestionStanding::Failed,
-            (None, _, Some(place)) => QuestionStanding::Queued { place: place + 1 },
-            (None, _, None) => QuestionStanding::Working,
+        let standing = match (&reading.stop, &error) {
+            (Some(_), None) => QuestionStanding::Answered,
+            (Some(_), Some(_)) => QuestionStanding::Failed,
+            (None, _) => QuestionStanding::Working,
         };
-        let response = match standing {
-            // What was said meanwhile belongs to the question before.
-            QuestionStanding::Queued { .. } => String::new(),
-            QuestionStanding::Answered | QuestionStanding::Failed | QuestionStanding::Working => {
-                reading.into_text()
-            }
+        let Content::Text { text, .. } = &prompt.content else {
+            return Err(Error::Broken { session });
         };
-        Ok(ReportedQuestion { session_id: session, seq, text, standing, response, error })
+        Ok(ReportedQuestion {
+            session_id: session,
+            message_id: prompt.id,
+            seq: Some(prompt.seq),
+            text: text.clone(),
+            standing,
+            response: reading.text(),
+            error,
+        })
     }
 }
 
-/// The question that a message is. What Convoke itself says to agents is none.
-fn question(message: &Message) -> Option<(Seq, String)> {
-    let Content::Text { text, .. } = &message.content else { return None };
-    let is_ours = text == COMPACT || text == SUMMARISE || text.starts_with(TAKE_OVER);
-    (message.role == Role::User && !is_ours).then(|| (message.seq, text.clone()))
+/// Whether a message is a question. What Convoke itself says to agents is none.
+fn is_question(message: &Message) -> bool {
+    let Content::Text { text, .. } = &message.content else { return false };
+    message.role == Role::User && !is_ours(text)
+}
+
+fn is_ours(text: &str) -> bool {
+    text == COMPACT || text == SUMMARISE || text.starts_with(TAKE_OVER)
 }

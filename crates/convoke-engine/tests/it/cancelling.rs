@@ -26,13 +26,11 @@ async fn s8_a_turn_is_cancelled_by_the_agent_and_the_session_goes_on() {
     assert_eq!(
         scene.log.story(),
         [
-            "user: work",
+            "user: work → cancelled",
             "agent: working",
-            "user: next",
-            "turn 1: cancelling",
             "turn 1: cancelled",
-            "agent: next",
-            "turn 3: end_turn"
+            "user: next → end_turn",
+            "agent: next"
         ]
     );
     let error = scene.engine.cancel_turn(scene.session).await.unwrap_err();
@@ -55,7 +53,7 @@ async fn s8_an_agent_that_does_not_stop_its_turn_is_stopped_and_started_again() 
     scene.engine.cancel_turn(scene.session).await.unwrap();
     // A second wish to stop it is no second wish.
     scene.engine.cancel_turn(scene.session).await.unwrap();
-    scene.log.until("turn 1: cancelling").await;
+    scene.log.until("user: work → cancelling").await;
     assert_eq!(scene.view().await.activity, Activity::Running);
     scene.rewrite(AGENT, &Script::new());
     // Just before the driver would let go of the turn and leave the agent at work on it.
@@ -63,13 +61,14 @@ async fn s8_an_agent_that_does_not_stop_its_turn_is_stopped_and_started_again() 
     scene.log.until_end_of(next).await;
     let story = scene.log.story();
     assert_eq!(
-        story[3..],
+        story,
         [
-            "turn 1: cancelling",
+            "user: work → cancelled",
+            "agent: working",
             "turn 1: cancelled",
+            "user: next → end_turn",
             "resumed: native",
-            "agent: next",
-            &format!("turn {next}: end_turn")
+            "agent: next"
         ]
     );
     let after = scene.processes();
@@ -93,14 +92,14 @@ async fn s8_a_turn_whose_process_is_still_starting_is_cancelled_at_once() {
     let view = scene.engine.cancel_turn(scene.session).await.unwrap();
     assert_eq!((view.activity, view.stored.summary.status), (Activity::Idle, Status::Active));
     scene.log.until_end_of(two).await;
-    assert_eq!(scene.log.count(&format!("turn {two}: cancelled")), 1);
+    assert_eq!(scene.log.turn_of(two), "cancelled");
     // The process that comes all the same remembers nothing, and whoever is next tells it.
     let three = scene.prompt("three").await;
     fs::write(&gate, "").unwrap();
     scene.log.until_end_of(three).await;
     assert_eq!(scene.log.count("resumed: replay"), 1);
     let said = scene.log.line("agent: Between the two marks");
-    assert_eq!(quoted(said), [user("one"), assistant("half")]);
+    assert_eq!(quoted(&said), [user("one"), assistant("half")]);
     assert!(said.ends_with("\n\nthree"), "{said}");
     assert_eq!(scene.view().await.stored.agent_session_id.as_deref(), Some("another"));
     scene.engine.stop().await;
@@ -126,7 +125,7 @@ async fn s8_a_process_that_comes_after_its_turn_was_cancelled_is_not_taken_for_o
     let three = scene.prompt("three").await;
     scene.log.until_end_of(three).await;
     let said = scene.log.line("agent: Between the two marks");
-    assert!(quoted(said).contains(&assistant("half")) && said.ends_with("\n\nthree"), "{said}");
+    assert!(quoted(&said).contains(&assistant("half")) && said.ends_with("\n\nthree"), "{said}");
     assert_eq!(scene.log.count("resumed: replay"), 1);
     scene.engine.stop().await;
 }
@@ -157,13 +156,13 @@ async fn s8_a_turn_that_waits_for_room_can_be_cancelled() {
     scene.prompt("work").await;
     scene.log.until("permission gate: pending").await;
     let mut log = Log::of(&engine, other).await;
-    let turn = engine.prompt(other, "wait".to_owned()).await.unwrap().seq.get();
+    let turn = engine.prompt(other, "wait".to_owned()).await.unwrap().message_id;
     log.until("waiting: 1").await;
     let view = engine.cancel_turn(other).await.unwrap();
     assert_eq!(view.activity, Activity::Idle);
     log.until_end_of(turn).await;
     // Its next turn takes the place in line.
-    let turn = engine.prompt(other, "wait again".to_owned()).await.unwrap().seq.get();
+    let turn = engine.prompt(other, "wait again".to_owned()).await.unwrap().message_id;
     engine.cancel_turn(scene.session).await.unwrap();
     log.until_end_of(turn).await;
     assert_eq!(log.count("agent: wait again"), 1);
@@ -175,7 +174,7 @@ async fn s8_a_session_whose_agent_floods_can_be_completed() {
     let script = Script::new().turn([Step::Flood(1 << 30)]);
     let mut scene = World::with(&script).begin().await;
     scene.prompt("flood").await;
-    while scene.log.messages().len() < 100 {
+    for _ in 0..100 {
         scene.log.next().await;
     }
     let view = scene.engine.complete(scene.session).await.unwrap();
@@ -196,6 +195,6 @@ async fn s8_a_session_whose_process_is_starting_can_be_completed() {
     scene.log.until("user: two").await;
     scene.engine.complete(scene.session).await.unwrap();
     scene.log.until("completed: user").await;
-    assert_eq!(scene.log.count(&format!("turn {two}: cancelled")), 1);
+    assert_eq!(scene.log.turn_of(two), "cancelled");
     scene.engine.stop().await;
 }

@@ -29,7 +29,7 @@ async fn s6_an_agent_is_confined_where_the_kernel_can_and_the_session_says_where
     let turn = scene.prompt("outside").await;
     scene.log.until_end_of(turn).await;
     if landlock_generation().is_some() {
-        assert_eq!(scene.log.story()[0], "user: inside");
+        assert_eq!(scene.log.story()[0], "user: inside → end_turn");
         assert_eq!(scene.log.count("unconfined"), 0);
         assert!(!outside.exists());
         // The next process is confined as well.
@@ -55,7 +55,7 @@ async fn s6_an_agent_that_is_not_to_be_confined_is_not_and_nothing_is_said() {
     let mut scene = world.begin().await;
     scene.turn("outside").await;
     assert!(outside.exists());
-    assert_eq!(scene.log.story(), ["user: outside", "agent: written", "turn 1: end_turn"]);
+    assert_eq!(scene.log.story(), ["user: outside → end_turn", "agent: written"]);
     scene.engine.stop().await;
 }
 
@@ -81,7 +81,7 @@ async fn s6_a_team_whose_agent_the_kernel_cannot_confine_is_told_so_once() {
         }
         let answered = teams.ask(to, "three").await;
         let mut log = Log::of(&teams.engine, answered.session_id.unwrap()).await;
-        log.until_end_of(answered.seq.unwrap().get()).await;
+        log.until_end_of(answered.message_id.unwrap()).await;
         assert_eq!(log.count("unconfined"), expected, "{to}");
     }
     teams.engine.stop().await;

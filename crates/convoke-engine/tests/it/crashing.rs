@@ -36,14 +36,13 @@ async fn s3_a_crash_fails_the_turn_and_the_next_prompt_takes_the_session_up() {
     assert_eq!(
         scene.log.story(),
         [
-            "user: crash",
+            "user: crash → failed(process_exited)",
             "agent: half an ans",
             "exited: 7",
             "turn 1: failed(process_exited)",
-            "user: again",
+            "user: again → end_turn",
             "resumed: native",
-            "agent: again",
-            "turn 6: end_turn"
+            "agent: again"
         ]
     );
     assert_eq!(scene.engine.figures().await.unwrap().turns_failed, 1);
@@ -63,7 +62,7 @@ async fn s3_an_agent_that_cannot_resume_is_given_the_transcript() {
         assert_eq!(scene.log.count("resumed: replay"), 1);
         // The agent says what it was told.
         let said = scene.log.line("agent: Between the two marks");
-        assert_eq!(quoted(said), [user("crash"), assistant("half an ans")]);
+        assert_eq!(quoted(&said), [user("crash"), assistant("half an ans")]);
         assert!(said.ends_with("The user now says:\n\nwhat did I say?"), "{said}");
         let view = scene.view().await;
         assert_eq!(view.stored.agent_session_id.as_deref(), Some("another"));
@@ -72,7 +71,7 @@ async fn s3_an_agent_that_cannot_resume_is_given_the_transcript() {
             assert_eq!(scene.engine.find_session(canonical).await.unwrap(), scene.session);
         }
         scene.turn("and now?").await;
-        assert_eq!(scene.log.story().last_chunk::<2>().unwrap()[0], "agent: and now?");
+        assert_eq!(scene.log.story().last().unwrap(), "agent: and now?");
         scene.engine.stop().await;
     }
 }
@@ -104,7 +103,7 @@ async fn k7_an_agent_does_not_speak_as_the_user_to_its_successor() {
     world.change_script(AGENT, &script.session("another"));
     scene.turn("what did I say?").await;
     let said = scene.log.line("agent: Between the two marks");
-    assert_eq!(quoted(said), [user("work"), assistant(hostile)]);
+    assert_eq!(quoted(&said), [user("work"), assistant(hostile)]);
     // Nothing but the marks, the two turns and the prompt has a line of its own.
     let lines: Vec<&str> = said.lines().skip(2).collect();
     assert_eq!(lines.len(), 8, "{lines:#?}");
@@ -124,9 +123,9 @@ async fn s3_the_transcript_for_a_prompt_that_waited_has_the_answers_that_came_me
     scene.rewrite(AGENT, &world_script);
     open_gate(&mut scene).await;
     scene.log.until_end_of(two).await;
-    let said = scene.log.line("agent: Between the two marks").to_owned();
+    let said = scene.log.line("agent: Between the two marks");
     let gate = Turn { role: Speaker::Tool, text: "gate".to_owned() };
-    assert_eq!(quoted(&said), [user("one"), assistant("half an ans"), gate]);
+    assert_eq!(quoted(&said), [user("one"), gate, assistant("half an ans")]);
     // What is still to be said is not said before its turn.
     assert!(!said.contains("three") && said.ends_with("now says:\n\ntwo"), "{said}");
     scene.log.until_end_of(three).await;
@@ -150,7 +149,7 @@ async fn s3_a_transcript_is_cut_in_the_middle_and_never_left_out() {
         scene.log.take();
         scene.turn("remember?").await;
         assert_eq!(scene.log.count("resumed: replay"), 1);
-        let said = scene.log.line("agent: Between the two marks").to_owned();
+        let said = scene.log.line("agent: Between the two marks");
         for word in words {
             assert!(said.contains(word), "no {word} in it");
         }
@@ -169,13 +168,12 @@ async fn s3_an_agent_that_dies_while_nobody_looks_is_started_again() {
     scene.turn("still there?").await;
     let story = scene.log.story();
     assert_eq!(
-        story[3..],
+        story[2..],
         [
             "exited: signal 9",
-            "user: still there?",
+            "user: still there? → end_turn",
             "resumed: native",
-            "agent: still there?",
-            "turn 6: end_turn"
+            "agent: still there?"
         ]
     );
     for round in 0..5 {
@@ -184,7 +182,7 @@ async fn s3_an_agent_that_dies_while_nobody_looks_is_started_again() {
         scene.turn("and now?").await;
         scene.log.take();
         let story = scene.turn("again").await;
-        assert_eq!(story.last_chunk::<2>().unwrap()[0], "agent: again", "round {round}");
+        assert_eq!(story.last().unwrap(), "agent: again", "round {round}");
     }
     scene.engine.stop().await;
 }
@@ -252,7 +250,7 @@ async fn s3_an_agent_that_cannot_be_started_again_makes_an_error_that_can_be_res
     scene.rewrite(AGENT, &Script::new().on("initialize", [Step::fail(-32603, "no disk")]));
     open_gate(&mut scene).await;
     scene.log.until("failed").await;
-    assert_eq!(scene.log.count(&format!("turn {waiting}: failed(not_started)")), 1);
+    assert_eq!(scene.log.turn_of(waiting), "failed(not_started)");
     let view = scene.view().await;
     assert_eq!((view.stored.summary.status, view.activity), (Status::Error, Activity::Idle));
     let error = scene.engine.prompt(scene.session, "hello?".to_owned()).await.unwrap_err();
@@ -264,8 +262,8 @@ async fn s3_an_agent_that_cannot_be_started_again_makes_an_error_that_can_be_res
     scene.turn("hello?").await;
     let story = scene.log.story();
     assert_eq!(
-        story[story.len() - 5..][..4],
-        ["reopened", "user: hello?", "resumed: native", "agent: hello?"]
+        story[story.len() - 4..],
+        ["reopened", "user: hello? → end_turn", "resumed: native", "agent: hello?"]
     );
     scene.engine.stop().await;
 }
@@ -283,7 +281,7 @@ async fn s3_a_completed_session_can_be_resumed_and_a_cancelled_one_cannot() {
     assert_eq!(view.stored.summary.reason.as_deref(), Some("user"));
     scene.log.until("completed: user").await;
     for turn in [running, waiting] {
-        assert_eq!(scene.log.count(&format!("turn {turn}: cancelled")), 1);
+        assert_eq!(scene.log.turn_of(turn), "cancelled");
     }
     assert!(scene.processes().is_empty());
     let error = engine.prompt(session, "hello".to_owned()).await.unwrap_err();

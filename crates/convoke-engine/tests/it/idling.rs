@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use convoke_core::id::SessionId;
+use convoke_core::message::Seq;
 use convoke_core::session::Status;
-use convoke_engine::{Asker, Remember};
+use convoke_engine::{Asker, Error, Kind, Remember};
 use convoke_store::{NewSession, SessionKind, Store};
 use convoke_testkit::agent::{Script, Step};
 
@@ -39,6 +40,49 @@ async fn s10_an_idle_session_is_completed_and_can_be_resumed() {
 }
 
 #[tokio::test]
+async fn s2_s10_a_prompt_resumes_a_session_that_convoke_completed_itself() {
+    let mut world = World::with(&Script::new());
+    world.settings.idle_timeout = Duration::from_millis(300);
+    let mut scene = world.begin().await;
+    scene.turn("hello").await;
+    scene.log.until("completed: idle_timeout").await;
+    world.empties().await;
+    scene.turn("still there?").await;
+    assert_eq!(
+        scene.log.story()[..7],
+        [
+            "user: hello → end_turn",
+            "agent: hello",
+            "completed: idle_timeout",
+            "reopened",
+            "user: still there? → end_turn",
+            "resumed: native",
+            "agent: still there?"
+        ]
+    );
+    // Again by the next daemon, and by as many callers at once as there are.
+    scene.engine.stop().await;
+    let mut scene = world.begin_again(scene.session).await;
+    scene.log.until_message(|message| message.seq > Seq::new(7)).await;
+    assert_eq!(status(&scene).await, (Status::Completed, Some("idle_timeout".to_owned())));
+    scene.log.take();
+    let mut prompts = tokio::task::JoinSet::new();
+    for number in 0..8 {
+        let (engine, session) = (scene.engine.clone(), scene.session);
+        let text = format!("number {number}");
+        prompts.spawn(async move { engine.prompt(session, text).await.unwrap().message_id });
+    }
+    for prompt in prompts.join_all().await {
+        scene.log.until_end_of(prompt).await;
+    }
+    assert_eq!(scene.log.count("reopened"), 1);
+    for number in 0..8 {
+        assert_eq!(scene.log.count(&format!("agent: number {number}")), 1);
+    }
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
 async fn s10_an_idle_session_is_cancelled_at_its_agent_before_its_process_is_let_go() {
     let mut world = World::with_heard(&Script::new());
     world.settings.idle_timeout = Duration::from_millis(300);
@@ -49,6 +93,46 @@ async fn s10_an_idle_session_is_cancelled_at_its_agent_before_its_process_is_let
     let methods = world.heard();
     assert_eq!(methods, ["initialize", "session/new", "session/prompt", "session/cancel"]);
     scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn s2_s10_a_prompt_to_a_session_that_a_human_ended_is_refused() {
+    let mut scene = World::with(&Script::new()).begin().await;
+    scene.turn("hello").await;
+    scene.engine.complete(scene.session).await.unwrap();
+    let refused = async |expected: Status| {
+        let error = scene.engine.prompt(scene.session, "more".to_owned()).await.unwrap_err();
+        let is_ended = matches!(error, Error::Ended { status, .. } if status == expected);
+        assert!(is_ended && error.kind() == Kind::Conflict, "{error}");
+    };
+    refused(Status::Completed).await;
+    // What a human resumed and then completed is completed by a human, too.
+    scene.engine.resume(scene.session).await.unwrap();
+    scene.engine.complete(scene.session).await.unwrap();
+    refused(Status::Completed).await;
+    scene.engine.resume(scene.session).await.unwrap();
+    scene.engine.cancel(scene.session).await.unwrap();
+    refused(Status::Cancelled).await;
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn s9_s10_a_prompt_resumes_a_session_that_made_room_only_if_there_is_room_again() {
+    let mut world = World::with(&Script::new());
+    world.settings.sessions_max = 1;
+    let mut scene = world.begin().await;
+    let engine = scene.engine.clone();
+    scene.turn("hello").await;
+    leap(Duration::from_secs(6 * 60)).await;
+    let second = engine.create_session(scene.project, None).await.unwrap().stored.id;
+    assert_eq!(status(&scene).await, (Status::Completed, Some("made_room".to_owned())));
+    let error = engine.prompt(scene.session, "more".to_owned()).await.unwrap_err();
+    assert!(matches!(error, Error::SessionLimit { max: 1 }), "{error}");
+    engine.complete(second).await.unwrap();
+    scene.turn("more").await;
+    assert_eq!(scene.log.count("agent: more"), 1);
+    assert_eq!(status(&scene).await, (Status::Active, None));
+    engine.stop().await;
 }
 
 #[tokio::test]

@@ -228,7 +228,8 @@ async fn k4_a_turn_that_says_more_than_it_may_is_cancelled_and_says_how_to_raise
     let one = scene.prompt("flood").await;
     assert_eq!(scene.log.until_end_of(one).await, Stop::Cancelled);
     assert_eq!(scene.log.count("turn limit: 262144"), 1);
-    let text = scene.log.messages().iter().find_map(|message| match &message.content {
+    let messages = scene.log.messages();
+    let text = messages.iter().find_map(|message| match &message.content {
         Content::Notice(notice) => {
             notice.text.contains("limits.turn_bytes").then_some(&notice.text)
         }
@@ -237,8 +238,7 @@ async fn k4_a_turn_that_says_more_than_it_may_is_cancelled_and_says_how_to_raise
         | Content::Plan { .. }
         | Content::Tool(_)
         | Content::Permission(_)
-        | Content::Question(_)
-        | Content::Usage(_) => None,
+        | Content::Question(_) => None,
     });
     assert!(text.is_some(), "it is said how to raise the limit");
     let bytes: usize = scene.log.messages().iter().map(|it| json_bytes(&it.content)).sum();

@@ -29,6 +29,8 @@ mod prompting;
 #[cfg(test)]
 mod questions;
 #[cfg(test)]
+mod queueing;
+#[cfg(test)]
 mod recovering;
 #[cfg(test)]
 mod teams;

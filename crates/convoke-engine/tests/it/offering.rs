@@ -1,6 +1,7 @@
 //! Modes, settings and commands: what agents offer, and what people choose.
 
-use convoke_core::notice::{Event, Notice};
+use convoke_core::message::Rev;
+use convoke_core::state::{SessionState, StateKind};
 use convoke_engine::{Error, Kind};
 use convoke_testkit::agent::{Script, Step};
 use serde_json::{Value, json};
@@ -38,12 +39,22 @@ fn offering() -> Script {
 
 async fn current_mode(scene: &Scene) -> (String, usize) {
     scene.settle().await;
-    let offers = scene.engine.live(scene.session).offers;
-    let mode = offers.into_iter().find_map(|Notice { event, .. }| {
-        let Event::Modes { current, available } = event else { return None };
+    let state = scene.engine.session_state(scene.session).await.unwrap();
+    let mode = state.into_iter().find_map(|(_, state)| {
+        let SessionState::Modes { current, available } = state else { return None };
         Some((current, available.len()))
     });
     mode.expect("modes are offered")
+}
+
+/// Since when commands, modes and settings are as they are.
+async fn offered_since(scene: &Scene) -> [Rev; 3] {
+    scene.settle().await;
+    let state = scene.engine.session_state(scene.session).await.unwrap();
+    [StateKind::Commands, StateKind::Modes, StateKind::Settings].map(|kind| {
+        let found = state.iter().find(|(_, state)| state.kind() == kind);
+        found.expect("all of it is offered").0
+    })
 }
 
 async fn set_mode(scene: &Scene, mode: &str) {
@@ -58,14 +69,19 @@ async fn what_an_agent_offers_is_noted_when_it_changes_and_not_before() {
     scene.log.until("settings: 1").await;
     scene.log.until("commands: 1").await;
     assert_eq!(current_mode(&scene).await, ("ask".to_owned(), 2));
+    let since = offered_since(&scene).await;
     scene.turn("again").await;
-    assert_eq!(scene.log.count("commands: 1"), 1);
+    assert_eq!(offered_since(&scene).await, since);
     // A new process offers the same again, which is no news.
     kill(scene.processes()[0]);
     scene.log.until("exited: signal 9").await;
     scene.turn("and again").await;
-    for line in ["mode: ask", "settings: 1", "commands: 1"] {
-        assert_eq!(scene.log.count(line), 1, "{line}");
+    assert_eq!(offered_since(&scene).await, since);
+    // The readers were told the same.
+    for (rev, kind) in
+        since.into_iter().zip([StateKind::Commands, StateKind::Modes, StateKind::Settings])
+    {
+        assert_eq!(scene.log.state(kind).map(|(since, _)| since), Some(rev));
     }
     assert_eq!(scene.log.count("resumed: native"), 1);
     scene.engine.stop().await;
@@ -109,7 +125,7 @@ async fn a_mode_that_starts_a_forgetful_agent_does_not_cost_it_the_transcript() 
     scene.log.until("resumed: replay").await;
     scene.turn("two").await;
     let said = scene.log.line("agent: Between the two marks");
-    assert_eq!(quoted(said), [user("one"), assistant("half")]);
+    assert_eq!(quoted(&said), [user("one"), assistant("half")]);
     assert!(said.ends_with("\n\ntwo"), "{said}");
     assert_eq!(scene.log.count("resumed: replay"), 1);
     scene.engine.stop().await;
@@ -123,6 +139,7 @@ async fn a_mode_is_set_while_the_process_starts_and_nobody_waits_for_it_in_vain(
     std::fs::write(&gate, "").unwrap();
     let mut scene = world.begin().await;
     scene.turn("crash").await;
+    let [_, before, _] = offered_since(&scene).await;
     std::fs::remove_file(&gate).unwrap();
     world.change_script(AGENT, &offering());
     let (engine, session) = (scene.engine.clone(), scene.session);
@@ -139,7 +156,10 @@ async fn a_mode_is_set_while_the_process_starts_and_nobody_waits_for_it_in_vain(
     scene.log.until_end_of(turn).await;
     one.await.unwrap().unwrap();
     two.await.unwrap().unwrap();
-    scene.log.until("mode: code").await;
+    // Both reached the agent, in this order.
+    assert_eq!(current_mode(&scene).await, ("ask".to_owned(), 2));
+    let [_, mode, _] = offered_since(&scene).await;
+    assert!(mode.get() >= before.get() + 2, "{before} {mode}");
     assert_eq!(scene.log.count("agent: hello"), 1);
     assert_eq!(scene.log.count("resumed: native"), 1);
 
@@ -183,22 +203,22 @@ async fn what_an_agent_offers_is_not_noted_again_by_the_next_daemon() {
     }
     set_mode(&scene, "code").await;
     scene.log.until("mode: code").await;
+    let [commands, mode, settings] = offered_since(&scene).await;
     let session = scene.session;
     scene.engine.stop().await;
 
     // The agent begins in its first mode, which is news; that it offers the same as ever is not.
     let mut scene = world.begin_again(session).await;
     scene.turn("hello").await;
-    let counts =
-        ["mode: ask", "mode: code", "settings: 1", "commands: 1"].map(|it| scene.log.count(it));
-    assert_eq!(counts, [2, 1, 1, 1], "{:#?}", scene.log.story());
+    let [commands_now, mode_now, settings_now] = offered_since(&scene).await;
+    assert_eq!((commands_now, settings_now), (commands, settings));
+    assert!(mode_now > mode);
     assert_eq!(current_mode(&scene).await, ("ask".to_owned(), 2));
     scene.engine.stop().await;
 
     let mut scene = world.begin_again(session).await;
     scene.turn("hello").await;
-    let counts = ["mode: ask", "settings: 1", "commands: 1"].map(|it| scene.log.count(it));
-    assert_eq!(counts, [2, 1, 1], "{:#?}", scene.log.story());
+    assert_eq!(offered_since(&scene).await, [commands, mode_now, settings]);
     // What has changed is noted.
     let commands =
         Step::Tell(json!({"sessionUpdate": "available_commands_update", "availableCommands": []}));

@@ -35,17 +35,10 @@ async fn t10_a_turn_waits_for_a_process_and_says_so() {
         log.until_end_of(1).await;
         assert_eq!(log.count("agent: me too"), 1);
     }
-    // Each place is said once, however often the pool looks at its queue.
+    // The place in the line is told in one message, however often it changes.
     assert_eq!(
         others[1].1.story(),
-        [
-            "user: me too",
-            "waiting: 2",
-            "waiting: 1",
-            "resumed: native",
-            "agent: me too",
-            "turn 1: end_turn"
-        ]
+        ["user: me too → end_turn", "waiting: 1", "resumed: native", "agent: me too"]
     );
     assert_eq!(scene.processes().len(), 1);
     // The first one was stopped to make room, now and when the others began, and is taken up again.
@@ -88,8 +81,8 @@ async fn t10_an_idle_process_is_stopped_and_the_session_does_not_notice() {
     scene.turn("still there?").await;
     let story = scene.log.story();
     assert_eq!(
-        story[3..],
-        ["user: still there?", "resumed: native", "agent: still there?", "turn 5: end_turn"]
+        story[2..],
+        ["user: still there? → end_turn", "resumed: native", "agent: still there?"]
     );
     // Its end and the next start are told to those who follow, and a turn with a warm process starts nothing.
     let started = |changes: &mut tokio::sync::broadcast::Receiver<Change>| {
@@ -129,7 +122,7 @@ async fn s8_the_next_session_finds_a_process_that_is_ready() {
     engine.prompt(second, "hello".to_owned()).await.unwrap();
     let mut log = Log::of(&engine, second).await;
     log.until_end_of(1).await;
-    assert_eq!(log.story(), ["user: hello", "agent: hello", "turn 1: end_turn"]);
+    assert_eq!(log.story(), ["user: hello → end_turn", "agent: hello"]);
     assert_eq!(
         engine.session(second).await.unwrap().stored.agent_session_id.as_deref(),
         Some("s1")

@@ -97,7 +97,7 @@ async fn s5_a_project_that_became_a_link_is_not_followed() {
         // A session that was there before goes no other way.
         let turn = scene.prompt("again").await;
         scene.log.until_end_of(turn).await;
-        assert_eq!(scene.log.count(&format!("turn {turn}: failed(not_started)")), 1);
+        assert_eq!(scene.log.turn_of(turn), "failed(not_started)");
         assert!(processes_in(target).is_empty());
         scene.log.until("failed").await;
         engine.resume(scene.session).await.unwrap();

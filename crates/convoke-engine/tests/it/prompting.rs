@@ -1,9 +1,11 @@
 //! Creating sessions, prompting them, and finding them again.
 
 use convoke_core::id::{ProjectId, SessionId};
-use convoke_core::message::Seq;
+use convoke_core::message::{Rev, Role, Seq};
 use convoke_core::session::{QUEUE_MAX, Refusal, Status};
-use convoke_engine::{Activity, Archived, Error, Kind, SessionFilter, SessionOrder, Window};
+use convoke_engine::{
+    Activity, Archived, Error, Kind, RunningTurn, SessionFilter, SessionOrder, Window,
+};
 use convoke_testkit::agent::{Ask, Script, Step, Tool};
 use serde_json::json;
 
@@ -44,19 +46,17 @@ async fn s2_what_is_said_is_numbered_without_gaps_and_read_back_in_order() {
     let mut scene = World::with(&script).begin().await;
     let created = scene.view().await;
     let prompted = scene.engine.prompt(scene.session, "tell a story".to_owned()).await.unwrap();
-    assert_eq!((prompted.seq, prompted.queued), (Seq::new(1), 0));
+    assert_eq!((prompted.seq, prompted.queued), (Some(Seq::new(1)), 0));
     scene.log.until_end_of(1).await;
     assert_eq!(
         scene.log.story(),
         [
-            "user: tell a story",
+            "user: tell a story → end_turn",
             "thought: hm",
             "agent: Once upon a time",
-            "tool read: running",
             "tool read: complete",
             "plan of 2 steps",
-            "agent: done",
-            "turn 1: end_turn"
+            "agent: done"
         ]
     );
     let page = scene.engine.messages(scene.session, Seq::START, 1000).await.unwrap();
@@ -66,7 +66,9 @@ async fn s2_what_is_said_is_numbered_without_gaps_and_read_back_in_order() {
     let view = scene.view().await;
     assert_eq!(view.stored.summary.title.as_deref(), Some("tell a story"));
     assert_eq!(view.stored.summary.last_seq, scene.log.last_seq());
-    let last = page.messages.last().unwrap().timestamp;
+    // The end of the turn is the last change.
+    assert!(page.messages.iter().all(|message| message.rev <= page.messages[0].rev));
+    let last = page.messages[0].updated_at;
     assert_eq!(view.stored.summary.last_active_at, last);
     assert!(last >= created.stored.summary.last_active_at);
     assert_eq!(view.activity, Activity::Idle);
@@ -76,31 +78,35 @@ async fn s2_what_is_said_is_numbered_without_gaps_and_read_back_in_order() {
 #[tokio::test]
 async fn s8_a_second_prompt_waits_for_the_turn_to_end_and_then_runs() {
     let mut scene = World::with(&Script::new().turn([gate()])).begin().await;
-    scene.prompt("one").await;
+    let one = scene.prompt("one").await;
     scene.log.until("permission gate: pending").await;
     let second = scene.engine.prompt(scene.session, "two".to_owned()).await.unwrap();
     let third = scene.engine.prompt(scene.session, "three".to_owned()).await.unwrap();
     assert_eq!((second.queued, third.queued), (1, 2));
     let live = scene.engine.live(scene.session);
-    assert_eq!(live.running, Some(Seq::new(1)));
-    assert_eq!(live.queue, [second.seq, third.seq]);
+    assert_eq!(live.running, Some(RunningTurn { id: one, seq: Seq::new(1) }));
+    assert_eq!(live.queue, [second.message_id, third.message_id]);
+    // They have no place before their turns begin.
+    assert_eq!((second.seq, third.seq), (None, None));
+    scene.log.until("queue: 2").await;
     assert_eq!(live.activity, Activity::Waiting);
     let item = &scene.engine.inbox().await.unwrap()[0];
     let id = item.request.id().to_string();
     scene.engine.choose(&id, "go".to_owned(), convoke_engine::Remember::No).await.unwrap();
-    scene.log.until_end_of(third.seq.get()).await;
-    let story = scene.log.story();
-    let said: Vec<_> = story.iter().filter(|line| line.starts_with("agent")).collect();
-    assert_eq!(said, ["agent: two", "agent: three"]);
-    let ends: Vec<_> = story.iter().filter(|line| line.ends_with("end_turn")).collect();
+    scene.log.until_end_of(third.message_id).await;
     assert_eq!(
-        ends,
+        scene.log.story(),
         [
-            &format!("turn {}: end_turn", 1),
-            &format!("turn {}: end_turn", second.seq),
-            &format!("turn {}: end_turn", third.seq)
+            "user: one → end_turn",
+            "tool gate: error",
+            "permission gate: answered",
+            "user: two → end_turn",
+            "agent: two",
+            "user: three → end_turn",
+            "agent: three"
         ]
     );
+    scene.log.until("queue: 0").await;
     assert_eq!(scene.engine.figures().await.unwrap().prompts, 3);
     scene.engine.stop().await;
 }
@@ -116,17 +122,18 @@ async fn s8_a_33rd_waiting_prompt_is_refused_and_nothing_of_it_is_stored() {
         let prompted = scene.engine.prompt(scene.session, text).await.unwrap();
         assert_eq!(prompted.queued, number);
     }
-    let before = scene.view().await.stored.summary.last_seq;
+    let before = scene.view().await.stored.summary;
     let error = scene.engine.prompt(scene.session, "too much".to_owned()).await.unwrap_err();
     assert!(matches!(error, Error::QueueFull { max: QUEUE_MAX }), "{error}");
     assert_eq!(error.kind(), Kind::Busy);
-    assert_eq!(scene.view().await.stored.summary.last_seq, before);
+    assert_eq!(scene.view().await.stored.summary, before);
     // Once the running turn is out of the way, all the others run.
     scene.engine.cancel_turn(scene.session).await.unwrap();
     scene.log.until("agent: waiting 32").await;
-    let last = scene.log.messages().iter().rfind(|message| message.is_human()).unwrap();
-    let last = last.seq.get();
-    scene.log.until_end_of(last).await;
+    let last = scene.log.messages().into_iter().rfind(|it| it.role == Role::User).unwrap();
+    scene.log.until_end_of(last.id).await;
+    let said = scene.log.story().into_iter().filter(|line| line.starts_with("agent: waiting"));
+    assert!(said.eq((1..=QUEUE_MAX).map(|number| format!("agent: waiting {number}"))));
     scene.settle().await;
     assert_eq!(scene.engine.live(scene.session).queue, []);
     scene.engine.stop().await;
@@ -144,7 +151,7 @@ async fn s8_an_empty_prompt_and_unknown_ids_are_told_apart() {
     for error in [
         engine.prompt(nobody, "hello".to_owned()).await.map(drop).unwrap_err(),
         engine.session(nobody).await.map(drop).unwrap_err(),
-        engine.watch(nobody, Seq::START).await.map(drop).unwrap_err(),
+        engine.watch(nobody, Rev::START).await.map(drop).unwrap_err(),
         engine.messages(nobody, Seq::START, 10).await.map(drop).unwrap_err(),
         engine.complete(nobody).await.map(drop).unwrap_err(),
         engine.resume(nobody).await.map(drop).unwrap_err(),
@@ -250,7 +257,7 @@ async fn w2_a_session_can_be_renamed_archived_and_brought_back() {
     let error = engine.rename(scene.session, " ".to_owned()).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Invalid);
     let story = scene.log.until("unarchived").await.story();
-    assert_eq!(story[3..], ["renamed: A better name", "archived", "unarchived"]);
+    assert_eq!(story[2..], ["renamed: A better name", "archived", "unarchived"]);
     // Prompts are welcome in the archive, too.
     engine.archive(scene.session).await.unwrap();
     scene.turn("still there?").await;

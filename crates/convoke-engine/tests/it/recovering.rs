@@ -4,16 +4,18 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use convoke_core::content::Content;
 use convoke_core::id::SessionId;
-use convoke_core::message::{Role, Seq};
+use convoke_core::message::{Message, Rev, Role, Seq};
 use convoke_core::session::Status;
+use convoke_core::update::Update;
 use convoke_engine::{Activity, Asker, Outcome};
 use convoke_testkit::agent::{Ignored, Script, Step};
 
 use crate::asked::{answers, question};
 use crate::log::PATIENCE;
 use crate::prompting::gate;
-use crate::world::{AGENT, World, example, is_alive};
+use crate::world::{AGENT, Scene, World, example, is_alive};
 
 /// Another process with an engine in the same world, and the session that it is in the middle of.
 struct Other {
@@ -53,9 +55,112 @@ impl Other {
     }
 }
 
+/// What a reader in the other engine was told of an answer before that engine was killed.
+struct Told {
+    rev: Rev,
+    /// How many bytes of the answer.
+    bytes: usize,
+}
+
+/// Lets another engine prompt a session, or a new one, with `count`, and kills it after so many updates of the answer.
+fn count_until_killed(
+    world: &World,
+    session: Option<SessionId>,
+    updates: usize,
+) -> (SessionId, Vec<Told>) {
+    let mut command = Command::new(example("engine_until_killed"));
+    command.arg(world.folder()).arg("count").args(session.map(|id| id.to_string()));
+    let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+    let session = lines.next().unwrap().unwrap().parse().expect("the other engine has a session");
+    let told = lines.by_ref().take(updates).map(|line| {
+        let line = line.unwrap();
+        let (rev, bytes) = line.split_once(' ').unwrap();
+        Told { rev: Rev::new(rev.parse().unwrap()), bytes: bytes.parse().unwrap() }
+    });
+    let told = told.collect();
+    // What it wrote and nobody read was told to nobody.
+    drop(Other { process, session });
+    (session, told)
+}
+
+#[tokio::test]
+async fn m3_a_killed_daemon_keeps_every_word_that_was_told_and_uses_no_revision_twice() {
+    let world = World::with(&Script::new().when("count", [Step::Count(1 << 20), Step::Hang]));
+    let counted: String = (1..1 << 20).map(|number| format!("{number} ")).collect();
+    let mut known: Option<SessionId> = None;
+    let mut rounds: Vec<Vec<Told>> = Vec::new();
+    for updates in [1, 40, 3, 400] {
+        // Scripts begin anew with every process of the agent.
+        let (session, told) = count_until_killed(&world, known, updates);
+        known = Some(session);
+        rounds.push(told);
+    }
+    world.change_script(AGENT, &Script::new());
+    let mut scene = world.begin_again(known.unwrap()).await;
+    scene.log.catch_up().await;
+    let messages = scene.log.messages();
+    assert_eq!(messages, stored(&scene).await);
+    assert!(messages.iter().all(|message| !message.is_open()), "{messages:#?}");
+    let answers: Vec<(Seq, Rev, String)> = messages
+        .iter()
+        .filter_map(|message| match (&message.content, message.role) {
+            (Content::Text { text, .. }, Role::Agent) => {
+                Some((message.seq, message.rev, text.clone()))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(answers.len(), rounds.len(), "{:#?}", scene.log.story().len());
+    let prompts = prompts(&scene);
+    let mut before = Rev::START;
+    for (round, (told, (seq, closed, text))) in rounds.iter().zip(&answers).enumerate() {
+        let last = told.last().unwrap();
+        assert!(text.len() >= last.bytes, "round {round}: words are lost");
+        assert!(counted.starts_with(text.as_str()), "round {round}: {seq} is no count");
+        assert!(told.is_sorted_by_key(|told| (told.rev, told.bytes)), "round {round}");
+        assert!(told[0].rev > before, "round {round}: a revision is used twice");
+        // The next daemon closed it, far beyond what may have been lost.
+        assert!(closed.get() >= last.rev.get() + Rev::CRASH_GAP, "round {round}: {closed}");
+        assert!(prompts[round].rev > *closed, "round {round}: the turn ends last");
+        assert_eq!(scene.log.turn_of(prompts[round].id), "failed(interrupted)");
+        before = prompts[round].rev;
+    }
+    // A reader of the killed daemon goes on from where it was, and is told the end.
+    let last = rounds.last().unwrap().last().unwrap().rev;
+    let page = scene.engine.updates_after(scene.session, last, 100).await.unwrap();
+    let changed: Vec<Seq> = page
+        .updates
+        .iter()
+        .filter_map(|update| match update {
+            Update::Message(message) => Some(message.seq),
+            Update::Delta(_) | Update::State { .. } => None,
+        })
+        .collect();
+    let (answer, prompt) = (answers.last().unwrap().0, prompts.last().unwrap().seq);
+    assert_eq!(changed[..2], [answer, prompt], "{changed:?}");
+    scene.turn("hello").await;
+    assert_eq!(scene.log.count("agent: hello"), 1);
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn m3_a_session_in_which_nothing_was_under_way_keeps_its_revisions() {
+    let world = World::with(&Script::new());
+    let mut scene = world.begin().await;
+    scene.turn("hello").await;
+    let (session, rev) = (scene.session, scene.log.rev());
+    scene.engine.stop().await;
+    let mut scene = world.begin_again(session).await;
+    scene.turn("again").await;
+    let changed = scene.engine.updates_after(session, rev, 100).await.unwrap().updates;
+    assert!(changed.iter().all(|update| update.rev().get() < rev.get() + 100), "{changed:#?}");
+    scene.engine.stop().await;
+}
+
 fn working() -> Script {
     Script::new()
-        .when("work", [Step::say("working"), Step::Spawn("child".to_owned()), Step::Hang])
+        .when("work", [Step::Spawn("child".to_owned()), Step::say("working"), Step::Hang])
         .ignoring(Ignored::EndOfInput)
         .ignoring(Ignored::Terminate)
 }
@@ -74,25 +179,23 @@ async fn s1_a_killed_daemon_loses_nothing_and_its_queue_goes_on() {
         assert!(!is_alive(pid), "{pid} of the killed daemon is still there");
     }
     scene.log.until("agent: three").await;
-    let turns: Vec<u64> = prompts(&scene);
-    scene.log.until_end_of(turns[2]).await;
-    let story = scene.log.story();
+    let three = prompts(&scene)[2].clone();
+    scene.log.until_end_of(three.id).await;
     assert_eq!(
-        story[..5],
-        ["user: work", "agent: working", "user: two", "user: three", "question: pending"]
-    );
-    assert_eq!(
-        story[5..],
+        scene.log.story(),
         [
+            "user: work → failed(interrupted)",
+            "agent: working",
             "question: abandoned",
             "turn 1: failed(interrupted)",
+            "user: two → end_turn",
             "resumed: native",
             "agent: two",
-            &format!("turn {}: end_turn", turns[1]),
-            "agent: three",
-            &format!("turn {}: end_turn", turns[2])
+            "user: three → end_turn",
+            "agent: three"
         ]
     );
+    assert_eq!(scene.log.messages(), stored(&scene).await);
     assert_eq!(scene.view().await.stored.summary.status, Status::Active);
 
     // The question can still be answered, and the answer becomes the next turn.
@@ -100,9 +203,11 @@ async fn s1_a_killed_daemon_loses_nothing_and_its_queue_goes_on() {
     let id = items[0].request.id().to_string();
     scene.engine.answer(&id, answers("Blue")).await.unwrap();
     scene.log.until("question: answered").await;
-    let answer = scene.log.next().await.clone();
-    assert_eq!(answer.role, Role::User);
-    scene.log.until_end_of(answer.seq.get()).await;
+    let answer = scene
+        .log
+        .until_message(|message| message.role == Role::User && message.seq > three.seq)
+        .await;
+    scene.log.until_end_of(answer.id).await;
     let told = scene.log.line("user: You asked the user earlier");
     assert!(told.contains("Which colour?") && told.contains("→ Blue"), "{told}");
     assert_eq!(scene.engine.inbox().await.unwrap(), []);
@@ -118,15 +223,19 @@ async fn s1_a_daemon_that_is_killed_again_and_again_ends_every_turn_once() {
     world.change_script(AGENT, &Script::new().turn([Step::say("working on two"), Step::Hang]));
     let mut scene = world.begin_again(session).await;
     scene.log.until("agent: working on two").await;
-    let turns = prompts(&scene);
+    let two = prompts(&scene)[1].clone();
     scene.engine.stop().await;
     world.change_script(AGENT, &Script::new());
     let mut scene = world.begin_again(session).await;
-    scene.log.until_end_of(turns[2]).await;
-    for (turn, stop) in [(1, "failed(interrupted)"), (turns[1], "failed(interrupted)")] {
-        assert_eq!(scene.log.count(&format!("turn {turn}: {stop}")), 1);
+    scene.log.until("agent: three").await;
+    let turns = prompts(&scene);
+    scene.log.until_end_of(turns[2].id).await;
+    for turn in [turns[0].seq, two.seq] {
+        assert_eq!(scene.log.turn_of(turn.get()), "failed(interrupted)");
+        assert_eq!(scene.log.count(&format!("turn {turn}: failed(interrupted)")), 1);
     }
     assert_eq!(scene.log.count("agent: three"), 1);
+    assert_eq!(turns.len(), 3);
     scene.engine.stop().await;
 }
 
@@ -158,7 +267,7 @@ async fn s1_a_stop_in_the_middle_takes_less_than_five_seconds_and_loses_nothing(
     engine.prompt(second, "ask".to_owned()).await.unwrap();
     let mut asked = engine.ask(Asker::Session(second), vec![question()]).await.unwrap();
     let waiting = tokio::spawn(async move { asked.wait().await });
-    let mut watcher = engine.watch(second, Seq::START).await.unwrap();
+    let mut watcher = engine.watch(second, Rev::START).await.unwrap();
     while engine.inbox().await.unwrap().len() < 2 {
         watcher.next().await.unwrap();
     }
@@ -218,7 +327,12 @@ async fn s1_a_stop_ends_agents_that_will_not_end() {
     scene.engine.stop().await;
 }
 
-fn prompts(scene: &crate::world::Scene) -> Vec<u64> {
-    let said = scene.log.messages().iter().filter(|message| message.role == Role::User);
-    said.map(|message| message.seq.get()).collect()
+/// All messages as the store has them.
+async fn stored(scene: &Scene) -> Vec<Message> {
+    scene.engine.messages(scene.session, Seq::START, 1000).await.unwrap().messages
+}
+
+fn prompts(scene: &Scene) -> Vec<Message> {
+    let messages = scene.log.messages().into_iter();
+    messages.filter(|message| message.role == Role::User).collect()
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use convoke_core::message::Seq;
 use convoke_engine::{
     AnswerStatus, Caller, Error, Kind, Permissions, QuestionStanding, TeamAsk, TeamLimits, Wait,
+    WhichQuestion,
 };
 use convoke_testkit::agent::{Script, Step, Tool};
 use serde_json::json;
@@ -15,6 +16,10 @@ use crate::teams::{
     CLAUDE, LIMITS, Teams, asking, name, outside, pair, session, settings, team, with_claude,
 };
 use crate::world::{AGENT, World};
+
+fn at(place: u64) -> WhichQuestion {
+    WhichQuestion::At(Seq::new(place))
+}
 
 fn answer_in_blocks() -> [Step; 6] {
     let call = Tool::named("t1", "read", json!({"path": "x"}));
@@ -47,6 +52,25 @@ async fn t13_an_answer_is_whole_also_when_it_begins_with_a_tool() {
     teams.engine.stop().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn t13_a_large_answer_is_whole() {
+    let large = "word ".repeat(2000);
+    let call = Tool::named("t1", "read", json!({"path": "x"}));
+    let mut script = Script::new();
+    for _ in 0..20 {
+        let call = [Step::Call(call.clone()), Step::Update(call.clone().done("text"))];
+        let said = [Step::Say(large.clone()), Step::Say(large.clone())];
+        script = script.turn([call.to_vec(), said.to_vec()].concat());
+    }
+    let teams = Teams::open(World::with(&script), &["a"], AGENT).await;
+    for round in 0..20 {
+        let answer = teams.ask("a", "tell me").await;
+        assert_eq!(answer.status, AnswerStatus::Answered, "{:?}", answer.error);
+        assert_eq!(answer.response.len(), 2 * large.len(), "round {round}");
+    }
+    teams.engine.stop().await;
+}
+
 #[tokio::test]
 async fn t13_who_does_not_wait_is_told_so_and_finds_the_answer_later() {
     let script = Script::new().turn([Step::say("so far"), gate(), Step::say(" so good")]);
@@ -61,7 +85,8 @@ async fn t13_who_does_not_wait_is_told_so_and_finds_the_answer_later() {
     let timed_out = teams.try_ask(outside(None), "a", "three", patience).await.unwrap();
     assert_eq!((timed_out.status, timed_out.queued), (AnswerStatus::TimedOut, 2));
     let standing = async |answer: &convoke_engine::TeamAnswer| {
-        let report = teams.engine.team_report(&pair(None, "a"), answer.seq).await.unwrap();
+        let report = answer.message_id.map(WhichQuestion::Message).unwrap();
+        let report = teams.engine.team_report(&pair(None, "a"), report).await.unwrap();
         let question = report.question.unwrap();
         (question.text, question.standing, question.response)
     };
@@ -70,13 +95,19 @@ async fn t13_who_does_not_wait_is_told_so_and_finds_the_answer_later() {
     assert_eq!(standing(&queued).await, ("two".into(), waiting, String::new()));
     let mut log = Log::of(&teams.engine, at_once.session_id.unwrap()).await;
     teams.allow_all().await;
-    log.until_end_of(timed_out.seq.unwrap().get()).await;
+    log.until_end_of(timed_out.message_id.unwrap()).await;
     let done = QuestionStanding::Answered;
     assert_eq!(standing(&at_once).await, ("one".into(), done, "so far\n\n so good".into()));
     assert_eq!(standing(&queued).await, ("two".into(), done, "two".into()));
-    let last = teams.engine.team_report(&pair(None, "a"), None).await.unwrap().question.unwrap();
+    let last = teams
+        .engine
+        .team_report(&pair(None, "a"), WhichQuestion::Last)
+        .await
+        .unwrap()
+        .question
+        .unwrap();
     assert_eq!((last.text.as_str(), last.response.as_str()), ("three", "three"));
-    let error = teams.engine.team_report(&pair(None, "a"), Some(Seq::new(99))).await.unwrap_err();
+    let error = teams.engine.team_report(&pair(None, "a"), at(99)).await.unwrap_err();
     assert_eq!(error.to_string(), "external->a was asked nothing at place 99");
     teams.engine.stop().await;
 }
@@ -97,7 +128,8 @@ async fn t13_when_time_is_over_what_was_said_so_far_is_told_and_the_team_works_o
     teams.allow_all().await;
     let next = teams.ask("a", "two").await;
     assert_eq!(next.response, "two");
-    let late = teams.engine.team_report(&pair(None, "a"), answer.seq).await.unwrap();
+    let late =
+        teams.engine.team_report(&pair(None, "a"), at(answer.seq.unwrap().get())).await.unwrap();
     assert_eq!(late.question.unwrap().response, "thinking\n\ndone");
     teams.engine.stop().await;
 }
@@ -147,7 +179,8 @@ async fn t13_a_pair_that_is_only_being_created_keeps_nobody_who_does_not_wait() 
     let stored = teams.engine.get_or_create_pair(&threaded).await.unwrap();
     let mut log = Log::of(&teams.engine, stored.session_id).await;
     log.until_end_of(1).await;
-    let report = teams.engine.team_report(&threaded, None).await.unwrap().question.unwrap();
+    let report =
+        teams.engine.team_report(&threaded, WhichQuestion::Last).await.unwrap().question.unwrap();
     assert_eq!((report.text.as_str(), report.response.as_str()), ("hello", "hello"));
     teams.engine.stop().await;
 }
@@ -163,7 +196,7 @@ async fn t13_a_turn_that_fails_is_told_as_failed_with_what_was_said() {
         let answer = teams.ask("a", question).await;
         assert_eq!((answer.status, answer.response.as_str()), (AnswerStatus::Failed, said));
         assert!(answer.error.is_some(), "{question}");
-        let report = teams.engine.team_report(&pair(None, "a"), None).await.unwrap();
+        let report = teams.engine.team_report(&pair(None, "a"), WhichQuestion::Last).await.unwrap();
         let report = report.question.unwrap();
         assert_eq!((report.standing, report.error), (QuestionStanding::Failed, answer.error));
     }
@@ -236,7 +269,7 @@ async fn k7_an_agent_that_asks_after_its_turn_goes_on_with_its_chain_until_it_is
     // What a human says begins anew.
     let Caller::Session(id) = in_c.clone() else { unreachable!() };
     let prompt = teams.engine.prompt(id, "ask b".to_owned()).await.unwrap();
-    Log::of(&teams.engine, id).await.until_end_of(prompt.seq.get()).await;
+    Log::of(&teams.engine, id).await.until_end_of(prompt.message_id).await;
     let answer = teams.try_ask(in_c, "b", "hello", Wait::ForEver).await.unwrap();
     assert_eq!(answer.pair, pair(Some("c"), "b"));
     teams.engine.stop().await;

@@ -8,6 +8,7 @@ use convoke_core::session::Status;
 use convoke_core::team::PairStatus;
 use convoke_engine::{
     AnswerStatus, Compaction, Engine, Error, Kind, QuestionStanding, StoredPair, Stretch, Wait,
+    WhichQuestion,
 };
 use convoke_testkit::agent::{Script, Step};
 use serde_json::json;
@@ -57,7 +58,7 @@ async fn t8_claude_compacts_by_its_own_command_and_counting_begins_anew() {
     let mut log = Log::of(&teams.engine, after.session_id).await;
     log.until("user: /compact").await;
     // What Convoke itself says is no question of anybody's.
-    let report = teams.engine.team_report(&pair(None, "a"), None).await.unwrap();
+    let report = teams.engine.team_report(&pair(None, "a"), WhichQuestion::Last).await.unwrap();
     assert_eq!(report.question.unwrap().text, "one");
     teams.engine.stop().await;
 }
@@ -111,7 +112,8 @@ async fn t16_other_agents_hand_a_summary_to_a_successor_and_the_sessions_name_ea
     // The pair goes on, and what was asked before is still to be had.
     let second = teams.ask("a", "who am I?").await;
     assert_eq!((second.response.as_str(), second.session_id), ("who am I?", Some(session)));
-    let report = teams.engine.team_report(&pair(None, "a"), first.seq).await.unwrap();
+    let asked = WhichQuestion::Message(first.message_id.unwrap());
+    let report = teams.engine.team_report(&pair(None, "a"), asked).await.unwrap();
     let question = report.question.unwrap();
     assert_eq!(question.text, "my name is Ann");
     assert_eq!(question.session_id, before.session_id);
@@ -247,7 +249,7 @@ async fn t7_a_compaction_that_a_killed_daemon_left_half_done_does_not_stay_so() 
     assert!(matches!(status, PairStatus::Active | PairStatus::Error), "{status:?}");
     let answer = teams.ask("a", "hello").await;
     assert_eq!(answer.response, "hello");
-    let report = teams.engine.team_report(&pair(None, "a"), None).await.unwrap();
+    let report = teams.engine.team_report(&pair(None, "a"), WhichQuestion::Last).await.unwrap();
     assert_eq!(report.question.unwrap().standing, QuestionStanding::Answered);
     let unknown = teams.engine.compact_pair(convoke_engine::PairId::new(99)).await.unwrap_err();
     assert!(matches!(unknown, Error::UnknownPair { .. }));

@@ -7,7 +7,8 @@ use convoke_core::Invalid;
 use convoke_core::session::Status;
 use convoke_core::team::{Pair, PairStatus};
 use convoke_engine::{
-    AnswerStatus, Error, Kind, PairAsker, PairFilter, PairId, PairStats, SessionFile, Wait, Window,
+    AnswerStatus, Error, Kind, PairAsker, PairFilter, PairId, PairStats, SessionFile, Wait,
+    WhichQuestion, Window,
 };
 use convoke_testkit::agent::{Script, Step};
 
@@ -278,7 +279,7 @@ async fn t15_threads_have_names_that_fit_into_a_key() {
     assert_eq!(error.to_string(), "Invalid thread name: a thread");
     assert_eq!(error.kind(), Kind::Invalid);
     let nobody = Pair { thread: Some("x".to_owned()), ..pair(None, "a") };
-    let error = teams.engine.team_report(&nobody, None).await.unwrap_err();
+    let error = teams.engine.team_report(&nobody, WhichQuestion::Last).await.unwrap_err();
     assert_eq!(error.to_string(), "there is no team session external->a#x");
     fs::metadata(teams.world.root().join("a")).unwrap();
     teams.engine.stop().await;

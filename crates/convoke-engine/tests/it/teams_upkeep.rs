@@ -33,7 +33,7 @@ async fn t7_a_status_tells_what_every_pair_of_a_team_does() {
     teams.allow_all().await;
     assert_eq!(first.await.unwrap().unwrap().response, "done");
     let mut log = Log::of(&teams.engine, second.session_id.unwrap()).await;
-    log.until_end_of(second.seq.unwrap().get()).await;
+    log.until_end_of(second.message_id.unwrap()).await;
     teams.engine.stop().await;
 }
 
@@ -70,7 +70,7 @@ async fn t13_cancelling_stops_the_question_and_those_behind_it() {
     let mut log = Log::of(&teams.engine, session).await;
     log.until("agent: hm").await;
     let second = teams.begin(outside(None), "a", "two");
-    log.until("user: two").await;
+    log.until("queue: 1").await;
     teams.engine.cancel_pair(&pair(None, "a")).await.unwrap();
     for (asked, said) in [(first, "hm"), (second, "")] {
         let answer = asked.await.unwrap().unwrap();
@@ -99,7 +99,7 @@ async fn t16_everything_is_stopped_at_once_also_agents_that_do_not_listen() {
         let session = teams.pair(None, to).await.session_id;
         let mut log = Log::of(&teams.engine, session).await;
         log.until("agent: hm").await;
-        log.until("user: two").await;
+        log.until("queue: 1").await;
     }
     let stopped = timeout(PATIENCE, teams.engine.stop_agents()).await.unwrap().unwrap();
     assert!(stopped.sessions >= 2 && stopped.processes >= 2, "{stopped:?}");

@@ -6,38 +6,54 @@ use std::time::Duration;
 
 use convoke_core::content::Content;
 use convoke_core::id::SessionId;
-use convoke_core::message::{Message, Role, Seq};
-use convoke_core::notice::{Event, Notice};
+use convoke_core::message::{Message, Rev, Role, Seq};
+use convoke_core::state::SessionState;
 use convoke_core::time::Timestamp;
+use convoke_core::turn::Turn;
+use convoke_core::update::Update;
 use convoke_engine::{Around, Engine};
-use convoke_testkit::agent::{Script, Step};
+use convoke_testkit::agent::{Script, Step, Tool};
+use serde_json::json;
+use tokio::sync::watch;
 
-use crate::log::{Log, PATIENCE};
+use crate::log::{Conversation, Log, PATIENCE};
 use crate::world::{World, now, random};
 
 const COUNT: u64 = 3000;
 
-fn is_end(message: &Message) -> bool {
-    let Content::Notice(Notice { event, .. }) = &message.content else { return false };
-    matches!(event, Event::TurnEnded { .. })
+/// Whether an update says that the turn of a prompt has ended.
+fn is_end(update: &Update) -> bool {
+    let Update::Message(message) = update else { return false };
+    message.turn.as_ref().is_some_and(Turn::is_over)
 }
 
 /// Watches until the end of the turn, and now and then goes away and comes back.
-async fn restless(engine: Engine, session: SessionId) -> Vec<Message> {
-    let mut seen: Vec<Message> = Vec::new();
+async fn restless(engine: Engine, session: SessionId) -> (Conversation, Rev) {
+    let (mut seen, mut rev) = (Conversation::default(), Rev::START);
     loop {
-        let after = seen.last().map_or(Seq::START, |message| message.seq);
-        let mut watcher = engine.watch(session, after).await.unwrap();
+        let mut watcher = engine.watch(session, rev).await.unwrap();
         for _ in 0..1 + usize::from(random()[0]) * 4 {
             // Given up in the middle now and then, which loses nothing.
             let patience = Duration::from_micros(u64::from(random()[0]));
             let Ok(next) = tokio::time::timeout(patience, watcher.next()).await else { continue };
-            seen.push(next.unwrap().message.clone());
-            if is_end(seen.last().unwrap()) {
-                return seen;
+            let next = next.unwrap();
+            assert!(next.update.rev() > rev, "{:?} after {rev}", next.update);
+            rev = next.update.rev();
+            seen.apply(&next.update);
+            if is_end(&next.update) {
+                return (seen, rev);
             }
         }
     }
+}
+
+/// A session as the store has it.
+async fn stored(engine: &Engine, session: SessionId) -> (Vec<Message>, Vec<(Rev, SessionState)>) {
+    let messages = engine.messages(session, Seq::START, 1000).await.unwrap();
+    assert!(!messages.more);
+    let mut state = engine.session_state(session).await.unwrap();
+    state.sort_by_key(|(_, state)| state.kind());
+    (messages.messages, state)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -47,42 +63,174 @@ async fn s2_ten_restless_watchers_see_the_same_log() {
     let watchers: Vec<_> =
         (0..10).map(|_| tokio::spawn(restless(scene.engine.clone(), scene.session))).collect();
     // And one that never reads.
-    let idle = scene.engine.watch(scene.session, Seq::START).await.unwrap();
+    let idle = scene.engine.watch(scene.session, Rev::START).await.unwrap();
     scene.prompt("count").await;
-    let mut logs = Vec::new();
+    let mut ends = Vec::new();
     for watcher in watchers {
-        logs.push(tokio::time::timeout(PATIENCE, watcher).await.expect("it hangs").unwrap());
+        ends.push(tokio::time::timeout(PATIENCE, watcher).await.expect("it hangs").unwrap());
     }
-    let first = &logs[0];
-    assert!(first.iter().map(|message| message.seq.get()).eq(1..=first.len() as u64));
-    assert!(first.len() as u64 > COUNT);
-    for log in &logs {
-        assert_eq!(log, first);
+    let (messages, state) = stored(&scene.engine, scene.session).await;
+    // An answer is one message, however many pieces it came in.
+    assert_eq!(messages.len(), 2);
+    assert!(messages[0].rev.get() > COUNT);
+    for (seen, rev) in &ends {
+        assert_eq!((seen.messages(), seen.state()), (messages.clone(), state.clone()));
+        assert_eq!(*rev, messages[0].rev);
     }
     drop(idle);
     scene.engine.stop().await;
 }
 
+/// Some turns in which everything happens that changes messages, in an order that a number decides.
+fn random_turns(seed: &mut u64) -> Vec<Vec<Step>> {
+    let mut next = |below: u64| {
+        // Xorshift; good enough to mix some steps.
+        *seed ^= *seed << 13;
+        *seed ^= *seed >> 7;
+        *seed ^= *seed << 17;
+        *seed % below
+    };
+    let mut turns = Vec::new();
+    for _ in 0..6 {
+        let mut steps = Vec::new();
+        for number in 0..12 {
+            let call = Tool::named(&format!("t{number}"), "read", json!({"path": "x"}));
+            match next(8) {
+                0 => steps.push(Step::Think("hm ".repeat(20))),
+                1 => steps.extend([Step::Call(call.clone()), Step::Update(call.done("text"))]),
+                // One that is larger than what is kept for slow watchers.
+                2 => steps.push(Step::Update(call.done(&"large ".repeat(2000)))),
+                3 => steps.push(Step::Plan(vec!["one".to_owned(), format!("{number}")])),
+                4 => steps.push(Step::Tell(
+                    json!({"sessionUpdate": "usage_update", "used": next(1000), "size": 1000}),
+                )),
+                5 => steps.push(Step::Call(call)),
+                _ => steps.push(Step::Count(50 + next(300))),
+            }
+        }
+        turns.push(steps);
+    }
+    turns
+}
+
+/// Reads until the end is known and read. Goes away, falls behind, and forgets everything at random moments, and keeps what
+/// it knew at some revisions.
+async fn reader(
+    engine: Engine,
+    session: SessionId,
+    mut end: watch::Receiver<Option<Rev>>,
+) -> Vec<(Rev, Conversation)> {
+    let (mut seen, mut rev) = (Conversation::default(), Rev::START);
+    let mut kept = Vec::new();
+    loop {
+        if random()[0] < 16 {
+            (seen, rev) = (Conversation::default(), Rev::START);
+        }
+        let mut watcher = engine.watch(session, rev).await.unwrap();
+        for _ in 0..1 + usize::from(random()[0]) * 8 {
+            if end.borrow().is_some_and(|end| rev >= end) {
+                kept.push((rev, seen));
+                return kept;
+            }
+            if random()[0] < 2 {
+                kept.push((rev, seen.clone()));
+            }
+            if random()[0] < 2 {
+                // More goes by than is kept for it.
+                let pause = Duration::from_millis(u64::from(random()[0] % 50));
+                tokio::time::timeout(pause, std::future::pending::<()>()).await.ok();
+            }
+            let next = tokio::select! {
+                next = watcher.next() => next.unwrap(),
+                changed = end.changed() => { changed.unwrap(); continue }
+            };
+            assert!(next.update.rev() > rev, "{:?} after {rev}", next.update);
+            rev = next.update.rev();
+            seen.apply(&next.update);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn m2_whoever_comes_goes_or_falls_behind_in_a_flood_ends_with_what_is_stored() {
+    let begun = u64::from_be_bytes(random()[..8].try_into().unwrap());
+    let mut seed = begun | 1;
+    let turns = random_turns(&mut seed);
+    let script = turns.into_iter().fold(Script::new(), Script::turn);
+    let mut scene = World::with(&script).begin().await;
+    let (engine, session) = (scene.engine.clone(), scene.session);
+    let (end_to, end) = watch::channel(None);
+    let readers: Vec<_> =
+        (0..8).map(|_| tokio::spawn(reader(engine.clone(), session, end.clone()))).collect();
+    let mut last = None;
+    for number in 0..6 {
+        last = Some(scene.prompt(&format!("turn {number}")).await);
+    }
+    // The log falls behind, too, and is told the end of the last turn all the same.
+    scene.log.until_end_of(last.unwrap()).await;
+    scene.settle().await;
+    let rev = engine.session(session).await.unwrap().stored.summary.rev;
+    end_to.send_replace(Some(rev));
+    let (messages, state) = stored(&engine, session).await;
+    assert!(messages.iter().all(|message| !message.is_open()), "{messages:#?}");
+    let mut kept = vec![(Rev::START, Conversation::default())];
+    for reader in readers {
+        let of_one = tokio::time::timeout(PATIENCE, reader).await.expect("it hangs").unwrap();
+        let (at, seen) = of_one.last().unwrap();
+        assert_eq!(*at, rev, "seed {begun}");
+        assert_eq!(seen.messages(), messages, "seed {begun}");
+        assert_eq!(seen.state(), state, "seed {begun}");
+        kept.extend(of_one);
+    }
+    // From whatever revision: what changed since then makes what is stored, in pages of any size.
+    for (at, mut seen) in kept {
+        let (mut after, limit) = (at, 1 + u32::from(random()[0] % 40));
+        loop {
+            let page = engine.updates_after(session, after, limit).await.unwrap();
+            page.updates.iter().for_each(|update| seen.apply(update));
+            after = page.rev;
+            if !page.more {
+                break;
+            }
+        }
+        assert_eq!(seen.messages(), messages, "after {at}, seed {begun}");
+        assert_eq!(seen.state(), state, "after {at}, seed {begun}");
+    }
+    engine.stop().await;
+}
+
 #[tokio::test]
 async fn s2_a_watcher_that_fell_behind_reads_on_without_gap_or_repetition() {
-    let script = Script::new().turn([Step::Count(COUNT)]);
+    // At most 64 pieces become one update, and 256 updates are kept.
+    let script = Script::new().turn([Step::Count(64 * 260)]);
     let mut scene = World::with(&script).begin().await;
-    let mut slow = scene.engine.watch(scene.session, Seq::START).await.unwrap();
-    let text = "count".to_owned();
-    let turn = scene.engine.prompt(scene.session, text).await.unwrap().seq;
-    assert_eq!(slow.next().await.unwrap().message.seq, Seq::new(1));
+    let mut slow = scene.engine.watch(scene.session, Rev::START).await.unwrap();
+    let turn = scene.prompt("count").await;
+    let first = slow.next().await.unwrap();
+    assert_eq!(first.update.rev(), Rev::new(1));
+    let mut seen = Conversation::default();
+    seen.apply(&first.update);
     // More goes by than is kept for it, and it was in the middle of waiting.
-    scene.log.until_end_of(turn.get()).await;
-    let mut seen = vec![Seq::new(1)];
-    while seen.last() != Some(&scene.log.last_seq()) {
-        seen.push(slow.next().await.unwrap().message.seq);
+    scene.log.until_end_of(turn).await;
+    let mut rev = Rev::START;
+    let mut read = 0;
+    while rev < scene.log.rev() {
+        let next = slow.next().await.unwrap();
+        assert!(next.update.rev() > rev);
+        rev = next.update.rev();
+        seen.apply(&next.update);
+        read += 1;
     }
-    assert!(seen.iter().map(|seq| seq.get()).eq(1..=scene.log.last_seq().get()));
+    assert_eq!(seen, *scene.log.conversation());
+    // It gets each message once, whole, however many pieces it missed; the beginning of the answer may have been read
+    // with the prompt.
+    assert!((2..=3).contains(&read), "{read} updates");
     // And from then on it hears of everything at once.
     let turn = scene.prompt("more").await;
     let next = slow.next().await.unwrap();
-    assert_eq!(next.message.seq.get(), turn);
-    assert_eq!(next.json(), serde_json::to_string(&next.message).unwrap());
+    let Update::Message(message) = &next.update else { panic!("{next:?}") };
+    assert_eq!(message.id, turn);
+    assert_eq!(next.json(), serde_json::to_string(&**message).unwrap());
     scene.log.until_end_of(turn).await;
     scene.engine.stop().await;
 }
@@ -92,12 +240,13 @@ async fn s2_a_watcher_of_an_ended_session_hears_when_it_goes_on() {
     let mut scene = World::with(&Script::new()).begin().await;
     scene.engine.complete(scene.session).await.unwrap();
     scene.log.until("completed: user").await;
-    let mut late = scene.engine.watch(scene.session, scene.log.last_seq()).await.unwrap();
+    let mut late = scene.engine.watch(scene.session, scene.log.rev()).await.unwrap();
     assert_eq!(late.session(), scene.session);
     assert_eq!(scene.engine.figures().await.unwrap().watchers, 2);
     scene.engine.resume(scene.session).await.unwrap();
     let next = tokio::time::timeout(PATIENCE, late.next()).await.expect("nothing comes").unwrap();
-    assert_eq!(next.message.seq, scene.log.last_seq().next());
+    let Update::Message(message) = &next.update else { panic!("{next:?}") };
+    assert_eq!((message.seq, message.rev), (scene.log.last_seq().next(), scene.log.rev().next()));
     scene.log.until("reopened").await;
     drop(late);
     assert_eq!(scene.engine.figures().await.unwrap().watchers, 1);
@@ -106,12 +255,14 @@ async fn s2_a_watcher_of_an_ended_session_hears_when_it_goes_on() {
 
 #[tokio::test]
 async fn s2_pages_of_a_log_fit_together_from_both_sides() {
-    let mut scene = World::with(&Script::new().turn([Step::Count(700)])).begin().await;
-    scene.turn("count").await;
+    let mut scene = World::with(&Script::new()).begin().await;
+    for number in 0..17 {
+        scene.turn(&format!("turn {number}")).await;
+    }
     let (engine, session) = (&scene.engine, scene.session);
     let (mut forth, mut after) = (Vec::new(), Seq::START);
     loop {
-        let page = engine.messages(session, after, 100).await.unwrap();
+        let page = engine.messages(session, after, 10).await.unwrap();
         after = page.messages.last().unwrap().seq;
         forth.extend(page.messages);
         if !page.more {
@@ -120,7 +271,7 @@ async fn s2_pages_of_a_log_fit_together_from_both_sides() {
     }
     let (mut back, mut before) = (Vec::new(), after.next());
     loop {
-        let page = engine.messages_before(session, before, 100).await.unwrap();
+        let page = engine.messages_before(session, before, 10).await.unwrap();
         before = page.messages[0].seq;
         back.extend(page.messages.into_iter().rev());
         if !page.more {
@@ -130,9 +281,27 @@ async fn s2_pages_of_a_log_fit_together_from_both_sides() {
     back.reverse();
     assert_eq!(forth, back);
     assert_eq!(forth, scene.log.messages());
-    let since = forth[0].timestamp;
-    let page = engine.messages_since(session, since, Seq::START, 1000).await.unwrap();
-    assert!(page.messages.iter().all(|message| message.timestamp > since));
+    // The same by revision: each message once, in the order of the changes, and then nothing.
+    let (mut changed, mut after) = (Conversation::default(), Rev::START);
+    let mut count = 0;
+    loop {
+        let page = engine.updates_after(session, after, 10).await.unwrap();
+        assert!(page.updates.is_sorted_by_key(Update::rev));
+        assert!(page.updates.iter().all(|update| after < update.rev() && update.rev() <= page.rev));
+        count += page.updates.len();
+        page.updates.iter().for_each(|update| changed.apply(update));
+        after = page.rev;
+        if !page.more {
+            break;
+        }
+    }
+    assert_eq!((changed.messages(), count), (forth.clone(), forth.len()));
+    assert_eq!(engine.updates_after(session, after, 10).await.unwrap().updates, []);
+    let since = forth[9].updated_at;
+    let rev = engine.rev_at(session, since).await.unwrap();
+    let later = engine.updates_after(session, rev, 1000).await.unwrap().updates;
+    let is_later = forth.iter().filter(|message| message.updated_at > since).count();
+    assert_eq!(later.len(), is_later);
     engine.stop().await;
 }
 
@@ -162,28 +331,36 @@ async fn s2_messages_that_cannot_be_read_hide_none_of_the_others() {
     }
     let (session, last) = (scene.session, scene.log.last_seq());
     let is_damaged = |message: &&Message| matches!(&message.content, Content::Text { text, .. } if text == "damaged");
-    let whole = scene.log.messages().iter().filter(|message| !is_damaged(message));
-    let whole: Vec<Seq> = whole.map(|message| message.seq).collect();
+    let messages = scene.log.messages();
+    let whole: Vec<Seq> =
+        messages.iter().filter(|message| !is_damaged(message)).map(|message| message.seq).collect();
     scene.engine.stop().await;
     assert_eq!(damage(&world, r#"{"type":"text","text":"damaged""#), 2);
 
     let engine = world.open().await;
-    let mut watcher = engine.watch(session, Seq::START).await.unwrap();
+    let mut watcher = engine.watch(session, Rev::START).await.unwrap();
     let mut told = Vec::new();
-    while told.last() != Some(&last) {
-        told.push(watcher.next().await.unwrap().message.seq);
+    while told.len() < whole.len() {
+        let next = watcher.next().await.unwrap();
+        let Update::Message(message) = &next.update else { panic!("{next:?}") };
+        told.push(message.seq);
     }
+    told.sort();
     assert_eq!(told, whole);
     let page = engine.messages(session, Seq::START, 100).await.unwrap();
-    assert_eq!((page.messages[0].seq, page.more), (Seq::new(1), true));
+    let seqs: Vec<Seq> = page.messages.iter().map(|message| message.seq).collect();
+    assert_eq!((seqs, page.more), (whole.clone(), false));
     let newest = engine.messages_before(session, last.next(), 100).await.unwrap().messages;
     assert_eq!(newest.last().unwrap().seq, last);
     // What is left of the conversation is told to an agent that does not remember it.
     engine.prompt(session, "and now?".to_owned()).await.unwrap();
     let said = loop {
-        let message = watcher.next().await.unwrap().message.clone();
-        if let (Role::Agent, Content::Text { text, .. }) = (message.role, message.content) {
-            break text;
+        let next = watcher.next().await.unwrap();
+        let Update::Message(message) = &next.update else { continue };
+        if let (Role::Agent, Content::Text { text, partial: false }) =
+            (message.role, &message.content)
+        {
+            break text.clone();
         }
     };
     for word in [r#"{"role":"user","text":"one"}"#, r#"{"role":"user","text":"three"}"#, "and now?"]
@@ -210,16 +387,22 @@ async fn k4_after_a_clock_was_set_back_what_is_later_than_the_last_message_is_st
     AHEAD.store(3_600_000, Ordering::SeqCst);
     let session = engine.create_session(project, None).await.unwrap().stored.id;
     let mut log = Log::of(&engine, session).await;
-    let one = engine.prompt(session, "one".to_owned()).await.unwrap().seq.get();
+    let one = engine.prompt(session, "one".to_owned()).await.unwrap().message_id;
     log.until_end_of(one).await;
-    let last = log.messages().last().unwrap().timestamp;
+    let last = log.messages().iter().map(|message| message.updated_at).max().unwrap();
     AHEAD.store(0, Ordering::SeqCst);
-    let two = engine.prompt(session, "two".to_owned()).await.unwrap().seq.get();
-    log.until_end_of(two).await;
-    let later = engine.messages_since(session, last, Seq::START, 100).await.unwrap().messages;
-    let seqs: Vec<u64> = later.iter().map(|message| message.seq.get()).collect();
-    assert_eq!(seqs, (two..=log.last_seq().get()).collect::<Vec<_>>());
-    let times: Vec<_> = log.messages().iter().map(|message| message.timestamp).collect();
-    assert!(times.is_sorted(), "{times:?}");
+    let two = engine.prompt(session, "two".to_owned()).await.unwrap();
+    log.until_end_of(two.message_id).await;
+    let rev = engine.rev_at(session, last).await.unwrap();
+    let later = engine.updates_after(session, rev, 100).await.unwrap().updates;
+    let mut changed = Conversation::default();
+    later.iter().for_each(|update| changed.apply(update));
+    let seqs: Vec<Seq> = changed.messages().iter().map(|message| message.seq).collect();
+    assert_eq!(seqs, [two.seq.unwrap(), log.last_seq()]);
+    let messages = log.messages();
+    assert!(messages.is_sorted_by_key(|message| message.timestamp), "{messages:#?}");
+    let mut by_rev = messages;
+    by_rev.sort_by_key(|message| message.rev);
+    assert!(by_rev.is_sorted_by_key(|message| message.updated_at), "{by_rev:#?}");
     engine.stop().await;
 }

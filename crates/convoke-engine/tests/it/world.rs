@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use convoke_agents::catalogue::{Agent, Protocol, Sandbox};
-use convoke_core::id::{AgentName, ProjectId, SessionId};
+use convoke_core::id::{AgentName, MessageId, ProjectId, SessionId};
 use convoke_core::question::Limits;
 use convoke_core::time::Timestamp;
 use convoke_engine::sandbox::Available;
@@ -235,9 +235,9 @@ impl World {
 }
 
 impl Scene {
-    /// Prompts the session, and tells the place of the prompt.
-    pub(crate) async fn prompt(&self, text: &str) -> u64 {
-        self.engine.prompt(self.session, text.to_owned()).await.unwrap().seq.get()
+    /// Prompts the session, and tells the id of the prompt.
+    pub(crate) async fn prompt(&self, text: &str) -> MessageId {
+        self.engine.prompt(self.session, text.to_owned()).await.unwrap().message_id
     }
 
     /// Prompts the session, and waits for the end of the turn.

@@ -1,13 +1,16 @@
 //! Homes in which much was said, without an agent for each word of it.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use convoke_core::content::Content;
 use convoke_core::id::{MessageId, ProjectId, SessionId};
-use convoke_core::message::{Draft, Message};
+use convoke_core::message::{Message, Role};
 use convoke_core::session::{Status, Summary};
 use convoke_core::time::Timestamp;
-use convoke_store::{NewProject, NewSession, SessionKind, Store};
+use convoke_core::turn::{Stop, Turn};
+use convoke_core::update::Update;
+use convoke_store::{NewProject, NewSession, SessionKind, Store, Sync};
 use convoke_testkit::bench::Result;
 use convoke_testkit::bench::random::Random;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
@@ -51,37 +54,37 @@ async fn fill_session(
     let mut left = messages;
     while left > 0 {
         let count = left.min(MESSAGES_AT_ONCE);
-        let said: Vec<Message> = (0..count).map(|_| say(id, &mut summary, &mut random)).collect();
-        store.append(id, said, summary.clone()).await?;
+        let said = (0..count).map(|_| say(id, &mut summary, &mut random));
+        let said: Vec<Update> = said.map(|message| Update::Message(Arc::new(message))).collect();
+        store.record(id, &said, summary.clone(), Sync::Soon).await?;
         left -= count;
     }
     Ok(id)
 }
 
-/// A log of one session.
-pub(crate) fn log(messages: usize) -> Vec<Message> {
+/// The messages of one session.
+pub(crate) fn conversation(messages: usize) -> Vec<Message> {
     let (mut random, mut summary) = (Random::new(7), Summary::new(moment(0)));
     let session = SessionId::from_random(random.bytes());
     (0..messages).map(|_| say(session, &mut summary, &mut random)).collect()
 }
 
-/// The next thing that is said: a prompt first, and then what the agent answers.
-fn say(session: SessionId, summary: &mut Summary, random: &mut Random) -> Message {
-    let text = random.text(WORDS);
+/// The next message: a prompt first, and then what the agent answers.
+fn say(session_id: SessionId, summary: &mut Summary, random: &mut Random) -> Message {
     let is_first = summary.last_seq.get() == 0;
-    summary.last_seq = summary.last_seq.next();
+    (summary.last_seq, summary.rev) = (summary.last_seq.next(), summary.rev.next());
     summary.settled_seq = summary.last_seq;
-    let draft = if is_first {
-        Draft::user(text)
-    } else {
-        Draft::agent(Content::Text { text, partial: None })
-    };
-    draft.stamp(
-        MessageId::from_random(random.bytes()),
-        session,
-        summary.last_seq,
-        summary.updated_at,
-    )
+    Message {
+        id: MessageId::from_random(random.bytes()),
+        session_id,
+        seq: summary.last_seq,
+        rev: summary.rev,
+        role: if is_first { Role::User } else { Role::Agent },
+        content: Content::Text { text: random.text(WORDS), partial: false },
+        turn: is_first.then_some(Turn::Ended(Stop::EndTurn)),
+        timestamp: summary.updated_at,
+        updated_at: summary.updated_at,
+    }
 }
 
 /// So many milliseconds after a moment in 2026.

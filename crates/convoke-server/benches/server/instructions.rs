@@ -1,34 +1,34 @@
-//! The instructions that it takes to fold a log, and to answer a request.
+//! The instructions that it takes to show a conversation, and to answer a request.
 
 use std::path::Path;
 
-use convoke_api::entry::{Entries, Fold};
+use convoke_api::entry::{Entries, Entry};
 use convoke_testkit::bench::instructions::{can_count, counted, counting, each, of_errand};
 use convoke_testkit::bench::{Bench, Result, Row, Unit};
 
 use crate::daemon::{Daemon, new_home};
-use crate::fill::{fill, log};
+use crate::fill::{conversation, fill};
 use crate::listing::MESSAGES;
 
 pub(crate) const ROWS: [&str; 2] =
-    ["instructions: fold of 1,000 messages into entries", "instructions: GET of one session"];
+    ["instructions: 1,000 messages put into entries", "instructions: GET of one session"];
 /// Followed by how many times.
-pub(crate) const FOLD: &str = "fold ";
+pub(crate) const REDUCE: &str = "reduce ";
 
-const FOLDED: usize = 1_000;
-const FOLDS: (usize, usize) = (20, 2);
+const REDUCED: usize = 1_000;
+const REDUCTIONS: (usize, usize) = (20, 2);
 const REQUESTS: (usize, usize) = (500, 20);
 
 pub(crate) async fn measure(bench: &mut Bench, program: &Path) -> Result<()> {
-    let [folding, getting] = ROWS;
+    let [reducing, getting] = ROWS;
     if !bench.wants(&ROWS) || !can_count()? {
         return Ok(());
     }
-    if bench.wants(&[folding]) {
-        bench.progress(folding)?;
-        let times = bench.size(FOLDS.0, FOLDS.1);
-        let count = each(times, |times| of_errand(&format!("{FOLD}{times}")))?;
-        bench.add(Row::new(folding, Unit::Instructions, count))?;
+    if bench.wants(&[reducing]) {
+        bench.progress(reducing)?;
+        let times = bench.size(REDUCTIONS.0, REDUCTIONS.1);
+        let count = each(times, |times| of_errand(&format!("{REDUCE}{times}")))?;
+        bench.add(Row::new(reducing, Unit::Instructions, count))?;
     }
     if bench.wants(&[getting]) {
         bench.progress(getting)?;
@@ -40,16 +40,14 @@ pub(crate) async fn measure(bench: &mut Bench, program: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Folds a log so many times.
-pub(crate) fn fold(errand: &str) -> Result<()> {
-    let times: usize = errand.trim_start_matches(FOLD).parse()?;
-    let log = log(FOLDED);
+/// Puts the messages of a conversation into a reader's entries, so many times.
+pub(crate) fn reduce(errand: &str) -> Result<()> {
+    let times: usize = errand.trim_start_matches(REDUCE).parse()?;
+    let messages = conversation(REDUCED);
     for _ in 0..times {
-        let (mut fold, mut entries) = (Fold::new(), Entries::new());
-        for message in &log {
-            fold.apply(message).into_iter().for_each(|change| entries.apply(change));
-        }
-        std::hint::black_box(entries.into_parts());
+        let mut entries = Entries::new();
+        messages.iter().for_each(|message| entries.upsert(Entry::from(message)));
+        std::hint::black_box(entries);
     }
     Ok(())
 }

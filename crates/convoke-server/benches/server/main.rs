@@ -21,8 +21,8 @@ fn main() -> Result<()> {
     let mut bench = Bench::from_args()?;
     match bench.errand() {
         Some("agent") => return agent::serve(),
-        Some(errand) if errand.starts_with(instructions::FOLD) => {
-            return instructions::fold(errand);
+        Some(errand) if errand.starts_with(instructions::REDUCE) => {
+            return instructions::reduce(errand);
         }
         Some(bytes) => return hello::serve(bytes.parse()?),
         None => {}

@@ -128,13 +128,18 @@ impl Watcher {
         Ok(Self { connection })
     }
 
-    /// The next thing that the agent says.
+    /// The next words of the agent's: those that begin a message, or more of it.
     async fn next_text(&mut self) -> Result<String> {
         loop {
-            let content = self.next("agent").await?;
-            if let Some(text) =
-                content.get("text").and_then(Value::as_str).filter(|it| !it.is_empty())
-            {
+            let text = match self.next().await? {
+                // A message is sent whole once more when it is closed; its words have come then.
+                (name, message) if name == "message" => {
+                    let is_begun = message.pointer("/content/partial") == Some(&json!(true));
+                    message.pointer("/content/text").filter(|_| is_begun).cloned()
+                }
+                (_, delta) => delta.get("text").cloned(),
+            };
+            if let Some(text) = text.as_ref().and_then(Value::as_str).filter(|it| !it.is_empty()) {
                 return Ok(text.to_owned());
             }
         }
@@ -142,18 +147,19 @@ impl Watcher {
 
     /// Reads until a turn has ended.
     pub(crate) async fn until_end(&mut self) -> Result<()> {
-        while self.next("system").await?.get("event") != Some(&json!("turn_ended")) {}
+        while self.next().await?.1.pointer("/turn/status") != Some(&json!("ended")) {}
         Ok(())
     }
 
-    /// The content of the next message of somebody's.
-    async fn next(&mut self, role: &str) -> Result<Value> {
+    /// The next event: its name and what it carries.
+    async fn next(&mut self) -> Result<(String, Value)> {
+        let mut name = String::new();
         loop {
             let line = self.connection.next_line().await?;
-            let Some(data) = line.strip_prefix("data:") else { continue };
-            let message: Value = serde_json::from_str(data)?;
-            if message.get("role").and_then(Value::as_str) == Some(role) {
-                return Ok(message.get("content").cloned().unwrap_or_default());
+            if let Some(word) = line.strip_prefix("event:") {
+                name = word.trim().to_owned();
+            } else if let Some(data) = line.strip_prefix("data:") {
+                return Ok((name, serde_json::from_str(data)?));
             }
         }
     }

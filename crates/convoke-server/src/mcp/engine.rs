@@ -5,11 +5,10 @@ use std::sync::Arc;
 use convoke_api::bodies::{Team, TeamAnswer, TeamQuestion, TeamReport, TeamSession, TeamStatus};
 use convoke_api::mcp::teams::{CancelTeam, ReportOfTeam};
 use convoke_api::mcp::{Approval, Approve};
-use convoke_core::message::Seq;
 use convoke_core::question::{Limits, Question};
 use convoke_core::request::{Answers, State};
 use convoke_core::team::TeamName;
-use convoke_engine::{Asker, Caller as TeamCaller, Engine, Error, Outcome};
+use convoke_engine::{Asker, Caller as TeamCaller, Engine, Error, Outcome, WhichQuestion};
 use rmcp::ErrorData;
 
 use super::backend::{Backend, Call, Found, Offer, Refused, Waiting};
@@ -140,10 +139,11 @@ impl Backend for EngineBackend {
         asker: &Asker,
         report: ReportOfTeam,
     ) -> Result<TeamReport, Refused> {
-        let ReportOfTeam { team, from_team, thread, seq } = report;
+        let ReportOfTeam { team, from_team, thread, message_id } = report;
         let from = self.from(asker, from_team).await?;
         let pair = rest::pair(&self.engine, &team, from.as_ref().map(TeamName::as_str), thread)?;
-        Ok(view::report(self.engine.team_report(&pair, seq.map(Seq::new)).await?))
+        let which = message_id.map_or(WhichQuestion::Last, WhichQuestion::Message);
+        Ok(view::report(self.engine.team_report(&pair, which).await?))
     }
 
     async fn cancel_team(&self, asker: &Asker, cancel: CancelTeam) -> Result<TeamSession, Refused> {

@@ -1,7 +1,7 @@
-//! A session's log as server-sent events: what is stored from a place on, and then what comes.
+//! A session's updates as server-sent events: what changed after a cursor, and then what changes.
 //!
-//! Nothing is queued here. A reader that does not read stops its own stream, falls behind, and is given the rest from
-//! the log when it reads on.
+//! Nothing is queued here. A client that does not read stops its own stream, falls behind, and is sent the rest from the
+//! store when it reads on.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,9 @@ use axum::extract::State;
 use axum::http::header::{CONTENT_TYPE, HeaderMap};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
-use convoke_core::message::Seq;
+use convoke_api::Cursor;
+use convoke_core::message::Rev;
+use convoke_core::update::Update;
 use convoke_engine::{Error, Published, Watcher};
 use futures_util::stream;
 use serde::Deserialize;
@@ -22,24 +24,29 @@ use super::{Daemon, Named};
 use crate::failure::{self, Failure};
 use crate::query::{self, Query};
 
-/// How often a silent stream says that it is alive, so that nothing in between takes it for dead.
+/// How often a silent stream sends a comment, so that proxies keep it open.
 const ALIVE: Duration = Duration::from_secs(15);
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// From where on the log is wanted.
+/// From where on updates are wanted.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct From {
-    /// Only messages after this place; the header `Last-Event-ID` beats it.
+    /// Only what changed after this revision.
     #[serde(default, deserialize_with = "query::within::<_, 0, 9_007_199_254_740_991>")]
     #[param(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
     after: Option<u64>,
+    /// The `id` of the last event that the client has, for clients that cannot send `Last-Event-ID`.
+    #[serde(default)]
+    cursor: Option<String>,
 }
 
 /// Follow a session
 ///
-/// Server-sent events; the data of each is one message, its id the message's place.
+/// Server-sent events: `message` is a whole message, which replaces the one with its `id`; `delta` is `{id, seq, rev,
+/// text}`, words that are appended to an open message; `state` is state that is not conversation, told apart by `kind`. The
+/// id of each is `generation-rev`. A cursor that means nothing to the daemon is answered with `reset` and everything.
 #[utoipa::path(
     get,
     path = "/api/sessions/{id}/events",
@@ -48,10 +55,10 @@ pub(super) struct From {
     params(
         ("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id"),
         From,
-        ("Last-Event-ID" = Option<u64>, Header, description = "The last place that the client has"),
+        ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that the client has"),
     ),
     responses(
-        (status = 200, description = "The messages as they come", body = String, content_type = "text/event-stream"),
+        (status = 200, description = "The updates as they come", body = String, content_type = "text/event-stream"),
         (status = 404, description = "There is no such session"),
         (status = 409, description = "Several ids begin so"),
     )
@@ -62,45 +69,47 @@ pub(super) async fn follow(
     Query(from): Query<From>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let after = match headers.get(LAST_EVENT_ID) {
-        Some(id) => last_event_id(id)?,
-        None => Seq::new(from.after.unwrap_or(0)),
+    let header = headers.get(LAST_EVENT_ID).map(|id| id.to_str().unwrap_or_default().to_owned());
+    let cursor = header.or(from.cursor).map(|text| text.parse::<Cursor>());
+    let cursor = cursor.transpose().map_err(|error| Failure::invalid(error.to_string()))?;
+    let newest = app.engine.session(session).await?.stored.summary.rev;
+    let generation = app.generation().await;
+    let after = match cursor {
+        Some(cursor) => Some(cursor.rev).filter(|_| cursor.generation == generation),
+        None => Some(Rev::new(from.after.unwrap_or(0))),
     };
-    let watcher = app.engine.watch(session, after).await?;
-    let events = stream::unfold(Following::new(watcher, app.stop.clone()), Following::next);
+    let after = after.filter(|after| *after <= newest);
+    let watcher = app.engine.watch(session, after.unwrap_or_default()).await?;
+    let mut head = "retry: 1000\n\n".to_owned();
+    if after.is_none() {
+        head.push_str("event: reset\ndata: {}\n\n");
+    }
+    let following = Following { watcher, stop: app.stop.clone(), head: Some(head), generation };
+    let events = stream::unfold(following, Following::next);
     let mut response = Response::new(Body::from_stream(events));
     let media = HeaderValue::from_static("text/event-stream");
     response.headers_mut().insert(CONTENT_TYPE, media);
     Ok(response)
 }
 
-fn last_event_id(value: &HeaderValue) -> Result<Seq, Failure> {
-    let number = value.to_str().ok().and_then(|text| text.parse().ok());
-    number.map(Seq::new).ok_or_else(|| Failure::invalid("Last-Event-ID must be a whole number"))
-}
-
 struct Following {
     watcher: Watcher,
     stop: CancellationToken,
-    has_begun: bool,
+    /// What is sent first: that the client is connected, and how soon to reconnect.
+    head: Option<String>,
+    generation: String,
 }
 
 impl Following {
-    const fn new(watcher: Watcher, stop: CancellationToken) -> Self {
-        Self { watcher, stop, has_begun: false }
-    }
-
     async fn next(mut self) -> Option<(Result<Bytes, Error>, Self)> {
-        if !self.has_begun {
-            self.has_begun = true;
-            // Tells the reader at once that it is heard, and how soon to come back.
-            return Some((Ok(Bytes::from_static(b"retry: 1000\n\n")), self));
+        if let Some(head) = self.head.take() {
+            return Some((Ok(Bytes::from(head)), self));
         }
         tokio::select! {
             biased;
             () = self.stop.cancelled() => None,
             published = self.watcher.next() => match published {
-                Ok(published) => Some((Ok(event(&published)), self)),
+                Ok(published) => Some((Ok(event(&published, &self.generation)), self)),
                 Err(Error::Stopping) => None,
                 Err(error) => {
                     tracing::error!("a stream breaks off: {}", failure::chain(&error));
@@ -112,7 +121,13 @@ impl Following {
     }
 }
 
-fn event(published: &Arc<Published>) -> Bytes {
+fn event(published: &Arc<Published>, generation: &str) -> Bytes {
+    let name = match &published.update {
+        Update::Message(_) => "message",
+        Update::Delta(_) => "delta",
+        Update::State { .. } => "state",
+    };
+    let rev = published.update.rev();
     // JSON has no line breaks outside of its texts, and writes those inside of them as `\n`.
-    format!("id: {}\ndata: {}\n\n", published.message.seq, published.json()).into()
+    format!("event: {name}\nid: {generation}-{rev}\ndata: {}\n\n", published.json()).into()
 }

@@ -1,15 +1,18 @@
-//! Messages, page by page: however long a log is, no more than a page of it is held.
+//! Messages, page by page: however long a conversation is, no more than a page of it is in memory.
+
+use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use convoke_api::bodies::{Repo, Session};
 use convoke_api::schema::Message as MessageSchema;
 use convoke_core::id::SessionId;
-use convoke_core::message::{Message, Seq};
+use convoke_core::message::{Message, Rev, Seq};
 use convoke_core::time::Timestamp;
-use convoke_engine::{Engine, Error, MessagePage};
+use convoke_core::update::Update;
+use convoke_engine::{Engine, Error};
 use futures_util::stream;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -21,6 +24,8 @@ use crate::query::{self, Query};
 
 /// Messages that are read and written at once.
 const PAGE: u32 = 250;
+/// Says what revisions belong to.
+const GENERATION: HeaderName = HeaderName::from_static("convoke-generation");
 
 /// A session with everything: `GET /api/sessions/:id`. Only its schema is used; nothing makes one in memory.
 #[derive(Debug, Serialize, ToSchema)]
@@ -31,7 +36,7 @@ pub(super) struct WholeSession {
     session: Session,
     /// Its project.
     repo: Repo,
-    /// Everything that was said, oldest first.
+    /// The conversation, first to last.
     #[schema(value_type = Vec<MessageSchema>)]
     messages: Vec<Message>,
 }
@@ -40,36 +45,66 @@ pub(super) struct WholeSession {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Part {
     session: SessionId,
-    since: Option<Timestamp>,
-    after: Seq,
+    order: Order,
     /// How many are still wanted; `None` wants all.
     left: Option<u64>,
+}
+
+/// In which order messages are read, and after what.
+#[derive(Debug, Clone, Copy)]
+enum Order {
+    /// As people read them.
+    Place(Seq),
+    /// As they changed.
+    Revision(Rev),
+    /// Backwards, one page; written as people read them.
+    Before(Seq),
+}
+
+/// Some messages, and what follows them.
+struct Page {
+    messages: Vec<Message>,
+    rest: Option<Part>,
 }
 
 impl Part {
     /// Those up to and with a place.
     pub(super) fn upto(session: SessionId, last: Seq) -> Self {
-        Self { session, since: None, after: Seq::START, left: Some(last.get()) }
+        Self { session, order: Order::Place(Seq::START), left: Some(last.get()) }
     }
 
-    async fn page(&self, engine: &Engine) -> Result<MessagePage, Error> {
+    async fn page(&self, engine: &Engine) -> Result<Page, Error> {
         let left = self.left.and_then(|left| u32::try_from(left).ok()).unwrap_or(u32::MAX);
         let limit = left.min(PAGE);
         if limit == 0 {
-            return Ok(MessagePage { messages: Vec::new(), more: false });
+            return Ok(Page { messages: Vec::new(), rest: None });
         }
-        match self.since {
-            None => engine.messages(self.session, self.after, limit).await,
-            Some(since) => engine.messages_since(self.session, since, self.after, limit).await,
+        match self.order {
+            Order::Place(after) => {
+                let page = engine.messages(self.session, after, limit).await?;
+                let last = page.messages.last().map(|message| Order::Place(message.seq));
+                Ok(self.with_rest(page.messages, last.filter(|_| page.more)))
+            }
+            Order::Revision(after) => {
+                let page = engine.updates_after(self.session, after, limit).await?;
+                let next = page.more.then_some(Order::Revision(page.rev));
+                let messages = page.updates.into_iter().filter_map(|update| match update {
+                    Update::Message(message) => Some(Arc::unwrap_or_clone(message)),
+                    Update::Delta(_) | Update::State { .. } => None,
+                });
+                Ok(self.with_rest(messages.collect(), next))
+            }
+            Order::Before(before) => {
+                let page = engine.messages_before(self.session, before, limit).await?;
+                Ok(Page { messages: page.messages, rest: None })
+            }
         }
     }
 
-    /// What is left after this page; `None` when that is nothing.
-    fn rest(&self, page: &MessagePage) -> Option<Self> {
-        let last = page.messages.last()?;
-        let left = self.left.map(|left| left.saturating_sub(page.messages.len() as u64));
-        let is_done = !page.more || left == Some(0);
-        (!is_done).then_some(Self { after: last.seq, left, ..*self })
+    fn with_rest(&self, messages: Vec<Message>, next: Option<Order>) -> Page {
+        let left = self.left.map(|left| left.saturating_sub(messages.len() as u64));
+        let next = next.filter(|_| left != Some(0));
+        Page { messages, rest: next.map(|order| Self { order, left, ..*self }) }
     }
 }
 
@@ -78,15 +113,20 @@ impl Part {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Which {
-    /// Only those later than this moment.
+    /// Those that changed later than this time, in the order in which they changed.
     #[serde(default, deserialize_with = "query::parsed")]
     #[param(value_type = Option<String>, format = DateTime)]
     since: Option<Timestamp>,
-    /// Only those after this place.
+    /// Those that changed after this revision, in the order in which they changed: the `rev` of the last one is the next
+    /// cursor.
     #[serde(default, deserialize_with = "query::within::<_, 0, 9_007_199_254_740_991>")]
     #[param(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
     after: Option<u64>,
-    /// How many at most; all, if nothing is said.
+    /// Those just before this place, the newest of them last.
+    #[serde(default, deserialize_with = "query::within::<_, 1, 9_007_199_254_740_991>")]
+    #[param(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
+    before: Option<u64>,
+    /// How many at most; all, if nothing is said, or 250 with `before`.
     #[serde(default, deserialize_with = "query::within::<_, 1, 10_000>")]
     #[param(minimum = 1, maximum = 10_000)]
     limit: Option<u64>,
@@ -94,7 +134,8 @@ pub(super) struct Which {
 
 /// List the messages of a session
 ///
-/// Oldest first, and strictly after what is given.
+/// Whole messages as people read them; with `after` or `since` as they changed, each once. One that is still written has
+/// `partial: true` and the words so far. The header `Convoke-Generation` says what revisions belong to.
 #[utoipa::path(
     get,
     path = "/api/sessions/{id}/messages",
@@ -108,6 +149,7 @@ pub(super) struct Which {
         (status = 200, description = "The messages", body = Vec<MessageSchema>),
         (status = 404, description = "There is no such session"),
         (status = 409, description = "Several ids begin so"),
+        (status = 422, description = "`before` excludes `after` and `since`"),
     )
 )]
 pub(super) async fn list(
@@ -115,9 +157,27 @@ pub(super) async fn list(
     Named(session): Named,
     Query(which): Query<Which>,
 ) -> Result<Response, Failure> {
-    let after = Seq::new(which.after.unwrap_or(0));
-    let part = Part { session, since: which.since, after, left: which.limit };
-    stream(&app.engine, part, "[".to_owned(), "]").await
+    let order = match which {
+        Which { before: Some(_), after: Some(_), .. }
+        | Which { before: Some(_), since: Some(_), .. } => {
+            return Err(Failure::invalid("before excludes after and since"));
+        }
+        Which { before: Some(before), .. } => Order::Before(Seq::new(before)),
+        Which { after: None, since: None, .. } => Order::Place(Seq::START),
+        Which { after, since, .. } => {
+            let since = match since {
+                Some(time) => app.engine.rev_at(session, time).await?,
+                None => Rev::START,
+            };
+            Order::Revision(since.max(Rev::new(after.unwrap_or(0))))
+        }
+    };
+    let part = Part { session, order, left: which.limit };
+    let mut response = stream(&app.engine, part, "[".to_owned(), "]").await?;
+    if let Ok(generation) = HeaderValue::from_str(&app.generation().await) {
+        response.headers_mut().insert(GENERATION, generation);
+    }
+    Ok(response)
 }
 
 /// Writes `head`, the messages with commas between them, and `tail`. What fits one page is sent as one piece.
@@ -127,15 +187,15 @@ pub(super) async fn stream(
     head: String,
     tail: &'static str,
 ) -> Result<Response, Failure> {
-    let page = part.page(engine).await?;
-    let rest = part.rest(&page);
+    let Page { messages, rest } = part.page(engine).await?;
     let mut first = head.into_bytes();
-    write(&mut first, &page.messages, Place::Beginning)?;
+    write(&mut first, &messages, Place::Beginning)?;
     let Some(rest) = rest else {
         first.extend_from_slice(tail.as_bytes());
         return Ok(json::written(StatusCode::OK, first));
     };
-    let reading = Reading { engine: engine.clone(), part: Some(rest), tail };
+    let place = if messages.is_empty() { Place::Beginning } else { Place::Later };
+    let reading = Reading { engine: engine.clone(), part: Some(rest), place, tail };
     let pieces = stream::unfold(Some(Step::First(first, reading)), |step| async move {
         match step? {
             Step::First(bytes, reading) => Some((Ok(Bytes::from(bytes)), Some(Step::On(reading)))),
@@ -157,10 +217,11 @@ enum Step {
     On(Reading),
 }
 
-/// Reading a log for somebody who takes it page by page.
+/// Reads messages page by page, as the client takes them.
 struct Reading {
     engine: Engine,
     part: Option<Part>,
+    place: Place,
     tail: &'static str,
 }
 
@@ -172,14 +233,17 @@ impl Reading {
         let mut bytes = Vec::new();
         match part.page(&self.engine).await {
             Ok(page) => {
-                self.part = part.rest(&page);
-                if write(&mut bytes, &page.messages, Place::Later).is_err() {
+                self.part = page.rest;
+                if write(&mut bytes, &page.messages, self.place).is_err() {
                     return Some((Err(Error::Broken { session: part.session }), None));
                 }
+                if !page.messages.is_empty() {
+                    self.place = Place::Later;
+                }
             }
-            // The head has gone out, so all that is left is to break off where nobody takes it for the end.
+            // The head was sent, so the response is cut off, which clients see as an error.
             Err(error) => {
-                tracing::error!("a log breaks off: {}", failure::chain(&error));
+                tracing::error!("a list of messages is cut off: {}", failure::chain(&error));
                 return Some((Err(error), None));
             }
         }

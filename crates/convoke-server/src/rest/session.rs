@@ -3,14 +3,14 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use convoke_api::bodies::{Prompt, Prompted, Session, SessionPatch};
+use convoke_api::bodies::{Prompt, Prompted, QueuePatch, Session, SessionPatch, StateOfSession};
 use convoke_core::message::Seq;
-use convoke_engine::SessionView;
+use convoke_engine::{NewPrompt, SessionView};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::messages::{self, Part};
-use super::{Daemon, Named, Written, named_or_none};
+use super::{Daemon, Named, Queued, Written, named_or_none};
 use crate::failure::Failure;
 use crate::json::{self, Json};
 use crate::view;
@@ -46,7 +46,8 @@ pub(super) async fn show(State(app): Daemon, Written(name): Written) -> Result<R
 
 /// Say something to the agent
 ///
-/// Answered as soon as it is stored; the agent's answer comes as messages. Behind a running turn it waits.
+/// Answered as soon as it is stored; the agent's answer comes as a message. Behind a running turn it waits in the queue.
+/// A session that Convoke completed, because it was idle or to make room, is resumed.
 #[utoipa::path(
     post,
     path = "/api/sessions/{id}/prompt",
@@ -66,14 +67,111 @@ pub(super) async fn prompt(
     Named(id): Named,
     Json(prompt): Json<Prompt>,
 ) -> Result<Response, Failure> {
-    let prompted = app.engine.prompt(id, prompt.text).await?;
+    let Prompt { text, message_id } = prompt;
+    let prompted = app.engine.prompt(id, NewPrompt { text, id: message_id }).await?;
     let answer = Prompted {
         accepted: true,
         message_id: prompted.message_id,
         seq: prompted.seq,
         queued: prompted.queued > 0,
+        rev: prompted.rev,
     };
     Ok(json::answer(StatusCode::ACCEPTED, &answer))
+}
+
+/// Show what is true of a session now and is not conversation
+///
+/// The prompts that wait, what the agent offers, and what it has used.
+#[utoipa::path(
+    get,
+    path = "/api/sessions/{id}/state",
+    operation_id = "showState",
+    tag = "sessions",
+    params(("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id")),
+    responses(
+        (status = 200, description = "The state", body = StateOfSession),
+        (status = 404, description = "There is no such session"),
+        (status = 409, description = "Several ids begin so"),
+    )
+)]
+pub(super) async fn state(State(app): Daemon, Named(id): Named) -> Result<Response, Failure> {
+    let snapshot = app.engine.snapshot(id, 0, 0).await?;
+    let state = snapshot.state.into_iter().map(|(_, state)| state).collect();
+    let generation = app.generation().await;
+    Ok(json::ok(&StateOfSession { generation, rev: snapshot.rev, state }))
+}
+
+/// Change a prompt that waits
+#[utoipa::path(
+    patch,
+    path = "/api/sessions/{id}/queue/{prompt}",
+    operation_id = "editQueued",
+    tag = "sessions",
+    params(
+        ("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id"),
+        ("prompt" = String, Path, description = "The prompt's id"),
+    ),
+    request_body = QueuePatch,
+    responses(
+        (status = 200, description = "The session", body = Session),
+        (status = 404, description = "There is no such session"),
+        (status = 409, description = "The prompt does not wait any more, or several ids begin so"),
+    )
+)]
+pub(super) async fn edit_queued(
+    State(app): Daemon,
+    Queued { session, prompt }: Queued,
+    Json(patch): Json<QueuePatch>,
+) -> Result<Response, Failure> {
+    Ok(shown(app.engine.edit_queued(session, prompt, patch.text).await?))
+}
+
+/// Remove a prompt that waits
+#[utoipa::path(
+    delete,
+    path = "/api/sessions/{id}/queue/{prompt}",
+    operation_id = "removeQueued",
+    tag = "sessions",
+    params(
+        ("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id"),
+        ("prompt" = String, Path, description = "The prompt's id"),
+    ),
+    responses(
+        (status = 200, description = "The session", body = Session),
+        (status = 404, description = "There is no such session"),
+        (status = 409, description = "The prompt does not wait any more, or several ids begin so"),
+    )
+)]
+pub(super) async fn remove_queued(
+    State(app): Daemon,
+    Queued { session, prompt }: Queued,
+) -> Result<Response, Failure> {
+    Ok(shown(app.engine.remove_queued(session, prompt).await?))
+}
+
+/// Send a prompt that waits next
+///
+/// The running turn is stopped for it.
+#[utoipa::path(
+    post,
+    path = "/api/sessions/{id}/queue/{prompt}/send",
+    operation_id = "sendQueued",
+    tag = "sessions",
+    params(
+        ("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id"),
+        ("prompt" = String, Path, description = "The prompt's id"),
+    ),
+    responses(
+        (status = 200, description = "The session", body = Session),
+        (status = 404, description = "There is no such session"),
+        (status = 409, description = "The prompt does not wait any more, or several ids begin so"),
+    )
+)]
+pub(super) async fn send_queued(
+    State(app): Daemon,
+    Queued { session, prompt }: Queued,
+) -> Result<Response, Failure> {
+    Ok(shown(app.engine.send_queued(session, prompt).await?))
 }
 
 /// Stop the running turn

@@ -9,9 +9,10 @@ use convoke_api::bodies::{
     AnswerStatus, StoppedAgents, TeamAnswer, TeamCancel, TeamMessage, TeamQuestion, TeamReport,
     TeamSession, TeamStatus, Teams,
 };
+use convoke_core::id::MessageId;
 use convoke_core::message::Seq;
 use convoke_core::team::{Pair, TeamName};
-use convoke_engine::{Caller, Engine, Error, Stopped, TeamAsk, Wait};
+use convoke_engine::{Caller, Engine, Error, Stopped, TeamAsk, Wait, WhichQuestion};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -178,6 +179,10 @@ pub(super) struct Asked {
     #[serde(default, deserialize_with = "query::within::<_, 1, 9_007_199_254_740_991>")]
     #[param(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
     seq: Option<u64>,
+    /// The question's id.
+    #[serde(default, deserialize_with = "query::parsed")]
+    #[param(value_type = Option<String>, format = "uuid")]
+    message_id: Option<MessageId>,
 }
 
 /// Show what has become of a question
@@ -200,7 +205,12 @@ pub(super) async fn report(
     Query(asked): Query<Asked>,
 ) -> Result<Response, Failure> {
     let pair = pair(&app.engine, &team, asked.from.as_deref(), asked.thread)?;
-    let report = app.engine.team_report(&pair, asked.seq.map(Seq::new)).await?;
+    let which = match (asked.message_id, asked.seq) {
+        (Some(id), _) => WhichQuestion::Message(id),
+        (None, Some(seq)) => WhichQuestion::At(Seq::new(seq)),
+        (None, None) => WhichQuestion::Last,
+    };
+    let report = app.engine.team_report(&pair, which).await?;
     Ok(json::ok(&view::report(report)))
 }
 

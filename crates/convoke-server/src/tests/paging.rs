@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use convoke_api::entry::{Entries, Entry, Fold};
+use convoke_api::entry::{Entries, Entry};
+use convoke_core::message::Message;
 use convoke_testkit::agent::{Ask, Script, Step, Tool};
 use serde_json::{Value, json};
 
@@ -17,7 +18,8 @@ async fn whole(page: &mut Page, session: &str, history: &Value) -> Vec<Entry> {
     let mut entries = parsed(history);
     let mut more = history["more"] == true;
     while more {
-        let before = entries[0].seq;
+        // Open ones that are older than the rest come with the history; the page is asked for by the rest.
+        let before = oldest_of_the_rest(&entries);
         let ask =
             json!({"type": "session:page", "sessionId": session, "before": before, "limit": 50});
         let older = page.ask(ask).await;
@@ -28,25 +30,32 @@ async fn whole(page: &mut Page, session: &str, history: &Value) -> Vec<Entry> {
         assert!(!fresh.is_empty(), "a page before {before} brings nothing");
         fresh.append(&mut entries);
         entries = fresh;
+        entries.sort_by_key(|entry| entry.seq);
         more = older["more"] == true;
     }
     entries
 }
 
-/// The conversation by a fold of the whole log, without how things stand.
-async fn folded(scene: &Scene, uid: &str) -> Entries {
-    let (mut fold, mut entries) = (Fold::new(), Entries::new());
-    let mut after = 0;
-    loop {
-        let path = format!("/api/sessions/{uid}/messages?after={after}&limit=1000");
-        let messages = scene.get(&path).await.json();
-        let Some(last) = messages.as_array().unwrap().last() else { return entries };
-        after = last["seq"].as_u64().unwrap();
-        for message in messages.as_array().unwrap() {
-            let message = serde_json::from_value(message.clone()).unwrap();
-            fold.apply(&message).into_iter().for_each(|change| entries.apply(change));
+/// The place of the oldest entry without a gap to the newest.
+fn oldest_of_the_rest(entries: &[Entry]) -> u64 {
+    let mut seqs: Vec<u64> =
+        entries.iter().map(|entry| entry.seq.get()).filter(|seq| *seq > 0).collect();
+    seqs.sort_unstable();
+    let mut oldest = *seqs.last().unwrap();
+    for seq in seqs.into_iter().rev() {
+        if seq + 1 < oldest {
+            break;
         }
+        oldest = seq;
     }
+    oldest
+}
+
+/// The conversation as REST gives it.
+async fn told(scene: &Scene, uid: &str) -> Entries {
+    let messages = scene.get(&format!("/api/sessions/{uid}/messages")).await.json();
+    let messages: Vec<Message> = serde_json::from_value(messages).unwrap();
+    messages.iter().map(Entry::from).collect()
 }
 
 #[tokio::test]
@@ -81,11 +90,11 @@ async fn w2_a_turn_of_thousands_opens_with_its_newest_entries_and_is_paged_whole
     let open = json!({"type": "session:open", "sessionId": session, "limit": 20});
     let running = page.ask(open.clone()).await;
     let entries = running["entries"].as_array().unwrap();
-    let waiting = |entry: &&Value| entry["state"] == "queued" || entry["status"] == "pending";
-    assert_eq!(running["queue"].as_array().unwrap().len(), 2);
-    assert_eq!(entries.iter().filter(waiting).count(), 3, "two prompts and what is asked");
+    let queue = entries.iter().find(|entry| entry["entryId"] == "queue").unwrap();
+    assert_eq!(queue["prompts"].as_array().unwrap().len(), 2);
+    let is_open = |entry: &&Value| entry["state"] == "running" || entry["status"] == "pending";
+    assert_eq!(entries.iter().filter(is_open).count(), 2, "the prompt that runs and what is asked");
     assert!(entries.len() < 30, "{}", entries.len());
-    assert!(entries.iter().all(|entry| entry["seq"].as_u64() >= entries[0]["seq"].as_u64()));
     let all = whole(&mut page, &session, &running).await;
     let states = |entries: &[Entry]| -> Vec<Value> {
         let states = entries.iter().map(|entry| json!(entry)["state"].clone());
@@ -93,7 +102,7 @@ async fn w2_a_turn_of_thousands_opens_with_its_newest_entries_and_is_paged_whole
     };
     let mut found = states(&all);
     found.sort_by_key(Value::to_string);
-    assert_eq!(found, ["queued", "queued", "running"]);
+    assert_eq!(found, ["running"]);
 
     // Over: pages make the same list as the log.
     let id = &asked["entry"]["permissionId"];
@@ -102,7 +111,7 @@ async fn w2_a_turn_of_thousands_opens_with_its_newest_entries_and_is_paged_whole
     page.until_turns(3).await;
     let history = page.ask(open).await;
     let paged = whole(&mut page, &session, &history).await;
-    let expected = folded(&scene, &uid).await;
+    let expected = told(&scene, &uid).await;
     assert!(expected.conversation().len() > 1400, "{}", expected.conversation().len());
     for entry in &paged {
         let same = expected.get(&entry.entry_id).map(|entry| &entry.body);
@@ -110,14 +119,15 @@ async fn w2_a_turn_of_thousands_opens_with_its_newest_entries_and_is_paged_whole
             assert_eq!(same, Some(&entry.body), "{}", entry.entry_id);
         }
     }
-    // But for the call that went on all the time, which stands where it was last heard of.
     let names = |entries: &[Entry]| -> Vec<String> {
         let names = entries.iter().filter(|entry| !is_standing(entry));
-        names.map(|entry| entry.entry_id.clone()).filter(|name| !name.ends_with("-slow")).collect()
+        names.map(|entry| entry.entry_id.clone()).collect()
     };
     assert_eq!(names(&paged), names(expected.conversation()));
 }
 
 fn is_standing(entry: &Entry) -> bool {
-    ["modes", "commands", "settings", "usage"].iter().any(|kind| json!(entry)["type"] == **kind)
+    ["modes", "commands", "settings", "usage", "queue"]
+        .iter()
+        .any(|kind| json!(entry)["type"] == **kind)
 }

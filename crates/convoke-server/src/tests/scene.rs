@@ -163,19 +163,16 @@ impl Scene {
             .post(&format!("/api/sessions/{session}/prompt"), serde_json::json!({"text": text}))
             .await;
         assert_eq!(prompted.status, 202, "{}", prompted.body);
-        let turn = prompted.json()["seq"].as_u64().unwrap();
+        let prompt = prompted.json()["messageId"].as_str().unwrap().to_owned();
         let id = session.parse().unwrap();
-        let after = convoke_core::message::Seq::START;
+        let after = convoke_core::message::Rev::START;
         let mut watcher = self.app.engine.watch(id, after).await.unwrap();
-        let mut messages = Vec::new();
         loop {
             let published = watcher.next().await.unwrap();
-            let message: Value = serde_json::from_str(published.json()).unwrap();
-            let is_end =
-                message["content"]["event"] == "turn_ended" && message["content"]["turn"] == turn;
-            messages.push(message);
-            if is_end {
-                return messages;
+            let update: Value = serde_json::from_str(published.json()).unwrap();
+            if update["id"] == prompt.as_str() && update["turn"]["status"] == "ended" {
+                let all = self.get(&format!("/api/sessions/{session}/messages")).await.json();
+                return all.as_array().unwrap().clone();
             }
         }
     }

@@ -141,10 +141,7 @@ async fn s8_a_prompt_is_answered_at_once_and_the_agent_later() {
         .collect();
     insta::assert_snapshot!(said.join("\n"), @r#"
     1 "user" {"text":"hello","type":"text"}
-    2 "agent" {"partial":true,"text":"Hi ","type":"text"}
-    3 "agent" {"partial":true,"text":"there","type":"text"}
-    4 "agent" {"partial":false,"text":"","type":"text"}
-    5 "system" {"event":"turn_ended","stopReason":"end_turn","text":"The turn ended.","turn":1,"type":"notice"}
+    2 "agent" {"text":"Hi there","type":"text"}
     "#);
     let shown = scene.get(&format!("/api/sessions/{session}")).await.json();
     assert_eq!(shown["messages"], Value::Array(messages));

@@ -26,7 +26,7 @@ async fn every_route_is_described_with_all_that_it_can_answer() {
             }
         }
     }
-    insta::assert_snapshot!(lines.join("\n"), @r"
+    insta::assert_snapshot!(lines.join("\n"), @"
     get /api/agents listAgents: 200 401 403 500 503
     post /api/agents/stop stopAgents: 200 401 403 500 503
     get /api/backups backups: 200 401 403 500 503
@@ -54,8 +54,12 @@ async fn every_route_is_described_with_all_that_it_can_answer() {
     get /api/sessions/{id}/messages listMessages: 200 401 403 404 409 422 500 503
     post /api/sessions/{id}/mode setMode: 200 400 401 403 404 408 409 413 415 422 500 502 503
     post /api/sessions/{id}/prompt prompt: 202 400 401 403 404 408 409 413 415 422 429 500 503
+    delete /api/sessions/{id}/queue/{prompt} removeQueued: 200 401 403 404 409 422 500 503
+    patch /api/sessions/{id}/queue/{prompt} editQueued: 200 400 401 403 404 408 409 413 415 422 500 503
+    post /api/sessions/{id}/queue/{prompt}/send sendQueued: 200 401 403 404 409 422 500 503
     post /api/sessions/{id}/resume resumeSession: 200 401 403 404 409 422 429 500 503
     post /api/sessions/{id}/setting setSetting: 200 400 401 403 404 408 409 413 415 422 500 502 503
+    get /api/sessions/{id}/state showState: 200 401 403 404 409 422 500 503
     get /api/status status: 200 401 403 500 503
     get /api/teams listTeams: 200 401 403 500 503
     get /api/teams/analytics teamAnalytics: 200 401 403 422 500 503

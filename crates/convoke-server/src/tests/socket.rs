@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use convoke_api::entry::{Entries, Entry};
+use convoke_core::message::Rev;
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
@@ -23,8 +24,8 @@ pub(super) struct Page {
     pub(super) entries: Entries,
     /// The rendered entries, as the browser would have them.
     pub(super) html: std::collections::BTreeMap<String, Vec<String>>,
-    /// The newest place that it has.
-    pub(super) seq: u64,
+    /// The revision up to which it has everything.
+    pub(super) rev: u64,
     /// Turns that it saw the end of.
     turns: u32,
     requests: u64,
@@ -37,7 +38,7 @@ impl Page {
             socket,
             entries: Entries::new(),
             html: Default::default(),
-            seq: 0,
+            rev: 0,
             turns: 0,
             requests: 0,
         }
@@ -109,26 +110,25 @@ impl Page {
                 for entry in frame["entries"].as_array().unwrap() {
                     self.upsert(entry);
                 }
-                self.seq = frame["seq"].as_u64().unwrap();
+                self.rev = frame["rev"].as_u64().unwrap();
             }
             "session:update" => {
                 self.upsert(&frame["entry"]);
-                self.seq = frame["seq"].as_u64().unwrap();
+                self.rev = frame["rev"].as_u64().unwrap();
             }
             "session:chunk" => {
                 let id = frame["entryId"].as_str().unwrap();
-                self.entries.append(id, frame["content"].as_str().unwrap());
+                let rev = Rev::new(frame["rev"].as_u64().unwrap());
+                self.entries.append(id, frame["content"].as_str().unwrap(), rev);
                 if let Some(from) = frame["html"]["from"].as_u64() {
                     let shown = self.html.get_mut(id).unwrap();
                     shown.truncate(usize::try_from(from).unwrap());
                     shown.extend(elements(frame["html"]["html"].as_str().unwrap()));
                 }
-                self.seq = frame["seq"].as_u64().unwrap();
+                self.rev = rev.get();
             }
-            "session:complete" => {
-                self.turns += 1;
-                self.seq = frame["seq"].as_u64().unwrap();
-            }
+            "session:complete" => self.turns += 1,
+            "session:opened" => self.rev = frame["rev"].as_u64().unwrap(),
             _ => {}
         }
     }
@@ -143,6 +143,13 @@ impl Page {
         self.entries.upsert(entry);
     }
 
+    /// The elements of the entry at a place.
+    pub(super) fn html_at(&self, seq: u64) -> &[String] {
+        let mut entries = self.entries.conversation().iter();
+        let entry = entries.find(|entry| entry.seq.get() == seq).unwrap();
+        &self.html[&entry.entry_id]
+    }
+
     /// What it shows, in a line for each entry.
     pub(super) fn shown(&self) -> Vec<String> {
         let line = |entry: &Entry| {
@@ -152,11 +159,7 @@ impl Page {
                 .find_map(|field| value[field].as_str())
                 .unwrap_or_default()
                 .to_owned();
-            format!(
-                "{} {}: {detail}",
-                value["entryId"].as_str().unwrap(),
-                value["type"].as_str().unwrap()
-            )
+            format!("m{} {}: {detail}", entry.seq, value["type"].as_str().unwrap())
         };
         self.entries.conversation().iter().map(line).collect()
     }
@@ -173,6 +176,9 @@ async fn connect(scene: &Scene, address: SocketAddr) -> WebSocketStream<TcpStrea
 fn without_html(entry: Entry) -> Entry {
     let mut value = serde_json::to_value(entry).unwrap();
     value.as_object_mut().unwrap().remove("html");
+    for prompt in value["prompts"].as_array_mut().into_iter().flatten() {
+        prompt.as_object_mut().unwrap().remove("html");
+    }
     for question in value["questions"].as_array_mut().into_iter().flatten() {
         question.as_object_mut().unwrap().remove("html");
     }

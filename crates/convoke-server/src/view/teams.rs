@@ -81,8 +81,9 @@ pub(crate) fn answer(answer: TeamAnswer) -> bodies::TeamAnswer {
         error: answer.error,
         duration_ms: millis(answer.duration),
         timestamp: answer.at,
+        message_id: answer.message_id.filter(|_| !is_over),
         seq: answer.seq.filter(|_| !is_over),
-        queued: (!is_over && answer.seq.is_some()).then_some(answer.queued as u64),
+        queued: (!is_over && answer.message_id.is_some()).then_some(answer.queued as u64),
     }
 }
 
@@ -104,7 +105,8 @@ pub(crate) fn report(report: TeamReport) -> bodies::TeamReport {
         thread: pair.pair.thread,
         session_id: question.as_ref().map_or(pair.session_id, |question| question.session_id),
         agent_session_id: pair.agent_session_id,
-        seq: question.as_ref().map(|question| question.seq),
+        message_id: question.as_ref().map(|question| question.message_id),
+        seq: question.as_ref().and_then(|question| question.seq),
         question: question.as_ref().map(|question| question.text.clone()),
         status,
         response: question.as_ref().map(|question| question.response.clone()).unwrap_or_default(),

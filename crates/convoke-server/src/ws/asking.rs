@@ -95,6 +95,9 @@ fn session_of(frame: &ClientFrame) -> Option<&str> {
         | F::SessionPage { session_id, .. }
         | F::SessionClose { session_id }
         | F::SessionSend { session_id, .. }
+        | F::QueueEdit { session_id, .. }
+        | F::QueueRemove { session_id, .. }
+        | F::QueueSend { session_id, .. }
         | F::SessionCancel { session_id }
         | F::SessionArchive { session_id }
         | F::SessionUnarchive { session_id }

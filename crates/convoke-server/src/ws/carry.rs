@@ -3,27 +3,26 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use convoke_api::entry::Entry;
 use convoke_api::frames::{AgentItem, ClientFrame, EndHow, ServerFrame};
-use convoke_core::id::{RequestId, SessionId};
-use convoke_core::message::Seq;
-use convoke_core::session::Status;
+use convoke_core::id::{MessageId, RequestId, SessionId};
+use convoke_core::message::{Rev, Seq};
 use convoke_engine::{
-    Archived, Error, Remember, SessionFilter, SessionKind, SessionOrder, SessionView, Window,
+    Archived, Error, NewPrompt, Remember, SessionFilter, SessionKind, SessionOrder, SessionView,
+    Window,
 };
 
 use super::history;
-use super::subscription::{Beginning, Opening, Subscription};
+use super::subscription::{Opening, Subscription};
 use super::{Render, words};
 use crate::app::App;
 use crate::failure::Failure;
 use crate::view::{self, Naming};
 
 /// Entries that a history or a page has, if nothing is said.
-const ENTRIES: usize = 200;
-/// Entries that a history or a page has at most, but for those that wait for something.
-const ENTRIES_MAX: usize = 1000;
-/// Why a session that ended is resumed by itself when something is said in it.
-const ENDED_BY_ITSELF: [&str; 2] = ["idle_timeout", "made_room"];
+const ENTRIES: u32 = 200;
+/// Entries that a history or a page has at most, but for those that are open.
+const ENTRIES_MAX: u32 = 1000;
 
 /// What comes of what a client says.
 pub(super) enum Reply {
@@ -61,9 +60,9 @@ pub(super) async fn carry(
         F::SessionCreate { project_id, cli_type } => {
             session_create(&app, &project_id, cli_type).await
         }
-        F::SessionOpen { session_id, after, render, limit } => {
-            let wish =
-                Wish { after, render: Render::asked(render), enough: enough(limit), request_id };
+        F::SessionOpen { session_id, after, generation, render, limit } => {
+            let (render, enough) = (Render::asked(render), enough(limit));
+            let wish = Wish { after, generation, render, enough, request_id };
             // A contract: the words of the original.
             open(app, &session_id, wish).await.map_err(|failure| {
                 let hint = failure.told().0.to_owned();
@@ -77,7 +76,21 @@ pub(super) async fn carry(
             let id = app.engine.find_session(&session_id).await?;
             Ok(Reply::Leave(id, Box::new(ServerFrame::SessionClosed { session_id })))
         }
-        F::SessionSend { session_id, content } => send(&app, &session_id, content).await,
+        F::SessionSend { session_id, content, message_id } => {
+            send(&app, &session_id, content, message_id).await
+        }
+        F::QueueEdit { session_id, message_id, content } => {
+            let id = app.engine.find_session(&session_id).await?;
+            Ok(changed(app.engine.edit_queued(id, message_id, content).await?))
+        }
+        F::QueueRemove { session_id, message_id } => {
+            let id = app.engine.find_session(&session_id).await?;
+            Ok(changed(app.engine.remove_queued(id, message_id).await?))
+        }
+        F::QueueSend { session_id, message_id } => {
+            let id = app.engine.find_session(&session_id).await?;
+            Ok(changed(app.engine.send_queued(id, message_id).await?))
+        }
         F::SessionCancel { session_id } => {
             let id = app.engine.find_session(&session_id).await?;
             let (session_id, uid) = names(app.engine.cancel_turn(id).await?);
@@ -132,8 +145,8 @@ pub(super) async fn carry(
     }
 }
 
-fn enough(limit: Option<u32>) -> usize {
-    limit.map_or(ENTRIES, |limit| limit as usize).clamp(1, ENTRIES_MAX)
+fn enough(limit: Option<u32>) -> u32 {
+    limit.unwrap_or(ENTRIES).clamp(1, ENTRIES_MAX)
 }
 
 fn request(id: &str) -> Result<RequestId, Failure> {
@@ -202,72 +215,65 @@ async fn session_create(app: &App, project: &str, agent: Option<String>) -> Repl
 
 /// How a session is to be opened.
 struct Wish {
-    after: Option<Seq>,
+    after: Option<Rev>,
+    generation: Option<String>,
     render: Render,
-    enough: usize,
+    enough: u32,
     request_id: Option<String>,
 }
 
 async fn open(app: Arc<App>, id: &str, wish: Wish) -> Replied {
     let id = app.engine.find_session(id).await?;
     let session = app.engine.session(id).await?;
-    let last = session.stored.summary.last_seq;
-    // A place that the log does not reach is of another log: then all of this one is news.
-    match wish.after.filter(|after| *after <= last) {
+    let generation = app.generation().await;
+    let is_same = wish.generation.as_ref().is_none_or(|known| *known == generation);
+    // A revision of another generation, or from the future, means nothing: then the client gets everything anew.
+    match wish.after.filter(|after| is_same && *after <= session.stored.summary.rev) {
         Some(after) => reopen(app, session, after, wish).await,
-        None => open_anew(app, session, wish).await,
+        None => open_anew(app, session, generation, wish).await,
     }
 }
 
-async fn open_anew(app: Arc<App>, session: SessionView, wish: Wish) -> Replied {
+async fn open_anew(app: Arc<App>, session: SessionView, generation: String, wish: Wish) -> Replied {
     let id = session.stored.id;
-    let newest = history::newest(&app.engine, &session, wish.enough).await?;
-    let watcher = app.engine.watch(id, newest.seq).await?;
-    let beginning = Beginning {
-        watcher,
-        fold: newest.fold,
-        known: newest.seq,
-        opening: None,
-        render: wish.render,
-    };
-    let mut subscription = Subscription::new(Arc::clone(&app), session, beginning);
-    subscription.goes_on(&newest.entries);
+    let newest = history::newest(&app.engine, id, wish.enough).await?;
+    let watcher = app.engine.watch(id, newest.rev).await?;
+    let mut subscription = Subscription::new(Arc::clone(&app), session, watcher, None, wish.render);
+    subscription.continue_with(&newest.entries);
     let entries = words::render_all(&app.renderer, newest.entries, wish.render).await;
-    // Everybody hears of changes as they come; what is told now must not be older than that.
+    // Clients hear of changes as they come; what is told now must not be older than that.
     let session = view::session_item(app.engine.session(id).await?);
-    let (session_id, uid, seq) = (session.id.clone(), session.uid, newest.seq);
+    let (session_id, uid, rev) = (session.id.clone(), session.uid, newest.rev);
     let history = ServerFrame::SessionHistory {
         session_id: session_id.clone(),
         uid,
-        seq,
+        rev,
+        generation: generation.clone(),
         entries,
         more: newest.more,
         session,
-        queue: newest.queue,
     };
-    let opened = ServerFrame::SessionOpened { session_id, uid, seq };
+    let opened = ServerFrame::SessionOpened { session_id, uid, rev, generation };
     Ok(Reply::Follow(Box::new(subscription), vec![history, opened]))
 }
 
-async fn reopen(app: Arc<App>, session: SessionView, after: Seq, wish: Wish) -> Replied {
-    let (fold, from) = history::fold_for(&app.engine, &session, after).await?;
-    let watcher = app.engine.watch(session.stored.id, from).await?;
-    let upto = session.stored.summary.last_seq;
-    let beginning = Beginning {
-        watcher,
-        fold,
-        known: after,
-        opening: Some(Opening { request_id: wish.request_id, upto }),
-        render: wish.render,
-    };
-    let mut subscription = Subscription::new(app, session, beginning);
-    // With nothing missed there is no message by which the client would hear that it is up to date.
-    let opened = if upto == after { subscription.opened() } else { None };
+async fn reopen(app: Arc<App>, session: SessionView, after: Rev, wish: Wish) -> Replied {
+    let watcher = app.engine.watch(session.stored.id, after).await?;
+    // Answers that the client has in part are rendered on from there; what it has not comes whole.
+    let open = app.engine.snapshot(session.stored.id, 0, 0).await?.messages;
+    let open: Vec<Entry> =
+        open.iter().map(Entry::from).filter(|entry| entry.rev <= after).collect();
+    let upto = session.stored.summary.rev;
+    let opening = Some(Opening { request_id: wish.request_id, upto });
+    let mut subscription = Subscription::new(app, session, watcher, opening, wish.render);
+    subscription.continue_with(&open);
+    // With nothing missed there is no update by which the client would hear that it is up to date.
+    let opened = if upto == after { subscription.opened().await } else { None };
     let frames = opened.map(|opened| opened.frame).into_iter().collect();
     Ok(Reply::Follow(Box::new(subscription), frames))
 }
 
-async fn page(app: &App, id: &str, before: Seq, render: Render, enough: usize) -> Replied {
+async fn page(app: &App, id: &str, before: Seq, render: Render, enough: u32) -> Replied {
     let session = app.engine.session(app.engine.find_session(id).await?).await?;
     let (entries, more) = history::page(&app.engine, session.stored.id, before, enough).await?;
     let entries = words::render_all(&app.renderer, entries, render).await;
@@ -275,18 +281,12 @@ async fn page(app: &App, id: &str, before: Seq, render: Render, enough: usize) -
     Ok(ServerFrame::SessionPage { session_id, uid, entries, more }.into())
 }
 
-async fn send(app: &App, id: &str, content: String) -> Replied {
+async fn send(app: &App, id: &str, text: String, message_id: Option<MessageId>) -> Replied {
     let id = app.engine.find_session(id).await?;
-    let mut session = app.engine.session(id).await?;
-    let summary = &session.stored.summary;
-    let reason = summary.reason.as_deref().unwrap_or_default();
-    if summary.status == Status::Completed && ENDED_BY_ITSELF.contains(&reason) {
-        session = app.engine.resume(id).await?;
-    }
-    let prompted = app.engine.prompt(id, content).await?;
-    let (session_id, uid) = names(session);
-    let (seq, queued) = (prompted.seq, prompted.queued > 0);
-    Ok(ServerFrame::SessionSent { session_id, uid, seq, queued }.into())
+    let prompted = app.engine.prompt(id, NewPrompt { text, id: message_id }).await?;
+    let (session_id, uid) = names(app.engine.session(id).await?);
+    let (message_id, seq, queued) = (prompted.message_id, prompted.seq, prompted.queued > 0);
+    Ok(ServerFrame::SessionSent { session_id, uid, message_id, seq, queued }.into())
 }
 
 async fn archive(app: &App, id: &str) -> Replied {

@@ -1,13 +1,14 @@
-//! One session that a socket follows: messages become entries, and entries become frames.
+//! One session that a socket follows: updates become frames.
 
 use std::sync::Arc;
 
-use convoke_api::entry::{Change, Entry, Fold};
+use convoke_api::entry::Entry;
 use convoke_api::frames::{Envelope, ServerFrame, StopReason};
 use convoke_core::content::Content;
 use convoke_core::id::SessionId;
-use convoke_core::message::{Message, Seq};
-use convoke_core::turn::Stop;
+use convoke_core::message::{Message, Rev, Role};
+use convoke_core::turn::{Stop, Turn};
+use convoke_core::update::{Delta, Update};
 use convoke_engine::{Error, Published, SessionView, Watcher};
 use futures_util::FutureExt as _;
 
@@ -17,9 +18,9 @@ use crate::app::App;
 use crate::failure;
 use crate::view;
 
-/// Messages that are taken at once when they are there already; frames of other sessions wait so long.
+/// Updates that are taken at once when they are there already; frames of other sessions wait so long.
 const BATCH: usize = 256;
-/// Bytes of messages after which no more are taken at once, so that a client that does not read costs little.
+/// Bytes of updates after which no more are taken at once, so that a client that does not read costs little.
 const BATCH_BYTES_MAX: usize = 128 * 1024;
 /// Bytes of words that one frame carries at most.
 const CHUNK_BYTES_MAX: usize = 64 * 1024;
@@ -31,12 +32,9 @@ pub(super) struct Subscription {
     /// The session's canonical id.
     name: String,
     watcher: Watcher,
-    fold: Fold,
     words: Words,
-    /// What the client has; older messages are folded and not told.
-    known: Seq,
     opening: Option<Opening>,
-    /// Set when the log cannot be followed any further.
+    /// Set when the session cannot be followed any further.
     has_ended: bool,
 }
 
@@ -44,29 +42,25 @@ pub(super) struct Subscription {
 pub(super) struct Opening {
     /// Its own word for it.
     pub(super) request_id: Option<String>,
-    /// The place at which it is up to date.
-    pub(super) upto: Seq,
-}
-
-/// What a subscription begins with.
-pub(super) struct Beginning {
-    pub(super) watcher: Watcher,
-    pub(super) fold: Fold,
-    pub(super) known: Seq,
-    pub(super) opening: Option<Opening>,
-    pub(super) render: Render,
+    /// The revision at which it is up to date.
+    pub(super) upto: Rev,
 }
 
 /// Frames for one socket.
 pub(super) type Frames = Vec<Envelope<ServerFrame>>;
 
 impl Subscription {
-    pub(super) fn new(app: Arc<App>, session: SessionView, beginning: Beginning) -> Self {
-        let Beginning { watcher, fold, known, opening, render } = beginning;
+    pub(super) fn new(
+        app: Arc<App>,
+        session: SessionView,
+        watcher: Watcher,
+        opening: Option<Opening>,
+        render: Render,
+    ) -> Self {
         let item = view::session_item(session);
         let words = Words::new(render);
         let (session, name) = (item.uid, item.id);
-        Self { app, session, name, watcher, fold, words, known, opening, has_ended: false }
+        Self { app, session, name, watcher, words, opening, has_ended: false }
     }
 
     /// The session's own id.
@@ -79,8 +73,8 @@ impl Subscription {
         self.has_ended
     }
 
-    /// Goes on with words that the client has already in a history.
-    pub(super) fn goes_on(&mut self, entries: &[Entry]) {
+    /// Continues with words that the client has already in a history.
+    pub(super) fn continue_with(&mut self, entries: &[Entry]) {
         entries.iter().for_each(|entry| self.words.seen(entry));
     }
 
@@ -107,14 +101,14 @@ impl Subscription {
         (self, frames)
     }
 
-    /// Takes a message; tells how many bytes it has.
+    /// Takes an update; gives its size in bytes.
     async fn take(
         &mut self,
         published: Result<Arc<Published>, Error>,
         frames: &mut Frames,
     ) -> usize {
-        let message = match &published {
-            Ok(published) => &published.message,
+        let update = match &published {
+            Ok(published) => &published.update,
             Err(error) => {
                 self.has_ended = true;
                 tracing::debug!("a session is not followed any more: {}", failure::chain(error));
@@ -124,68 +118,80 @@ impl Subscription {
                 return 0;
             }
         };
-        self.keep_name(message).await;
-        for change in self.fold.apply(message) {
-            self.tell(change, message.seq, frames).await;
+        match update {
+            Update::Message(message) => self.tell_message(message, frames).await,
+            Update::Delta(delta) => self.tell_delta(delta, frames),
+            Update::State { rev, state } => {
+                self.tell_entry(Entry::of_state(state, *rev), frames).await;
+            }
         }
-        if self.opening.as_ref().is_some_and(|opening| opening.upto <= message.seq) {
+        if self.opening.as_ref().is_some_and(|opening| opening.upto <= update.rev()) {
             self.flush(frames).await;
-            frames.extend(self.opened());
+            frames.extend(self.opened().await);
         }
-        message.content.bytes()
+        update.bytes()
     }
 
     /// Tells the client that it is up to date, if it waits for that.
-    pub(super) fn opened(&mut self) -> Option<Envelope<ServerFrame>> {
-        let Opening { request_id, upto: seq } = self.opening.take()?;
+    pub(super) async fn opened(&mut self) -> Option<Envelope<ServerFrame>> {
+        let Opening { request_id, upto: rev } = self.opening.take()?;
         let (session_id, uid) = (self.name.clone(), self.session);
-        let frame = ServerFrame::SessionOpened { session_id, uid, seq };
+        let generation = self.app.generation().await;
+        let frame = ServerFrame::SessionOpened { session_id, uid, rev, generation };
         Some(Envelope { request_id, frame })
+    }
+
+    async fn tell_message(&mut self, message: &Message, frames: &mut Frames) {
+        self.keep_name(message).await;
+        self.tell_entry(Entry::from(message), frames).await;
+        let turn = message.turn.as_ref().filter(|_| message.role == Role::User);
+        let (session_id, uid) = (self.name.clone(), self.session);
+        match turn {
+            Some(Turn::Ended(stop)) => {
+                let entry_id = message.id.to_string();
+                let frame = complete(session_id, uid, message.rev, entry_id, stop.clone());
+                frames.push(Envelope::push(frame));
+            }
+            Some(Turn::Cancelling) => {
+                let frame = ServerFrame::SessionCancelled { session_id, uid };
+                frames.push(Envelope::push(frame));
+            }
+            Some(Turn::Running) | None => {}
+        }
+    }
+
+    async fn tell_entry(&mut self, entry: Entry, frames: &mut Frames) {
+        self.words.drop_those_of(&entry);
+        self.flush(frames).await;
+        let rev = entry.rev;
+        let entry = self.words.render(&self.app.renderer, entry).await;
+        let (session_id, uid) = (self.name.clone(), self.session);
+        frames.push(Envelope::push(ServerFrame::SessionUpdate { session_id, uid, rev, entry }));
+    }
+
+    fn tell_delta(&mut self, delta: &Delta, frames: &mut Frames) {
+        let entry_id = delta.id.to_string();
+        if self.words.append(&entry_id, &delta.text, delta.rev) == When::Now {
+            let frame = ServerFrame::SessionChunk {
+                session_id: self.name.clone(),
+                uid: self.session,
+                rev: delta.rev,
+                entry_id,
+                content: delta.text.clone(),
+                html: None,
+            };
+            push_words(frames, frame);
+        }
     }
 
     /// A new process may have begun a session of its own, and with it another canonical id.
     async fn keep_name(&mut self, message: &Message) {
-        if !matches!(message.content, Content::Notice(_)) || message.seq <= self.known {
+        if !matches!(message.content, Content::Notice(_)) {
             return;
         }
         if let Ok(session) = self.app.engine.session(self.session).await {
             self.name = view::session_item(session).id;
         }
-    }
-
-    async fn tell(&mut self, change: Change, seq: Seq, frames: &mut Frames) {
-        if seq <= self.known {
-            self.words.follow(&change);
-            return;
-        }
-        let (session_id, uid) = (self.name.clone(), self.session);
-        let frame = match change {
-            Change::Append { entry_id, content } => {
-                if self.words.append(&entry_id, &content, seq) == When::Now {
-                    let html = None;
-                    push_words(
-                        frames,
-                        ServerFrame::SessionChunk { session_id, uid, seq, entry_id, content, html },
-                    );
-                }
-                return;
-            }
-            Change::Upsert(entry) => {
-                self.words.drop_those_of(&entry);
-                self.flush(frames).await;
-                let entry = self.words.render(&self.app.renderer, *entry).await;
-                ServerFrame::SessionUpdate { session_id, uid, seq, entry }
-            }
-            Change::Completed { entry_id, stop } => {
-                self.flush(frames).await;
-                complete(session_id, uid, seq, entry_id, stop)
-            }
-            Change::Cancelling { .. } => {
-                self.flush(frames).await;
-                ServerFrame::SessionCancelled { session_id, uid }
-            }
-        };
-        frames.push(Envelope::push(frame));
     }
 
     /// Sends the words that wait.
@@ -194,7 +200,7 @@ impl Subscription {
         frames.push(Envelope::push(ServerFrame::SessionChunk {
             session_id: self.name.clone(),
             uid: self.session,
-            seq: chunk.seq,
+            rev: chunk.rev,
             entry_id: chunk.entry_id,
             content: chunk.content,
             html: Some(chunk.html),
@@ -205,26 +211,26 @@ impl Subscription {
 fn complete(
     session_id: String,
     uid: SessionId,
-    seq: Seq,
+    rev: Rev,
     entry_id: String,
     stop: Stop,
 ) -> ServerFrame {
     let (stop_reason, failure) = StopReason::of(stop);
-    ServerFrame::SessionComplete { session_id, uid, seq, entry_id, stop_reason, failure }
+    ServerFrame::SessionComplete { session_id, uid, rev, entry_id, stop_reason, failure }
 }
 
 /// Puts words at the end, together with those of the same entry that stand there.
 fn push_words(frames: &mut Frames, frame: ServerFrame) {
-    if let ServerFrame::SessionChunk { seq, entry_id, content, .. } = &frame
+    if let ServerFrame::SessionChunk { rev, entry_id, content, .. } = &frame
         && let Some(Envelope {
-            frame: ServerFrame::SessionChunk { seq: last, entry_id: same, content: words, .. },
+            frame: ServerFrame::SessionChunk { rev: last, entry_id: same, content: words, .. },
             ..
         }) = frames.last_mut()
         && same == entry_id
         && words.len() + content.len() <= CHUNK_BYTES_MAX
     {
         words.push_str(content);
-        *last = *seq;
+        *last = *rev;
         return;
     }
     frames.push(Envelope::push(frame));

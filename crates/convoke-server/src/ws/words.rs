@@ -1,8 +1,8 @@
 //! How words look: rendered once for a whole entry, and bit by bit for one that is still being said.
 
-use convoke_api::entry::{Change, Entry, EntryBody};
+use convoke_api::entry::{Entry, EntryBody};
 use convoke_api::frames::ChunkHtml;
-use convoke_core::message::Seq;
+use convoke_core::message::Rev;
 use futures_util::{StreamExt as _, stream};
 use tokio::time::Instant;
 
@@ -22,9 +22,10 @@ pub(super) struct Words {
 struct Open {
     entry_id: String,
     stream: Stream,
-    /// Words that have not been sent, and the place of the newest of them.
+    /// Words that have not been sent.
     unsent: String,
-    seq: Seq,
+    /// The revision of the newest words.
+    rev: Rev,
     /// When words were last sent.
     sent_at: Instant,
 }
@@ -32,7 +33,7 @@ struct Open {
 /// Words that are sent, with what they change in the rendered entry.
 pub(super) struct Chunk {
     pub(super) entry_id: String,
-    pub(super) seq: Seq,
+    pub(super) rev: Rev,
     pub(super) content: String,
     pub(super) html: ChunkHtml,
 }
@@ -69,6 +70,7 @@ impl Words {
             | EntryBody::Permission(_)
             | EntryBody::Question(_)
             | EntryBody::Notice(_)
+            | EntryBody::Queue { .. }
             | EntryBody::Commands { .. }
             | EntryBody::Modes { .. }
             | EntryBody::Settings { .. }
@@ -76,26 +78,15 @@ impl Words {
         }
     }
 
-    /// Takes note of a change that the client has.
-    pub(super) fn follow(&mut self, change: &Change) {
-        match change {
-            Change::Upsert(entry) => self.seen(entry),
-            Change::Append { entry_id, content } => {
-                if let Some(open) = self.open.as_mut().filter(|open| open.entry_id == *entry_id) {
-                    open.stream.push(content);
-                }
-            }
-            Change::Completed { .. } | Change::Cancelling { .. } => {}
-        }
-    }
-
     /// Takes words that go on; tells when they are to be sent.
-    pub(super) fn append(&mut self, entry_id: &str, content: &str, seq: Seq) -> When {
+    pub(super) fn append(&mut self, entry_id: &str, content: &str, rev: Rev) -> When {
         match self.open.as_mut().filter(|open| open.entry_id == entry_id) {
+            // The client has them already.
+            Some(open) if open.rev >= rev => When::Soon,
             Some(open) => {
                 open.stream.push(content);
                 open.unsent.push_str(content);
-                open.seq = seq;
+                open.rev = rev;
                 When::Soon
             }
             None => When::Now,
@@ -119,7 +110,7 @@ impl Words {
         open.sent_at = Instant::now();
         Some(Chunk {
             entry_id: open.entry_id.clone(),
-            seq: open.seq,
+            rev: open.rev,
             content: std::mem::take(&mut open.unsent),
             html: ChunkHtml { from, html },
         })
@@ -158,7 +149,7 @@ impl Open {
             entry_id: entry.entry_id.clone(),
             stream,
             unsent: String::new(),
-            seq: entry.seq,
+            rev: entry.rev,
             sent_at: Instant::now(),
         }
     }
@@ -194,6 +185,11 @@ async fn render(renderer: &Renderer, mut entry: Entry, how: Render) -> Entry {
         EntryBody::Question(set) => {
             for question in &mut set.questions {
                 question.html = Some(renderer.render(question.prompt.clone()).await);
+            }
+        }
+        EntryBody::Queue { prompts } => {
+            for prompt in prompts {
+                prompt.html = Some(renderer.render(prompt.content.clone()).await);
             }
         }
         EntryBody::ToolCall(_)

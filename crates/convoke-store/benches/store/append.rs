@@ -8,7 +8,7 @@ use convoke_testkit::bench::{Bench, Result, Row, Unit};
 
 use crate::database::Database;
 use crate::raw;
-use crate::speech::{Speaker, Talk};
+use crate::speech::{Speaker, Talk, record};
 
 pub(crate) const ROWS: [&str; 2] =
     ["append: prompts, one by one", "append: prompts, one by one, p50"];
@@ -37,9 +37,8 @@ pub(crate) async fn measure(bench: &mut Bench) -> Result<()> {
             Ok(rate(&times))
         },
         || {
-            let said = their_talk.say_many(Speaker::Human, prompts).into_iter();
-            let rows: Vec<_> =
-                said.map(|said| raw::Row::of(said, Speaker::Human)).collect::<Result<_>>()?;
+            let said = their_talk.say_many(Speaker::Human, prompts)?.into_iter();
+            let rows: Vec<_> = said.map(raw::Row::of).collect::<Result<_>>()?;
             let times = raw::append(&db, &rows, 1)?;
             their_times.extend_from_slice(&times);
             Ok(rate(&times))
@@ -58,9 +57,9 @@ pub(crate) async fn measure(bench: &mut Bench) -> Result<()> {
 
 async fn append(store: &Store, talk: &mut Talk, prompts: usize) -> Result<Vec<f64>> {
     let mut times = Vec::with_capacity(prompts);
-    for said in talk.say_many(Speaker::Human, prompts) {
+    for said in talk.say_many(Speaker::Human, prompts)? {
         let start = Instant::now();
-        store.append(talk.session(), vec![said.message], said.summary).await?;
+        record(store, said, Speaker::Human).await?;
         times.push(start.elapsed().as_secs_f64());
     }
     Ok(times)

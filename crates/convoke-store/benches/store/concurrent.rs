@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 use crate::database::Database;
 use crate::raw;
-use crate::speech::{Said, Speaker, Talk};
+use crate::speech::{Said, Speaker, Talk, record};
 
 pub(crate) const ROWS: [&str; 2] =
     ["append: pieces of answers, 64 writers", "append: prompts, 64 writers"];
@@ -44,7 +44,7 @@ pub(crate) async fn measure(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
-/// What came out for some number of writers: medians of messages a second, and of a batch.
+/// What came out for some number of writers: medians of updates a second, and of a batch.
 struct Rates {
     ours: f64,
     bare: f64,
@@ -79,7 +79,7 @@ async fn measure_curves(bench: &Bench, each: usize, most: &Rates) -> Result<()> 
     }
     ours.push((WRITERS as f64, most.ours));
     bare.push((WRITERS as f64, most.bare));
-    let name = "Messages appended, by writers";
+    let name = "Pieces of answers recorded, by writers";
     bench.plot(
         Plot::new(name, "writers at once", Scale::Logarithmic, Unit::PerSecond)
             .curve("convoke", ours)
@@ -120,18 +120,17 @@ async fn measure_rates(
     Ok(Rates { ours: median(rates), bare: median(bare_rates), batch: median(batches) })
 }
 
-/// Has every writer append so many messages, each after the one before was acknowledged; messages per second.
+/// Has every writer record so many updates, each after the one before was acknowledged; updates per second.
 async fn append(store: &Store, talks: &mut [Talk], speaker: Speaker, each: usize) -> Result<f64> {
     let speeches: Vec<Vec<Said>> =
-        talks.iter_mut().map(|talk| talk.say_many(speaker, each)).collect();
+        talks.iter_mut().map(|talk| talk.say_many(speaker, each)).collect::<Result<_>>()?;
     let start = Instant::now();
     let mut writers = JoinSet::new();
     for speech in speeches {
         let store = store.clone();
         writers.spawn(async move {
             for said in speech {
-                let session = said.message.session_id;
-                store.append(session, vec![said.message], said.summary).await?;
+                record(&store, said, speaker).await?;
             }
             Ok::<_, convoke_store::Error>(())
         });
@@ -142,7 +141,7 @@ async fn append(store: &Store, talks: &mut [Talk], speaker: Speaker, each: usize
     Ok((talks.len() * each) as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Appends as much with nothing but statements, the sessions in turn; messages per second.
+/// Appends as much with nothing but statements, the sessions in turn; updates per second.
 fn append_bare(
     db: &rusqlite::Connection,
     talks: &mut [Talk],
@@ -153,7 +152,7 @@ fn append_bare(
     let mut rows = Vec::new();
     for _ in 0..each {
         for talk in &mut *talks {
-            rows.push(raw::Row::of(talk.say(speaker), speaker)?);
+            rows.push(raw::Row::of(talk.say(speaker)?)?);
         }
     }
     let taken: f64 = raw::append(db, &rows, batch)?.iter().sum();

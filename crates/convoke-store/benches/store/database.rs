@@ -136,8 +136,8 @@ fn fill_sessions(db: &mut Connection, count: usize, logs: usize) -> Result<()> {
     let mut insert = transaction.prepare(
         "INSERT INTO agent_sessions
              (n, id, project_id, agent, kind, created_at, status, reason, archived, title,
-              last_seq, settled_seq, updated_at, last_active_at)
-         VALUES (?1, ?2, ?3, 'claude-code', 'session', ?4, ?5, NULL, ?6, ?7, ?8, ?8, ?4, ?4)",
+              last_seq, settled_seq, rev, updated_at, last_active_at)
+         VALUES (?1, ?2, ?3, 'claude-code', 'session', ?4, ?5, NULL, ?6, ?7, ?8, ?8, ?8, ?4, ?4)",
     )?;
     let mut random = Random::new(2);
     for at in 0..count {
@@ -164,8 +164,9 @@ fn fill_messages(db: &mut Connection, count: usize) -> Result<()> {
     for chunk in (0..count).collect::<Vec<_>>().chunks(CHUNK) {
         let transaction = db.transaction()?;
         let mut insert = transaction.prepare(
-            "INSERT INTO agent_messages (n, session, seq, id, role, content, timestamp)
-             VALUES (?1, ?2, ?3, ?4, 'user', ?5, ?6)",
+            "INSERT INTO messages
+                 (n, session, seq, rev, id, role, content, turn, open, created_at, updated_at)
+             VALUES (?1, ?2, ?3, ?3, ?4, 'user', ?5, ?6, 0, ?7, ?7)",
         )?;
         let mut index = transaction
             .prepare("INSERT INTO message_search (rowid, text, scope) VALUES (?1, ?2, ?3)")?;
@@ -182,6 +183,7 @@ fn fill_messages(db: &mut Connection, count: usize) -> Result<()> {
                 u64::try_from(seq)?,
                 id,
                 content,
+                r#"{"status":"ended","stopReason":"end_turn"}"#,
                 moment(at).as_millis()
             ])?;
             index.execute(params![n, text, scope(session)])?;

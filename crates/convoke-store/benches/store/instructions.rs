@@ -4,9 +4,9 @@ use convoke_testkit::bench::instructions::{can_count, each, of_errand};
 use convoke_testkit::bench::{Bench, Result, Row, Unit};
 
 use crate::database::Database;
-use crate::speech::{Speaker, Talk};
+use crate::speech::{Speaker, Talk, record};
 
-pub(crate) const ROWS: [&str; 1] = ["instructions: append of one message"];
+pub(crate) const ROWS: [&str; 1] = ["instructions: append of one piece"];
 /// Followed by how many.
 pub(crate) const ERRAND: &str = "append ";
 
@@ -22,14 +22,13 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
     bench.add(Row::new(name, Unit::Instructions, count))
 }
 
-/// Stores so many messages, one after the other.
+/// Stores so many pieces of answers, one after the other.
 pub(crate) async fn append(times: usize) -> Result<()> {
     let database = Database::with_sessions(1).await?;
     let store = database.open().await?;
     let mut talk = Talk::new(0);
     for _ in 0..times {
-        let said = talk.say(Speaker::Agent);
-        store.append(talk.session(), vec![said.message], said.summary).await?;
+        record(&store, talk.say(Speaker::Agent)?, Speaker::Agent).await?;
     }
     store.close().await;
     Ok(())

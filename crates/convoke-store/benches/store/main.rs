@@ -5,8 +5,10 @@ mod concurrent;
 mod database;
 mod growth;
 mod instructions;
+mod layout;
 mod list;
 mod memory;
+mod pieces;
 mod raw;
 mod read;
 mod search;
@@ -39,6 +41,9 @@ async fn measure(mut bench: Bench) -> Result<()> {
     }
     if bench.wants(&concurrent::ROWS) {
         concurrent::measure(&mut bench).await?;
+    }
+    if bench.wants(&layout::ROWS) {
+        layout::measure(&mut bench).await?;
     }
     let large_rows = [&read::ROWS[..], &list::ROWS, &search::ROWS, &memory::ROWS].concat();
     if bench.wants(&large_rows) {

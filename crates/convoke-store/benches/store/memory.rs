@@ -43,7 +43,8 @@ pub(crate) async fn read_everything(words: &str) -> Result<()> {
         store.session(session_id(any)).await?;
         store.messages(session_id(logged), Seq::START, 50).await?;
         store.messages_before(session_id(logged), Seq::new(400), 50).await?;
-        store.messages_since(session_id(logged), moment(any), Seq::START, 50).await?;
+        let rev = store.rev_at(session_id(logged), moment(any)).await?;
+        store.updates_after(session_id(logged), rev, 50).await?;
         list(&store, u32::try_from(at % 20)?).await?;
         search(&store, &word(1 + at * at % 40_000)).await?;
         search(&store, &format!("{} {}", word(1 + at), word(2 + at))).await?;

@@ -1,9 +1,11 @@
 //! The migrations themselves, in order.
 
 use convoke_core::time::Timestamp;
+use rusqlite::Connection;
 use sha2::{Digest as _, Sha256};
 
-use super::Migration;
+use super::{Migration, whole_messages};
+use crate::error::Fault;
 
 /// Both halves of a migration.
 #[derive(Debug, Clone, Copy)]
@@ -12,15 +14,34 @@ pub(super) struct Step {
     pub(super) name: &'static str,
     pub(super) up: &'static str,
     pub(super) down: &'static str,
+    /// Code that runs after either text, in the same transaction.
+    pub(super) code: Option<Code>,
+}
+
+/// What SQL alone cannot do.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Code {
+    pub(super) up: fn(&Connection) -> Result<(), Fault>,
+    pub(super) down: fn(&Connection) -> Result<(), Fault>,
 }
 
 /// Every migration; a new one is added at the end, and those before it stay as they are.
-pub(super) const STEPS: &[Step] = &[Step {
-    version: 1,
-    name: "foundation",
-    up: include_str!("../../migrations/0001_foundation.up.sql"),
-    down: include_str!("../../migrations/0001_foundation.down.sql"),
-}];
+pub(super) const STEPS: &[Step] = &[
+    Step {
+        version: 1,
+        name: "foundation",
+        up: include_str!("../../migrations/0001_foundation.up.sql"),
+        down: include_str!("../../migrations/0001_foundation.down.sql"),
+        code: None,
+    },
+    Step {
+        version: 2,
+        name: "whole_messages",
+        up: include_str!("../../migrations/0002_whole_messages.up.sql"),
+        down: include_str!("../../migrations/0002_whole_messages.down.sql"),
+        code: Some(Code { up: whole_messages::up, down: whole_messages::down }),
+    },
+];
 
 impl Step {
     pub(super) const fn migration(&self, applied_at: Option<Timestamp>) -> Migration {

@@ -3,8 +3,20 @@
 use super::*;
 
 const TWO: &[Step] = &[
-    Step { version: 1, name: "one", up: "CREATE TABLE one (a)", down: "DROP TABLE one" },
-    Step { version: 2, name: "two", up: "CREATE TABLE two (a)", down: "DROP TABLE two" },
+    Step {
+        version: 1,
+        name: "one",
+        up: "CREATE TABLE one (a)",
+        down: "DROP TABLE one",
+        code: None,
+    },
+    Step {
+        version: 2,
+        name: "two",
+        up: "CREATE TABLE two (a)",
+        down: "DROP TABLE two",
+        code: None,
+    },
 ];
 
 fn at(millis: i64) -> Timestamp {

@@ -1,6 +1,7 @@
 //! Keeps the newest state of every request to a human, as their messages tell it.
 
 use convoke_core::content::Content;
+use convoke_core::message::Seq;
 use convoke_core::request::Request;
 use convoke_core::time::Timestamp;
 use rusqlite::{Connection, params};
@@ -19,15 +20,10 @@ pub(super) struct RequestRow {
 impl RequestRow {
     /// The request that a message is about, if it is about one.
     pub(super) fn of(content: &Content) -> Result<Option<Self>> {
-        let (kind, request) = match content {
-            Content::Permission(record) => ("permission", Request::Permission(record.clone())),
-            Content::Question(record) => ("questions", Request::Questions(record.clone())),
-            Content::Text { .. }
-            | Content::Thinking { .. }
-            | Content::Plan { .. }
-            | Content::Tool(_)
-            | Content::Usage(_)
-            | Content::Notice(_) => return Ok(None),
+        let Some(request) = Request::of(content) else { return Ok(None) };
+        let kind = match &request {
+            Request::Permission(_) => "permission",
+            Request::Questions(_) => "questions",
         };
         let body = serde_json::to_string(&request)
             .map_err(|_| Error::Misuse { what: "the request cannot be written as JSON" })?;
@@ -35,13 +31,20 @@ impl RequestRow {
         Ok(Some(Self { id, kind, status, body }))
     }
 
-    pub(super) fn store(&self, db: &Connection, session: i64, at: Timestamp) -> Result<(), Fault> {
+    pub(super) fn store(
+        &self,
+        db: &Connection,
+        session: i64,
+        seq: Seq,
+        at: Timestamp,
+    ) -> Result<(), Fault> {
         let stored = db
             .prepare_cached(
                 "INSERT INTO human_requests
-                     (id, session, kind, status, body, asked_at, changed_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
+                     (id, session, kind, status, body, asked_at, changed_at, seq)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)
                  ON CONFLICT (id) DO UPDATE SET
+                     seq = excluded.seq,
                      status = excluded.status,
                      body = excluded.body,
                      changed_at = excluded.changed_at
@@ -53,7 +56,8 @@ impl RequestRow {
                 self.kind,
                 self.status,
                 self.body,
-                at.as_millis()
+                at.as_millis(),
+                seq.get(),
             ])?;
         if stored == 0 {
             return Err(Error::Misuse { what: "the request belongs to another session" }.into());

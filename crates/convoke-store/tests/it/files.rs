@@ -4,11 +4,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use convoke_core::message::{Draft, Seq};
+use convoke_core::message::Seq;
 use convoke_store::{Error, Store, schema};
 use rusqlite::Connection;
 
-use crate::world::{World, at};
+use crate::world::{World, at, prompt};
 
 /// Everything in a directory, with its bytes.
 fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
@@ -47,7 +47,7 @@ async fn assert_refused_untouched(path: &Path, words: &str) {
 #[tokio::test]
 async fn only_the_owner_can_read_any_of_the_files() {
     let world = World::new().await;
-    world.talk().await.say(&world.store, [Draft::user("hello")]).await;
+    world.talk().await.say(&world.store, [prompt("hello")]).await;
     let mut modes: Vec<_> = fs::read_dir(world.folder())
         .unwrap()
         .map(|entry| entry.unwrap())
@@ -89,9 +89,9 @@ async fn every_clone_of_a_closed_store_says_so() {
     let clone = world.store.clone();
     world.store.close().await;
     clone.close().await;
-    let (messages, summary) = talk.next([Draft::user("hello?")]);
-    let appended = clone.append(talk.id, messages, summary).await;
-    assert!(matches!(appended, Err(Error::Closed)));
+    let batch = talk.next([prompt("hello?")]);
+    let recorded = talk.record(&clone, &batch).await;
+    assert!(matches!(recorded, Err(Error::Closed)));
     assert!(matches!(clone.session(talk.id).await, Err(Error::Closed)));
     assert!(matches!(clone.messages(talk.id, Seq::START, 10).await, Err(Error::Closed)));
 }
@@ -109,7 +109,7 @@ async fn a_second_writer_is_told_who_the_first_one_is() {
     assert_eq!(in_use(schema::migrate(&path, at(0)).unwrap_err()), expected);
     assert_eq!(in_use(schema::rollback(&path, 1).unwrap_err()), expected);
     // Looking needs no lock, and does not break it either.
-    assert_eq!(schema::status(&path).unwrap().len(), 1);
+    assert_eq!(schema::status(&path).unwrap().len(), 2);
     schema::check(&path).unwrap();
     assert_eq!(in_use(Store::open(&path, at(0)).await.unwrap_err()), expected);
     world.store.close().await;
@@ -143,7 +143,7 @@ async fn the_database_of_a_newer_convoke_is_refused_and_not_touched() {
         .execute_batch("INSERT INTO schema_migrations VALUES (7, 'future', 'abc', 0)")
         .unwrap();
     let words =
-        format!("{} was written by a newer Convoke (schema 7; this one knows 1)", path_of(&world));
+        format!("{} was written by a newer Convoke (schema 7; this one knows 2)", path_of(&world));
     assert_refused_untouched(&world.path(), &words).await;
 }
 
@@ -247,9 +247,7 @@ async fn damage_inside_a_page_is_found_and_named() {
     drop(raw);
     let error = schema::check(&world.path()).unwrap_err();
     assert!(matches!(&error, Error::Corrupt { .. }));
-    assert!(
-        error.to_string().contains("of agent_messages names a agent_sessions that is not there")
-    );
+    assert!(error.to_string().contains("of messages names a agent_sessions that is not there"));
 }
 
 #[tokio::test]

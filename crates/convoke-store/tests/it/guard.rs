@@ -5,22 +5,22 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use convoke_core::message::{Draft, Message, Seq};
+use convoke_core::message::{Message, Seq};
 use convoke_store::{Error, Store, Trouble, schema};
 
-use crate::world::{Talk, World, at};
+use crate::world::{Talk, World, at, prompt};
 
 /// How long the store may take to notice something.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Prompts until one is refused; tells what was acknowledged and why it ended.
 async fn prompt_until_refused(store: &Store, talk: &mut Talk) -> (Vec<Message>, Error) {
-    let mut acknowledged = talk.log.clone();
+    let mut acknowledged = talk.messages.clone();
     loop {
         let text = format!("prompt {}", acknowledged.len());
-        let (messages, summary) = talk.next([Draft::user(text)]);
-        match store.append(talk.id, messages.clone(), summary).await {
-            Ok(()) => acknowledged.extend(messages),
+        let batch = talk.next([prompt(text)]);
+        match talk.record(store, &batch).await {
+            Ok(()) => acknowledged.clone_from(&talk.messages),
             Err(error) => return (acknowledged, error),
         }
         assert!(acknowledged.len() < 1000, "nothing is ever refused");
@@ -68,7 +68,7 @@ async fn k8_a_deleted_database_is_rescued_and_back_after_the_next_start() {
         world.reopen().await;
         assert_eq!(log(&world.store, &talk).await, acknowledged, "without {names:?}");
         assert_eq!(world.store.trouble(), None);
-        talk.log = acknowledged;
+        talk.messages = acknowledged;
     }
 }
 
@@ -95,7 +95,7 @@ async fn k8_a_deletion_is_noticed_and_rescued_without_anything_being_written() {
     let elsewhere = tempfile::tempdir().unwrap();
     fs::copy(&copy, elsewhere.path().join("convoke.db.rescued")).unwrap();
     let store = Store::open(elsewhere.path().join("convoke.db"), at(0)).await.unwrap();
-    assert_eq!(log(&store, &talk).await, talk.log);
+    assert_eq!(log(&store, &talk).await, talk.messages);
     store.close().await;
 }
 
@@ -120,7 +120,7 @@ async fn k8_a_replaced_database_is_neither_written_nor_read() {
 #[tokio::test]
 async fn k8_what_cannot_be_rescued_is_not_acknowledged() {
     let (world, mut talk) = world().await;
-    let before = talk.log.clone();
+    let before = talk.messages.clone();
     // Nothing can be made in a folder that is gone.
     fs::remove_dir_all(world.folder()).unwrap();
     let (acknowledged, error) = prompt_until_refused(&world.store, &mut talk).await;
@@ -175,9 +175,9 @@ async fn k8_damage_that_is_met_while_running_ends_the_writing() {
     let read = world.store.messages(talk.id, Seq::START, 10_000).await;
     assert!(matches!(read, Err(Error::Corrupt { .. })), "{read:?}");
     assert!(matches!(world.store.trouble(), Some(Trouble::Damaged { .. })));
-    let (messages, summary) = talk.next([Draft::user("still there?")]);
-    let appended = world.store.append(talk.id, messages, summary).await;
-    assert!(matches!(appended, Err(Error::Corrupt { .. })), "{appended:?}");
+    let batch = talk.next([prompt("still there?")]);
+    let recorded = talk.record(&world.store, &batch).await;
+    assert!(matches!(recorded, Err(Error::Corrupt { .. })), "{recorded:?}");
     world.store.close().await;
 }
 
@@ -191,7 +191,7 @@ async fn k8_looking_at_what_a_killed_daemon_left_changes_nothing() {
     let read = || ["convoke.db", "convoke.db-wal"].map(|name| fs::read(left.path().join(name)));
     let before = read().map(Result::unwrap);
     let path = left.path().join("convoke.db");
-    assert_eq!(schema::status(&path).unwrap().len(), 1);
+    assert_eq!(schema::status(&path).unwrap().len(), 2);
     schema::check(&path).unwrap();
     assert_eq!(read().map(Result::unwrap), before);
 }

@@ -1,17 +1,23 @@
-//! Logs: read back as they were written, in pages that are bounded every way.
+//! Messages: read back as they were recorded, in pages that are bounded every way.
 
 use convoke_core::content::{
     Content, Cost, Diff, PlanStatus, PlanStep, Tool, ToolResult, ToolStatus, Usage,
 };
-use convoke_core::message::{Draft, Message, Seq};
-use convoke_core::notice::{Event, Notice};
-use convoke_core::turn::Stop;
+use convoke_core::id::MessageId;
+use convoke_core::message::{Draft, Message, Rev, Seq};
+use convoke_core::notice::Event;
+use convoke_core::session::{Change, Command};
+use convoke_core::state::SessionState;
+use convoke_core::turn::Turn;
+use convoke_core::update::Update;
 use convoke_store::{Error, MessagePage};
 
-use crate::world::{Talk, World, at, closing, piece};
+use crate::world::{
+    Talk, World, answer, at, bytes, notice, prompt, prompts, receive, says, system,
+};
 
-/// One draft of every type of content that is no request.
-fn one_of_each() -> Vec<Draft> {
+/// One change of every type of content that is no request, and state.
+fn one_of_each() -> Vec<Change> {
     let tool = Tool {
         tool_call_id: "call_1".to_owned(),
         tool: "edit".to_owned(),
@@ -27,19 +33,16 @@ fn one_of_each() -> Vec<Draft> {
     };
     let step = PlanStep { content: "do".to_owned(), status: PlanStatus::Pending, priority: None };
     let cost = Some(Cost { amount: 0.1 + 0.2, currency: "USD".to_owned() });
+    let words = |content| Change::Begin(Draft::agent(content));
+    let usage = Usage { cost, context_used: Some(u64::MAX), ..Usage::default() };
     vec![
-        Draft::user("a prompt with \u{0} and \u{2028} and 🦀"),
-        piece("an"),
-        closing(),
-        Draft::agent(Content::Thinking { text: "hm".to_owned(), partial: true }),
-        Draft::system(Content::Plan { steps: vec![step] }),
-        Draft::system(Content::Tool(tool)),
-        Draft::system(Content::Usage(Usage {
-            cost,
-            context_used: Some(u64::MAX),
-            ..Usage::default()
-        })),
-        Draft::system(Notice::new(Event::Compacted)),
+        prompt("a prompt with \u{0} and \u{2028} and 🦀"),
+        answer("an answer"),
+        words(Content::Thinking { text: "hm".to_owned(), partial: true }),
+        system(Content::Plan { steps: vec![step] }),
+        system(Content::Tool(tool)),
+        Change::State(SessionState::Usage(usage)),
+        notice(Event::Compacted),
     ]
 }
 
@@ -58,18 +61,21 @@ async fn s2_messages_read_back_in_order_exactly_as_they_were() {
     for _ in 0..3 {
         talk.say(&world.store, one_of_each()).await;
     }
+    assert_eq!(talk.messages.len(), 18);
     for _ in 0..2 {
         let page = read(&world, &talk, 0, 1000).await;
-        assert_eq!(page, MessagePage { messages: talk.log.clone(), more: false });
+        assert_eq!(page, MessagePage { messages: talk.messages.clone(), more: false });
+        let state = world.store.session_state(talk.id).await.unwrap();
+        assert_eq!(state, talk.state.values().cloned().collect::<Vec<_>>());
         world.reopen().await;
     }
 }
 
 #[tokio::test]
-async fn a_log_is_read_forwards_and_backwards_in_pages() {
+async fn messages_are_read_forwards_and_backwards_in_pages() {
     let world = World::new().await;
     let mut talk = world.talk().await;
-    talk.say(&world.store, (1..=10).map(|n| piece(&n.to_string()))).await;
+    talk.say(&world.store, (1..=10).map(|n| answer(n.to_string()))).await;
     let mut seen = Vec::new();
     for (after, limit) in [(0, 4), (4, 4), (8, 4), (8, 2), (10, 4), (0, 0), (99, 4)] {
         let page = read(&world, &talk, after, limit).await;
@@ -103,35 +109,45 @@ async fn a_log_is_read_forwards_and_backwards_in_pages() {
 }
 
 #[tokio::test]
-async fn s8_messages_since_a_moment_are_strictly_later() {
+async fn s8_what_changed_since_a_moment_is_strictly_later_and_growth_counts() {
     let world = World::new().await;
     let mut talk = world.talk().await;
     for moment in [10, 20, 20, 20, 30, 40] {
-        let (messages, summary) = talk.next_at(at(moment), [piece("word")]);
-        world.store.append(talk.id, messages, summary).await.unwrap();
+        let batch = talk.next_at(at(moment), [answer("word")]);
+        talk.record(&world.store, &batch).await.unwrap();
     }
+    let since = async |talk: &Talk, since: i64| {
+        let rev = world.store.rev_at(talk.id, at(since)).await.unwrap();
+        let page = world.store.updates_after(talk.id, rev, 100).await.unwrap();
+        let messages = page.updates.into_iter().filter_map(|update| match update {
+            Update::Message(message) => Some(message.seq.get()),
+            Update::Delta(_) | Update::State { .. } => None,
+        });
+        messages.collect::<Vec<_>>()
+    };
     let mut seen = Vec::new();
-    for (since, after) in [(0, 0), (10, 0), (19, 0), (20, 0), (10, 3), (35, 0), (40, 0), (99, 0)] {
-        let page =
-            world.store.messages_since(talk.id, at(since), Seq::new(after), 10).await.unwrap();
-        seen.push(seqs(&page.messages));
+    for moment in [0, 10, 19, 20, 35, 40, 99] {
+        seen.push(since(&talk, moment).await);
     }
-    let expected: [&[u64]; 8] = [
-        &[1, 2, 3, 4, 5, 6],
-        &[2, 3, 4, 5, 6],
-        &[2, 3, 4, 5, 6],
-        &[5, 6],
-        &[4, 5, 6],
-        &[6],
-        &[],
-        &[],
-    ];
+    let expected: [&[u64]; 7] =
+        [&[1, 2, 3, 4, 5, 6], &[2, 3, 4, 5, 6], &[2, 3, 4, 5, 6], &[5, 6], &[6], &[], &[]];
     assert_eq!(seen, expected);
-    let page = world.store.messages_since(talk.id, at(10), Seq::START, 2).await.unwrap();
-    assert_eq!((seqs(&page.messages), page.more), (vec![2, 3], true));
+
+    // An answer that began long ago and grew just now is new.
+    let words = Content::Text { text: "on".to_owned(), partial: true };
+    for (moment, change) in [
+        (50, Change::Begin(Draft::agent(words))),
+        (60, system(Content::Plan { steps: vec![] })),
+        (70, Change::Append { seq: Seq::new(7), text: " and on".to_owned() }),
+    ] {
+        let batch = talk.next_at(at(moment), [change]);
+        talk.record(&world.store, &batch).await.unwrap();
+    }
+    assert_eq!(since(&talk, 40).await, [8, 7]);
+    assert_eq!(since(&talk, 60).await, [7]);
+    assert_eq!(since(&talk, 70).await, [0; 0]);
     let empty = world.talk().await;
-    let page = world.store.messages_since(empty.id, at(0), Seq::START, 2).await.unwrap();
-    assert_eq!(page, MessagePage { messages: vec![], more: false });
+    assert_eq!(since(&empty, 0).await, [0; 0]);
 }
 
 #[tokio::test]
@@ -140,7 +156,7 @@ async fn a_page_is_bounded_by_its_bytes_but_never_empty() {
     let mut talk = world.talk().await;
     let mebibyte = 1024 * 1024;
     for size in [3, 3, 9, 1] {
-        talk.say(&world.store, [piece(&"x".repeat(size * mebibyte))]).await;
+        talk.say(&world.store, [answer("x".repeat(size * mebibyte))]).await;
     }
     let mut pages = Vec::new();
     let mut after = 0;
@@ -161,7 +177,7 @@ async fn a_page_is_bounded_by_its_bytes_but_never_empty() {
 async fn a_page_has_at_most_a_thousand_messages() {
     let world = World::new().await;
     let mut talk = world.talk().await;
-    talk.say(&world.store, (0..1001).map(|_| piece("word"))).await;
+    talk.say(&world.store, (0..1001).map(|_| answer("word"))).await;
     let page = read(&world, &talk, 0, u32::MAX).await;
     assert_eq!((page.messages.len(), page.more), (1000, true));
 }
@@ -170,28 +186,36 @@ async fn a_page_has_at_most_a_thousand_messages() {
 async fn a_message_that_cannot_be_read_hides_none_of_the_others() {
     let world = World::new().await;
     let mut talk = world.talk().await;
-    talk.say(&world.store, (1..=5).map(|n| piece(&n.to_string()))).await;
-    world
-        .raw()
-        .execute("UPDATE agent_messages SET content = '{\"type\":' WHERE seq = 3", [])
-        .unwrap();
+    talk.say(&world.store, (1..=5).map(|n| answer(n.to_string()))).await;
+    let spoil = "UPDATE messages SET content = '{\"type\":' WHERE seq IN (3, 5)";
+    world.raw().execute(spoil, []).unwrap();
 
     let page = read(&world, &talk, 0, 10).await;
+    assert_eq!((seqs(&page.messages), page.more), (vec![1, 2, 4], false));
+    let page = read(&world, &talk, 0, 3).await;
     assert_eq!((seqs(&page.messages), page.more), (vec![1, 2], true));
-    let error = world.store.messages(talk.id, Seq::new(2), 10).await.unwrap_err();
-    assert_eq!(error.to_string(), format!("message 3 of session {} cannot be read", talk.id));
-    let Error::UnreadableMessage { seq, .. } = error else { panic!("{error}") };
-    let page = read(&world, &talk, seq.get(), 10).await;
-    assert_eq!((seqs(&page.messages), page.more), (vec![4, 5], false));
-
     let page = world.store.messages_before(talk.id, Seq::new(6), 10).await.unwrap();
-    assert_eq!((seqs(&page.messages), page.more), (vec![4, 5], true));
-    let error = world.store.messages_before(talk.id, Seq::new(4), 10).await.unwrap_err();
-    assert!(matches!(error, Error::UnreadableMessage { seq, .. } if seq.get() == 3));
+    assert_eq!((seqs(&page.messages), page.more), (vec![1, 2, 4], false));
+    assert_eq!(world.store.message(talk.id, Seq::new(3)).await.unwrap(), None);
+
+    // Whatever the pages, a reader gets to the end.
+    for limit in 1..6 {
+        let (mut after, mut got) = (Rev::START, Vec::new());
+        loop {
+            let page = world.store.updates_after(talk.id, after, limit).await.unwrap();
+            got.extend(page.updates.iter().map(Update::rev).map(Rev::get));
+            assert!(page.rev > after, "the cursor stands still");
+            after = page.rev;
+            if !page.more {
+                break;
+            }
+        }
+        assert_eq!((got, after.get()), (vec![1, 2, 4], 5), "{limit} in a page");
+    }
 }
 
 #[tokio::test]
-async fn the_log_of_an_unknown_session_is_not_an_empty_one() {
+async fn the_messages_of_an_unknown_session_are_not_an_empty_list() {
     let world = World::new().await;
     let unknown = convoke_core::id::SessionId::from_random([9; 16]);
     let read = world.store.messages(unknown, Seq::START, 10).await;
@@ -199,38 +223,92 @@ async fn the_log_of_an_unknown_session_is_not_an_empty_one() {
 }
 
 #[tokio::test]
-async fn the_newest_notices_of_an_event_are_found_wherever_they_are() {
+async fn a_prompt_is_found_by_its_id_and_the_newest_one_without() {
     let world = World::new().await;
-    let mut talk = world.talk().await;
-    let renamed =
-        |title: &str| Draft::system(Notice::new(Event::Renamed { title: title.to_owned() }));
-    talk.say(&world.store, [renamed("one"), piece("\"event\":\"renamed\""), renamed("two")]).await;
-    talk.say(&world.store, (0..1500).map(|_| piece("word"))).await;
-    let found = world.store.newest_notices(talk.id, "renamed", 5).await.unwrap();
-    assert_eq!(seqs(&found), [3, 1]);
-    let found = world.store.newest_notices(talk.id, "renamed", 1).await.unwrap();
-    assert_eq!(seqs(&found), [3]);
-    assert_eq!(world.store.newest_notices(talk.id, "archived", 1).await.unwrap(), []);
+    let (mut talk, other) = (world.talk().await, world.talk().await);
+    talk.turn(&world.store, "one", &["a"]).await;
+    talk.turn(&world.store, "two", &["b"]).await;
+    let [one, _, two, reply] = &talk.messages[..] else { panic!("{:?}", talk.messages) };
+    let find = async |session, id| world.store.prompt(session, id).await.unwrap();
+    assert_eq!(find(talk.id, None).await.as_ref(), Some(two));
+    assert_eq!(find(talk.id, Some(one.id)).await.as_ref(), Some(one));
+    assert_eq!(find(talk.id, Some(reply.id)).await, None, "an answer is no prompt");
+    assert_eq!(find(other.id, Some(one.id)).await, None, "it is of another session");
+    assert_eq!(find(other.id, None).await, None);
 }
 
 #[tokio::test]
-async fn what_was_not_over_at_a_place_is_found_however_long_its_turn_is() {
+async fn all_open_messages_are_found_however_large_and_many_they_are() {
     let world = World::new().await;
     let mut talk = world.talk().await;
-    let ended = |turn: u64| {
-        let (turn, stop) = (Seq::new(turn), Stop::EndTurn);
-        Draft::system(Notice::new(Event::TurnEnded { turn, stop }))
+    talk.say(&world.store, [prompt("before"), answer("done")]).await;
+    let (id, large) = (MessageId::from_random(bytes()), "x".repeat(400 * 1024));
+    let running = Change::Begin(Draft::prompt(id, large, Turn::Running));
+    let tool = |number: u32| Tool {
+        tool_call_id: number.to_string(),
+        tool: "read".to_owned(),
+        title: None,
+        kind: None,
+        args: serde_json::Value::Null,
+        status: ToolStatus::Running,
+        result: None,
     };
-    // Prompts stand at 1, 3 and 5; the second ran from 4 on, and the third waited.
-    talk.say(&world.store, [Draft::user("one"), piece("a"), Draft::user("two"), ended(1)]).await;
-    talk.say(&world.store, [Draft::user("three")]).await;
-    talk.say(&world.store, (0..1500).map(|_| piece("\"event\":\"turn_ended\""))).await;
-    talk.say(&world.store, [ended(3), piece("b")]).await;
-    let unsettled =
-        async |before| seqs(&world.store.unsettled(talk.id, Seq::new(before)).await.unwrap());
-    assert_eq!(unsettled(1).await, [0; 0]);
-    assert_eq!(unsettled(4).await, [1, 3]);
-    assert_eq!(unsettled(5).await, [3]);
-    assert_eq!(unsettled(1000).await, [3, 5]);
-    assert_eq!(unsettled(1507).await, [5]);
+    let tools = (0..1020).map(|number| system(Content::Tool(tool(number))));
+    talk.say(&world.store, [running].into_iter().chain(tools)).await;
+    talk.play(&world.store, says("wo")).await;
+    talk.play(&world.store, says("rds")).await;
+    let open = world.store.open_messages(talk.id).await.unwrap();
+    assert!(open == talk.messages[2..], "{} messages", open.len());
+    assert_eq!(open.len(), 1022);
+}
+
+#[tokio::test]
+async fn m1_an_answer_of_a_hundred_pieces_is_one_message_and_one_row() {
+    let mut world = World::new().await;
+    let mut talk = world.talk().await;
+    talk.play(&world.store, prompts("tell me")).await;
+    let pieces: Vec<String> = (0..100).map(|number| format!("piece {number} ")).collect();
+    let count = |world: &World, table: &str| -> u64 {
+        let sql = format!("SELECT count(*) FROM {table}");
+        world.raw().query_row(&sql, [], |row| row.get(0)).unwrap()
+    };
+    for (number, piece) in pieces.iter().enumerate() {
+        talk.play(&world.store, says(piece)).await;
+        assert_eq!((count(&world, "messages"), count(&world, "deltas")), (2, number as u64));
+    }
+    let end = talk.ends();
+    talk.play(&world.store, end).await;
+    assert_eq!((count(&world, "messages"), count(&world, "deltas")), (2, 0));
+    for _ in 0..2 {
+        let summary = world.store.session(talk.id).await.unwrap().unwrap().summary;
+        assert_eq!((summary.last_seq.get(), &summary), (2, talk.session.summary()));
+        let page = read(&world, &talk, 0, 10).await;
+        assert_eq!(page.messages, talk.messages);
+        let whole = Content::Text { text: pieces.concat(), partial: false };
+        assert_eq!(page.messages[1].content, whole);
+        world.reopen().await;
+    }
+}
+
+#[tokio::test]
+async fn m1_a_page_is_read_between_two_commits_even_while_an_answer_grows() {
+    let world = World::new().await;
+    let mut talk = world.talk().await;
+    for command in [prompts("go"), says("a"), says("b")] {
+        talk.play(&world.store, command).await;
+    }
+    let page = read(&world, &talk, 0, 10).await;
+    let (mut messages, mut state) = (page.messages, talk.state.clone());
+    assert_eq!(messages, talk.messages);
+    assert_eq!(world.store.message(talk.id, Seq::new(2)).await.unwrap(), messages.last().cloned());
+    // A reader that goes on from the revision of what it has read gets the rest.
+    let rev = talk.session.summary().rev;
+    let stop = Command::CancelTurn;
+    for command in [says("c"), stop] {
+        talk.play(&world.store, command).await;
+    }
+    for update in world.store.updates_after(talk.id, rev, 10).await.unwrap().updates {
+        receive(&mut messages, &mut state, update);
+    }
+    assert_eq!((messages, state), (talk.messages, talk.state));
 }

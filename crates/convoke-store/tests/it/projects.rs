@@ -1,10 +1,10 @@
 //! Projects: added once for each directory, removed without losing their sessions.
 
 use convoke_core::id::ProjectId;
-use convoke_core::message::{Draft, Seq};
+use convoke_core::message::Seq;
 use convoke_store::{Error, NewProject, Project, SessionFilter, SessionOrder, Window};
 
-use crate::world::{World, at, bytes};
+use crate::world::{World, at, bytes, prompt};
 
 fn new(path: &str, added: i64) -> NewProject {
     let id = ProjectId::from_random(bytes());
@@ -27,7 +27,7 @@ async fn a_directory_is_a_project_once() {
 async fn a_removed_project_leaves_its_sessions_readable_and_comes_back_with_them() {
     let world = World::new().await;
     let mut talk = world.talk().await;
-    talk.say(&world.store, [Draft::user("remember me")]).await;
+    talk.say(&world.store, [prompt("remember me")]).await;
     world.store.remove_project(world.project, at(7)).await.unwrap();
     let again = world.store.remove_project(world.project, at(8)).await;
     assert!(matches!(again, Err(Error::UnknownProject { id }) if id == world.project));
@@ -39,7 +39,7 @@ async fn a_removed_project_leaves_its_sessions_readable_and_comes_back_with_them
         world.store.sessions(filter, SessionOrder::Created, Window::first(10)).await.unwrap();
     assert_eq!((page.sessions[0].id, page.total), (talk.id, 1));
     let log = world.store.messages(talk.id, Seq::START, 10).await.unwrap();
-    assert_eq!(log.messages, talk.log);
+    assert_eq!(log.messages, talk.messages);
 
     let back = world.store.add_project(new("/srv/app", 9)).await.unwrap();
     assert_eq!((back.id, back.added_at), (world.project, at(9)));

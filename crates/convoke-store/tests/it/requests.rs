@@ -2,14 +2,15 @@
 
 use convoke_core::content::Content;
 use convoke_core::id::RequestId;
-use convoke_core::message::Draft;
-use convoke_core::notice::{Event, Notice};
+use convoke_core::message::Seq;
+use convoke_core::notice::Event;
 use convoke_core::request::{
     Choice, PermissionKind, PermissionOption, PermissionRecord, QuestionRecord, Request, State,
 };
+use convoke_core::session::Change;
 use convoke_store::{Error, StoredRequest, Window};
 
-use crate::world::{World, at, request_id};
+use crate::world::{World, at, notice, request_id, system};
 
 fn permission(request_id: RequestId, state: State<Choice>) -> PermissionRecord {
     let allow = PermissionOption {
@@ -29,23 +30,29 @@ fn permission(request_id: RequestId, state: State<Choice>) -> PermissionRecord {
     }
 }
 
-fn asks(record: &PermissionRecord) -> Draft {
-    Draft::system(Content::Permission(record.clone()))
+fn asks(record: &PermissionRecord) -> Change {
+    system(Content::Permission(record.clone()))
+}
+
+/// The first message of the session is about this from now on.
+fn settles(record: PermissionRecord) -> Change {
+    Change::Replace { seq: Seq::new(1), content: Content::Permission(record) }
 }
 
 const ALL: Window = Window::first(100);
 
 #[tokio::test]
-async fn a_request_is_stored_with_its_message_and_changes_with_the_next_one() {
+async fn a_request_is_stored_with_its_message_and_changes_with_it() {
     let mut world = World::new().await;
     let mut talk = world.talk().await;
     let asked = permission(request_id(), State::Pending);
-    let (messages, summary) = talk.next_at(at(10), [asks(&asked)]);
-    world.store.append(talk.id, messages, summary).await.unwrap();
+    let batch = talk.next_at(at(10), [asks(&asked)]);
+    talk.record(&world.store, &batch).await.unwrap();
     let pending = StoredRequest {
         session_id: Some(talk.id),
         asked_at: at(10),
         changed_at: at(10),
+        seq: Some(Seq::new(1)),
         request: Request::Permission(asked.clone()),
     };
     assert_eq!(world.store.pending_requests(ALL).await.unwrap(), std::slice::from_ref(&pending));
@@ -53,8 +60,8 @@ async fn a_request_is_stored_with_its_message_and_changes_with_the_next_one() {
 
     let chosen = State::Answered(Choice { option_id: "allow".to_owned() });
     let answered = PermissionRecord { state: chosen, ..asked };
-    let (messages, summary) = talk.next_at(at(20), [asks(&answered)]);
-    world.store.append(talk.id, messages, summary).await.unwrap();
+    let batch = talk.next_at(at(20), [settles(answered.clone())]);
+    talk.record(&world.store, &batch).await.unwrap();
     world.reopen().await;
     assert_eq!(world.store.pending_requests(ALL).await.unwrap(), []);
     let stored = world.store.request(answered.request_id).await.unwrap();
@@ -71,8 +78,9 @@ async fn q4_a_request_that_nobody_waits_for_any_more_can_still_be_found_and_answ
     let id = request_id();
     let mut states = Vec::new();
     let chosen = State::Answered(Choice { option_id: "allow".to_owned() });
+    talk.say(&world.store, [asks(&permission(id, State::Pending))]).await;
     for state in [State::Pending, State::TimedOut, chosen] {
-        talk.say(&world.store, [asks(&permission(id, state))]).await;
+        talk.say(&world.store, [settles(permission(id, state))]).await;
         let stored = world.store.request(id).await.unwrap().unwrap();
         let pending = world.store.pending_requests(ALL).await.unwrap().len();
         states.push((stored.request.status().as_str(), pending));
@@ -89,12 +97,12 @@ async fn pending_requests_are_listed_by_session_and_together_oldest_first() {
         let talk = if moment % 2 == 0 { &mut one } else { &mut two };
         let id = request_id();
         let questions = QuestionRecord { request_id: id, questions: vec![], state: State::Pending };
-        let draft = match moment {
-            3 => Draft::system(Content::Question(questions)),
+        let change = match moment {
+            3 => system(Content::Question(questions)),
             _ => asks(&permission(id, State::Pending)),
         };
-        let (messages, summary) = talk.next_at(at(moment), [draft]);
-        world.store.append(talk.id, messages, summary).await.unwrap();
+        let batch = talk.next_at(at(moment), [change]);
+        talk.record(&world.store, &batch).await.unwrap();
         ids.push(id);
     }
     let ids_of = |requests: Vec<StoredRequest>| {
@@ -114,8 +122,8 @@ async fn a_request_of_another_session_is_refused_and_stays_as_it_was() {
     let asked = permission(request_id(), State::Pending);
     one.say(&world.store, [asks(&asked)]).await;
     let taken = PermissionRecord { state: State::Abandoned, ..asked.clone() };
-    let (messages, summary) = two.next([asks(&taken)]);
-    let refused = world.store.append(two.id, messages, summary).await;
+    let batch = two.next([asks(&taken)]);
+    let refused = two.record(&world.store, &batch).await;
     assert!(matches!(refused, Err(Error::Misuse { .. })));
     let stored = world.store.request(asked.request_id).await.unwrap().unwrap();
     assert_eq!(stored.request, Request::Permission(asked));
@@ -131,14 +139,13 @@ async fn q4_questions_whose_asker_left_are_listed_while_their_session_is_active(
     let states = [State::Abandoned, State::TimedOut, State::Rejected { reason: None }];
     for (request_id, state) in ids.into_iter().zip(states) {
         let record = QuestionRecord { request_id, questions: vec![], state };
-        talk.say(&world.store, [Draft::system(Content::Question(record))]).await;
+        talk.say(&world.store, [system(Content::Question(record))]).await;
     }
     talk.say(&world.store, [asks(&permission(request_id(), State::Abandoned))]).await;
     let left = world.store.left_questions(ALL).await.unwrap();
     let left: Vec<RequestId> = left.iter().map(|stored| stored.request.id()).collect();
     assert_eq!(left, ids[..2]);
-    let archived = Notice::new(Event::Archived);
-    talk.say(&world.store, [Draft::system(archived)]).await;
+    talk.say(&world.store, [notice(Event::Archived)]).await;
     assert_eq!(world.store.left_questions(ALL).await.unwrap(), []);
 }
 

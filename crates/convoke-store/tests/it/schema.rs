@@ -1,11 +1,10 @@
 //! The schema: made by migrations, and taken back by them.
 
-use convoke_core::message::Draft;
 use convoke_store::Store;
 use convoke_store::schema::{self, Migration};
 use rusqlite::Connection;
 
-use crate::world::{World, at};
+use crate::world::{World, at, prompt};
 
 /// Every table, index and trigger that is not the migrations' own.
 fn objects(path: &std::path::Path) -> Vec<String> {
@@ -16,8 +15,19 @@ fn objects(path: &std::path::Path) -> Vec<String> {
     statement.query_map([], |row| row.get(0)).unwrap().map(|name| name.unwrap()).collect()
 }
 
-fn foundation(applied_at: Option<i64>) -> Migration {
-    Migration { version: 1, name: "foundation", applied_at: applied_at.map(at) }
+/// Every migration, first to last.
+fn all(applied_at: Option<i64>) -> [Migration; 2] {
+    let applied_at = applied_at.map(at);
+    [(1, "foundation"), (2, "whole_messages")].map(|(version, name)| Migration {
+        version,
+        name,
+        applied_at,
+    })
+}
+
+/// Every migration, last to first.
+fn reversed(applied_at: i64) -> Vec<Migration> {
+    all(Some(applied_at)).into_iter().rev().collect()
 }
 
 #[test]
@@ -25,14 +35,14 @@ fn s11_migrations_run_and_roll_back_and_run_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("convoke.db");
     for round in 0..3 {
-        assert_eq!(schema::status(&path).unwrap(), [foundation(None)]);
-        assert_eq!(schema::migrate(&path, at(round)).unwrap(), [foundation(Some(round))]);
+        assert_eq!(schema::status(&path).unwrap(), all(None));
+        assert_eq!(schema::migrate(&path, at(round)).unwrap(), all(Some(round)));
         assert_eq!(schema::migrate(&path, at(99)).unwrap(), []);
-        assert_eq!(schema::status(&path).unwrap(), [foundation(Some(round))]);
+        assert_eq!(schema::status(&path).unwrap(), all(Some(round)));
         schema::check(&path).unwrap();
         assert!(objects(&path).len() > 20);
         assert_eq!(schema::rollback(&path, 0).unwrap(), []);
-        assert_eq!(schema::rollback(&path, 9).unwrap(), [foundation(Some(round))]);
+        assert_eq!(schema::rollback(&path, 9).unwrap(), reversed(round));
         assert_eq!(schema::rollback(&path, 9).unwrap(), []);
         assert_eq!(objects(&path), ["sqlite_sequence"]);
         schema::check(&path).unwrap();
@@ -47,10 +57,10 @@ async fn s11_a_schema_full_of_messages_rolls_back_too_and_opening_brings_it_up_a
     let record = world.store.record_agent_session(talk.id, "x".into(), "created".into(), at(1));
     record.await.unwrap();
     world.store.close().await;
-    assert_eq!(schema::rollback(&world.path(), 1).unwrap(), [foundation(Some(0))]);
+    assert_eq!(schema::rollback(&world.path(), 2).unwrap(), reversed(0));
     assert_eq!(objects(&world.path()), ["sqlite_sequence"]);
     let store = Store::open(world.path(), at(7)).await.unwrap();
-    assert_eq!(schema::status(&world.path()).unwrap(), [foundation(Some(7))]);
+    assert_eq!(schema::status(&world.path()).unwrap(), all(Some(7)));
     assert_eq!(store.session(talk.id).await.unwrap(), None);
     store.close().await;
 }
@@ -58,7 +68,7 @@ async fn s11_a_schema_full_of_messages_rolls_back_too_and_opening_brings_it_up_a
 #[tokio::test]
 async fn s11_what_is_looked_up_often_has_an_index() {
     let world = World::new().await;
-    world.talk().await.say(&world.store, [Draft::user("hello")]).await;
+    world.talk().await.say(&world.store, [prompt("hello")]).await;
     let db = world.raw();
     let plan = |sql: &str| -> String {
         let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
@@ -66,8 +76,12 @@ async fn s11_what_is_looked_up_often_has_an_index() {
         lines.map(|line| line.unwrap()).collect::<Vec<_>>().join(" · ")
     };
     let plans = [
-        "SELECT content FROM agent_messages WHERE session = 1 AND seq > 5 ORDER BY seq",
-        "SELECT n FROM agent_messages WHERE timestamp > 5",
+        "SELECT content FROM messages WHERE session = 1 AND seq > 5 ORDER BY seq LIMIT 5",
+        "SELECT content FROM messages WHERE session = 1 AND rev > 5 ORDER BY rev LIMIT 5",
+        "SELECT content FROM messages WHERE session = 1 AND open = 1 ORDER BY seq",
+        "SELECT content FROM messages WHERE id = x'00' AND role = 'user' AND session = 1",
+        "SELECT text FROM deltas WHERE session = 1 AND rev > 5 AND seq = 5 ORDER BY rev",
+        "SELECT body FROM session_state WHERE session = 1 AND rev > 5 ORDER BY rev",
         "SELECT n FROM agent_sessions WHERE project_id = 'p'",
         "SELECT n FROM agent_sessions WHERE archived = 0 AND kind = 'session' AND status = 'active'",
         "SELECT n FROM agent_sessions WHERE settled_seq <> last_seq AND n > 5 ORDER BY n",
@@ -83,8 +97,12 @@ async fn s11_what_is_looked_up_often_has_an_index() {
     ]
     .map(plan);
     insta::assert_snapshot!(plans.join("\n"), @r"
-    SEARCH agent_messages USING INDEX sqlite_autoindex_agent_messages_1 (session=? AND seq>?)
-    SEARCH agent_messages USING COVERING INDEX agent_messages_by_timestamp (timestamp>?)
+    SEARCH messages USING INDEX sqlite_autoindex_messages_1 (session=? AND seq>?)
+    SEARCH messages USING INDEX messages_by_rev (session=? AND rev>?)
+    SEARCH messages USING INDEX messages_open (session=?)
+    SEARCH messages USING INDEX messages_prompts (id=?)
+    SEARCH deltas USING PRIMARY KEY (session=? AND rev>?)
+    SEARCH session_state USING PRIMARY KEY (session=?) · USE TEMP B-TREE FOR ORDER BY
     SEARCH agent_sessions USING COVERING INDEX agent_sessions_by_project_and_activity (project_id=?)
     SEARCH agent_sessions USING COVERING INDEX agent_sessions_by_activity (archived=? AND kind=? AND status=?)
     SEARCH agent_sessions USING INDEX agent_sessions_unsettled (n>?)

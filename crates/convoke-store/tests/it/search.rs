@@ -5,9 +5,13 @@ use convoke_core::message::{Draft, Seq};
 use convoke_core::notice::{Event, Notice};
 use convoke_core::question::{Answer, Choice, Question};
 use convoke_core::request::{Answers, QuestionRecord, State};
+use convoke_core::session::{Change, Command, Report};
+use convoke_core::state::SessionState;
 use convoke_store::{Error, HitPage, SearchQuery, SessionKind};
 
-use crate::world::{Talk, World, add_project, at, closing, piece, request_id};
+use crate::world::{
+    Talk, World, add_project, at, notice, prompt, prompts, request_id, says, system,
+};
 
 fn everywhere(text: &str) -> SearchQuery {
     SearchQuery { text: text.to_owned(), project: None, session: None }
@@ -30,12 +34,12 @@ async fn words_that_came_in_pieces_are_found_whole() {
     let world = World::new().await;
     let mut talk = world.talk().await;
     talk.turn(&world.store, "mend the roof", &["The ro", "of is wa", "ter", "tight now"]).await;
-    assert_eq!(places(&world, "watertight").await, [6]);
-    assert_eq!(places(&world, "roof").await, [6, 1]);
-    assert_eq!(places(&world, "roof now").await, [6]);
+    assert_eq!(places(&world, "watertight").await, [2]);
+    assert_eq!(places(&world, "roof").await, [2, 1]);
+    assert_eq!(places(&world, "roof now").await, [2]);
     assert_eq!(places(&world, "ter").await, NOWHERE, "half a word is none");
     let hit = search(&world, "watertight").await.hits.remove(0);
-    assert_eq!((hit.session_id, hit.seq, hit.timestamp), (talk.id, Seq::new(6), at(1)));
+    assert_eq!((hit.session_id, hit.seq, hit.timestamp), (talk.id, Seq::new(2), at(2)));
     let excerpt: Vec<_> = hit.excerpt.iter().map(|part| (&*part.text, part.matched)).collect();
     assert_eq!(excerpt, [("The roof is ", false), ("watertight", true), (" now", false)]);
 }
@@ -44,14 +48,27 @@ async fn words_that_came_in_pieces_are_found_whole() {
 async fn an_answer_is_one_even_when_others_speak_in_between() {
     let world = World::new().await;
     let mut talk = world.talk().await;
-    talk.say(&world.store, [Draft::user("first"), piece("earlier"), closing()]).await;
-    talk.say(&world.store, [piece("elder"), piece("ber")]).await;
-    let queued = Draft::user("meanwhile");
-    let usage = Draft::system(Content::Usage(Usage::default()));
-    talk.say(&world.store, [queued, usage, Draft::system(Notice::new(Event::Compacted))]).await;
-    talk.say(&world.store, [piece("ry"), closing()]).await;
-    assert_eq!(places(&world, "elderberry").await, [10]);
-    assert_eq!(places(&world, "earlier").await, [3], "the answer before it is another one");
+    talk.turn(&world.store, "first", &["earlier"]).await;
+    let usage = Report::State(SessionState::Usage(Usage::default()));
+    let compacted = Report::Noticed(Notice::new(Event::Compacted));
+    for command in [
+        prompts("second"),
+        says("elder"),
+        says("ber"),
+        prompts("meanwhile"),
+        Command::Agent(usage),
+        Command::Agent(compacted),
+        says("ry"),
+    ] {
+        talk.play(&world.store, command).await;
+    }
+    assert_eq!(places(&world, "elderberry").await, NOWHERE, "it goes on");
+    assert_eq!(places(&world, "meanwhile").await, NOWHERE, "it waits in the queue");
+    let end = talk.ends();
+    talk.play(&world.store, end).await;
+    assert_eq!(places(&world, "elderberry").await, [4]);
+    assert_eq!(places(&world, "meanwhile").await, [6]);
+    assert_eq!(places(&world, "earlier").await, [2], "the answer before it is another one");
     assert_eq!(places(&world, "earlier elderberry").await, NOWHERE);
 }
 
@@ -68,14 +85,14 @@ async fn what_nobody_said_is_not_found() {
         status: ToolStatus::Running,
         result: None,
     };
-    let drafts = [
-        Draft::agent(Content::Thinking { text: "secret".to_owned(), partial: true }),
-        Draft::agent(Content::Thinking { text: "secret".to_owned(), partial: false }),
-        Draft::system(Content::Tool(tool)),
-        Draft::system(Notice::new(Event::Renamed { title: "secret".to_owned() })),
-        piece("an unfinished secret"),
+    let words = |content| Change::Begin(Draft::agent(content));
+    let changes = [
+        words(Content::Thinking { text: "secret".to_owned(), partial: false }),
+        system(Content::Tool(tool)),
+        notice(Event::Renamed { title: "secret".to_owned() }),
+        words(Content::Text { text: "an unfinished secret".to_owned(), partial: true }),
     ];
-    talk.say(&world.store, drafts).await;
+    talk.say(&world.store, changes).await;
     assert_eq!(places(&world, "secret").await, NOWHERE);
     assert_eq!(places(&world, "partial").await, NOWHERE, "nor the JSON around it");
 }
@@ -99,15 +116,20 @@ async fn questions_are_found_with_their_answers() {
         timestamp: at(5),
     };
     let (request_id, questions) = (request_id(), vec![question]);
-    for state in
-        [State::Pending, State::TimedOut, State::Answered(Answers { answers: vec![answer] })]
-    {
-        let record = QuestionRecord { request_id, questions: questions.clone(), state };
-        talk.say(&world.store, [Draft::system(Content::Question(record))]).await;
+    let record = |state| {
+        let questions = questions.clone();
+        Content::Question(QuestionRecord { request_id, questions, state })
+    };
+    talk.say(&world.store, [system(record(State::Pending))]).await;
+    assert_eq!(places(&world, "database").await, [1]);
+    assert_eq!(places(&world, "sqlite backups").await, NOWHERE);
+    for state in [State::TimedOut, State::Answered(Answers { answers: vec![answer] })] {
+        let content = record(state);
+        talk.say(&world.store, [Change::Replace { seq: Seq::new(1), content }]).await;
     }
-    assert_eq!(places(&world, "database").await, [3, 1]);
+    assert_eq!(places(&world, "database").await, [1], "one question is one hit");
     assert_eq!(places(&world, "postgres").await, [1]);
-    assert_eq!(places(&world, "sqlite backups").await, [3]);
+    assert_eq!(places(&world, "sqlite backups").await, [1]);
 }
 
 #[tokio::test]
@@ -125,7 +147,7 @@ async fn nothing_a_person_types_is_syntax() {
         "50% of {text: x}",
         "mark\u{2}ed\u{3} up",
     ];
-    talk.say(&world.store, said.map(Draft::user)).await;
+    talk.say(&world.store, said.map(prompt)).await;
     let cases: [(&str, &[u64]); 17] = [
         ("foo-bar", &[1]),
         ("bar", &[1]),
@@ -158,11 +180,8 @@ async fn nothing_a_person_types_is_syntax() {
 async fn diacritics_and_case_do_not_matter_and_a_star_finds_beginnings() {
     let world = World::new().await;
     let mut talk = world.talk().await;
-    talk.say(
-        &world.store,
-        ["Straßen in Düsseldorf", "une façade", "naïve Résumé"].map(Draft::user),
-    )
-    .await;
+    talk.say(&world.store, ["Straßen in Düsseldorf", "une façade", "naïve Résumé"].map(prompt))
+        .await;
     for (text, expected) in [
         ("dusseldorf", vec![1]),
         ("DÜSSELDORF", vec![1]),
@@ -185,7 +204,7 @@ async fn a_search_stays_within_its_session_and_its_project() {
     let mut talks: Vec<Talk> = Vec::new();
     for project in [world.project, world.project, other] {
         let mut talk = world.talk_in(project, SessionKind::Session, at(0)).await;
-        talk.say(&world.store, [Draft::user("common word s1 p1")]).await;
+        talk.say(&world.store, [prompt("common word s1 p1")]).await;
         talks.push(talk);
     }
     let find = async |project, session| {
@@ -210,13 +229,13 @@ async fn a_search_stays_within_its_session_and_its_project() {
 async fn hits_come_newest_first_page_by_page_also_while_more_is_said() {
     let world = World::new().await;
     let mut talk = world.talk().await;
-    talk.say(&world.store, (1..=10).map(|n| Draft::user(format!("word {n}")))).await;
+    talk.say(&world.store, (1..=10).map(|n| prompt(format!("word {n}")))).await;
     let (mut seen, mut before) = (Vec::new(), None);
     loop {
         let page = world.store.search(everywhere("word"), before, 3).await.unwrap();
         seen.extend(page.hits.iter().map(|hit| hit.seq.get()));
         before = page.next;
-        talk.say(&world.store, [Draft::user("one more word")]).await;
+        talk.say(&world.store, [prompt("one more word")]).await;
         if before.is_none() {
             break;
         }
@@ -225,19 +244,25 @@ async fn hits_come_newest_first_page_by_page_also_while_more_is_said() {
 }
 
 #[tokio::test]
-async fn a_very_long_prompt_is_found_by_its_beginning_and_a_very_long_answer_by_its_end() {
+async fn a_very_long_prompt_is_found_by_its_beginning_and_a_very_long_answer_by_all_of_it() {
     let world = World::new().await;
     let mut talk = world.talk().await;
     let filler = "filler ".repeat(20_000);
-    talk.say(&world.store, [piece("beginning ")]).await;
+    talk.play(&world.store, prompts("tell me everything")).await;
+    talk.play(&world.store, says("beginning ")).await;
     for _ in 0..8 {
-        talk.say(&world.store, [piece(&filler)]).await;
+        talk.play(&world.store, says(&filler)).await;
     }
-    talk.say(&world.store, [piece("end"), closing()]).await;
-    assert_eq!(places(&world, "end").await, [11]);
-    assert_eq!(places(&world, "beginning").await, NOWHERE);
-    let prompt = format!("first {}ö last", filler.repeat(8));
-    talk.say(&world.store, [Draft::user(prompt)]).await;
-    assert_eq!(places(&world, "first").await, [12]);
+    talk.play(&world.store, says(" end")).await;
+    let end = talk.ends();
+    talk.play(&world.store, end).await;
+    // Such an answer goes on in the next message, and the next.
+    let last = talk.messages.len() as u64;
+    assert!((4..10).contains(&last), "{last} messages");
+    assert_eq!(places(&world, "beginning").await, [2]);
+    assert_eq!(places(&world, "end").await, [last]);
+    let long = format!("first {}ö last", filler.repeat(8));
+    talk.say(&world.store, [prompt(long)]).await;
+    assert_eq!(places(&world, "first").await, [last + 1]);
     assert_eq!(places(&world, "last").await, NOWHERE);
 }

@@ -1,21 +1,18 @@
 //! Sessions: what survives, how they are listed, and by which names they are found.
 
 use convoke_core::id::SessionId;
-use convoke_core::message::{Draft, Message, Seq};
-use convoke_core::notice::{Event, Notice};
-use convoke_core::session::Status;
+use convoke_core::message::Seq;
+use convoke_core::notice::Event;
+use convoke_core::session::{Change, Status};
+use convoke_core::update::Update;
 use convoke_store::{
     AgentSessionRecord, Archived, Error, SessionFilter, SessionKind, SessionOrder, SessionPage,
-    StoredSession, Window,
+    StoredSession, Sync, Window,
 };
 
-use crate::world::{Talk, World, add_project, at, new_session, piece};
+use crate::world::{Talk, World, add_project, answer, at, new_session, notice, prompt, prompts};
 
-fn notice(event: Event) -> Draft {
-    Draft::system(Notice::new(event))
-}
-
-fn ended(status: Status) -> Draft {
+fn ended(status: Status) -> Change {
     let reason = "user".to_owned();
     notice(match status {
         Status::Active => Event::Reopened,
@@ -44,14 +41,14 @@ async fn s1_sessions_and_messages_survive_a_restart() {
         agent: "claude-code".parse().unwrap(),
         kind: SessionKind::Session,
         created_at: at(5),
-        summary: talk.state.summary().clone(),
+        summary: talk.session.summary().clone(),
         agent_session_id: Some("abc".to_owned()),
     };
     assert_eq!(expected.summary.title.as_deref(), Some("mend the roof"));
     for _ in 0..2 {
         assert_eq!(world.store.session(talk.id).await.unwrap(), Some(expected.clone()));
         let page = world.store.messages(talk.id, Seq::START, 100).await.unwrap();
-        assert_eq!(page.messages, talk.log);
+        assert_eq!(page.messages, talk.messages);
         world.reopen().await;
     }
 }
@@ -66,8 +63,9 @@ async fn s1_s11_a_session_needs_a_project_and_a_message_a_session_by_foreign_key
     let refused = world.store.create_session(new_session(world.project)).await;
     assert!(matches!(refused, Err(Error::UnknownProject { .. })));
     let orphan = world.raw().execute(
-        "INSERT INTO agent_messages (session, seq, id, role, content, timestamp)
-         VALUES (99, 1, zeroblob(16), 'user', '{}', 0)",
+        "INSERT INTO messages
+             (session, seq, rev, id, role, content, open, created_at, updated_at)
+         VALUES (99, 1, 1, zeroblob(16), 'user', '{}', 0, 0, 0)",
         [],
     );
     assert!(orphan.unwrap_err().to_string().contains("FOREIGN KEY"));
@@ -115,8 +113,7 @@ async fn s4_every_filter_gives_what_a_plain_search_would() {
         let mut talk = world.talk_in(project, kind, at(index as i64)).await;
         let archived = (index % 7 == 0).then(|| notice(Event::Archived));
         let ended = (status != Status::Active).then(|| ended(status));
-        talk.say(&world.store, [Draft::user("hello")].into_iter().chain(ended).chain(archived))
-            .await;
+        talk.say(&world.store, [prompt("hello")].into_iter().chain(ended).chain(archived)).await;
         talks.push(talk);
     }
     let all = list(&world, SessionFilter::all()).await.sessions;
@@ -169,14 +166,14 @@ async fn w2_sessions_are_listed_by_their_last_activity_and_archived_ones_are_hid
     }
     let [first, second, third, fourth] = &mut talks[..] else { unreachable!() };
     for (talk, moment) in [(&mut *fourth, 10), (&mut *first, 20), (&mut *third, 30), (second, 40)] {
-        let (messages, summary) = talk.next_at(at(moment), [Draft::user("hello")]);
-        world.store.append(talk.id, messages, summary).await.unwrap();
+        let batch = talk.next_at(at(moment), [prompt("hello")]);
+        talk.record(&world.store, &batch).await.unwrap();
     }
     // What is no activity moves nothing to the front.
-    let (messages, summary) = fourth.next_at(at(50), [piece("still"), notice(Event::Compacted)]);
-    world.store.append(fourth.id, messages, summary).await.unwrap();
-    let (messages, summary) = third.next_at(at(60), [notice(Event::Archived)]);
-    world.store.append(third.id, messages, summary).await.unwrap();
+    let batch = fourth.next_at(at(50), [answer("still"), notice(Event::Compacted)]);
+    fourth.record(&world.store, &batch).await.unwrap();
+    let batch = third.next_at(at(60), [notice(Event::Archived)]);
+    third.record(&world.store, &batch).await.unwrap();
     let expected = [second_id(&talks), talks[0].id, talks[3].id];
     let filter = SessionFilter {
         project: Some(world.project),
@@ -215,9 +212,9 @@ async fn s9_only_active_sessions_of_humans_that_are_not_archived_are_counted_for
         vec![ended(Status::Active)],
         vec![ended(Status::Error)],
     ];
-    for drafts in events {
-        if !drafts.is_empty() {
-            talk.say(&world.store, drafts).await;
+    for changes in events {
+        if !changes.is_empty() {
+            talk.say(&world.store, changes).await;
         }
         counts.push(world.store.count_sessions(&limited).await.unwrap());
     }
@@ -311,11 +308,10 @@ async fn what_must_be_recovered_is_found_page_by_page() {
     let mut unsettled = Vec::new();
     for index in 0..10 {
         let mut talk = world.talk().await;
-        talk.say(&world.store, [Draft::user("begin")]).await;
-        let turn = talk.state.running().unwrap();
+        talk.play(&world.store, prompts("begin")).await;
         if index % 2 == 0 {
-            let stop = convoke_core::turn::Stop::EndTurn;
-            talk.say(&world.store, [notice(Event::TurnEnded { turn, stop })]).await;
+            let end = talk.ends();
+            talk.play(&world.store, end).await;
         } else {
             unsettled.push(talk.id);
         }
@@ -332,35 +328,49 @@ async fn what_must_be_recovered_is_found_page_by_page() {
 }
 
 #[tokio::test]
-async fn an_append_that_does_not_fit_the_log_stores_nothing() {
+async fn updates_that_do_not_fit_what_is_stored_store_nothing() {
     let world = World::new().await;
     let mut talk = world.talk().await;
     talk.turn(&world.store, "one", &["two"]).await;
     let before = world.store.session(talk.id).await.unwrap();
-    let (more, summary) = talk.next([Draft::user("four"), piece("five")]);
-    let wrong = async |messages: &[Message]| {
-        world.store.append(talk.id, messages.to_vec(), summary.clone()).await
+    let batch = talk.next([prompt("three"), answer("four")]);
+    let (more, summary) = (batch.updates.as_slice(), &batch.summary);
+    let wrong = async |updates: &[Update]| {
+        world.store.record(talk.id, updates, summary.clone(), Sync::Soon).await
     };
 
     let gap = wrong(&more[1..]).await.unwrap_err();
-    let order = format!("session {} continues with message 4, not 5", talk.id);
-    assert_eq!(gap.to_string(), order);
+    assert!(matches!(gap, Error::UnknownMessage { seq, .. } if seq.get() == 4), "{gap:?}");
     let repeated = wrong(&[more[0].clone(), more[0].clone()]).await;
-    assert!(matches!(repeated, Err(Error::OutOfOrder { got, .. }) if got == more[0].seq));
+    assert!(matches!(repeated, Err(Error::Misuse { .. })), "the same revision twice");
+    let swapped = wrong(&[more[1].clone(), more[0].clone()]).await;
+    assert!(matches!(swapped, Err(Error::Misuse { .. })), "the revisions go back");
     assert!(matches!(wrong(&more[..1]).await, Err(Error::Misuse { .. })), "the summary is ahead");
-    assert!(matches!(wrong(&[]).await, Err(Error::Misuse { .. })), "nothing to append");
+    assert!(matches!(wrong(&[]).await, Err(Error::Misuse { .. })), "nothing to record");
     let other = world.talk().await;
-    let elsewhere = world.store.append(other.id, more.clone(), summary.clone()).await;
+    let elsewhere = other.record(&world.store, &batch).await;
     assert!(matches!(elsewhere, Err(Error::Misuse { .. })), "of another session");
     assert_eq!(world.store.session(talk.id).await.unwrap(), before);
 
-    wrong(&more).await.unwrap();
-    let again = wrong(&more).await.unwrap_err();
-    assert!(matches!(again, Error::OutOfOrder { expected, .. } if expected.get() == 6));
+    wrong(more).await.unwrap();
+    let again = wrong(more).await.unwrap_err();
+    let next = summary.rev.next();
+    assert!(matches!(again, Error::OutOfOrder { expected, .. } if expected == next), "{again:?}");
     let unknown = SessionId::from_random([9; 16]);
-    let mut lost =
-        Talk { id: unknown, state: convoke_core::session::Session::new(at(0)), log: vec![] };
-    let (messages, summary) = lost.next([Draft::user("anybody?")]);
-    let nowhere = world.store.append(unknown, messages, summary).await;
+    let mut lost = Talk::new(unknown, at(0));
+    let batch = lost.next([prompt("anybody?")]);
+    let nowhere = lost.record(&world.store, &batch).await;
     assert!(matches!(nowhere, Err(Error::UnknownSession { id }) if id == unknown));
+}
+
+#[tokio::test]
+async fn a_message_that_begins_and_changes_in_one_commit_is_stored_as_it_is_then() {
+    let world = World::new().await;
+    let mut talk = world.talk().await;
+    // The prompt's turn ends after the answer began, so the prompt is the last of the updates.
+    talk.turn(&world.store, "question", &["an", "swer"]).await;
+    talk.turn(&world.store, "question", &["answer"]).await;
+    let page = world.store.messages(talk.id, Seq::START, 10).await.unwrap();
+    assert_eq!(page.messages, talk.messages);
+    assert_eq!(page.messages.len(), 4);
 }

@@ -1,19 +1,23 @@
 //! Many at once: writers that share commits, readers beside them, and mistakes that stay with who made them.
 
-use convoke_core::message::{Draft, Seq};
+use convoke_core::message::Seq;
 use convoke_store::{Error, SessionFilter, SessionOrder, Store, Window};
 use tokio::task::JoinSet;
 
-use crate::world::{Talk, World, piece};
+use crate::world::{Talk, World, answer, prompt, prompts, says};
 
-/// Appends one piece at a time; every tenth of them twice, which is a mistake.
+/// Records one piece at a time; every tenth of them twice, which is a mistake.
 async fn speak(store: Store, mut talk: Talk) -> Talk {
     for number in 0..100 {
-        let draft = if number % 7 == 0 { Draft::user("prompt") } else { piece("word") };
-        let (messages, summary) = talk.next([draft]);
-        store.append(talk.id, messages.clone(), summary.clone()).await.unwrap();
+        let command = match number % 7 {
+            0 => prompts("prompt"),
+            6 => talk.ends(),
+            _ => says("word"),
+        };
+        let batch = talk.decide(command);
+        talk.record(&store, &batch).await.unwrap();
         if number % 10 == 0 {
-            let again = store.append(talk.id, messages, summary).await;
+            let again = talk.record(&store, &batch).await;
             assert!(matches!(again, Err(Error::OutOfOrder { .. })));
         }
     }
@@ -21,7 +25,7 @@ async fn speak(store: Store, mut talk: Talk) -> Talk {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn one_callers_mistakes_never_fail_another_and_readers_see_whole_appends() {
+async fn one_callers_mistakes_never_fail_another_and_readers_see_whole_commits() {
     let world = World::new().await;
     let mut speakers = JoinSet::new();
     for _ in 0..32 {
@@ -37,13 +41,13 @@ async fn one_callers_mistakes_never_fail_another_and_readers_see_whole_appends()
     assert_eq!(talks.len(), 32);
     for talk in talks {
         let page = world.store.messages(talk.id, Seq::START, 1000).await.unwrap();
-        assert_eq!(page.messages, talk.log);
+        assert_eq!(page.messages, talk.messages);
         let stored = world.store.session(talk.id).await.unwrap().unwrap();
-        assert_eq!(stored.summary, *talk.state.summary());
+        assert_eq!(stored.summary, *talk.session.summary());
     }
 }
 
-/// What a reader sees is a moment between appends: a session's row agrees with the log that it is about.
+/// What a reader sees is a moment between commits: a session's row agrees with the messages that it is about.
 async fn look(store: &Store) {
     let page = store.sessions(SessionFilter::all(), SessionOrder::Active, Window::first(20));
     for session in page.await.unwrap().sessions {
@@ -57,14 +61,14 @@ async fn look(store: &Store) {
 async fn a_caller_that_stops_waiting_takes_nothing_back() {
     let world = World::new().await;
     let mut talk = world.talk().await;
-    let (messages, summary) = talk.next([Draft::user("hello")]);
+    let batch = talk.next([prompt("hello")]);
     tokio::select! {
         biased;
-        appended = world.store.append(talk.id, messages, summary) => appended.unwrap(),
+        recorded = talk.record(&world.store, &batch) => recorded.unwrap(),
         () = std::future::ready(()) => {}
     }
     // The next one follows it, so it was stored.
-    talk.say(&world.store, [piece("hello")]).await;
+    talk.say(&world.store, [answer("hello")]).await;
     let page = world.store.messages(talk.id, Seq::START, 10).await.unwrap();
-    assert_eq!(page.messages, talk.log);
+    assert_eq!(page.messages, talk.messages);
 }

@@ -1,14 +1,19 @@
 //! What the tests share: a store in a temporary directory, and conversations to put into it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use convoke_core::content::Content;
 use convoke_core::id::{MessageId, ProjectId, RequestId, SessionId};
-use convoke_core::message::{Draft, Message};
-use convoke_core::session::{Session, Summary};
+use convoke_core::message::{Draft, Message, Rev, Seq};
+use convoke_core::notice::{Event, Notice};
+use convoke_core::session::{Change, Command, Report, Session, Stamp, Summary};
+use convoke_core::state::{SessionState, StateKind};
 use convoke_core::time::Timestamp;
-use convoke_store::{NewProject, NewSession, SessionKind, Store};
+use convoke_core::turn::{Stop, Turn};
+use convoke_core::update::{OpenMessages, Update, UpdateStamp, Updates, append};
+use convoke_store::{NewProject, NewSession, SessionKind, Store, Sync};
 use tempfile::TempDir;
 
 /// A moment, counted from the beginning of every test.
@@ -73,7 +78,7 @@ impl World {
         let new = NewSession { project_id, kind, created_at, ..new_session(project_id) };
         let id = new.id;
         self.store.create_session(new).await.unwrap();
-        Talk { id, state: Session::new(created_at), log: Vec::new() }
+        Talk::new(id, created_at)
     }
 }
 
@@ -98,59 +103,172 @@ pub(crate) fn request_id() -> RequestId {
     RequestId::from_random(bytes())
 }
 
-/// One conversation: its state as the core folds it, and its log as it should be stored.
+/// One conversation: the session as the core has it, and its messages and state as they should be stored.
 pub(crate) struct Talk {
     pub(crate) id: SessionId,
-    pub(crate) state: Session,
-    pub(crate) log: Vec<Message>,
+    pub(crate) session: Session,
+    pub(crate) messages: Vec<Message>,
+    pub(crate) state: BTreeMap<StateKind, (Rev, SessionState)>,
+    open: OpenMessages,
+    now: Timestamp,
+}
+
+/// What one call of `record` stores.
+#[derive(Debug, Clone)]
+pub(crate) struct Batch {
+    pub(crate) updates: Updates,
+    pub(crate) summary: Summary,
 }
 
 impl Talk {
-    /// What the next append would be, a millisecond after the last one.
-    pub(crate) fn next(
-        &mut self,
-        drafts: impl IntoIterator<Item = Draft>,
-    ) -> (Vec<Message>, Summary) {
-        let last = self.log.last().map_or(at(0), |message| message.timestamp);
-        self.next_at(Timestamp::from_millis(last.as_millis() + 1), drafts)
+    pub(crate) fn new(id: SessionId, created_at: Timestamp) -> Self {
+        Self {
+            id,
+            session: Session::new(created_at),
+            messages: Vec::new(),
+            state: BTreeMap::new(),
+            open: OpenMessages::default(),
+            now: at(0),
+        }
+    }
+
+    /// What would be recorded next, a millisecond after the last.
+    pub(crate) fn next(&mut self, changes: impl IntoIterator<Item = Change>) -> Batch {
+        self.next_at(Timestamp::from_millis(self.now.as_millis() + 1), changes)
     }
 
     pub(crate) fn next_at(
         &mut self,
         at: Timestamp,
-        drafts: impl IntoIterator<Item = Draft>,
-    ) -> (Vec<Message>, Summary) {
-        let mut messages = Vec::new();
-        for draft in drafts {
-            let id = MessageId::from_random(bytes());
-            let message = draft.stamp(id, self.id, self.state.summary().last_seq.next(), at);
-            self.state.apply(&message);
-            messages.push(message);
+        changes: impl IntoIterator<Item = Change>,
+    ) -> Batch {
+        self.now = at;
+        let mut updates = Updates::default();
+        changes.into_iter().for_each(|change| updates.push(self.apply(change)));
+        Batch { updates, summary: self.session.summary().clone() }
+    }
+
+    fn apply(&mut self, change: Change) -> Update {
+        self.session.apply(&change, self.now);
+        let summary = self.session.summary();
+        let stamp = UpdateStamp {
+            session_id: self.id,
+            id: MessageId::from_random(bytes()),
+            seq: summary.last_seq,
+            rev: summary.rev,
+            at: self.now,
+        };
+        if let Change::Replace { seq, .. } = &change {
+            self.open.reopen(self.messages[index(*seq)].clone());
         }
-        self.log.extend(messages.iter().cloned());
-        (messages, self.state.summary().clone())
+        let update = self.open.apply(change, stamp).expect("the message is open");
+        receive(&mut self.messages, &mut self.state, update.clone());
+        update
     }
 
-    /// Appends to the log.
-    pub(crate) async fn say(&mut self, store: &Store, drafts: impl IntoIterator<Item = Draft>) {
-        let (messages, summary) = self.next(drafts);
-        store.append(self.id, messages, summary).await.unwrap();
+    /// What follows from a command, to be recorded with one call.
+    pub(crate) fn decide(&mut self, command: Command) -> Batch {
+        let decision = self.session.handle(command).expect("the session follows the command");
+        self.next(decision.changes)
     }
 
-    /// A prompt and its answer in pieces, the closing one included.
+    /// Records changes.
+    pub(crate) async fn say(&mut self, store: &Store, changes: impl IntoIterator<Item = Change>) {
+        let batch = self.next(changes);
+        self.record(store, &batch).await.unwrap();
+    }
+
+    /// Gives the session a command, and records what follows.
+    pub(crate) async fn play(&mut self, store: &Store, command: Command) {
+        let batch = self.decide(command);
+        if !batch.updates.is_empty() {
+            self.record(store, &batch).await.unwrap();
+        }
+    }
+
+    pub(crate) async fn record(&self, store: &Store, batch: &Batch) -> convoke_store::Result<()> {
+        let Batch { updates, summary } = batch.clone();
+        store.record(self.id, updates.as_slice(), summary, Sync::Now).await
+    }
+
+    /// A whole turn in one commit: a prompt and its answer in pieces.
     pub(crate) async fn turn(&mut self, store: &Store, prompt: &str, answer: &[&str]) {
-        let pieces = answer.iter().map(|text| piece(text));
-        let drafts = std::iter::once(Draft::user(prompt)).chain(pieces).chain([closing()]);
-        self.say(store, drafts).await;
+        let mut updates = Updates::default();
+        let commands = std::iter::once(prompts(prompt)).chain(answer.iter().map(|text| says(text)));
+        for command in commands {
+            self.decide(command).updates.into_iter().for_each(|update| updates.push(update));
+        }
+        let end = self.ends();
+        self.decide(end).updates.into_iter().for_each(|update| updates.push(update));
+        let summary = self.session.summary().clone();
+        self.record(store, &Batch { updates, summary }).await.unwrap();
+    }
+
+    /// The end of the running turn.
+    pub(crate) fn ends(&self) -> Command {
+        let turn = self.session.running().expect("a turn is running");
+        Command::Agent(Report::TurnEnded { turn, stop: Stop::EndTurn })
     }
 }
 
-/// Some of the agent's words, more follow.
-pub(crate) fn piece(text: &str) -> Draft {
-    Draft::agent(Content::Text { text: text.to_owned(), partial: Some(true) })
+/// Applies an update as every reader does.
+pub(crate) fn receive(
+    messages: &mut Vec<Message>,
+    states: &mut BTreeMap<StateKind, (Rev, SessionState)>,
+    update: Update,
+) {
+    match update {
+        Update::Message(message) => {
+            let at = index(message.seq);
+            if let Some(there) = messages.get_mut(at) {
+                *there = (*message).clone();
+            } else {
+                assert_eq!(messages.len(), at, "a message is missing");
+                messages.push((*message).clone());
+            }
+        }
+        Update::Delta(delta) => {
+            let message = &mut messages[index(delta.seq)];
+            append(&mut message.content, &delta.text);
+            (message.rev, message.updated_at) = (delta.rev, delta.at);
+        }
+        Update::State { rev, state } => {
+            states.insert(state.kind(), (rev, (*state).clone()));
+        }
+    }
 }
 
-/// The end of the agent's words.
-pub(crate) fn closing() -> Draft {
-    Draft::agent(Content::Text { text: String::new(), partial: Some(false) })
+fn index(seq: Seq) -> usize {
+    usize::try_from(seq.get() - 1).unwrap()
+}
+
+/// A prompt, as people send it.
+pub(crate) fn prompts(text: &str) -> Command {
+    let stamp = Stamp { id: MessageId::from_random(bytes()), at: at(0) };
+    Command::Prompt { text: text.to_owned(), stamp }
+}
+
+/// A piece of the agent's answer.
+pub(crate) fn says(text: &str) -> Command {
+    Command::Agent(Report::Said(text.to_owned()))
+}
+
+/// A prompt whose turn is over at once.
+pub(crate) fn prompt(text: impl Into<String>) -> Change {
+    let turn = Turn::Ended(Stop::EndTurn);
+    Change::Begin(Draft::prompt(MessageId::from_random(bytes()), text, turn))
+}
+
+/// A whole answer.
+pub(crate) fn answer(text: impl Into<String>) -> Change {
+    Change::Begin(Draft::agent(Content::Text { text: text.into(), partial: false }))
+}
+
+/// A message that Convoke records.
+pub(crate) fn system(content: impl Into<Content>) -> Change {
+    Change::Begin(Draft::system(content))
+}
+
+pub(crate) fn notice(event: Event) -> Change {
+    system(Notice::new(event))
 }

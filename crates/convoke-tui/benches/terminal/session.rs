@@ -5,7 +5,7 @@ use convoke_api::entry::{Entry, EntryBody, PromptState, Prompted, ToolCall, Word
 use convoke_api::frames::{ClientFrame, ServerFrame, SessionItem};
 use convoke_core::content::{Diff, ToolStatus};
 use convoke_core::id::{ProjectId, SessionId};
-use convoke_core::message::Seq;
+use convoke_core::message::{Rev, Seq};
 use convoke_core::session::Status;
 use convoke_core::time::Timestamp;
 use convoke_testkit::bench::Result;
@@ -16,6 +16,8 @@ pub(crate) struct Session {
     screen: Rehearsal,
     /// How many messages the session has.
     count: u64,
+    /// The revision of its newest change.
+    rev: Rev,
 }
 
 const NOW: i64 = 1_794_739_500_000;
@@ -25,7 +27,8 @@ const SIZE: (u16, u16) = (160, 50);
 impl Session {
     pub(crate) fn open(count: usize) -> Result<Self> {
         let screen = Rehearsal::start(SIZE.0, SIZE.1, Timestamp::from_millis(NOW))?;
-        let mut session = Self { screen, count: u64::try_from(count)? };
+        let count = u64::try_from(count)?;
+        let mut session = Self { screen, count, rev: Rev::new(count) };
         let repo = Repo {
             id: project(),
             name: "shop".to_owned(),
@@ -47,10 +50,11 @@ impl Session {
 
     /// More words of the newest answer.
     pub(crate) fn stream(&mut self, content: &str) -> Result<()> {
+        self.rev = self.rev.next();
         self.screen.hear(ServerFrame::SessionChunk {
             session_id: uid().to_string(),
             uid: uid(),
-            seq: Seq::new(self.count),
+            rev: self.rev,
             entry_id: format!("m{}", self.count),
             content: content.to_owned(),
             html: None,
@@ -77,11 +81,11 @@ impl Session {
                 self.screen.hear(ServerFrame::SessionHistory {
                     session_id: uid().to_string(),
                     uid: uid(),
-                    seq: Seq::new(self.count),
+                    rev: self.rev,
+                    generation: "1".to_owned(),
                     entries: (first..=self.count).map(entry).collect(),
                     more: first > 1,
                     session: item(self.count)?,
-                    queue: Vec::new(),
                 })?;
             }
         }
@@ -121,7 +125,8 @@ fn entry(seq: u64) -> Entry {
         2 | 3 => (format!("t{seq}"), tool(seq)),
         _ => (format!("m{seq}"), answer(seq)),
     };
-    Entry { entry_id, seq: Seq::new(seq), timestamp: Timestamp::from_millis(NOW), body }
+    let (seq, rev, timestamp) = (Seq::new(seq), Rev::new(seq), Timestamp::from_millis(NOW));
+    Entry { entry_id, seq, rev, timestamp, body }
 }
 
 fn prompt(seq: u64) -> EntryBody {

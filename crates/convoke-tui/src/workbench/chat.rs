@@ -1,13 +1,16 @@
-//! The open session: a window on its entries, however long its log is, and the place in it that is shown.
+//! The open session: a window on its entries, however many there are, and the part of it that is shown.
 //!
-//! Lines are laid out where they are looked at, and kept for as long as entry and width stay the same.
+//! Entries are laid out when they are shown, and their lines are cached until the entry or the width changes.
 
 mod scroll;
 
-use convoke_api::entry::{Entry, EntryBody, Standing};
+use std::collections::HashMap;
+
+use convoke_api::Cursor;
+use convoke_api::entry::{Entries, Entry, EntryBody, Older};
 use convoke_core::content::Usage;
 use convoke_core::id::SessionId;
-use convoke_core::message::Seq;
+use convoke_core::message::{Rev, Seq};
 use ratatui::layout::Size;
 use ratatui::text::Line;
 
@@ -20,27 +23,25 @@ pub(crate) use scroll::Shown;
 pub(crate) const WINDOW: usize = 400;
 /// Entries that are asked for at once.
 pub(crate) const PAGE: u32 = 100;
+/// So many entries before the window ends, more are asked for.
+const MARGIN: usize = 20;
+/// The place of the prompts that wait: after everything.
+const QUEUE: Seq = Seq::new(u64::MAX);
 
 /// The open session.
 #[derive(Debug)]
 pub(crate) struct Chat {
     pub(crate) id: SessionId,
     pub(crate) phase: Phase,
-    blocks: Vec<Block>,
-    /// The newest place that was heard of.
-    pub(crate) seq: Seq,
-    /// Whether there are older entries than those that are kept.
-    pub(crate) has_older: bool,
-    /// What was let go of below the window, the newest first.
-    newer: Vec<Dropped>,
-    /// Entries that came while the end of the session was not kept.
-    missed: usize,
-    /// A page is on its way.
-    pub(crate) is_paging: bool,
-    /// How things stand: what the agent offers, and what it has cost so far.
-    pub(crate) standing: Standing,
-    /// The entry that the human is at, while they read.
-    cursor: Option<usize>,
+    entries: Entries,
+    /// How entries are shown, by their place.
+    looks: HashMap<Seq, Look>,
+    /// What was asked for and has not come.
+    paging: Option<Wanted>,
+    /// Where the page after the window must end, because a longer one was too large to begin where the window ends.
+    page_end: Option<Seq>,
+    /// The place of the entry that the human is at, while they read.
+    cursor: Option<Seq>,
     anchor: Anchor,
     room: Size,
     palette: Palette,
@@ -56,45 +57,28 @@ pub(crate) enum Phase {
     Failed(String),
 }
 
-/// Entries that were let go of below the window.
-#[derive(Debug, Clone, Copy)]
-struct Dropped {
-    /// Where they begin.
-    first: Seq,
-    count: usize,
-}
-
-/// Whether there are entries before some others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Older {
-    More,
-    Nothing,
-}
-
-impl From<bool> for Older {
-    fn from(more: bool) -> Self {
-        if more { Self::More } else { Self::Nothing }
-    }
-}
-
-/// What is to be asked for because the window ends where the human looks.
+/// Entries that are not in the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// The entries before a place.
-    Before { before: Seq, limit: u32 },
-    /// The newest entries.
-    Newest { limit: u32 },
+    /// Those before a place, where the window begins.
+    Before(Seq),
+    /// Those that follow the window, up to a place.
+    Upto(Seq),
+    /// The newest.
+    Newest,
 }
 
+/// How an entry is shown.
 #[derive(Debug)]
-struct Block {
-    entry: Entry,
+struct Look {
     fold: Fold,
     laid: Option<Laid>,
 }
 
+/// The lines of an entry as it was at a revision.
 #[derive(Debug)]
 struct Laid {
+    rev: Rev,
     width: u16,
     lines: Vec<Line<'static>>,
 }
@@ -105,13 +89,10 @@ impl Chat {
         Self {
             id,
             phase: Phase::Opening,
-            blocks: Vec::new(),
-            seq: Seq::START,
-            has_older: false,
-            newer: Vec::new(),
-            missed: 0,
-            is_paging: false,
-            standing: Standing::default(),
+            entries: Entries::new(),
+            looks: HashMap::new(),
+            paging: None,
+            page_end: None,
             cursor: None,
             anchor: Anchor::End,
             room: Size::ZERO,
@@ -120,223 +101,210 @@ impl Chat {
         }
     }
 
-    /// Takes the newest entries in place of everything; where the human reads stays where it is, if it is in them.
-    pub(crate) fn replace(&mut self, entries: Vec<Entry>, seq: Seq, older: Older) {
-        let top = self.top_entry();
-        let at_cursor = self.cursor.and_then(|at| self.entry(at)).map(|it| it.entry_id.clone());
-        let before = std::mem::take(&mut self.blocks);
-        (self.seq, self.has_older) = (seq, older == Older::More);
-        (self.missed, self.is_paging) = (0, false);
-        self.newer.clear();
+    /// What is known of the session.
+    pub(crate) const fn entries(&self) -> &Entries {
+        &self.entries
+    }
+
+    /// Replaces everything by a history. The human stays at the entry that they read, if it is in there.
+    pub(crate) fn replace(&mut self, entries: Vec<Entry>, cursor: Cursor, older: Older) {
+        self.entries.replace(entries, cursor, older);
         self.phase = Phase::Open;
-        self.standing = Standing::default();
-        for entry in entries {
-            let Some(entry) = self.standing.put(entry) else { continue };
-            let known = before.iter().find(|block| block.entry.entry_id == entry.entry_id);
-            let fold = known.map_or(Fold::Folded, |block| block.fold);
-            self.put(entry, fold);
-        }
-        self.cursor = at_cursor.and_then(|id| self.position(&id));
-        self.anchor = match top.and_then(|(id, row)| Some((self.position(&id)?, row))) {
-            Some((block, row)) => Anchor::Top { block, row },
-            None => Anchor::End,
-        };
-    }
-
-    /// Puts an entry in place of the one with its name, or at the end if that is kept.
-    pub(crate) fn upsert(&mut self, entry: Entry, seq: Seq) {
-        self.seq = self.seq.max(seq);
-        let Some(entry) = self.standing.put(entry) else { return };
-        let place = self.position(&entry.entry_id);
-        if let Some(block) = place.and_then(|at| self.blocks.get_mut(at)) {
-            // Older ones are asked for by the place of the first, which may stand below where it began.
-            block.entry = Entry { seq: block.entry.seq, ..entry };
-            block.laid = None;
-        } else if self.has_older && self.blocks.first().is_some_and(|it| entry.seq < it.entry.seq) {
-            // It was let go of, and is as it is now when it is asked for again.
-        } else if self.is_at_end() {
-            self.put(entry, Fold::Folded);
-            self.forget_oldest();
-        } else {
-            self.missed += 1;
+        (self.paging, self.page_end) = (None, None);
+        self.forget_looks();
+        // The revisions may be of another generation.
+        self.looks.values_mut().for_each(|look| look.laid = None);
+        self.cursor = self.cursor.filter(|place| self.has(*place));
+        if let Anchor::Top { place, .. } = self.anchor
+            && !self.has(place)
+        {
+            self.anchor = Anchor::End;
         }
     }
 
-    /// Appends words to an entry.
-    pub(crate) fn append(&mut self, entry_id: &str, content: &str, seq: Seq) {
-        self.seq = self.seq.max(seq);
-        let Some(at) = self.position(entry_id) else { return };
-        let Some(block) = self.blocks.get_mut(at) else { return };
-        if let EntryBody::Assistant(words) | EntryBody::Thinking(words) = &mut block.entry.body {
-            words.content.push_str(content);
-            block.laid = None;
-        }
+    /// Everything up to a cursor is here.
+    pub(crate) fn opened(&mut self, cursor: Cursor) {
+        self.phase = Phase::Open;
+        self.entries.opened(cursor);
     }
 
-    /// Takes a page that was asked for, of what is older than the window or of what was let go of below it.
-    pub(crate) fn take_page(&mut self, entries: Vec<Entry>, older: Older) {
-        self.is_paging = false;
-        let (Some(page), Some(first)) = (entries.last(), self.blocks.first()) else {
-            self.has_older &= !entries.is_empty();
-            return;
-        };
-        if page.seq < first.entry.seq {
-            self.prepend(entries, older);
-        } else {
-            self.extend(entries);
-        }
-    }
-
-    /// Puts an older page before the window. What the window has of it is newer, and stands where the page has it.
-    fn prepend(&mut self, entries: Vec<Entry>, older: Older) {
-        self.has_older = older == Older::More;
-        let mut blocks = Vec::new();
-        for entry in entries {
-            blocks.push(match self.position(&entry.entry_id) {
-                Some(at) => {
-                    let mut block = self.blocks.remove(at);
-                    block.entry.seq = entry.seq;
-                    self.cursor = self.cursor.map(|cursor| cursor - usize::from(cursor > at));
-                    self.anchor.close_gap(at);
-                    block
-                }
-                None => Block::new(entry, Fold::Folded),
-            });
-        }
-        let count = blocks.len();
-        self.blocks.splice(..0, blocks);
-        self.cursor = self.cursor.map(|at| at + count);
-        self.anchor.shift(count);
-        self.forget_newest();
-    }
-
-    fn extend(&mut self, entries: Vec<Entry>) {
-        self.newer.pop();
-        for entry in entries {
-            if self.blocks.last().is_some_and(|last| last.entry.seq < entry.seq) {
-                self.put(entry, Fold::Folded);
-            }
-        }
+    /// Puts an entry in its place.
+    pub(crate) fn upsert(&mut self, entry: Entry) {
+        self.entries.upsert(entry);
         self.forget_oldest();
     }
 
-    fn put(&mut self, entry: Entry, fold: Fold) {
-        self.blocks.push(Block::new(entry, fold));
+    /// Appends words to an entry.
+    pub(crate) fn append(&mut self, entry_id: &str, content: &str, rev: Rev) {
+        self.entries.append(entry_id, content, rev);
+    }
+
+    /// Takes a revision that changed no entry.
+    pub(crate) fn reach(&mut self, rev: Rev) {
+        self.entries.reach(rev);
+    }
+
+    /// Takes the page that was asked for.
+    pub(crate) fn take_page(&mut self, entries: Vec<Entry>, older: Older) {
+        match self.paging.take() {
+            Some(Wanted::Before(_)) => {
+                self.entries.prepend(entries, older);
+                self.entries.drop_newest(WINDOW);
+                self.forget_looks();
+            }
+            Some(Wanted::Upto(upto)) => self.extend(entries, upto),
+            // The window is another one since.
+            other @ (Some(Wanted::Newest) | None) => self.paging = other,
+        }
+    }
+
+    fn extend(&mut self, entries: Vec<Entry>, upto: Seq) {
+        let Some((last, _)) = self.entries.missing_after() else { return };
+        // A page has the newest entries before a place, as many as fit: these may begin after a gap.
+        self.page_end = match entries.first() {
+            Some(first) if first.seq > last.next() => Some(Seq::new(first.seq.get() - 1)),
+            Some(_) | None => {
+                self.entries.extend(entries, upto);
+                None
+            }
+        };
+        self.forget_oldest();
+    }
+
+    /// Marks entries as asked for.
+    pub(crate) const fn ask_for(&mut self, wanted: Wanted) {
+        self.paging = Some(wanted);
+    }
+
+    /// What was asked for does not come.
+    pub(crate) const fn stop_paging(&mut self) {
+        self.paging = None;
     }
 
     /// What the conversation has cost so far.
     pub(crate) fn usage(&self) -> Option<&Usage> {
-        self.standing.entries().find_map(|entry| {
+        self.entries.state().iter().find_map(|entry| {
             let EntryBody::Usage(usage) = &entry.body else { return None };
             Some(usage)
         })
     }
 
-    /// Lets go of what is above the window, unless the human reads there.
+    /// Drops the oldest entries of a window that is too long, but for those that the human looks at.
     fn forget_oldest(&mut self) {
-        let surplus = self.blocks.len().saturating_sub(WINDOW);
-        let count = surplus.min(self.first_needed());
-        if count > 0 {
-            self.blocks.drain(..count);
-            self.has_older = true;
-            self.cursor = self.cursor.map(|at| at.saturating_sub(count));
-            self.anchor.shift_back(count);
-        }
-    }
-
-    /// Lets go of what is below the window.
-    fn forget_newest(&mut self) {
-        if self.blocks.len() <= WINDOW {
+        // A page on its way ends where the window begins.
+        if self.paging.is_some() {
             return;
         }
-        let dropped = self.blocks.split_off(WINDOW);
-        if let Some(block) = dropped.first() {
-            self.newer.push(Dropped { first: block.entry.seq, count: dropped.len() });
+        let window = self.entries.window();
+        let surplus = window.len().saturating_sub(WINDOW);
+        let count = surplus.min(self.first_needed().saturating_sub(window.start));
+        if count > 0 {
+            self.entries.drop_oldest(count);
+            self.forget_looks();
         }
-        self.cursor = self.cursor.map(|at| at.min(WINDOW - 1));
     }
 
-    /// Whether the window reaches to the end of the session.
-    pub(crate) const fn is_at_end(&self) -> bool {
-        self.newer.is_empty()
+    /// Drops how entries looked that are not kept.
+    fn forget_looks(&mut self) {
+        let entries = &self.entries;
+        self.looks.retain(|place, _| entries.position(*place).is_some() || *place == QUEUE);
     }
 
     /// What must be asked for so that the human can go on reading where they are.
     pub(crate) fn wanted(&self) -> Option<Wanted> {
-        if self.is_paging || self.phase != Phase::Open {
+        if self.paging.is_some() || self.phase != Phase::Open {
             return None;
         }
-        if self.has_older && self.first_needed() < MARGIN {
-            let before = self.blocks.first()?.entry.seq;
-            return Some(Wanted::Before { before, limit: PAGE });
+        if let Some(before) = self.entries.before()
+            && self.first_needed() < self.entries.window().start + MARGIN
+        {
+            return Some(Wanted::Before(before));
         }
-        let last = self.shown.last().map_or(0, |shown| shown.block);
-        if self.is_at_end() || last + MARGIN < self.blocks.len() {
+        let (last, newest) = self.entries.missing_after()?;
+        let shown = self.shown.last().map_or(0, |shown| shown.block);
+        if shown + MARGIN < self.len() {
             return None;
         }
-        let limit = |count: usize| u32::try_from(count).unwrap_or(u32::MAX).saturating_add(PAGE);
-        Some(match self.newer.as_slice() {
-            [.., following, dropped] => {
-                Wanted::Before { before: following.first, limit: limit(dropped.count) }
-            }
-            [dropped] => Wanted::Newest { limit: limit(dropped.count + self.missed) },
-            [] => return None,
-        })
+        let upto = self.page_end.unwrap_or_else(|| last.plus(u64::from(PAGE)));
+        Some(Wanted::Upto(upto.min(newest)))
     }
 
+    /// How many entries are kept, and the queue if it is shown.
     pub(crate) fn len(&self) -> usize {
-        self.blocks.len()
+        self.entries.conversation().len() + usize::from(self.queue().is_some())
     }
 
+    /// The entry at an index; the last one may be the queue.
     pub(crate) fn entry(&self, at: usize) -> Option<&Entry> {
-        self.blocks.get(at).map(|block| &block.entry)
+        let conversation = self.entries.conversation();
+        conversation.get(at).or_else(|| self.queue().filter(|_| at == conversation.len()))
     }
 
-    pub(crate) const fn cursor(&self) -> Option<usize> {
-        self.cursor
+    /// The prompts that wait, if there are any and the window ends where the conversation does.
+    fn queue(&self) -> Option<&Entry> {
+        if self.entries.queue().is_empty() || !self.entries.is_at_end() {
+            return None;
+        }
+        let state = self.entries.state();
+        state.iter().find(|entry| matches!(entry.body, EntryBody::Queue { .. }))
+    }
+
+    /// The place of the entry at an index, which does not change when others come and go before it.
+    fn place(&self, at: usize) -> Seq {
+        self.entries.conversation().get(at).map_or(QUEUE, |entry| entry.seq)
+    }
+
+    /// The index of the entry at a place, or of what follows it.
+    fn index(&self, place: Seq) -> usize {
+        let at = self.entries.conversation().partition_point(|entry| entry.seq < place);
+        at.min(self.len().saturating_sub(1))
+    }
+
+    fn has(&self, place: Seq) -> bool {
+        self.entries.position(place).is_some() || (place == QUEUE && self.queue().is_some())
+    }
+
+    /// The index of the entry that the human is at.
+    pub(crate) fn cursor(&self) -> Option<usize> {
+        self.cursor.map(|place| self.index(place))
     }
 
     /// Shows all of an entry, or what it is about.
     pub(crate) fn toggle(&mut self, at: usize) {
-        if let Some(block) = self.blocks.get_mut(at)
-            && paint::is_foldable(&block.entry)
-        {
-            block.fold = block.fold.toggled();
-            block.laid = None;
+        if self.entry(at).is_some_and(paint::is_foldable) {
+            let look = self.looks.entry(self.place(at)).or_insert(Look::FOLDED);
+            *look = Look { fold: look.fold.toggled(), laid: None };
         }
     }
 
     /// Folds everything, or unfolds everything if nothing is unfolded.
     pub(crate) fn toggle_all(&mut self) {
-        let is_any_unfolded = self.blocks.iter().any(|block| block.fold == Fold::Unfolded);
+        let is_any_unfolded = self.looks.values().any(|look| look.fold == Fold::Unfolded);
         let fold = if is_any_unfolded { Fold::Folded } else { Fold::Unfolded };
-        for block in self.blocks.iter_mut().filter(|block| paint::is_foldable(&block.entry)) {
-            block.fold = fold;
-            block.laid = None;
+        for entry in self.entries.conversation().iter().filter(|entry| paint::is_foldable(entry)) {
+            self.looks.insert(entry.seq, Look { fold, laid: None });
         }
     }
 
-    fn position(&self, entry_id: &str) -> Option<usize> {
-        // What changes is mostly at the end.
-        self.blocks.iter().rposition(|block| block.entry.entry_id == entry_id)
+    /// The lines of an entry at the width that there is, laid out unless they are.
+    fn lay_out(&mut self, at: usize) -> &[Line<'static>] {
+        let (width, palette, place) = (self.room.width, self.palette, self.place(at));
+        let Some(entry) = self.entry(at) else { return &[] };
+        let look = self.looks.get(&place);
+        let is_laid = look
+            .and_then(|look| look.laid.as_ref())
+            .is_some_and(|laid| laid.width == width && laid.rev == entry.rev);
+        if !is_laid {
+            let fold = look.map_or(Fold::Folded, |look| look.fold);
+            let lines = paint::lines(entry, fold, usize::from(width), palette);
+            let laid = Some(Laid { rev: entry.rev, width, lines });
+            self.looks.insert(place, Look { fold, laid });
+        }
+        let laid = self.looks.get(&place).and_then(|look| look.laid.as_ref());
+        laid.map(|laid| laid.lines.as_slice()).unwrap_or_default()
     }
 }
 
-/// So many entries before the window ends, more are asked for.
-const MARGIN: usize = 20;
-
-impl Block {
-    const fn new(entry: Entry, fold: Fold) -> Self {
-        Self { entry, fold, laid: None }
-    }
-
-    /// The lines at a width, laid out unless they are.
-    fn lay_out(&mut self, width: u16, palette: Palette) -> &[Line<'static>] {
-        let laid = self.laid.take().filter(|laid| laid.width == width);
-        let laid = laid.unwrap_or_else(|| {
-            let lines = paint::lines(&self.entry, self.fold, usize::from(width), palette);
-            Laid { width, lines }
-        });
-        &self.laid.insert(laid).lines
-    }
+impl Look {
+    const FOLDED: Self = Self { fold: Fold::Folded, laid: None };
 }

@@ -192,7 +192,7 @@ impl Model {
 
     /// What can be chosen in the open session.
     pub(crate) fn offers(&self) -> Vec<Offer<'_>> {
-        self.chat.as_ref().map(|chat| offers(&chat.standing)).unwrap_or_default()
+        self.chat.as_ref().map(|chat| offers(chat.entries().state())).unwrap_or_default()
     }
 
     /// What the keys of a card are for: what the open session asks, or what the human is at in the inbox.

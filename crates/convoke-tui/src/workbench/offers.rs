@@ -1,7 +1,7 @@
 //! What the agent of the open session can be put to: its modes, its models, and whatever else it offers a choice of.
 
-use convoke_api::entry::{EntryBody, Standing};
-use convoke_core::notice::OfferedChoice;
+use convoke_api::entry::{Entry, EntryBody};
+use convoke_core::state::OfferedChoice;
 
 /// One thing that can be chosen.
 #[derive(Debug, Clone, Copy)]
@@ -16,9 +16,9 @@ pub(crate) struct Offer<'a> {
 }
 
 /// All that can be chosen, what belongs together one after the other.
-pub(crate) fn offers(standing: &Standing) -> Vec<Offer<'_>> {
+pub(crate) fn offers(state: &[Entry]) -> Vec<Offer<'_>> {
     let (mut modes, mut settings) = (Vec::new(), Vec::new());
-    for entry in standing.entries() {
+    for entry in state {
         if let EntryBody::Modes { current, available } = &entry.body {
             modes.extend(group("Mode", None, current, available));
         }

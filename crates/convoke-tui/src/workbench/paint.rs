@@ -4,7 +4,7 @@ mod diff;
 mod request;
 mod tool;
 
-use convoke_api::entry::{Entry, EntryBody, PromptState, Prompted, Words};
+use convoke_api::entry::{Entry, EntryBody, QueuedEntry, Words};
 use convoke_core::content::{PlanStatus, PlanStep};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
@@ -37,7 +37,7 @@ pub(crate) fn lines(
 ) -> Vec<Line<'static>> {
     let mut paper = Paper { width, palette, lines: Vec::new() };
     match &entry.body {
-        EntryBody::User(prompted) => user(&mut paper, prompted),
+        EntryBody::User(prompted) => user(&mut paper, &prompted.content),
         EntryBody::Assistant(words) => {
             paper.lines.extend(markdown::lines(&words.content, width, palette));
         }
@@ -49,6 +49,7 @@ pub(crate) fn lines(
         EntryBody::Notice(notice) => {
             paper.text("── ", "   ", &notice.text, palette.faint(), palette.faint());
         }
+        EntryBody::Queue { prompts } => queue(&mut paper, prompts),
         EntryBody::Commands { .. }
         | EntryBody::Modes { .. }
         | EntryBody::Settings { .. }
@@ -131,14 +132,19 @@ fn head(text: &str, bytes_max: usize) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-fn user(paper: &mut Paper, prompted: &Prompted) {
+fn user(paper: &mut Paper, content: &str) {
     let palette = paper.palette;
-    paper.text("❯ ", "  ", &prompted.content, palette.here(), palette.strong());
-    match prompted.state {
-        PromptState::Queued => {
-            paper.lines.push(Line::styled("  queued: waits for the turn to end", palette.news()));
+    paper.text("❯ ", "  ", content, palette.here(), palette.strong());
+}
+
+fn queue(paper: &mut Paper, prompts: &[QueuedEntry]) {
+    let news = paper.palette.news();
+    for prompt in prompts {
+        if !paper.lines.is_empty() {
+            paper.lines.push(Line::default());
         }
-        PromptState::Running | PromptState::Done => {}
+        user(paper, &prompt.content);
+        paper.lines.push(Line::styled("  queued: waits for the turn to end", news));
     }
 }
 

@@ -6,5 +6,6 @@ mod listing;
 mod losing;
 mod making;
 mod paging;
+mod replaying;
 mod stage;
 mod teams;

@@ -345,7 +345,7 @@ fn store_hint(error: &convoke_store::Error) -> Option<String> {
         | Error::SessionExists { .. }
         | Error::PairExists { .. }
         | Error::OutOfOrder { .. }
-        | Error::UnreadableMessage { .. }
+        | Error::UnknownMessage { .. }
         | Error::Misuse { .. }
         | Error::Closed
         | Error::Internal { .. } => return None,

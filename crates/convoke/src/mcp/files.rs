@@ -10,7 +10,6 @@ use convoke_api::mcp::teams::{CancelTeam, ReportOfTeam};
 use convoke_api::mcp::{Approval, Approve};
 use convoke_api::{Client, TeamReportQuery};
 use convoke_core::id::RequestId;
-use convoke_core::message::Seq;
 use convoke_core::question::{Limits, Question};
 use convoke_core::request::State;
 use convoke_files::questions::{Asked, Outcome, RequestFile, Until};
@@ -135,8 +134,8 @@ impl Backend for FilesBackend {
         _asker: &Asker,
         report: ReportOfTeam,
     ) -> Result<TeamReport, Refused> {
-        let ReportOfTeam { team, from_team, thread, seq } = report;
-        let query = TeamReportQuery { from: from_team, thread, seq: seq.map(Seq::new) };
+        let ReportOfTeam { team, from_team, thread, message_id } = report;
+        let query = TeamReportQuery { from: from_team, thread, seq: None, message_id };
         self.client().await?.team_report(&team, &query).await.map_err(explained)
     }
 

@@ -3,7 +3,7 @@
 use std::num::NonZero;
 use std::path::PathBuf;
 
-use convoke_core::notice::OfferedCommand;
+use convoke_core::state::OfferedCommand;
 
 /// The commands, what may follow them, and what they do.
 pub(super) const COMMANDS: [(&str, &str, &str); 9] = [

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use convoke_agents::driver::Start;
 use convoke_core::content::Usage;
-use convoke_core::notice::{Event, Notice, OfferedCommand, Resumed};
+use convoke_core::notice::{Event, Notice, Resumed};
 use convoke_core::session::Report;
+use convoke_core::state::{OfferedCommand, SessionState};
 use convoke_files::transcripts::{
     self, AgentSession, Record, Role, Status, Transcripts, Turn, Window, Writer, estimate,
 };
@@ -223,8 +224,8 @@ impl Conversation {
     pub(super) async fn overhear(&mut self, report: Option<Report>) {
         match report {
             Some(Report::Said(text)) => self.unasked.push_str(&text),
-            Some(Report::Noticed(notice)) => self.notice(notice),
-            Some(Report::Spent(usage)) => self.spend(usage),
+            Some(Report::Noticed(notice)) => self.notice(&notice),
+            Some(Report::State(state)) => self.learn(state),
             Some(Report::Asked(request)) => self.refuse(&request).await,
             Some(Report::Renewed { agent_session }) => self.renew(agent_session),
             Some(Report::Exited(exit)) => {
@@ -277,18 +278,20 @@ impl Conversation {
         }
     }
 
-    /// Takes note of a fact that the agent tells.
-    pub(super) fn notice(&mut self, notice: Notice) {
-        if let Event::Commands { commands } = notice.event {
-            self.offered = Some(commands);
-            return;
+    /// Takes note of what the agent offers and has used. Modes and settings are shown on request only.
+    pub(super) fn learn(&mut self, state: SessionState) {
+        match state {
+            SessionState::Commands { commands } => self.offered = Some(commands),
+            SessionState::Usage(usage) => self.spend(usage),
+            SessionState::Modes { .. }
+            | SessionState::Settings { .. }
+            | SessionState::Queue { .. } => {}
         }
-        // A person who wants to know these asks for them.
-        let is_offer = matches!(
-            notice.event,
-            Event::Modes { .. } | Event::Settings { .. } | Event::Unknown { .. }
-        );
-        if !is_offer {
+    }
+
+    /// Takes note of a fact that the agent tells.
+    pub(super) fn notice(&mut self, notice: &Notice) {
+        if !matches!(notice.event, Event::Unknown { .. }) {
             self.screen.say(&notice.text);
         }
     }

@@ -6,6 +6,7 @@ use convoke_agents::driver::Order;
 use convoke_core::message::Seq;
 use convoke_core::request::Request;
 use convoke_core::session::{Reply, Report, ToolUpdate};
+use convoke_core::state::SessionState;
 use convoke_core::turn::Stop;
 use convoke_files::transcripts::Role;
 
@@ -154,11 +155,13 @@ impl Conversation {
                 self.screen.planned(&steps);
             }
             Report::ToolCalled(update) => self.called(&update, progress),
-            Report::Spent(usage) => {
-                progress.tokens = usage.output_tokens.or(progress.tokens);
-                self.spend(usage);
+            Report::State(state) => {
+                if let SessionState::Usage(usage) = &state {
+                    progress.tokens = usage.output_tokens.or(progress.tokens);
+                }
+                self.learn(state);
             }
-            Report::Noticed(notice) => self.notice(notice),
+            Report::Noticed(notice) => self.notice(&notice),
             Report::Asked(request) => self.asked(request, progress).await,
             Report::Withdrew(id) => {
                 progress.waiting.retain(|request| request.id() != id);

@@ -11,14 +11,16 @@ fn s11_migrations_are_applied_shown_and_taken_back() {
     insta::assert_snapshot!(machine.run("db status"), @"
     exit 0
     --- stdout
-    VERSION  NAME        APPLIED
-    1        foundation  not yet
+    VERSION  NAME            APPLIED
+    1        foundation      not yet
+    2        whole_messages  not yet
     ");
     assert!(!machine.home().join("convoke.db").exists());
     insta::assert_snapshot!(machine.run("db migrate"), @"
     exit 0
     --- stdout
     applied 1 foundation
+    applied 2 whole_messages
     ");
     insta::assert_snapshot!(machine.run("db migrate"), @"
     exit 0
@@ -28,15 +30,21 @@ fn s11_migrations_are_applied_shown_and_taken_back() {
     insta::assert_snapshot!(machine.run("db status"), @"
     exit 0
     --- stdout
-    VERSION  NAME        APPLIED
-    1        foundation  [time]
+    VERSION  NAME            APPLIED
+    1        foundation      [time]
+    2        whole_messages  [time]
     ");
     insta::assert_snapshot!(machine.run("db rollback --yes"), @"
     exit 0
     --- stdout
-    rolled back 1 foundation
+    rolled back 2 whole_messages
     ");
     insta::assert_snapshot!(machine.run("db rollback --yes --steps 3"), @"
+    exit 0
+    --- stdout
+    rolled back 1 foundation
+    ");
+    insta::assert_snapshot!(machine.run("db rollback --yes"), @"
     exit 0
     --- stdout
     nothing to roll back in [tmp]/.convoke/convoke.db
@@ -56,6 +64,11 @@ fn s11_machines_get_the_migrations_as_json() {
           "version": 1,
           "name": "foundation",
           "appliedAt": null
+        },
+        {
+          "version": 2,
+          "name": "whole_messages",
+          "appliedAt": null
         }
       ]
     }
@@ -70,6 +83,11 @@ fn s11_machines_get_the_migrations_as_json() {
           "version": 1,
           "name": "foundation",
           "appliedAt": "[time]"
+        },
+        {
+          "version": 2,
+          "name": "whole_messages",
+          "appliedAt": "[time]"
         }
       ]
     }
@@ -81,8 +99,8 @@ fn s11_machines_get_the_migrations_as_json() {
       "database": "[tmp]/.convoke/convoke.db",
       "rolledBack": [
         {
-          "version": 1,
-          "name": "foundation",
+          "version": 2,
+          "name": "whole_messages",
           "appliedAt": "[time]"
         }
       ]

@@ -204,10 +204,10 @@ fn the_database_is_examined() {
     };
     insta::assert_snapshot!(database(), @"ok    database  none yet; it is made when it is needed");
     machine.run("db migrate");
-    insta::assert_snapshot!(database(), @"ok    database  [tmp]/.convoke/convoke.db is sound, schema 1");
+    insta::assert_snapshot!(database(), @"ok    database  [tmp]/.convoke/convoke.db is sound, schema 2");
     machine.run("db rollback --yes");
     insta::assert_snapshot!(database(), @"
-    warn  database  [tmp]/.convoke/convoke.db has schema 0, and 1 is the newest
+    warn  database  [tmp]/.convoke/convoke.db has schema 1, and 2 is the newest
                     → convoke db migrate
     ");
     fs::write(machine.home().join("convoke.db"), "garbage ".repeat(1000)).unwrap();

@@ -109,8 +109,9 @@ fn more_is_said_on_stderr_on_request_and_the_result_stays_the_same() {
     exit 0
     --- stdout
     applied 1 foundation
+    applied 2 whole_messages
     --- stderr
-     INFO migrated [tmp]/.convoke/convoke.db count=1
+     INFO migrated [tmp]/.convoke/convoke.db count=2
     ");
     insta::assert_snapshot!(machine.run("db migrate"), @"
     exit 0
@@ -134,6 +135,7 @@ fn a_log_filter_that_is_not_understood_is_a_warning() {
     exit 0
     --- stdout
     applied 1 foundation
+    applied 2 whole_messages
     --- stderr
      WARN CONVOKE_LOG is not understood and has no effect: error parsing level filter: expected one of "off", "error", "warn", "info", "debug", "trace", or a number 0-5
     "#);

@@ -2,7 +2,7 @@
 
 use convoke_testkit::agent::{Script, Step};
 use rustix::process::{Resource, Rlimit, getrlimit, prlimit};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::serve_scene::{Daemon, is_end_of};
 
@@ -29,7 +29,9 @@ fn s1_a_full_disk_in_the_middle_of_a_turn_fails_the_turn_and_loses_nothing() {
     let (session, other) = (daemon.session(), daemon.session());
     let turn = daemon.prompt(&session, "work");
     let mut events = daemon.follow(&session, 0);
-    let mut told: Vec<Value> = (0..20).map(|_| events.next().unwrap()).collect();
+    for _ in 0..20 {
+        events.next().unwrap();
+    }
     limit(&daemon, Some(0));
     assert_eq!(daemon.get("/healthz").status, 200);
     assert!(prompt(&daemon, &other) >= 500, "nothing is taken that cannot be kept");
@@ -38,16 +40,13 @@ fn s1_a_full_disk_in_the_middle_of_a_turn_fails_the_turn_and_loses_nothing() {
     assert!(prompt(&daemon, &session) >= 500);
     limit(&daemon, None);
 
-    while !is_end_of(told.last().unwrap(), turn) {
-        told.push(events.next().unwrap());
-    }
-    let end = &told.last().unwrap()["content"];
+    events.until(|message| is_end_of(message, &turn));
+    let end = events.until(|message| message["content"]["event"] == "turn_ended");
+    let end = &end["content"];
     assert_eq!((&end["stopReason"], &end["why"]), (&json!("failed"), &json!("internal")));
     let text = end["text"].as_str().unwrap();
     assert!(text.contains("what the agent said could not be stored: "), "{text}");
-    let seqs: Vec<u64> = told.iter().map(|message| message["seq"].as_u64().unwrap()).collect();
-    assert_eq!(seqs, (1..=told.len() as u64).collect::<Vec<_>>());
-    assert_eq!(daemon.messages(&session), told, "what was told is what is stored");
+    assert_eq!(daemon.messages(&session), events.messages(), "what was told is what is stored");
     for session in [session, other] {
         let messages = daemon.turn(&session, "hello");
         assert!(messages.iter().any(|message| message["content"]["text"] == "hello"));

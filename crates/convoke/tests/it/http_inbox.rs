@@ -3,7 +3,7 @@
 use convoke_testkit::agent::Script;
 use serde_json::{Value, json};
 
-use crate::serve_scene::Daemon;
+use crate::serve_scene::{Daemon, has_ended};
 
 /// Lets the demo agent ask, and waits until it has.
 fn asked(daemon: &Daemon, session: &str) -> Value {
@@ -30,8 +30,7 @@ fn q19_an_agent_asks_its_human_and_goes_on_with_the_answer() {
     let answers = json!({"answers": {"0": {"selectedOption": label}}});
     assert_eq!(daemon.post(&path, &answers).status, 204);
     assert_eq!(daemon.post(&path, &answers).status, 409, "the first answer counts");
-    let after = question["seq"].as_u64().unwrap();
-    daemon.follow(&session, after).until(|message| message["content"]["event"] == "turn_ended");
+    daemon.follow(&session, question["rev"].as_u64().unwrap()).until(has_ended);
     let said: String = daemon
         .messages(&session)
         .iter()
@@ -51,7 +50,8 @@ fn an_answer_that_comes_after_the_daemon_was_killed_is_the_next_turn() {
     let item = daemon.get("/api/inbox").json()["items"][0].clone();
     assert_eq!((&item["id"], &item["status"]), (&json!(id), &json!("abandoned")));
     let label = first_option(&question);
-    let before = daemon.messages(&session).len() as u64;
+    let before =
+        daemon.get(&format!("/api/sessions/{session}/state")).json()["rev"].as_u64().unwrap();
     let answers = json!({"answers": {"0": {"selectedOption": label}}});
     assert_eq!(daemon.post(&format!("/api/inbox/{id}/answer"), &answers).status, 204);
     let prompt = daemon.follow(&session, before).until(|message| message["role"] == "user");

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use convoke_testkit::agent::{Ask, Script, Step, Tool};
 use serde_json::{Value, json};
 
-use crate::serve_scene::{Daemon, is_end_of};
+use crate::serve_scene::{Daemon, Known, has_ended, is_end_of};
 
 fn words(messages: &[Value]) -> String {
     let texts = messages.iter().filter(|message| message["role"] == "agent");
@@ -24,25 +24,32 @@ fn notices(messages: &[Value]) -> Vec<&str> {
 }
 
 #[test]
-fn s8_a_session_is_created_prompted_and_streamed() {
+fn s8_m1_a_session_is_created_prompted_and_streamed() {
     let daemon = Daemon::new(&Script::new().turn([Step::Count(50)]));
     let session = daemon.session();
-    let turn = daemon.prompt(&session, "count to 50");
-    let mut streamed = Vec::new();
+    let prompt = daemon.prompt(&session, "count to 50");
     let mut events = daemon.follow(&session, 0);
-    while !streamed.last().is_some_and(|message| is_end_of(message, turn)) {
-        streamed.push(events.next().unwrap());
+    let mut revs = Vec::new();
+    loop {
+        let message = events.next().unwrap();
+        revs.push(events.rev);
+        if is_end_of(&message, &prompt) {
+            break;
+        }
     }
-    assert_eq!(seqs(&streamed), (1..=streamed.len() as u64).collect::<Vec<_>>());
-    assert!(words(&streamed).starts_with("1 2 3 ") && words(&streamed).ends_with("49 50 "));
-    assert_eq!(daemon.messages(&session), streamed, "what was streamed is what is stored");
-    let mut again = daemon.follow(&session, turn + 10);
-    assert_eq!(again.next().unwrap(), streamed[turn as usize + 10]);
+    assert!(revs.is_sorted(), "{revs:?}");
+    let stored = daemon.messages(&session);
+    assert_eq!(events.messages(), stored, "what was streamed is what is stored");
+    assert_eq!(seqs(&stored), [1, 2], "a prompt and one answer");
+    assert!(words(&stored).starts_with("1 2 3 ") && words(&stored).ends_with("49 50 "));
+    let again = daemon.follow(&session, prompt.rev).next().unwrap();
+    assert!(again["rev"].as_u64().unwrap() > prompt.rev);
     let listed = daemon.get("/api/sessions").json();
     assert_eq!(
         (&listed["total"], &listed["sessions"][0]["title"]),
         (&json!(1), &json!("count to 50"))
     );
+    assert_eq!(listed["sessions"][0]["messageCount"], 2);
     assert_eq!(listed["sessions"][0].get("messages"), None);
 }
 
@@ -51,40 +58,43 @@ fn s3_an_agent_that_crashes_fails_its_turn_and_the_next_prompt_takes_it_up_again
     let daemon = Daemon::new(&Script::new().when("crash", [Step::say("oh"), Step::Die(9)]));
     let session = daemon.session();
     let crashed = daemon.turn(&session, "crash");
-    let end = crashed.last().unwrap();
-    assert_eq!(
-        (&end["content"]["stopReason"], &end["content"]["why"]),
-        (&json!("failed"), &json!("process_exited"))
-    );
+    for end in [&crashed[0]["turn"], &crashed.last().unwrap()["content"]] {
+        assert_eq!((&end["stopReason"], &end["why"]), (&json!("failed"), &json!("process_exited")));
+    }
     assert_eq!(words(&crashed), "oh");
     assert_eq!(daemon.get(&format!("/api/sessions/{session}")).json()["status"], "active");
     let after = daemon.turn(&session, "again");
     assert_eq!(after[..crashed.len()], crashed[..], "nothing that was stored changes");
     let rest = notices(&after[crashed.len()..]);
-    assert!(rest.contains(&"resumed") && rest.contains(&"turn_ended"), "{rest:?}");
+    assert!(rest.contains(&"resumed"), "{rest:?}");
     assert!(words(&after).contains("again"));
 }
 
 #[test]
-fn s1_killing_the_daemon_in_the_middle_loses_nothing_that_was_told() {
+fn s1_m3_killing_the_daemon_in_the_middle_loses_nothing_that_was_told() {
     let script = Script::new().when("slow", [Step::Count(500), Step::Hang]);
     let mut daemon = Daemon::new(&script);
     let session = daemon.session();
-    let turn = daemon.prompt(&session, "slow");
+    let prompt = daemon.prompt(&session, "slow");
     let mut events = daemon.follow(&session, 0);
-    let mut told = Vec::new();
-    while told.len() < 200 {
-        told.push(events.next().unwrap());
+    while !events.messages().iter().any(|message| words_of(message).contains(" 200 ")) {
+        events.next().unwrap();
     }
+    let (told, rev) = (events.messages(), events.rev);
     daemon.kill_and_start();
     let stored = daemon.messages(&session);
-    assert_eq!(stored[..told.len()], told[..], "nothing that was told changes");
+    for message in &told {
+        let kept = stored.iter().find(|kept| kept["id"] == message["id"]).unwrap();
+        assert!(words_of(kept).starts_with(words_of(message)), "nothing that was told is lost");
+    }
     assert_eq!(seqs(&stored), (1..=stored.len() as u64).collect::<Vec<_>>(), "no gaps");
-    let end = stored.iter().find(|message| is_end_of(message, turn)).unwrap();
-    assert_eq!(
-        (&end["content"]["stopReason"], &end["content"]["why"]),
-        (&json!("failed"), &json!("interrupted"))
-    );
+    assert!(stored.iter().all(|message| message["content"].get("partial").is_none()));
+    let end = &stored.iter().find(|message| is_end_of(message, &prompt)).unwrap()["turn"];
+    assert_eq!((&end["stopReason"], &end["why"]), (&json!("failed"), &json!("interrupted")));
+    // A reader that comes back with what it has gets the rest, at revisions that were never used before.
+    let mut back = daemon.follow_with(&session, rev, events.known);
+    back.until(|message| is_end_of(message, &prompt));
+    assert!(back.rev > rev + (1 << 20), "{} after {rev}", back.rev);
     let shown = daemon.get(&format!("/api/sessions/{session}")).json();
     assert_eq!((&shown["status"], &shown["activity"]), (&json!("active"), &json!("idle")));
     let after = daemon.turn(&session, "go on");
@@ -94,27 +104,31 @@ fn s1_killing_the_daemon_in_the_middle_loses_nothing_that_was_told() {
     assert!(words(&after).contains("go on"));
 }
 
+fn words_of(message: &Value) -> &str {
+    message["content"]["text"].as_str().unwrap_or_default()
+}
+
 #[test]
-fn w5_ten_watchers_with_bad_connections_see_the_same() {
+fn w5_m2_ten_watchers_with_bad_connections_see_the_same() {
     let daemon = Daemon::new(&Script::new().turn([Step::Count(800)]));
     let session = daemon.session();
-    let turn = daemon.prompt(&session, "count");
+    let prompt = daemon.prompt(&session, "count");
     let watch = |number: usize| {
-        let mut seen: Vec<Value> = Vec::new();
-        while !seen.last().is_some_and(|message| is_end_of(message, turn)) {
-            let mut events = daemon.follow(&session, seen.len() as u64);
-            for _ in 0..(number * 37 + seen.len() * 13) % 101 + 1 {
+        let (mut known, mut rev, mut turns) = (Known::new(), 0, 0);
+        loop {
+            let mut events = daemon.follow_with(&session, rev, known);
+            turns += 1;
+            for _ in 0..(number * 37 + turns * 13) % 101 + 1 {
                 let Some(message) = events.next() else { break };
-                let is_last = is_end_of(&message, turn);
-                seen.push(message);
-                if is_last {
-                    break;
+                if is_end_of(&message, &prompt) {
+                    return events.messages();
                 }
             }
+            (known, rev) = (events.known, events.rev);
         }
-        seen
     };
     let all: Vec<Vec<Value>> = thread::scope(|scope| {
+        let watch = &watch;
         let watchers: Vec<_> = (0..10).map(|number| scope.spawn(move || watch(number))).collect();
         watchers.into_iter().map(|watcher| watcher.join().unwrap()).collect()
     });
@@ -186,7 +200,7 @@ fn s10_an_idle_session_is_completed_and_can_be_resumed() {
     daemon.prompt(&session, "ask");
     let asked =
         daemon.follow(&session, 0).until(|message| message["content"]["type"] == "permission");
-    let mut events = daemon.follow(&session, asked["seq"].as_u64().unwrap());
+    let mut events = daemon.follow(&session, asked["rev"].as_u64().unwrap());
     // Another session is completed for idleness meanwhile; whoever waits for a human is not idle.
     let other = daemon.session();
     daemon.follow(&other, 0).until(|message| message["content"]["event"] == "completed");
@@ -196,7 +210,7 @@ fn s10_an_idle_session_is_completed_and_can_be_resumed() {
         daemon.post(&format!("/api/inbox/{id}/answer"), &json!({"optionId": "yes"})).status,
         204
     );
-    events.until(|message| message["content"]["event"] == "turn_ended");
+    events.until(has_ended);
     let completed = events.until(|message| message["content"]["event"] == "completed");
     assert_eq!(completed["content"]["reason"], "idle_timeout");
     let shown = daemon.get(&format!("/api/sessions/{session}")).json();
@@ -204,13 +218,15 @@ fn s10_an_idle_session_is_completed_and_can_be_resumed() {
         (&shown["status"], &shown["metadata"]),
         (&json!("completed"), &json!({"reason": "idle_timeout"}))
     );
-    let refused = daemon.post(&format!("/api/sessions/{session}/prompt"), &json!({"text": "x"}));
+    // A prompt resumes what idleness ended, and not what a human did.
+    let path = |what: &str| format!("/api/sessions/{session}/{what}");
+    assert_eq!(daemon.post(&path("prompt"), &json!({"text": "/x"})).status, 202);
+    daemon.follow(&session, 0).until(|message| message["content"]["event"] == "reopened");
+    assert_eq!(daemon.post(&path("complete"), &json!({})).status, 200);
+    let refused = daemon.post(&path("prompt"), &json!({"text": "x"}));
     assert_eq!((refused.status, &refused.json()["code"]), (409, &json!("session_ended")));
     assert!(refused.json()["detail"].as_str().unwrap().contains("/resume"), "{refused:?}");
-    assert_eq!(
-        daemon.post(&format!("/api/sessions/{session}/resume"), &json!({})).json()["status"],
-        "active"
-    );
+    assert_eq!(daemon.post(&path("resume"), &json!({})).json()["status"], "active");
     assert!(words(&daemon.turn(&session, "still there?")).contains("still there?"));
 }
 
@@ -241,7 +257,7 @@ fn s8_the_running_turn_is_cancelled_and_the_session_goes_on() {
     events.until(|message| message["content"]["text"] == "begun");
     let cancelled = daemon.post(&format!("/api/sessions/{session}/cancel"), &json!({}));
     assert_eq!((cancelled.status, &cancelled.json()["status"]), (200, &json!("active")));
-    let end = events.until(|message| is_end_of(message, turn));
-    assert_eq!(end["content"]["stopReason"], "cancelled");
+    let end = events.until(|message| is_end_of(message, &turn));
+    assert_eq!(end["turn"]["stopReason"], "cancelled");
     assert!(words(&daemon.turn(&session, "and now?")).contains("and now?"));
 }

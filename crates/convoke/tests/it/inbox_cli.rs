@@ -18,8 +18,8 @@ fn wants_to_write(scene: &Scene, session: &str) -> String {
 
 /// Waits until the first turn of a session has ended.
 fn ends(scene: &Scene, session: &str) {
-    let mut watch = scene.start(&["session", "watch", session, "--after", "0"]);
-    watch.until(|line| line.contains("The turn ended."));
+    let mut watch = scene.start(&["session", "watch", session, "--after", "0", "--json"]);
+    watch.until(|line| line.contains(r#""stopReason":"end_turn""#));
 }
 
 #[test]

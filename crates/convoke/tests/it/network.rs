@@ -10,7 +10,7 @@ use convoke_testkit::tools::search_path;
 use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
-use crate::serve_scene::{Daemon, is_end_of};
+use crate::serve_scene::{Daemon, Prompt, has_ended, is_end_of};
 
 /// A server on this machine that says `hello` to every request; tells its port.
 fn server() -> u16 {
@@ -67,12 +67,12 @@ fn refused(daemon: &Daemon) -> String {
 }
 
 /// Lets the agent try a line that must ask; tells the session, the turn and the request.
-fn asked(daemon: &Daemon, line: &str) -> (String, u64, Value) {
+fn asked(daemon: &Daemon, line: &str) -> (String, Prompt, Value) {
     let session = daemon.session_with("shell");
     let turn = daemon.prompt(&session, line);
-    let request = daemon.follow(&session, turn).until(|message| {
+    let request = daemon.follow(&session, turn.rev).until(|message| {
         let content = &message["content"];
-        assert!(!is_end_of(message, turn), "it did not ask: {}", said(&daemon.messages(&session)));
+        assert!(!is_end_of(message, &turn), "it did not ask: {}", said(&daemon.messages(&session)));
         content["type"] == "permission" && content["status"] == "pending"
     });
     (session, turn, request["content"].clone())
@@ -81,15 +81,15 @@ fn asked(daemon: &Daemon, line: &str) -> (String, u64, Value) {
 /// Answers a request, and tells what the agent said in the whole turn.
 fn answered(
     daemon: &Daemon,
-    (session, turn, request): &(String, u64, Value),
+    (session, turn, request): &(String, Prompt, Value),
     option: &str,
 ) -> String {
     let path = format!("/api/inbox/{}/answer", request["requestId"].as_str().unwrap());
     assert_eq!(daemon.post(&path, &json!({"optionId": option})).status, 204);
-    finished(daemon, session, *turn)
+    finished(daemon, session, turn)
 }
 
-fn finished(daemon: &Daemon, session: &str, turn: u64) -> String {
+fn finished(daemon: &Daemon, session: &str, turn: &Prompt) -> String {
     daemon.follow(session, 0).until(|message| is_end_of(message, turn));
     said(&daemon.messages(session))
 }
@@ -138,7 +138,7 @@ fn k9_with_the_network_off_an_agent_still_has_the_tools_of_convoke() {
     let path = format!("/api/inbox/{}/answer", question["content"]["requestId"].as_str().unwrap());
     let answers = json!({"answers": {"0": {"selectedOption": label}}});
     assert_eq!(daemon.post(&path, &answers).status, 204);
-    daemon.follow(&session, 0).until(|message| message["content"]["event"] == "turn_ended");
+    daemon.follow(&session, 0).until(has_ended);
     let said = said(&daemon.messages(&session));
     assert!(said.contains(label), "{said}");
 }
@@ -205,7 +205,7 @@ fn k9_a_host_that_is_not_listed_becomes_a_request_in_the_inbox() {
     let cancelled = asked(&daemon, &try_it);
     let path = format!("/api/sessions/{}/cancel", cancelled.0);
     assert!(daemon.post(&path, &json!({})).status < 300);
-    let told = finished(&daemon, &cancelled.0, cancelled.1);
+    let told = finished(&daemon, &cancelled.0, &cancelled.1);
     assert!(!told.contains("hello"), "{told}");
 }
 

@@ -1,5 +1,6 @@
 //! A daemon in the foreground, and programs that talk to it over HTTP.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -150,19 +151,21 @@ impl Daemon {
         begun.json()["id"].as_str().unwrap().to_owned()
     }
 
-    /// Says something, and tells the place of the prompt.
-    pub(crate) fn prompt(&self, session: &str, text: &str) -> u64 {
+    /// Says something.
+    pub(crate) fn prompt(&self, session: &str, text: &str) -> Prompt {
         let prompted =
             self.post(&format!("/api/sessions/{session}/prompt"), &json!({"text": text}));
         assert_eq!(prompted.status, 202, "{prompted:?}");
-        prompted.json()["seq"].as_u64().unwrap()
+        let prompted = prompted.json();
+        let id = prompted["messageId"].as_str().unwrap().to_owned();
+        Prompt { id, rev: prompted["rev"].as_u64().unwrap() }
     }
 
     /// Says something, waits for the end of the turn, and tells all messages.
     pub(crate) fn turn(&self, session: &str, text: &str) -> Vec<Value> {
         let turn = self.prompt(session, text);
         let mut events = self.follow(session, 0);
-        events.until(|message| is_end_of(message, turn));
+        events.until(|message| is_end_of(message, &turn));
         self.messages(session)
     }
 
@@ -171,12 +174,17 @@ impl Daemon {
         messages.as_array().unwrap().clone()
     }
 
-    /// Follows a session after a place.
+    /// Follows a session after a revision.
     pub(crate) fn follow(&self, session: &str, after: u64) -> Events {
+        self.follow_with(session, after, BTreeMap::new())
+    }
+
+    /// Follows a session after a revision, with the messages that were known then.
+    pub(crate) fn follow_with(&self, session: &str, rev: u64, known: Known) -> Events {
         let mut stream = self.connect();
-        let head = self.head("GET", &format!("/api/sessions/{session}/events"));
-        write!(stream, "{head}last-event-id: {after}\r\n\r\n").unwrap();
-        Events { lines: BufReader::new(stream) }
+        let head = self.head("GET", &format!("/api/sessions/{session}/events?after={rev}"));
+        write!(stream, "{head}\r\n").unwrap();
+        Events { lines: BufReader::new(stream), known, rev }
     }
 
     /// What the log says in lines that contain a text.
@@ -236,23 +244,65 @@ fn whole(body: &str) -> String {
     }
 }
 
+/// A prompt that was accepted.
+#[derive(Debug, Clone)]
+pub(crate) struct Prompt {
+    pub(crate) id: String,
+    /// All that comes of it is newer.
+    pub(crate) rev: u64,
+}
+
+/// Messages by their ids.
+pub(crate) type Known = BTreeMap<String, Value>;
+
 /// Messages as they come.
 pub(crate) struct Events {
     lines: BufReader<TcpStream>,
+    /// All messages that were sent, as they are now.
+    pub(crate) known: Known,
+    /// The revision of the last update.
+    pub(crate) rev: u64,
 }
 
 impl Events {
-    /// The next message; `None` when the daemon is gone.
+    /// The next message that is new or has changed, as it is then; `None` when the daemon is gone.
     pub(crate) fn next(&mut self) -> Option<Value> {
+        let mut name = String::new();
         loop {
             let mut line = String::new();
             if self.lines.read_line(&mut line).unwrap_or(0) == 0 {
                 return None;
             }
-            if let Some(data) = line.strip_prefix("data: ") {
-                return Some(serde_json::from_str(data).unwrap());
+            if let Some(event) = line.strip_prefix("event: ") {
+                name = event.trim_end().to_owned();
+            }
+            let Some(data) = line.strip_prefix("data: ") else { continue };
+            let data: Value = serde_json::from_str(data).unwrap();
+            self.rev = data["rev"].as_u64().unwrap_or(self.rev);
+            let id = data["id"].as_str().unwrap_or_default().to_owned();
+            match name.as_str() {
+                "message" => {
+                    self.known.insert(id, data.clone());
+                    return Some(data);
+                }
+                "delta" => {
+                    let message = self.known.get_mut(&id).expect("a delta of a known message");
+                    let text = message["content"]["text"].as_str().unwrap();
+                    let longer = format!("{text}{}", data["text"].as_str().unwrap());
+                    message["content"]["text"] = json!(longer);
+                    message["rev"] = data["rev"].clone();
+                    return Some(message.clone());
+                }
+                _ => {}
             }
         }
+    }
+
+    /// All messages that were sent, by place.
+    pub(crate) fn messages(&self) -> Vec<Value> {
+        let mut messages: Vec<Value> = self.known.values().cloned().collect();
+        messages.sort_by_key(|message| message["seq"].as_u64());
+        messages
     }
 
     /// Waits for a message, and gives it.
@@ -266,9 +316,14 @@ impl Events {
     }
 }
 
-/// Whether a message says that a turn has ended.
-pub(crate) fn is_end_of(message: &Value, turn: u64) -> bool {
-    message["content"]["event"] == "turn_ended" && message["content"]["turn"] == turn
+/// Whether a message is a prompt whose turn has ended.
+pub(crate) fn is_end_of(message: &Value, prompt: &Prompt) -> bool {
+    message["id"] == prompt.id.as_str() && has_ended(message)
+}
+
+/// Whether a message is any prompt whose turn has ended.
+pub(crate) fn has_ended(message: &Value) -> bool {
+    message["turn"]["status"] == "ended"
 }
 
 /// Starts a daemon, and waits until it is ready.

@@ -83,10 +83,11 @@ fn t13_the_exit_code_tells_an_answer_from_everything_else() {
     error: backend did not answer within 0.3 s and works on
     hint: fetch the answer with: convoke team report backend --seq 1
     ");
-    insta::assert_snapshot!(teams.run("team send backend later --no-wait"), @r"
+    let told = teams.run("team send backend later --no-wait");
+    insta::assert_snapshot!(told, @r"
     exit 0
     --- stdout
-    backend has it, behind another question; fetch the answer with: convoke team report backend --seq 3
+    backend has it, behind another question; fetch the answer with: convoke team report backend --message [id]
     ");
     insta::assert_snapshot!(teams.run("team report backend --seq 1"), @r"
     exit 5
@@ -98,6 +99,13 @@ fn t13_the_exit_code_tells_an_answer_from_everything_else() {
     ");
     let queued = teams.machine().json("team send backend more --no-wait --json");
     assert_eq!((&queued["status"], &queued["queued"]), (&json!("queued"), &json!(2)));
+    let message = queued["messageId"].as_str().unwrap();
+    insta::assert_snapshot!(teams.run(&format!("team report backend --message {message}")), @"
+    exit 5
+    --- stderr
+    error: backend has not answered yet
+    hint: ask for it later
+    ");
     let busy = teams.run("team status backend");
     assert!(busy.contains("busy (1, 2 waiting)"), "{busy}");
     insta::assert_snapshot!(teams.run("team cancel backend"), @r"

@@ -2,6 +2,7 @@
 
 mod leftovers;
 mod log;
+mod prompts;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,10 +14,10 @@ use serde_json::{Value, json};
 
 use super::clients::text_of;
 use super::http::Door;
-use super::ledger::{Book, Told};
+use super::ledger::{Book, Prompt, Told};
 use super::machine::Machine;
 
-pub(super) use leftovers::leftovers;
+pub(super) use leftovers::{can_read_database, leftovers};
 
 /// How long turns may take to end once everybody is told to stop.
 const SETTLE_MAX: Duration = Duration::from_secs(120);
@@ -28,6 +29,8 @@ const SEARCHED: usize = 20;
 pub(super) struct Stored {
     /// The messages of each session, first to last.
     pub(super) logs: BTreeMap<String, Vec<Value>>,
+    /// The prompts that wait in each session.
+    pub(super) queues: BTreeMap<String, Vec<Value>>,
 }
 
 /// Ends what is under way, and tells what does not end.
@@ -64,14 +67,19 @@ fn sessions(door: &Door) -> Vec<Value> {
     list.get("sessions").and_then(Value::as_array).cloned().unwrap_or_default()
 }
 
-/// Reads everything, and tells what is wrong in itself: gaps, doubles, moments that go back, turns without an end.
+/// Reads everything, and tells what is wrong in itself: gaps, doubles, moments that go back, messages that are open.
 pub(super) fn read(door: &Door, findings: &mut Vec<String>) -> Stored {
     let mut stored = Stored::default();
     let mut ids = BTreeSet::new();
     for session in sessions(door) {
         let id = text_of(&session, "id");
-        let messages = door.get(&format!("/api/sessions/{id}/messages"));
-        let Some(Value::Array(messages)) = messages else {
+        let list = |query: &str| match door.get(&format!("/api/sessions/{id}/messages{query}")) {
+            Some(Value::Array(messages)) => Some(messages),
+            _ => None,
+        };
+        let state = door.get(&format!("/api/sessions/{id}/state"));
+        let (Some(messages), Some(changed), Some(state)) = (list(""), list("?after=0"), state)
+        else {
             findings.push(format!("the messages of {id} cannot be read"));
             continue;
         };
@@ -80,11 +88,13 @@ pub(super) fn read(door: &Door, findings: &mut Vec<String>) -> Stored {
             findings.push(format!("{id} has {} messages and says {count:?}", messages.len()));
         }
         log::check(&id, &messages, findings);
+        log::check_feed(&id, &messages, &changed, number_of(&state, "rev"), findings);
         for message in &messages {
             if !ids.insert(text_of(message, "id")) {
                 findings.push(format!("the message {} is there twice", text_of(message, "id")));
             }
         }
+        stored.queues.insert(id.clone(), prompts::queue(&state));
         stored.logs.insert(id, messages);
     }
     stored
@@ -92,54 +102,28 @@ pub(super) fn read(door: &Door, findings: &mut Vec<String>) -> Stored {
 
 /// Compares what clients of the daemon were told with what is stored.
 pub(super) fn compare(door: &Door, book: &Book, stored: &Stored, findings: &mut Vec<String>) {
-    let mut prompts: BTreeMap<&str, Vec<(&str, &Value)>> = BTreeMap::new();
-    for (session, messages) in &stored.logs {
-        for message in messages.iter().filter(|message| text_of(message, "role") == "user") {
-            let text = message.pointer("/content/text").and_then(Value::as_str).unwrap_or_default();
-            prompts.entry(text).or_default().push((session, message));
-        }
-    }
-    for (text, (told, place)) in &book.prompts {
-        let found = prompts.get(text.as_str()).map(Vec::as_slice).unwrap_or_default();
-        match (told, found) {
-            (Told::Done, []) => findings.push(format!("lost: the prompt {text:?} at {place:?}")),
-            (Told::Refused, [_, ..]) => findings.push(format!("refused and stored: {text:?}")),
-            (_, [_, _, ..]) => findings.push(format!("stored twice: the prompt {text:?}")),
-            (Told::Done, [(session, message)]) => {
-                let seq = message.get("seq").and_then(Value::as_u64);
-                let is_there = place.as_ref().is_none_or(|place| {
-                    place.session == *session
-                        && Some(place.seq) == seq
-                        && place.message_id == text_of(message, "id")
-                });
-                if !is_there {
-                    findings.push(format!("the prompt {text:?} is not where it was told to be"));
-                }
-            }
-            (Told::Unknown, [] | [_]) | (Told::Refused, []) => {}
-        }
-    }
-    for ((session, seq), id) in &book.shown {
-        let index = usize::try_from(*seq - 1).unwrap_or(usize::MAX);
-        let message = stored.logs.get(session).and_then(|log| log.get(index));
-        if message.map(|message| text_of(message, "id")).as_ref() != Some(id) {
-            findings.push(format!("shown and not stored: message {seq} of {session}"));
-        }
-    }
+    prompts::compare(book, stored, findings);
+    log::shown(book, stored, findings);
     log::verdicts(book, stored, findings);
     search(door, book, findings);
 }
 
 /// What was said is found.
 fn search(door: &Door, book: &Book, findings: &mut Vec<String>) {
-    let done = book.prompts.iter().filter(|(_, (told, _))| *told == Told::Done);
+    let is_sent = |prompt: &Prompt| prompt.told == Told::Done && prompt.change.is_none();
+    let done = book.prompts.iter().filter(|(_, prompt)| is_sent(prompt));
     for (text, _) in done.take(SEARCHED) {
-        let word = text.split(' ').next().unwrap_or_default();
+        let word = prompts::mark(text);
         let hits = door.get(&format!("/api/search?q={word}")).unwrap_or_default();
         if hits.get("hits").and_then(Value::as_array).is_none_or(Vec::is_empty) {
             findings.push(format!("stored and not found: {text:?}"));
         }
     }
+}
+
+/// A number of an object, or 0.
+fn number_of(value: &Value, key: &str) -> u64 {
+    value.get(key).and_then(Value::as_u64).unwrap_or_default()
 }
 
 /// Compares what askers, answerers and talkers were told with the files.

@@ -1,23 +1,21 @@
-//! Clients of the daemon: they prompt, watch, cancel, answer and cut the line, and write down what they were told.
+//! Clients of the daemon: they begin sessions, cancel, complete, resume and answer, and record what they were told.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use convoke_testkit::bench::random::Random;
 use serde_json::{Value, json};
 
-use super::http::{Answer, Door, Manners, News, Outcome};
-use super::ledger::{Ledger, Place, Told};
+use super::http::{Answer, Door, Outcome};
+use super::ledger::Ledger;
 use super::machine::Machine;
-use super::script::TRICKS;
 
 /// Sessions that clients talk in; more would be more than the limit allows.
 const SESSIONS_MAX: usize = 40;
 /// How long a client that finds no daemon waits.
-const PAUSE: Duration = Duration::from_millis(30);
+pub(super) const PAUSE: Duration = Duration::from_millis(30);
 
 /// What all clients share.
 #[derive(Debug)]
@@ -53,7 +51,7 @@ impl<'a> World<'a> {
         Random::new(self.seed.wrapping_mul(1_000_003).wrapping_add(client))
     }
 
-    /// A text that nobody ever said.
+    /// A text that was never used before; its first word alone is unique.
     pub(super) fn text(&self, what: &str) -> String {
         format!("n{}n {what}", self.texts.fetch_add(1, Ordering::SeqCst))
     }
@@ -71,7 +69,7 @@ impl<'a> World<'a> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner).push(id);
     }
 
-    fn any_session(&self, random: &mut Random) -> Option<String> {
+    pub(super) fn any_session(&self, random: &mut Random) -> Option<String> {
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let drawn = random.below(sessions.len().max(1) as u64) as usize;
         sessions.get(drawn).cloned()
@@ -90,37 +88,6 @@ impl<'a> World<'a> {
         {
             self.sessions.lock().unwrap_or_else(PoisonError::into_inner).push(id.to_owned());
         }
-    }
-
-    /// Says something in any session, and writes down what came of it.
-    pub(super) fn prompt(&self, door: &Door, random: &mut Random) {
-        let Some(session) = self.any_session(random) else { return };
-        let trick = if random.below(3) == 0 { TRICKS.get(random.below(7) as usize) } else { None };
-        let text = self.text(trick.copied().unwrap_or("hello"));
-        let manners = if random.below(10) == 0 { Manners::Cut } else { Manners::Patient };
-        let path = format!("/api/sessions/{session}/prompt");
-        let outcome = door.call_with("POST", &path, Some(&json!({"text": text})), manners);
-        let told = match outcome {
-            Outcome::Answered(Answer { status: 202, body }) => {
-                let place = Place {
-                    session,
-                    seq: body.get("seq").and_then(Value::as_u64).unwrap_or_default(),
-                    message_id: text_of(&body, "messageId"),
-                };
-                (Told::Done, Some(place))
-            }
-            Outcome::Answered(Answer { status: 400..=499, .. }) => (Told::Refused, None),
-            // The daemon is away.
-            Outcome::NotSent => return thread::sleep(PAUSE),
-            Outcome::Answered(Answer { status, body }) => {
-                if status == 500 {
-                    self.ledger.complain(format!("a prompt was answered with 500: {body}"));
-                }
-                (Told::Unknown, None)
-            }
-            Outcome::Unknown => (Told::Unknown, None),
-        };
-        self.ledger.book().prompts.insert(text, told);
     }
 }
 
@@ -178,40 +145,6 @@ fn settle(world: &World<'_>, door: &Door, item: &Value, random: &mut Random) {
     let outcome = door.call("POST", &path, Some(&json!({"optionId": option})));
     if let Outcome::Answered(Answer { status: 200..=299, .. }) = outcome {
         world.ledger.book().verdicts.insert(id, option);
-    }
-}
-
-/// Follows sessions, and complains of every gap and repetition.
-pub(super) fn watcher(world: &World<'_>, client: u64) {
-    let mut random = world.random(client);
-    let mut seen: BTreeMap<String, u64> = BTreeMap::new();
-    while !world.is_over() {
-        let (Some(door), Some(session)) = (world.machine.door(), world.any_session(&mut random))
-        else {
-            thread::sleep(PAUSE);
-            continue;
-        };
-        let after = seen.entry(session.clone()).or_default();
-        let Ok(mut events) = door.follow(&session, *after) else {
-            thread::sleep(PAUSE);
-            continue;
-        };
-        let until = Instant::now() + Duration::from_millis(200 + random.below(3000));
-        while Instant::now() < until && !world.is_over() {
-            match events.next() {
-                News::Message(message) => {
-                    let seq = message.get("seq").and_then(Value::as_u64).unwrap_or_default();
-                    if seq != *after + 1 {
-                        world.ledger.complain(format!("{session}: {seq} was shown after {after}"));
-                    }
-                    *after = seq;
-                    let id = text_of(&message, "id");
-                    world.ledger.book().shown.insert((session.clone(), seq), id);
-                }
-                News::Quiet => {}
-                News::Over => break,
-            }
-        }
     }
 }
 

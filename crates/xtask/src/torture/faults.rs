@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::clients::{self, World};
 use super::http::{Answer, Outcome};
-use super::ledger::Told;
+use super::ledger::{Prompt, Told};
 use super::machine::{Disk, Machine, run, signal_process};
 use super::schedule::Fault;
 
@@ -146,6 +146,6 @@ fn jump(world: &World<'_>, random: &mut Random) -> Made {
         Outcome::Answered(Answer { status: 400..=499, .. }) | Outcome::NotSent => Told::Refused,
         Outcome::Answered(_) | Outcome::Unknown => Told::Unknown,
     };
-    world.ledger.book().prompts.insert(text, (told, None));
+    world.ledger.book().prompts.insert(text, Prompt::unchanged(told, None));
     Made::Yes
 }

@@ -86,16 +86,17 @@ impl Door {
         }
     }
 
-    /// Follows a session after a place.
-    pub(super) fn follow(&self, session: &str, after: u64) -> io::Result<Events> {
+    /// Follows a session after a cursor, or from its beginning.
+    pub(super) fn follow(&self, session: &str, cursor: Option<&str>) -> io::Result<Events> {
         let mut stream = self.connect()?;
         // The old version, which has no chunks that lines could be cut by.
         let head = self.head("GET", &format!("/api/sessions/{session}/events"));
         let head = head.replace("HTTP/1.1", "HTTP/1.0");
-        write!(stream, "{head}last-event-id: {after}\r\n\r\n")?;
+        let last = cursor.map(|cursor| format!("last-event-id: {cursor}\r\n")).unwrap_or_default();
+        write!(stream, "{head}{last}\r\n")?;
         // A quiet session is no broken one; whoever follows looks up now and then.
         stream.set_read_timeout(Some(Duration::from_secs(1)))?;
-        Ok(Events { lines: BufReader::new(stream), line: Vec::new() })
+        Ok(Events { lines: BufReader::new(stream), line: Vec::new(), event: Event::default() })
     }
 
     fn connect(&self) -> io::Result<TcpStream> {
@@ -111,19 +112,29 @@ impl Door {
     }
 }
 
-/// Messages as they come.
+/// Server-sent events as they come.
 #[derive(Debug)]
 pub(super) struct Events {
     lines: BufReader<TcpStream>,
     /// What has come of a line that is not whole.
     line: Vec<u8>,
+    /// What has come of an event that is not whole.
+    event: Event,
+}
+
+/// An event.
+#[derive(Debug, Default)]
+pub(super) struct Event {
+    pub(super) name: String,
+    pub(super) id: String,
+    pub(super) data: Value,
 }
 
 /// What a follower hears.
 #[derive(Debug)]
 pub(super) enum News {
-    /// A message.
-    Message(Value),
+    /// An event.
+    Event(Event),
     /// Nothing for a while.
     Quiet,
     /// The connection is over.
@@ -138,15 +149,31 @@ impl Events {
                 Ok(_) if !self.line.ends_with(b"\n") => return News::Over,
                 Ok(_) => {
                     let line = std::mem::take(&mut self.line);
-                    let data = line.strip_prefix(b"data:").map(serde_json::from_slice);
-                    if let Some(Ok(message)) = data {
-                        return News::Message(message);
+                    if let Some(event) = self.event.read(&String::from_utf8_lossy(&line)) {
+                        return News::Event(event);
                     }
                 }
                 Err(error) if is_timeout(&error) => return News::Quiet,
                 Err(_) => return News::Over,
             }
         }
+    }
+}
+
+impl Event {
+    /// Adds a line; gives the event that it ends.
+    fn read(&mut self, line: &str) -> Option<Self> {
+        match line.trim_end().split_once(':') {
+            Some(("event", name)) => name.trim().clone_into(&mut self.name),
+            Some(("id", id)) => id.trim().clone_into(&mut self.id),
+            Some(("data", data)) => self.data = serde_json::from_str(data).unwrap_or_default(),
+            None if line.trim_end().is_empty() => {
+                return Some(std::mem::take(self)).filter(|event| !event.name.is_empty());
+            }
+            // The head of the answer, comments, and how soon to come back.
+            Some(_) | None => {}
+        }
+        None
     }
 }
 

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde_json::Value;
+
 /// What a client knows of something that it wanted done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Told {
@@ -24,9 +26,9 @@ pub(super) struct Ledger {
 #[derive(Debug, Default)]
 pub(super) struct Book {
     /// Prompts by their text, which is never used twice.
-    pub(super) prompts: BTreeMap<String, (Told, Option<Place>)>,
-    /// Messages that watchers were shown: session and seq, with the id.
-    pub(super) shown: BTreeMap<(String, u64), String>,
+    pub(super) prompts: BTreeMap<String, Prompt>,
+    /// Messages as watchers saw them last, with their session.
+    pub(super) shown: Vec<(String, Value)>,
     /// Permissions that were answered, by their id, with the option.
     pub(super) verdicts: BTreeMap<String, String>,
     /// Question sets that were asked.
@@ -39,12 +41,41 @@ pub(super) struct Book {
     pub(super) findings: Vec<String>,
 }
 
+/// A prompt, and what became of it as far as its sender knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Prompt {
+    pub(super) told: Told,
+    /// Where it was put; known when it was acknowledged.
+    pub(super) place: Option<Place>,
+    /// How it was changed while it waited in the queue.
+    pub(super) change: Option<(QueueChange, Told)>,
+}
+
 /// Where a prompt was put, as its sender was told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) session: String,
-    pub(super) seq: u64,
     pub(super) message_id: String,
+    /// Absent when the prompt waited in the queue.
+    pub(super) seq: Option<u64>,
+}
+
+/// A change of a prompt that waits in the queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum QueueChange {
+    /// It says this instead.
+    Edit(String),
+    /// It is not sent.
+    Remove,
+    /// It is sent next, and the running turn is stopped for it.
+    Send,
+}
+
+impl Prompt {
+    /// A prompt that did not wait, or was not changed while it did.
+    pub(super) const fn unchanged(told: Told, place: Option<Place>) -> Self {
+        Self { told, place, change: None }
+    }
 }
 
 impl Ledger {

@@ -36,7 +36,7 @@ async fn a_turn_is_one_prompt_until_its_answer() {
     > {"id":3,"method":"session/prompt","params":{"prompt":[{"text":"hello","type":"text"}],"sessionId":"s"}}
     ! said "Hel"
     ! said "lo"
-    ! spent {"inputTokens":10,"outputTokens":5}
+    ! state {"kind":"usage","inputTokens":10,"outputTokens":5}
     ! turn 1 ended {"stopReason":"end_turn"}
     "#);
 }
@@ -103,12 +103,12 @@ async fn a_count_from_the_beginning_is_told_turn_by_turn() {
         scene.line(json!({"id": id, "result": {"stopReason": "end_turn", "usage": usage}})).await;
     }
     let transcript = scene.transcript();
-    let spent = transcript.lines().filter(|line| line.starts_with("! spent"));
+    let spent = transcript.lines().filter(|line| line.contains(r#""kind":"usage""#));
     insta::assert_snapshot!(spent.collect::<Vec<_>>().join("\n"), @r#"
-    ! spent {"inputTokens":100,"outputTokens":21}
-    ! spent {"inputTokens":150,"outputTokens":7}
-    ! spent {"inputTokens":0,"outputTokens":7}
-    ! spent {"inputTokens":10,"outputTokens":7}
+    ! state {"kind":"usage","inputTokens":100,"outputTokens":21}
+    ! state {"kind":"usage","inputTokens":150,"outputTokens":7}
+    ! state {"kind":"usage","inputTokens":0,"outputTokens":7}
+    ! state {"kind":"usage","inputTokens":10,"outputTokens":7}
     "#);
 }
 
@@ -377,9 +377,9 @@ async fn a_mode_or_setting_is_changed_when_the_agent_says_so() {
     scene.line(json!({"id": 6, "error": {"code": -32601, "message": "Method not found"}})).await;
     insta::assert_snapshot!(scene.transcript(), @r#"
     > {"id":3,"method":"session/set_mode","params":{"modeId":"plan","sessionId":"s"}}
-    ! noticed {"event":"modes","current":"plan","text":"The agent is in mode plan."}
+    ! state {"kind":"modes","current":"plan","available":[]}
     > {"id":4,"method":"session/set_config_option","params":{"configId":"model","sessionId":"s","value":"b"}}
-    ! noticed {"event":"settings","settings":[{"id":"model","name":"Model","current":"b","choices":[{"id":"b","name":"B"}]}],"text":"Settings on offer: 1."}
+    ! state {"kind":"settings","settings":[{"id":"model","name":"Model","current":"b","choices":[{"id":"b","name":"B"}]}]}
     > {"id":5,"method":"session/set_config_option","params":{"configId":"model","sessionId":"s","value":"b"}}
     ! noticed {"event":"advice","severity":"warning","text":"The agent did not change its setting model: no such model"}
     > {"id":6,"method":"session/set_mode","params":{"modeId":"x","sessionId":"s"}}

@@ -5,6 +5,7 @@ use std::time::Duration;
 use convoke_core::message::Seq;
 use convoke_core::notice::Event;
 use convoke_core::session::Report;
+use convoke_core::state::SessionState;
 use convoke_core::turn::{FailureKind, Stop};
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -54,10 +55,12 @@ impl Turn {
             | Report::ToolCalled(_)
             | Report::Asked(_) => self.seen = Seen::Enough,
             Report::Noticed(notice) if is_deed(&notice.event) => self.seen = Seen::Enough,
+            // Some commands do nothing but switch the mode; what else is offered has nothing to do with the prompt.
+            Report::State(SessionState::Modes { .. }) => self.seen = Seen::Enough,
             Report::Noticed(_)
             | Report::Resumed(_)
             | Report::Renewed { .. }
-            | Report::Spent(_)
+            | Report::State(_)
             | Report::Withdrew(_)
             | Report::TurnEnded { .. }
             | Report::Exited(_)
@@ -67,15 +70,11 @@ impl Turn {
     }
 }
 
-/// Whether a notice tells of something that the agent did; what it offers has nothing to do with what it was asked.
+/// Whether a notice tells of something that the agent did.
 const fn is_deed(event: &Event) -> bool {
     match event {
-        Event::Compacted | Event::Modes { .. } | Event::Advice { .. } | Event::Unknown { .. } => {
-            true
-        }
-        Event::Commands { .. }
-        | Event::Settings { .. }
-        | Event::Waiting { .. }
+        Event::Compacted | Event::Advice { .. } | Event::Unknown { .. } => true,
+        Event::Waiting { .. }
         | Event::TurnLimit { .. }
         | Event::Unconfined
         | Event::RuleMade { .. }
@@ -85,7 +84,6 @@ const fn is_deed(event: &Event) -> bool {
         | Event::ContinuedIn { .. }
         | Event::Imported { .. }
         | Event::TurnEnded { .. }
-        | Event::CancelAsked { .. }
         | Event::Resumed { .. }
         | Event::ProcessExited { .. }
         | Event::Completed { .. }
@@ -153,7 +151,8 @@ impl Dialogue {
         };
         let stop = match outcome {
             Ok(answer) => {
-                let spent = self.translator.usage(&answer).map(Report::Spent);
+                let spent =
+                    self.translator.usage(&answer).map(SessionState::Usage).map(Report::State);
                 self.outbox.reports.extend(spent);
                 self.stop_of(&turn, &answer)
             }

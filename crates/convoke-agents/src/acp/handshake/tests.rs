@@ -54,7 +54,7 @@ async fn s6_the_agent_is_given_its_workspace_and_its_servers_of_tools() {
     insta::assert_snapshot!(scene.transcript(), @r#"
     > initialize
     > {"id":2,"method":"session/new","params":{"cwd":"/workspace","mcpServers":[{"args":["mcp"],"command":"/opt/convoke","env":[{"name":"CONVOKE_SESSION","value":"1"}],"name":"convoke"}]}}
-    ! noticed {"event":"modes","current":"agent","text":"The agent is in mode agent."}
+    ! state {"kind":"modes","current":"agent","available":[]}
     "#);
 }
 
@@ -135,7 +135,7 @@ async fn requests_before_there_is_a_session_are_served() {
     > initialize
     > {"id":2,"method":"session/new","params":{"cwd":"/workspace","mcpServers":[]}}
     > {"id":0,"result":{"content":"notes"}}
-    ! noticed {"event":"commands","commands":[{"name":"init","description":"Begins"}],"text":"Commands on offer: 1."}
+    ! state {"kind":"commands","commands":[{"name":"init","description":"Begins"}]}
     "#);
 }
 
@@ -157,8 +157,8 @@ async fn a_loaded_session_replays_without_being_reported() {
     insta::assert_snapshot!(scene.transcript(), @r#"
     > initialize
     > {"id":2,"method":"session/load","params":{"cwd":"/workspace","mcpServers":[],"sessionId":"ses_1"}}
-    ! noticed {"event":"modes","current":"plan","text":"The agent is in mode plan."}
-    ! noticed {"event":"settings","settings":[],"text":"Settings on offer: 0."}
+    ! state {"kind":"modes","current":"plan","available":[]}
+    ! state {"kind":"settings","settings":[]}
     ! said "news"
     "#);
 }

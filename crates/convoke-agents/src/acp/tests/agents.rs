@@ -93,7 +93,7 @@ async fn claude_agent_acp() {
     ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"toolu_1","tool":"Bash","title":"`echo hi`","scope":{"kind":"call","tool":"Bash","args":{"command":"echo hi"}},"options":[{"optionId":"allow-once","name":"Allow","kind":"allow_once"},{"optionId":"reject","name":"Reject","kind":"reject_once"}],"status":"pending"}
     > {"id":0,"result":{"outcome":{"optionId":"allow-once","outcome":"selected"}}}
     ! tool toolu_1, name "Bash", title "`echo hi`", kind "execute", args {"command":"echo hi"}, status Complete, result {"text":"```console\nhi\n```"}
-    ! spent {"contextUsed":11734,"contextSize":1000000,"cost":{"amount":0.14,"currency":"USD"}}
+    ! state {"kind":"usage","contextUsed":11734,"contextSize":1000000,"cost":{"amount":0.14,"currency":"USD"}}
     ! tool toolu_2, title "`ls`", kind "execute"
     ! asked {"kind":"permission","requestId":"01010101-0101-4101-8101-010101010101","toolCallId":"toolu_2","tool":"execute","title":"`ls`","options":[{"optionId":"allow-once","name":"Allow","kind":"allow_once"},{"optionId":"reject","name":"Reject","kind":"reject_once"}],"status":"pending"}
     > {"method":"session/cancel","params":{"sessionId":"s"}}
@@ -199,7 +199,7 @@ async fn kimi() {
     insta::assert_snapshot!(played, @r#"
     > {"error":{"code":-32002,"message":"AGENTS.md does not exist"},"id":"0"}
     ! turn 1 ended {"stopReason":"failed","why":"agent_error","detail":"the agent ended the turn without saying anything"}
-    ! spent {"contextUsed":10,"contextSize":128000}
+    ! state {"kind":"usage","contextUsed":10,"contextSize":128000}
     "#);
 }
 
@@ -265,7 +265,7 @@ async fn copilot() {
     insta::assert_snapshot!(played, @r#"
     ! tool c, title "Run", kind "execute", status Running
     > {"method":"session/cancel","params":{"sessionId":"s"}}
-    ! spent {"inputTokens":100,"outputTokens":7}
+    ! state {"kind":"usage","inputTokens":100,"outputTokens":7}
     ! turn 1 ended {"stopReason":"cancelled"}
     "#);
 }

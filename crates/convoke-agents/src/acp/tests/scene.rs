@@ -257,7 +257,7 @@ pub(in crate::acp) fn reported(report: &Report) -> String {
         Report::Thought(text) => format!("! thought {text:?}"),
         Report::Planned(steps) => format!("! planned {}", json(steps)),
         Report::ToolCalled(update) => tool(update),
-        Report::Spent(usage) => format!("! spent {}", json(usage)),
+        Report::State(state) => format!("! state {}", json(state)),
         Report::Noticed(notice) => format!("! noticed {}", json(notice)),
         Report::Asked(request) => format!("! asked {}", json(request)),
         Report::Withdrew(request) => format!("! withdrew {request}"),

@@ -51,10 +51,10 @@ fn every_kind_of_update_is_told_in_our_words() {
     ! thought "****\npondering"
     ! tool t, title "x"
     ! planned [{"content":"first","status":"completed","priority":"high"},{"content":"second","status":"in_progress"},{"content":"third","status":"pending"}]
-    ! spent {"contextUsed":11734,"contextSize":1000000,"cost":{"amount":0.14,"currency":"USD"}}
-    ! noticed {"event":"settings","settings":[{"id":"effort","name":"Effort","category":"thought_level","current":"low","choices":[]}],"text":"Settings on offer: 1."}
-    ! noticed {"event":"modes","current":"https://agentclientprotocol.com/protocol/session-modes#agent","text":"The agent is in mode https://agentclientprotocol.com/protocol/session-modes#agent."}
-    ! noticed {"event":"commands","commands":[{"name":"init","description":"Begins"}],"text":"Commands on offer: 1."}
+    ! state {"kind":"usage","contextUsed":11734,"contextSize":1000000,"cost":{"amount":0.14,"currency":"USD"}}
+    ! state {"kind":"settings","settings":[{"id":"effort","name":"Effort","category":"thought_level","current":"low","choices":[]}]}
+    ! state {"kind":"modes","current":"https://agentclientprotocol.com/protocol/session-modes#agent","available":[]}
+    ! state {"kind":"commands","commands":[{"name":"init","description":"Begins"}]}
     ! noticed {"event":"advice","severity":"warning","text":"Low on credit: Soon over"}
     ! noticed {"event":"compacted","text":"The agent compacted its context."}
     ! noticed {"event":"advice","severity":"error","text":"The agent could not compact its context: no model"}
@@ -65,9 +65,9 @@ fn every_kind_of_update_is_told_in_our_words() {
 #[test]
 fn a_replay_tells_only_what_holds_now() {
     insta::assert_snapshot!(hear(Hearing::Replay, every_kind()), @r#"
-    ! noticed {"event":"settings","settings":[{"id":"effort","name":"Effort","category":"thought_level","current":"low","choices":[]}],"text":"Settings on offer: 1."}
-    ! noticed {"event":"modes","current":"https://agentclientprotocol.com/protocol/session-modes#agent","text":"The agent is in mode https://agentclientprotocol.com/protocol/session-modes#agent."}
-    ! noticed {"event":"commands","commands":[{"name":"init","description":"Begins"}],"text":"Commands on offer: 1."}
+    ! state {"kind":"settings","settings":[{"id":"effort","name":"Effort","category":"thought_level","current":"low","choices":[]}]}
+    ! state {"kind":"modes","current":"https://agentclientprotocol.com/protocol/session-modes#agent","available":[]}
+    ! state {"kind":"commands","commands":[{"name":"init","description":"Begins"}]}
     "#);
 }
 

@@ -2,6 +2,7 @@
 
 use convoke_core::content::{Cost, Usage};
 use convoke_core::session::Report;
+use convoke_core::state::SessionState;
 use convoke_core::turn::{FailureKind, Stop};
 use serde_json::Value;
 
@@ -43,7 +44,7 @@ impl Conversation {
             cost: cost.map(|amount| Cost { amount, currency: "USD".to_owned() }),
         };
         if usage != Usage::default() {
-            self.tell(Report::Spent(usage));
+            self.offer(SessionState::Usage(usage));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the agent offers: its commands, its models and its modes, and which of them are chosen.
 
-use convoke_core::notice::{Event, OfferedChoice, OfferedCommand, OfferedSetting};
+use convoke_core::state::{OfferedChoice, OfferedCommand, OfferedSetting, SessionState};
 use serde_json::Value;
 
 use super::{Conversation, list, word};
@@ -65,7 +65,7 @@ impl Conversation {
         self.offer.greeting = Some(Greeting::Ready { version });
         let commands: Vec<_> = list(answer, "commands").iter().filter_map(command).collect();
         if !commands.is_empty() {
-            self.notice(Event::Commands { commands });
+            self.offer(SessionState::Commands { commands });
         }
         self.offer.models = list(answer, "models").iter().filter_map(model).collect();
         if let Some(first) = self.offer.models.first() {
@@ -120,11 +120,11 @@ impl Conversation {
             current: self.offer.model.clone(),
             choices,
         };
-        self.notice(Event::Settings { settings: vec![setting] });
+        self.offer(SessionState::Settings { settings: vec![setting] });
     }
 
     fn notice_modes(&mut self, available: Vec<OfferedChoice>) {
-        self.notice(Event::Modes { current: self.offer.mode.clone(), available });
+        self.offer(SessionState::Modes { current: self.offer.mode.clone(), available });
     }
 }
 

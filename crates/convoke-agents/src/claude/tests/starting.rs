@@ -32,7 +32,7 @@ fn prompt(text: &str) -> Order {
 async fn all(mut reports: mpsc::Receiver<Report>) -> Vec<Report> {
     let mut all = Vec::new();
     while let Some(report) = reports.recv().await {
-        if !matches!(report, Report::Noticed(_)) {
+        if !matches!(report, Report::Noticed(_) | Report::State(_)) {
             all.push(report);
         }
     }

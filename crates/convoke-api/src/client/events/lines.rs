@@ -9,13 +9,25 @@ pub(in crate::client) struct Lines {
     buffer: BytesMut,
     codec: AnyDelimiterCodec,
     event: Option<String>,
+    id: Option<String>,
     text: Option<String>,
+}
+
+/// An event that is complete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::client) struct Event {
+    /// Its `event` field.
+    pub(in crate::client) name: Option<String>,
+    /// Its `id` field.
+    pub(in crate::client) id: Option<String>,
+    /// Its `data`, line by line.
+    pub(in crate::client) data: String,
 }
 
 impl Default for Lines {
     fn default() -> Self {
         let codec = AnyDelimiterCodec::new(b"\n".to_vec(), b"\n".to_vec());
-        Self { buffer: BytesMut::new(), codec, event: None, text: None }
+        Self { buffer: BytesMut::new(), codec, event: None, id: None, text: None }
     }
 }
 
@@ -25,16 +37,14 @@ impl Lines {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The text of the next message that is complete. Events with a name of their own are not messages.
-    pub(in crate::client) fn next_event(&mut self) -> Option<String> {
+    /// The next event that is complete and has data.
+    pub(in crate::client) fn next_event(&mut self) -> Option<Event> {
         while let Some(line) = self.next_line() {
             if line.is_empty() {
-                let (event, text) = (self.event.take(), self.text.take());
-                match (event.as_deref(), text) {
-                    (None | Some("" | "message"), Some(text)) if !text.is_empty() => {
-                        return Some(text);
-                    }
-                    (_, _) => continue,
+                let (name, id, data) = (self.event.take(), self.id.take(), self.text.take());
+                match data {
+                    Some(data) if !data.is_empty() => return Some(Event { name, id, data }),
+                    Some(_) | None => continue,
                 }
             }
             let (field, value) = line.split_once(':').unwrap_or((&line, ""));
@@ -48,7 +58,8 @@ impl Lines {
                     None => self.text = Some(value.to_owned()),
                 },
                 "event" => self.event = Some(value.to_owned()),
-                // The id is the message's own seq; a comment keeps the connection alive.
+                "id" => self.id = Some(value.to_owned()),
+                // A comment keeps the connection alive.
                 _ => {}
             }
         }
@@ -73,8 +84,9 @@ mod tests {
         let mut found = Vec::new();
         for piece in text.as_bytes().chunks(size) {
             lines.push(piece);
-            while let Some(text) = lines.next_event() {
-                found.push(text);
+            while let Some(Event { name, id, data }) = lines.next_event() {
+                let (name, id) = (name.unwrap_or_default(), id.unwrap_or_default());
+                found.push(format!("{name}#{id}: {data}"));
             }
         }
         found
@@ -86,7 +98,8 @@ mod tests {
                     event: ping\ndata: x\n\nid: 3\n\ndata\n\nretry: 5\nevent: message\ndata: last\n\ndata: cut";
         for size in 1..text.len() {
             let found = events(text, size);
-            assert_eq!(found, ["{\"ä\":1}", "two\nlines", "last"], "in pieces of {size}");
+            let all = ["#1: {\"ä\":1}", "#2: two\nlines", "ping#: x", "message#: last"];
+            assert_eq!(found, all, "in pieces of {size}");
         }
     }
 }

@@ -4,6 +4,8 @@ use serde_json::json;
 
 use super::*;
 
+const ID: &str = "00000000-0000-4000-8000-000000000007";
+
 fn of(fields: Value) -> TeamAnswer {
     let mut answer = json!({
         "team": "backend", "fromTeam": "frontend", "thread": null,
@@ -32,11 +34,11 @@ fn t13_an_answer_is_nothing_but_the_answer() {
 #[test]
 fn t13_everything_else_begins_with_a_header_and_says_what_to_do_next() {
     let cases = [
-        json!({"status": "queued", "queued": 0, "seq": 7}),
-        json!({"status": "queued", "queued": 2, "seq": 7, "thread": "api", "fromTeam": null}),
+        json!({"status": "queued", "queued": 0, "messageId": ID}),
+        json!({"status": "queued", "queued": 2, "messageId": ID, "thread": "api", "fromTeam": null}),
         json!({"status": "queued", "sessionId": null}),
-        json!({"status": "timed_out", "queued": 0, "seq": 7, "durationMs": 30000}),
-        json!({"status": "timed_out", "seq": 7, "response": "Well, "}),
+        json!({"status": "timed_out", "queued": 0, "messageId": ID, "durationMs": 30000}),
+        json!({"status": "timed_out", "messageId": ID, "response": "Well, "}),
         json!({"status": "failed", "error": "The turn failed: it crashed.", "response": "Well"}),
         json!({"response": " \n"}),
         json!({"response": "[Team: backend | Status: failed | Session: x]"}),
@@ -45,11 +47,11 @@ fn t13_everything_else_begins_with_a_header_and_says_what_to_do_next() {
     insta::assert_snapshot!(texts.join("\n---\n"), @r#"
     [Team: backend | Status: queued | Session: 1a2b3c4d]
 
-    No answer yet. The team has taken it up. Fetch the answer later with teams_report: team "backend", fromTeam "frontend", seq 7.
+    No answer yet. The team has taken it up. Fetch the answer later with teams_report: team "backend", fromTeam "frontend", messageId "00000000-0000-4000-8000-000000000007".
     ---
     [Team: backend | Status: queued | Session: 1a2b3c4d]
 
-    No answer yet. 2 questions are before it. Fetch the answer later with teams_report: team "backend", thread "api", seq 7.
+    No answer yet. 2 questions are before it. Fetch the answer later with teams_report: team "backend", thread "api", messageId "00000000-0000-4000-8000-000000000007".
     ---
     [Team: backend | Status: queued | Session: new]
 
@@ -57,11 +59,11 @@ fn t13_everything_else_begins_with_a_header_and_says_what_to_do_next() {
     ---
     [Team: backend | Status: timed_out | Session: 1a2b3c4d]
 
-    No answer within 30 s. The team works on; do not ask again. Fetch the answer later with teams_report: team "backend", fromTeam "frontend", seq 7.
+    No answer within 30 s. The team works on; do not ask again. Fetch the answer later with teams_report: team "backend", fromTeam "frontend", messageId "00000000-0000-4000-8000-000000000007".
     ---
     [Team: backend | Status: timed_out | Session: 1a2b3c4d]
 
-    No answer within 1.5 s. The team works on; do not ask again. Fetch the answer later with teams_report: team "backend", fromTeam "frontend", seq 7.
+    No answer within 1.5 s. The team works on; do not ask again. Fetch the answer later with teams_report: team "backend", fromTeam "frontend", messageId "00000000-0000-4000-8000-000000000007".
 
     Said so far:
 
@@ -166,7 +168,7 @@ fn t13_the_tools_take_what_the_seed_says() {
     teams_send_message Acts fromTeam,message,thread,timeout,toTeam,waitForResponse ["toTeam","message"]
     teams_list Looks  []
     teams_status Looks team []
-    teams_report Looks fromTeam,seq,team,thread ["team"]
+    teams_report Looks fromTeam,messageId,team,thread ["team"]
     teams_cancel Acts fromTeam,team,thread ["team"]
     "#);
 }

@@ -14,19 +14,24 @@ use crate::notice::{Event, Notice};
 use crate::question::{Answer, Choice as Offered, Question};
 use crate::request::{Answers, Choice, PermissionRecord, QuestionRecord, State};
 use crate::scope::Scope;
+use crate::state::SessionState;
 use crate::time::Timestamp;
 use crate::turn::{FailureKind, Stop};
+
+/// Any state.
+pub(super) fn state_of_session() -> impl Strategy<Value = SessionState> {
+    prop_oneof![select(samples::states()), usage().prop_map(SessionState::Usage)]
+}
 
 /// Any content: the samples of every variant, and the variants that hold free text, filled with anything.
 pub(super) fn content() -> impl Strategy<Value = Content> {
     prop_oneof![
         select(samples::all()),
-        (any::<String>(), of(any::<bool>()))
+        (any::<String>(), any::<bool>())
             .prop_map(|(text, partial)| Content::Text { text, partial }),
         (any::<String>(), any::<bool>())
             .prop_map(|(text, partial)| Content::Thinking { text, partial }),
         tool().prop_map(Content::Tool),
-        usage().prop_map(Content::Usage),
         permission().prop_map(Content::Permission),
         question().prop_map(Content::Question),
         notice().prop_map(Content::Notice),

@@ -5,17 +5,16 @@ use serde_json::json;
 use crate::content::{
     Content, Cost, Diff, PlanPriority, PlanStatus, PlanStep, Tool, ToolResult, ToolStatus, Usage,
 };
-use crate::id::{RequestId, SessionId};
+use crate::id::{MessageId, RequestId, SessionId};
 use crate::message::Seq;
-use crate::notice::{
-    Event, ImportedTurn, Notice, OfferedChoice, OfferedCommand, OfferedSetting, Resumed,
-};
+use crate::notice::{Event, ImportedTurn, Notice, Resumed};
 use crate::process::Exit;
 use crate::question::{Answer, Choice as Offered, Question};
 use crate::request::{
     Answers, Choice, PermissionKind, PermissionOption, PermissionRecord, QuestionRecord, State,
 };
 use crate::scope::Scope;
+use crate::state::{OfferedChoice, OfferedCommand, OfferedSetting, QueuedPrompt, SessionState};
 use crate::time::Timestamp;
 use crate::turn::{FailureKind, Stop};
 
@@ -56,17 +55,10 @@ pub(super) fn words_plans_and_tools() -> Vec<Content> {
         error: None,
     };
     let failed = ToolResult { error: Some("no such file".to_owned()), ..ToolResult::default() };
-    let usage = Usage {
-        input_tokens: Some(10),
-        output_tokens: Some(20),
-        context_used: Some(1234),
-        context_size: Some(200_000),
-        cost: Some(Cost { amount: 0.14, currency: "USD".to_owned() }),
-    };
     vec![
-        text("user's prompt", None),
-        text("agent's response", Some(true)),
-        text("", Some(false)),
+        text("user's prompt", false),
+        text("agent's response", true),
+        Content::Thinking { text: "so be it".to_owned(), partial: false },
         Content::Thinking { text: "hm".to_owned(), partial: true },
         Content::Plan { steps },
         Content::Tool(tool("call_1", "Bash", ToolStatus::Running, None)),
@@ -77,8 +69,49 @@ pub(super) fn words_plans_and_tools() -> Vec<Content> {
             ..tool("call_2", "write", ToolStatus::Complete, Some(edited))
         }),
         Content::Tool(tool("call_3", "read", ToolStatus::Error, Some(failed))),
-        Content::Usage(Usage::default()),
-        Content::Usage(usage),
+    ]
+}
+
+pub(super) fn states() -> Vec<SessionState> {
+    let usage = Usage {
+        input_tokens: Some(10),
+        output_tokens: Some(20),
+        context_used: Some(1234),
+        context_size: Some(200_000),
+        cost: Some(Cost { amount: 0.14, currency: "USD".to_owned() }),
+    };
+    let choice = OfferedChoice {
+        id: "plan".to_owned(),
+        name: "Plan".to_owned(),
+        description: Some("think first".to_owned()),
+    };
+    vec![
+        SessionState::Queue {
+            prompts: vec![QueuedPrompt {
+                id: MessageId::from_random([7; 16]),
+                text: "next".to_owned(),
+                timestamp: Timestamp::from_millis(0),
+            }],
+        },
+        SessionState::Commands {
+            commands: vec![OfferedCommand {
+                name: "compact".to_owned(),
+                description: "make room".to_owned(),
+                hint: Some("[focus]".to_owned()),
+            }],
+        },
+        SessionState::Modes { current: "plan".to_owned(), available: vec![choice.clone()] },
+        SessionState::Settings {
+            settings: vec![OfferedSetting {
+                id: "model".to_owned(),
+                name: "Model".to_owned(),
+                category: Some("model".to_owned()),
+                current: "plan".to_owned(),
+                choices: vec![choice],
+            }],
+        },
+        SessionState::Usage(Usage::default()),
+        SessionState::Usage(usage),
     ]
 }
 
@@ -161,11 +194,6 @@ pub(super) fn notices() -> Vec<Content> {
         failed(FailureKind::Internal),
     ];
     let resumed = [Resumed::Native, Resumed::Replay, Resumed::Summary, Resumed::Afresh];
-    let choice = OfferedChoice {
-        id: "plan".to_owned(),
-        name: "Plan".to_owned(),
-        description: Some("think first".to_owned()),
-    };
     let session = SessionId::from_random([0; 16]);
     let exits = [
         Exit::default(),
@@ -175,7 +203,6 @@ pub(super) fn notices() -> Vec<Content> {
     let events = stops
         .map(|stop| Event::TurnEnded { turn, stop })
         .into_iter()
-        .chain([Event::CancelAsked { turn }])
         .chain(resumed.map(|how| Event::Resumed { how }))
         .chain(exits.map(|exit| Event::ProcessExited { exit }))
         .chain([
@@ -189,24 +216,6 @@ pub(super) fn notices() -> Vec<Content> {
             Event::Renamed { title: "Parser".to_owned() },
             Event::Archived,
             Event::Unarchived,
-            Event::Commands {
-                commands: vec![OfferedCommand {
-                    name: "compact".to_owned(),
-                    description: "make room".to_owned(),
-                    hint: Some("[focus]".to_owned()),
-                }],
-            },
-            Event::Modes { current: "plan".to_owned(), available: vec![choice.clone()] },
-            Event::Modes { current: "default".to_owned(), available: Vec::new() },
-            Event::Settings {
-                settings: vec![OfferedSetting {
-                    id: "model".to_owned(),
-                    name: "Model".to_owned(),
-                    category: Some("model".to_owned()),
-                    current: "plan".to_owned(),
-                    choices: vec![choice],
-                }],
-            },
             Event::Waiting { place: 2 },
             Event::Unconfined,
             Event::RuleMade { tool: "Bash".to_owned() },

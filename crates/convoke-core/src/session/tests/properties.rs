@@ -4,16 +4,19 @@ use proptest::prelude::*;
 
 use super::scene::Scene;
 use crate::content::Content;
-use crate::message::Seq;
-use crate::notice::Event;
+use crate::message::{Message, Role, Seq};
 use crate::request::Status as RequestStatus;
-use crate::session::{Effect, Session, Status};
+use crate::session::{Change, Effect, Session, Status};
 
-const WORDS: [&str; 32] = [
+const WORDS: [&str; 36] = [
     "prompt",
     "prompt",
     "prompt",
     "blank",
+    "edit",
+    "remove",
+    "send",
+    "wait",
     "stop",
     "complete",
     "cancel",
@@ -48,29 +51,36 @@ fn scripts() -> impl Strategy<Value = Vec<&'static str>> {
     proptest::collection::vec(proptest::sample::select(&WORDS[..]), 0..60)
 }
 
-/// The session as a daemon would load it: from its columns, its pending requests, and the rest of its log.
+/// The session as a daemon would load it: from its columns, its open messages, and its state.
 fn reloaded(scene: &Scene) -> Session {
     let summary = scene.session.summary().clone();
-    let settled = summary.settled_seq;
-    let mut session = Session::restore(summary, scene.session.pending().to_vec());
-    for message in scene.log.iter().filter(|message| message.seq > settled) {
-        session.apply(message);
-    }
-    session
+    let open: Vec<_> = scene.messages.iter().filter(|message| message.is_open()).cloned().collect();
+    Session::restore(summary, &open, scene.states.values().cloned().collect())
 }
 
 proptest! {
     #[test]
-    fn folding_the_log_gives_the_live_state(script in scripts()) {
+    fn m3_what_is_stored_gives_the_live_state(script in scripts()) {
         let mut scene = Scene::new();
-        let created_at = scene.session.summary().updated_at;
         for word in script {
             // A refusal is an answer like any other.
             scene.step(word).ok();
-            let mut folded = Session::new(created_at);
-            scene.log.iter().for_each(|message| folded.apply(message));
-            prop_assert_eq!(&folded, &scene.session);
-            prop_assert_eq!(&reloaded(&scene), &scene.session);
+            prop_assert_eq!(&reloaded(&scene), &scene.session.without_memory_of_turn());
+            for message in scene.messages.iter().filter(|message| message.is_open()) {
+                prop_assert_eq!(scene.open.get(message.seq).map(|open| &**open), Some(message));
+            }
+        }
+    }
+
+    #[test]
+    fn m1_messages_have_places_without_gaps_and_revisions_that_grow(script in scripts()) {
+        let mut scene = Scene::new();
+        for word in script {
+            let before = scene.session.summary().rev;
+            let changes = scene.step(word).map_or(0, |decision| decision.changes.len());
+            prop_assert_eq!(scene.session.summary().rev, before.plus(changes as u64));
+            let places = scene.messages.iter().map(|message| message.seq.get());
+            prop_assert!(places.eq(1..=scene.session.summary().last_seq.get()));
         }
     }
 
@@ -107,8 +117,7 @@ proptest! {
         let (mut started, mut ended) = (Vec::new(), Vec::new());
         for word in script {
             let Ok(decision) = scene.step(word) else { continue };
-            let first = scene.log.len() - decision.drafts.len();
-            ended.extend(scene.log[first..].iter().filter_map(|message| ended_turn(&message.content)));
+            ended.extend(decision.changes.iter().filter_map(ended_turn));
             started.extend(decision.effects.iter().filter_map(started_turn));
             prop_assert!(started.iter().filter(|turn| !ended.contains(turn)).count() <= 1);
             let open = started.iter().find(|turn| !ended.contains(turn)).copied();
@@ -130,34 +139,53 @@ proptest! {
             if scene.session.summary().status != Status::Active {
                 prop_assert!(scene.session.is_idle());
                 prop_assert!(scene.session.summary().is_settled());
+                prop_assert!(scene.messages.iter().all(|message| !message.is_open()));
             }
         }
     }
 
     #[test]
-    fn every_stream_of_words_is_closed_by_its_last_piece(script in scripts()) {
+    fn no_prompt_is_lost_unless_it_is_removed(script in scripts()) {
+        let mut scene = Scene::new();
+        let mut said = Vec::new();
+        for word in script {
+            let removed = scene.session.queue().last().map(|prompt| prompt.id);
+            let accepted = scene.step(word).is_ok();
+            match (word, accepted) {
+                ("prompt", true) => {
+                    let last = scene.messages.iter().rfind(|message| message.role == Role::User);
+                    let queued = scene.session.queue().last().map(|prompt| prompt.id);
+                    said.extend(queued.or(last.map(|message| message.id)));
+                }
+                ("remove", true) => said.retain(|id| Some(*id) != removed),
+                _ => {}
+            }
+            for id in &said {
+                let is_message = scene.messages.iter().filter(|message| message.id == *id).count();
+                let is_queued = scene.session.queue().filter(|prompt| prompt.id == *id).count();
+                prop_assert_eq!(is_message + is_queued, 1);
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_newest_words_are_open_and_recovery_closes_all(script in scripts()) {
         let mut scene = Scene::new();
         for word in script {
             scene.step(word).ok();
+            let open = |message: &&Message| {
+                matches!(
+                    message.content,
+                    Content::Text { partial: true, .. } | Content::Thinking { partial: true, .. }
+                )
+            };
+            prop_assert!(scene.messages.iter().filter(open).count() <= 1);
         }
-        scene.step("recover").unwrap();
-        let mut open = None;
-        for message in &scene.log {
-            match (&message.content, open) {
-                (Content::Text { partial: Some(partial), .. }, None | Some("text")) => {
-                    open = partial.then_some("text");
-                }
-                (Content::Thinking { partial, .. }, None | Some("thinking")) => {
-                    open = partial.then_some("thinking");
-                }
-                (Content::Tool(_) | Content::Plan { .. }, open) => prop_assert_eq!(open, None),
-                (Content::Text { partial: Some(_), .. } | Content::Thinking { .. }, open) => {
-                    prop_assert!(false, "words of another kind while {open:?} was open");
-                }
-                _ => {}
-            }
+        while scene.session.running().is_some() || !scene.session.summary().is_settled() {
+            scene.step("recover").unwrap();
         }
-        prop_assert_eq!(open, None);
+        let is_open = |message: &Message| message.is_open();
+        prop_assert!(!scene.messages.iter().any(is_open) || scene.session.pending().len() > 0);
     }
 }
 
@@ -176,8 +204,7 @@ fn started_turn(effect: &Effect) -> Option<Seq> {
     }
 }
 
-fn ended_turn(content: &Content) -> Option<Seq> {
-    let Content::Notice(notice) = content else { return None };
-    let Event::TurnEnded { turn, .. } = notice.event else { return None };
-    Some(turn)
+fn ended_turn(change: &Change) -> Option<Seq> {
+    let Change::Turn { seq, turn } = change else { return None };
+    turn.is_over().then_some(*seq)
 }

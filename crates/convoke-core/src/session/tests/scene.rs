@@ -1,22 +1,32 @@
 //! A stage for sessions: speaks the session's API in one place, and writes down what follows.
 
+use std::collections::BTreeMap;
+
 use serde_json::json;
 
 use crate::content::{Content, Tool, ToolStatus};
 use crate::id::{MessageId, RequestId, SessionId};
-use crate::message::{Message, Role, Seq};
-use crate::notice::{Event, Resumed};
+use crate::message::{Draft, Message, Seq};
+use crate::notice::{Event, Notice, Resumed};
 use crate::process::Exit;
 use crate::request::{Answers, Choice, Request, Verdict};
-use crate::session::{Command, Cut, Decision, Effect, Refusal, Reply, Report, Session, ToolUpdate};
+use crate::session::{
+    Change, Command, Cut, Decision, Effect, Refusal, Reply, Report, Session, Stamp, ToolUpdate,
+};
+use crate::state::{SessionState, StateKind};
 use crate::time::Timestamp;
-use crate::turn::Stop;
+use crate::turn::{Stop, Turn};
+use crate::update::{OpenMessages, Update, UpdateStamp, append};
 
-/// A session, its log, and the requests that were ever asked in it.
+/// A session, its messages and state as a store would keep them, and the requests that were ever asked in it.
 pub(super) struct Scene {
     pub(super) session: Session,
-    pub(super) log: Vec<Message>,
+    pub(super) messages: Vec<Message>,
+    pub(super) states: BTreeMap<StateKind, SessionState>,
     pub(super) requests: Vec<Request>,
+    pub(super) open: OpenMessages,
+    changes: u64,
+    prompts: u8,
 }
 
 /// Plays words against a new session.
@@ -30,10 +40,15 @@ pub(super) fn play_from(steps: &[&str]) -> String {
     let mut lines = Vec::new();
     for step in steps {
         lines.push(step.split(':').next().unwrap().to_owned());
+        let mut next = scene.session.summary().last_seq;
         match scene.step(step) {
             Ok(decision) => {
-                let first = scene.log.len() - decision.drafts.len();
-                lines.extend(scene.log[first..].iter().map(written));
+                for change in &decision.changes {
+                    if matches!(change, Change::Begin(_)) {
+                        next = next.next();
+                    }
+                    lines.push(written(change, next));
+                }
                 lines.extend(decision.effects.iter().map(|effect| scene.effect(effect)));
             }
             Err(refusal) => lines.push(format!("  refused: {refusal}")),
@@ -45,8 +60,15 @@ pub(super) fn play_from(steps: &[&str]) -> String {
 
 impl Scene {
     pub(super) fn new() -> Self {
-        let session = Session::new(Timestamp::from_millis(0));
-        Self { session, log: Vec::new(), requests: Vec::new() }
+        Self {
+            session: Session::new(Timestamp::from_millis(0)),
+            messages: Vec::new(),
+            states: BTreeMap::new(),
+            requests: Vec::new(),
+            open: OpenMessages::default(),
+            changes: 0,
+            prompts: 0,
+        }
     }
 
     pub(super) fn played(script: &str) -> Self {
@@ -59,17 +81,47 @@ impl Scene {
 
     /// Gives the session a command, and stores and applies what follows.
     pub(super) fn step(&mut self, word: &str) -> Result<Decision, Refusal> {
-        let decision = self.session.handle(self.command(word))?;
-        for draft in decision.drafts.clone() {
-            let number = self.log.len() as u64 + 1;
-            let at = Timestamp::from_millis(number as i64 * 1000);
-            let id = MessageId::from_random([number as u8; 16]);
-            let message = draft.stamp(id, SessionId::from_random([1; 16]), Seq::new(number), at);
-            self.session.apply(&message);
-            self.remember(&message.content);
-            self.log.push(message);
+        let command = self.command(word);
+        let decision = self.session.handle(command)?;
+        for change in &decision.changes {
+            self.changes += 1;
+            let at = Timestamp::from_millis(self.changes as i64 * 1000);
+            self.session.apply(change, at);
+            self.store(change, at);
         }
         Ok(decision)
+    }
+
+    fn store(&mut self, change: &Change, at: Timestamp) {
+        let summary = self.session.summary();
+        let stamp = UpdateStamp {
+            session_id: SessionId::from_random([1; 16]),
+            id: MessageId::from_random([self.changes as u8; 16]),
+            seq: summary.last_seq,
+            rev: summary.rev,
+            at,
+        };
+        if let Change::Replace { seq, .. } = change {
+            self.open.reopen(self.messages[seq.get() as usize - 1].clone());
+        }
+        match self.open.apply(change.clone(), stamp).expect("the message is open") {
+            Update::Message(message) => {
+                self.remember(&message.content);
+                let at = message.seq.get() as usize - 1;
+                match self.messages.get_mut(at) {
+                    Some(there) => *there = (*message).clone(),
+                    None => self.messages.push((*message).clone()),
+                }
+            }
+            Update::Delta(delta) => {
+                let message = &mut self.messages[delta.seq.get() as usize - 1];
+                append(&mut message.content, &delta.text);
+                (message.rev, message.updated_at) = (delta.rev, delta.at);
+            }
+            Update::State { state, .. } => {
+                self.states.insert(state.kind(), (*state).clone());
+            }
+        }
     }
 
     /// Seconds at which the session was last active.
@@ -89,7 +141,7 @@ impl Scene {
         self.requests.push(request);
     }
 
-    pub(super) fn command(&self, word: &str) -> Command {
+    pub(super) fn command(&mut self, word: &str) -> Command {
         let last = |kind: &str| {
             let of_kind = |request: &&Request| request_kind(request) == kind;
             self.requests.iter().rev().find(of_kind).cloned()
@@ -99,9 +151,16 @@ impl Scene {
             verdict,
         };
         let count = self.requests.len() as u8 + 1;
+        self.prompts += 1;
+        let id = MessageId::from_random([100 + self.prompts % 100; 16]);
+        let stamp = Stamp { id, at: Timestamp::from_millis(self.changes as i64 * 1000) };
+        let queued = self.session.queue().last().map_or(id, |prompt| prompt.id);
         match word {
-            "prompt" => Command::Prompt { text: "p".to_owned() },
-            "blank" => Command::Prompt { text: " \n".to_owned() },
+            "prompt" => Command::Prompt { text: "p".to_owned(), stamp },
+            "blank" => Command::Prompt { text: " \n".to_owned(), stamp },
+            "edit" => Command::EditQueued { id: queued, text: "edited".to_owned() },
+            "remove" => Command::RemoveQueued { id: queued },
+            "send" => Command::SendQueued { id: queued },
             "stop" => Command::CancelTurn,
             "stop-all" => Command::CancelTurns,
             "complete" => Command::Complete { reason: "user".to_owned() },
@@ -116,14 +175,21 @@ impl Scene {
             "timeout" => settle("question", Verdict::TimeOut),
             "late-answer" => Command::SettleLate {
                 request: last("question").unwrap_or_else(|| question(count)),
+                seq: self.question_place(),
                 verdict: answers(),
+                stamp,
             },
             "recover" => Command::Recover(Cut::Ended),
             word => match word.strip_prefix("prompt:") {
-                Some(text) => Command::Prompt { text: text.to_owned() },
+                Some(text) => Command::Prompt { text: text.to_owned(), stamp },
                 None => Command::Agent(self.report(word, count, last("permission"))),
             },
         }
+    }
+
+    fn question_place(&self) -> Seq {
+        let is_question = |message: &&Message| matches!(message.content, Content::Question(_));
+        self.messages.iter().rfind(is_question).map_or(Seq::START, |message| message.seq)
     }
 
     fn report(&self, word: &str, count: u8, permitted: Option<Request>) -> Report {
@@ -143,7 +209,8 @@ impl Scene {
             "finish-tool" => {
                 tool(ToolUpdate { status: Some(ToolStatus::Complete), ..ToolUpdate::default() })
             }
-            "spend" => Report::Spent(crate::content::Usage::default()),
+            "spend" => Report::State(SessionState::Usage(crate::content::Usage::default())),
+            "wait" => Report::Noticed(Notice::new(Event::Waiting { place: 1 })),
             "ask" => Report::Asked(permission(count)),
             "question" => Report::Asked(question(count)),
             "withdraw" => Report::Withdrew(permitted.unwrap_or_else(|| permission(count)).id()),
@@ -177,8 +244,11 @@ impl Scene {
         if let Some(turn) = self.session.running() {
             text.push_str(&format!(", running {turn}"));
         }
-        if !self.session.pending().is_empty() {
+        if self.session.pending().len() > 0 {
             text.push_str(&format!(", {} pending", self.session.pending().len()));
+        }
+        if self.session.queue().len() > 0 {
+            text.push_str(&format!(", {} queued", self.session.queue().len()));
         }
         if summary.archived {
             text.push_str(", archived");
@@ -226,38 +296,49 @@ fn request(mut value: serde_json::Value, count: u8) -> Request {
     serde_json::from_value(value).unwrap()
 }
 
-/// One line for one message.
-fn written(message: &Message) -> String {
-    let role = match message.role {
-        Role::User => "user",
-        Role::Agent => "agent",
-        Role::System => "system",
-    };
-    let piece = |text: &str, partial: Option<bool>| {
+/// One line for one change; `next` is the place of a message that begins.
+fn written(change: &Change, next: Seq) -> String {
+    match change {
+        Change::Begin(Draft { role, content, turn, .. }) => {
+            let role = json!(role).as_str().unwrap().to_owned();
+            let turn =
+                turn.as_ref().map_or_else(String::new, |turn| format!(", turn {}", told(turn)));
+            format!("  {next} begins: {role} {}{turn}", shown(content))
+        }
+        Change::Append { seq, text } => format!("  {seq} grows: {text:?}"),
+        Change::Close { seq } => format!("  {seq} is whole"),
+        Change::Replace { seq, content } => format!("  {seq} is now: {}", shown(content)),
+        Change::Turn { seq, turn } => format!("  {seq} turn {}", told(turn)),
+        Change::State(SessionState::Queue { prompts }) => format!("  queue of {}", prompts.len()),
+        Change::State(state) => format!("  {}", state.kind().as_str()),
+    }
+}
+
+fn told(turn: &Turn) -> String {
+    let value = json!(turn);
+    let words = ["status", "stopReason", "why"].into_iter().filter_map(|word| value[word].as_str());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn shown(content: &Content) -> String {
+    let piece = |text: &str, partial: bool| {
         let mut first = text.lines().next().unwrap_or_default().to_owned();
         if text.contains('\n') {
             first.push('…');
         }
-        let end = match partial {
-            Some(true) => " partial",
-            Some(false) => " last",
-            None => "",
-        };
-        format!("\"{first}\"{end}")
+        format!("\"{first}\"{}", if partial { " partial" } else { "" })
     };
-    let content = match &message.content {
+    match content {
         Content::Text { text, partial } => format!("text {}", piece(text, *partial)),
-        Content::Thinking { text, partial } => format!("thinking {}", piece(text, Some(*partial))),
+        Content::Thinking { text, partial } => format!("thinking {}", piece(text, *partial)),
         Content::Plan { .. } => "plan".to_owned(),
         Content::Tool(Tool { tool, status, .. }) => {
             format!("tool {tool} {}", json!(status).as_str().unwrap())
         }
         Content::Permission(record) => format!("permission {}", record.state.status()),
         Content::Question(record) => format!("question {}", record.state.status()),
-        Content::Usage(_) => "usage".to_owned(),
         Content::Notice(notice) => event(&notice.event),
-    };
-    format!("  {} {role} {content}", message.seq)
+    }
 }
 
 fn event(event: &Event) -> String {

@@ -1,5 +1,6 @@
 //! Which part of the window is shown: its end, which follows what comes, or from a row on that stays where it is.
 
+use convoke_core::message::Seq;
 use ratatui::layout::Size;
 use ratatui::text::Line;
 
@@ -12,7 +13,7 @@ pub(super) enum Anchor {
     /// At the end, which moves.
     End,
     /// At its first row.
-    Top { block: usize, row: usize },
+    Top { place: Seq, row: usize },
 }
 
 /// The rows of an entry that are shown.
@@ -23,66 +24,46 @@ pub(crate) struct Shown {
     pub(crate) to: usize,
 }
 
-impl Anchor {
-    /// So many entries were put before the window.
-    pub(super) const fn shift(&mut self, count: usize) {
-        if let Self::Top { block, .. } = self {
-            *block += count;
-        }
-    }
-
-    /// An entry was taken out.
-    pub(super) const fn close_gap(&mut self, at: usize) {
-        if let Self::Top { block, .. } = self
-            && *block > at
-        {
-            *block -= 1;
-        }
-    }
-
-    /// So many entries were taken from before the window.
-    pub(super) const fn shift_back(&mut self, count: usize) {
-        if let Self::Top { block, .. } = self {
-            *block = block.saturating_sub(count);
-        }
-    }
-}
-
 impl Chat {
     /// Lays out what is shown. To be called after every change, before anything is drawn.
     pub(crate) fn arrange(&mut self, room: Size, palette: Palette) {
         (self.room, self.palette) = (room, palette);
-        if let Anchor::Top { block, row } = self.anchor {
-            if self.fill_from(block, row) {
+        if let Anchor::Top { place, row } = self.anchor {
+            if self.fill_from(self.index(place), row) {
                 return;
             }
             self.anchor = self.last_page();
-            if let Anchor::Top { block, row } = self.anchor {
-                self.fill_from(block, row);
+            if let Anchor::Top { place, row } = self.anchor {
+                self.fill_from(self.index(place), row);
                 return;
             }
         }
         self.fill_to_end();
     }
 
-    /// Where the last rows are shown. The end of a window that is not the session's end must stay where it is: more of it
-    /// is on its way, and nobody asked to see the end of that.
+    /// Where the last rows are shown. The end of a window that is not the session's end must stay where it is: a page
+    /// that follows it is on its way, and the human has not asked to see the end of that.
     fn last_page(&mut self) -> Anchor {
-        if self.is_at_end() {
+        if self.entries.is_at_end() {
             return Anchor::End;
         }
-        let last = self.blocks.len().saturating_sub(1);
+        let last = self.len().saturating_sub(1);
         let height = self.height_of(last);
         let (block, row) = self.rows_before(last, height, usize::from(self.room.height));
-        Anchor::Top { block, row }
+        self.top(block, row)
+    }
+
+    /// The anchor at a row of the entry at an index.
+    fn top(&self, block: usize, row: usize) -> Anchor {
+        Anchor::Top { place: self.place(block), row }
     }
 
     /// Who turns pages is at what is before them.
     fn keep_cursor_in_sight(&mut self) {
         if let (Some(cursor), [first, .., last] | [first @ last]) =
-            (&mut self.cursor, self.shown.as_slice())
+            (self.cursor(), self.shown.as_slice())
         {
-            *cursor = (*cursor).clamp(first.block, last.block);
+            self.cursor = Some(self.place(cursor.clamp(first.block, last.block)));
         }
     }
 
@@ -93,13 +74,14 @@ impl Chat {
 
     /// The lines of what is shown of an entry.
     pub(crate) fn lines(&self, shown: Shown) -> &[Line<'static>] {
-        let laid = self.blocks.get(shown.block).and_then(|block| block.laid.as_ref());
+        let look = self.looks.get(&self.place(shown.block));
+        let laid = look.and_then(|look| look.laid.as_ref());
         laid.and_then(|laid| laid.lines.get(shown.from..shown.to)).unwrap_or_default()
     }
 
     /// Whether what comes is shown as it comes.
     pub(crate) fn is_following(&self) -> bool {
-        self.anchor == Anchor::End && self.is_at_end()
+        self.anchor == Anchor::End && self.entries.is_at_end()
     }
 
     /// Rows that are shown, less two for orientation.
@@ -111,50 +93,52 @@ impl Chat {
     pub(crate) fn scroll_up(&mut self, rows: usize) {
         let Some(top) = self.shown.first().copied() else { return };
         let (block, row) = self.rows_before(top.block, top.from, rows);
-        self.anchor = Anchor::Top { block, row };
+        self.anchor = self.top(block, row);
         self.arrange(self.room, self.palette);
         self.keep_cursor_in_sight();
     }
 
     /// Moves towards the end, and follows it again once it is reached.
     pub(crate) fn scroll_down(&mut self, rows: usize) {
-        let Anchor::Top { mut block, mut row } = self.anchor else { return };
-        let mut left = rows;
+        let Anchor::Top { place, mut row } = self.anchor else { return };
+        let (mut block, mut left) = (self.index(place), rows);
         loop {
             let rest = self.height_of(block).saturating_sub(row);
             if left < rest {
                 row += left;
                 break;
             }
-            left -= rest;
-            (block, row) = (block + 1, 0);
-            if block >= self.blocks.len() {
+            if block + 1 >= self.len() {
+                // Past the end, which shows the last page.
+                row += left;
                 break;
             }
+            left -= rest;
+            (block, row) = (block + 1, 0);
         }
-        self.anchor = Anchor::Top { block, row };
+        self.anchor = self.top(block, row);
         self.arrange(self.room, self.palette);
         self.keep_cursor_in_sight();
     }
 
     /// Goes to the first row that is kept.
     pub(crate) fn go_to_top(&mut self) {
-        self.anchor = Anchor::Top { block: 0, row: 0 };
-        self.cursor = self.cursor.map(|_| 0);
+        self.anchor = self.top(0, 0);
+        self.cursor = self.cursor.map(|_| self.place(0));
         self.arrange(self.room, self.palette);
     }
 
     /// Goes to the end, and follows it.
     pub(crate) fn go_to_end(&mut self) {
         self.anchor = Anchor::End;
-        self.cursor = self.cursor.map(|_| self.blocks.len().saturating_sub(1));
+        self.cursor = self.cursor.map(|_| self.place(self.len().saturating_sub(1)));
         self.arrange(self.room, self.palette);
     }
 
     /// Puts the cursor on the last entry that is shown, or takes it away.
     pub(crate) fn begin_reading(&mut self) {
         if self.cursor.is_none() {
-            self.cursor = self.shown.last().map(|shown| shown.block);
+            self.cursor = self.shown.last().map(|shown| self.place(shown.block));
         }
     }
 
@@ -164,8 +148,8 @@ impl Chat {
 
     /// Puts the cursor on an entry and brings it into sight.
     pub(crate) fn select(&mut self, at: usize) {
-        let at = at.min(self.blocks.len().saturating_sub(1));
-        self.cursor = Some(at);
+        let at = at.min(self.len().saturating_sub(1));
+        self.cursor = Some(self.place(at));
         let height = self.height_of(at);
         let room = usize::from(self.room.height);
         let whole = Shown { block: at, from: 0, to: height };
@@ -175,23 +159,17 @@ impl Chat {
         let is_above = self.shown.first().is_none_or(|top| at <= top.block);
         let (block, row) =
             if is_above || height >= room { (at, 0) } else { self.rows_before(at, height, room) };
-        self.anchor = if at + 1 == self.blocks.len() && !is_above && height < room {
+        self.anchor = if at + 1 == self.len() && !is_above && height < room {
             self.last_page()
         } else {
-            Anchor::Top { block, row }
+            self.top(block, row)
         };
         self.arrange(self.room, self.palette);
     }
 
-    /// The entry of the first row that is shown, and which row of it, unless the end is followed.
-    pub(super) fn top_entry(&self) -> Option<(String, usize)> {
-        let Anchor::Top { block, row } = self.anchor else { return None };
-        Some((self.entry(block)?.entry_id.clone(), row))
-    }
-
     /// The first entry that the human looks at.
     pub(super) fn first_needed(&self) -> usize {
-        let cursor = self.cursor.unwrap_or(usize::MAX);
+        let cursor = self.cursor().unwrap_or(usize::MAX);
         self.shown.first().map_or(0, |top| top.block).min(cursor)
     }
 
@@ -215,7 +193,7 @@ impl Chat {
         let mut left = usize::from(self.room.height);
         let (mut block, mut from) = (block, row);
         while left > 0 {
-            if block >= self.blocks.len() {
+            if block >= self.len() {
                 return false;
             }
             let height = self.height_of(block);
@@ -233,7 +211,7 @@ impl Chat {
     fn fill_to_end(&mut self) {
         self.shown.clear();
         let mut left = usize::from(self.room.height);
-        for block in (0..self.blocks.len()).rev() {
+        for block in (0..self.len()).rev() {
             if left == 0 {
                 break;
             }
@@ -248,7 +226,6 @@ impl Chat {
     }
 
     fn height_of(&mut self, at: usize) -> usize {
-        let (width, palette) = (self.room.width, self.palette);
-        self.blocks.get_mut(at).map_or(0, |block| block.lay_out(width, palette).len())
+        self.lay_out(at).len()
     }
 }

@@ -4,11 +4,12 @@ use convoke_api::bodies::Activity;
 use convoke_api::entry::{EntryBody, PromptState, Prompted, ToolCall, Words};
 use convoke_api::frames::{ClientFrame, ServerFrame};
 use convoke_core::content::{Diff, PlanStatus, PlanStep, ToolStatus, Usage};
-use convoke_core::message::Seq;
-use convoke_core::notice::{Event, Notice, OfferedChoice, OfferedSetting};
+use convoke_core::message::Rev;
+use convoke_core::notice::{Event, Notice};
+use convoke_core::state::{OfferedChoice, OfferedSetting};
 use serde_json::json;
 
-use super::stage::{Stage, entry, prompt, session, session_id, words};
+use super::stage::{Stage, entry, prompt, queue, session, session_id, state, words};
 use convoke_api::entry::Entry;
 
 fn tool(seq: u64, status: ToolStatus) -> Entry {
@@ -59,7 +60,7 @@ fn conversation() -> Vec<Entry> {
         entry("p1", 4, EntryBody::Plan { steps }),
         tool(5, ToolStatus::Complete),
         words(6, "Done: the **price** is `2` now."),
-        entry("usage", 7, EntryBody::Usage(usage)),
+        state("usage", 7, EntryBody::Usage(usage)),
     ]
 }
 
@@ -108,7 +109,8 @@ fn what_is_written_is_sent_and_the_draft_is_kept_by_session() {
     stage.keys("enter");
     let content = "Hello there\nsecond line".to_owned();
     let id = session_id(1).to_string();
-    assert_eq!(stage.said(), [ClientFrame::SessionSend { session_id: id, content }]);
+    let message_id = None;
+    assert_eq!(stage.said(), [ClientFrame::SessionSend { session_id: id, content, message_id }]);
     assert!(!stage.screen().contains("Hello there"), "{}", stage.screen());
 }
 
@@ -123,12 +125,40 @@ fn words_that_were_refused_come_back() {
 }
 
 #[test]
-fn a_prompt_behind_a_running_turn_says_that_it_waits() {
-    let state = PromptState::Queued;
-    let queued = Prompted { content: "Next, please".to_owned(), html: None, state };
+fn prompts_behind_a_running_turn_stand_at_the_end_until_their_turn_begins() {
+    let mut stage = Stage::talking(80, 24, conversation());
+    stage.update(queue(8, &[(1, "Next, please"), (2, "And then?")]));
+    stage.update(words(7, "Something else meanwhile."));
+    insta::assert_snapshot!(stage.screen());
+    let state = PromptState::Running;
+    let begun = Prompted { content: "Next, please".to_owned(), html: None, state };
+    stage.update(queue(9, &[(2, "And then?")]));
+    stage.update(entry("m10", 10, EntryBody::User(begun)));
+    stage.update(words(11, "Its answer."));
+    insta::assert_snapshot!(stage.screen());
+    stage.update(queue(12, &[]));
+    assert!(!stage.screen().contains("queued"), "{}", stage.screen());
+}
+
+#[test]
+fn the_queue_can_be_read_like_an_entry() {
     let mut stage = Stage::talking(80, 16, conversation());
-    stage.update(entry("m8", 8, EntryBody::User(queued)));
-    assert!(stage.screen().contains("queued"), "{}", stage.screen());
+    stage.update(queue(8, &[(1, "Next, please")]));
+    stage.keys("esc up down");
+    assert!(stage.screen().contains("▌ ❯ Next, please"), "{}", stage.screen());
+    stage.update(queue(9, &[]));
+    assert!(stage.screen().contains("▌ Done: the price"), "{}", stage.screen());
+}
+
+#[test]
+fn frames_that_come_twice_or_late_change_nothing() {
+    let mut stage = Stage::talking(80, 16, vec![prompt(1, "Count"), words(2, "One, ")]);
+    stage.chunk("m2", "two.");
+    let before = stage.screen();
+    stage.update(words(2, "One, "));
+    stage.chunk("m9", "of an entry that is not there");
+    assert_eq!(stage.screen(), before);
+    assert!(before.contains("One, two."), "{before}");
 }
 
 #[test]
@@ -151,9 +181,9 @@ fn a_title_that_changes_is_shown() {
     let session = session(1, 0, "Prices", Activity::Idle);
     stage.hear(ServerFrame::SessionChanged { session });
     assert!(stage.screen().contains("○ Prices"), "{}", stage.screen());
-    let (session_id, seq) = ("claude-code:1".to_owned(), Seq::new(9));
-    stage.hear(ServerFrame::SessionOpened { session_id, uid, seq });
-    assert_eq!(stage.model.chat.as_ref().map(|chat| chat.seq), Some(Seq::new(9)));
+    let (session_id, rev) = ("claude-code:1".to_owned(), Rev::new(9));
+    stage.hear(ServerFrame::SessionOpened { session_id, uid, rev, generation: "1".to_owned() });
+    assert_eq!(stage.rev(), Rev::new(9));
 }
 
 fn choice(id: &str, description: Option<&str>) -> OfferedChoice {
@@ -177,8 +207,8 @@ fn modes_and_settings_of_the_agent_are_chosen() {
     let mut stage = Stage::talking(80, 14, conversation());
     stage.keys("ctrl-o");
     assert!(stage.screen().contains("This agent offers no modes or settings."));
-    stage.update(entry("modes", 90, EntryBody::Modes { current, available: available.clone() }));
-    stage.update(entry("settings", 91, EntryBody::Settings { settings: vec![model] }));
+    stage.update(state("modes", 90, EntryBody::Modes { current, available: available.clone() }));
+    stage.update(state("settings", 91, EntryBody::Settings { settings: vec![model] }));
     stage.keys("ctrl-o down");
     insta::assert_snapshot!(stage.screen());
     stage.keys("enter");
@@ -187,7 +217,7 @@ fn modes_and_settings_of_the_agent_are_chosen() {
     assert_eq!(stage.said(), [mode]);
     stage.answer(ServerFrame::SessionChanged { session: session(1, 2, "Prices", Activity::Idle) });
     assert!(stage.screen().contains("Mode: PLAN"), "{}", stage.screen());
-    stage.update(entry("modes", 92, EntryBody::Modes { current: "plan".to_owned(), available }));
+    stage.update(state("modes", 92, EntryBody::Modes { current: "plan".to_owned(), available }));
     assert!(stage.screen().contains("· PLAN · LARGE"), "{}", stage.screen());
     // While reading a letter is enough.
     stage.keys("esc m down down enter");

@@ -4,7 +4,7 @@ use convoke_api::bodies::Activity;
 use convoke_api::frames::{ClientFrame, ServerFrame};
 
 use super::stage::{Stage, session, session_id};
-use crate::workbench::chat::Older;
+use convoke_api::entry::Older;
 
 #[test]
 fn sessions_stand_below_their_projects_last_active_first() {

@@ -1,7 +1,7 @@
 //! The daemon goes away and comes back.
 
 use convoke_api::frames::ClientFrame;
-use convoke_core::message::Seq;
+use convoke_core::message::Rev;
 
 use super::stage::{Stage, permission, prompt, session_id, words};
 use crate::workbench::message::Message;
@@ -42,15 +42,15 @@ fn when_it_is_back_everything_is_asked_for_that_may_have_changed() {
     let mut stage = lost();
     stage.said();
     stage.send(Message::Linked);
-    let after = Some(Seq::new(2));
-    let session_id = session_id(1).to_string();
+    let (after, generation) = (Some(Rev::new(2)), Some("1".to_owned()));
+    let (session_id, limit) = (session_id(1).to_string(), Some(100));
     assert_eq!(
         stage.said(),
         [
             ClientFrame::AgentList {},
             ClientFrame::ProjectList {},
             ClientFrame::InboxList {},
-            ClientFrame::SessionOpen { session_id, after, render: None, limit: Some(100) },
+            ClientFrame::SessionOpen { session_id, after, generation, render: None, limit },
         ]
     );
     assert!(stage.screen().contains("The daemon is back."), "{}", stage.screen());

@@ -1,17 +1,18 @@
 //! Sessions longer than what is kept of them.
 
-use convoke_api::entry::Entry;
+use convoke_api::entry::{Entry, EntryBody, Older, PromptState, Prompted};
 use convoke_api::frames::{ClientFrame, ServerFrame};
-use convoke_core::message::Seq;
+use convoke_core::message::Rev;
 
-use super::stage::{Stage, session_id, words};
-use crate::workbench::chat::{Older, WINDOW};
+use super::stage::{Stage, entry, session_id, words};
+use crate::workbench::chat::WINDOW;
 
 /// The newest place of the session.
 const LAST: u64 = 5000;
 
 fn entries(from: u64, to: u64) -> Vec<Entry> {
-    (from..to).map(|seq| words(seq, &format!("Entry {seq}"))).collect()
+    let text = |seq| if seq == LAST { "Something new".to_owned() } else { format!("Entry {seq}") };
+    (from..to).map(|seq| words(seq, &text(seq))).collect()
 }
 
 /// A session of which the newest hundred entries are there.
@@ -23,23 +24,37 @@ fn long() -> Stage {
     stage
 }
 
-/// The daemon answers what is asked for, as it does: at least so many entries, in order.
+/// The daemon answers what is asked for: the newest entries before a place, in order.
 fn serve(stage: &mut Stage) {
-    for frame in stage.said() {
+    serve_upto(stage, LAST);
+}
+
+/// The same, of a session that has this many entries.
+fn serve_upto(stage: &mut Stage, last: u64) {
+    serve_at_most(stage, last, u64::MAX);
+}
+
+/// The same with so many entries in a page at most; tells whether something was asked for.
+fn serve_at_most(stage: &mut Stage, last: u64, most: u64) -> bool {
+    let said = stage.said();
+    let is_asked = !said.is_empty();
+    for frame in said {
         if let ClientFrame::SessionPage { before, limit, .. } = frame {
-            let from = before.get().saturating_sub(u64::from(limit.unwrap())).max(1);
+            let count = u64::from(limit.unwrap()).min(most);
+            let from = before.get().saturating_sub(count).max(1);
             stage.hear(ServerFrame::SessionPage {
                 session_id: "claude-code:1".to_owned(),
                 uid: session_id(1),
-                entries: entries(from, before.get()),
+                entries: entries(from, before.get().min(last)),
                 more: from > 1,
             });
         } else if let ClientFrame::SessionOpen { limit, .. } = frame {
-            stage.open(entries(LAST - u64::from(limit.unwrap()), LAST), Older::More);
+            stage.open(entries(last - u64::from(limit.unwrap()), last), Older::More);
         } else {
             panic!("{frame:?}");
         }
     }
+    is_asked
 }
 
 fn first_shown(stage: &Stage) -> u64 {
@@ -94,7 +109,12 @@ fn what_comes_while_the_end_is_not_kept_is_there_when_it_is() {
     let before = stage.screen();
     stage.update(words(LAST, "Something new"));
     assert_eq!(stage.screen(), before);
-    assert_eq!(stage.model.chat.as_ref().unwrap().seq, Seq::new(LAST));
+    assert_eq!(stage.rev(), Rev::new(LAST));
+    for _ in 0..300 {
+        stage.keys("pgdn");
+        serve_upto(&mut stage, LAST + 1);
+    }
+    assert!(stage.screen().contains("Something new"), "{}", stage.screen());
 }
 
 #[test]
@@ -166,22 +186,46 @@ fn what_was_let_go_of_does_not_come_back_at_the_end() {
     assert_eq!(stage.screen(), before);
 }
 
+/// The places of the entries that are kept.
+fn places(stage: &Stage) -> Vec<u64> {
+    let entries = stage.model.chat.as_ref().unwrap().entries();
+    entries.conversation().iter().map(|entry| entry.seq.get()).collect()
+}
+
 #[test]
-fn what_waits_stands_where_it_began_once_that_is_there() {
+fn an_old_prompt_whose_turn_runs_stands_before_the_window_until_that_reaches_it() {
     let mut stage = Stage::with_sessions(80, 24);
     stage.keys("enter");
-    // The daemon puts what is not over before the newest entries.
+    let state = PromptState::Running;
+    let prompt = Prompted { content: "Asked long ago".to_owned(), html: None, state };
     let mut newest = entries(LAST - 100, LAST);
-    newest.insert(0, Entry { entry_id: "m4850".to_owned(), ..words(LAST - 100, "Asked long ago") });
+    newest.insert(0, entry("m4850", 4850, EntryBody::User(prompt)));
     stage.open(newest, Older::More);
     stage.said();
+    assert_eq!(places(&stage)[..2], [4850, 4900]);
     for _ in 0..12 {
         stage.keys("pgup");
         serve(&mut stage);
     }
-    let chat = stage.model.chat.as_ref().unwrap();
-    let names: Vec<&str> = (0..chat.len()).map(|at| &*chat.entry(at).unwrap().entry_id).collect();
-    let sorted = names.is_sorted();
-    assert!(sorted && names.len() > 150, "{names:?}");
-    assert_eq!(names.iter().filter(|name| **name == "m4850").count(), 1);
+    let places = places(&stage);
+    let first = places[0];
+    assert!(first < 4850, "from {first} on");
+    assert_eq!(places, (first..LAST).collect::<Vec<u64>>());
+}
+
+#[test]
+fn a_page_that_is_too_large_to_reach_the_window_is_asked_for_in_parts() {
+    let mut stage = long();
+    for _ in 0..200 {
+        stage.keys("pgup");
+        serve(&mut stage);
+    }
+    for _ in 0..250 {
+        stage.keys("pgdn");
+        // However many are asked for, thirty fit.
+        while serve_at_most(&mut stage, LAST, 30) {}
+        let places = places(&stage);
+        assert!(places.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{places:?}");
+    }
+    assert!(stage.screen().contains(&format!("Entry {}", LAST - 1)), "{}", stage.screen());
 }

@@ -2,11 +2,11 @@
 
 use convoke_api::bodies::{Activity, InboxItem, InboxKind, Repo};
 use convoke_api::entry::{
-    AskedQuestion, Entry, EntryBody, Permission, PromptState, Prompted, Words,
+    AskedQuestion, Entry, EntryBody, Older, Permission, PromptState, Prompted, QueuedEntry, Words,
 };
 use convoke_api::frames::{AgentItem, ClientFrame, Envelope, ServerFrame, SessionItem};
-use convoke_core::id::{ProjectId, RequestId, SessionId};
-use convoke_core::message::Seq;
+use convoke_core::id::{MessageId, ProjectId, RequestId, SessionId};
+use convoke_core::message::{Rev, Seq};
 use convoke_core::question::Choice;
 use convoke_core::request::{PermissionKind, PermissionOption, Status as RequestStatus};
 use convoke_core::session::Status;
@@ -16,7 +16,6 @@ use ratatui::layout::{Position, Size};
 
 use crate::Colour;
 use crate::stage::{key, screen};
-use crate::workbench::chat::Older;
 use crate::workbench::message::{Effect, Message};
 use crate::workbench::model::Model;
 use crate::workbench::update::update;
@@ -81,32 +80,40 @@ impl Stage {
 
     /// The first session is opened with these entries.
     pub(super) fn open(&mut self, entries: Vec<Entry>, older: Older) {
-        let seq = entries.last().map_or(Seq::START, |entry| entry.seq);
+        let rev = entries.iter().map(|entry| entry.rev).max().unwrap_or_default();
         self.hear(ServerFrame::SessionHistory {
             session_id: "claude-code:1".to_owned(),
             uid: session_id(1),
-            seq,
+            rev,
+            generation: "1".to_owned(),
             entries,
             more: older == Older::More,
             session: session(1, 2, "Fix the parser of prices", Activity::Running),
-            queue: Vec::new(),
         });
     }
 
     pub(super) fn update(&mut self, entry: Entry) {
-        let (session_id, uid, seq) = ("claude-code:1".to_owned(), session_id(1), entry.seq);
-        self.hear(ServerFrame::SessionUpdate { session_id, uid, seq, entry });
+        let (session_id, uid, rev) = ("claude-code:1".to_owned(), session_id(1), entry.rev);
+        self.hear(ServerFrame::SessionUpdate { session_id, uid, rev, entry });
     }
 
+    /// More words of an entry, at the next revision.
     pub(super) fn chunk(&mut self, entry_id: &str, content: &str) {
+        let rev = self.rev().next();
         self.hear(ServerFrame::SessionChunk {
             session_id: "claude-code:1".to_owned(),
             uid: session_id(1),
-            seq: Seq::new(900),
+            rev,
             entry_id: entry_id.to_owned(),
             content: content.to_owned(),
             html: None,
         });
+    }
+
+    /// The revision up to which the open session is known.
+    pub(super) fn rev(&self) -> Rev {
+        let cursor = self.model.chat.as_ref().and_then(|chat| chat.entries().cursor());
+        cursor.map(|cursor| cursor.rev).unwrap_or_default()
     }
 
     pub(super) fn send(&mut self, message: Message) {
@@ -241,10 +248,12 @@ fn agents() -> Vec<AgentItem> {
     ]
 }
 
+/// An entry whose revision is as high as its place.
 pub(super) fn entry(entry_id: &str, seq: u64, body: EntryBody) -> Entry {
     Entry {
         entry_id: entry_id.to_owned(),
         seq: Seq::new(seq),
+        rev: Rev::new(seq),
         timestamp: Timestamp::from_millis(NOW),
         body,
     }
@@ -254,6 +263,22 @@ pub(super) fn prompt(seq: u64, text: &str) -> Entry {
     let state = PromptState::Done;
     let body = EntryBody::User(Prompted { content: text.to_owned(), html: None, state });
     entry(&format!("m{seq}"), seq, body)
+}
+
+/// State at a revision.
+pub(super) fn state(kind: &str, rev: u64, body: EntryBody) -> Entry {
+    Entry { seq: Seq::START, ..entry(kind, rev, body) }
+}
+
+/// The prompts that wait.
+pub(super) fn queue(rev: u64, prompts: &[(u8, &str)]) -> Entry {
+    let prompt = |(number, content): &(u8, &str)| QueuedEntry {
+        id: MessageId::from_random([*number; 16]),
+        content: (*content).to_owned(),
+        html: None,
+        timestamp: Timestamp::from_millis(NOW),
+    };
+    state("queue", rev, EntryBody::Queue { prompts: prompts.iter().map(prompt).collect() })
 }
 
 pub(super) fn words(seq: u64, text: &str) -> Entry {

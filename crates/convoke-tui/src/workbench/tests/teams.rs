@@ -2,7 +2,7 @@
 
 use convoke_api::bodies::{Activity, TeamSession, TeamStats};
 use convoke_api::frames::ServerFrame;
-use convoke_core::message::Seq;
+use convoke_core::message::Rev;
 use convoke_core::team::PairStatus;
 use convoke_core::time::Timestamp;
 
@@ -56,11 +56,11 @@ fn the_session_of_a_pair_is_shown_and_not_listed() {
     stage.hear(ServerFrame::SessionHistory {
         session_id: "claude-code:9".to_owned(),
         uid: session_id(9),
-        seq: Seq::START,
+        rev: Rev::START,
+        generation: "1".to_owned(),
         entries: Vec::new(),
         more: false,
         session: session(9, 0, "Between teams", Activity::Idle),
-        queue: Vec::new(),
     });
     assert!(stage.screen().contains("Between teams"), "{}", stage.screen());
     assert_eq!(stage.model.list.rows(), before);

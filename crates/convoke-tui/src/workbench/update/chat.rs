@@ -6,7 +6,7 @@ use super::{Taken, list, offers, session};
 use crate::picture::Way;
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
-use crate::workbench::chat::{PAGE, Wanted};
+use crate::workbench::chat::Wanted;
 use crate::workbench::layout;
 use crate::workbench::model::{Focus, Model};
 use convoke_api::entry::EntryBody;
@@ -91,8 +91,8 @@ fn scroll(model: &mut Model, way: Way) {
 
 /// Goes to the newest entry, which may have to be asked for.
 fn go_to_end(model: &mut Model) {
-    if model.chat.as_ref().is_some_and(|chat| !chat.is_at_end()) {
-        session::fetch(model, Wanted::Newest { limit: PAGE });
+    if model.chat.as_ref().is_some_and(|chat| !chat.entries().is_at_end()) {
+        session::fetch(model, Wanted::Newest);
     }
     if let Some(chat) = &mut model.chat {
         chat.go_to_end();
@@ -111,6 +111,7 @@ fn unfold(model: &mut Model, at: usize) {
         | EntryBody::ToolCall(_)
         | EntryBody::Plan { .. }
         | EntryBody::Notice(_)
+        | EntryBody::Queue { .. }
         | EntryBody::Commands { .. }
         | EntryBody::Modes { .. }
         | EntryBody::Settings { .. }

@@ -1,5 +1,6 @@
 //! What the daemon says, and that it is gone or back.
 
+use convoke_api::Cursor;
 use convoke_api::frames::{ClientFrame, Envelope, ServerFrame};
 use convoke_core::id::{ProjectId, SessionId};
 
@@ -101,25 +102,25 @@ fn hear(model: &mut Model, frame: ServerFrame) {
         ServerFrame::SessionTitleUpdated { uid, title, .. } => {
             model.list.change(uid, |session| session.title = title);
         }
-        ServerFrame::SessionHistory { uid, seq, entries, more, session, .. } => {
+        ServerFrame::SessionHistory { uid, rev, generation, entries, more, session, .. } => {
             model.list.learn(session);
-            with_chat(model, uid, |chat| chat.replace(entries, seq, more.into()));
+            let cursor = Cursor { generation, rev };
+            with_chat(model, uid, |chat| chat.replace(entries, cursor, more.into()));
         }
-        ServerFrame::SessionOpened { uid, seq, .. } => with_chat(model, uid, |chat| {
-            chat.phase = Phase::Open;
-            chat.seq = chat.seq.max(seq);
-        }),
+        ServerFrame::SessionOpened { uid, rev, generation, .. } => {
+            with_chat(model, uid, |chat| chat.opened(Cursor { generation, rev }));
+        }
         ServerFrame::SessionPage { uid, entries, more, .. } => {
             with_chat(model, uid, |chat| chat.take_page(entries, more.into()));
         }
-        ServerFrame::SessionUpdate { uid, seq, entry, .. } => {
-            with_chat(model, uid, |chat| chat.upsert(entry, seq));
+        ServerFrame::SessionUpdate { uid, entry, .. } => {
+            with_chat(model, uid, |chat| chat.upsert(entry));
         }
-        ServerFrame::SessionChunk { uid, seq, entry_id, content, .. } => {
-            with_chat(model, uid, |chat| chat.append(&entry_id, &content, seq));
+        ServerFrame::SessionChunk { uid, rev, entry_id, content, .. } => {
+            with_chat(model, uid, |chat| chat.append(&entry_id, &content, rev));
         }
-        ServerFrame::SessionComplete { uid, seq, .. } => {
-            with_chat(model, uid, |chat| chat.seq = chat.seq.max(seq));
+        ServerFrame::SessionComplete { uid, rev, .. } => {
+            with_chat(model, uid, |chat| chat.reach(rev));
         }
         ServerFrame::SessionError { uid, message, .. } => {
             with_chat(model, uid, |chat| chat.phase = Phase::Failed(message));
@@ -190,7 +191,7 @@ fn fail_with(model: &mut Model, wish: Wish, message: &str) {
     if let Wish::Open(id) = &wish {
         with_chat(model, *id, |chat| chat.phase = Phase::Failed(message.to_owned()));
     } else if !matches!(wish, Wish::Page(_)) {
-        // A page counts as on its way: whoever is refused once must not ask for ever.
+        // A refused page counts as on its way, so that it is not asked for again and again.
         fail(model, wish);
     }
 }
@@ -201,7 +202,7 @@ fn fail(model: &mut Model, wish: Wish) {
         Wish::Send(id, text) => session::give_back(model, id, &text),
         Wish::Settle(id) => inbox::reopen(model, id),
         Wish::Create => fresh::back_to_agents(model),
-        Wish::Open(id) | Wish::Page(id) => with_chat(model, id, |chat| chat.is_paging = false),
+        Wish::Open(id) | Wish::Page(id) => with_chat(model, id, Chat::stop_paging),
         Wish::AddProject
         | Wish::Complete
         | Wish::Rename

@@ -1,7 +1,9 @@
 //! What the human wants of a session.
 
+use convoke_api::Cursor;
 use convoke_api::frames::ClientFrame;
 use convoke_core::id::SessionId;
+use convoke_core::message::Seq;
 use convoke_core::session::Status;
 
 use crate::editor::Editor;
@@ -27,34 +29,32 @@ pub(super) fn open(model: &mut Model, id: SessionId) {
 /// Follows the open session, from what is known of it on.
 pub(super) fn follow(model: &mut Model) {
     let Some(chat) = &model.chat else { return };
-    let (id, known) = (chat.id, chat.len() > 0);
-    let after = known.then_some(chat.seq);
-    let frame = ClientFrame::SessionOpen {
-        session_id: id.to_string(),
-        after,
-        render: None,
-        limit: Some(PAGE),
-    };
-    model.wish(Wish::Open(id), frame);
+    let (id, cursor) = (chat.id, chat.entries().cursor().cloned());
+    model.wish(Wish::Open(id), opening(id, cursor));
 }
 
 /// Asks for entries that are not kept.
 pub(super) fn fetch(model: &mut Model, wanted: Wanted) {
     let Some(chat) = &mut model.chat else { return };
-    chat.is_paging = true;
+    chat.ask_for(wanted);
     let id = chat.id;
-    let session_id = id.to_string();
     let (wish, frame) = match wanted {
-        Wanted::Before { before, limit } => {
-            let limit = Some(limit);
-            (Wish::Page(id), ClientFrame::SessionPage { session_id, before, render: None, limit })
-        }
-        Wanted::Newest { limit } => {
-            let (after, limit) = (None, Some(limit));
-            (Wish::Open(id), ClientFrame::SessionOpen { session_id, after, render: None, limit })
-        }
+        Wanted::Before(before) => (Wish::Page(id), page(id, before)),
+        Wanted::Upto(last) => (Wish::Page(id), page(id, last.next())),
+        Wanted::Newest => (Wish::Open(id), opening(id, None)),
     };
     model.wish(wish, frame);
+}
+
+fn opening(id: SessionId, cursor: Option<Cursor>) -> ClientFrame {
+    let (after, generation) = cursor.map(|cursor| (cursor.rev, cursor.generation)).unzip();
+    let (session_id, limit) = (id.to_string(), Some(PAGE));
+    ClientFrame::SessionOpen { session_id, after, generation, render: None, limit }
+}
+
+fn page(id: SessionId, before: Seq) -> ClientFrame {
+    let (session_id, limit) = (id.to_string(), Some(PAGE));
+    ClientFrame::SessionPage { session_id, before, render: None, limit }
 }
 
 /// Says what was written.
@@ -66,7 +66,8 @@ pub(super) fn send(model: &mut Model) {
         model.refuse("This session was ended for good.");
         return;
     }
-    let frame = ClientFrame::SessionSend { session_id: id.to_string(), content: text.clone() };
+    let (session_id, content) = (id.to_string(), text.clone());
+    let frame = ClientFrame::SessionSend { session_id, content, message_id: None };
     if model.wish(Wish::Send(id, text), frame) == Asked::Yes {
         model.drafts.remove(&id);
         if let Some(chat) = &mut model.chat {

@@ -58,7 +58,7 @@ pub(super) async fn run(client: &Client, args: &ExportArgs, output: &Output) -> 
             }
         }
     }
-    for turn in spoken.end() {
+    if let Some(turn) = spoken.end() {
         page.add(turn)?;
     }
     page.end(&session)

@@ -1,10 +1,9 @@
-//! Following a session's log, also across restarts of the daemon.
+//! Following a session, also across restarts of the daemon.
 
 use std::time::Duration;
 
 use convoke_api::bodies::code;
-use convoke_api::{Client, Error, Events};
-use convoke_core::message::{Message, Seq};
+use convoke_api::{Client, Error, Events, EventsSince, SessionEvent};
 
 use crate::daemon::{self, DaemonError};
 use crate::home::Home;
@@ -16,12 +15,12 @@ const PAUSE_MAX: Duration = Duration::from_secs(2);
 /// How long a restart of the daemon may take.
 const RESTART: Duration = Duration::from_secs(10);
 
-/// The messages of a session after a place, for as long as somebody reads them.
+/// The updates of a session.
 pub(super) struct Following<'a> {
     client: Client,
     home: &'a Home,
     id: String,
-    last: Seq,
+    since: EventsSince,
     events: Option<Events>,
     pause: Duration,
     patience: Patience,
@@ -37,26 +36,29 @@ enum Patience {
 }
 
 impl<'a> Following<'a> {
-    /// Follows what comes after a place, for as long as the daemon is there.
-    pub(super) fn new(client: Client, home: &'a Home, id: &str, after: Seq) -> Self {
+    /// Follows a session for as long as the daemon is there.
+    pub(super) fn new(client: Client, home: &'a Home, id: &str, since: EventsSince) -> Self {
         let id = id.to_owned();
         let (pause, patience) = (PAUSE_MIN, Patience::Short);
-        Self { client, home, id, last: after, events: None, pause, patience }
+        Self { client, home, id, since, events: None, pause, patience }
     }
 
     /// The same, however long the daemon is away.
-    pub(super) fn endless(client: Client, home: &'a Home, id: &str, after: Seq) -> Self {
-        Self { patience: Patience::Endless, ..Self::new(client, home, id, after) }
+    pub(super) fn endless(client: Client, home: &'a Home, id: &str, since: EventsSince) -> Self {
+        Self { patience: Patience::Endless, ..Self::new(client, home, id, since) }
     }
 
-    /// The next message; a daemon that goes away is waited for.
-    pub(super) async fn next(&mut self) -> anyhow::Result<Message> {
+    /// The next update; a daemon that goes away is waited for.
+    pub(super) async fn next(&mut self) -> anyhow::Result<SessionEvent> {
         loop {
             match self.read().await {
-                Ok(Some(message)) => {
-                    self.last = message.seq;
+                Ok(Some(event)) => {
+                    let cursor = self.events.as_ref().and_then(Events::cursor);
+                    if let Some(cursor) = cursor {
+                        self.since = EventsSince::Cursor(cursor.clone());
+                    }
                     self.pause = PAUSE_MIN;
-                    return Ok(message);
+                    return Ok(event);
                 }
                 Ok(None) => {}
                 Err(error) if is_passing(&error) => {
@@ -69,10 +71,10 @@ impl<'a> Following<'a> {
         }
     }
 
-    async fn read(&mut self) -> Result<Option<Message>, Error> {
+    async fn read(&mut self) -> Result<Option<SessionEvent>, Error> {
         let events = match &mut self.events {
             Some(events) => events,
-            None => self.events.insert(self.client.events(&self.id, self.last).await?),
+            None => self.events.insert(self.client.events(&self.id, &self.since).await?),
         };
         events.next().await
     }

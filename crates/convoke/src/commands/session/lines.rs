@@ -5,6 +5,7 @@ use convoke_core::content::{Content, PlanStatus, PlanStep, ToolStatus};
 use convoke_core::message::{Message, Role};
 use convoke_core::notice::Notice;
 use convoke_core::request::Status;
+use convoke_core::turn::Stop;
 
 use crate::commands::project::short;
 use crate::output::plain;
@@ -24,15 +25,17 @@ pub(super) fn message(message: &Message) -> String {
         Content::Tool(call) => ("tool", tool(&ToolCall::from(call))),
         Content::Permission(record) => ("asks", permission(&Permission::from(record))),
         Content::Question(record) => ("asks", questions(&QuestionSet::from(record))),
-        Content::Usage(usage) => ("usage", self::usage(usage)),
         Content::Notice(Notice { text, .. }) => ("notice", text.clone()),
     };
-    let line = match one_line(&text) {
-        // The last piece of words that came in pieces is empty.
-        line if line.is_empty() => "(end)".to_owned(),
-        line => line,
-    };
+    let line = one_line(&text);
     format!("{:>5} {time} {kind:<6} {line}", message.seq)
+}
+
+/// The end of the turn that a prompt began, in one line.
+pub(super) fn turn_ended(prompt: &Message) -> String {
+    let time = prompt.updated_at.to_string();
+    let time = time.get(11..19).unwrap_or_default();
+    format!("{:>5} {time} {:<6} {}", prompt.seq, "notice", Stop::EndTurn.sentence())
 }
 
 /// The beginning of a text, in one line.
@@ -55,6 +58,7 @@ pub(super) fn aside(body: &EntryBody) -> Option<String> {
         EntryBody::User(_)
         | EntryBody::Assistant(_)
         | EntryBody::Thinking(_)
+        | EntryBody::Queue { .. }
         | EntryBody::Commands { .. }
         | EntryBody::Modes { .. }
         | EntryBody::Settings { .. }
@@ -119,18 +123,6 @@ fn questions(set: &QuestionSet) -> String {
     }
 }
 
-fn usage(usage: &convoke_core::content::Usage) -> String {
-    let tokens = |count: Option<u64>, what: &str| count.map(|count| format!("{count} {what}"));
-    let cost = usage.cost.as_ref().map(|cost| format!("{:.2} {}", cost.amount, cost.currency));
-    let parts = [
-        tokens(usage.input_tokens, "in"),
-        tokens(usage.output_tokens, "out"),
-        tokens(usage.context_used, "in context"),
-        cost,
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
-
 /// How a pending request is answered, for those who cannot see it elsewhere.
 pub(super) fn way_to_answer(body: &EntryBody) -> Option<String> {
     match body {
@@ -164,6 +156,7 @@ pub(super) fn way_to_answer(body: &EntryBody) -> Option<String> {
         | EntryBody::ToolCall(_)
         | EntryBody::Plan { .. }
         | EntryBody::Notice(_)
+        | EntryBody::Queue { .. }
         | EntryBody::Commands { .. }
         | EntryBody::Modes { .. }
         | EntryBody::Settings { .. }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
 
-use convoke_api::entry::{Change, Entry, EntryBody, Words};
+use convoke_api::entry::{Entry, EntryBody, Words};
 use convoke_core::content::ToolStatus;
 
 use super::lines;
@@ -59,14 +59,9 @@ impl Printer {
         }
     }
 
-    /// Prints what changed.
-    pub(super) fn print(&mut self, change: &Change) -> io::Result<()> {
-        match change {
-            Change::Upsert(entry) => self.entry(entry),
-            Change::Append { entry_id, content } => self.append(entry_id, content),
-            Change::Cancelling { .. } => self.aside("stopping …"),
-            Change::Completed { .. } => Ok(()),
-        }
+    /// Says that the turn is being stopped.
+    pub(super) fn stopping(&mut self) -> io::Result<()> {
+        self.aside("stopping …")
     }
 
     /// Ends the last line.
@@ -74,7 +69,8 @@ impl Printer {
         self.close()
     }
 
-    fn entry(&mut self, entry: &Entry) -> io::Result<()> {
+    /// Prints an entry, or what is new of it.
+    pub(super) fn entry(&mut self, entry: &Entry) -> io::Result<()> {
         match &entry.body {
             EntryBody::Assistant(words) => self.words(entry, words, Stream::Words),
             EntryBody::Thinking(words) => self.words(entry, words, Stream::Thoughts),
@@ -88,6 +84,7 @@ impl Printer {
                 lines::aside(&entry.body).map_or(Ok(()), |line| self.aside(&line))
             }
             EntryBody::User(_)
+            | EntryBody::Queue { .. }
             | EntryBody::Commands { .. }
             | EntryBody::Modes { .. }
             | EntryBody::Settings { .. }
@@ -96,7 +93,7 @@ impl Printer {
     }
 
     fn words(&mut self, entry: &Entry, words: &Words, stream: Stream) -> io::Result<()> {
-        // The entry as a whole comes once more when it is complete.
+        // The entry comes once more when it is whole.
         if self.told.insert(entry.entry_id.clone()) {
             self.close()?;
             if stream == Stream::Words && std::mem::replace(&mut self.has_spoken, true) {
@@ -112,7 +109,8 @@ impl Printer {
         Ok(())
     }
 
-    fn append(&mut self, entry_id: &str, content: &str) -> io::Result<()> {
+    /// Prints words that are appended to an entry.
+    pub(super) fn append(&mut self, entry_id: &str, content: &str) -> io::Result<()> {
         let Some(open) = self.open.as_mut().filter(|open| open.entry_id == entry_id) else {
             return Ok(());
         };

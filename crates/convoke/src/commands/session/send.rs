@@ -4,13 +4,14 @@ use clap::builder::NonEmptyStringValueParser;
 use std::io::{self, Read};
 
 use anyhow::Context;
-use convoke_api::bodies::{Circumstances, Prompted, Session, code};
-use convoke_api::entry::{Change, EntryBody, Fold};
-use convoke_api::{Client, Error, MessageQuery};
-use convoke_core::message::{Message, Seq};
-use convoke_core::notice::Event;
-use convoke_core::session::Status;
-use convoke_core::turn::Stop;
+use convoke_api::bodies::{Prompted, code};
+use convoke_api::entry::Entry;
+use convoke_api::{Client, Error, EventsSince, SessionEvent};
+use convoke_core::content::Content;
+use convoke_core::id::MessageId;
+use convoke_core::message::{Message, Role, Seq};
+use convoke_core::notice::{Event, Notice};
+use convoke_core::turn::{self, Stop};
 use serde::Serialize;
 
 use super::follow::Following;
@@ -18,12 +19,12 @@ use super::list::state;
 use super::print::Printer;
 use crate::commands::project::short;
 use crate::home::Home;
-use crate::output::{Format, Output, aside_on_terminal};
+use crate::output::{Format, Output};
 use crate::signals;
 
 /// Say something to the agent of a session
 ///
-/// A session that ended by idleness is resumed first. With --wait the answer is printed as it comes, and the command
+/// A session that was completed because it was idle, or to make room, is resumed. With --wait the answer is printed as it comes, and the command
 /// ends with the turn: with 0 when it ended well, and with 1 when it failed or was stopped.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -40,9 +41,6 @@ pub(super) struct SendArgs {
     #[arg(long)]
     wait: bool,
 }
-
-/// How often a session is resumed that ends by idleness again before the prompt is there.
-const RESUMES_MAX: u32 = 3;
 
 /// Why nothing could be said, or a turn that was waited for does not end with 0.
 #[derive(Debug, thiserror::Error)]
@@ -96,12 +94,9 @@ pub(super) async fn run(
     if args.wait {
         return wait(client, home, &args.id, prompted, output).await;
     }
-    output.show(&prompted, |prompted, _| {
-        if prompted.queued {
-            format!("waits as message {} behind a running turn\n", prompted.seq)
-        } else {
-            format!("sent as message {}\n", prompted.seq)
-        }
+    output.show(&prompted, |prompted, _| match prompted.seq {
+        Some(seq) => format!("sent as message {seq}\n"),
+        None => format!("waits as {} behind a running turn\n", short(prompted.message_id)),
     })
 }
 
@@ -111,34 +106,20 @@ fn read_input() -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// Says something, and resumes a session that only idleness has ended.
+/// Says something; a session that a human ended is named with how it ended.
 async fn prompt(client: &Client, id: &str, text: &str) -> anyhow::Result<Prompted> {
-    let mut resumed = 0;
-    loop {
-        match client.prompt(id, text).await {
-            Err(error) if is_ended(&error) && resumed < RESUMES_MAX => {}
-            prompted => return Ok(prompted?),
-        }
-        let session = client.transcript(id).await?.detail.session;
-        if !ended_by_idleness(&session) {
+    match client.prompt(id, text).await {
+        Err(error) if is_ended(&error) => {
+            let session = client.transcript(id).await?.detail.session;
             let (id, state) = (short(session.id), state(&session));
-            return Err(SendError::Ended { id, state }.into());
+            Err(SendError::Ended { id, state }.into())
         }
-        client.resume(id).await?;
-        resumed += 1;
-        let id = short(session.id);
-        aside_on_terminal(&format!("{id} had ended by idleness and was resumed."));
+        prompted => Ok(prompted?),
     }
 }
 
 fn is_ended(error: &Error) -> bool {
     error.problem().is_some_and(|problem| problem.code == code::SESSION_ENDED)
-}
-
-fn ended_by_idleness(session: &Session) -> bool {
-    let Circumstances { reason } = &session.metadata;
-    session.status == Status::Completed
-        && matches!(reason.as_deref(), Some("idle_timeout" | "made_room"))
 }
 
 /// Prints what comes until the turn has ended, or somebody interrupts.
@@ -150,7 +131,7 @@ async fn wait(
     output: &Output,
 ) -> anyhow::Result<()> {
     let interrupted = signals::ended()?;
-    let mut turn = Turn::new(prompted.seq, output);
+    let mut turn = Turn::new(&prompted, output);
     let stop = tokio::select! {
         stop = follow(client, home, id, &prompted, &mut turn) => stop,
         () = interrupted => Err(SendError::Interrupted { id: id.to_owned() }.into()),
@@ -191,21 +172,11 @@ async fn follow(
     prompted: &Prompted,
     turn: &mut Turn,
 ) -> anyhow::Result<Stop> {
-    let mut after = Seq::new(prompted.seq.get().saturating_sub(1));
-    if prompted.queued {
-        // Only the log knows which turns come before this one.
-        let mut messages = client.messages(id, &MessageQuery::default()).await?;
-        while let Some(message) = messages.next().await? {
-            after = message.seq;
-            if let Some(stop) = turn.take(&message)? {
-                return Ok(stop);
-            }
-        }
-    }
-    let mut following = Following::new(client.clone(), home, id, after);
+    // The revision at which the prompt was accepted: the prompt itself is not newer, its answer is.
+    let since = EventsSince::Revision(prompted.rev);
+    let mut following = Following::new(client.clone(), home, id, since);
     loop {
-        let message = following.next().await?;
-        if let Some(stop) = turn.take(&message)? {
+        if let Some(stop) = turn.take(following.next().await?)? {
             return Ok(stop);
         }
     }
@@ -213,22 +184,23 @@ async fn follow(
 
 /// One turn, among all that happens in its session.
 struct Turn {
-    /// The name of its prompt's entry.
-    prompt: String,
-    fold: Fold,
+    prompt: MessageId,
+    /// The place of its prompt, once the turn has begun.
+    begun: Option<Seq>,
     /// Prints for people; a program gets the whole at the end.
     printer: Option<Printer>,
-    /// What the agent said, an entry each.
+    /// What the agent said, a message each.
     answers: Vec<String>,
 }
 
 impl Turn {
-    fn new(turn: Seq, output: &Output) -> Self {
+    fn new(prompted: &Prompted, output: &Output) -> Self {
         let printer = match output.format {
             Format::Human => Some(Printer::new(output)),
             Format::Json => None,
         };
-        Self { prompt: format!("m{turn}"), fold: Fold::new(), printer, answers: Vec::new() }
+        let (prompt, begun) = (prompted.message_id, prompted.seq);
+        Self { prompt, begun, printer, answers: Vec::new() }
     }
 
     /// Ends the last line.
@@ -236,37 +208,43 @@ impl Turn {
         self.printer.as_mut().map_or(Ok(()), Printer::finish)
     }
 
-    /// Takes the next message of the session; tells how the turn ended, when it has.
-    fn take(&mut self, message: &Message) -> io::Result<Option<Stop>> {
-        let was_running = self.fold.running() == Some(&self.prompt);
-        for change in self.fold.apply(message) {
-            match &change {
-                Change::Completed { entry_id, stop } if *entry_id == self.prompt => {
-                    return Ok(Some(stop.clone()));
+    /// Takes the next update of the session; gives how the turn ended, when it has.
+    fn take(&mut self, event: SessionEvent) -> io::Result<Option<Stop>> {
+        match event {
+            SessionEvent::Message(message) if message.id == self.prompt => {
+                self.begun = Some(message.seq);
+                match (message.turn, &mut self.printer) {
+                    (Some(turn::Turn::Ended(stop)), _) => return Ok(Some(stop)),
+                    (Some(turn::Turn::Cancelling), Some(printer)) => printer.stopping()?,
+                    (Some(_) | None, _) => {}
                 }
-                // That it ended is told by how the program ends.
-                Change::Upsert(entry) if is_end(&entry.body) => {}
-                _ if !was_running => {}
-                Change::Upsert(_)
-                | Change::Append { .. }
-                | Change::Completed { .. }
-                | Change::Cancelling { .. } => self.happened(&change)?,
             }
+            SessionEvent::Message(message) => self.message(&message)?,
+            SessionEvent::Delta(delta) => {
+                if let Some(printer) = &mut self.printer {
+                    printer.append(&delta.id.to_string(), &delta.text)?;
+                }
+            }
+            SessionEvent::State(_) | SessionEvent::Reset => {}
         }
         Ok(None)
     }
 
-    fn happened(&mut self, change: &Change) -> io::Result<()> {
-        if let Change::Upsert(entry) = change
-            && let EntryBody::Assistant(words) = &entry.body
-            && !words.partial
-        {
-            self.answers.push(words.content.clone());
+    fn message(&mut self, message: &Message) -> io::Result<()> {
+        // What was said before belongs to other turns, and how this one ends is told by how the program ends.
+        let is_ours = self.begun.is_some_and(|begun| begun < message.seq);
+        if !is_ours || is_end(message) {
+            return Ok(());
         }
-        self.printer.as_mut().map_or(Ok(()), |printer| printer.print(change))
+        if let (Content::Text { text, partial: false }, Role::Agent) =
+            (&message.content, message.role)
+        {
+            self.answers.push(text.clone());
+        }
+        self.printer.as_mut().map_or(Ok(()), |printer| printer.entry(&Entry::from(message)))
     }
 }
 
-fn is_end(body: &EntryBody) -> bool {
-    matches!(body, EntryBody::Notice(notice) if matches!(notice.event, Event::TurnEnded { .. }))
+const fn is_end(message: &Message) -> bool {
+    matches!(message.content, Content::Notice(Notice { event: Event::TurnEnded { .. }, .. }))
 }

@@ -2,8 +2,9 @@
 
 use clap::builder::NonEmptyStringValueParser;
 use convoke_api::bodies::SessionDetail;
-use convoke_api::entry::{Change, Entries, Entry, EntryBody, Fold, PromptState};
+use convoke_api::entry::{Entry, EntryBody};
 use convoke_api::{Client, Messages, Transcript};
+use convoke_core::state::SessionState;
 use convoke_core::time::relative;
 
 use super::lines;
@@ -27,7 +28,7 @@ pub(super) async fn run(client: &Client, args: &ShowArgs, output: &Output) -> an
     let Transcript { detail, messages } = client.transcript(&args.id).await?;
     match output.format {
         Format::Json => as_json(&detail, messages, output).await,
-        Format::Human => for_people(&detail, messages, output).await,
+        Format::Human => for_people(client, &detail, messages, output).await,
     }
 }
 
@@ -52,27 +53,26 @@ async fn as_json(
 }
 
 async fn for_people(
+    client: &Client,
     detail: &SessionDetail,
     mut messages: Messages,
     output: &Output,
 ) -> anyhow::Result<()> {
     output.piece(&heading(detail))?;
-    let mut fold = Fold::new();
-    let mut turn = Entries::new();
     while let Some(message) = messages.next().await? {
-        for change in fold.apply(&message) {
-            let has_ended = matches!(change, Change::Completed { .. });
-            turn.apply(change);
-            if has_ended && fold.queue().len() == 0 && fold.running().is_none() {
-                // No more than what is open is held.
-                let done = std::mem::take(&mut turn);
-                if output.piece(&conversation(&done, output.colour))? == Reader::Gone {
-                    return Ok(());
-                }
-            }
+        let shown = shown(&Entry::from(&message), output.colour).unwrap_or_default();
+        if output.piece(&shown)? == Reader::Gone {
+            return Ok(());
         }
     }
-    output.piece(&conversation(&turn, output.colour)).map(|_| ())
+    for state in client.session_state(&detail.session.id.to_string()).await?.state {
+        let SessionState::Queue { prompts } = state else { continue };
+        for prompt in prompts {
+            let waits = output.colour.faint("(waits for its turn)");
+            output.piece(&format!("\n{}{waits}\n", quoted(&prompt.text)))?;
+        }
+    }
+    Ok(())
 }
 
 fn heading(detail: &SessionDetail) -> String {
@@ -100,22 +100,10 @@ fn ago(relative: &str) -> String {
     }
 }
 
-fn conversation(entries: &Entries, colour: Colour) -> String {
-    entries.conversation().iter().filter_map(|entry| shown(entry, colour)).collect()
-}
-
 /// An entry as people read it: the words as they are, all else in a line.
 fn shown(entry: &Entry, colour: Colour) -> Option<String> {
     match &entry.body {
-        EntryBody::User(prompt) => {
-            let quoted: String =
-                plain(&prompt.content).lines().map(|line| format!("> {line}\n")).collect();
-            let state = match prompt.state {
-                PromptState::Queued => format!("{}\n", colour.faint("(waits for its turn)")),
-                PromptState::Running | PromptState::Done => String::new(),
-            };
-            Some(format!("\n{quoted}{state}"))
-        }
+        EntryBody::User(prompt) => Some(format!("\n{}", quoted(&prompt.content))),
         EntryBody::Assistant(words) => Some(format!("\n{}\n", plain(&words.content).trim_end())),
         EntryBody::Thinking(words) => {
             Some(format!("{}\n", colour.faint(format!("~ {}", lines::one_line(&words.content)))))
@@ -128,9 +116,14 @@ fn shown(entry: &Entry, colour: Colour) -> Option<String> {
             let line = lines::aside(&entry.body)?;
             Some(format!("{}\n", colour.faint(format!("- {line}"))))
         }
-        EntryBody::Commands { .. }
+        EntryBody::Queue { .. }
+        | EntryBody::Commands { .. }
         | EntryBody::Modes { .. }
         | EntryBody::Settings { .. }
         | EntryBody::Usage(_) => None,
     }
+}
+
+fn quoted(text: &str) -> String {
+    plain(text).lines().map(|line| format!("> {line}\n")).collect()
 }

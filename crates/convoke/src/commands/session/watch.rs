@@ -1,11 +1,16 @@
 //! `convoke session watch`: follows a session, a line for each message.
 
+use std::collections::BTreeMap;
 use std::future::pending;
 use std::{io, thread};
 
 use clap::builder::NonEmptyStringValueParser;
-use convoke_api::Client;
-use convoke_core::message::Seq;
+use convoke_api::bodies::StateOfSession;
+use convoke_api::{Client, Cursor, EventsSince, SessionEvent};
+use convoke_core::content::Content;
+use convoke_core::id::MessageId;
+use convoke_core::message::{Message, Rev};
+use convoke_core::turn::{Stop, Turn};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use tokio::sync::oneshot;
@@ -18,7 +23,8 @@ use crate::signals;
 
 /// Follow a session: a line for each new message, until Ctrl-C
 ///
-/// Goes on by itself when the daemon was restarted. With --json every message is one line of JSON.
+/// Goes on by itself when the daemon was restarted. With --json every message is one line of JSON, again whenever it has
+/// changed; one that is still written has `partial`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke session watch 3fa8
@@ -27,8 +33,8 @@ pub(super) struct WatchArgs {
     /// Session
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
-    /// Begin after this message; 0 begins with the first [default: the newest]
-    #[arg(long, value_name = "SEQ")]
+    /// Begin with what changed after this revision, the `rev` of a message; 0 begins with everything [default: now]
+    #[arg(long, value_name = "REV")]
     after: Option<u64>,
 }
 
@@ -69,18 +75,44 @@ async fn follow(
     args: &WatchArgs,
     output: &Output,
 ) -> anyhow::Result<()> {
-    let session = client.transcript(&args.id).await?.detail.session;
-    let after = args.after.map_or(Seq::new(session.message_count), Seq::new);
-    let id = session.id.to_string();
-    let mut following = Following::endless(client.clone(), home, &id, after);
+    let since = match args.after {
+        Some(rev) => EventsSince::Revision(Rev::new(rev)),
+        None => {
+            let StateOfSession { generation, rev, .. } = client.session_state(&args.id).await?;
+            EventsSince::Cursor(Cursor { generation, rev })
+        }
+    };
+    let mut following = Following::endless(client.clone(), home, &args.id, since);
+    // What was printed of messages that may change again.
+    let mut printed: BTreeMap<MessageId, String> = BTreeMap::new();
     loop {
-        let message = following.next().await?;
+        let SessionEvent::Message(message) = following.next().await? else { continue };
         let line = match output.format {
+            Format::Human if is_partial(&message) => continue,
             Format::Human => lines::message(&message),
             Format::Json => serde_json::to_string(&message)?,
+        };
+        let before = printed.remove(&message.id);
+        if message.is_open() {
+            printed.insert(message.id, line.clone());
+        }
+        let line = match (output.format, before) {
+            (Format::Human, Some(before)) if before == line => match &message.turn {
+                // Every other end is a notice of its own.
+                Some(Turn::Ended(Stop::EndTurn)) => lines::turn_ended(&message),
+                _ => continue,
+            },
+            _ => line,
         };
         if output.piece(&format!("{line}\n"))? == Reader::Gone {
             return Ok(());
         }
     }
+}
+
+const fn is_partial(message: &Message) -> bool {
+    matches!(
+        message.content,
+        Content::Text { partial: true, .. } | Content::Thinking { partial: true, .. }
+    )
 }

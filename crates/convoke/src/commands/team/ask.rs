@@ -158,8 +158,10 @@ fn later(answer: &TeamAnswer) -> String {
     if let Some(thread) = &answer.thread {
         line.push_str(&format!(" --thread {thread}"));
     }
-    if let Some(seq) = answer.seq {
-        line.push_str(&format!(" --seq {seq}"));
+    match (answer.seq, answer.message_id) {
+        (Some(seq), _) => line.push_str(&format!(" --seq {seq}")),
+        (None, Some(message)) => line.push_str(&format!(" --message {message}")),
+        (None, None) => {}
     }
     line
 }

@@ -2,6 +2,7 @@
 
 use convoke_api::bodies::{ReportStatus, TeamReport};
 use convoke_api::{Client, TeamReportQuery};
+use convoke_core::id::MessageId;
 use convoke_core::message::Seq;
 
 use super::TeamError;
@@ -20,8 +21,11 @@ pub(super) struct ReportArgs {
     team: String,
     #[command(flatten)]
     speaker: Speaker,
-    /// Question, by the number that was told with it; the last one, if left out
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Question, by the id that was told with it; the last one, if left out
+    #[arg(long, value_name = "ID")]
+    message: Option<MessageId>,
+    /// Question, by its place in the session
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "message")]
     seq: Option<u64>,
 }
 
@@ -30,6 +34,7 @@ pub(super) async fn run(client: &Client, args: &ReportArgs, output: &Output) -> 
         from: args.speaker.from.clone(),
         thread: args.speaker.thread.clone(),
         seq: args.seq.map(Seq::new),
+        message_id: args.message,
     };
     let report = client.team_report(&args.team, &query).await?;
     if output.format == Format::Json {

@@ -1,13 +1,13 @@
-//! What must not be left when everything has ended: processes, locks, temporary files.
+//! What must not be left when everything has ended: processes, locks, temporary files, deltas.
 
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::super::ledger::Book;
-use super::super::machine::Machine;
+use super::super::machine::{Machine, run};
 
 /// How long processes may take to go once the daemon has.
 const GONE_MAX: Duration = Duration::from_secs(10);
@@ -55,6 +55,23 @@ pub(in super::super) fn leftovers(machine: &Machine, book: &Book, findings: &mut
         findings.push("left behind: run/daemon.json".to_owned());
     }
     walk(&machine.home(), findings);
+    if let Some(count) = deltas(machine).filter(|count| count != "0") {
+        findings.push(format!("left behind: deltas, though no message is open: {count}"));
+    }
+}
+
+/// Whether the program is there that reads the database beside the daemon.
+pub(in super::super) fn can_read_database() -> bool {
+    run("sqlite3", &["--version".as_ref()])
+}
+
+/// How many deltas the database of a stopped daemon has, or why they cannot be counted. `None` without `sqlite3`.
+fn deltas(machine: &Machine) -> Option<String> {
+    let mut command = Command::new("sqlite3");
+    command.arg(machine.home().join("convoke.db")).arg("SELECT count(*) FROM deltas");
+    let output = command.stdin(Stdio::null()).output().ok()?;
+    let said = if output.status.success() { output.stdout } else { output.stderr };
+    Some(String::from_utf8_lossy(&said).trim().to_owned())
 }
 
 /// The questions that a killed program had locked.

@@ -1,4 +1,4 @@
-//! What must hold of every log, whatever happened to it.
+//! What must hold of every conversation, whatever happened to it.
 
 use std::collections::BTreeMap;
 
@@ -6,44 +6,95 @@ use serde_json::Value;
 
 use super::super::clients::text_of;
 use super::super::ledger::Book;
-use super::Stored;
+use super::{Stored, number_of};
 
-/// Tells what is wrong with a log: places, moments, and turns without an end or with two.
+/// Tells what is wrong with a conversation in which nothing runs: places, times, and messages that are still open.
 pub(super) fn check(session: &str, messages: &[Value], findings: &mut Vec<String>) {
-    let mut ends: BTreeMap<u64, usize> = BTreeMap::new();
-    let mut prompts = Vec::new();
+    let mut stops: BTreeMap<u64, String> = BTreeMap::new();
     let mut before = String::new();
     for (index, message) in messages.iter().enumerate() {
-        let seq = message.get("seq").and_then(Value::as_u64).unwrap_or_default();
+        let seq = number_of(message, "seq");
         if seq != index as u64 + 1 {
-            findings.push(format!("{session}: message {} has the number {seq}", index + 1));
+            findings.push(format!("{session}: message {} has the place {seq}", index + 1));
         }
         let at = text_of(message, "timestamp");
         if at < before {
             findings.push(format!("{session}: message {seq} is earlier than the one before"));
         }
         before = at;
-        if text_of(message, "role") == "user" {
-            prompts.push(seq);
+        if let Some(why) = open(message) {
+            findings.push(format!("{session}: message {seq} is open: {why}"));
+        }
+        if let Some(turn) = message.get("turn") {
+            stops.insert(seq, text_of(turn, "stopReason"));
         }
         let content = message.get("content").unwrap_or(&Value::Null);
         if text_of(content, "event") == "turn_ended" {
-            let turn = content.get("turn").and_then(Value::as_u64).unwrap_or_default();
-            *ends.entry(turn).or_default() += 1;
-        }
-    }
-    for prompt in prompts {
-        match ends.remove(&prompt) {
-            Some(1) => {}
-            None => findings.push(format!("{session}: the turn of prompt {prompt} has no end")),
-            Some(count) => {
-                findings
-                    .push(format!("{session}: the turn of prompt {prompt} ended {count} times"));
+            let (turn, stop) = (number_of(content, "turn"), text_of(content, "stopReason"));
+            // Each prompt has one notice at most, with the same end.
+            if stops.remove(&turn).as_ref() != Some(&stop) {
+                findings.push(format!("{session}: message {seq} ends turn {turn} with {stop}"));
             }
         }
     }
-    for turn in ends.keys() {
-        findings.push(format!("{session}: a turn {turn} ended that never began"));
+}
+
+/// Why more changes of a message are expected, if they are.
+fn open(message: &Value) -> Option<String> {
+    let content = message.get("content").unwrap_or(&Value::Null);
+    let status = text_of(content, "status");
+    if content.get("partial") == Some(&Value::Bool(true)) {
+        return Some("its words are partial".to_owned());
+    }
+    if matches!(status.as_str(), "running" | "pending") && text_of(content, "type") != "notice" {
+        return Some(format!("its status is {status}"));
+    }
+    let turn = message.get("turn").map(|turn| text_of(turn, "status"));
+    let is_prompt = text_of(message, "role") == "user";
+    (is_prompt && turn.as_deref() != Some("ended")).then(|| format!("its turn is {turn:?}"))
+}
+
+/// Compares the change feed with the conversation: every message once, by revisions that grow up to the session's.
+pub(super) fn check_feed(
+    session: &str,
+    messages: &[Value],
+    changed: &[Value],
+    newest: u64,
+    findings: &mut Vec<String>,
+) {
+    let mut before = 0;
+    for message in changed {
+        let rev = number_of(message, "rev");
+        if rev <= before {
+            findings.push(format!("{session}: revision {rev} comes after {before}"));
+        }
+        before = rev;
+    }
+    if before > newest {
+        findings.push(format!("{session}: revision {before} is newer than the session's {newest}"));
+    }
+    let mut sorted: Vec<&Value> = changed.iter().collect();
+    sorted.sort_by_key(|message| number_of(message, "seq"));
+    if !sorted.into_iter().eq(messages) {
+        findings.push(format!("{session}: the messages by revision are not those by place"));
+    }
+}
+
+/// Compares what watchers were shown with what is stored.
+pub(super) fn shown(book: &Book, stored: &Stored, findings: &mut Vec<String>) {
+    for (session, message) in &book.shown {
+        let (seq, rev) = (number_of(message, "seq"), number_of(message, "rev"));
+        let index = usize::try_from(seq.wrapping_sub(1)).unwrap_or(usize::MAX);
+        let kept = stored.logs.get(session).and_then(|log| log.get(index));
+        let kept = kept.filter(|kept| kept.get("id") == message.get("id"));
+        let Some(kept) = kept.filter(|kept| number_of(kept, "rev") >= rev) else {
+            findings.push(format!("shown and not stored: message {seq} of {session} at {rev}"));
+            continue;
+        };
+        let is_same = |key: &str| kept.get(key) == message.get(key);
+        if number_of(kept, "rev") == rev && !["role", "content", "turn"].into_iter().all(is_same) {
+            findings.push(format!("message {seq} of {session} was shown otherwise than stored"));
+        }
     }
 }
 
@@ -76,24 +127,61 @@ mod tests {
         findings
     }
 
-    fn message(seq: u64, at: &str, role: &str, content: &Value) -> Value {
-        json!({"seq": seq, "timestamp": at, "role": role, "content": content})
+    fn message(seq: u64, at: &str, content: &Value) -> Value {
+        json!({"seq": seq, "timestamp": at, "role": "agent", "content": content})
+    }
+
+    fn prompt(turn: &Value) -> Value {
+        json!({"seq": 1, "timestamp": "a", "role": "user", "content": {"type": "text"}, "turn": turn})
     }
 
     #[test]
-    fn a_log_without_fault_has_no_finding_and_every_fault_has_one() {
-        let end = |turn: u64| json!({"type": "notice", "event": "turn_ended", "turn": turn});
-        let prompt = message(1, "a", "user", &json!({"type": "text"}));
-        let ended = |seq: u64| message(seq, "a", "system", &end(1));
-        assert_eq!(found(&[prompt.clone(), ended(2)]), [""; 0]);
-        assert_eq!(found(std::slice::from_ref(&prompt)), ["s: the turn of prompt 1 has no end"]);
-        let twice = [prompt.clone(), ended(2), ended(3)];
-        assert_eq!(found(&twice), ["s: the turn of prompt 1 ended 2 times"]);
-        assert_eq!(found(&[prompt, ended(3)]), ["s: message 2 has the number 3"]);
-        let back = [message(1, "b", "agent", &json!({})), message(2, "a", "system", &end(7))];
+    fn a_conversation_without_fault_has_no_finding_and_every_fault_has_one() {
+        let ended = |stop: &str| prompt(&json!({"status": "ended", "stopReason": stop}));
+        let notice = |turn: u64, stop: &str| json!({"type": "notice", "event": "turn_ended", "turn": turn, "stopReason": stop});
+        let end = |seq: u64| message(seq, "a", &notice(1, "cancelled"));
+        assert_eq!(found(&[ended("end_turn")]), [""; 0]);
+        assert_eq!(found(&[ended("cancelled"), end(2)]), [""; 0]);
         assert_eq!(
-            found(&back),
-            ["s: message 2 is earlier than the one before", "s: a turn 7 ended that never began"]
+            found(&[prompt(&json!({"status": "running"}))]),
+            ["s: message 1 is open: its turn is Some(\"running\")"]
         );
+        assert_eq!(
+            found(&[ended("cancelled"), end(2), end(3)]),
+            ["s: message 3 ends turn 1 with cancelled"]
+        );
+        assert_eq!(
+            found(&[ended("end_turn"), end(2)]),
+            ["s: message 2 ends turn 1 with cancelled"]
+        );
+        assert_eq!(found(&[ended("cancelled"), end(3)]), ["s: message 2 has the place 3"]);
+        let partial = json!({"type": "text", "text": "a", "partial": true});
+        let tool = json!({"type": "tool", "status": "running"});
+        assert_eq!(
+            found(&[message(1, "b", &partial), message(2, "a", &tool)]),
+            [
+                "s: message 1 is open: its words are partial",
+                "s: message 2 is earlier than the one before",
+                "s: message 2 is open: its status is running",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_change_feed_has_every_message_once_and_its_revisions_grow() {
+        let feed = |changed: &[Value], newest: u64| {
+            let messages = [json!({"seq": 1, "rev": 4}), json!({"seq": 2, "rev": 3})];
+            let mut findings = Vec::new();
+            check_feed("s", &messages, changed, newest, &mut findings);
+            findings
+        };
+        let (one, two) = (json!({"seq": 1, "rev": 4}), json!({"seq": 2, "rev": 3}));
+        assert_eq!(feed(&[two.clone(), one.clone()], 5), [""; 0]);
+        assert_eq!(feed(&[one.clone(), two.clone()], 5), ["s: revision 3 comes after 4"]);
+        assert_eq!(
+            feed(std::slice::from_ref(&one), 5),
+            ["s: the messages by revision are not those by place"]
+        );
+        assert_eq!(feed(&[two, one], 3), ["s: revision 4 is newer than the session's 3"]);
     }
 }

@@ -34,7 +34,7 @@ fn an_answer_in_pieces_is_told_once_though_it_comes_again_as_a_whole() {
     thought "hmm"
     said "ECHO t"
     said "urn=1: hello"
-    spent {"inputTokens":12735,"outputTokens":7,"contextUsed":12742,"contextSize":1000000,"cost":{"amount":0.05108,"currency":"USD"}}
+    state {"kind":"usage","inputTokens":12735,"outputTokens":7,"contextUsed":12742,"contextSize":1000000,"cost":{"amount":0.05108,"currency":"USD"}}
     ended 1: The turn ended.
     "#);
 }

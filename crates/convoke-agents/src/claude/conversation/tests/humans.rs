@@ -154,11 +154,11 @@ fn the_greeting_tells_what_claude_offers() {
     );
     insta::assert_snapshot!(told, @r#"
     > {"request":{"hooks":null,"subtype":"initialize"},"request_id":"convoke-1","type":"control_request"}
-    notice {"event":"commands","commands":[{"name":"compact","description":"Clear conversation history but keep a summary","hint":"[instructions]"}]}: Commands on offer: 1.
-    notice {"event":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"default","choices":[{"id":"default","name":"Default (recommended)","description":"Opus 5.5"},{"id":"opus","name":"Opus"},{"id":"sonnet","name":"Sonnet"}]}]}: Settings on offer: 1.
-    notice {"event":"modes","current":"default","available":[{"id":"default","name":"Default","description":"Asks before it changes or runs anything"},{"id":"acceptEdits","name":"Accept edits","description":"Edits files in the workspace without asking"},{"id":"plan","name":"Plan","description":"Reads and plans, and changes nothing"},{"id":"dontAsk","name":"Don't ask","description":"Does what is allowed already, and refuses the rest without asking"}]}: The agent is in mode default.
-    notice {"event":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"sonnet","choices":[{"id":"default","name":"Default (recommended)","description":"Opus 5.5"},{"id":"opus","name":"Opus"},{"id":"sonnet","name":"Sonnet"}]}]}: Settings on offer: 1.
-    notice {"event":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"claude-next","choices":[{"id":"default","name":"Default (recommended)","description":"Opus 5.5"},{"id":"opus","name":"Opus"},{"id":"sonnet","name":"Sonnet"}]}]}: Settings on offer: 1.
+    state {"kind":"commands","commands":[{"name":"compact","description":"Clear conversation history but keep a summary","hint":"[instructions]"}]}
+    state {"kind":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"default","choices":[{"id":"default","name":"Default (recommended)","description":"Opus 5.5"},{"id":"opus","name":"Opus"},{"id":"sonnet","name":"Sonnet"}]}]}
+    state {"kind":"modes","current":"default","available":[{"id":"default","name":"Default","description":"Asks before it changes or runs anything"},{"id":"acceptEdits","name":"Accept edits","description":"Edits files in the workspace without asking"},{"id":"plan","name":"Plan","description":"Reads and plans, and changes nothing"},{"id":"dontAsk","name":"Don't ask","description":"Does what is allowed already, and refuses the rest without asking"}]}
+    state {"kind":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"sonnet","choices":[{"id":"default","name":"Default (recommended)","description":"Opus 5.5"},{"id":"opus","name":"Opus"},{"id":"sonnet","name":"Sonnet"}]}]}
+    state {"kind":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"claude-next","choices":[{"id":"default","name":"Default (recommended)","description":"Opus 5.5"},{"id":"opus","name":"Opus"},{"id":"sonnet","name":"Sonnet"}]}]}
     "#);
 }
 
@@ -183,14 +183,14 @@ fn modes_and_models_change_when_claude_agrees() {
     );
     insta::assert_snapshot!(told, @r#"
     > {"request":{"hooks":null,"subtype":"initialize"},"request_id":"convoke-1","type":"control_request"}
-    notice {"event":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"default","choices":[{"id":"default","name":"default"},{"id":"sonnet","name":"sonnet"}]}]}: Settings on offer: 1.
-    notice {"event":"modes","current":"default","available":[{"id":"default","name":"Default","description":"Asks before it changes or runs anything"},{"id":"acceptEdits","name":"Accept edits","description":"Edits files in the workspace without asking"},{"id":"plan","name":"Plan","description":"Reads and plans, and changes nothing"},{"id":"dontAsk","name":"Don't ask","description":"Does what is allowed already, and refuses the rest without asking"}]}: The agent is in mode default.
+    state {"kind":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"default","choices":[{"id":"default","name":"default"},{"id":"sonnet","name":"sonnet"}]}]}
+    state {"kind":"modes","current":"default","available":[{"id":"default","name":"Default","description":"Asks before it changes or runs anything"},{"id":"acceptEdits","name":"Accept edits","description":"Edits files in the workspace without asking"},{"id":"plan","name":"Plan","description":"Reads and plans, and changes nothing"},{"id":"dontAsk","name":"Don't ask","description":"Does what is allowed already, and refuses the rest without asking"}]}
     > {"request":{"mode":"acceptEdits","subtype":"set_permission_mode"},"request_id":"convoke-2","type":"control_request"}
-    notice {"event":"modes","current":"acceptEdits"}: The agent is in mode acceptEdits.
+    state {"kind":"modes","current":"acceptEdits","available":[]}
     > {"request":{"mode":"bypassPermissions","subtype":"set_permission_mode"},"request_id":"convoke-3","type":"control_request"}
     notice {"event":"advice","severity":"warning"}: The mode is not changed to bypassPermissions: the session was not launched with --dangerously-skip-permissions
     > {"request":{"model":"sonnet","subtype":"set_model"},"request_id":"convoke-4","type":"control_request"}
-    notice {"event":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"sonnet","choices":[{"id":"default","name":"default"},{"id":"sonnet","name":"sonnet"}]}]}: Settings on offer: 1.
+    state {"kind":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"sonnet","choices":[{"id":"default","name":"default"},{"id":"sonnet","name":"sonnet"}]}]}
     notice {"event":"advice","severity":"warning"}: Claude has no setting “effort”.
     "#);
 }

@@ -121,7 +121,7 @@ fn show_report(report: &Report) -> String {
         Report::Asked(request) => format!("asked {}", serde_json::to_string(request).unwrap()),
         Report::Withdrew(id) => format!("withdrew {id}"),
         Report::TurnEnded { turn, stop } => format!("ended {turn}: {}", stop.sentence()),
-        Report::Spent(usage) => format!("spent {}", serde_json::to_string(usage).unwrap()),
+        Report::State(state) => format!("state {}", serde_json::to_string(state).unwrap()),
         Report::Renewed { agent_session } => format!("renewed {agent_session}"),
         Report::Planned(_)
         | Report::Resumed(_)

@@ -21,7 +21,7 @@ fn an_interrupted_answer_is_a_cancelled_turn() {
     > {"message":{"content":"a long story","role":"user"},"parent_tool_use_id":null,"session_id":"","type":"user","uuid":"$1"}
     said "E"
     > {"request":{"subtype":"interrupt"},"request_id":"convoke-1","type":"control_request"}
-    spent {"cost":{"amount":0.0,"currency":"USD"}}
+    state {"kind":"usage","cost":{"amount":0.0,"currency":"USD"}}
     ended 1: The turn was cancelled.
     > {"message":{"content":"next","role":"user"},"parent_tool_use_id":null,"session_id":"","type":"user","uuid":"$2"}
     "#);
@@ -78,7 +78,7 @@ fn an_error_of_the_model_fails_the_turn_though_claude_calls_it_a_success() {
     );
     insta::assert_snapshot!(told, @r#"
     > {"message":{"content":"hello","role":"user"},"parent_tool_use_id":null,"session_id":"","type":"user","uuid":"$1"}
-    spent {"cost":{"amount":0.25,"currency":"USD"}}
+    state {"kind":"usage","cost":{"amount":0.25,"currency":"USD"}}
     ended 1: The turn failed: API Error: 400 scripted HTTP 400
     "#);
 }
@@ -134,7 +134,7 @@ fn a_turn_that_claude_begins_by_itself_ends_none_of_ours() {
     ended 1: The turn ended.
     said "it is done"
     > {"message":{"content":"mine","role":"user"},"parent_tool_use_id":null,"session_id":"","type":"user","uuid":"$2"}
-    spent {"cost":{"amount":0.5,"currency":"USD"}}
+    state {"kind":"usage","cost":{"amount":0.5,"currency":"USD"}}
     notice {"event":"advice","severity":"error"}: API Error: 529
     said "yours"
     ended 2: The turn ended.
@@ -158,7 +158,7 @@ fn compaction_is_a_prompt_that_ends_like_any_other() {
     insta::assert_snapshot!(told, @r#"
     > {"message":{"content":"/compact","role":"user"},"parent_tool_use_id":null,"session_id":"","type":"user","uuid":"$1"}
     notice {"event":"compacted"}: The agent compacted its context.
-    spent {"contextUsed":2666,"cost":{"amount":0.357274,"currency":"USD"}}
+    state {"kind":"usage","contextUsed":2666,"cost":{"amount":0.357274,"currency":"USD"}}
     ended 1: The turn ended.
     "#);
 }
@@ -241,7 +241,7 @@ fn a_conversation_that_claude_forgets_is_told() {
     > {"message":{"content":"/clear","role":"user"},"parent_tool_use_id":null,"session_id":"","type":"user","uuid":"$1"}
     notice {"event":"advice","severity":"warning"}: Claude forgot the conversation and began a new one, which it calls other.
     renewed other
-    spent {"cost":{"amount":0.0,"currency":"USD"}}
+    state {"kind":"usage","cost":{"amount":0.0,"currency":"USD"}}
     ended 1: The turn ended.
     "#);
 }

@@ -1,11 +1,11 @@
-//! From the messages of a log to the turns of a transcript: prompt, answer, prompt, answer.
+//! From the messages of a session to the turns of a transcript: prompt, answer, prompt, answer.
 //!
 //! What was imported comes out as it came in. Of all else only the words are kept: thoughts, tools and notices are not part
 //! of a transcript.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
-use convoke_core::content::{Content, Usage};
+use convoke_core::content::Content;
 use convoke_core::message::{Message, Role as Speaker, Seq};
 use convoke_core::notice::{Event, ImportedTurn, Notice};
 use convoke_core::time::Timestamp;
@@ -16,20 +16,7 @@ use convoke_files::transcripts::{Role, Turn, estimate};
 pub(super) struct Spoken {
     /// Turns that were imported, by the places of their messages.
     imported: BTreeMap<Seq, ImportedTurn>,
-    running: Option<Seq>,
-    /// Prompts that wait behind the running turn.
-    queue: VecDeque<(Seq, Turn)>,
-    answer: Answer,
-}
-
-/// An answer as far as it has come.
-#[derive(Debug, Default)]
-struct Answer {
-    text: String,
-    /// Whether the next words begin a paragraph, because something came between.
-    is_paragraph: bool,
-    tokens: Option<u64>,
-    at: Option<Timestamp>,
+    answer: Option<(String, Timestamp)>,
 }
 
 impl Spoken {
@@ -41,29 +28,18 @@ impl Spoken {
                 self.imported = turns.iter().map(|turn| (turn.seq, *turn)).collect();
                 Vec::new()
             }
-            Content::Notice(Notice { event: Event::TurnEnded { turn, .. }, .. }) => {
-                self.ended(*turn)
-            }
-            Content::Usage(Usage { output_tokens, .. }) => {
-                self.answer.tokens = output_tokens.or(self.answer.tokens);
-                Vec::new()
-            }
             Content::Thinking { .. }
             | Content::Plan { .. }
             | Content::Tool(_)
             | Content::Permission(_)
-            | Content::Question(_) => {
-                self.answer.is_paragraph = true;
-                Vec::new()
-            }
-            Content::Notice(_) => Vec::new(),
+            | Content::Question(_)
+            | Content::Notice(_) => Vec::new(),
         }
     }
 
-    /// Gives what is left when the log ends.
-    pub(super) fn end(mut self) -> Vec<Turn> {
-        let answer = self.answer.take();
-        answer.into_iter().chain(self.queue.into_iter().map(|(_, turn)| turn)).collect()
+    /// Gives what is left after the last message.
+    pub(super) fn end(mut self) -> Option<Turn> {
+        self.take_answer()
     }
 
     fn said(&mut self, text: &str, message: &Message) -> Vec<Turn> {
@@ -77,53 +53,33 @@ impl Spoken {
         }
         match role {
             Role::Assistant => {
-                self.answer.add(text, message.timestamp);
+                self.add_answer(text, message.updated_at);
                 Vec::new()
             }
             Role::User => {
                 let turn = whole(message.timestamp, estimate(text));
-                if self.running.is_some() {
-                    self.queue.push_back((message.seq, turn));
-                    return Vec::new();
-                }
-                self.running = Some(message.seq);
-                // What an agent says between turns is said before the next one.
-                self.answer.take().into_iter().chain([turn]).collect()
+                self.take_answer().into_iter().chain([turn]).collect()
             }
         }
     }
 
-    fn ended(&mut self, turn: Seq) -> Vec<Turn> {
-        if self.running != Some(turn) {
-            let waiting = self.queue.iter().position(|(seq, _)| *seq == turn);
-            let given_up = waiting.and_then(|at| self.queue.remove(at));
-            return given_up.into_iter().map(|(_, turn)| turn).collect();
-        }
-        let answer = self.answer.take();
-        let next = self.queue.pop_front();
-        self.running = next.as_ref().map(|(seq, _)| *seq);
-        answer.into_iter().chain(next.map(|(_, turn)| turn)).collect()
-    }
-}
-
-impl Answer {
-    fn add(&mut self, text: &str, at: Timestamp) {
+    /// The messages of one turn are paragraphs of its answer.
+    fn add_answer(&mut self, text: &str, at: Timestamp) {
         if text.is_empty() {
             return;
         }
-        let begins = std::mem::take(&mut self.is_paragraph);
-        if begins && !self.text.is_empty() && !self.text.ends_with('\n') {
-            self.text.push_str("\n\n");
+        let (answer, last) = self.answer.get_or_insert_with(|| (String::new(), at));
+        if !answer.is_empty() && !answer.ends_with('\n') {
+            answer.push_str("\n\n");
         }
-        self.text.push_str(text);
-        self.at = Some(at);
+        answer.push_str(text);
+        *last = at;
     }
 
-    /// The answer as a turn, unless nothing was said.
-    fn take(&mut self) -> Option<Turn> {
-        let Self { text: content, tokens, at, .. } = std::mem::take(self);
-        let tokens = tokens.unwrap_or_else(|| estimate(&content));
-        Some(Turn { role: Role::Assistant, content, timestamp: at?, tokens })
+    fn take_answer(&mut self) -> Option<Turn> {
+        let (content, timestamp) = self.answer.take()?;
+        let tokens = estimate(&content);
+        Some(Turn { role: Role::Assistant, content, timestamp, tokens })
     }
 }
 

@@ -1,0 +1,172 @@
+//! How a change alters a session. This is the only place where a session changes.
+
+use crate::content::Content;
+use crate::message::{Draft, Message, Role, Seq};
+use crate::notice::Event;
+use crate::request::{Request, Status as RequestStatus};
+use crate::state::{SessionState, StateKind};
+use crate::time::Timestamp;
+use crate::title;
+use crate::turn::Turn;
+
+use super::{Asked, Change, Running, Session, Status};
+
+impl Session {
+    /// Applies a change that happened at a time. It gets the next revision.
+    pub fn apply(&mut self, change: &Change, at: Timestamp) {
+        self.summary.rev = self.summary.rev.next();
+        self.summary.updated_at = self.summary.updated_at.max(at);
+        match change {
+            Change::Begin(draft) => self.begin(draft, at),
+            Change::Append { seq, text } => self.output.append(*seq, text.len()),
+            Change::Close { seq } => self.output.close(*seq),
+            Change::Replace { seq, content } => {
+                self.output.replace(*seq, content);
+                if let Some(request) = Request::of(content) {
+                    self.apply_request(*seq, request);
+                }
+            }
+            Change::Turn { seq, turn } => self.apply_turn(*seq, turn, at),
+            Change::State(state) => self.apply_state(state, at),
+        }
+        if self.running.is_none() && self.queue.is_empty() && self.output.is_quiet() {
+            self.output.clear();
+            self.summary.settled_seq = self.summary.last_seq;
+        }
+    }
+
+    fn begin(&mut self, draft: &Draft, at: Timestamp) {
+        let seq = self.summary.last_seq.next();
+        self.summary.last_seq = seq;
+        match (&draft.content, draft.role) {
+            (Content::Text { text, .. }, Role::User) => {
+                self.title_from(text);
+                self.active_at(at);
+                if let Some(turn) = draft.turn.clone().filter(|turn| !turn.is_over()) {
+                    self.running = Some(Running { prompt: seq, turn });
+                }
+            }
+            (Content::Notice(notice), _) => {
+                self.apply_event(&notice.event);
+                self.output.begin(seq, &draft.content);
+            }
+            (content, _) => {
+                self.output.begin(seq, content);
+                if let Some(request) = Request::of(content) {
+                    self.apply_request(seq, request);
+                }
+            }
+        }
+    }
+
+    fn title_from(&mut self, prompt: &str) {
+        if self.summary.title.is_none() && !prompt.trim().is_empty() {
+            self.summary.title = Some(title::from_prompt(prompt));
+        }
+    }
+
+    pub(super) fn apply_request(&mut self, seq: Seq, request: Request) {
+        self.pending.retain(|pending| pending.request.id() != request.id());
+        if request.status() == RequestStatus::Pending {
+            self.pending.push(Asked { seq, request });
+        }
+    }
+
+    fn apply_turn(&mut self, seq: Seq, turn: &Turn, at: Timestamp) {
+        let Some(running) = self.running.as_mut().filter(|running| running.prompt == seq) else {
+            return;
+        };
+        running.turn = turn.clone();
+        if turn.is_over() {
+            self.running = None;
+            self.output.clear();
+            self.active_at(at);
+        }
+    }
+
+    fn apply_state(&mut self, state: &SessionState, at: Timestamp) {
+        match state {
+            SessionState::Queue { prompts } => {
+                if prompts.len() > self.queue.len() {
+                    self.active_at(at);
+                }
+                self.queue = prompts.iter().cloned().collect();
+            }
+            SessionState::Commands { .. }
+            | SessionState::Modes { .. }
+            | SessionState::Settings { .. }
+            | SessionState::Usage(_) => {
+                self.state.insert(state.kind(), state.clone());
+            }
+        }
+    }
+
+    fn apply_event(&mut self, event: &Event) {
+        match event {
+            Event::Completed { reason } => self.ended(Status::Completed, Some(reason)),
+            Event::Cancelled { reason } => self.ended(Status::Cancelled, Some(reason)),
+            Event::Failed { .. } => self.ended(Status::Error, None),
+            Event::Imported { turns, .. } => {
+                self.ended(Status::Completed, Some(&"imported".to_owned()));
+                turns.iter().for_each(|turn| self.active_at(turn.timestamp));
+            }
+            Event::Reopened => self.ended(Status::Active, None),
+            Event::Renamed { title } => self.summary.title = Some(title.clone()),
+            Event::Archived => self.summary.archived = true,
+            Event::Unarchived => self.summary.archived = false,
+            Event::TurnEnded { .. }
+            | Event::Resumed { .. }
+            | Event::ProcessExited { .. }
+            | Event::TurnLimit { .. }
+            | Event::Compacted
+            | Event::Waiting { .. }
+            | Event::Unconfined
+            | Event::RuleMade { .. }
+            | Event::RuleApplied { .. }
+            | Event::RuleDropped { .. }
+            | Event::Continues { .. }
+            | Event::ContinuedIn { .. }
+            | Event::Advice { .. }
+            | Event::Unknown { .. } => {}
+        }
+    }
+
+    fn ended(&mut self, status: Status, reason: Option<&String>) {
+        self.summary.status = status;
+        self.summary.reason = reason.cloned();
+    }
+
+    fn active_at(&mut self, at: Timestamp) {
+        self.summary.last_active_at = self.summary.last_active_at.max(at);
+    }
+
+    /// Takes in a stored message that is open.
+    pub(super) fn restore_open(&mut self, message: &Message) {
+        if let Some(turn) = message.turn.clone().filter(|turn| !turn.is_over()) {
+            self.running = Some(Running { prompt: message.seq, turn });
+            return;
+        }
+        self.output.begin(message.seq, &message.content);
+        if let Some(request) = Request::of(&message.content) {
+            self.apply_request(message.seq, request);
+        }
+    }
+
+    /// Takes in stored state.
+    pub(super) fn restore_state(&mut self, state: SessionState) {
+        match state {
+            SessionState::Queue { prompts } => self.queue = prompts.into(),
+            state @ (SessionState::Commands { .. }
+            | SessionState::Modes { .. }
+            | SessionState::Settings { .. }
+            | SessionState::Usage(_)) => {
+                self.state.insert(state.kind(), state);
+            }
+        }
+    }
+
+    /// The state of a kind, as the session has it; the queue is apart.
+    pub fn state(&self, kind: StateKind) -> Option<&SessionState> {
+        self.state.get(&kind)
+    }
+}

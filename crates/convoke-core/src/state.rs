@@ -1,0 +1,134 @@
+//! What is true of a session now and is not conversation: the prompt queue, what the agent offers, what it has used. A
+//! contract, see `message`.
+//!
+//! Each kind is stored once per session, replaced as a whole, and delivered through the same cursor as messages.
+
+use serde::{Deserialize, Serialize};
+
+use crate::content::Usage;
+use crate::id::MessageId;
+use crate::time::Timestamp;
+
+/// One kind of session state, told apart by `kind`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum SessionState {
+    /// The prompts that wait for the running turn to end, first to last.
+    Queue {
+        /// The prompts.
+        prompts: Vec<QueuedPrompt>,
+    },
+    /// The commands that the agent offers.
+    Commands {
+        /// All of them.
+        commands: Vec<OfferedCommand>,
+    },
+    /// The modes that the agent offers, and the one it is in.
+    Modes {
+        /// The id of the current mode.
+        current: String,
+        /// All modes. An agent that only switches reports none; the session keeps those it knows.
+        #[serde(default)]
+        available: Vec<OfferedChoice>,
+    },
+    /// The settings that the agent offers (model, effort, …).
+    Settings {
+        /// All of them.
+        settings: Vec<OfferedSetting>,
+    },
+    /// What the conversation has used so far.
+    Usage(Usage),
+}
+
+/// The kinds of session state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StateKind {
+    /// The prompt queue.
+    Queue,
+    /// Commands.
+    Commands,
+    /// Modes.
+    Modes,
+    /// Settings.
+    Settings,
+    /// Usage.
+    Usage,
+}
+
+impl StateKind {
+    /// The word that stores and wires use.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::Commands => "commands",
+            Self::Modes => "modes",
+            Self::Settings => "settings",
+            Self::Usage => "usage",
+        }
+    }
+}
+
+impl SessionState {
+    /// Which kind it is.
+    pub const fn kind(&self) -> StateKind {
+        match self {
+            Self::Queue { .. } => StateKind::Queue,
+            Self::Commands { .. } => StateKind::Commands,
+            Self::Modes { .. } => StateKind::Modes,
+            Self::Settings { .. } => StateKind::Settings,
+            Self::Usage(_) => StateKind::Usage,
+        }
+    }
+}
+
+/// A prompt that waits for its turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct QueuedPrompt {
+    /// The id that the message will have.
+    pub id: MessageId,
+    /// What is said.
+    pub text: String,
+    /// When it was sent.
+    pub timestamp: Timestamp,
+}
+
+/// A command that people may type.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfferedCommand {
+    /// Without the slash.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// What may follow it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// One value that can be chosen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfferedChoice {
+    /// What the agent calls it.
+    pub id: String,
+    /// What people read.
+    pub name: String,
+    /// What it means.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// A setting with its choices.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfferedSetting {
+    /// What the agent calls it.
+    pub id: String,
+    /// What people read.
+    pub name: String,
+    /// What sort of setting it is (`model`, `mode`, `thought_level`, …), where the agent says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    /// The id of the chosen one.
+    pub current: String,
+    /// All choices.
+    pub choices: Vec<OfferedChoice>,
+}

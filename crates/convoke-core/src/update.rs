@@ -1,0 +1,250 @@
+//! Updates: the changes of a session in the form in which they are stored, sent and applied by readers.
+//!
+//! Reading is by state, not by event: a reader replaces a message by its id, appends a delta, replaces state of a kind. A
+//! reader that was away asks for what changed after its revision, and gets each changed message once, whole.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::content::Content;
+use crate::id::{MessageId, SessionId};
+use crate::message::{Draft, Message, Rev, Seq};
+use crate::notice::{Event, Notice};
+use crate::session::Change;
+use crate::state::{SessionState, StateKind};
+use crate::time::Timestamp;
+
+/// What changed in a session, and at which revision.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Update {
+    /// A message as it is now: new, replaced, or whole.
+    Message(Arc<Message>),
+    /// More words of an open message.
+    Delta(Delta),
+    /// State of a kind as it is now.
+    State {
+        /// The revision.
+        rev: Rev,
+        /// The state.
+        state: Arc<SessionState>,
+    },
+}
+
+/// Words that are appended to an open message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delta {
+    /// The message.
+    pub id: MessageId,
+    /// Its place.
+    pub seq: Seq,
+    /// The revision.
+    pub rev: Rev,
+    /// When they came.
+    pub at: Timestamp,
+    /// The words.
+    pub text: String,
+}
+
+impl Update {
+    /// The revision after it.
+    pub fn rev(&self) -> Rev {
+        match self {
+            Self::Message(message) => message.rev,
+            Self::Delta(delta) => delta.rev,
+            Self::State { rev, .. } => *rev,
+        }
+    }
+
+    /// How many bytes it has, more or less.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Message(message) => message.content.bytes(),
+            Self::Delta(delta) => delta.text.len(),
+            Self::State { state, .. } => crate::bounds::json_bytes(&**state),
+        }
+    }
+}
+
+/// What the engine gives a change: its session, its revision and time, and an id for a message that begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UpdateStamp {
+    /// The session.
+    pub session_id: SessionId,
+    /// The id of a message that begins and has none.
+    pub id: MessageId,
+    /// The place of a message that begins.
+    pub seq: Seq,
+    /// The revision.
+    pub rev: Rev,
+    /// When it happened.
+    pub at: Timestamp,
+}
+
+/// The messages of a session that may still change, from which changes make updates. Cheap to clone.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OpenMessages {
+    messages: BTreeMap<Seq, Arc<Message>>,
+}
+
+impl OpenMessages {
+    /// The open messages as they were stored.
+    pub fn restore(open: Vec<Message>) -> Self {
+        Self {
+            messages: open.into_iter().map(|message| (message.seq, Arc::new(message))).collect(),
+        }
+    }
+
+    /// Adds a message that has been closed and is about to change again, such as a question with a late answer.
+    pub fn reopen(&mut self, message: Message) {
+        self.messages.entry(message.seq).or_insert_with(|| Arc::new(message));
+    }
+
+    /// The message at a place, if it is open.
+    pub fn get(&self, seq: Seq) -> Option<&Arc<Message>> {
+        self.messages.get(&seq)
+    }
+
+    /// Makes a change an update. `None` when it changes a message that is not open, which is a mistake of the caller's.
+    pub fn apply(&mut self, change: Change, stamp: UpdateStamp) -> Option<Update> {
+        let UpdateStamp { rev, at, .. } = stamp;
+        match change {
+            Change::Begin(draft) => Some(self.begin(draft, stamp)),
+            Change::State(state) => Some(Update::State { rev, state: Arc::new(state) }),
+            Change::Append { seq, text } => {
+                let message = Arc::make_mut(self.messages.get_mut(&seq)?);
+                append(&mut message.content, &text);
+                (message.rev, message.updated_at) = (rev, at);
+                Some(Update::Delta(Delta { id: message.id, seq, rev, at, text }))
+            }
+            Change::Close { seq } => self.change(seq, stamp, |message| close(&mut message.content)),
+            Change::Replace { seq, content } => {
+                self.change(seq, stamp, |message| message.content = content)
+            }
+            Change::Turn { seq, turn } => {
+                let is_over = turn.is_over();
+                let update = self.change(seq, stamp, |message| message.turn = Some(turn));
+                if is_over {
+                    self.messages.retain(|_, message| message.is_open());
+                }
+                update
+            }
+        }
+    }
+
+    fn begin(&mut self, draft: Draft, stamp: UpdateStamp) -> Update {
+        let UpdateStamp { session_id, id, seq, rev, at } = stamp;
+        let Draft { id: known, role, content, turn } = draft;
+        let id = known.unwrap_or(id);
+        let message = Arc::new(Message {
+            id,
+            session_id,
+            seq,
+            rev,
+            role,
+            content,
+            turn,
+            timestamp: at,
+            updated_at: at,
+        });
+        if may_change(&message) {
+            self.messages.insert(seq, Arc::clone(&message));
+        }
+        Update::Message(message)
+    }
+
+    fn change(
+        &mut self,
+        seq: Seq,
+        stamp: UpdateStamp,
+        change: impl FnOnce(&mut Message),
+    ) -> Option<Update> {
+        let message = Arc::make_mut(self.messages.get_mut(&seq)?);
+        change(message);
+        (message.rev, message.updated_at) = (stamp.rev, stamp.at);
+        let shared = Arc::clone(self.messages.get(&seq)?);
+        if !may_change(&shared) {
+            self.messages.remove(&seq);
+        }
+        Some(Update::Message(shared))
+    }
+}
+
+/// Whether a message may change without being open: plans, and notices of how long a turn waits.
+fn may_change(message: &Message) -> bool {
+    let is_replaced = matches!(
+        message.content,
+        Content::Plan { .. } | Content::Notice(Notice { event: Event::Waiting { .. }, .. })
+    );
+    is_replaced || message.is_open()
+}
+
+/// Appends words to an answer or thought.
+pub fn append(content: &mut Content, more: &str) {
+    if let Content::Text { text, .. } | Content::Thinking { text, .. } = content {
+        text.push_str(more);
+    }
+}
+
+fn close(content: &mut Content) {
+    if let Content::Text { partial, .. } | Content::Thinking { partial, .. } = content {
+        *partial = false;
+    }
+}
+
+/// Updates of one commit. Several of one message become one: words are joined, and only the newest state is kept. So a
+/// message may come before one with a lower place that changed after it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Updates {
+    updates: Vec<Update>,
+}
+
+impl Updates {
+    /// Adds an update, and drops what it makes superfluous.
+    pub fn push(&mut self, update: Update) {
+        match (&update, self.updates.last_mut()) {
+            (Update::Delta(delta), Some(Update::Delta(last))) if last.seq == delta.seq => {
+                last.text.push_str(&delta.text);
+                (last.rev, last.at) = (delta.rev, delta.at);
+                return;
+            }
+            (Update::Message(message), _) => {
+                let seq = message.seq;
+                self.updates.retain(|older| match older {
+                    Update::Message(older) => older.seq != seq,
+                    Update::Delta(older) => older.seq != seq,
+                    Update::State { .. } => true,
+                });
+            }
+            // The store adds up every count of what was used.
+            (Update::State { state, .. }, _) if state.kind() == StateKind::Usage => {}
+            (Update::State { state, .. }, _) => {
+                let kind = state.kind();
+                self.updates.retain(|older| match older {
+                    Update::State { state, .. } => state.kind() != kind,
+                    Update::Message(_) | Update::Delta(_) => true,
+                });
+            }
+            (Update::Delta(_), _) => {}
+        }
+        self.updates.push(update);
+    }
+
+    /// The updates, by revision.
+    pub fn as_slice(&self) -> &[Update] {
+        &self.updates
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.updates.is_empty()
+    }
+}
+
+impl IntoIterator for Updates {
+    type Item = Update;
+    type IntoIter = std::vec::IntoIter<Update>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.updates.into_iter()
+    }
+}

@@ -1,0 +1,424 @@
+//! Records the updates of a session, and keeps what is derived from them in step: lists, requests and search.
+
+use convoke_core::content::{Content, Usage};
+use convoke_core::id::SessionId;
+use convoke_core::message::{Message, Rev, Role, Seq};
+use convoke_core::session::Summary;
+use convoke_core::state::SessionState;
+use convoke_core::time::Timestamp;
+use convoke_core::update::{Delta, Update};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::requests::RequestRow;
+use super::{Change, Durability, search};
+use crate::error::{Error, Fault, Result};
+use crate::row;
+
+/// Updates of a session, and what lists show after them.
+#[derive(Debug)]
+pub(crate) struct Record {
+    session: SessionId,
+    updates: Vec<Encoded>,
+    summary: Summary,
+    durability: Durability,
+}
+
+/// An update as it will lie in the tables. Made by the caller, so that the writer thread encodes no JSON.
+#[derive(Debug)]
+enum Encoded {
+    Message(MessageRow),
+    Delta(Delta),
+    State { kind: &'static str, body: String, rev: Rev, usage: Option<(i64, i64)> },
+}
+
+#[derive(Debug)]
+struct MessageRow {
+    seq: Seq,
+    rev: Rev,
+    id: [u8; 16],
+    role: &'static str,
+    content: String,
+    turn: Option<String>,
+    is_open: bool,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    request: Option<RequestRow>,
+    /// Whether it is words, to which deltas are appended.
+    has_deltas: bool,
+    /// What is searched, once the message is whole.
+    searchable: Option<String>,
+}
+
+impl Record {
+    /// Refuses updates that do not follow each other or belong elsewhere.
+    pub(crate) fn new(
+        session: SessionId,
+        updates: &[Update],
+        summary: Summary,
+        durability: Durability,
+    ) -> Result<Self> {
+        if updates.is_empty() {
+            return Err(Error::Misuse { what: "there is no update to record" });
+        }
+        let mut last = Rev::START;
+        for update in updates {
+            if let Update::Message(message) = update
+                && message.session_id != session
+            {
+                return Err(Error::Misuse { what: "the message belongs to another session" });
+            }
+            if update.rev() <= last {
+                return Err(Error::Misuse { what: "the updates are not in order" });
+            }
+            last = update.rev();
+        }
+        if summary.rev < last || summary.settled_seq > summary.last_seq {
+            return Err(Error::Misuse { what: "the summary does not fit the updates" });
+        }
+        let updates = updates.iter().map(Encoded::of).collect::<Result<_>>()?;
+        Ok(Self { session, updates, summary, durability })
+    }
+
+    /// The messages that begin, by place. A message that changed again in the same commit comes late among the updates, but
+    /// the numbers of rows follow the places: search returns the newest first by them.
+    fn begun_after(&self, last_seq: Seq) -> Vec<&MessageRow> {
+        let mut begun: Vec<&MessageRow> = Vec::new();
+        for update in &self.updates {
+            if let Encoded::Message(message) = update
+                && message.seq > last_seq
+                && !begun.iter().any(|other| other.seq == message.seq)
+            {
+                begun.push(message);
+            }
+        }
+        begun.sort_by_key(|message| message.seq);
+        begun
+    }
+
+    fn first_rev(&self) -> Option<Rev> {
+        self.updates.first().map(|update| match update {
+            Encoded::Message(message) => message.rev,
+            Encoded::Delta(delta) => delta.rev,
+            Encoded::State { rev, .. } => *rev,
+        })
+    }
+}
+
+impl Change for Record {
+    type Outcome = ();
+
+    fn durability(&self) -> Durability {
+        self.durability
+    }
+
+    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+        let (session, summary) = (self.session, &self.summary);
+        let standing =
+            standing(db, session, summary)?.ok_or(Error::UnknownSession { id: session })?;
+        if self.first_rev().is_some_and(|first| first <= standing.rev) {
+            let (expected, got) = (standing.rev.next(), self.first_rev().unwrap_or_default());
+            return Err(Error::OutOfOrder { session, expected, got }.into());
+        }
+        let n = standing.n;
+        let begun = self.begun_after(standing.last_seq);
+        let mut last_seq = standing.last_seq;
+        for message in &begun {
+            if message.seq != last_seq.next() {
+                return Err(Error::UnknownMessage { session, seq: message.seq }.into());
+            }
+            message.insert(db, n)?;
+            last_seq = message.seq;
+        }
+        for update in &self.updates {
+            match update {
+                Encoded::Message(message) if begun.iter().any(|it| std::ptr::eq(*it, message)) => {}
+                Encoded::Message(message) => message.replace(db, session, n)?,
+                Encoded::Delta(delta) => store_delta(db, n, delta)?,
+                Encoded::State { kind, body, rev, usage } => {
+                    store_state(db, n, kind, body, *rev)?;
+                    if let Some((input, output)) = usage {
+                        count_tokens(db, n, *input, *output)?;
+                    }
+                }
+            }
+        }
+        if last_seq != summary.last_seq {
+            return Err(Error::Misuse { what: "the summary does not fit the messages" }.into());
+        }
+        match standing.change {
+            SummaryChange::Progress => store_progress(db, n, summary)?,
+            SummaryChange::Activity => store_activity(db, n, summary)?,
+            SummaryChange::Whole => store_summary(db, n, summary)?,
+        }
+        Ok(())
+    }
+}
+
+impl Encoded {
+    fn of(update: &Update) -> Result<Self> {
+        Ok(match update {
+            Update::Message(message) => Self::Message(MessageRow::encode(message)?),
+            Update::Delta(delta) => Self::Delta(delta.clone()),
+            Update::State { rev, state } => {
+                let body = serde_json::to_string(&**state)
+                    .map_err(|_| Error::Misuse { what: "the state cannot be written as JSON" })?;
+                let usage = match &**state {
+                    SessionState::Usage(usage) => Some(tokens(usage)),
+                    SessionState::Queue { .. }
+                    | SessionState::Commands { .. }
+                    | SessionState::Modes { .. }
+                    | SessionState::Settings { .. } => None,
+                };
+                Self::State { kind: state.kind().as_str(), body, rev: *rev, usage }
+            }
+        })
+    }
+}
+
+fn tokens(usage: &Usage) -> (i64, i64) {
+    let count = |tokens: Option<u64>| i64::try_from(tokens.unwrap_or(0)).unwrap_or(i64::MAX);
+    (count(usage.input_tokens), count(usage.output_tokens))
+}
+
+impl MessageRow {
+    fn encode(message: &Message) -> Result<Self> {
+        let unwritable = |_| Error::Misuse { what: "the message cannot be written as JSON" };
+        let content = serde_json::to_string(&message.content).map_err(unwritable)?;
+        let turn = message.turn.as_ref().map(serde_json::to_string).transpose();
+        let (is_words, is_partial) = match &message.content {
+            Content::Text { partial, .. } | Content::Thinking { partial, .. } => (true, *partial),
+            Content::Plan { .. }
+            | Content::Tool(_)
+            | Content::Permission(_)
+            | Content::Question(_)
+            | Content::Notice(_) => (false, false),
+        };
+        Ok(Self {
+            seq: message.seq,
+            rev: message.rev,
+            id: *message.id.as_bytes(),
+            role: role_word(message.role),
+            content,
+            turn: turn.map_err(unwritable)?,
+            is_open: message.is_open(),
+            created_at: message.timestamp,
+            updated_at: message.updated_at,
+            has_deltas: is_words && message.role != Role::User,
+            request: RequestRow::of(&message.content)?,
+            searchable: search::text_of(&message.content).filter(|_| !is_partial),
+        })
+    }
+
+    fn insert(&self, db: &Connection, session: i64) -> Result<(), Fault> {
+        let n = db
+            .prepare_cached(
+                "INSERT INTO messages
+                     (session, seq, rev, id, role, content, turn, open, created_at, updated_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            )?
+            .insert(params![
+                session,
+                self.seq.get(),
+                self.rev.get(),
+                self.id,
+                self.role,
+                self.content,
+                self.turn,
+                self.is_open,
+                self.created_at.as_millis(),
+                self.updated_at.as_millis(),
+            ])?;
+        if let Some(request) = &self.request {
+            request.store(db, session, self.seq, self.updated_at)?;
+        }
+        if let Some(text) = &self.searchable {
+            search::put(db, session, n, text)?;
+        }
+        Ok(())
+    }
+
+    /// Replaces the row, which has all the words, so that their deltas can go.
+    fn replace(&self, db: &Connection, id: SessionId, session: i64) -> Result<(), Fault> {
+        if self.has_deltas {
+            db.prepare_cached("DELETE FROM deltas WHERE session = ?1 AND seq = ?2")?
+                .execute(params![session, self.seq.get()])?;
+        }
+        let n = db
+            .prepare_cached(
+                "UPDATE messages SET rev = ?3, content = ?4, turn = ?5, open = ?6, updated_at = ?7
+                 WHERE session = ?1 AND seq = ?2 RETURNING n",
+            )?
+            .query_row(
+                params![
+                    session,
+                    self.seq.get(),
+                    self.rev.get(),
+                    self.content,
+                    self.turn,
+                    self.is_open,
+                    self.updated_at.as_millis(),
+                ],
+                |row| row.get(0),
+            )
+            .optional()?
+            .ok_or(Error::UnknownMessage { session: id, seq: self.seq })?;
+        if let Some(request) = &self.request {
+            request.store(db, session, self.seq, self.updated_at)?;
+        }
+        // The words of a prompt never change, only its turn does.
+        if let Some(text) = self.searchable.as_ref().filter(|_| self.role != role_word(Role::User))
+        {
+            search::put(db, session, n, text)?;
+        }
+        Ok(())
+    }
+}
+
+fn store_delta(db: &Connection, session: i64, delta: &Delta) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "INSERT INTO deltas (session, rev, seq, at, text) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?
+    .execute(params![
+        session,
+        delta.rev.get(),
+        delta.seq.get(),
+        delta.at.as_millis(),
+        delta.text
+    ])?;
+    Ok(())
+}
+
+fn store_state(
+    db: &Connection,
+    session: i64,
+    kind: &str,
+    body: &str,
+    rev: Rev,
+) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "INSERT INTO session_state (session, kind, body, rev) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT DO UPDATE SET body = excluded.body, rev = excluded.rev",
+    )?
+    .execute(params![session, kind, body, rev.get()])?;
+    Ok(())
+}
+
+fn count_tokens(db: &Connection, session: i64, input: i64, output: i64) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "UPDATE agent_sessions
+         SET input_tokens = input_tokens + ?2, output_tokens = output_tokens + ?3 WHERE n = ?1",
+    )?
+    .execute(params![session, input, output])?;
+    Ok(())
+}
+
+/// Every role, for reading them back.
+pub(crate) const ROLES: [Role; 3] = [Role::User, Role::Agent, Role::System];
+
+/// The word for a role in the table.
+pub(crate) const fn role_word(role: Role) -> &'static str {
+    match role {
+        Role::User => "user",
+        Role::Agent => "agent",
+        Role::System => "system",
+    }
+}
+
+/// How a session stands before its updates.
+struct Standing {
+    n: i64,
+    last_seq: Seq,
+    rev: Rev,
+    change: SummaryChange,
+}
+
+/// How much of a session's row changes. The fewer columns are named, the fewer indexes are written.
+enum SummaryChange {
+    /// Only how far it is. The usual case, and the cheap one: no list is sorted by it.
+    Progress,
+    /// That, and when it was last active.
+    Activity,
+    Whole,
+}
+
+fn standing(
+    db: &Connection,
+    session: SessionId,
+    summary: &Summary,
+) -> rusqlite::Result<Option<Standing>> {
+    db.prepare_cached(
+        "SELECT n, last_seq, status, reason, archived, title, last_active_at, rev
+         FROM agent_sessions WHERE id = ?1",
+    )?
+    .query_row([session.to_string()], |row| {
+        let change = match is_shown_alike(row, summary)? {
+            true if row::moment(row, 6)? == summary.last_active_at => SummaryChange::Progress,
+            true => SummaryChange::Activity,
+            false => SummaryChange::Whole,
+        };
+        let (last_seq, rev) = (row::seq(row, 1)?, Rev::new(row.get(7)?));
+        Ok(Standing { n: row.get(0)?, last_seq, rev, change })
+    })
+    .optional()
+}
+
+fn is_shown_alike(row: &Row<'_>, summary: &Summary) -> rusqlite::Result<bool> {
+    Ok(row.get_ref(2)?.as_str()? == summary.status.as_str()
+        && row.get_ref(3)?.as_str_or_null()? == summary.reason.as_deref()
+        && row.get::<_, bool>(4)? == summary.archived
+        && row.get_ref(5)?.as_str_or_null()? == summary.title.as_deref())
+}
+
+fn store_progress(db: &Connection, n: i64, summary: &Summary) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "UPDATE agent_sessions SET last_seq = ?2, settled_seq = ?3, rev = ?4, updated_at = ?5
+         WHERE n = ?1",
+    )?
+    .execute(params![
+        n,
+        summary.last_seq.get(),
+        summary.settled_seq.get(),
+        summary.rev.get(),
+        summary.updated_at.as_millis(),
+    ])?;
+    Ok(())
+}
+
+fn store_activity(db: &Connection, n: i64, summary: &Summary) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "UPDATE agent_sessions
+         SET last_seq = ?2, settled_seq = ?3, rev = ?4, updated_at = ?5, last_active_at = ?6
+         WHERE n = ?1",
+    )?
+    .execute(params![
+        n,
+        summary.last_seq.get(),
+        summary.settled_seq.get(),
+        summary.rev.get(),
+        summary.updated_at.as_millis(),
+        summary.last_active_at.as_millis(),
+    ])?;
+    Ok(())
+}
+
+fn store_summary(db: &Connection, n: i64, summary: &Summary) -> rusqlite::Result<()> {
+    db.prepare_cached(
+        "UPDATE agent_sessions
+         SET last_seq = ?2, settled_seq = ?3, rev = ?4, updated_at = ?5, last_active_at = ?6,
+             status = ?7, reason = ?8, archived = ?9, title = ?10
+         WHERE n = ?1",
+    )?
+    .execute(params![
+        n,
+        summary.last_seq.get(),
+        summary.settled_seq.get(),
+        summary.rev.get(),
+        summary.updated_at.as_millis(),
+        summary.last_active_at.as_millis(),
+        summary.status.as_str(),
+        summary.reason,
+        summary.archived,
+        summary.title,
+    ])?;
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! Every prompt that was acknowledged is there once, as a message or in the queue of its session.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::super::clients::text_of;
+use super::super::ledger::{Book, Place, Prompt, QueueChange, Told};
+use super::Stored;
+
+/// A prompt that is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Found {
+    place: Place,
+    text: String,
+}
+
+/// The word that no other prompt has.
+pub(super) fn mark(text: &str) -> &str {
+    text.split(' ').next().unwrap_or_default()
+}
+
+/// The prompts that wait, of the state of a session.
+pub(super) fn queue(state: &Value) -> Vec<Value> {
+    let kinds = state.get("state").and_then(Value::as_array).into_iter().flatten();
+    let queue = kinds.filter(|kind| text_of(kind, "kind") == "queue");
+    queue.filter_map(|kind| kind.get("prompts")?.as_array()).flatten().cloned().collect()
+}
+
+/// Compares what senders of prompts were told with what is stored.
+pub(super) fn compare(book: &Book, stored: &Stored, findings: &mut Vec<String>) {
+    let mut found: BTreeMap<String, Vec<Found>> = BTreeMap::new();
+    for (session, value, text) in said(stored) {
+        let place = Place {
+            session: session.to_owned(),
+            message_id: text_of(value, "id"),
+            seq: value.get("seq").and_then(Value::as_u64),
+        };
+        found.entry(mark(&text).to_owned()).or_default().push(Found { place, text });
+    }
+    for (text, prompt) in &book.prompts {
+        let found = found.get(mark(text)).map(Vec::as_slice).unwrap_or_default();
+        findings.extend(judge(text, prompt, found));
+    }
+}
+
+/// What users said: messages, and prompts that wait.
+fn said(stored: &Stored) -> impl Iterator<Item = (&str, &Value, String)> {
+    let logs = stored.logs.iter().flat_map(|(session, messages)| {
+        let prompts = messages.iter().filter(|message| text_of(message, "role") == "user");
+        prompts.map(move |message| {
+            let text = message.get("content").map(|content| text_of(content, "text"));
+            (session.as_str(), message, text.unwrap_or_default())
+        })
+    });
+    let queues = stored.queues.iter().flat_map(|(session, prompts)| {
+        prompts.iter().map(move |prompt| (session.as_str(), prompt, text_of(prompt, "text")))
+    });
+    logs.chain(queues)
+}
+
+/// What is wrong with a prompt.
+fn judge(text: &str, prompt: &Prompt, found: &[Found]) -> Option<String> {
+    let place = &prompt.place;
+    match (prompt.told, &prompt.change, found) {
+        (_, _, [_, _, ..]) => Some(format!("stored twice: the prompt {text:?}")),
+        (Told::Done, Some((QueueChange::Remove, Told::Done)), [_]) => {
+            Some(format!("removed and stored: the prompt {text:?}"))
+        }
+        (Told::Done, Some((QueueChange::Remove, Told::Done | Told::Unknown)), []) => None,
+        (Told::Done, _, []) => Some(format!("lost: the prompt {text:?} at {place:?}")),
+        (Told::Refused, _, [_]) => Some(format!("refused and stored: {text:?}")),
+        (Told::Done, change, [found]) => {
+            let is_there = place.as_ref().is_none_or(|place| {
+                let is_same = (&place.session, &place.message_id)
+                    == (&found.place.session, &found.place.message_id);
+                is_same && (place.seq.is_none() || place.seq == found.place.seq)
+            });
+            if !is_there {
+                return Some(format!("the prompt {text:?} is not where it was told to be"));
+            }
+            let may_say = |words: &str| match change {
+                Some((QueueChange::Edit(edited), Told::Done)) => words == edited,
+                Some((QueueChange::Edit(edited), Told::Unknown)) => {
+                    words == edited || words == text
+                }
+                Some(_) | None => words == text,
+            };
+            let words = &found.text;
+            (!may_say(words)).then(|| format!("the prompt {text:?} says {words:?} ({change:?})"))
+        }
+        (Told::Unknown, _, [] | [_]) | (Told::Refused, _, []) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(seq: Option<u64>) -> Place {
+        Place { session: "s".to_owned(), message_id: "m".to_owned(), seq }
+    }
+
+    fn found(seq: Option<u64>, text: &str) -> Found {
+        Found { place: place(seq), text: text.to_owned() }
+    }
+
+    #[test]
+    fn a_prompt_is_there_once_where_and_as_its_sender_was_told() {
+        let done = Prompt::unchanged(Told::Done, Some(place(None)));
+        let first = Prompt::unchanged(Told::Done, Some(place(Some(1))));
+        let changed = |change, told| Prompt { change: Some((change, told)), ..done.clone() };
+        let edited = |told| changed(QueueChange::Edit("n1n b".to_owned()), told);
+        let removed = |told| changed(QueueChange::Remove, told);
+        let (a, b) = (found(Some(2), "n1n a"), found(Some(2), "n1n b"));
+        for (prompt, found) in [
+            (&done, std::slice::from_ref(&a)),
+            (&done, &[found(None, "n1n a")]),
+            (&edited(Told::Done), std::slice::from_ref(&b)),
+            (&edited(Told::Unknown), std::slice::from_ref(&a)),
+            (&edited(Told::Refused), std::slice::from_ref(&a)),
+            (&removed(Told::Done), &[]),
+            (&removed(Told::Unknown), &[]),
+            (&removed(Told::Refused), std::slice::from_ref(&a)),
+        ] {
+            assert_eq!(judge("n1n a", prompt, found), None);
+        }
+        for (prompt, found) in [
+            (&done, &[][..]),
+            (&done, &[a.clone(), a.clone()]),
+            (&first, std::slice::from_ref(&a)),
+            (&done, std::slice::from_ref(&b)),
+            (&edited(Told::Done), std::slice::from_ref(&a)),
+            (&edited(Told::Refused), std::slice::from_ref(&b)),
+            (&removed(Told::Done), std::slice::from_ref(&a)),
+            (&removed(Told::Refused), &[]),
+            (&Prompt::unchanged(Told::Refused, None), std::slice::from_ref(&a)),
+        ] {
+            assert!(judge("n1n a", prompt, found).is_some(), "{prompt:?} {found:?}");
+        }
+    }
+}
