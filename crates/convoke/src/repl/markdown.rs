@@ -1,7 +1,7 @@
-//! Markdown for a terminal, while it is still being written: every character is styled as soon as its meaning is known.
+//! Markdown for a terminal, rendered while it streams: every character is styled as soon as its meaning is known.
 //!
-//! What cannot be known yet is held back: the beginning of a line, a run of marks, a link. Lines are not wrapped, since
-//! terminals do that themselves, and copy what they wrapped as one line.
+//! Text whose meaning depends on what follows is buffered: the beginning of a line, a run of marks, a link. Lines are not
+//! wrapped, since terminals do that themselves and copy a wrapped line as one.
 
 mod inline;
 mod lead;
@@ -9,23 +9,23 @@ mod lead;
 use inline::Inline;
 use lead::Lead;
 
-/// Where a line stands.
+/// The part of a line that is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// At its beginning, of which too little is known.
+    /// Its beginning, whose meaning is not known yet.
     Lead,
-    /// In its words.
+    /// Its words.
     Words,
-    /// In a line of code.
+    /// A line of code.
     Code,
-    /// In a line that opens a block of code.
+    /// A line that opens a block of code.
     Fence,
 }
 
 /// The mark that opened a block of code: which character, and how many of them.
 type Fence = (char, usize);
 
-/// Turns Markdown into words and colours, piece by piece.
+/// A streaming renderer.
 #[derive(Debug)]
 pub(super) struct Markdown {
     place: Place,
@@ -41,16 +41,16 @@ impl Markdown {
         Self { place: Place::Lead, lead: String::new(), fence: None, inline: Inline::default() }
     }
 
-    /// What can be shown after one more piece.
+    /// Renders one more piece, as far as that is possible.
     pub(super) fn push(&mut self, piece: &str) -> String {
         let mut out = String::new();
         piece.chars().for_each(|c| self.take(c, &mut out));
-        // Nothing that comes in between may be coloured by mistake.
+        // Other output may follow, which must not be coloured.
         self.inline.rest(&mut out);
         out
     }
 
-    /// What is still held back at the end.
+    /// Renders what is still buffered.
     pub(super) fn finish(&mut self) -> String {
         let mut out = String::new();
         self.end_line(&mut out);
@@ -76,7 +76,7 @@ impl Markdown {
         }
     }
 
-    /// Goes on as soon as it is known what a line begins with.
+    /// Renders the beginning of a line as soon as its meaning is known.
     fn decide(&mut self, out: &mut String) {
         let lead = match self.fence {
             Some(fence) => Lead::in_code(&self.lead, fence),
@@ -124,7 +124,7 @@ impl Markdown {
         }
     }
 
-    /// Shows what was held back.
+    /// Renders what is buffered at the end of a line.
     fn end_line(&mut self, out: &mut String) {
         if self.place == Place::Lead {
             let text = std::mem::take(&mut self.lead);
@@ -154,7 +154,7 @@ impl Markdown {
     }
 }
 
-/// How long a line across the page is drawn: shorter than any terminal is wide.
+/// The columns of a horizontal rule: fewer than any terminal has.
 const RULE: usize = 40;
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ enum Reader {
 enum Words {
     Answer,
     Thought,
-    /// An answer without a prompt, which is shown when the user has typed the next one.
+    /// An answer without a prompt, which is shown when it is saved.
     Held,
 }
 
@@ -59,8 +59,6 @@ pub(super) struct Screen {
     /// How much is printed besides the answers.
     loudness: Loudness,
     words: Words,
-    /// Answers that came without a prompt and are not shown yet.
-    held: String,
     open: Open,
     /// Whether the cursor is at the beginning of a line.
     is_fresh: bool,
@@ -84,7 +82,6 @@ impl Screen {
             error_colour: output.error_colour,
             loudness,
             words: Words::Answer,
-            held: String::new(),
             open: Open::Nothing,
             is_fresh: true,
             markdown: Markdown::new(),
@@ -130,7 +127,7 @@ impl Screen {
         self.put_thought(text);
     }
 
-    /// The words that follow came without a prompt. They are shown by [`Self::release`].
+    /// Words begin that came without a prompt, while the user types.
     pub(super) const fn hold(&mut self) {
         self.words = Words::Held;
     }
@@ -141,23 +138,6 @@ impl Screen {
             Words::Answer => self.put_words(text),
             Words::Thought => self.put_thought(text),
             Words::Held => {}
-        }
-    }
-
-    /// An answer is whole.
-    pub(super) fn answer_ended(&mut self, text: &str) {
-        if self.words == Words::Held {
-            let gap = if self.held.is_empty() { "" } else { "\n\n" };
-            self.held = format!("{}{gap}{text}", self.held);
-        }
-    }
-
-    /// Shows the answers that came without a prompt.
-    pub(super) fn release(&mut self) {
-        let text = std::mem::take(&mut self.held);
-        if !text.trim().is_empty() {
-            self.put_words(&text);
-            self.end_turn();
         }
     }
 
@@ -289,10 +269,16 @@ impl Screen {
         self.put(text);
     }
 
-    /// A turn that was saved, for programs that read turns.
-    pub(super) fn saved(&mut self, turn: Turn) {
+    /// An answer without a prompt, whole.
+    pub(super) fn unprompted(&mut self, text: &str) {
+        self.put_words(text);
+        self.end_turn();
+    }
+
+    /// An answer that was saved, for programs that read turns.
+    pub(super) fn saved(&mut self, turn: &Turn) {
         if self.reader == Reader::Program
-            && let Ok(line) = serde_json::to_string(&Record::Turn(turn))
+            && let Ok(line) = serde_json::to_string(&Record::Turn(turn.clone()))
         {
             self.put(&format!("{line}\n"));
         }
