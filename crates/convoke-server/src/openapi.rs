@@ -37,7 +37,7 @@ const WORDS: &str = r#"{"pattern": "\\S"}"#;
 const TIMEOUT: &str = r#"{"minimum": -1, "maximum": 9007199254740991}"#;
 
 /// Limits that bodies have and their types do not tell.
-const LIMITS: [(&str, &str, &str); 21] = [
+const LIMITS: [(&str, &str, &str); 22] = [
     ("NewRepo", "path", r#"{"pattern": "^/"}"#),
     ("NewSession", "repoId", r#"{"minLength": 4}"#),
     ("NewSession", "agent", r#"{"pattern": "^[A-Za-z0-9_.-]+$"}"#),
@@ -48,6 +48,7 @@ const LIMITS: [(&str, &str, &str); 21] = [
     ("Import", "turns", r#"{"minItems": 1, "maxItems": 1000}"#),
     ("ImportTurn", "tokens", r#"{"maximum": 9007199254740991}"#),
     ("Prompt", "text", WORDS),
+    ("QueuePatch", "text", WORDS),
     ("SessionPatch", "title", r#"{"pattern": "\\S", "maxLength": 200}"#),
     ("TeamQuestion", "question", WORDS),
     ("TeamQuestion", "fromTeam", TEAM),

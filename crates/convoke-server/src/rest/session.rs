@@ -109,7 +109,7 @@ pub(super) async fn state(State(app): Daemon, Named(id): Named) -> Result<Respon
     tag = "sessions",
     params(
         ("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id"),
-        ("prompt" = String, Path, description = "The prompt's id"),
+        ("prompt" = String, Path, format = "uuid", description = "The prompt's id"),
     ),
     request_body = QueuePatch,
     responses(
@@ -134,7 +134,7 @@ pub(super) async fn edit_queued(
     tag = "sessions",
     params(
         ("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id"),
-        ("prompt" = String, Path, description = "The prompt's id"),
+        ("prompt" = String, Path, format = "uuid", description = "The prompt's id"),
     ),
     responses(
         (status = 200, description = "The session", body = Session),
@@ -159,7 +159,7 @@ pub(super) async fn remove_queued(
     tag = "sessions",
     params(
         ("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id"),
-        ("prompt" = String, Path, description = "The prompt's id"),
+        ("prompt" = String, Path, format = "uuid", description = "The prompt's id"),
     ),
     responses(
         (status = 200, description = "The session", body = Session),
