@@ -7,6 +7,7 @@ mod carry;
 mod effects;
 mod import;
 mod load;
+mod progress;
 mod quota;
 pub(crate) mod registry;
 mod replay;

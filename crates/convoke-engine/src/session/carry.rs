@@ -105,6 +105,8 @@ impl Task {
 
     /// Takes in what the agent reports. Nobody waits for an answer, so a store that fails is tried again for a while.
     pub(super) async fn hear(&mut self, reports: Vec<Report>) {
+        let held = std::mem::take(&mut self.progress.held);
+        let reports = [held, reports].concat();
         if reports.iter().any(|report| matches!(report, Report::Exited(_))) {
             // What follows from its last words cannot be told to it any more.
             self.process.forget();

@@ -21,6 +21,7 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::load::{Loaded, load};
+use super::progress::Progress;
 use super::quota::Quota;
 use super::registry::Left;
 use super::seating::Waiting;
@@ -67,6 +68,7 @@ pub(super) struct Task {
     pub(super) process: Process,
     pub(super) reports_to: mpsc::Sender<Report>,
     pub(super) reports: mpsc::Receiver<Report>,
+    pub(super) progress: Progress,
     pub(super) news_to: mpsc::Sender<News>,
     /// What the process that is awaited is to be told.
     pub(super) waiting: Vec<Waiting>,
@@ -121,6 +123,7 @@ pub(super) async fn run(
     let mut batch = Vec::new();
     loop {
         let (idle_at, cancel_at) = (task.idle_at(), task.cancelling.map(|(_, until)| until));
+        let progress_at = task.progress.due();
         tokio::select! {
             request = requests.recv() => match request {
                 None => break,
@@ -133,8 +136,14 @@ pub(super) async fn run(
                 }
                 Some(request) => task.attend(request).await,
             },
-            _ = task.reports.recv_many(&mut batch, BATCH) => {
-                task.hear(std::mem::take(&mut batch)).await;
+            _ = task.reports.recv_many(&mut batch, BATCH), if task.progress.held.len() < BATCH => {
+                if let Some(reports) = task.progress.admit(std::mem::take(&mut batch)) {
+                    task.hear(reports).await;
+                    task.hold_process().await;
+                }
+            }
+            () = at(progress_at) => {
+                task.hear(Vec::new()).await;
                 task.hold_process().await;
             }
             Some(news) = news.recv() => task.learn(news).await,
@@ -208,6 +217,7 @@ impl Task {
             process: Process::None,
             reports_to,
             reports,
+            progress: Progress::new(),
             news_to,
             waiting: Vec::new(),
             given: None,
