@@ -112,6 +112,9 @@ impl Engine {
     pub async fn open(settings: Settings, around: Around) -> Result<Self> {
         reap(around.home.join("run/agents")).await;
         let store = Store::open(around.home.join("convoke.db"), (around.clock)()).await?;
+        if let Some(boot) = leftovers::boot() {
+            store.booted(boot).await?;
+        }
         let temp = temporary_files(&around)?;
         let pool = Pool::start(settings.pool, around.random);
         let reserve = Reserve::new(around.home.join("run/reserve"));
