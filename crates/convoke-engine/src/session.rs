@@ -20,7 +20,7 @@ use std::time::Duration;
 use convoke_agents::driver::Order;
 use convoke_core::id::{MessageId, RequestId, SessionId};
 use convoke_core::request::{self, Verdict};
-use convoke_core::session::{Command, Cut, Reply, Report};
+use convoke_core::session::{Command, Cut, EndReason, Reply, Report};
 use convoke_store::StoredSession;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
@@ -48,7 +48,7 @@ pub(crate) enum Request {
     /// Say something to the agent; once, however often the same id is sent.
     Prompt { text: String, id: Option<MessageId>, reply: Answer<Carried> },
     /// Complete, if nothing has happened for so long and nothing goes on.
-    CompleteIfIdle { longer_than: Duration, reason: &'static str, reply: Answer<Completed> },
+    CompleteIfIdle { longer_than: Duration, reason: EndReason, reply: Answer<Completed> },
     /// Put this to the human; the answer comes later.
     Ask { request: request::Request, reply: Answer<oneshot::Receiver<Reply>> },
     /// The asker has gone.

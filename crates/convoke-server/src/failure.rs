@@ -11,7 +11,7 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use convoke_api::bodies::{Problem, code};
-use convoke_core::session::{Refusal, Status};
+use convoke_core::session::{EndReason, Refusal, Status};
 use convoke_core::{Invalid, request};
 use convoke_engine::{Error, Kind};
 
@@ -167,7 +167,8 @@ fn detail(error: &Error) -> String {
         }
         // A contract: the detail says how to resume.
         Error::Ended { session, reason, .. } => {
-            let why = reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+            let why = reason.as_ref().and_then(EndReason::explained);
+            let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
             format!("{error}{why}; resume it first: POST /api/sessions/{session}/resume")
         }
         // Why an agent did not start is for whoever installed it.

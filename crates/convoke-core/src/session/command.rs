@@ -14,7 +14,7 @@ use crate::state::SessionState;
 use crate::time::Timestamp;
 use crate::turn::{self, FailureKind, Stop};
 
-use super::{Change, PENDING_MAX, QUEUE_BYTES_MAX, QUEUE_MAX, Status};
+use super::{Change, EndReason, PENDING_MAX, QUEUE_BYTES_MAX, QUEUE_MAX, Status};
 
 /// A wish about a session.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,13 +49,13 @@ pub enum Command {
     CancelTurns,
     /// End the session well.
     Complete {
-        /// Why: `user`, `idle_timeout`, `made_room`, …
-        reason: String,
+        /// Why.
+        reason: EndReason,
     },
     /// End the session for good.
     Cancel {
         /// Why.
-        reason: String,
+        reason: EndReason,
     },
     /// Let an ended session accept prompts again.
     Resume,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use convoke_core::content::Content;
 use convoke_core::id::MessageId;
 use convoke_core::message::Draft;
-use convoke_core::notice::{Event, Notice};
+use convoke_core::notice::{Notice, ProcessEvent, RuleEvent};
 use convoke_core::process::Exit;
 use convoke_core::request::{Choice, PermissionKind, PermissionRecord, Request as Asked, Verdict};
 use convoke_core::scope::Scope;
@@ -16,7 +16,7 @@ use convoke_core::session::{
 use convoke_core::time::Timestamp;
 use convoke_core::turn::{Stop, Turn};
 use convoke_core::update::{OpenMessages, UpdateStamp, Updates};
-use convoke_store::{Rule, SessionKind, Sync};
+use convoke_store::{Rule, SessionKind, StoredSession, Sync};
 use tokio::time::Instant;
 
 use super::Carried;
@@ -24,7 +24,9 @@ use super::task::Task;
 use crate::error::{Error, Result};
 use crate::sessions::Prompted;
 use crate::teams::Permissions;
-use crate::view::{Activity, AgentStatus, Change as EngineChange, Live, RunningTurn, SessionView};
+use crate::view::{
+    Activity, AgentStatus, Change as EngineChange, Live, RunningTurn, SessionChange, SessionView,
+};
 use crate::watch::Arrival;
 
 /// How long a store that fails is given before it is tried again. The agent waits as long.
@@ -174,7 +176,7 @@ impl Task {
             return vec![Command::Agent(Report::Exited(exit))];
         }
         let withdrawn = session.pending().map(|request| Report::Withdrew(request.id()));
-        let gone = Report::Noticed(Notice::new(Event::ProcessExited { exit }));
+        let gone = Report::Noticed(Notice::new(ProcessEvent::Exited { exit }));
         withdrawn.chain([gone]).map(Command::Agent).collect()
     }
 
@@ -183,7 +185,7 @@ impl Task {
         let Some(Asked::Permission(record)) = asked else { return None };
         if self.is_trusted().await {
             let verdict = Verdict::Choose(Choice { option_id: allowing(record)? });
-            let said = Notice::new(Event::RuleApplied { tool: record.title.clone() });
+            let said = Notice::new(RuleEvent::Applied { tool: record.title.clone() });
             let settle = Command::Settle { request: record.request_id, verdict };
             return Some(vec![Command::Agent(Report::Noticed(said)), settle]);
         }
@@ -191,7 +193,7 @@ impl Task {
             && self.has_rule(&scope.key()).await
         {
             let verdict = Verdict::Choose(Choice { option_id: allowing(record)? });
-            let applied = Notice::new(Event::RuleApplied { tool: scope.shown() });
+            let applied = Notice::new(RuleEvent::Applied { tool: scope.shown() });
             let settle = Command::Settle { request: record.request_id, verdict };
             return Some(vec![Command::Agent(Report::Noticed(applied)), settle]);
         }
@@ -222,7 +224,7 @@ impl Task {
         if let Err(error) = self.shared.store.remove_rule(rule).await {
             tracing::warn!(session.id = %self.id, "cannot remove a rule: {error}");
         }
-        Some(Notice::new(Event::RuleDropped { tool: tool.to_owned() }))
+        Some(Notice::new(RuleEvent::Dropped { tool: tool.to_owned() }))
     }
 
     /// Whether whoever configured the team trusts its agent with everything.
@@ -357,12 +359,15 @@ impl Task {
             self.published.send(Arrival::of(after, update)).ok();
             after = rev;
         }
-        let is_listed = |summary: &Summary| (summary.status, summary.archived);
-        if is_asking || is_listed(before) != is_listed(&self.stored.summary) {
-            self.shared.tell(EngineChange::Inbox);
+        let now = &self.stored.summary;
+        // Questions whose asker has gone are in the inbox as long as their session is active and not archived.
+        if is_asking || (before.status, before.archived) != (now.status, now.archived) {
+            self.shared.inbox_changed.notify_one();
         }
-        if is_shown(before) != is_shown(&self.stored.summary) || activity != self.activity() {
-            self.shared.tell(EngineChange::SessionChanged(self.view()));
+        if shown(before) != shown(now) || activity != self.activity() {
+            let stored = StoredSession { summary: before.clone(), ..self.stored.clone() };
+            let (before, now) = (SessionView { stored, activity }, self.view());
+            self.shared.tell(EngineChange::SessionChanged(SessionChange { before, now }));
         }
     }
 
@@ -389,8 +394,9 @@ impl Task {
     }
 
     pub(super) fn tell_agent(&self, status: AgentStatus) {
-        let agent = self.stored.agent.clone();
-        self.shared.tell(EngineChange::Agent { agent, session: self.id, status });
+        let (agent, session) = (self.stored.agent.clone(), self.id);
+        let agent_session = self.stored.agent_session_id.clone();
+        self.shared.tell(EngineChange::Agent { agent, session, agent_session, status });
     }
 
     fn running(&self) -> Option<RunningTurn> {
@@ -435,12 +441,7 @@ const fn is_about_request(change: &Change) -> bool {
 }
 
 /// The part of a summary that lists show.
-fn is_shown(summary: &Summary) -> impl PartialEq + use<> {
-    (
-        summary.status,
-        summary.reason.clone(),
-        summary.archived,
-        summary.title.clone(),
-        summary.last_active_at,
-    )
+fn shown(summary: &Summary) -> impl PartialEq {
+    let Summary { status, reason, archived, title, last_active_at, .. } = summary;
+    (status, reason, archived, title, last_active_at)
 }

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::seating::Freshness;
 use super::task::{CANCEL_PATIENCE, Process, Task};
 use crate::error::{Error, Result};
-use crate::view::{AgentStatus, Change};
+use crate::view::{AgentStatus, Change, SessionChange};
 
 /// How long the session waits for its process to be gone before it goes on without knowing.
 const STOP_PATIENCE: std::time::Duration = std::time::Duration::from_secs(4);
@@ -156,8 +156,10 @@ impl Task {
         );
         match recorded.await {
             Ok(()) => {
+                let before = self.view();
                 self.stored.agent_session_id = Some(agent_session);
-                self.shared.tell(Change::SessionChanged(self.view()));
+                let now = self.view();
+                self.shared.tell(Change::SessionChanged(SessionChange { before, now }));
             }
             Err(error) => {
                 tracing::error!(session.id = %self.id, "cannot record an agent's session: {error}");

@@ -3,7 +3,7 @@
 use convoke_agents::driver::Order;
 use convoke_agents::pool::Seat;
 use convoke_core::message::Seq;
-use convoke_core::notice::{Event, Notice};
+use convoke_core::notice::{Notice, TurnEvent};
 use convoke_core::session::{Report, Status};
 use convoke_core::turn::{FailureKind, Stop};
 
@@ -53,7 +53,7 @@ impl Task {
             News::Place { turn, place } => {
                 if self.awaits(turn) && self.session.running().is_some() && place > 0 {
                     let place = u64::try_from(place).unwrap_or(u64::MAX);
-                    let notice = Notice::new(Event::Waiting { place });
+                    let notice = Notice::new(TurnEvent::Waiting { place });
                     self.hear(vec![Report::Noticed(notice)]).await;
                 }
             }

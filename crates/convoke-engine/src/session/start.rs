@@ -10,7 +10,7 @@ use convoke_agents::launch::{Occasion, Surroundings};
 use convoke_agents::pool::Seat;
 use convoke_core::id::{AgentName, ProjectId, SessionId};
 use convoke_core::message::{Message, Role, Seq};
-use convoke_core::notice::{Event, Notice, Resumed};
+use convoke_core::notice::{Notice, ProcessEvent, Resumed};
 use convoke_core::session::Report;
 use convoke_core::team::TeamName;
 use convoke_store::{SessionKind, Window};
@@ -21,7 +21,7 @@ use super::replay::transcript;
 use crate::engine::Shared;
 use crate::error::Result as EngineResult;
 use crate::teams::{Permissions, Team};
-use crate::view::{AgentStatus, Change};
+use crate::view::AgentStatus;
 
 /// Ids that are tried for a new session of an agent's own; that even one is taken is next to impossible.
 const IDS_MAX: usize = 3;
@@ -79,8 +79,7 @@ pub(super) async fn for_turn(
     news: mpsc::Sender<News>,
 ) {
     if !shared.pool.keys().await.contains(&errand.key) {
-        let (agent, session) = (errand.agent.clone(), errand.session);
-        shared.tell(Change::Agent { agent, session, status: AgentStatus::Starting });
+        shared.tell_agent(&errand, AgentStatus::Starting);
     }
     let outcome = seat(&shared, &errand, reports, Some((turn, news.clone()))).await;
     // A session that is gone needs no process.
@@ -291,7 +290,7 @@ pub(crate) fn confinement_notice(
         return Vec::new();
     }
     if !launch.confinement.confines() {
-        return vec![Report::Noticed(Notice::new(Event::Unconfined))];
+        return vec![Report::Noticed(Notice::new(ProcessEvent::Unconfined))];
     }
     let missing = launch.missing.iter().map(|it| format!("{it} ({})", it.layer.loss()));
     let missing: Vec<String> = missing.collect();
@@ -299,7 +298,7 @@ pub(crate) fn confinement_notice(
         return Vec::new();
     }
     let text = format!("The agent is confined in part only: {}.", missing.join("; "));
-    vec![Report::Noticed(Notice::worded(Event::Unconfined, text))]
+    vec![Report::Noticed(Notice::worded(ProcessEvent::Unconfined, text))]
 }
 
 /// Convoke's own tools, bound to the session by a key that ends with the process.

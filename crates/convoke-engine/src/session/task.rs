@@ -11,7 +11,7 @@ use convoke_core::id::{MessageId, RequestId, SessionId};
 use convoke_core::message::{Message, Rev, Role, Seq};
 use convoke_core::process::Exit;
 use convoke_core::request::Verdict;
-use convoke_core::session::{Command, Cut, Reply, Report, Session, Status};
+use convoke_core::session::{Command, Cut, EndReason, Reply, Report, Session, Status};
 use convoke_core::team::TeamName;
 use convoke_core::turn::Stop;
 use convoke_core::update::OpenMessages;
@@ -139,7 +139,7 @@ pub(super) async fn run(
             }
             Some(news) = news.recv() => task.learn(news).await,
             () = task.process.closed() => task.lost().await,
-            () = at(idle_at) => task.complete_idle("idle_timeout").await,
+            () = at(idle_at) => task.complete_idle(EndReason::IdleTimeout).await,
             () = at(cancel_at) => task.give_up_waiting().await,
         }
         if let Some(error) = task.broken.take() {
@@ -346,9 +346,9 @@ impl Task {
         Ok(())
     }
 
-    pub(super) async fn complete_idle(&mut self, reason: &str) {
+    async fn complete_idle(&mut self, reason: EndReason) {
         self.end_at_agent().await;
-        let completed = self.carry(Command::Complete { reason: reason.to_owned() }).await;
+        let completed = self.carry(Command::Complete { reason }).await;
         if let Err(error) = completed {
             tracing::warn!(session.id = %self.id, "an idle session cannot be completed: {error}");
             // Tried again after as long as it took to get here.
