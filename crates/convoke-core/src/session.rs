@@ -30,7 +30,7 @@ pub use reason::EndReason;
 pub const QUEUE_MAX: usize = 32;
 /// Bytes of prompts that may wait; the queue is stored and sent as a whole.
 pub const QUEUE_BYTES_MAX: usize = 1 << 20;
-/// Requests that may be pending at once; one more is refused, and the agent told so.
+/// Requests that may be pending at once; one more is refused, and the agent gets a cancellation as its reply.
 pub const PENDING_MAX: usize = 32;
 
 /// Where a session is in its life; nothing leaves `cancelled`.

@@ -122,7 +122,7 @@ impl Engine {
         }
     }
 
-    /// Lets the session decide, which alone knows how the request stands at this moment.
+    /// Lets the session's task decide, which alone knows the current state of the request.
     async fn settle(&self, session: SessionId, request: RequestId, verdict: Verdict) -> Result<()> {
         let settled = |reply| Request::Verdict { request, verdict, reply };
         session::ask(&self.shared, session, settled).await

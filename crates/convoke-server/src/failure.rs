@@ -30,7 +30,7 @@ pub(crate) struct Failure {
     chain: Option<String>,
 }
 
-/// Trouble of our own, on its way to whoever knows the request's id.
+/// An internal error, on its way to the middleware that knows the request's id.
 #[derive(Debug, Clone)]
 struct Trouble {
     problem: Box<Problem>,
@@ -171,7 +171,7 @@ fn detail(error: &Error) -> String {
             let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
             format!("{error}{why}; resume it first: POST /api/sessions/{session}/resume")
         }
-        // Why an agent did not start is for whoever installed it.
+        // The person who installed the agent needs the cause.
         Error::NotStarted { source, .. } => {
             let mut text = format!("{error}: {source}");
             if let Some(cause) = source.source() {

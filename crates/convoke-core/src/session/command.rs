@@ -1,4 +1,4 @@
-//! What a session can be told, what follows from it, and why it may refuse.
+//! Commands to a session, decisions and effects that follow from them, and refusals.
 
 use serde_json::Value;
 
@@ -135,7 +135,7 @@ impl Cut {
 /// What an agent's driver reports.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Report {
-    /// A new process took the conversation up.
+    /// A new process resumed the conversation.
     Resumed(Resumed),
     /// It began another session of its own in the middle of this one.
     Renewed {
@@ -231,7 +231,7 @@ pub enum Effect {
         /// The place of its prompt.
         turn: Seq,
     },
-    /// Tell the asker, who waits.
+    /// Send the reply to the asker, which waits.
     Reply {
         /// Which request.
         request: RequestId,
@@ -247,7 +247,7 @@ pub enum Effect {
     },
 }
 
-/// What an asker is told.
+/// What an asker gets as a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
     /// The human chose this option.

@@ -1,4 +1,4 @@
-//! Decide, store, publish, answer: in this order, whoever wants something.
+//! Decide, store, publish, answer: in this order, for every command and every report.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -31,7 +31,7 @@ use crate::watch::Arrival;
 
 /// How long a store that fails is given before it is tried again. The agent waits as long.
 const RETRY: Duration = Duration::from_millis(500);
-/// How often it is tried before the turn is given up: nobody can be told anything meanwhile, not even to stop.
+/// How often it is tried before the turn is given up: meanwhile the task handles no requests, not even a cancellation.
 const TRIES: usize = 6;
 
 /// What is decided and not stored yet.
@@ -77,7 +77,7 @@ impl Priority {
 }
 
 impl Task {
-    /// Follows a command of somebody who waits for the answer.
+    /// Follows a command whose caller waits for the answer.
     pub(super) async fn carry(&mut self, command: Command) -> Result<Carried> {
         let prompt =
             if let Command::Prompt { stamp, .. } = &command { Some(stamp.id) } else { None };
@@ -105,10 +105,10 @@ impl Task {
         Ok(Carried { view: self.view(), prompt })
     }
 
-    /// Takes in what the agent reports. Nobody waits for an answer, so a store that fails is tried again for a while.
+    /// Handles reports of the agent. They have no caller that could try again, so a store that fails is retried.
     pub(super) async fn hear(&mut self, reports: Vec<Report>) {
         if reports.iter().any(|report| matches!(report, Report::Exited(_))) {
-            // What follows from its last words cannot be told to it any more.
+            // Replies to its last reports would have no receiver.
             self.process.forget();
         }
         let mut reports = reports.into_iter();
@@ -119,7 +119,7 @@ impl Task {
         }
     }
 
-    /// Takes in reports up to the first that something follows from.
+    /// Handles reports up to the first that has effects.
     async fn hear_some(&mut self, reports: &mut std::vec::IntoIter<Report>) {
         let mut undone = self.undone();
         let mut refused = None;
@@ -227,7 +227,7 @@ impl Task {
         Some(Notice::new(RuleEvent::Dropped { tool: tool.to_owned() }))
     }
 
-    /// Whether whoever configured the team trusts its agent with everything.
+    /// Whether the configuration of the team allows its agent everything.
     async fn is_trusted(&self) -> bool {
         if self.stored.kind != SessionKind::Team {
             return false;
@@ -236,7 +236,7 @@ impl Task {
             Ok(Some((_, Some(team)))) => team.permissions == Permissions::Skip,
             Ok(Some((_, None)) | None) => false,
             Err(error) => {
-                tracing::warn!(session.id = %self.id, "cannot tell whose session it is: {error}");
+                tracing::warn!(session.id = %self.id, "cannot look for the pair of a session: {error}");
                 false
             }
         }
@@ -298,7 +298,7 @@ impl Task {
         if now < last { Timestamp::from_millis(last.as_millis() + 1) } else { now }
     }
 
-    /// Stores what was decided, and tells everybody. On failure nothing has changed.
+    /// Stores what was decided, and publishes it. On failure nothing has changed.
     pub(super) async fn commit(&mut self, undone: Undone) -> Result<Vec<Effect>> {
         self.store(&undone).await?;
         Ok(self.done(undone))
@@ -312,7 +312,7 @@ impl Task {
             tries += 1;
             let is_final = !error.may_pass() || self.shared.store.refusal().is_some();
             if is_final || tries >= TRIES || self.shared.registry.is_stopping() {
-                // The log and this session are no longer of one mind; who supervises it begins anew from the log.
+                // The store and this session disagree now; the supervisor starts another task from the store.
                 self.broken = Some(error);
                 return Vec::new();
             }
@@ -371,7 +371,7 @@ impl Task {
         }
     }
 
-    /// Shows what goes on to those who look from outside.
+    /// Updates what `Engine::live` and lists show.
     pub(super) fn show(&self) {
         self.live.send_replace(Live {
             activity: self.activity(),

@@ -63,7 +63,7 @@ impl Task {
                     ..
                 }) = &message.content
                 {
-                    // Somebody took it up, or said something that is in no transcript.
+                    // It was resumed, or has prompts that are in no transcript.
                     let last = turns.last().map_or(message.seq, |turn| turn.seq);
                     let is_continued = summary.status == Status::Active
                         || newest_prompt.is_some_and(|prompt| prompt > last);

@@ -1,4 +1,4 @@
-//! Getting a session its process: the warm one, or a new one that takes the conversation up as well as it can.
+//! Getting a session its process: the warm one, or a new one that resumes the conversation as well as it can.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub(crate) struct Errand {
     pub(crate) agent_session: Option<String>,
 }
 
-/// What a session hears of the process that it waits for.
+/// Progress of the process that a session waits for.
 pub(crate) enum News {
     /// It is this many's turn before.
     Place { turn: Seq, place: usize },
@@ -59,7 +59,7 @@ pub(crate) struct Seating {
     pub(crate) seat: Seat,
     /// What a new process must be noted with.
     pub(crate) noted: Option<Noted>,
-    /// What it must be told of the conversation so far.
+    /// The conversation so far, where the agent does not remember it.
     pub(crate) transcript: Option<String>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct Noted {
     pub(crate) reports: Vec<Report>,
 }
 
-/// Gets the process for a turn, and tells the session about it.
+/// Gets the process for a turn, and sends the outcome to the session's task.
 pub(super) async fn for_turn(
     shared: Arc<Shared>,
     errand: Errand,
@@ -86,7 +86,7 @@ pub(super) async fn for_turn(
     news.send(News::Seated { turn, outcome }).await.ok();
 }
 
-/// Gets the process of a session. Waits for room in the pool, and says so to whoever wants to know; where nobody does, no
+/// Gets the process of a session. Waits for room in the pool, and reports its place to the listener; without one, no
 /// longer than an agent may take to start.
 pub(crate) async fn seat(
     shared: &Shared,
@@ -166,7 +166,7 @@ async fn begin(
         tries += 1;
         let start = Start::New { id: SessionId::from_random((shared.around.random)()).to_string() };
         match acquire(shared, errand, start, reports.clone(), listener.clone()).await {
-            // Somebody used the same id; another one is as good.
+            // The id was used before; another one is as good.
             Err(AgentError::IdTaken { .. }) if tries < IDS_MAX => {}
             outcome => break outcome?,
         }
@@ -237,7 +237,7 @@ pub(crate) async fn launch(
     let not_there = |source| AgentError::Workspace { path: errand.workspace.clone(), source };
     let workspace = match errand.kind {
         SessionKind::Session => shared.inside_root(errand.workspace.clone()).await,
-        // Whoever configured a team chose its folder.
+        // The folder of a team was chosen in its configuration.
         SessionKind::Team => Ok(errand.workspace.clone()),
     };
     let workspace = workspace.map_err(|error| not_there(std::io::Error::other(error)))?;

@@ -104,7 +104,7 @@ async fn begin(
         summary: Summary::new(now),
         agent_session_id: Some(noted.agent_session.clone()),
     };
-    // Whoever finds the session in the store must find this task, and not give it another one.
+    // Before the session is in the store: a caller that finds it there must find this task, and start no other.
     let place = Place::reserve(shared, errand.session)?;
     let place = place.ok_or(Error::Broken { session: errand.session })?;
     let kept = async {
@@ -138,7 +138,7 @@ impl Drop for Room {
 }
 
 impl Room {
-    /// Does what makes the session count, and gives up the room in the same moment, as others see it.
+    /// Does what makes the session count, and releases the room under the same lock.
     pub(super) async fn fill<T>(self, work: impl Future<Output = T>) -> T {
         let shared = Arc::clone(&self.shared);
         // It is never closed.

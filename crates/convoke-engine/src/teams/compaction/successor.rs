@@ -1,6 +1,6 @@
 //! Handing a conversation over to a successor: the predecessor writes a summary, the successor begins with it.
 //!
-//! Nobody asks the pair meanwhile: what is asked after the summary would be forgotten.
+//! Questions to the pair wait meanwhile: the successor would not know of one that came after the summary.
 
 use convoke_core::bounds::clip;
 use convoke_core::id::SessionId;
@@ -74,7 +74,7 @@ async fn succeed(engine: &Engine, pair: &StoredPair, summary: &str) -> Result<Se
     Ok(id)
 }
 
-/// The session before, where a message tells of one.
+/// The session before, where a message names one.
 pub(in super::super) fn predecessor(message: &Message) -> Option<SessionId> {
     let convoke_core::content::Content::Notice(notice) = &message.content else { return None };
     let Event::Lifecycle(LifecycleEvent::Continues { session }) = &notice.event else {
