@@ -7,7 +7,7 @@ type Activity = "idle" | "running" | "waiting";
 type Session = {
   id: string; uid: string; projectId: string; cliType: string; title: string;
   lastActiveAt: string; createdAt: string; status: string; reason?: string;
-  archived: boolean; activity: Activity; messageCount: number;
+  acceptsPrompts: boolean; archived: boolean; activity: Activity; messageCount: number;
 };
 
 /** `seq`: the place in the conversation; `rev`: the session's revision at the newest change. */

@@ -195,7 +195,7 @@ function paint() {
 function paintNow() {
 	painting = 0;
 	if (!session) return;
-	const { cliType, activity, status, archived, lastActiveAt, title } = session;
+	const { cliType, activity, status, acceptsPrompts, archived, lastActiveAt, title } = session;
 	const agent = store.agent(cliType);
 	header.show(session, project(), agent);
 	document.title = windowTitle(activity === "waiting" ? 1 : 0, title);
@@ -213,8 +213,7 @@ function paintNow() {
 	strip.element.classList.toggle("waiting", isWaiting);
 	strip.showQueue(entries.queue);
 	strip.showSession(session);
-	// Whether a message resumes a completed session is the daemon's to say.
-	const takesMessages = (status === "active" || status === "completed") && !archived;
+	const takesMessages = acceptsPrompts && !archived;
 	composer.show({
 		ready: isFollowing,
 		running: isBusy && !isStopping && status === "active",

@@ -2,7 +2,7 @@
 
 use convoke_core::id::{AgentName, CanonicalId, MessageId, ProjectId, SessionId};
 use convoke_core::message::{Rev, Seq};
-use convoke_core::session::Status;
+use convoke_core::session::{EndReason, Status};
 use convoke_core::state::SessionState;
 use convoke_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,9 @@ pub struct Session {
     /// Where it is in its life.
     #[schema(value_type = crate::schema::SessionStatus)]
     pub status: Status,
+    /// Whether a prompt is accepted: by an active session, and by one that was completed because it was idle, which the
+    /// prompt resumes. Another session must be resumed first.
+    pub accepts_prompts: bool,
     /// Whether lists hide it.
     pub archived: bool,
     /// When it was created.
@@ -61,9 +64,10 @@ impl Session {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Circumstances {
-    /// Why it completed: `user`, `idle_timeout`, `made_room`, …
+    /// Why it ended: `user`, `idle_timeout`, `made_room`, …
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub reason: Option<EndReason>,
 }
 
 /// What a session does now.

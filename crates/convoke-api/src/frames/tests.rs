@@ -121,6 +121,7 @@ fn session() -> Value {
         "lastActiveAt": AT,
         "createdAt": AT,
         "status": "active",
+        "acceptsPrompts": true,
         "archived": false,
         "activity": "running",
         "messageCount": 3,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use convoke_core::bounds::json_bytes;
 use convoke_core::content::Content;
 use convoke_core::id::{ProjectId, SessionId};
-use convoke_core::session::Status;
+use convoke_core::session::{EndReason, Status};
 use convoke_core::turn::Stop;
 use convoke_engine::{Engine, Error, Kind, SessionFilter, SessionOrder, Window};
 use convoke_store::{NewSession, SessionKind, Store};
@@ -165,7 +165,7 @@ async fn s9_a_session_that_was_idle_for_long_makes_room() {
     let fourth = create(&engine, scene.project).await.unwrap();
     let view = engine.session(late).await.unwrap();
     assert_eq!(view.stored.summary.status, Status::Completed);
-    assert_eq!(view.stored.summary.reason.as_deref(), Some("made_room"));
+    assert_eq!(view.stored.summary.reason, Some(EndReason::MadeRoom));
     for active in [scene.session, busy, fourth] {
         let view = engine.session(active).await.unwrap();
         assert_eq!(view.stored.summary.status, Status::Active);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use convoke_agents::driver::Start;
 use convoke_core::content::Usage;
-use convoke_core::notice::{Event, Notice, Resumed};
+use convoke_core::notice::{AgentEvent, Event, Notice, ProcessEvent, Resumed};
 use convoke_core::session::Report;
 use convoke_core::state::{OfferedCommand, SessionState};
 use convoke_files::transcripts::{
@@ -149,12 +149,12 @@ impl Conversation {
         self.offered = None;
         self.running = Some(running);
         if self.stage.lacks_confinement(&self.partner.agent) {
-            self.screen.say(&Notice::new(Event::Unconfined).text);
+            self.screen.say(&Notice::new(ProcessEvent::Unconfined).text);
         }
     }
 
     fn tell_resumed(&mut self, how: Resumed, window: Option<&Window>) {
-        let sentence = Notice::new(Event::Resumed { how }).text;
+        let sentence = Notice::new(ProcessEvent::Resumed { how }).text;
         let detail = match window {
             Some(window) if window.left_out() > 0 => format!(
                 " ({} turns of it; {} in the middle are left out)",
@@ -291,7 +291,7 @@ impl Conversation {
 
     /// Takes note of a fact that the agent tells.
     pub(super) fn notice(&mut self, notice: &Notice) {
-        if !matches!(notice.event, Event::Unknown { .. }) {
+        if !matches!(notice.event, Event::Agent(AgentEvent::Unknown { .. })) {
             self.screen.say(&notice.text);
         }
     }

@@ -324,13 +324,21 @@ fn s10_a_session_that_ended_by_idleness_is_resumed_by_the_next_prompt() {
     let scene = Scene::on(machine);
     let session = scene.session();
     let mut watch = scene.start(&["session", "watch", &session, "--after", "0"]);
-    watch.until(|line| line.contains("completed (idle_timeout)"));
-    assert!(scene.run("session list").contains("completed (idle_timeout)"));
+    watch.until(|line| line.contains("completed: it was idle"));
+    assert!(scene.run("session list").contains("completed (it was idle)"));
     insta::assert_snapshot!(scene.say(&session, "/plan"), @r"
     exit 0
     --- stdout
     The plan is done.
     ");
+}
+
+#[test]
+fn s10_a_session_that_a_human_completed_refuses_prompts() {
+    let scene = Scene::new();
+    let session = scene.session();
+    scene.run(&format!("session complete {session}"));
+    insta::assert_snapshot!(scene.say(&session, "/plan").replace(&session[..8], "[the-id]"), @"");
 }
 
 #[test]
