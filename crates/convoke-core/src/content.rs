@@ -123,6 +123,11 @@ pub struct Tool {
     pub result: Option<ToolResult>,
 }
 
+impl Tool {
+    /// The name of a tool that the agent neither names nor titles.
+    pub const UNNAMED: &str = "tool";
+}
+
 /// How far a tool call is; nothing leaves `complete` and `error`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -20,6 +20,7 @@ mod output;
 mod random;
 mod repl;
 mod signals;
+mod spoken;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -258,7 +258,7 @@ impl Known {
         let named = self.tool.or_else(|| self.title.clone()).or_else(|| self.kind.clone());
         Tool {
             tool_call_id: id,
-            tool: named.unwrap_or_else(|| "tool".to_owned()),
+            tool: named.unwrap_or_else(|| Tool::UNNAMED.to_owned()),
             title: self.title,
             kind: self.kind,
             args: self.args.unwrap_or_else(|| Value::Object(serde_json::Map::new())),

@@ -8,6 +8,7 @@ use convoke_agents::catalogue::{Protocol, Sandbox};
 use convoke_agents::driver::{Launch, Lease, McpServer, Start};
 use convoke_agents::launch::{Occasion, Surroundings};
 use convoke_agents::pool::Seat;
+use convoke_agents::resume::{Begun, resume_or_begin};
 use convoke_core::id::{AgentName, ProjectId, SessionId};
 use convoke_core::message::{Message, Role, Seq};
 use convoke_core::notice::{Notice, ProcessEvent, Resumed};
@@ -23,8 +24,6 @@ use crate::error::Result as EngineResult;
 use crate::teams::{Permissions, Team};
 use crate::view::AgentStatus;
 
-/// Ids that are tried for a new session of an agent's own; that even one is taken is next to impossible.
-const IDS_MAX: usize = 3;
 /// Why an agent's session is recorded that was made because the one before is gone.
 pub(crate) const REMADE: &str = "remade";
 /// Messages that are looked through for a prompt since then.
@@ -94,31 +93,32 @@ pub(crate) async fn seat(
     reports: mpsc::Sender<Report>,
     listener: Option<(Seq, mpsc::Sender<News>)>,
 ) -> Result<Seating, AgentError> {
-    let Some(agent_session) = errand.agent_session.clone() else {
-        return begin(shared, errand, reports, listener).await;
+    let is_forgotten = |error: &AgentError| matches!(error, AgentError::CannotResume { .. });
+    let acquire = |start| acquire(shared, errand, start, reports.clone(), listener.clone());
+    let known = errand.agent_session.clone();
+    let (seat, begun) = resume_or_begin(known, shared.around.random, is_forgotten, acquire).await?;
+    let Some(started) = &seat.started else {
+        return Ok(Seating { seat, noted: None, transcript: None });
     };
-    let start = Start::Resume { agent_session };
-    match acquire(shared, errand, start, reports.clone(), listener.clone()).await {
-        Ok(seat) => {
-            let before = listener.as_ref().map(|(turn, _)| *turn);
-            let transcript = match &seat.started {
-                Some(_) => unremembered(shared, errand, before).await,
-                None => None,
-            };
-            let how = if transcript.is_some() { Resumed::Replay } else { Resumed::Native };
-            let noted = seat.started.as_ref().map(|started| Noted {
-                agent_session: started.agent_session.clone(),
-                why: "resumed",
-                reports: vec![Report::Resumed(how)],
-            });
-            Ok(Seating { seat, noted, transcript })
-        }
-        Err(AgentError::CannotResume { detail }) => {
-            tracing::info!(session.id = %errand.session, "an agent cannot resume: {detail}");
-            begin(shared, errand, reports, listener).await
-        }
-        Err(error) => Err(error),
-    }
+    let before = listener.as_ref().map(|(turn, _)| *turn);
+    let (transcript, how, why) = match begun {
+        Begun::Resumed => match unremembered(shared, errand, before).await {
+            Some(transcript) => (Some(transcript), Some(Resumed::Replay), "resumed"),
+            None => (None, Some(Resumed::Native), "resumed"),
+        },
+        Begun::New => match transcript(shared, errand.session, before).await {
+            Ok(Some(transcript)) => (Some(transcript), Some(Resumed::Replay), "replayed"),
+            // Nothing was said yet, so there is nothing to remember.
+            Ok(None) => (None, None, "created"),
+            Err(error) => {
+                tracing::error!(session.id = %errand.session, "no transcript for the agent: {error}");
+                (None, Some(Resumed::Afresh), "created")
+            }
+        },
+    };
+    let agent_session = started.agent_session.clone();
+    let reports = how.map(Report::Resumed).into_iter().collect();
+    Ok(Seating { seat, noted: Some(Noted { agent_session, why, reports }), transcript })
 }
 
 /// What an agent cannot remember although it resumes, because its session was made anew after it was said.
@@ -151,44 +151,6 @@ async fn unremembered(shared: &Shared, errand: &Errand, before: Option<Seq>) -> 
             None
         }
     }
-}
-
-/// Begins a new session of the agent's own, with the conversation so far as text where there is any.
-async fn begin(
-    shared: &Shared,
-    errand: &Errand,
-    reports: mpsc::Sender<Report>,
-    listener: Option<(Seq, mpsc::Sender<News>)>,
-) -> Result<Seating, AgentError> {
-    let before = listener.as_ref().map(|(turn, _)| *turn);
-    let mut tries = 0;
-    let seat = loop {
-        tries += 1;
-        let start = Start::New { id: SessionId::from_random((shared.around.random)()).to_string() };
-        match acquire(shared, errand, start, reports.clone(), listener.clone()).await {
-            // The id was used before; another one is as good.
-            Err(AgentError::IdTaken { .. }) if tries < IDS_MAX => {}
-            outcome => break outcome?,
-        }
-    };
-    let Some(started) = &seat.started else {
-        return Ok(Seating { seat, noted: None, transcript: None });
-    };
-    let (transcript, how) = match transcript(shared, errand.session, before).await {
-        Ok(Some(transcript)) => (Some(transcript), Some(Resumed::Replay)),
-        // Nothing was said yet, so there is nothing to remember.
-        Ok(None) => (None, None),
-        Err(error) => {
-            tracing::error!(session.id = %errand.session, "no transcript for the agent: {error}");
-            (None, Some(Resumed::Afresh))
-        }
-    };
-    let noted = Noted {
-        agent_session: started.agent_session.clone(),
-        why: if transcript.is_some() { "replayed" } else { "created" },
-        reports: how.map(Report::Resumed).into_iter().collect(),
-    };
-    Ok(Seating { seat, noted: Some(noted), transcript })
 }
 
 async fn acquire(
