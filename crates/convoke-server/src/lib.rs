@@ -27,7 +27,6 @@ mod view;
 mod ws;
 
 pub use backups::BackupSettings;
-pub use convoke_engine as engine;
 pub use doors::Token;
 pub use health::Problems;
 pub use listen::Listeners;
