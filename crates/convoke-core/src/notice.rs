@@ -1,5 +1,6 @@
 //! Facts about a session that neither human nor agent said. A contract, see `message`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -10,7 +11,7 @@ use crate::time::Timestamp;
 use crate::turn::Stop;
 
 /// A fact about the session, with a sentence for people.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Notice {
     /// The fact.
     #[serde(flatten)]
@@ -20,7 +21,7 @@ pub struct Notice {
 }
 
 /// What happened, told apart by `event`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Event {
     /// The turn that began with prompt `turn` has ended otherwise than by a whole answer.
@@ -131,7 +132,7 @@ pub enum Event {
 }
 
 /// With how much of the conversation in mind a process took it up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Resumed {
     /// The agent loaded its own session.
@@ -145,7 +146,7 @@ pub enum Resumed {
 }
 
 /// What a transcript says of a turn, and its message cannot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportedTurn {
     /// The place of its message.
     pub seq: Seq,
