@@ -28,8 +28,8 @@ pub use problem::{Candidate, Problem, code};
 pub use repos::{NewRepo, Repo, Repos};
 pub use search::{Fragment, Hit, Hits};
 pub use sessions::{
-    Activity, Circumstances, NewSession, Prompt, Prompted, QueuePatch, Session, SessionDetail,
-    SessionPatch, Sessions, StateOfSession,
+    Activity, ChosenMode, ChosenSetting, Circumstances, NewSession, Prompt, Prompted, QueuePatch,
+    Session, SessionDetail, SessionPatch, Sessions, StateOfSession,
 };
 pub use team_analytics::{TeamActivity, TeamAnalytics, TeamCost, TeamUsage};
 pub use teams::{

@@ -15,15 +15,15 @@ use convoke_core::request::{
 };
 use convoke_core::state::{OfferedChoice, OfferedCommand, OfferedSetting};
 use convoke_core::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
 
 pub use list::{Entries, Older};
 pub use shown::entry_id;
 
 /// One thing that people see of a session.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
     /// Its name within the session: the id of its message, or the kind of state.
@@ -40,7 +40,7 @@ pub struct Entry {
 }
 
 /// What an entry shows, told apart by `type`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum EntryBody {
     /// What the human said.
@@ -89,8 +89,9 @@ pub enum EntryBody {
 }
 
 /// What the human said, and how far the agent is with it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "PromptedEntry")]
 pub struct Prompted {
     /// The words.
     pub content: String,
@@ -102,7 +103,7 @@ pub struct Prompted {
 }
 
 /// A prompt that waits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QueuedEntry {
     /// The id of the message that it becomes.
@@ -117,7 +118,7 @@ pub struct QueuedEntry {
 }
 
 /// How far the agent is with a prompt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptState {
     /// The agent works on it.
@@ -127,7 +128,7 @@ pub enum PromptState {
 }
 
 /// Words of the agent's.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Words {
     /// The words so far.
@@ -140,7 +141,7 @@ pub struct Words {
 }
 
 /// A tool call as it stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCall {
     /// The agent's id of the call.
@@ -169,11 +170,10 @@ pub struct ToolCall {
 }
 
 /// A permission asked of the human, and what became of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Permission {
     /// The request's id.
-    #[schema(value_type = String, format = "uuid")]
     pub permission_id: RequestId,
     /// What the agent wants to do.
     pub title: String,
@@ -187,10 +187,8 @@ pub struct Permission {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub always: Option<String>,
     /// What the human may choose.
-    #[schema(value_type = Vec<crate::schema::PermissionOption>)]
     pub options: Vec<PermissionOption>,
     /// Where it stands.
-    #[schema(value_type = crate::schema::RequestStatus)]
     pub status: Status,
     /// The option that was chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -201,7 +199,7 @@ pub struct Permission {
 }
 
 /// Questions asked of the human, and what became of them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QuestionSet {
     /// The request's id.
@@ -219,7 +217,7 @@ pub struct QuestionSet {
 }
 
 /// One question of a set.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AskedQuestion {
     /// The question in full.
@@ -227,7 +225,6 @@ pub struct AskedQuestion {
     /// The question in a word or two.
     pub title: String,
     /// What can be chosen; free text is always possible besides.
-    #[schema(value_type = Vec<crate::schema::QuestionOption>)]
     pub options: Vec<Choice>,
     /// Whether several options may be chosen.
     pub multi_select: bool,

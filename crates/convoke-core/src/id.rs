@@ -5,6 +5,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -15,8 +16,11 @@ use crate::Invalid;
 macro_rules! uuid_id {
     ($(#[$doc:meta])* $name:ident, $accepts:path, $invalid:ident) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+        )]
         #[serde(try_from = "String", into = "String")]
+        #[schemars(inline, extend("format" = "uuid"))]
         pub struct $name(Uuid);
 
         impl $name {
@@ -102,8 +106,11 @@ fn is_v4(uuid: &Uuid) -> bool {
 }
 
 /// The name of an agent in the catalogue, such as `claude-code`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(inline)]
 pub struct AgentName(String);
 
 impl AgentName {

@@ -5,6 +5,7 @@
 
 mod sentence;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -16,7 +17,7 @@ use crate::time::Timestamp;
 use crate::turn::Stop;
 
 /// A fact about the session, with a sentence for people.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Notice {
     /// The fact.
     #[serde(flatten)]
@@ -40,7 +41,7 @@ impl Notice {
 }
 
 /// What happened.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Event {
     /// To a turn.
@@ -75,7 +76,7 @@ impl Event {
 }
 
 /// What happened to a turn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum TurnEvent {
     /// The turn that began with prompt `turn` has ended otherwise than by a whole answer.
@@ -101,7 +102,7 @@ pub enum TurnEvent {
 }
 
 /// What happened to the agent's process.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum ProcessEvent {
     /// A new process resumed the conversation.
@@ -121,7 +122,7 @@ pub enum ProcessEvent {
 }
 
 /// What happened to the session as a whole. These events, and no others, change what lists show of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum LifecycleEvent {
     /// The session ended well.
@@ -172,7 +173,7 @@ pub enum LifecycleEvent {
 }
 
 /// What happened to a permission that holds for the future, too.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum RuleEvent {
     /// From now on the agent may do exactly this in this project without asking.
@@ -196,7 +197,7 @@ pub enum RuleEvent {
 }
 
 /// What the agent reported about itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum AgentEvent {
     /// The agent made room in its context.
@@ -216,7 +217,7 @@ pub enum AgentEvent {
 }
 
 /// With how much of the conversation in mind a process resumed it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Resumed {
     /// The agent loaded its own session.
@@ -230,7 +231,7 @@ pub enum Resumed {
 }
 
 /// What a transcript says of a turn, and its message cannot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportedTurn {
     /// The place of its message.
     pub seq: Seq,

@@ -2,6 +2,7 @@
 //!
 //! The records are part of the message contract, see `message`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::id::RequestId;
@@ -10,7 +11,7 @@ use crate::quote;
 use crate::scope::Scope;
 
 /// Where a request is in its life; nothing leaves `answered` and `rejected`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum State<A> {
     /// The asker waits.
@@ -29,8 +30,9 @@ pub enum State<A> {
 }
 
 /// The state of a request without what was said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "RequestStatus")]
 pub enum Status {
     /// The asker waits.
     Pending,
@@ -146,7 +148,7 @@ impl<A> State<A> {
 }
 
 /// A permission asked of the human, and what became of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionRecord {
     /// The request.
@@ -170,7 +172,7 @@ pub struct PermissionRecord {
 }
 
 /// One way to answer a permission.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionOption {
     /// What the agent calls it.
@@ -182,7 +184,7 @@ pub struct PermissionOption {
 }
 
 /// What choosing an option means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionKind {
     /// Yes, this time.
@@ -196,15 +198,16 @@ pub enum PermissionKind {
 }
 
 /// The option that the human chose.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "ChosenOption")]
 pub struct Choice {
     /// What the agent calls it.
     pub option_id: String,
 }
 
 /// Questions asked of the human, and what became of them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QuestionRecord {
     /// The request.
@@ -217,7 +220,7 @@ pub struct QuestionRecord {
 }
 
 /// The human's answers to a set of questions.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Answers {
     /// One or more for each question.
     pub answers: Vec<Answer>,

@@ -13,6 +13,7 @@ mod reason;
 
 use std::collections::{BTreeMap, VecDeque};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::message::{Message, Rev, Seq};
@@ -34,8 +35,9 @@ pub const QUEUE_BYTES_MAX: usize = 1 << 20;
 pub const PENDING_MAX: usize = 32;
 
 /// Where a session is in its life; nothing leaves `cancelled`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "SessionStatus")]
 pub enum Status {
     /// Accepts prompts.
     Active,

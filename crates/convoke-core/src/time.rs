@@ -3,10 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A moment in UTC with millisecond precision, written as RFC 3339 (`2026-11-15T10:45:00.000Z`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[schemars(with = "String", inline, extend("format" = "date-time"))]
 pub struct Timestamp(i64);
 
 impl Timestamp {

@@ -1,7 +1,7 @@
 //! What went wrong, as RFC 9457 writes it (`application/problem+json`).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 /// Stable words for problems, so that programs need not read sentences. More may come.
 pub mod code {
@@ -78,7 +78,7 @@ pub mod code {
 }
 
 /// What went wrong.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
     /// What sort of problem, as a URI; `about:blank` says that `status` tells all.
@@ -107,7 +107,7 @@ pub struct Problem {
 }
 
 /// One thing that an ambiguous id could mean.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Candidate {
     /// Its whole id.

@@ -3,6 +3,7 @@
 use convoke_core::id::{AgentName, MessageId, ProjectId, RequestId, SessionId};
 use convoke_core::message::{Rev, Seq};
 use convoke_core::turn::{Failure, Stop};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{AgentItem, SessionItem};
@@ -10,7 +11,7 @@ use crate::bodies::{InboxItem, Repo};
 use crate::entry::Entry;
 
 /// What the server says, told apart by `type`. `sessionId` is canonical, `uid` the session's own id.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 pub enum ServerFrame {
     /// All projects.
@@ -276,7 +277,7 @@ pub enum ServerFrame {
 }
 
 /// How a process of an agent's fares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentState {
     /// It was started and has not shaken hands.
@@ -288,7 +289,7 @@ pub enum AgentState {
 }
 
 /// How a turn ended, in a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
     /// The agent said all it had to say.
@@ -320,7 +321,7 @@ impl StopReason {
 }
 
 /// How a rendered entry changes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChunkHtml {
     /// The entry's top-level elements from this one on are dropped.

@@ -3,12 +3,13 @@
 use convoke_core::id::{AgentName, ProjectId, SessionId};
 use convoke_core::session::{EndReason, Status};
 use convoke_core::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::bodies::{Activity, Agent, Session};
 
 /// A session in a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionItem {
     /// Its canonical id; its own id as long as there is none.
@@ -62,7 +63,7 @@ impl From<Session> for SessionItem {
 }
 
 /// An agent that sessions can be begun with.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentItem {
     /// Its name in the catalogue.

@@ -1,10 +1,12 @@
 //! Why a session ended. The words are a contract: they are stored and sent as they are.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Why a session was completed or cancelled.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "String", into = "String")]
+#[schemars(with = "String", inline)]
 pub enum EndReason {
     /// A human ended it.
     User,

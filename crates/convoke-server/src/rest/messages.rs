@@ -6,16 +6,15 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
-use convoke_api::bodies::{Repo, Session};
-use convoke_api::schema::Message as MessageSchema;
+use convoke_api::schema::Messages;
 use convoke_core::id::SessionId;
 use convoke_core::message::{Message, Rev, Seq};
 use convoke_core::time::Timestamp;
 use convoke_core::update::Update;
 use convoke_engine::{Engine, Error};
 use futures_util::stream;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use super::{Daemon, Named};
 use crate::failure::{self, Failure};
@@ -26,20 +25,6 @@ use crate::query::{self, Query};
 const PAGE: u32 = 250;
 /// Says what revisions belong to.
 const GENERATION: HeaderName = HeaderName::from_static("convoke-generation");
-
-/// A session with everything: `GET /api/sessions/:id`. Only its schema is used; nothing makes one in memory.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct WholeSession {
-    /// The session.
-    #[serde(flatten)]
-    session: Session,
-    /// Its project.
-    repo: Repo,
-    /// The conversation, first to last.
-    #[schema(value_type = Vec<MessageSchema>)]
-    messages: Vec<Message>,
-}
 
 /// Which messages are read.
 #[derive(Debug, Clone, Copy)]
@@ -148,7 +133,7 @@ pub(super) struct Which {
         Which
     ),
     responses(
-        (status = 200, description = "The messages", body = Vec<MessageSchema>),
+        (status = 200, description = "The messages", body = Messages),
         (status = 404, description = "There is no such session"),
         (status = 409, description = "Several ids begin so"),
     )
