@@ -54,7 +54,7 @@ type Entries = {
   opened(frame: FrameOf<"session:opened">): void;
   /** Puts an entry in place of the one that is here, or where it belongs. */
   update(frame: FrameOf<"session:update">): Upserted;
-  /** Appends words to an entry, unless it has them already or is not here; tells whether it did. */
+  /** Appends words to an entry, unless it has them already or is not here; returns whether it did. */
   chunk(frame: FrameOf<"session:chunk">): boolean;
   /** Takes an older page; returns those of its entries that were here already. */
   page(frame: FrameOf<"session:page">): SpokenEntry[];
@@ -162,15 +162,15 @@ type Store = {
   readonly sessions: Map<string, Session>;
   readonly agents: Agent[];
   readonly inbox: Api.InboxItem[];
-  /** Projects whose sessions have been told. */
+  /** Projects whose sessions have been received. */
   readonly listed: Set<string>;
-  /** Takes what a frame tells; says whether it was one for here. */
+  /** Applies a frame; returns whether the store handles frames of its type. */
   apply(frame: Frame): boolean;
   /** The own id of the session that a frame or an item speaks of. */
   uidOf(frame: { uid?: string; sessionId?: string; [field: string]: unknown }): string;
   /** A project's sessions, last active first. */
   sessionsOf(projectId: string): Session[];
-  /** An agent by name; of an unknown one only what its name tells. */
+  /** An agent by name; of an unknown one only what follows from its name. */
   agent(cliType: string): { badge: string; title: string };
 };
 
@@ -214,7 +214,7 @@ type Dom = {
   h<Spec extends string>(spec: Spec, props?: Props | Child, ...children: Child[]): ElementOf<Spec>;
   on<E extends HTMLElement, K extends keyof HTMLElementEventMap>(
     element: E, events: K, run: (event: HTMLElementEventMap[K] & { target: HTMLElement }) => any, options?: AddEventListenerOptions): void;
-  /** Runs when somebody points at an element or its focus: for words that take long to make and that few look at. */
+  /** Runs when an element is hovered or focused: for texts that are slow to make and rarely seen. */
   onLook(element: HTMLElement, run: () => void): void;
   /** Puts children in place of those that are there. */
   fill(parent: Element, ...children: Child[]): void;
@@ -251,7 +251,7 @@ type Listbox<Item> = {
   readonly isOpen: boolean;
   readonly picked: Item | undefined;
   offer(items: Item[]): void;
-  /** Moves through what is offered; tells whether the key was one for that. */
+  /** Moves through what is offered; returns whether it handled the key. */
   walk(event: KeyboardEvent): boolean;
 };
 
@@ -278,7 +278,7 @@ type Views = {
   text(type: "user" | "assistant" | "thinking"): View;
   plan(): View;
   notice(): View;
-  /** What a conversation has used: a ring for the context window, and money where the agent tells. */
+  /** What a conversation has used: a ring for the context window, and money where the agent reports it. */
   usage(usage?: Api.Usage): Child;
 };
 type DiffViews = {
@@ -323,7 +323,7 @@ type Picker = { kind: PickerKind; id: string; name: string; current: string; cho
 type Composer = HTMLElement & {
   text: string;
   commands: Api.OfferedCommand[];
-  /** Takes up the draft that was kept under a name. */
+  /** Restores the draft that was kept under a key. */
   restore(key: string): void;
   show(state: { ready: boolean; running: boolean; placeholder: string; disabled: boolean }): void;
   showPickers(pickers: Picker[]): void;
@@ -409,7 +409,7 @@ type ShellDialogs = {
 };
 /** The shell; what it can be asked to do. */
 type Shell = {
-  /** Tells whether it was done. */
+  /** Returns whether it was done. */
   ask<Type extends RequestType>(type: Type, fields?: FieldsOf<Type>): Promise<boolean>;
   /** Has everything anew; after a break this is also how what was missed is found. */
   load(): Promise<void>;

@@ -31,7 +31,7 @@ declare namespace Api {
     options: QuestionOption[];
     /** Whether several options may be chosen. */
     multiSelect: boolean;
-    /** The prompt rendered and sanitised, for those who asked for it. */
+    /** The prompt as sanitised HTML, for clients that opened the session with `render`. */
     html?: string;
   };
 
@@ -43,7 +43,7 @@ declare namespace Api {
     html: string;
   };
 
-  /** What a client says, told apart by `type`. A session is named by its canonical id or its own. */
+  /** A frame from a client, tagged by `type`. A session is named by its canonical id or its own. */
   type ClientFrame =
     /** Wants all projects. */
     | { type: "project:list" }
@@ -82,7 +82,7 @@ declare namespace Api {
       type: "session:create";
       /** In which project. */
       projectId: string;
-      /** With which agent; the default one, if nothing is said. */
+      /** With which agent; by default the configured one. */
       cliType?: string;
     }
     /** Wants to see a session, and to follow it. */
@@ -615,7 +615,7 @@ declare namespace Api {
     content: string;
     /** How far the agent is. */
     state: PromptState;
-    /** The words rendered and sanitised, for those who asked for it. */
+    /** The words as sanitised HTML, for clients that opened the session with `render`. */
     html?: string;
   };
 
@@ -663,7 +663,7 @@ declare namespace Api {
     content: string;
     /** When it was sent. */
     timestamp: string;
-    /** The words rendered and sanitised, for those who asked for it. */
+    /** The words as sanitised HTML, for clients that opened the session with `render`. */
     html?: string;
   };
 
@@ -685,7 +685,7 @@ declare namespace Api {
   /** With how much of the conversation in mind a process took it up. */
   type Resumed = "native" | "replay" | "summary" | "afresh";
 
-  /** What the server says, told apart by `type`. `sessionId` is canonical, `uid` the session's own id. */
+  /** A frame from the server, tagged by `type`. `sessionId` is canonical, `uid` the session's own id. */
   type ServerFrame =
     /** All projects. */
     | {
@@ -824,7 +824,7 @@ declare namespace Api {
       entryId: string;
       /** The words. */
       content: string;
-      /** How the rendered entry changes, for those who asked for it. */
+      /** The change of the rendered entry, for clients that opened the session with `render`. */
       html?: ChunkHtml;
     }
     /** A turn has ended. */
@@ -843,7 +843,7 @@ declare namespace Api {
       /** Why it broke off, if it did. */
       failure?: Failure;
     }
-    /** Somebody asked to stop the running turn. */
+    /** A client asked to stop the running turn. */
     | {
       type: "session:cancelled";
       /** The session's canonical id. */
@@ -1020,7 +1020,7 @@ declare namespace Api {
 
   /** Everything that is known of how teams talk. */
   type TeamAnalytics = {
-    /** Since when activity is told. */
+    /** The start of the reported activity. */
     since: string;
     /** Counted over all conversations. */
     stats: TeamStats;
@@ -1146,7 +1146,7 @@ declare namespace Api {
     content: string;
     /** Whether more may come. */
     partial: boolean;
-    /** The words rendered and sanitised, for those who asked for it. */
+    /** The words as sanitised HTML, for clients that opened the session with `render`. */
     html?: string;
   };
 }

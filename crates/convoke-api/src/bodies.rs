@@ -1,6 +1,6 @@
-//! What REST takes and gives. A contract, pinned by snapshots.
+//! The JSON bodies of REST. A contract, pinned by snapshots.
 //!
-//! Requests refuse fields that they do not know, so that nobody's typing error is taken silently. Answers may grow.
+//! A request with an unknown field is refused, so that a mistyped name is noticed. Responses may get new fields.
 
 mod agents;
 mod backups;

@@ -39,7 +39,7 @@ pub struct Entry {
     pub body: EntryBody,
 }
 
-/// What an entry shows, told apart by `type`.
+/// The content of an entry, tagged by `type`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum EntryBody {
@@ -95,7 +95,7 @@ pub enum EntryBody {
 pub struct Prompted {
     /// The words.
     pub content: String,
-    /// The words rendered and sanitised, for those who asked for it.
+    /// The words as sanitised HTML, for clients that opened the session with `render`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
     /// How far the agent is.
@@ -110,7 +110,7 @@ pub struct QueuedEntry {
     pub id: MessageId,
     /// The words.
     pub content: String,
-    /// The words rendered and sanitised, for those who asked for it.
+    /// The words as sanitised HTML, for clients that opened the session with `render`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
     /// When it was sent.
@@ -133,7 +133,7 @@ pub enum PromptState {
 pub struct Words {
     /// The words so far.
     pub content: String,
-    /// The words rendered and sanitised, for those who asked for it.
+    /// The words as sanitised HTML, for clients that opened the session with `render`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
     /// Whether more may come.
@@ -228,7 +228,7 @@ pub struct AskedQuestion {
     pub options: Vec<Choice>,
     /// Whether several options may be chosen.
     pub multi_select: bool,
-    /// The prompt rendered and sanitised, for those who asked for it.
+    /// The prompt as sanitised HTML, for clients that opened the session with `render`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::notice::Notice;
 use crate::request::{PermissionRecord, QuestionRecord, Status};
 
-/// The content of a message, told apart by `type`.
+/// The content of a message, tagged by `type`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Content {
@@ -54,7 +54,7 @@ impl Content {
         }
     }
 
-    /// Whether a human decided this, so that it must be on disk before it is acknowledged. Prompts are told by their role.
+    /// Whether a human decided this, so that it must be on disk before it is acknowledged. Prompts are known by their role.
     pub const fn is_decision(&self) -> bool {
         match self {
             Self::Permission(record) => record.state.is_settled(),

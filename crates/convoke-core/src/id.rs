@@ -1,6 +1,6 @@
 //! Names of things: UUID ids, agent names, and the canonical id of a session.
 //!
-//! Nothing here makes randomness; whoever needs a new id brings sixteen random bytes.
+//! Nothing here makes randomness: the caller of `from_random` passes sixteen random bytes.
 
 use std::fmt;
 use std::str::FromStr;

@@ -226,7 +226,7 @@ pub struct Answers {
     pub answers: Vec<Answer>,
 }
 
-/// A request to a human, told apart by `kind`.
+/// A request to a human, tagged by `kind`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Request {
@@ -257,7 +257,7 @@ pub enum Verdict {
 /// Why a verdict cannot stand.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// Somebody was faster.
+    /// The request is settled already.
     #[error(transparent)]
     Settled(#[from] Settled),
     /// The answers do not fit the questions; the request stays open.
@@ -296,7 +296,7 @@ impl Request {
 
     /// Decides what follows from a verdict: the request as it then stands, and who gets to hear of it.
     pub fn handle(&self, verdict: Verdict) -> Result<(Self, Delivery), Refusal> {
-        // Whoever comes second hears that, even when their answer would not have fitted.
+        // A second answer is refused as late, even when it would not have fitted.
         if let status @ (Status::Answered | Status::Rejected) = self.status() {
             return Err(Settled { status }.into());
         }

@@ -10,7 +10,7 @@ use crate::content::Usage;
 use crate::id::MessageId;
 use crate::time::Timestamp;
 
-/// One kind of session state, told apart by `kind`.
+/// One kind of session state, tagged by `kind`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SessionState {

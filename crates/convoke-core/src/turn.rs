@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The state of a turn, told apart by `status`. A prompt that waits in the queue has no turn yet.
+/// The state of a turn, tagged by `status`. A prompt that waits in the queue has no turn yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum Turn {
     /// The agent works on it.
     Running,
-    /// The agent was told to stop and has not yet said that it did.
+    /// The agent was asked to stop and has not yet confirmed it.
     Cancelling,
     /// Over.
     Ended(Stop),
@@ -71,7 +71,7 @@ impl Turn {
     }
 }
 
-/// How a turn ended, told apart by `stopReason`.
+/// How a turn ended, tagged by `stopReason`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "stopReason", rename_all = "snake_case")]
 pub enum Stop {

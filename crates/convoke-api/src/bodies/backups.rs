@@ -1,4 +1,4 @@
-//! Backups: `POST /api/backups` begins one, `GET /api/backups` tells how far it is.
+//! Backups: `POST /api/backups` starts one, `GET /api/backups` shows its progress.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

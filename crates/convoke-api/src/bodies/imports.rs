@@ -8,8 +8,8 @@ use super::{Session, whole};
 
 /// Some turns of a transcript: `POST /api/imports`.
 ///
-/// A transcript becomes one session, however often it is imported: by its id if that is a UUID, else by its name and the
-/// moment it was begun. Turns that are there already are passed over.
+/// A transcript becomes one session, however often it is imported: by its id if that is a UUID, else by its name and
+/// `createdAt`. Turns that were imported before are skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Import {

@@ -11,7 +11,7 @@ use super::{TeamSession, TeamStats};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TeamAnalytics {
-    /// Since when activity is told.
+    /// The start of the reported activity.
     pub since: Timestamp,
     /// Counted over all conversations.
     pub stats: TeamStats,

@@ -128,7 +128,7 @@ pub struct TeamSessionNow {
 pub struct TeamQuestion {
     /// What is asked.
     pub question: String,
-    /// The team that asks; nobody's, if nothing is said.
+    /// The team that asks; by default the caller belongs to no team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_team: Option<String>,
     /// A named thread beside the main conversation.
@@ -149,13 +149,13 @@ pub struct TeamQuestion {
 pub struct TeamMessage {
     /// What is said.
     pub message: String,
-    /// The team that says it; nobody's, if nothing is said.
+    /// The team that sends it; by default the caller belongs to no team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_team: Option<String>,
     /// A named thread beside the main conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
-    /// Whether to wait for the answer; if nothing is said, yes.
+    /// Whether to wait for the answer; true by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_for_response: Option<bool>,
     /// How many milliseconds to wait for the answer: 0, or nothing, waits as long as it takes, -1 not at all.
@@ -200,13 +200,14 @@ pub struct TeamAnswer {
     pub duration_ms: u64,
     /// When this was said.
     pub timestamp: Timestamp,
-    /// The question as a message, by which its answer can be fetched later. Not told of what is over.
+    /// The id of the question's message, with which the answer can be fetched later. Absent once the question is
+    /// answered or has failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<MessageId>,
     /// Where the question is in its session; absent as long as it waits, and for what is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<Seq>,
-    /// How many questions are before it. Not told of what is over.
+    /// How many questions are before it. Absent once the question is answered or has failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queued: Option<u64>,
 }
@@ -217,7 +218,7 @@ pub struct TeamAnswer {
 pub enum AnswerStatus {
     /// There is an answer.
     Answered,
-    /// It was taken, and nobody waits.
+    /// It is in the queue, and the caller does not wait.
     Queued,
     /// The caller waited long enough; the team works on.
     TimedOut,
@@ -298,11 +299,11 @@ impl ReportStatus {
     }
 }
 
-/// A pair that is to be told to stop: `POST /api/teams/:team/cancel`.
+/// A pair whose running turn is cancelled: `POST /api/teams/:team/cancel`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TeamCancel {
-    /// The team that asked; nobody's, if nothing is said.
+    /// The team that asked; by default a caller without a team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_team: Option<String>,
     /// A named thread beside the main conversation.

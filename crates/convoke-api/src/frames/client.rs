@@ -1,4 +1,4 @@
-//! What a client says.
+//! Frames from a client to the server.
 
 use convoke_core::id::MessageId;
 use convoke_core::message::{Rev, Seq};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::Envelope;
 
-/// What a client says, told apart by `type`. A session is named by its canonical id or its own.
+/// A frame from a client, tagged by `type`. A session is named by its canonical id or its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum ClientFrame {
@@ -54,7 +54,7 @@ pub enum ClientFrame {
     SessionCreate {
         /// In which project.
         project_id: String,
-        /// With which agent; the default one, if nothing is said.
+        /// With which agent; by default the configured one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cli_type: Option<String>,
     },

@@ -1,4 +1,4 @@
-//! What the server says, as an answer or by itself.
+//! Frames from the server to a client: answers, and updates that it sends on its own.
 
 use convoke_core::id::{AgentName, MessageId, ProjectId, RequestId, SessionId};
 use convoke_core::message::{Rev, Seq};
@@ -10,7 +10,7 @@ use super::{AgentItem, SessionItem};
 use crate::bodies::{InboxItem, Repo};
 use crate::entry::Entry;
 
-/// What the server says, told apart by `type`. `sessionId` is canonical, `uid` the session's own id.
+/// A frame from the server, tagged by `type`. `sessionId` is canonical, `uid` the session's own id.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 pub enum ServerFrame {
@@ -153,7 +153,7 @@ pub enum ServerFrame {
         entry_id: String,
         /// The words.
         content: String,
-        /// How the rendered entry changes, for those who asked for it.
+        /// The change of the rendered entry, for clients that opened the session with `render`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         html: Option<ChunkHtml>,
     },
@@ -174,7 +174,7 @@ pub enum ServerFrame {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         failure: Option<Failure>,
     },
-    /// Somebody asked to stop the running turn.
+    /// A client asked to stop the running turn.
     #[serde(rename = "session:cancelled")]
     SessionCancelled {
         /// The session's canonical id.

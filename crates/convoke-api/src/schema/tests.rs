@@ -52,9 +52,47 @@ fn contents() -> Vec<Value> {
     ]
 }
 
+/// A notice of every event.
+fn notices() -> Vec<Value> {
+    let id = "00000000-0000-4000-8000-000000000001";
+    let turn = json!({"seq": 1, "timestamp": "2026-11-15T10:00:00.000Z", "tokens": 2});
+    let events = [
+        json!({"event": "turn_ended", "turn": 3, "stopReason": "failed", "why": "interrupted", "detail": "d"}),
+        json!({"event": "turn_ended", "turn": 3, "stopReason": "cancelled"}),
+        json!({"event": "resumed", "how": "afresh"}),
+        json!({"event": "process_exited", "exitCode": 1, "stderrTail": "boom"}),
+        json!({"event": "process_exited", "signal": 9}),
+        json!({"event": "compacted"}),
+        json!({"event": "completed", "reason": "user"}),
+        json!({"event": "cancelled", "reason": "user"}),
+        json!({"event": "failed", "error": "e"}),
+        json!({"event": "reopened"}),
+        json!({"event": "renamed", "title": "t"}),
+        json!({"event": "archived"}),
+        json!({"event": "unarchived"}),
+        json!({"event": "waiting", "place": 2}),
+        json!({"event": "turn_limit", "max": 1024}),
+        json!({"event": "unconfined"}),
+        json!({"event": "rule_made", "tool": "Bash"}),
+        json!({"event": "rule_applied", "tool": "Bash"}),
+        json!({"event": "rule_dropped", "tool": "Bash"}),
+        json!({"event": "continues", "session": id}),
+        json!({"event": "continued_in", "session": id}),
+        json!({"event": "imported", "transcript": "t", "after": 0, "turns": [turn]}),
+        json!({"event": "advice", "severity": "info"}),
+        json!({"event": "unknown", "kind": "k", "payload": {"any": ["thing"]}}),
+    ];
+    let notice = |mut event: Value| {
+        event["type"] = json!("notice");
+        event["text"] = json!("A sentence.");
+        event
+    };
+    events.map(notice).into()
+}
+
 #[test]
 fn s7_the_schema_of_messages_is_that_of_the_core() {
-    for content in contents() {
+    for content in contents().into_iter().chain(notices()) {
         let message = json!({
             "id": "00000000-0000-4000-8000-000000000001",
             "sessionId": "00000000-0000-4000-8000-000000000002",
