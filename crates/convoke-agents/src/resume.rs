@@ -5,19 +5,19 @@ use convoke_core::id::SessionId;
 use crate::driver::{Random, Start};
 use crate::error::{Error, Result};
 
-/// Ids that are tried for a new session of an agent's own; that even one is taken is next to impossible.
+/// Ids that are tried for a new session; that even one is taken is next to impossible.
 const IDS_MAX: usize = 3;
 
-/// Which session of its own an agent was started in.
+/// The session of its own that an agent was started in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Begun {
-    /// The one that it knows, with the conversation in mind.
+    /// The one that it knows.
     Resumed,
-    /// A new one, in which nothing was said.
+    /// A new one.
     New,
 }
 
-/// Starts an agent in its own session, if there is one; in a new one otherwise, or if resuming fails in a way that
+/// Starts an agent in its own session, if there is one; in a new one otherwise, or if resuming fails with an error that
 /// `is_forgotten` accepts.
 pub async fn resume_or_begin<T, F: Future<Output = Result<T>>>(
     agent_session: Option<String>,
@@ -27,21 +27,22 @@ pub async fn resume_or_begin<T, F: Future<Output = Result<T>>>(
 ) -> Result<(T, Begun)> {
     if let Some(agent_session) = agent_session {
         match start(Start::Resume { agent_session }).await {
-            Ok(started) => return Ok((started, Begun::Resumed)),
             Err(error) if is_forgotten(&error) => {
                 tracing::info!("the agent does not resume its session: {error}");
             }
-            Err(error) => return Err(error),
+            outcome => return outcome.map(|started| (started, Begun::Resumed)),
         }
     }
-    let mut tries = 0;
-    loop {
-        tries += 1;
-        let id = SessionId::from_random(random()).to_string();
-        match start(Start::New { id }).await {
-            // Another session has this id; a second one is as good.
-            Err(Error::IdTaken { .. }) if tries < IDS_MAX => {}
+    for _ in 1..IDS_MAX {
+        match start(new(random)).await {
+            // A session of the agent has this id already.
+            Err(Error::IdTaken { .. }) => {}
             outcome => return outcome.map(|started| (started, Begun::New)),
         }
     }
+    Ok((start(new(random)).await?, Begun::New))
+}
+
+fn new(random: Random) -> Start {
+    Start::New { id: SessionId::from_random(random()).to_string() }
 }

@@ -23,6 +23,7 @@ mod random;
 mod repl;
 mod signals;
 mod spoken;
+mod written;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

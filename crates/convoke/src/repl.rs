@@ -21,11 +21,12 @@ mod signal;
 mod terminal;
 mod turn;
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use anyhow::Context;
 use convoke_agents::sandbox;
-use convoke_files::transcripts::{Id, Recall, Status, Transcripts, Writer};
+use convoke_files::transcripts::{Id, Status};
 
 use crate::clock;
 use crate::commands::World;
@@ -36,16 +37,15 @@ use agent::Agent;
 use command::{COMMANDS, Input as Typed};
 use conversation::{Console, Conversation};
 use input::{Heard, Input};
-use journal::Journal;
 use launcher::Launcher;
 use live::Live;
-use own::Next;
 use screen::Screen;
 use signal::Signals;
 use terminal::Terminal;
-use turn::{After, Manner, Progress};
+use turn::{Manner, Progress};
 
 pub(crate) use conversation::StartInterrupted;
+pub(crate) use journal::Journal;
 pub(crate) use launcher::HomeInside;
 pub(crate) use profile::{Profile, ProfileError, Profiles};
 
@@ -54,18 +54,14 @@ const SHOWN_AGAIN: usize = 2;
 
 /// What a conversation begins with.
 pub(crate) struct Opening {
-    /// The folder of the transcript.
-    pub(crate) transcripts: Transcripts,
     /// The transcript, open for writing.
-    pub(crate) writer: Writer,
+    pub(crate) journal: Journal,
+    /// The agent of a transcript that is resumed; `None` for a new one.
+    pub(crate) former: Option<String>,
     /// Every agent and role.
     pub(crate) profiles: Profiles,
     /// The one to talk with.
     pub(crate) profile: Profile,
-    /// The contents of a transcript that is resumed; `None` for a new one.
-    pub(crate) recall: Option<Recall>,
-    /// How much of the conversation is given to an agent that does not know it.
-    pub(crate) tokens_max: u64,
     /// The file of the line editor's history.
     pub(crate) history: PathBuf,
     /// How much is printed besides the answers.
@@ -106,7 +102,7 @@ pub(crate) async fn run(
     output: &Output,
 ) -> anyhow::Result<()> {
     let terminal = Terminal::remember();
-    let former = opening.recall.as_ref().map(|recall| recall.agent.clone());
+    let former = opening.former.clone();
     let mut conversation = begin(opening, home, world, output)?;
     if let Err(error) = conversation.ready().await {
         // A new session whose agent does not start leaves no transcript.
@@ -130,13 +126,12 @@ fn begin(
     world: &World,
     output: &Output,
 ) -> anyhow::Result<Conversation> {
-    let Opening { transcripts, writer, recall, tokens_max, .. } = opening;
     let screen = Screen::new(output, opening.loudness);
     let input = Input::open(&opening.history, screen.colour());
     let console = Console { screen, input, signals: Signals::listen()?, asking: None };
     Ok(Conversation {
         live: Live::new(clock::now()),
-        journal: Journal::new(transcripts, writer, tokens_max, recall),
+        journal: opening.journal,
         agent: Agent::new(opening.profile),
         profiles: opening.profiles,
         launcher: Launcher::open(world, home, &opening.sandbox)?,
@@ -151,12 +146,12 @@ fn welcome(conversation: &mut Conversation) {
     if !conversation.console.screen.has_person() || !conversation.console.input.is_keyboard() {
         return;
     }
-    if conversation.journal.turn_count() > 0
+    if conversation.journal.turn_count > 0
         && let Ok(text) = conversation.history(SHOWN_AGAIN)
     {
         conversation.console.screen.tell(&text);
     }
-    let id = conversation.journal.id();
+    let id = conversation.journal.writer.id();
     let line = format!("Session {id}. /help shows the commands, Ctrl-D leaves.");
     conversation.console.screen.say(&line);
 }
@@ -185,21 +180,18 @@ async fn talk(conversation: &mut Conversation) -> anyhow::Result<Ending> {
             conversation.await_offers().await;
             typed = Typed::of(&line, conversation.live.offers());
         }
-        let after = match typed {
-            Typed::Empty => After::GoOn,
+        let next = match typed {
+            Typed::Empty => continue,
             Typed::Prompt(text) => conversation.take_turn(text, Manner::InContext).await?,
             Typed::Pass(text) => conversation.take_turn(text, Manner::Alone).await?,
-            Typed::Command(command) => match conversation.run_command(command).await {
-                Next::GoOn => After::GoOn,
-                Next::Exit => return Ok(Ending::InOrder),
-            },
+            Typed::Command(command) => conversation.run_command(command).await,
             Typed::Misunderstood(why) => {
                 conversation.console.screen.complain(&why);
-                After::GoOn
+                continue;
             }
         };
-        if after == After::Leave {
-            return Ok(Ending::CutOff);
+        if let ControlFlow::Break(ending) = next {
+            return Ok(ending);
         }
     }
 }
@@ -246,7 +238,7 @@ async fn end(
     if let Some(error) = screen.trouble() {
         return Err(error).context("cannot write to standard output");
     }
-    let id = journal.id().clone();
+    let id = journal.writer.id().clone();
     match ending {
         Ending::CutOff => Err(Interrupted { id }.into()),
         Ending::InOrder if failed > 0 && !input.is_keyboard() => {

@@ -5,6 +5,7 @@ mod open;
 
 use std::time::Duration;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_core::time::Timestamp;
 use convoke_files::transcripts::{Cleaned, Error, Id, Status, Transcripts};
 use serde::Serialize;
@@ -65,29 +66,16 @@ pub(crate) struct SpawnArgs {
     #[arg(long, value_name = "ID", conflicts_with_all = ["resume", "list_sessions", "delete_session", "clean_sessions"])]
     session: Option<String>,
     /// List only sessions with this status
-    #[arg(long, value_name = "S", conflicts_with_all = ["interactive", "resume", "delete_session", "clean_sessions"])]
-    status: Option<ShownStatus>,
+    #[arg(long, value_name = "S", value_parser = status(), conflicts_with_all = ["interactive", "resume", "delete_session", "clean_sessions"])]
+    status: Option<Status>,
     /// Delete without asking
     #[arg(long, conflicts_with_all = ["interactive", "resume", "list_sessions", "clean_sessions"])]
     yes: bool,
 }
 
-/// A status, as the command line spells it.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum ShownStatus {
-    Active,
-    Completed,
-    Interrupted,
-}
-
-impl From<ShownStatus> for Status {
-    fn from(shown: ShownStatus) -> Self {
-        match shown {
-            ShownStatus::Active => Self::Active,
-            ShownStatus::Completed => Self::Completed,
-            ShownStatus::Interrupted => Self::Interrupted,
-        }
-    }
+/// A status by its name.
+fn status() -> impl TypedValueParser<Value = Status> {
+    PossibleValuesParser::new(Status::ALL.map(Status::as_str)).try_map(|word| word.parse())
 }
 
 /// Why a session was not deleted.
@@ -135,16 +123,19 @@ pub(crate) fn run(
     let config = world.config(&home)?.config;
     let transcripts = Transcripts::new(home.path().join("spawn/sessions"));
     if let Some(id) = &args.delete_session {
-        return delete(&transcripts, id, Consent::of(args), output);
+        let id = transcripts.find(id)?;
+        if !args.yes {
+            confirm(&id)?;
+        }
+        return delete(&transcripts, id, output);
     }
     if let Some(days) = args.clean_sessions {
         return clean(&transcripts, days, output);
     }
     let expiry = days(config.spawner.session_expiry_days);
     if args.list_sessions {
-        let status = args.status.map(Status::from);
         let listing = transcripts.list()?;
-        return list::show(&listing, args.agent.as_deref(), status, output);
+        return list::show(&listing, args.agent.as_deref(), args.status, output);
     }
     let (transcripts, loudness) = (&transcripts, Loudness::of(global));
     let opener = Opener { transcripts, config, home: &home, world, loudness };
@@ -169,34 +160,16 @@ fn open(args: &SpawnArgs, opener: Opener<'_>) -> anyhow::Result<Option<Opening>>
     }
 }
 
-/// Whether the user has confirmed already.
-#[derive(Debug, Clone, Copy)]
-enum Consent {
-    Given,
-    ToAsk,
-}
-
-impl Consent {
-    const fn of(args: &SpawnArgs) -> Self {
-        if args.yes { Self::Given } else { Self::ToAsk }
+/// Asks the user whether to delete a session.
+fn confirm(id: &Id) -> anyhow::Result<()> {
+    match output::ask(&format!("Delete the session {id} for good?"))? {
+        Answer::Yes => Ok(()),
+        Answer::No => Err(DeleteError::Declined.into()),
+        Answer::Nobody => Err(DeleteError::NoTerminal.into()),
     }
 }
 
-fn delete(
-    transcripts: &Transcripts,
-    id: &str,
-    consent: Consent,
-    output: &Output,
-) -> anyhow::Result<()> {
-    let id = transcripts.find(id)?;
-    match consent {
-        Consent::Given => {}
-        Consent::ToAsk => match output::ask(&format!("Delete the session {id} for good?"))? {
-            Answer::Yes => {}
-            Answer::No => return Err(DeleteError::Declined.into()),
-            Answer::Nobody => return Err(DeleteError::NoTerminal.into()),
-        },
-    }
+fn delete(transcripts: &Transcripts, id: Id, output: &Output) -> anyhow::Result<()> {
     transcripts.delete(&id)?;
     let deleted = Deleted { session_id: id, deleted: true };
     output.show(&deleted, |deleted, _| format!("Deleted session {}\n", deleted.session_id))

@@ -7,16 +7,14 @@ use convoke_agents::driver::{Launch, Order};
 use convoke_agents::resume::{Begun, resume_or_begin};
 use convoke_core::content::Content;
 use convoke_core::message::{Message, Role};
-use convoke_core::notice::{
-    AgentEvent, Event, LifecycleEvent, Notice, ProcessEvent, Resumed, TurnEvent,
-};
+use convoke_core::notice::{AgentEvent, Event, Notice, ProcessEvent, Resumed, TurnEvent};
 use convoke_core::process::Exit;
 use convoke_core::replay;
 use convoke_core::session::{Command, Cut, Effect, Refusal, Reply, Report};
 use convoke_core::state::SessionState;
 use convoke_core::turn::Turn;
 use convoke_core::update::Update;
-use convoke_files::transcripts::{self, Role as Speaker, Window};
+use convoke_files::transcripts::{self, Window};
 
 use super::agent::{Agent, Process};
 use super::asking::Asking;
@@ -25,7 +23,7 @@ use super::journal::Journal;
 use super::launcher::Launcher;
 use super::live::{Live, Step};
 use super::profile::{Profile, Profiles};
-use super::screen::Screen;
+use super::screen::{Screen, Words};
 use super::signal::Signals;
 use super::turn::Progress;
 use crate::{clock, random};
@@ -60,12 +58,6 @@ pub(super) struct Console {
 #[error("interrupted while the agent was starting")]
 pub(crate) struct StartInterrupted;
 
-/// An agent that was just started, and the notice about how much it remembers.
-struct Started {
-    agent: Agent,
-    notice: Option<Notice>,
-}
-
 impl Conversation {
     /// Starts the agent, unless it runs.
     pub(super) async fn ready(&mut self) -> anyhow::Result<()> {
@@ -74,17 +66,17 @@ impl Conversation {
         }
         let profile = self.agent.profile.clone();
         let known = self.journal.agent_session(&profile.name);
-        let started = self.start(profile, known).await?;
-        self.adopt(started).await;
+        let (agent, notice) = self.start(profile, known).await?;
+        self.adopt(agent, notice).await;
         Ok(())
     }
 
     /// Replaces the agent. If the new one cannot be started, the old one stays.
     pub(super) async fn replace_agent(&mut self, profile: Profile) -> anyhow::Result<()> {
-        let started = self.start(profile, None).await?;
+        let (agent, notice) = self.start(profile, None).await?;
         self.agent.stop().await;
         let former = self.agent.profile.name.clone();
-        self.adopt(started).await;
+        self.adopt(agent, notice).await;
         Ok(self.record_agent_change(&former)?)
     }
 
@@ -97,12 +89,13 @@ impl Conversation {
         self.journal.record_agent(name)
     }
 
-    /// Starts an agent in its own session, or in a new one with the conversation so far as text.
+    /// Starts an agent in its own session, or in a new one with the conversation so far as text; gives the notice about
+    /// what it remembers, too.
     async fn start(
         &mut self,
         profile: Profile,
         agent_session: Option<String>,
-    ) -> anyhow::Result<Started> {
+    ) -> anyhow::Result<(Agent, Option<Notice>)> {
         let launch = self.launcher.launch(&profile.agent)?;
         let start = |start| Process::start(Launch { start, ..launch.clone() });
         let starting = resume_or_begin(agent_session, random::bytes, is_forgotten, start);
@@ -121,14 +114,13 @@ impl Conversation {
                 let replayed = replay::text(&window.quoted(), &random::uuid());
                 let role = profile.role.as_ref().map(|role| format!("<role>\n{role}\n</role>\n\n"));
                 let preamble = role.into_iter().chain(replayed).reduce(|role, text| role + &text);
-                (preamble, (self.journal.turn_count() > 0).then(|| replayed_notice(&window)))
+                (preamble, (self.journal.turn_count > 0).then(|| replayed_notice(&window)))
             }
         };
-        let agent = Agent { profile, process: Some(process), preamble };
-        Ok(Started { agent, notice })
+        Ok((Agent { profile, process: Some(process), preamble }, notice))
     }
 
-    async fn adopt(&mut self, Started { agent, notice }: Started) {
+    async fn adopt(&mut self, agent: Agent, notice: Option<Notice>) {
         self.agent = agent;
         // The commands of the process before are not the ones of this one.
         let none = SessionState::Commands { commands: Vec::new() };
@@ -170,13 +162,20 @@ impl Conversation {
 
     /// Decides, stores, shows and carries out.
     pub(super) async fn follow(&mut self, command: Command) -> Result<(), Refusal> {
-        let mut step = self.live.follow(command, clock::now())?;
-        if let Err(error) = self.journal.save(&step.turns) {
-            self.console.screen.complain(&format!("the answer is not saved: {error}"));
-            step.turns.clear();
-        }
+        let step = self.live.follow(command, clock::now())?;
+        self.save(&step.turns);
         self.perform(step).await;
         Ok(())
+    }
+
+    /// Saves an answer. The user has seen it, so the conversation goes on without it.
+    fn save(&mut self, turns: &[transcripts::Turn]) {
+        match self.journal.save(turns) {
+            Ok(()) => turns.iter().for_each(|turn| self.console.screen.saved(turn)),
+            Err(error) => {
+                self.console.screen.complain(&format!("the answer is not saved: {error}"));
+            }
+        }
     }
 
     /// Shows a step that is stored, and carries out its effects.
@@ -184,15 +183,14 @@ impl Conversation {
         for update in &step.updates {
             match update {
                 Update::Message(message) => {
-                    let is_paragraph = step.paragraphs.contains(&message.seq);
-                    self.show(message, is_paragraph);
+                    if step.paragraphs.contains(&message.seq) {
+                        self.console.screen.paragraph();
+                    }
+                    self.show(message);
                 }
                 Update::Delta(delta) => self.console.screen.more(&delta.text),
                 Update::State { .. } => {}
             }
-        }
-        for turn in step.turns.into_iter().filter(|turn| turn.role == Speaker::Assistant) {
-            self.console.screen.saved(turn);
         }
         for effect in step.effects {
             self.carry_out(effect).await;
@@ -219,28 +217,27 @@ impl Conversation {
         }
     }
 
-    fn show(&mut self, message: &Message, is_paragraph: bool) {
+    fn show(&mut self, message: &Message) {
         let screen = &mut self.console.screen;
         match &message.content {
             Content::Text { .. } if message.role == Role::User => match &message.turn {
-                Some(Turn::Running) => screen.release(),
                 Some(Turn::Ended(stop)) => self.turn_ended(stop),
-                Some(Turn::Cancelling) | None => {}
+                Some(Turn::Running | Turn::Cancelling) | None => {}
             },
-            Content::Text { text, partial: false } => screen.answer_ended(text),
             Content::Notice(notice) => {
                 if is_shown(&notice.event) {
                     screen.say(&notice.text);
                 }
             }
-            // Requests are shown one after the other, when they are asked.
-            Content::Thinking { partial: false, .. }
+            // Whole words are on the screen already; requests are shown one after the other, when they are asked.
+            Content::Text { partial: false, .. }
+            | Content::Thinking { partial: false, .. }
             | Content::Permission(_)
             | Content::Question(_) => {}
-            // While the user types a prompt, nothing is shown of what the agent does; its words are shown afterwards.
-            _ if !self.live.is_busy() => screen.hold(),
-            Content::Text { text, .. } => screen.answer(text, is_paragraph),
-            Content::Thinking { text, .. } => screen.thought(text),
+            // Nothing else is shown while the user types; words are when they are saved.
+            _ if !self.live.is_busy() => screen.begin(Words::Held, ""),
+            Content::Text { text, .. } => screen.begin(Words::Answer, text),
+            Content::Thinking { text, .. } => screen.begin(Words::Thought, text),
             Content::Plan { steps } => screen.planned(steps),
             Content::Tool(tool) => screen.called(tool),
         }
@@ -262,10 +259,9 @@ impl Conversation {
         if let Err(refusal) = self.follow(Command::Recover(Cut::Ended)).await {
             tracing::error!("the session cannot be closed: {refusal}");
         }
-        self.console.screen.release();
-        if let Err(error) = self.journal.save(self.live.end_answer().as_slice()) {
-            self.console.screen.complain(&format!("the answer is not saved: {error}"));
-        }
+        let answer = self.live.end_answer();
+        answer.iter().for_each(|answer| self.console.screen.unprompted(&answer.content));
+        self.save(answer.as_slice());
     }
 }
 
@@ -276,7 +272,6 @@ const fn is_shown(event: &Event) -> bool {
         event,
         Event::Turn(TurnEvent::Ended { .. })
             | Event::Process(ProcessEvent::Exited { .. })
-            | Event::Lifecycle(LifecycleEvent::Failed { .. } | LifecycleEvent::Reopened)
             | Event::Agent(AgentEvent::Unknown { .. })
     )
 }

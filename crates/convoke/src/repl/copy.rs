@@ -9,33 +9,12 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use convoke_core::time::Timestamp;
 use convoke_files::transcripts::{
-    self, BadLine, Found, Id, Record, Records, Role, Transcripts, Turn, Turns, estimate,
+    self, BadLine, Found, Id, Metadata, Record, Records, Role, Transcripts, Turn, Turns, estimate,
 };
 use serde::Deserialize;
 
 use crate::clock;
-
-/// The format of a copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    /// The transcript as it is.
-    Lines,
-    /// A list of turns.
-    Json,
-    /// Markdown.
-    Markdown,
-}
-
-impl Form {
-    /// The format that a file's extension stands for.
-    fn of(path: &Path) -> Self {
-        match path.extension().and_then(|ending| ending.to_str()) {
-            Some("jsonl") => Self::Lines,
-            Some("json") => Self::Json,
-            Some(_) | None => Self::Markdown,
-        }
-    }
-}
+use crate::written::Form;
 
 /// Writes a conversation to a file that does not exist yet; gives the number of turns.
 pub(super) fn export(transcripts: &Transcripts, id: &Id, path: &Path) -> anyhow::Result<u64> {
@@ -48,15 +27,7 @@ pub(super) fn export(transcripts: &Transcripts, id: &Id, path: &Path) -> anyhow:
     let temp = tempfile::Builder::new().prefix(".convoke-").make_in(folder, create);
     let temp = temp.with_context(fail)?;
     let mut output = BufWriter::new(temp.as_file());
-    let count = match Form::of(path) {
-        Form::Lines => {
-            let mut input = fs::File::open(transcripts.path(id)).with_context(fail)?;
-            io::copy(&mut input, &mut output).with_context(fail)?;
-            transcripts.turns(id)?.count() as u64
-        }
-        Form::Json => write_json(transcripts.turns(id)?, &mut output).with_context(fail)?,
-        Form::Markdown => write_page(transcripts, id, &mut output).with_context(fail)?,
-    };
+    let count = write(transcripts, id, Form::of(path), &mut output).with_context(fail)?;
     output.flush().with_context(fail)?;
     drop(output);
     match temp.persist_noclobber(path) {
@@ -68,60 +39,46 @@ pub(super) fn export(transcripts: &Transcripts, id: &Id, path: &Path) -> anyhow:
     }
 }
 
-fn write_json(turns: Turns, output: &mut impl Write) -> anyhow::Result<u64> {
-    let mut count = 0;
-    output.write_all(b"[")?;
-    for turn in turns {
-        output.write_all(if count == 0 { b"\n" } else { b",\n" })?;
-        serde_json::to_writer(&mut *output, &turn?)?;
-        count += 1;
+fn write(
+    transcripts: &Transcripts,
+    id: &Id,
+    form: Form,
+    output: &mut impl Write,
+) -> anyhow::Result<u64> {
+    match form {
+        // A transcript holds more than turns.
+        Form::Jsonl => {
+            io::copy(&mut fs::File::open(transcripts.path(id))?, output)?;
+            return Ok(transcripts.turns(id)?.count() as u64);
+        }
+        Form::Markdown => {
+            let Metadata { agent, created_at, .. } = transcripts.recall(id, 0)?.metadata;
+            write!(output, "# Conversation with {agent}\n\nSession {id}, begun {created_at}.\n")?;
+        }
+        Form::Json => {}
     }
-    output.write_all(b"\n]\n")?;
-    Ok(count)
-}
-
-fn write_page(transcripts: &Transcripts, id: &Id, output: &mut impl Write) -> anyhow::Result<u64> {
-    let metadata = transcripts.recall(id, 0)?.metadata;
-    writeln!(output, "# Conversation with {}\n", metadata.agent)?;
-    writeln!(output, "Session {id}, begun {}.", metadata.created_at)?;
     let mut count = 0;
     for turn in transcripts.turns(id)? {
-        let turn = turn?;
-        let who = match turn.role {
-            Role::User => "User",
-            Role::Assistant => "Assistant",
-        };
-        writeln!(output, "\n## {who}, {}\n\n{}", turn.timestamp, turn.content.trim_end())?;
+        output.write_all(form.turn(turn?, count)?.as_bytes())?;
         count += 1;
     }
+    output.write_all(form.end(count).as_bytes())?;
     Ok(count)
 }
 
 /// A turn as other programs may write it.
 #[derive(Deserialize)]
 struct ForeignTurn {
-    role: ForeignRole,
+    role: Role,
     content: String,
     timestamp: Option<Timestamp>,
     tokens: Option<u64>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum ForeignRole {
-    User,
-    Assistant,
-}
-
 impl From<ForeignTurn> for Turn {
-    fn from(turn: ForeignTurn) -> Self {
-        let role = match turn.role {
-            ForeignRole::User => Role::User,
-            ForeignRole::Assistant => Role::Assistant,
-        };
-        let tokens = turn.tokens.unwrap_or_else(|| estimate(&turn.content));
-        let timestamp = turn.timestamp.unwrap_or_else(clock::now);
-        Self { role, content: turn.content, timestamp, tokens }
+    fn from(ForeignTurn { role, content, timestamp, tokens }: ForeignTurn) -> Self {
+        let tokens = tokens.unwrap_or_else(|| estimate(&content));
+        Self { role, content, timestamp: timestamp.unwrap_or_else(clock::now), tokens }
     }
 }
 
@@ -165,7 +122,7 @@ pub(super) fn import(path: &Path, own: &Path) -> anyhow::Result<Import> {
     }
     match Form::of(path) {
         Form::Json => import_list(path),
-        Form::Lines | Form::Markdown => import_lines(&path.canonicalize().with_context(fail)?),
+        Form::Jsonl | Form::Markdown => import_lines(&path.canonicalize().with_context(fail)?),
     }
 }
 

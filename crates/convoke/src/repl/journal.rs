@@ -4,19 +4,19 @@ use std::collections::VecDeque;
 use std::path::Path;
 
 use convoke_files::transcripts::{
-    AgentSession, Id, Recall, Record, Result, Status, Transcripts, Turn, Window, Writer,
+    AgentSession, Recall, Record, Result, Status, Transcripts, Turn, Window, Writer,
 };
 
-use super::copy;
 use crate::clock;
 
 /// An open transcript.
-pub(super) struct Journal {
-    transcripts: Transcripts,
-    writer: Writer,
+pub(crate) struct Journal {
+    pub(super) transcripts: Transcripts,
+    pub(super) writer: Writer,
     /// How much of the conversation is given to an agent that does not know it.
     tokens_max: u64,
-    turn_count: u64,
+    /// How many turns are saved.
+    pub(super) turn_count: u64,
     /// The agent's own session that has heard every turn, if there is one.
     agent_session: Option<AgentSession>,
     /// The turns for an agent that knows none, as they were read when the transcript was opened.
@@ -25,7 +25,7 @@ pub(super) struct Journal {
 
 impl Journal {
     /// A transcript that was just created, or opened with what it holds.
-    pub(super) fn new(
+    pub(crate) fn new(
         transcripts: Transcripts,
         writer: Writer,
         tokens_max: u64,
@@ -36,19 +36,6 @@ impl Journal {
             None => (None, 0, None),
         };
         Self { transcripts, writer, tokens_max, turn_count, agent_session, window }
-    }
-
-    pub(super) const fn id(&self) -> &Id {
-        self.writer.id()
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        self.writer.path()
-    }
-
-    /// How many turns are saved.
-    pub(super) const fn turn_count(&self) -> u64 {
-        self.turn_count
     }
 
     /// Saves turns: all of them or none.
@@ -113,11 +100,6 @@ impl Journal {
         Ok(count)
     }
 
-    /// Writes the conversation to a file that does not exist yet; gives the number of turns.
-    pub(super) fn export(&self, path: &Path) -> anyhow::Result<u64> {
-        copy::export(&self.transcripts, self.id(), path)
-    }
-
     /// The turns for an agent that knows none.
     pub(super) fn window(&mut self) -> Result<Window> {
         match self.window.take() {
@@ -128,13 +110,13 @@ impl Journal {
 
     /// What the transcript holds by now.
     pub(super) fn recall(&self) -> Result<Recall> {
-        self.transcripts.recall(self.id(), self.tokens_max)
+        self.transcripts.recall(self.writer.id(), self.tokens_max)
     }
 
     /// The last turns.
     pub(super) fn last(&self, count: usize) -> Result<VecDeque<Turn>> {
         let mut last = VecDeque::new();
-        for turn in self.transcripts.turns(self.id())? {
+        for turn in self.transcripts.turns(self.writer.id())? {
             last.push_back(turn?);
             if last.len() > count {
                 last.pop_front();

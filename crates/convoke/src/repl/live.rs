@@ -3,7 +3,7 @@
 use convoke_core::content::{Content, Usage};
 use convoke_core::id::{MessageId, SessionId};
 use convoke_core::message::{Message, Seq};
-use convoke_core::session::{Command, Decision, Effect, Refusal, Report, Session, Stamp, Status};
+use convoke_core::session::{Command, Decision, Effect, Refusal, Report, Session, Stamp};
 use convoke_core::state::{OfferedCommand, SessionState, StateKind};
 use convoke_core::time::Timestamp;
 use convoke_core::turn::{Stop, Turn as TurnState};
@@ -20,12 +20,13 @@ const ANSWER_BYTES_MAX: usize = 16 << 20;
 #[derive(Debug, Clone)]
 pub(super) struct Live {
     id: SessionId,
-    session: Session,
+    pub(super) session: Session,
     open: OpenMessages,
     spoken: Spoken,
     /// Tokens of the running turn's answer, as the agent counts them.
     tokens: Option<u64>,
-    usage: Usage,
+    /// What the agent has used, as far as it counts that.
+    pub(super) usage: Usage,
 }
 
 /// What follows from a command: turns to save, then updates to show, then effects to carry out.
@@ -51,10 +52,6 @@ impl Live {
         }
     }
 
-    pub(super) const fn session(&self) -> &Session {
-        &self.session
-    }
-
     /// Whether the agent works on a prompt.
     pub(super) fn is_busy(&self) -> bool {
         self.session.running().is_some()
@@ -68,11 +65,6 @@ impl Live {
         }
     }
 
-    /// What the agent has used, as far as it counts that.
-    pub(super) const fn usage(&self) -> &Usage {
-        &self.usage
-    }
-
     /// The text of the prompt at a place, while its turn runs.
     pub(super) fn prompt_text(&self, turn: Seq) -> &str {
         match self.open.get(turn).map(|message| &message.content) {
@@ -84,10 +76,6 @@ impl Live {
     /// The session after a prompt, and what follows from it. This one has not changed.
     pub(super) fn prompt(&self, text: String, at: Timestamp) -> Result<(Self, Step), Refusal> {
         let mut next = self.clone();
-        // An agent that could not go on is started again with the next prompt.
-        if next.session.summary().status == Status::Error {
-            next.follow(Command::Resume, at)?;
-        }
         let stamp = Stamp { id: MessageId::from_random(random::bytes()), at };
         let step = next.follow(Command::Prompt { text, stamp }, at)?;
         Ok((next, step))
@@ -198,7 +186,7 @@ mod tests {
     /// A session with its turn running, and the turns that were saved with the prompt.
     fn prompted(live: &Live, text: &str) -> (Live, Vec<String>) {
         let (next, step) = live.prompt(text.to_owned(), noon()).unwrap();
-        let turn = next.session().running().unwrap();
+        let turn = next.session.running().unwrap();
         assert_eq!(step.effects, [Effect::StartTurn { turn }]);
         assert_eq!(next.prompt_text(turn), text);
         (next, said(step.turns))
@@ -215,7 +203,7 @@ mod tests {
     }
 
     fn end(live: &mut Live, stop: Stop) -> Vec<String> {
-        let turn = live.session().running().unwrap();
+        let turn = live.session.running().unwrap();
         said(report(live, Report::TurnEnded { turn, stop }).turns)
     }
 
@@ -263,13 +251,5 @@ mod tests {
         let step = live.follow(Command::Recover(Cut::Ended), noon()).unwrap();
         assert_eq!(said(step.turns), ["assistant (4): Once upon a time"]);
         assert!(!live.is_busy());
-    }
-
-    #[test]
-    fn an_agent_that_failed_is_prompted_again() {
-        let (mut live, _) = prompted(&Live::new(noon()), "go");
-        let step = report(&mut live, Report::Failed { error: "no luck".to_owned() });
-        assert_eq!(step.effects, [Effect::StopProcess]);
-        prompted(&live, "again");
     }
 }

@@ -1,7 +1,7 @@
-//! Markdown for a terminal, while it is still being written: every character is styled as soon as its meaning is known.
+//! Markdown for a terminal, rendered while it streams: every character is styled as soon as its meaning is known.
 //!
-//! What cannot be known yet is held back: the beginning of a line, a run of marks, a link. Lines are not wrapped, since
-//! terminals do that themselves, and copy what they wrapped as one line.
+//! Text whose meaning depends on what follows is buffered: the beginning of a line, a run of marks, a link. Lines are not
+//! wrapped, since terminals do that themselves and copy a wrapped line as one.
 
 mod inline;
 mod lead;
@@ -9,23 +9,23 @@ mod lead;
 use inline::Inline;
 use lead::Lead;
 
-/// Where a line stands.
+/// The part of a line that is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// At its beginning, of which too little is known.
+    /// Its beginning, whose meaning is not known yet.
     Lead,
-    /// In its words.
+    /// Its words.
     Words,
-    /// In a line of code.
+    /// A line of code.
     Code,
-    /// In a line that opens a block of code.
+    /// A line that opens a block of code.
     Fence,
 }
 
 /// The mark that opened a block of code: which character, and how many of them.
 type Fence = (char, usize);
 
-/// Turns Markdown into words and colours, piece by piece.
+/// A streaming renderer.
 #[derive(Debug)]
 pub(super) struct Markdown {
     place: Place,
@@ -41,16 +41,16 @@ impl Markdown {
         Self { place: Place::Lead, lead: String::new(), fence: None, inline: Inline::default() }
     }
 
-    /// What can be shown after one more piece.
+    /// Renders one more piece, as far as that is possible.
     pub(super) fn push(&mut self, piece: &str) -> String {
         let mut out = String::new();
         piece.chars().for_each(|c| self.take(c, &mut out));
-        // Nothing that comes in between may be coloured by mistake.
+        // Other output may follow, which must not be coloured.
         self.inline.rest(&mut out);
         out
     }
 
-    /// What is still held back at the end.
+    /// Renders what is still buffered.
     pub(super) fn finish(&mut self) -> String {
         let mut out = String::new();
         self.end_line(&mut out);
@@ -76,15 +76,31 @@ impl Markdown {
         }
     }
 
-    /// Goes on as soon as it is known what a line begins with.
+    /// Renders the beginning of a line as soon as its meaning is known.
     fn decide(&mut self, out: &mut String) {
         let lead = match self.fence {
             Some(fence) => Lead::in_code(&self.lead, fence),
             None => Lead::of(&self.lead),
         };
+        if lead != Lead::Unclear {
+            self.begin_line(lead, out);
+        }
+    }
+
+    /// Renders the beginning of a line.
+    fn begin_line(&mut self, lead: Lead, out: &mut String) {
         let text = std::mem::take(&mut self.lead);
         match lead {
-            Lead::Unclear => self.lead = text,
+            Lead::Unclear => {}
+            Lead::Blank => self.inline.begin_block(),
+            Lead::Rule => {
+                self.inline.begin_block();
+                "─".repeat(RULE).chars().for_each(|c| self.inline.faint(c, out));
+            }
+            Lead::Closes => {
+                self.fence = None;
+                text.chars().for_each(|c| self.inline.faint(c, out));
+            }
             Lead::Words => {
                 self.place = Place::Words;
                 self.inline.begin_words();
@@ -124,37 +140,17 @@ impl Markdown {
         }
     }
 
-    /// Shows what was held back.
+    /// Renders what is buffered at the end of a line.
     fn end_line(&mut self, out: &mut String) {
         if self.place == Place::Lead {
-            let text = std::mem::take(&mut self.lead);
-            match lead::whole(&text, self.fence) {
-                lead::Whole::Rule => {
-                    self.inline.begin_block();
-                    "─".repeat(RULE).chars().for_each(|c| self.inline.faint(c, out));
-                }
-                lead::Whole::Opens(fence) => {
-                    self.inline.begin_block();
-                    text.chars().for_each(|c| self.inline.faint(c, out));
-                    self.fence = Some(fence);
-                }
-                lead::Whole::Closes => {
-                    text.chars().for_each(|c| self.inline.faint(c, out));
-                    self.fence = None;
-                }
-                lead::Whole::Code => text.chars().for_each(|c| self.inline.code(c, out)),
-                lead::Whole::Blank => self.inline.begin_block(),
-                lead::Whole::Words => {
-                    self.inline.begin_words();
-                    text.chars().for_each(|c| self.inline.take(c, out));
-                }
-            }
+            let lead = Lead::of_line(&self.lead, self.fence);
+            self.begin_line(lead, out);
         }
         self.inline.end(out);
     }
 }
 
-/// How long a line across the page is drawn: shorter than any terminal is wide.
+/// The columns of a horizontal rule: fewer than any terminal has.
 const RULE: usize = 40;
 
 #[cfg(test)]

@@ -1,36 +1,29 @@
 //! The REPL's own commands.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use convoke_core::time::relative;
 use convoke_files::transcripts::{Role, Turn};
 
+use super::Ending;
 use super::command::{Command, help};
 use super::conversation::Conversation;
 use super::copy::{self, Import};
 use crate::clock;
 use crate::output::plain;
 
-/// What follows a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
-    /// The next line.
-    GoOn,
-    /// The end, in order.
-    Exit,
-}
-
 impl Conversation {
     /// Runs a command. The conversation goes on after one that fails.
-    pub(super) async fn run_command(&mut self, command: Command) -> Next {
+    pub(super) async fn run_command(&mut self, command: Command) -> ControlFlow<Ending> {
         let done = match command {
-            Command::Exit => return Next::Exit,
+            Command::Exit => return ControlFlow::Break(Ending::InOrder),
             Command::Help => {
                 self.console.screen.tell(&plain(&help(self.live.offers())));
                 Ok(())
             }
             Command::Save(None) => {
-                let (count, path) = (self.journal.turn_count(), self.journal.path().display());
+                let (count, path) = (self.journal.turn_count, self.journal.writer.path().display());
                 self.console.screen.say(&format!("{count} turns are saved in {path}"));
                 Ok(())
             }
@@ -50,17 +43,17 @@ impl Conversation {
         if let Err(error) = done {
             self.console.screen.complain(&format!("{error:#}"));
         }
-        Next::GoOn
+        ControlFlow::Continue(())
     }
 
     fn export(&mut self, path: &Path) -> anyhow::Result<()> {
-        let count = self.journal.export(path)?;
+        let count = copy::export(&self.journal.transcripts, self.journal.writer.id(), path)?;
         self.console.screen.say(&format!("{count} turns are written to {}", path.display()));
         Ok(())
     }
 
     async fn import(&mut self, path: &Path) -> anyhow::Result<()> {
-        let Import { turns, left_out } = copy::import(path, self.journal.path())?;
+        let Import { turns, left_out } = copy::import(path, self.journal.writer.path())?;
         let count = self.journal.import(path, turns)?;
         self.agent.stop().await;
         self.console.screen.say(&format!("{count} turns of {} are added", path.display()));
@@ -101,14 +94,14 @@ impl Conversation {
     }
 
     fn show_stats(&mut self) -> anyhow::Result<()> {
-        let (recall, usage) = (self.journal.recall()?, self.live.usage());
+        let (recall, usage) = (self.journal.recall()?, &self.live.usage);
         let name = &self.agent.profile.name;
         let agent = match self.agent.process.as_ref().and_then(|it| it.introduced_as.as_ref()) {
             Some(introduced) => format!("{name} ({introduced})"),
             None => name.clone(),
         };
         let mut rows = vec![
-            ("session", self.journal.id().to_string()),
+            ("session", self.journal.writer.id().to_string()),
             ("agent", agent),
             ("project", self.launcher.workspace().display().to_string()),
             ("begun", recall.metadata.created_at.to_string()),
@@ -123,7 +116,7 @@ impl Conversation {
         if let Some(cost) = &usage.cost {
             rows.push(("cost", format!("{:.2} {}", cost.amount, cost.currency)));
         }
-        rows.push(("file", self.journal.path().display().to_string()));
+        rows.push(("file", self.journal.writer.path().display().to_string()));
         let text: String =
             rows.iter().map(|(name, value)| format!("{name:<9}{}\n", plain(value))).collect();
         self.console.screen.tell(&text);

@@ -27,12 +27,12 @@ enum Reader {
     Program,
 }
 
-/// What more words of the open message belong to.
+/// The words of a message that is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Words {
+pub(super) enum Words {
     Answer,
     Thought,
-    /// An answer without a prompt, which is shown when the user has typed the next one.
+    /// Words that came while the user types. They are not shown before they are saved.
     Held,
 }
 
@@ -59,8 +59,6 @@ pub(super) struct Screen {
     /// How much is printed besides the answers.
     loudness: Loudness,
     words: Words,
-    /// Answers that came without a prompt and are not shown yet.
-    held: String,
     open: Open,
     /// Whether the cursor is at the beginning of a line.
     is_fresh: bool,
@@ -84,7 +82,6 @@ impl Screen {
             error_colour: output.error_colour,
             loudness,
             words: Words::Answer,
-            held: String::new(),
             open: Open::Nothing,
             is_fresh: true,
             markdown: Markdown::new(),
@@ -114,25 +111,17 @@ impl Screen {
         self.trouble.take().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
     }
 
-    /// An answer begins, perhaps with a new paragraph.
-    pub(super) fn answer(&mut self, text: &str, is_paragraph: bool) {
-        self.words = Words::Answer;
-        // After a line of another kind, the answer begins on a new line anyhow.
-        if is_paragraph && self.open == Open::Words {
+    /// Words begin.
+    pub(super) fn begin(&mut self, words: Words, text: &str) {
+        self.words = words;
+        self.more(text);
+    }
+
+    /// The next words begin a paragraph; after a line of another kind they begin on a new line anyhow.
+    pub(super) fn paragraph(&mut self) {
+        if self.open == Open::Words {
             self.put_words("\n\n");
         }
-        self.put_words(text);
-    }
-
-    /// A thought begins.
-    pub(super) fn thought(&mut self, text: &str) {
-        self.words = Words::Thought;
-        self.put_thought(text);
-    }
-
-    /// The words that follow came without a prompt. They are shown by [`Self::release`].
-    pub(super) const fn hold(&mut self) {
-        self.words = Words::Held;
     }
 
     /// More words of the answer or thought.
@@ -141,23 +130,6 @@ impl Screen {
             Words::Answer => self.put_words(text),
             Words::Thought => self.put_thought(text),
             Words::Held => {}
-        }
-    }
-
-    /// An answer is whole.
-    pub(super) fn answer_ended(&mut self, text: &str) {
-        if self.words == Words::Held {
-            let gap = if self.held.is_empty() { "" } else { "\n\n" };
-            self.held = format!("{}{gap}{text}", self.held);
-        }
-    }
-
-    /// Shows the answers that came without a prompt.
-    pub(super) fn release(&mut self) {
-        let text = std::mem::take(&mut self.held);
-        if !text.trim().is_empty() {
-            self.put_words(&text);
-            self.end_turn();
         }
     }
 
@@ -289,10 +261,16 @@ impl Screen {
         self.put(text);
     }
 
-    /// A turn that was saved, for programs that read turns.
-    pub(super) fn saved(&mut self, turn: Turn) {
+    /// An answer without a prompt, whole.
+    pub(super) fn unprompted(&mut self, text: &str) {
+        self.put_words(text);
+        self.end_turn();
+    }
+
+    /// An answer that was saved, for programs that read turns.
+    pub(super) fn saved(&mut self, turn: &Turn) {
         if self.reader == Reader::Program
-            && let Ok(line) = serde_json::to_string(&Record::Turn(turn))
+            && let Ok(line) = serde_json::to_string(&Record::Turn(turn.clone()))
         {
             self.put(&format!("{line}\n"));
         }

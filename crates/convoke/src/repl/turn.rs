@@ -1,25 +1,20 @@
 //! One turn: the prompt is saved before the agent gets it, and the user may stop the turn and answer requests.
 
+use std::ops::ControlFlow;
+
 use convoke_agents::driver::Order;
 use convoke_core::request::{Request, Verdict};
 use convoke_core::session::{Command, Report};
 use convoke_core::turn::{Failure, FailureKind, Stop};
+use convoke_files::transcripts::Role;
 
+use super::Ending;
 use super::agent::Agent;
 use super::asking::{Asking, Next, subject};
 use super::conversation::Conversation;
 use super::input::Heard;
 use super::signal::Signals;
 use crate::clock;
-
-/// What follows a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum After {
-    /// The next prompt.
-    GoOn,
-    /// The end of the program.
-    Leave,
-}
 
 /// What a prompt brings along.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -48,21 +43,13 @@ impl Progress {
     }
 }
 
-/// Something that happens in a turn.
-enum Event {
-    Report(Option<Report>),
-    Interrupt,
-    Heard(Heard),
-    End,
-}
-
 impl Conversation {
     /// Takes a turn.
     pub(super) async fn take_turn(
         &mut self,
         text: String,
         manner: Manner,
-    ) -> anyhow::Result<After> {
+    ) -> anyhow::Result<ControlFlow<Ending>> {
         if let Err(error) = self.ready().await {
             self.failed += 1;
             let (text, hint) = crate::exit::explain(&error);
@@ -71,23 +58,27 @@ impl Conversation {
                 self.console.screen.say(&format!("hint: {hint}"));
             }
             self.console.screen.end_turn();
-            return Ok(After::GoOn);
+            return Ok(ControlFlow::Continue(()));
         }
         self.progress = Progress { manner, is_interrupted: false };
         if let Err(error) = self.prompt(text).await {
             self.failed += 1;
             self.console.screen.complain(&format!("the agent was not asked: {error}"));
-            return Ok(After::GoOn);
+            return Ok(ControlFlow::Continue(()));
         }
-        if self.run().await? == After::Leave {
-            return Ok(After::Leave);
+        if self.run().await?.is_break() {
+            return Ok(ControlFlow::Break(Ending::CutOff));
         }
         let screen = &mut self.console.screen;
         screen.end_turn();
         // In a pipe, Ctrl-C stops the prompts that follow as well.
         let is_pipe = !self.console.input.is_keyboard() && !screen.is_gone();
         let is_interrupted = std::mem::take(&mut self.progress.is_interrupted);
-        Ok(if is_interrupted && is_pipe { After::Leave } else { After::GoOn })
+        Ok(if is_interrupted && is_pipe {
+            ControlFlow::Break(Ending::CutOff)
+        } else {
+            ControlFlow::Continue(())
+        })
     }
 
     /// Saves a prompt and sends it. If it cannot be saved, nothing has happened.
@@ -95,30 +86,29 @@ impl Conversation {
         let (next, step) = self.live.prompt(text, clock::now())?;
         self.journal.save(&step.turns)?;
         self.live = next;
+        // Words that came while the user typed.
+        for answer in step.turns.iter().filter(|turn| turn.role == Role::Assistant) {
+            self.console.screen.unprompted(&answer.content);
+            self.console.screen.saved(answer);
+        }
         self.perform(step).await;
         Ok(())
     }
 
-    /// Follows the turn to its end.
-    async fn run(&mut self) -> anyhow::Result<After> {
+    /// Follows the turn to its end, or to the end of the program.
+    async fn run(&mut self) -> anyhow::Result<ControlFlow<()>> {
         let mut interrupt = Signals::interrupts()?;
         while self.live.is_busy() {
             let console = &mut self.console;
             // The keyboard may still be at a request that the agent has withdrawn.
             let is_listening = console.asking.is_some() || console.input.is_waiting();
-            let event = tokio::select! {
-                report = self.agent.report() => Event::Report(report),
-                _ = interrupt.recv() => Event::Interrupt,
-                () = console.signals.ended() => Event::End,
-                heard = console.input.line(), if is_listening => Event::Heard(heard),
-            };
-            match event {
-                Event::Report(report) => self.hear(report).await,
-                Event::Interrupt | Event::Heard(Heard::Interrupted) => self.interrupt().await,
-                Event::Heard(heard) => self.answer(heard).await,
-                Event::End => {
+            tokio::select! {
+                report = self.agent.report() => self.hear(report).await,
+                heard = console.input.line(), if is_listening => self.answer(heard).await,
+                _ = interrupt.recv() => self.interrupt().await,
+                () = console.signals.ended() => {
                     self.agent.send(Order::Cancel).await;
-                    return Ok(After::Leave);
+                    return Ok(ControlFlow::Break(()));
                 }
             }
             // Without a reader of the answers there is no use for the rest of the turn.
@@ -126,12 +116,12 @@ impl Conversation {
                 self.interrupt().await;
             }
         }
-        Ok(After::GoOn)
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Cancels the turn; the second time, kills the agent.
     async fn interrupt(&mut self) {
-        let Some(turn) = self.live.session().running() else { return };
+        let Some(turn) = self.live.session.running() else { return };
         if std::mem::replace(&mut self.progress.is_interrupted, true) {
             self.agent.process = None;
             self.hear(Some(Report::TurnEnded { turn, stop: Stop::Cancelled })).await;
@@ -147,7 +137,7 @@ impl Conversation {
 
     /// Asks the user about the oldest pending request. When there is no user to ask, every request is refused.
     pub(super) async fn attend_requests(&mut self) {
-        let pending: Vec<Request> = self.live.session().pending().cloned().collect();
+        let pending: Vec<Request> = self.live.session.pending().cloned().collect();
         let console = &mut self.console;
         let is_pending = |id| pending.iter().any(|request| request.id() == id);
         let withdrawn = console.asking.take_if(|asking| !is_pending(asking.request().id()));
@@ -173,8 +163,11 @@ impl Conversation {
         }
     }
 
-    /// Takes what the user typed as an answer to the request.
+    /// Takes the line that the user typed: an answer to the request, or Ctrl-C.
     async fn answer(&mut self, heard: Heard) {
+        if heard == Heard::Interrupted {
+            return self.interrupt().await;
+        }
         let console = &mut self.console;
         let Some(mut asking) = console.asking.take() else { return };
         let next = match heard {

@@ -4,11 +4,11 @@ use clap::builder::NonEmptyStringValueParser;
 use convoke_api::bodies::{Session, SessionDetail};
 use convoke_api::{Client, Transcript};
 use convoke_core::session::Status;
-use convoke_files::transcripts::{self, Metadata, Record, Role, Turn};
-use serde::Serialize;
+use convoke_files::transcripts::{self, Metadata, Record};
 
 use crate::output::{Format, Output, Reader, plain};
 use crate::spoken::Spoken;
+use crate::written::Form;
 
 /// Print what was said in a session, as a transcript that `convoke import spawn` takes, a list or a page
 #[derive(Debug, clap::Args)]
@@ -24,17 +24,6 @@ pub(super) struct ExportArgs {
     format: Option<Form>,
 }
 
-/// How a session is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Form {
-    /// A transcript: one JSON object a line
-    Jsonl,
-    /// A page for people
-    Markdown,
-    /// A list of turns
-    Json,
-}
-
 pub(super) async fn run(client: &Client, args: &ExportArgs, output: &Output) -> anyhow::Result<()> {
     let form = args.format.unwrap_or(match output.format {
         Format::Human => Form::Jsonl,
@@ -42,90 +31,50 @@ pub(super) async fn run(client: &Client, args: &ExportArgs, output: &Output) -> 
     });
     let Transcript { detail: SessionDetail { session, repo }, mut messages } =
         client.transcript(&args.id).await?;
-    let mut page = Page { form, output, is_empty: true };
     let name = format!("{} in {}", session.agent, repo.name);
-    if page.begin(&session, &name)? == Reader::Gone {
+    if output.piece(&head(form, &session, &name)?)? == Reader::Gone {
         return Ok(());
     }
-    let mut spoken = Spoken::default();
+    let (mut spoken, mut count) = (Spoken::default(), 0);
+    // No more than the turn that is open is held.
     while let Some(message) = messages.next().await? {
         for turn in spoken.hear(&message) {
-            // No more than what is open is held.
-            if page.add(turn)? == Reader::Gone {
+            if output.piece(&form.turn(turn, count)?)? == Reader::Gone {
                 return Ok(());
             }
+            count += 1;
         }
     }
     if let Some(turn) = spoken.end() {
-        page.add(turn)?;
+        output.piece(&form.turn(turn, count)?)?;
+        count += 1;
     }
-    page.end(&session)
+    output.piece(form.end(count))?;
+    if form == Form::Jsonl && session.status != Status::Active {
+        let (status, timestamp) = (transcripts::Status::Completed, session.updated_at);
+        output.piece(&line(&Record::Status { status, timestamp })?)?;
+    }
+    Ok(())
 }
 
-/// What is being written.
-struct Page<'a> {
-    form: Form,
-    output: &'a Output,
-    is_empty: bool,
+/// The text before the first turn.
+fn head(form: Form, session: &Session, name: &str) -> serde_json::Result<String> {
+    match form {
+        Form::Jsonl => line(&Record::Metadata(Metadata {
+            session_id: session.id.to_string(),
+            agent: session.agent.to_string(),
+            created_at: session.created_at,
+            status: transcripts::Status::Active,
+        })),
+        Form::Json => Ok(String::new()),
+        Form::Markdown => {
+            let (title, name) = (plain(&session.title), plain(name));
+            let (id, begun) = (session.id, session.created_at);
+            Ok(format!("# {title}\n\nSession {id} with {name}, begun {begun}.\n"))
+        }
+    }
 }
 
-impl Page<'_> {
-    fn begin(&self, session: &Session, name: &str) -> anyhow::Result<Reader> {
-        match self.form {
-            Form::Jsonl => self.line(&Record::Metadata(Metadata {
-                session_id: session.id.to_string(),
-                agent: session.agent.to_string(),
-                created_at: session.created_at,
-                status: transcripts::Status::Active,
-            })),
-            Form::Json => self.output.piece("["),
-            Form::Markdown => self.output.piece(&format!(
-                "# {}\n\nSession {} with {}, begun {}.\n",
-                plain(&session.title),
-                session.id,
-                plain(name),
-                session.created_at
-            )),
-        }
-    }
-
-    fn add(&mut self, turn: Turn) -> anyhow::Result<Reader> {
-        let is_first = std::mem::replace(&mut self.is_empty, false);
-        match self.form {
-            Form::Jsonl => self.line(&Record::Turn(turn)),
-            Form::Json => {
-                let comma = if is_first { "" } else { "," };
-                self.output.piece(&format!("{comma}\n{}", serde_json::to_string(&turn)?))
-            }
-            Form::Markdown => {
-                let who = match turn.role {
-                    Role::User => "User",
-                    Role::Assistant => "Assistant",
-                };
-                // Markdown is read in terminals, too; the JSON formats keep every character.
-                let (at, said) = (turn.timestamp, plain(turn.content.trim_end()));
-                self.output.piece(&format!("\n## {who}, {at}\n\n{said}\n"))
-            }
-        }
-    }
-
-    fn end(&self, session: &Session) -> anyhow::Result<()> {
-        match self.form {
-            Form::Jsonl => {
-                let status = match session.status {
-                    Status::Active => return Ok(()),
-                    Status::Completed | Status::Cancelled | Status::Error => {
-                        transcripts::Status::Completed
-                    }
-                };
-                self.line(&Record::Status { status, timestamp: session.updated_at }).map(drop)
-            }
-            Form::Json => self.output.piece("\n]\n").map(drop),
-            Form::Markdown => Ok(()),
-        }
-    }
-
-    fn line(&self, record: &impl Serialize) -> anyhow::Result<Reader> {
-        self.output.piece(&(serde_json::to_string(record)? + "\n"))
-    }
+fn line(record: &Record) -> serde_json::Result<String> {
+    Ok(serde_json::to_string(record)? + "\n")
 }

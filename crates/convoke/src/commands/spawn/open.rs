@@ -13,7 +13,7 @@ use crate::config::Config;
 use crate::home::Home;
 use crate::logs::Loudness;
 use crate::output::{aside, plain};
-use crate::repl::{Opening, Profile, Profiles};
+use crate::repl::{Journal, Opening, Profile, Profiles};
 use crate::{clock, random};
 
 /// The catalogue has no agent, not even the demo agent.
@@ -71,15 +71,14 @@ impl Opener<'_> {
             None => profiles.by_default(self.world.environment.get("PATH")).ok_or(NoAgent)?,
         };
         let (writer, recall) = open(&profile)?;
+        let tokens_max = self.config.spawner.max_tokens;
         let available = Available::detect(self.world.environment.get("PATH"));
         Ok(Opening {
             sandbox: self.config.sandbox.settings(available),
-            transcripts: self.transcripts.clone(),
-            writer,
+            former: recall.as_ref().map(|recall| recall.agent.clone()),
+            journal: Journal::new(self.transcripts.clone(), writer, tokens_max, recall),
             profiles,
             profile,
-            recall,
-            tokens_max: self.config.spawner.max_tokens,
             history: self.home.path().join("spawn/history"),
             loudness: self.loudness,
         })

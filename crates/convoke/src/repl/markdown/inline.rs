@@ -1,59 +1,35 @@
-//! The words of a line: strong and emphasised ones, code, links, and what is said to be none of it by a backslash.
+//! The words of a line: emphasis, code, links, and escapes with a backslash.
 
-/// The longest link that is waited for; what is longer is shown as it stands.
+/// The longest link that is buffered; a longer one is shown as plain text.
 const LINK_MAX: usize = 500;
 
-/// How the next character is to look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Style {
-    bold: bool,
-    italic: bool,
-    struck: bool,
-    code: bool,
-    underlined: bool,
-    faint: bool,
-}
+/// How a character looks: a set of the bits in [`CODES`].
+type Style = u8;
 
-impl Style {
-    const CODE: Self = Self { code: true, ..Self::PLAIN };
-    const FAINT: Self = Self { faint: true, ..Self::PLAIN };
-    const PLAIN: Self = Self {
-        bold: false,
-        italic: false,
-        struck: false,
-        code: false,
-        underlined: false,
-        faint: false,
-    };
+const PLAIN: Style = 0;
+const BOLD: Style = 1;
+const FAINT: Style = 2;
+const ITALIC: Style = 4;
+const UNDERLINED: Style = 8;
+const STRUCK: Style = 16;
+const CODE: Style = 32;
 
-    /// The codes that make a terminal show it.
-    fn codes(self) -> String {
-        let codes = [
-            (self.bold, "1"),
-            (self.faint, "2"),
-            (self.italic, "3"),
-            (self.underlined, "4"),
-            (self.struck, "9"),
-            (self.code, "36"),
-        ];
-        let codes: Vec<&str> =
-            codes.into_iter().filter_map(|(is_on, code)| is_on.then_some(code)).collect();
-        codes.join(";")
-    }
-}
+/// The codes that make a terminal show each bit.
+const CODES: [(Style, &str); 6] =
+    [(BOLD, "1"), (FAINT, "2"), (ITALIC, "3"), (UNDERLINED, "4"), (STRUCK, "9"), (CODE, "36")];
 
-/// What is in the middle of a line.
+/// The state within a line.
 #[derive(Debug, Default)]
 pub(super) struct Inline {
     /// How words look here.
     style: Style,
     /// How the whole line looks.
     base: Style,
-    /// How the terminal paints at the moment.
+    /// The style that the terminal is set to.
     painted: Style,
     /// How many backticks opened the code that is open.
     ticks: usize,
-    /// Marks, a link or a backslash, of which too little is known.
+    /// Marks, a link or a backslash whose meaning depends on what follows.
     held: String,
     /// The character before those.
     previous: Option<char>,
@@ -62,28 +38,28 @@ pub(super) struct Inline {
 impl Inline {
     /// A new block follows, in which nothing is emphasised yet.
     pub(super) const fn begin_block(&mut self) {
-        self.base = Style::PLAIN;
-        self.style = Style::PLAIN;
+        self.base = PLAIN;
+        self.style = PLAIN;
     }
 
     /// The words of a heading follow.
-    pub(super) fn begin_heading(&mut self, level: usize) {
+    pub(super) const fn begin_heading(&mut self, level: usize) {
         self.begin_block();
-        self.go_on(Style { bold: true, underlined: level == 1, ..Style::PLAIN });
+        self.go_on(if level == 1 { BOLD | UNDERLINED } else { BOLD });
     }
 
     /// The words of a quotation follow, perhaps of the one in the line before.
-    pub(super) fn begin_quote(&mut self) {
-        self.go_on(Style { italic: true, ..Style::PLAIN });
+    pub(super) const fn begin_quote(&mut self) {
+        self.go_on(ITALIC);
     }
 
     /// Other words follow, perhaps of the paragraph in the line before.
-    pub(super) fn begin_words(&mut self) {
-        self.go_on(Style::PLAIN);
+    pub(super) const fn begin_words(&mut self) {
+        self.go_on(PLAIN);
     }
 
     /// What is emphasised stays so as long as the block does.
-    fn go_on(&mut self, base: Style) {
+    const fn go_on(&mut self, base: Style) {
         if self.base != base {
             self.base = base;
             self.style = base;
@@ -112,22 +88,22 @@ impl Inline {
 
     /// A character of a line of code.
     pub(super) fn code(&mut self, c: char, out: &mut String) {
-        self.paint(Style::CODE, out);
+        self.paint(CODE, out);
         out.push(c);
     }
 
-    /// A character that is there only if one looks for it.
+    /// A character that is shown faintly.
     pub(super) fn faint(&mut self, c: char, out: &mut String) {
-        self.paint(Style::FAINT, out);
+        self.paint(FAINT, out);
         out.push(c);
     }
 
-    /// Stops painting for now.
+    /// Resets the style of the terminal.
     pub(super) fn rest(&mut self, out: &mut String) {
-        self.paint(Style::PLAIN, out);
+        self.paint(PLAIN, out);
     }
 
-    /// The line is over: shows what was held back. Emphasis may go on in the next one, code does not.
+    /// Ends the line and shows what was buffered. Emphasis may continue in the next one, code does not.
     pub(super) fn end(&mut self, out: &mut String) {
         match self.held.chars().next() {
             Some('[' | '\\') => self.give_up(out),
@@ -142,7 +118,7 @@ impl Inline {
         }
     }
 
-    /// A character with nothing held back before it.
+    /// A character with nothing buffered before it.
     fn fresh(&mut self, c: char, out: &mut String) {
         let holds = match c {
             '`' => true,
@@ -169,7 +145,7 @@ impl Inline {
         match marks.chars().next() {
             Some('`') if self.ticks == 0 && next.is_some() => {
                 self.ticks = count;
-                self.style = Style::CODE;
+                self.style = CODE;
                 return;
             }
             Some('`') if self.ticks == count => {
@@ -192,21 +168,18 @@ impl Inline {
         if mark == '_' && is_word(self.previous) && is_word(next) {
             return false;
         }
-        let mut style = self.style;
-        let flags: Vec<&mut bool> = match (mark, count) {
-            ('~', 2) => vec![&mut style.struck],
-            ('*' | '_', 1) => vec![&mut style.italic],
-            ('*' | '_', 2) => vec![&mut style.bold],
-            ('*' | '_', 3) => vec![&mut style.italic, &mut style.bold],
+        let bits = match (mark, count) {
+            ('~', 2) => STRUCK,
+            ('*' | '_', 1) => ITALIC,
+            ('*' | '_', 2) => BOLD,
+            ('*' | '_', 3) => BOLD | ITALIC,
             _ => return false,
         };
-        let is_on = flags.iter().all(|flag| **flag);
-        let fits = if is_on { !is_space(self.previous) } else { !is_space(next) };
-        if !fits {
+        let is_on = self.style & bits == bits;
+        if is_space(if is_on { self.previous } else { next }) {
             return false;
         }
-        flags.into_iter().for_each(|flag| *flag = !is_on);
-        self.style = style;
+        self.style = if is_on { self.style & !bits } else { self.style | bits };
         true
     }
 
@@ -226,7 +199,7 @@ impl Inline {
         let (text, address) = (text.trim_start_matches('[').to_owned(), address.to_owned());
         self.held.clear();
         let style = self.style;
-        self.style.underlined = true;
+        self.style |= UNDERLINED;
         text.chars().for_each(|c| self.show(c, out));
         self.style = style;
         if address != text {
@@ -236,7 +209,7 @@ impl Inline {
         }
     }
 
-    /// Shows what turned out to be no link.
+    /// Shows the buffered text as plain text.
     fn give_up(&mut self, out: &mut String) {
         let held = std::mem::take(&mut self.held);
         let mut rest = held.chars();
@@ -250,11 +223,12 @@ impl Inline {
         if style == self.painted {
             return;
         }
-        if self.painted != Style::PLAIN {
+        if self.painted != PLAIN {
             out.push_str("\x1b[0m");
         }
-        if style != Style::PLAIN {
-            out.push_str(&format!("\x1b[{}m", style.codes()));
+        if style != PLAIN {
+            let codes = CODES.iter().filter(|(bit, _)| style & bit != 0).map(|(_, code)| *code);
+            out.push_str(&format!("\x1b[{}m", codes.collect::<Vec<_>>().join(";")));
         }
         self.painted = style;
     }

@@ -1,10 +1,10 @@
-//! What a line of Markdown begins with.
+//! The beginning of a Markdown line.
 
 use super::Fence;
 
 /// Marks that make a block of code.
 const FENCE_MIN: usize = 3;
-/// Marks that make a line across the page.
+/// Marks that make a horizontal rule.
 const RULE_MIN: usize = 3;
 /// The deepest heading.
 const LEVEL_MAX: usize = 6;
@@ -14,7 +14,7 @@ const DIGITS_MAX: usize = 9;
 /// The meaning of the beginning of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Lead {
-    /// Too little is known.
+    /// More characters are needed.
     Unclear,
     /// Words.
     Words,
@@ -33,10 +33,16 @@ pub(super) enum Lead {
     },
     /// The opening of a block of code.
     Fence(Fence),
+    /// The end of the open block of code.
+    Closes,
+    /// An empty line, which ends a paragraph.
+    Blank,
+    /// A horizontal rule.
+    Rule,
 }
 
 impl Lead {
-    /// Understands the beginning of a line.
+    /// Parses the beginning of a line.
     pub(super) fn of(lead: &str) -> Self {
         let text = lead.trim_start_matches(' ');
         let indent = lead.len() - text.len();
@@ -66,41 +72,27 @@ impl Lead {
         }
     }
 
-    /// Understands the beginning of a line in a block of code, which may be its end.
+    /// Parses the beginning of a line in a block of code, which may be its end.
     pub(super) fn in_code(lead: &str, (mark, _): Fence) -> Self {
         let may_close = run(lead.trim_start_matches(' '), mark).1.trim_end().is_empty();
         if may_close { Self::Unclear } else { Self::Code }
     }
-}
 
-/// The meaning of a line that is over before it was clear what it begins with.
-pub(super) enum Whole {
-    Words,
-    /// Nothing, which ends a paragraph.
-    Blank,
-    Code,
-    /// A line across the page.
-    Rule,
-    /// The opening of a block of code.
-    Opens(Fence),
-    /// The end of the open block of code.
-    Closes,
-}
-
-/// Understands such a line.
-pub(super) fn whole(line: &str, fence: Option<Fence>) -> Whole {
-    let text = line.trim();
-    let Some(first) = text.chars().next() else {
-        return if fence.is_some() { Whole::Code } else { Whole::Blank };
-    };
-    let (count, rest) = run(text, first);
-    let is_run = rest.is_empty();
-    match (fence, first) {
-        (Some((mark, length)), _) if first == mark && is_run && count >= length => Whole::Closes,
-        (Some(_), _) => Whole::Code,
-        (None, '`' | '~') if is_run && count >= FENCE_MIN => Whole::Opens((first, count)),
-        (None, '-' | '*' | '_') if is_run && count >= RULE_MIN => Whole::Rule,
-        (None, _) => Whole::Words,
+    /// Parses a line that ended while its beginning was unclear.
+    pub(super) fn of_line(line: &str, fence: Option<Fence>) -> Self {
+        let text = line.trim();
+        let Some(first) = text.chars().next() else {
+            return if fence.is_some() { Self::Code } else { Self::Blank };
+        };
+        let (count, rest) = run(text, first);
+        let is_run = rest.is_empty();
+        match (fence, first) {
+            (Some((mark, length)), _) if first == mark && is_run && count >= length => Self::Closes,
+            (Some(_), _) => Self::Code,
+            (None, '`' | '~') if is_run && count >= FENCE_MIN => Self::Fence((first, count)),
+            (None, '-' | '*' | '_') if is_run && count >= RULE_MIN => Self::Rule,
+            (None, _) => Self::Words,
+        }
     }
 }
 

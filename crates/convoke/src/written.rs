@@ -1,0 +1,58 @@
+//! The turns of a conversation as JSON lines, as a JSON list, or as Markdown.
+
+use std::path::Path;
+
+use convoke_files::transcripts::{Record, Role, Turn};
+
+use crate::output::plain;
+
+/// A format of turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Form {
+    /// A transcript: one JSON object a line
+    Jsonl,
+    /// A page for people
+    Markdown,
+    /// A list of turns
+    Json,
+}
+
+impl Form {
+    /// The format that a file's extension stands for.
+    pub(crate) fn of(path: &Path) -> Self {
+        match path.extension().and_then(|ending| ending.to_str()) {
+            Some("jsonl") => Self::Jsonl,
+            Some("json") => Self::Json,
+            Some(_) | None => Self::Markdown,
+        }
+    }
+
+    /// The text for one more turn, given how many came before.
+    pub(crate) fn turn(self, turn: Turn, before: u64) -> serde_json::Result<String> {
+        Ok(match self {
+            Self::Jsonl => serde_json::to_string(&Record::Turn(turn))? + "\n",
+            Self::Json => {
+                let comma = if before == 0 { "[" } else { "," };
+                format!("{comma}\n{}", serde_json::to_string(&turn)?)
+            }
+            Self::Markdown => {
+                let who = match turn.role {
+                    Role::User => "User",
+                    Role::Assistant => "Assistant",
+                };
+                // Markdown is read in terminals, too; the JSON formats keep every character.
+                let (at, said) = (turn.timestamp, plain(turn.content.trim_end()));
+                format!("\n## {who}, {at}\n\n{said}\n")
+            }
+        })
+    }
+
+    /// The text after so many turns.
+    pub(crate) const fn end(self, count: u64) -> &'static str {
+        match self {
+            Self::Json if count == 0 => "[\n]\n",
+            Self::Json => "\n]\n",
+            Self::Jsonl | Self::Markdown => "",
+        }
+    }
+}
