@@ -31,9 +31,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
-use crate::driver::{
-    Abilities, Confinement, Driver, Launch, ORDERS_MAX, Random, Started, Wish,
-};
+use crate::driver::{Abilities, Confinement, Driver, Launch, ORDERS_MAX, Random, Started, Wish};
 use crate::error::{Error, Result};
 use crate::process::{Child, Pipes, open_workspace};
 use dialogue::Dialogue;

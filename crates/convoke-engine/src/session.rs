@@ -25,8 +25,8 @@ use convoke_store::StoredSession;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
-use crate::engine::Shared;
 use crate::error::{Error, Result};
+use crate::sessions::Sessions;
 use crate::sessions::{Import, ImportedInto, Prompted};
 use crate::view::{Live, SessionView};
 use registry::{Entered, Mailbox, Posted};
@@ -37,7 +37,7 @@ const REQUESTS_MAX: usize = 64;
 /// How long a task that took up a broken session must have lived to be followed by another one.
 const LIFE_MIN: Duration = Duration::from_secs(1);
 
-/// How long a store that fails is left alone before a session that was cut off by it is taken up.
+/// How long a store that fails is left alone before a session that was cut off by it gets a new task.
 const UNSTORED_PAUSE: Duration = Duration::from_secs(1);
 
 /// What a session's task is asked.
@@ -61,7 +61,7 @@ pub(crate) enum Request {
     Import { import: Import, reply: Answer<ImportedInto> },
     /// Say when everything before this is done.
     Settle { reply: Answer<()> },
-    /// End. Whoever waits is answered by the end of the task.
+    /// End. The sender waits for the end of the task, which drops this.
     Stop { _done: oneshot::Sender<()> },
 }
 
@@ -106,7 +106,7 @@ pub(crate) type Reports = (mpsc::Sender<Report>, mpsc::Receiver<Report>);
 
 /// Asks a session's task something, giving it one first if it has none.
 pub(crate) async fn ask<T>(
-    shared: &Arc<Shared>,
+    shared: &Arc<Sessions>,
     id: SessionId,
     request: impl FnOnce(Answer<T>) -> Request,
 ) -> Result<T> {
@@ -116,7 +116,7 @@ pub(crate) async fn ask<T>(
         request = match shared.registry.post(id, request) {
             Posted::Yes => break,
             Posted::NoTask(request) => {
-                take_up(shared, id).await?;
+                start_task(shared, id).await?;
                 request
             }
             Posted::Full(request, mailbox) => {
@@ -134,36 +134,36 @@ pub(crate) async fn ask<T>(
 }
 
 /// Gives a session its task, if it has none.
-pub(crate) async fn take_up(shared: &Arc<Shared>, id: SessionId) -> Result<()> {
+pub(crate) async fn start_task(shared: &Arc<Sessions>, id: SessionId) -> Result<()> {
     let found = shared.store.session(id).await?;
     found.ok_or_else(|| Error::UnknownSession { text: id.to_string() })?;
     begin(shared, id, Begin::Stored)
 }
 
-/// Takes up a session that was cut off when the daemon was ended, and waits until that is written down.
-pub(crate) async fn recover(shared: &Arc<Shared>, id: SessionId) -> Result<()> {
+/// Recovers a session that was cut off when the daemon ended, and waits until that is stored.
+pub(crate) async fn recover(shared: &Arc<Sessions>, id: SessionId) -> Result<()> {
     begin(shared, id, Begin::Cut(Cut::Ended))?;
     ask(shared, id, |reply| Request::Settle { reply }).await
 }
 
 /// Starts the task of a session; a task that is there already goes on.
-pub(crate) fn begin(shared: &Arc<Shared>, id: SessionId, begin: Begin) -> Result<()> {
+pub(crate) fn begin(shared: &Arc<Sessions>, id: SessionId, begin: Begin) -> Result<()> {
     if let Some(place) = Place::reserve(shared, id)? {
         place.begin(begin);
     }
     Ok(())
 }
 
-/// The place of a task that has not begun. What it is asked meanwhile waits; it is told if the task never begins.
+/// The place of a task that has not begun. Requests wait in its mailbox; their senders get an error if the task never begins.
 pub(crate) struct Place {
-    shared: Arc<Shared>,
+    shared: Arc<Sessions>,
     parts: task::Parts,
     inbox: mpsc::Receiver<Request>,
 }
 
 impl Place {
     /// Reserves the place of a session's task; `None` when it is taken.
-    pub(crate) fn reserve(shared: &Arc<Shared>, id: SessionId) -> Result<Option<Self>> {
+    pub(crate) fn reserve(shared: &Arc<Sessions>, id: SessionId) -> Result<Option<Self>> {
         let (requests, inbox) = mpsc::channel(REQUESTS_MAX);
         let (live_to, live) = watch::channel(Live::default());
         let published = match shared.registry.enter(id, Mailbox { requests, live }) {
@@ -197,10 +197,10 @@ impl Place {
                 }
             };
             match cut {
-                // What breaks it again at once is left for whoever asks for the session next.
+                // A task that breaks down again at once is not restarted before the next request.
                 Cut::Broken if was_broken && since.elapsed() < LIFE_MIN => return,
                 Cut::Broken | Cut::Ended => {}
-                // Its turn ends as soon as that can be written down, also when nobody asks.
+                // Its turn ends as soon as that can be stored, also without a request.
                 Cut::Unstored { .. } => tokio::time::sleep(UNSTORED_PAUSE).await,
             }
             match self::begin(&shared, id, Begin::Cut(cut)) {

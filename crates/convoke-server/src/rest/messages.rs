@@ -81,12 +81,12 @@ impl Part {
         }
         match self.order {
             Order::Place(after) => {
-                let page = engine.messages(self.session, after, limit).await?;
+                let page = engine.sessions().messages(self.session, after, limit).await?;
                 let last = page.messages.last().map(|message| Order::Place(message.seq));
                 Ok(self.with_rest(page.messages, last.filter(|_| page.more)))
             }
             Order::Revision(after) => {
-                let page = engine.updates_after(self.session, after, limit).await?;
+                let page = engine.sessions().updates_after(self.session, after, limit).await?;
                 let next = page.more.then_some(Order::Revision(page.rev));
                 let messages = page.updates.into_iter().filter_map(|update| match update {
                     Update::Message(message) => Some(Arc::unwrap_or_clone(message)),
@@ -95,7 +95,7 @@ impl Part {
                 Ok(self.with_rest(messages.collect(), next))
             }
             Order::Before(before) => {
-                let page = engine.messages_before(self.session, before, limit).await?;
+                let page = engine.sessions().messages_before(self.session, before, limit).await?;
                 Ok(Page { messages: page.messages, rest: None })
             }
         }
@@ -166,7 +166,7 @@ pub(super) async fn list(
         Which { after: None, since: None, .. } => Order::Place(Seq::START),
         Which { after, since, .. } => {
             let since = match since {
-                Some(time) => app.engine.rev_at(session, time).await?,
+                Some(time) => app.engine.sessions().rev_at(session, time).await?,
                 None => Rev::START,
             };
             Order::Revision(since.max(Rev::new(after.unwrap_or(0))))

@@ -104,7 +104,7 @@ impl News {
                 self.tell(ServerFrame::ProjectRemoved { project_id });
             }
             Change::Agent { agent, session, status } => {
-                let named = engine.session(session).await.ok().map(view::session_item);
+                let named = engine.sessions().get(session).await.ok().map(view::session_item);
                 self.tell(ServerFrame::AgentStatus {
                     cli_type: agent,
                     status: match status {
@@ -116,7 +116,7 @@ impl News {
                     uid: Some(session),
                 });
             }
-            Change::Inbox => match engine.inbox().await {
+            Change::Inbox => match engine.inbox().list().await {
                 Ok(items) => self.tell(ServerFrame::InboxChanged { count: items.len() as u64 }),
                 // A daemon that stops has closed its store; nobody is left to tell.
                 Err(error) if error.kind() == Kind::Unavailable => {
