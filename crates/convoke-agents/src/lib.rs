@@ -18,6 +18,7 @@ pub mod line_codec;
 mod lines;
 pub mod pool;
 mod process;
+pub mod resume;
 pub mod sandbox;
 pub mod temp;
 

@@ -13,6 +13,7 @@ pub mod notice;
 pub mod process;
 pub mod question;
 pub mod quote;
+pub mod replay;
 pub mod request;
 pub mod scope;
 pub mod session;

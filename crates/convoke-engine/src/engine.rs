@@ -52,7 +52,7 @@ pub struct Figures {
     /// Turns that wait for a process.
     pub waiting: usize,
     /// Requests that wait for a human.
-    pub inbox: usize,
+    pub inbox: u64,
     /// Watchers of sessions.
     pub watchers: usize,
     /// Prompts since the start.
@@ -69,6 +69,9 @@ impl Engine {
         reap(around.home.join("run/agents")).await;
         let (settings, around) = (Arc::new(settings), Arc::new(around));
         let store = Store::open(around.home.join("convoke.db"), (around.clock)()).await?;
+        if let Some(boot) = leftovers::boot() {
+            store.booted(boot).await?;
+        }
         let (configured, teams) = watch::channel(Arc::new(TeamSettings::none()));
         let processes = Processes {
             temp: Arc::new(temporary_files(&around)?),
@@ -93,7 +96,7 @@ impl Engine {
             Inbox { sessions: Arc::clone(&sessions), store, questions, reserve, settings, around };
         sessions.recover().await?;
         sessions.start_active().await?;
-        inbox::watch_files(&sessions, &inbox.questions);
+        inbox::announce_changes(&sessions, &inbox.questions);
         teams::keep_clock(&teams);
         Ok(Self { sessions, projects, inbox, teams })
     }
@@ -157,7 +160,7 @@ impl Engine {
         self.sessions.processes.agents()
     }
 
-    /// Hears of every change that lists show. One that falls behind must list everything again.
+    /// Subscribes to every change of what lists show. A subscriber that falls behind must list everything again.
     pub fn follow(&self) -> broadcast::Receiver<Change> {
         self.sessions.changes.subscribe()
     }
@@ -171,7 +174,7 @@ impl Engine {
             processes: census.processes,
             busy: census.busy,
             waiting: census.waiting,
-            inbox: self.inbox.list().await?.len(),
+            inbox: self.inbox.count().await?,
             watchers: self.sessions.registry.watchers(),
             prompts: counted.prompts.load(Ordering::Relaxed),
             messages: counted.messages.load(Ordering::Relaxed),

@@ -47,5 +47,8 @@ pub use teams::{
     SessionFile, Stretch, Team, TeamAnswer, TeamAsk, TeamLimits, TeamProgress, TeamReport,
     TeamSettings, TeamStatus, Teams, Wait, WhichQuestion,
 };
-pub use view::{Activity, AgentStatus, Change, Live, RunningTurn, SessionView, Version};
+pub use view::{
+    Activity, AgentStatus, Archiving, Change, Live, RunningTurn, SessionChange, SessionView,
+    Version,
+};
 pub use watch::{Published, Watcher};

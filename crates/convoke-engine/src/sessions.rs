@@ -14,11 +14,11 @@ use std::sync::atomic::AtomicU64;
 use convoke_agents::driver::Order;
 use convoke_core::id::{AgentName, MessageId, ProjectId, SessionId};
 use convoke_core::message::{Rev, Seq};
-use convoke_core::session::{Command, Refusal, Status};
+use convoke_core::session::{Command, EndReason, Refusal, Status};
 use convoke_core::time::Timestamp;
 use convoke_files::reserve::Reserve;
 use convoke_store::Store;
-use tokio::sync::broadcast;
+use tokio::sync::{Notify, broadcast};
 
 use crate::error::{Error, Result};
 use crate::processes::Processes;
@@ -45,6 +45,8 @@ pub struct Sessions {
     pub(crate) reserve: Reserve,
     pub(crate) registry: Registry,
     pub(crate) changes: broadcast::Sender<Change>,
+    /// Wakes the task that counts the inbox and announces the count.
+    pub(crate) inbox_changed: Arc<Notify>,
     /// Which chains of asks prompts belong to.
     pub(crate) chains: Chains,
     pub(crate) counted: Counted,
@@ -103,6 +105,7 @@ impl Sessions {
             reserve,
             registry: Registry::default(),
             changes,
+            inbox_changed: Arc::default(),
             chains: Chains::default(),
             counted: Counted::default(),
             admission: Admission::default(),
@@ -140,7 +143,7 @@ impl Sessions {
     ) -> Result<Prompted> {
         let prompt = prompt.into();
         match self.prompt_because_of(id, prompt.clone(), None).await {
-            Err(Error::Ended { reason: Some(reason), .. }) if is_resumed_by_prompt(&reason) => {
+            Err(Error::Ended { reason: Some(reason), .. }) if reason.is_resumed_by_prompt() => {
                 self.resume_once(id).await?;
                 self.prompt_because_of(id, prompt, None).await
             }
@@ -220,12 +223,12 @@ impl Sessions {
 
     /// Ends a session well.
     pub async fn complete(self: &Arc<Self>, id: SessionId) -> Result<SessionView> {
-        Ok(self.carry(id, Command::Complete { reason: "user".to_owned() }).await?.view)
+        Ok(self.carry(id, Command::Complete { reason: EndReason::User }).await?.view)
     }
 
     /// Ends a session for good; one that has ended already stays as it is.
     pub async fn cancel(self: &Arc<Self>, id: SessionId) -> Result<SessionView> {
-        match self.carry(id, Command::Cancel { reason: "user".to_owned() }).await {
+        match self.carry(id, Command::Cancel { reason: EndReason::User }).await {
             Ok(carried) => Ok(carried.view),
             Err(Error::Ended { .. }) => self.get(id).await,
             Err(error) => Err(error),
@@ -308,9 +311,4 @@ impl Sessions {
         // Fails when there are no followers.
         self.changes.send(change).ok();
     }
-}
-
-/// Whether a session that was completed for this reason is resumed by the next prompt: Convoke completed it, not a human.
-fn is_resumed_by_prompt(reason: &str) -> bool {
-    ["idle_timeout", "made_room"].contains(&reason)
 }

@@ -22,6 +22,7 @@ mod output;
 mod random;
 mod repl;
 mod signals;
+mod spoken;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

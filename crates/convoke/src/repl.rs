@@ -1,20 +1,23 @@
-//! The REPL: a person, or a pipe, talks with an agent, and a transcript keeps what is said. There is no daemon.
+//! The REPL: a user interface for one session of the core, with an agent process and a transcript file as its store.
+//! There is no daemon.
 //!
-//! What the person says is saved before the agent hears it, and what the agent says when its turn ends, however it does.
+//! A prompt is saved before the agent gets it, and the answer when its turn ends, however it ends.
 
+mod agent;
 mod asking;
 mod command;
 mod conversation;
 mod copy;
 mod editor;
 mod input;
+mod journal;
+mod launcher;
+mod live;
 mod markdown;
 mod own;
-mod partner;
-mod replay;
+mod profile;
 mod screen;
 mod signal;
-mod stage;
 mod terminal;
 mod turn;
 
@@ -22,61 +25,64 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use convoke_agents::sandbox;
-use convoke_core::content::Usage;
 use convoke_files::transcripts::{Id, Recall, Status, Transcripts, Writer};
 
+use crate::clock;
 use crate::commands::World;
 use crate::home::Home;
 use crate::logs::Loudness;
 use crate::output::{Output, aside};
-use command::{COMMANDS, Input as Wish};
-use conversation::Conversation;
+use agent::Agent;
+use command::{COMMANDS, Input as Typed};
+use conversation::{Console, Conversation};
 use input::{Heard, Input};
+use journal::Journal;
+use launcher::Launcher;
+use live::Live;
 use own::Next;
 use screen::Screen;
 use signal::Signals;
-use stage::Stage;
 use terminal::Terminal;
-use turn::{After, Manner};
+use turn::{After, Manner, Progress};
 
 pub(crate) use conversation::StartInterrupted;
-pub(crate) use partner::{Partner, PartnerError, Partners};
-pub(crate) use stage::HomeInside;
+pub(crate) use launcher::HomeInside;
+pub(crate) use profile::{Profile, ProfileError, Profiles};
 
-/// Turns that are shown when a session is taken up again: the last question and its answer.
+/// Turns that are shown when a session is resumed: the last prompt and its answer.
 const SHOWN_AGAIN: usize = 2;
 
 /// What a conversation begins with.
 pub(crate) struct Opening {
-    /// Where the transcript is.
+    /// The folder of the transcript.
     pub(crate) transcripts: Transcripts,
-    /// The way to add to it.
+    /// The transcript, open for writing.
     pub(crate) writer: Writer,
-    /// Everyone there is to talk with.
-    pub(crate) partners: Partners,
-    /// Whom to talk with.
-    pub(crate) partner: Partner,
-    /// What was said before; `None` for a new conversation.
+    /// Every agent and role.
+    pub(crate) profiles: Profiles,
+    /// The one to talk with.
+    pub(crate) profile: Profile,
+    /// The contents of a transcript that is resumed; `None` for a new one.
     pub(crate) recall: Option<Recall>,
-    /// How much of the conversation an agent is told that does not know it.
+    /// How much of the conversation is given to an agent that does not know it.
     pub(crate) tokens_max: u64,
-    /// Where prompts are remembered.
+    /// The file of the line editor's history.
     pub(crate) history: PathBuf,
-    /// How much is said besides the answers.
+    /// How much is printed besides the answers.
     pub(crate) loudness: Loudness,
     /// How agents are confined.
     pub(crate) sandbox: sandbox::Settings,
 }
 
-/// The session was cut off. It is saved, and can be taken up again.
+/// The session was interrupted. It is saved, and can be resumed.
 #[derive(Debug, thiserror::Error)]
 #[error("the session was interrupted")]
 pub(crate) struct Interrupted {
-    /// Which session.
+    /// The session.
     pub(crate) id: Id,
 }
 
-/// Some prompts were not answered; why was said at the time.
+/// Some turns failed; each error was printed with its turn.
 #[derive(Debug, thiserror::Error)]
 #[error("{count} of the turns failed")]
 pub(crate) struct TurnsFailed {
@@ -86,13 +92,13 @@ pub(crate) struct TurnsFailed {
 /// How a conversation ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
-    /// The person leaves, or the pipe is at its end.
+    /// The user leaves, or the pipe is at its end.
     InOrder,
-    /// The program is told to end.
+    /// A signal ends the program.
     CutOff,
 }
 
-/// Talks until one side leaves.
+/// Runs the conversation until the user leaves or a signal ends the program.
 pub(crate) async fn run(
     opening: Opening,
     home: &Home,
@@ -103,18 +109,15 @@ pub(crate) async fn run(
     let former = opening.recall.as_ref().map(|recall| recall.agent.clone());
     let mut conversation = begin(opening, home, world, output)?;
     if let Err(error) = conversation.ready().await {
-        // A session in which nothing could be said is none.
-        let Conversation { transcripts, writer, .. } = conversation;
-        let id = writer.id().clone();
-        drop(writer);
+        // A new session whose agent does not start leaves no transcript.
         if former.is_none() {
-            transcripts.delete(&id)?;
+            conversation.journal.delete()?;
         }
         return Err(error);
     }
     if let Some(former) = former {
-        conversation.mark(Status::Active)?;
-        conversation.note_change(&former)?;
+        conversation.journal.mark(Status::Active)?;
+        conversation.record_agent_change(&former)?;
     }
     welcome(&mut conversation);
     let ending = talk(&mut conversation).await?;
@@ -127,86 +130,71 @@ fn begin(
     world: &World,
     output: &Output,
 ) -> anyhow::Result<Conversation> {
+    let Opening { transcripts, writer, recall, tokens_max, .. } = opening;
     let screen = Screen::new(output, opening.loudness);
     let input = Input::open(&opening.history, screen.colour());
-    let stage = Stage::open(world, home, &opening.sandbox)?;
-    let Opening { recall, .. } = opening;
-    let (known_as, turn_count, recalled) = match recall {
-        Some(recall) => (recall.agent_session, recall.turn_count, Some(recall.window)),
-        None => (None, 0, None),
-    };
+    let console = Console { screen, input, signals: Signals::listen()?, asking: None };
     Ok(Conversation {
-        transcripts: opening.transcripts,
-        writer: opening.writer,
-        tokens_max: opening.tokens_max,
-        stage,
-        partners: opening.partners,
-        partner: opening.partner,
-        running: None,
-        context: replay::Context::default(),
-        known_as,
-        recalled,
-        offered: None,
-        spent: Usage::default(),
-        screen,
-        input,
-        signals: Signals::listen()?,
-        turn_count,
+        live: Live::new(clock::now()),
+        journal: Journal::new(transcripts, writer, tokens_max, recall),
+        agent: Agent::new(opening.profile),
+        profiles: opening.profiles,
+        launcher: Launcher::open(world, home, &opening.sandbox)?,
+        console,
+        progress: Progress::default(),
         failed: 0,
-        unasked: String::new(),
     })
 }
 
-/// Tells a person where they are.
+/// Shows a user at a terminal the last turns and the most important keys.
 fn welcome(conversation: &mut Conversation) {
-    if !conversation.screen.has_person() || !conversation.input.is_keyboard() {
+    if !conversation.console.screen.has_person() || !conversation.console.input.is_keyboard() {
         return;
     }
-    if conversation.turn_count > 0
+    if conversation.journal.turn_count() > 0
         && let Ok(text) = conversation.history(SHOWN_AGAIN)
     {
-        conversation.screen.tell(&text);
+        conversation.console.screen.tell(&text);
     }
-    let id = conversation.writer.id();
+    let id = conversation.journal.id();
     let line = format!("Session {id}. /help shows the commands, Ctrl-D leaves.");
-    conversation.screen.say(&line);
+    conversation.console.screen.say(&line);
 }
 
-/// Takes turn after turn.
+/// Reads prompts and commands, one after the other.
 async fn talk(conversation: &mut Conversation) -> anyhow::Result<Ending> {
     loop {
-        if conversation.screen.is_gone() {
+        if conversation.console.screen.is_gone() {
             return Ok(Ending::InOrder);
         }
         let line = match listen(conversation).await? {
             Some(Heard::Line(line)) => line,
             Some(Heard::Interrupted) => {
-                conversation.screen.say("Nothing is running; Ctrl-D leaves.");
+                conversation.console.screen.say("Nothing is running; Ctrl-D leaves.");
                 continue;
             }
             Some(Heard::End) => return Ok(Ending::InOrder),
             Some(Heard::Failed(why)) => {
-                conversation.screen.complain(&format!("nothing more can be read: {why}"));
+                conversation.console.screen.complain(&format!("cannot read standard input: {why}"));
                 return Ok(Ending::CutOff);
             }
             None => return Ok(Ending::CutOff),
         };
-        conversation.settle_unasked();
-        let mut wish = Wish::of(&line, conversation.offers());
-        if matches!(wish, Wish::Misunderstood(_)) {
+        let mut typed = Typed::of(&line, conversation.live.offers());
+        if matches!(typed, Typed::Misunderstood(_)) {
             conversation.await_offers().await;
-            wish = Wish::of(&line, conversation.offers());
+            typed = Typed::of(&line, conversation.live.offers());
         }
-        let after = match wish {
-            Wish::Empty => After::GoOn,
-            Wish::Prompt(text) => conversation.take_turn(&text, Manner::InContext).await?,
-            Wish::Pass(text) => conversation.take_turn(&text, Manner::Alone).await?,
-            Wish::Command(command) => match conversation.obey(command).await {
+        let after = match typed {
+            Typed::Empty => After::GoOn,
+            Typed::Prompt(text) => conversation.take_turn(text, Manner::InContext).await?,
+            Typed::Pass(text) => conversation.take_turn(text, Manner::Alone).await?,
+            Typed::Command(command) => match conversation.run_command(command).await {
                 Next::GoOn => After::GoOn,
                 Next::Exit => return Ok(Ending::InOrder),
             },
-            Wish::Misunderstood(why) => {
-                conversation.screen.complain(&why);
+            Typed::Misunderstood(why) => {
+                conversation.console.screen.complain(&why);
                 After::GoOn
             }
         };
@@ -216,63 +204,57 @@ async fn talk(conversation: &mut Conversation) -> anyhow::Result<Ending> {
     }
 }
 
-/// Waits for a line, and hears what the agent does meanwhile; `None` when the program is told to end.
+/// Waits for a line, and takes in reports of the agent meanwhile; `None` when a signal ends the program.
 async fn listen(conversation: &mut Conversation) -> anyhow::Result<Option<Heard>> {
     let ours = COMMANDS.iter().map(|(name, ..)| format!("/{name}"));
-    let theirs = conversation.offers().iter().map(|command| format!("/{}", command.name));
+    let theirs = conversation.live.offers().iter().map(|command| format!("/{}", command.name));
     let mut commands: Vec<String> = ours.chain(theirs).collect();
     commands.sort();
     commands.dedup();
-    let name = conversation.partner.name.clone();
-    conversation.input.want_prompt(&name, commands);
+    conversation.console.input.want_prompt(&conversation.agent.profile.name, commands);
     let mut interrupt = Signals::interrupts()?;
     loop {
-        let report = async {
-            match &mut conversation.running {
-                Some(running) => running.reports.recv().await,
-                None => std::future::pending().await,
-            }
-        };
+        let console = &mut conversation.console;
         tokio::select! {
-            heard = conversation.input.line() => return Ok(Some(heard)),
-            report = report => conversation.overhear(report).await,
-            // The line editor takes Ctrl-C for itself, so that this is somebody else's, or a pipe's.
+            heard = console.input.line() => return Ok(Some(heard)),
+            report = conversation.agent.report() => conversation.hear(report).await,
+            // The line editor reads Ctrl-C as a key, so this signal comes from another process or is for a pipe.
             _ = interrupt.recv() => return Ok(None),
-            () = conversation.signals.ended() => return Ok(None),
+            () = console.signals.ended() => return Ok(None),
         }
     }
 }
 
-/// Writes down how the conversation ended, and lets the agent go.
+/// Records how the conversation ended, and stops the agent.
 async fn end(
     mut conversation: Conversation,
     ending: Ending,
     terminal: &Terminal,
 ) -> anyhow::Result<()> {
-    conversation.settle_unasked();
-    let status = match ending {
+    conversation.finish().await;
+    let Conversation { mut journal, mut agent, console, failed, .. } = conversation;
+    let Console { mut screen, input, .. } = console;
+    let marked = journal.mark(match ending {
         Ending::InOrder => Status::Completed,
         Ending::CutOff => Status::Interrupted,
-    };
-    let marked = conversation.mark(status);
-    if conversation.input.is_waiting() {
+    });
+    if input.is_waiting() {
         terminal.restore();
     }
-    conversation.dismiss().await;
+    agent.stop().await;
     marked?;
-    if let Some(error) = conversation.screen.trouble() {
+    if let Some(error) = screen.trouble() {
         return Err(error).context("cannot write to standard output");
     }
-    let id = conversation.writer.id().clone();
-    let is_person = conversation.input.is_keyboard();
+    let id = journal.id().clone();
     match ending {
         Ending::CutOff => Err(Interrupted { id }.into()),
-        Ending::InOrder if conversation.failed > 0 && !is_person => {
-            Err(TurnsFailed { count: conversation.failed }.into())
+        Ending::InOrder if failed > 0 && !input.is_keyboard() => {
+            Err(TurnsFailed { count: failed }.into())
         }
         Ending::InOrder => {
-            if is_person && conversation.screen.has_person() {
-                aside(&format!("Take it up again with: convoke spawn --resume {id}"));
+            if input.is_keyboard() && screen.has_person() {
+                aside(&format!("Resume it with: convoke spawn --resume {id}"));
             }
             Ok(())
         }

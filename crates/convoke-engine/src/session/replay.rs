@@ -1,10 +1,9 @@
-//! The conversation so far as quoted text, for an agent that does not remember it.
+//! The turns of a stored session that an agent is given which does not remember them; the core makes the text of them.
 
-use convoke_core::bounds::clip;
-use convoke_core::content::Content;
 use convoke_core::id::SessionId;
-use convoke_core::message::{Message, Role, Seq};
-use convoke_core::quote::{self, Speaker, Turn};
+use convoke_core::message::Seq;
+use convoke_core::quote::Turn;
+use convoke_core::replay;
 use convoke_store::{Store, StoredSession};
 
 use crate::error::Result;
@@ -16,9 +15,6 @@ const TRANSCRIPT_BYTES_MAX: usize = 200_000;
 const BEGINNING_BYTES_MAX: usize = 20_000;
 /// Messages that are read at once.
 const PAGE: u32 = 500;
-
-const LEFT_OUT: &str = "the middle of the conversation is left out";
-const CLOSING: &str = "\nThe user now says:\n\n";
 
 /// What was said so far, without the prompt at a place, which is still to be sent; `None` when nothing was.
 pub(super) async fn transcript(
@@ -38,11 +34,11 @@ pub(super) async fn transcript(
     if first > Seq::START.next() {
         turns = beginning(store, session, first).await?;
         if !turns.is_empty() {
-            turns.push(Turn { role: Speaker::Note, text: LEFT_OUT.to_owned() });
+            turns.push(replay::left_out());
         }
     }
     turns.extend(recent);
-    Ok(Some(quote::transcript(&turns, &processes.around.nonce()) + CLOSING))
+    Ok(replay::text(&turns, &processes.around.nonce()))
 }
 
 /// The newest part before a place, oldest turn first, and the place where it begins.
@@ -53,7 +49,7 @@ async fn recent(store: &Store, session: &StoredSession, end: Seq) -> Result<(Vec
         let page = store.messages_before(session.id, first, PAGE).await?;
         for message in page.messages.iter().rev() {
             first = message.seq;
-            let Some(turn) = turn(message) else { continue };
+            let Some(turn) = replay::turn(message) else { continue };
             if turn.bytes() > room {
                 // Of what is too long, the end is closest to what comes. Escaping takes at most six bytes for one.
                 turns.push(Turn { text: end_of(&turn.text, room / 6), ..turn });
@@ -76,7 +72,7 @@ async fn beginning(store: &Store, session: SessionId, end: Seq) -> Result<Vec<Tu
     let page = store.messages(session, Seq::START, PAGE).await?;
     let (mut turns, mut bytes) = (Vec::new(), 0);
     let older = page.messages.iter().take_while(|message| message.seq < end);
-    for turn in older.filter_map(turn) {
+    for turn in older.filter_map(replay::turn) {
         bytes += turn.bytes();
         if bytes > BEGINNING_BYTES_MAX {
             break;
@@ -84,22 +80,6 @@ async fn beginning(store: &Store, session: SessionId, end: Seq) -> Result<Vec<Tu
         turns.push(turn);
     }
     Ok(turns)
-}
-
-/// What a message adds to the transcript: words, and which tools were used. Thoughts are left out.
-fn turn(message: &Message) -> Option<Turn> {
-    let (role, text) = match &message.content {
-        Content::Text { text, .. } if message.role == Role::User => (Speaker::User, text.clone()),
-        Content::Text { text, .. } => (Speaker::Assistant, text.clone()),
-        Content::Tool(tool) if tool.result.is_some() => (Speaker::Tool, clip(&tool.tool, 1000)),
-        Content::Tool(_)
-        | Content::Thinking { .. }
-        | Content::Plan { .. }
-        | Content::Permission(_)
-        | Content::Question(_)
-        | Content::Notice(_) => return None,
-    };
-    (!text.is_empty()).then_some(Turn { role, text })
 }
 
 /// The last so many bytes of a text, or some less where that would cut a character in two.

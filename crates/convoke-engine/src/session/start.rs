@@ -1,4 +1,4 @@
-//! Getting a session its process: the warm one, or a new one that takes the conversation up as well as it can.
+//! Getting a session its process: the warm one, or a new one that resumes the conversation as well as it can.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,9 +8,10 @@ use convoke_agents::catalogue::{Protocol, Sandbox};
 use convoke_agents::driver::{Launch, Lease, McpServer, Start};
 use convoke_agents::launch::{Occasion, Surroundings};
 use convoke_agents::pool::Seat;
+use convoke_agents::resume::{Begun, resume_or_begin};
 use convoke_core::id::{AgentName, ProjectId, SessionId};
 use convoke_core::message::{Message, Role, Seq};
-use convoke_core::notice::{Event, Notice, Resumed};
+use convoke_core::notice::{Notice, ProcessEvent, Resumed};
 use convoke_core::session::Report;
 use convoke_core::team::TeamName;
 use convoke_store::{SessionKind, Window};
@@ -23,10 +24,8 @@ use crate::processes::Processes;
 use crate::projects::inside_root;
 use crate::sessions::Sessions;
 use crate::teams::Permissions;
-use crate::view::{AgentStatus, Change};
+use crate::view::AgentStatus;
 
-/// Ids that are tried for a new session of an agent's own; that even one is taken is next to impossible.
-const IDS_MAX: usize = 3;
 /// Why an agent's session is recorded that was made because the one before is gone.
 pub(crate) const REMADE: &str = "remade";
 /// Messages that are looked through for a prompt since then.
@@ -48,7 +47,7 @@ pub(crate) struct ProcessSpec {
     pub(crate) agent_session: Option<String>,
 }
 
-/// What a session hears of the process that it waits for.
+/// Progress of the process that a session waits for.
 pub(crate) enum News {
     /// It is this many's turn before.
     Place { turn: Seq, place: usize },
@@ -61,7 +60,7 @@ pub(crate) struct Seating {
     pub(crate) seat: Seat,
     /// What a new process must be noted with.
     pub(crate) noted: Option<Noted>,
-    /// What it must be told of the conversation so far.
+    /// The conversation so far, where the agent does not remember it.
     pub(crate) transcript: Option<String>,
 }
 
@@ -72,7 +71,7 @@ pub(crate) struct Noted {
     pub(crate) reports: Vec<Report>,
 }
 
-/// Gets the process for a turn, and sends it to the session's task.
+/// Gets the process for a turn, and sends the outcome to the session's task.
 pub(super) async fn for_turn(
     shared: Arc<Sessions>,
     spec: ProcessSpec,
@@ -81,15 +80,14 @@ pub(super) async fn for_turn(
     news: mpsc::Sender<News>,
 ) {
     if !shared.processes.pool.keys().await.contains(&spec.key) {
-        let (agent, session) = (spec.agent.clone(), spec.session);
-        shared.tell(Change::Agent { agent, session, status: AgentStatus::Starting });
+        shared.tell_agent(&spec, AgentStatus::Starting);
     }
     let outcome = seat(&shared.processes, &spec, reports, Some((turn, news.clone()))).await;
     // A session that is gone needs no process.
     news.send(News::Seated { turn, outcome }).await.ok();
 }
 
-/// Gets the process of a session. Waits for room in the pool, and says so to whoever wants to know; where nobody does, no
+/// Gets the process of a session. Waits for room in the pool, and reports its place to the listener; without one, no
 /// longer than an agent may take to start.
 pub(crate) async fn seat(
     processes: &Processes,
@@ -97,31 +95,33 @@ pub(crate) async fn seat(
     reports: mpsc::Sender<Report>,
     listener: Option<(Seq, mpsc::Sender<News>)>,
 ) -> Result<Seating, AgentError> {
-    let Some(agent_session) = spec.agent_session.clone() else {
-        return begin(processes, spec, reports, listener).await;
+    let is_forgotten = |error: &AgentError| matches!(error, AgentError::CannotResume { .. });
+    let acquire = |start| acquire(processes, spec, start, reports.clone(), listener.clone());
+    let known = spec.agent_session.clone();
+    let (seat, begun) =
+        resume_or_begin(known, processes.around.random, is_forgotten, acquire).await?;
+    let Some(started) = &seat.started else {
+        return Ok(Seating { seat, noted: None, transcript: None });
     };
-    let start = Start::Resume { agent_session };
-    match acquire(processes, spec, start, reports.clone(), listener.clone()).await {
-        Ok(seat) => {
-            let before = listener.as_ref().map(|(turn, _)| *turn);
-            let transcript = match &seat.started {
-                Some(_) => unremembered(processes, spec, before).await,
-                None => None,
-            };
-            let how = if transcript.is_some() { Resumed::Replay } else { Resumed::Native };
-            let noted = seat.started.as_ref().map(|started| Noted {
-                agent_session: started.agent_session.clone(),
-                why: "resumed",
-                reports: vec![Report::Resumed(how)],
-            });
-            Ok(Seating { seat, noted, transcript })
-        }
-        Err(AgentError::CannotResume { detail }) => {
-            tracing::info!(session.id = %spec.session, "an agent cannot resume: {detail}");
-            begin(processes, spec, reports, listener).await
-        }
-        Err(error) => Err(error),
-    }
+    let before = listener.as_ref().map(|(turn, _)| *turn);
+    let (transcript, how, why) = match begun {
+        Begun::Resumed => match unremembered(processes, spec, before).await {
+            Some(transcript) => (Some(transcript), Some(Resumed::Replay), "resumed"),
+            None => (None, Some(Resumed::Native), "resumed"),
+        },
+        Begun::New => match transcript(processes, spec.session, before).await {
+            Ok(Some(transcript)) => (Some(transcript), Some(Resumed::Replay), "replayed"),
+            // Nothing was said yet, so there is nothing to remember.
+            Ok(None) => (None, None, "created"),
+            Err(error) => {
+                tracing::error!(session.id = %spec.session, "no transcript for the agent: {error}");
+                (None, Some(Resumed::Afresh), "created")
+            }
+        },
+    };
+    let agent_session = started.agent_session.clone();
+    let reports = how.map(Report::Resumed).into_iter().collect();
+    Ok(Seating { seat, noted: Some(Noted { agent_session, why, reports }), transcript })
 }
 
 /// What an agent cannot remember although it resumes, because its session was made anew after it was said.
@@ -158,45 +158,6 @@ async fn unremembered(
             None
         }
     }
-}
-
-/// Begins a new session of the agent's own, with the conversation so far as text where there is any.
-async fn begin(
-    processes: &Processes,
-    spec: &ProcessSpec,
-    reports: mpsc::Sender<Report>,
-    listener: Option<(Seq, mpsc::Sender<News>)>,
-) -> Result<Seating, AgentError> {
-    let before = listener.as_ref().map(|(turn, _)| *turn);
-    let mut tries = 0;
-    let seat = loop {
-        tries += 1;
-        let start =
-            Start::New { id: SessionId::from_random((processes.around.random)()).to_string() };
-        match acquire(processes, spec, start, reports.clone(), listener.clone()).await {
-            // The id is taken; another one is as good.
-            Err(AgentError::IdTaken { .. }) if tries < IDS_MAX => {}
-            outcome => break outcome?,
-        }
-    };
-    let Some(started) = &seat.started else {
-        return Ok(Seating { seat, noted: None, transcript: None });
-    };
-    let (transcript, how) = match transcript(processes, spec.session, before).await {
-        Ok(Some(transcript)) => (Some(transcript), Some(Resumed::Replay)),
-        // Nothing was said yet, so there is nothing to remember.
-        Ok(None) => (None, None),
-        Err(error) => {
-            tracing::error!(session.id = %spec.session, "no transcript for the agent: {error}");
-            (None, Some(Resumed::Afresh))
-        }
-    };
-    let noted = Noted {
-        agent_session: started.agent_session.clone(),
-        why: if transcript.is_some() { "replayed" } else { "created" },
-        reports: how.map(Report::Resumed).into_iter().collect(),
-    };
-    Ok(Seating { seat, noted: Some(noted), transcript })
 }
 
 async fn acquire(
@@ -247,12 +208,12 @@ pub(crate) async fn launch(
         SessionKind::Session => {
             inside_root(spec.workspace.clone(), &processes.settings.workspace_root).await
         }
-        // The folder of a team is from the configuration.
+        // The folder of a team was chosen in its configuration.
         SessionKind::Team => Ok(spec.workspace.clone()),
     };
     let workspace = workspace.map_err(|error| not_there(std::io::Error::other(error)))?;
     if workspace != spec.workspace {
-        // Inside the root, too, it would be another project.
+        // Inside the root, too, it would be somebody else's project.
         let where_to = format!("its links lead to {}", workspace.display());
         return Err(not_there(std::io::Error::other(where_to)));
     }
@@ -300,7 +261,7 @@ pub(crate) fn confinement_notice(
         return Vec::new();
     }
     if !launch.confinement.confines() {
-        return vec![Report::Noticed(Notice::new(Event::Unconfined))];
+        return vec![Report::Noticed(Notice::new(ProcessEvent::Unconfined))];
     }
     let missing = launch.missing.iter().map(|it| format!("{it} ({})", it.layer.loss()));
     let missing: Vec<String> = missing.collect();
@@ -308,7 +269,7 @@ pub(crate) fn confinement_notice(
         return Vec::new();
     }
     let text = format!("The agent is confined in part only: {}.", missing.join("; "));
-    vec![Report::Noticed(Notice::worded(Event::Unconfined, text))]
+    vec![Report::Noticed(Notice::worded(ProcessEvent::Unconfined, text))]
 }
 
 /// Convoke's own tools, bound to the session by a key that ends with the process.

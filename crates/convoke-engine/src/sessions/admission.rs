@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use convoke_core::session::Status;
+use convoke_core::session::{EndReason, Status};
 use convoke_store::{
     Archived, SessionFilter, SessionKind, SessionOrder, Store, StoredSession, Window,
 };
@@ -58,7 +58,7 @@ impl Drop for Room {
 }
 
 impl Room {
-    /// Does what makes the session count, and releases the place; no other caller counts in between.
+    /// Does what makes the session count, and releases the place under the same lock.
     pub(super) async fn fill<T>(self, work: impl Future<Output = T>) -> T {
         let shared = Arc::clone(&self.shared);
         // It is never closed.
@@ -124,7 +124,7 @@ async fn make_room(shared: &Arc<Sessions>) -> Result<Completed> {
         let longer_than = shared.settings.pool.idle_timeout;
         let completed = session::ask(shared, candidate.id, |reply| Request::CompleteIfIdle {
             longer_than,
-            reason: "made_room",
+            reason: EndReason::MadeRoom,
             reply,
         });
         match completed.await {

@@ -102,7 +102,7 @@ async fn begin(
         summary: Summary::new(now),
         agent_session_id: Some(noted.agent_session.clone()),
     };
-    // A request that finds the session in the store must find this task, and not start another one.
+    // Before the session is in the store: a caller that finds it there must find this task, and start no other.
     let place = Place::reserve(shared, spec.session)?;
     let place = place.ok_or(Error::Broken { session: spec.session })?;
     let kept = async {
@@ -117,15 +117,17 @@ async fn begin(
         return Err(error);
     }
     let view = SessionView { stored: stored.clone(), activity: Activity::Idle };
+    let agent_session = stored.agent_session_id.clone();
     place.begin(Begin::New { stored: Box::new(stored), reports, first });
     shared.tell(Change::SessionCreated(view.clone()));
-    shared.tell_agent(spec, AgentStatus::Ready);
+    shared.tell_agent(&ProcessSpec { agent_session, ..spec.clone() }, AgentStatus::Ready);
     Ok(view)
 }
 
 impl Sessions {
-    fn tell_agent(&self, spec: &ProcessSpec, status: AgentStatus) {
-        let (agent, session) = (spec.agent.clone(), spec.session);
-        self.tell(Change::Agent { agent, session, status });
+    /// Announces what the process of a session did.
+    pub(crate) fn tell_agent(&self, spec: &ProcessSpec, status: AgentStatus) {
+        let ProcessSpec { agent, session, agent_session, .. } = spec.clone();
+        self.tell(Change::Agent { agent, session, agent_session, status });
     }
 }

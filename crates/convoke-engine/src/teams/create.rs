@@ -7,7 +7,7 @@ use convoke_agents::catalogue::Protocol;
 use convoke_agents::claude;
 use convoke_agents::driver::{REPORTS_MAX, Start};
 use convoke_core::id::SessionId;
-use convoke_core::session::{Command, Report, Status};
+use convoke_core::session::{Command, EndReason, Report, Status};
 use convoke_core::team::Pair;
 use convoke_core::time::Timestamp;
 use convoke_store::{NewSession, PairChange, PairCreation, SessionKind, StoredPair};
@@ -17,9 +17,6 @@ use super::{Team, Teams};
 use crate::error::{Error, Result};
 use crate::session::start::{self, ProcessSpec, REMADE};
 use crate::session::{self, Begin, Reports};
-
-/// Why a session is completed whose team is configured differently now.
-const RECONFIGURED: &str = "team_reconfigured";
 
 /// A session that a team's agent began.
 pub(super) struct Made {
@@ -92,7 +89,7 @@ impl Teams {
         }
         let why = if was_cancelled { "its session was cancelled" } else { "its team has changed" };
         tracing::warn!("{} continues in a new session, because {why}", pair.pair);
-        self.end_session(pair.session_id, RECONFIGURED).await?;
+        self.end_session(pair.session_id, EndReason::TeamReconfigured).await?;
         self.processes.pool.release(&pair.pair.to_string()).await;
         let spec = self.process_spec(&team, pair.pair.to_string()).await?;
         let made = self.make_agent_session(&team, &spec).await?;

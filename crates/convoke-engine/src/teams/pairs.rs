@@ -7,7 +7,7 @@ use convoke_agents::catalogue::Protocol;
 use convoke_agents::claude;
 use convoke_core::Invalid;
 use convoke_core::id::SessionId;
-use convoke_core::session::Command;
+use convoke_core::session::{Command, EndReason};
 use convoke_core::team::{Pair, PairStatus};
 use convoke_store::{PairChange, PairFilter, PairId, PairStats, StoredPair, Window};
 
@@ -15,9 +15,6 @@ use super::Teams;
 use super::thread::checked_thread;
 use crate::error::{Error, Kind, Result};
 use crate::prefix::only;
-
-/// Why a session is completed whose pair is deleted.
-const DELETED: &str = "pair_deleted";
 
 /// What becomes of the file that the agent keeps of a deleted pair's session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +123,7 @@ impl Teams {
         let _closed = self.cache.close(&pair.pair).await?;
         // It may have moved while those before were let through.
         let pair = self.pair(id).await?;
-        self.end_session(pair.session_id, DELETED).await?;
+        self.end_session(pair.session_id, EndReason::PairDeleted).await?;
         self.processes.pool.release(&pair.pair.to_string()).await;
         let deleted = self.store.delete_pair(id).await?;
         self.cache.forget(&deleted.pair).await;
@@ -147,9 +144,8 @@ impl Teams {
     }
 
     /// Completes a session and stops its process; one that has ended already stays as it is.
-    pub(super) async fn end_session(&self, session: SessionId, reason: &str) -> Result<()> {
-        let command = Command::Complete { reason: reason.to_owned() };
-        match self.sessions.carry(session, command).await {
+    pub(super) async fn end_session(&self, session: SessionId, reason: EndReason) -> Result<()> {
+        match self.sessions.carry(session, Command::Complete { reason }).await {
             Ok(_) | Err(Error::Ended { .. }) => Ok(()),
             Err(error) => Err(error),
         }

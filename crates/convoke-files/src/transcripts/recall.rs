@@ -4,9 +4,11 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::path::Path;
 
+use convoke_core::quote::{self, Speaker};
+use convoke_core::replay;
 use convoke_core::time::Timestamp;
 
-use super::format::{AgentSession, Metadata, Parsed, Record, Turn, estimate};
+use super::format::{AgentSession, Metadata, Parsed, Record, Role, Turn, estimate};
 use super::lines::{Line, Lines};
 use super::{Error, Result};
 
@@ -79,6 +81,12 @@ impl Window {
         self.len() == 0
     }
 
+    /// Its turns as an agent is given them, with a note where turns are left out.
+    pub fn quoted(&self) -> Vec<quote::Turn> {
+        let note = (self.left_out > 0).then(replay::left_out);
+        self.first.iter().map(quoted).chain(note).chain(self.last().map(quoted)).collect()
+    }
+
     /// Adds a turn at the end, and leaves out what there is no room for.
     pub fn push(&mut self, mut turn: Turn) {
         if self.first.len() < FIRST {
@@ -96,6 +104,14 @@ impl Window {
             self.left_out += 1;
         }
     }
+}
+
+fn quoted(turn: &Turn) -> quote::Turn {
+    let role = match turn.role {
+        Role::User => Speaker::User,
+        Role::Assistant => Speaker::Assistant,
+    };
+    quote::Turn { role, text: turn.content.clone() }
 }
 
 /// Cuts the middle out of a text that is longer than this many tokens; tells how long it is then.
@@ -281,7 +297,6 @@ impl Survey {
 
 #[cfg(test)]
 mod tests {
-    use super::super::format::Role;
     use super::*;
 
     fn window(tokens_max: u64, lengths: &[usize]) -> (Vec<usize>, u64, Vec<usize>) {
@@ -310,5 +325,26 @@ mod tests {
         assert_eq!((first, left_out, last), (vec![100, 100], 1, vec![200]));
         // So little that there is no room for anything; nothing breaks.
         assert_eq!(window(0, &[4000, 4000, 4000]).1, 1);
+    }
+
+    #[test]
+    fn r3_an_agent_is_given_the_turns_with_a_note_where_some_are_left_out() {
+        let mut window = Window::new(8);
+        for number in 0..9 {
+            let role = if number % 2 == 0 { Role::User } else { Role::Assistant };
+            let (content, timestamp) = (format!("turn {number}"), Timestamp::from_millis(0));
+            window.push(Turn { role, content, timestamp, tokens: 2 });
+        }
+        let quoted = window.quoted();
+        let lines: Vec<String> =
+            quoted.iter().map(|turn| format!("{:?}: {}", turn.role, turn.text)).collect();
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        User: turn 0
+        Assistant: turn 1
+        Note: turns are left out here
+        Assistant: turn 7
+        User: turn 8
+        ");
+        assert_eq!(Window::new(10).quoted(), []);
     }
 }

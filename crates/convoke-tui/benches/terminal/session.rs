@@ -115,6 +115,7 @@ fn item(count: u64) -> Result<SessionItem> {
         created_at: Timestamp::from_millis(NOW),
         status: Status::Active,
         reason: None,
+        accepts_prompts: true,
         archived: false,
         activity: Activity::Running,
         message_count: count,

@@ -17,7 +17,7 @@ use super::session::chosen_project;
 use crate::args::GlobalArgs;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, aside, plain};
-use crate::repl::Partners;
+use crate::repl::Profiles;
 use file::Sent;
 
 /// Make sessions of conversations that were kept elsewhere
@@ -126,8 +126,8 @@ pub(crate) fn run(
         let folder = home.path().join("spawn/sessions");
         let files = transcripts(spawn.path.as_deref().unwrap_or(&folder))?;
         let project = chosen_project(client, spawn.project.as_deref()).await?;
-        let partners = Partners::around(world.config(home)?.config.agents, home);
-        let report = import(client, &files, &project.id.to_string(), &partners).await?;
+        let profiles = Profiles::around(world.config(home)?.config.agents, home);
+        let report = import(client, &files, &project.id.to_string(), &profiles).await?;
         output.show(&report, |report, _| report.summary())?;
         report.complain(output)
     })
@@ -154,7 +154,7 @@ async fn import(
     client: &Client,
     files: &[PathBuf],
     project: &str,
-    partners: &Partners,
+    profiles: &Profiles,
 ) -> anyhow::Result<Report> {
     let mut report = Report::default();
     let is_watched = io::stderr().is_terminal();
@@ -166,7 +166,7 @@ async fn import(
                 write!(io::stderr(), "\rFile {number} of {count}, {turns} turns\x1b[K").ok();
             }
         };
-        let sent = Sent::new(client, path, project, partners);
+        let sent = Sent::new(client, path, project, profiles);
         match file::import(sent, &mut report.damaged, progress).await {
             Ok(Some(imported)) => report.sessions.push(imported),
             Ok(None) => {}

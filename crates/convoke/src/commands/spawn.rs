@@ -1,4 +1,4 @@
-//! `convoke spawn`: conversations in the terminal, kept in files.
+//! `convoke spawn`: sessions in the terminal, kept in files.
 
 mod list;
 mod open;
@@ -17,16 +17,16 @@ use crate::output::{self, Answer, Output};
 use crate::repl::{self, Opening};
 use crate::{clock, signals};
 
-use open::Desk;
+use open::Opener;
 
 pub(crate) use open::NoAgent;
 
-/// Talk with an agent in the terminal, and take the conversation up again later
+/// Talk with an agent in the terminal, and resume the session later
 ///
-/// Every line in a pipe is a prompt, and the answers are what is printed. A name given with --agent may be an agent, as
-/// `convoke agent list` names it, or a role: a Markdown file .convoke/agents/NAME.md in the project or agents/NAME.md
-/// in the home, with `agent:` between two lines of `---` and what the agent is told below them. ID may be any
-/// unambiguous start of an id, four characters or more. Works without the daemon.
+/// In a pipe, every line is a prompt, and only the answers are printed. --agent takes the name of an agent, as shown by
+/// `convoke agent list`, or of a role: a Markdown file .convoke/agents/NAME.md in the project or agents/NAME.md in the
+/// home, with `agent:` between two lines of `---` and the text for the agent below them. ID may be any unambiguous
+/// start of an id, four characters or more. Works without the daemon.
 #[derive(Debug, clap::Args)]
 #[command(
     group = clap::ArgGroup::new("what").required(true).multiple(true),
@@ -43,28 +43,28 @@ pub(crate) use open::NoAgent;
   convoke spawn --list-sessions --status interrupted"
 )]
 pub(crate) struct SpawnArgs {
-    /// Begin a conversation
+    /// Start a session
     #[arg(short, long, group = "what", conflicts_with_all = ["list_sessions", "delete_session", "clean_sessions"])]
     interactive: bool,
-    /// Take a conversation up again
+    /// Resume a session
     #[arg(long, value_name = "ID", group = "what", conflicts_with_all = ["list_sessions", "delete_session", "clean_sessions"])]
     resume: Option<String>,
-    /// List the conversations, newest first
+    /// List sessions, newest first
     #[arg(long, group = "what", conflicts_with_all = ["delete_session", "clean_sessions"])]
     list_sessions: bool,
-    /// Delete a conversation
+    /// Delete a session
     #[arg(long, value_name = "ID", group = "what", conflicts_with = "clean_sessions")]
     delete_session: Option<String>,
-    /// Delete the conversations in which nothing was said for so many days
+    /// Delete sessions without activity for this many days
     #[arg(long, value_name = "DAYS", group = "what")]
     clean_sessions: Option<u64>,
-    /// Agent or role to talk with, or whose conversations are listed [default: claude-code, or what is installed]
+    /// Agent or role to talk with, or to list the sessions of [default: claude-code, or one that is installed]
     #[arg(long, value_name = "A", conflicts_with_all = ["delete_session", "clean_sessions"])]
     agent: Option<String>,
-    /// Id of the new conversation [default: a new one]
+    /// Id of the new session [default: a random one]
     #[arg(long, value_name = "ID", conflicts_with_all = ["resume", "list_sessions", "delete_session", "clean_sessions"])]
     session: Option<String>,
-    /// List only those that stand so
+    /// List only sessions with this status
     #[arg(long, value_name = "S", conflicts_with_all = ["interactive", "resume", "delete_session", "clean_sessions"])]
     status: Option<ShownStatus>,
     /// Delete without asking
@@ -72,7 +72,7 @@ pub(crate) struct SpawnArgs {
     yes: bool,
 }
 
-/// A status, as it is asked for.
+/// A status, as the command line spells it.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum ShownStatus {
     Active,
@@ -90,15 +90,15 @@ impl From<ShownStatus> for Status {
     }
 }
 
-/// Why nothing was deleted.
+/// Why a session was not deleted.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DeleteError {
-    /// The person said no.
+    /// The user said no.
     #[error("nothing was deleted")]
     Declined,
-    /// There is no person to ask.
+    /// There is no terminal to ask on.
     #[error("cannot ask whether to delete the session: this is not a terminal")]
-    NobodyToAsk,
+    NoTerminal,
 }
 
 /// Some sessions could not be deleted; the log says why.
@@ -119,7 +119,7 @@ struct Deleted {
 #[derive(Serialize)]
 struct CleanedUp {
     deleted: usize,
-    /// Old ones that somebody has open.
+    /// Old ones that are open in another process.
     open: usize,
     failed: usize,
 }
@@ -147,8 +147,8 @@ pub(crate) fn run(
         return list::show(&listing, args.agent.as_deref(), status, output);
     }
     let (transcripts, loudness) = (&transcripts, Loudness::of(global));
-    let desk = Desk { transcripts, config, home: &home, world, loudness };
-    let Some(opening) = open(args, desk)? else { return Ok(()) };
+    let opener = Opener { transcripts, config, home: &home, world, loudness };
+    let Some(opening) = open(args, opener)? else { return Ok(()) };
     // Only now, so that the session that is resumed does not expire while it is opened.
     let cleaning = expiry.map(|expiry| {
         let transcripts = transcripts.clone();
@@ -161,15 +161,15 @@ pub(crate) fn run(
     result
 }
 
-fn open(args: &SpawnArgs, desk: Desk<'_>) -> anyhow::Result<Option<Opening>> {
+fn open(args: &SpawnArgs, opener: Opener<'_>) -> anyhow::Result<Option<Opening>> {
     let name = args.agent.as_deref();
     match &args.resume {
-        Some(id) => desk.again(id, name),
-        None => desk.anew(name, args.session.as_deref()).map(Some),
+        Some(id) => opener.resume(id, name),
+        None => opener.start(name, args.session.as_deref()).map(Some),
     }
 }
 
-/// Whether somebody has already said that it may be deleted.
+/// Whether the user has confirmed already.
 #[derive(Debug, Clone, Copy)]
 enum Consent {
     Given,
@@ -194,7 +194,7 @@ fn delete(
         Consent::ToAsk => match output::ask(&format!("Delete the session {id} for good?"))? {
             Answer::Yes => {}
             Answer::No => return Err(DeleteError::Declined.into()),
-            Answer::Nobody => return Err(DeleteError::NobodyToAsk.into()),
+            Answer::Nobody => return Err(DeleteError::NoTerminal.into()),
         },
     }
     transcripts.delete(&id)?;
@@ -220,10 +220,10 @@ fn age(days: u64) -> Duration {
     Duration::from_secs(days.saturating_mul(86_400))
 }
 
-/// Old sessions being deleted in the background of something more important.
+/// Old sessions being deleted in the background.
 struct Cleaning(std::sync::mpsc::Receiver<()>);
 
-/// How long the end of the program waits for it; what is left then is deleted the next time.
+/// How long the end of the program waits for it; sessions that are left are deleted the next time.
 const CLEANING_GRACE: Duration = Duration::from_secs(1);
 
 impl Cleaning {
@@ -234,14 +234,14 @@ impl Cleaning {
                 Ok(cleaned) => tracing::debug!("cleaned {} sessions", cleaned.deleted.len()),
                 Err(error) => tracing::warn!("old sessions cannot be cleaned up: {error}"),
             }
-            // Nobody waits any more when this cannot be told.
+            // The receiver is dropped after the grace period.
             done.send(()).ok();
         });
         Self(finished)
     }
 
     fn finish(self) {
-        // Whatever is left is deleted the next time.
+        // Sessions that are left are deleted the next time.
         self.0.recv_timeout(CLEANING_GRACE).ok();
     }
 }

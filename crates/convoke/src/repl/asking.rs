@@ -1,10 +1,10 @@
-//! What the agent asks of the person at the keyboard: permissions and questions, answered by number or in own words.
+//! Permissions and questions that the user answers at the keyboard, by number or in their own words.
 
 use convoke_core::question::{Answer, Question};
 use convoke_core::request::{
-    PermissionKind, PermissionOption, PermissionRecord, QuestionRecord, Request,
+    Answers, Choice, PermissionKind, PermissionOption, PermissionRecord, QuestionRecord, Request,
+    Verdict,
 };
-use convoke_core::session::Reply;
 use convoke_core::time::Timestamp;
 
 use crate::output::plain;
@@ -20,12 +20,12 @@ pub(super) struct Asking {
 /// What follows from an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// It does not fit, for this reason; it is asked again.
+    /// The answer does not fit, for this reason; the question is asked again.
     Again(String),
     /// There is one more question.
     More,
-    /// The agent can be told.
-    Done(Reply),
+    /// The request is answered.
+    Done(Verdict),
 }
 
 impl Asking {
@@ -37,7 +37,7 @@ impl Asking {
         &self.request
     }
 
-    /// What is asked, for the screen.
+    /// The question and its options, for the screen.
     pub(super) fn text(&self) -> String {
         let text = match &self.request {
             Request::Permission(PermissionRecord { title, options, .. }) => {
@@ -62,7 +62,7 @@ impl Asking {
         plain(&text)
     }
 
-    /// What stands before the cursor.
+    /// The text before the cursor.
     pub(super) fn prompt(&self) -> String {
         match &self.request {
             Request::Permission(record) => format!("1 to {}: ", record.options.len()),
@@ -76,14 +76,14 @@ impl Asking {
         }
     }
 
-    /// Takes an answer.
+    /// Takes a line that the user typed.
     pub(super) fn hear(&mut self, line: &str, now: Timestamp) -> Next {
         let line = line.trim();
         match &self.request {
             Request::Permission(record) => permission(&record.options, line),
             Request::Questions(record) => {
                 let Some(question) = self.question(record) else {
-                    return Next::Done(Reply::Rejected { reason: None });
+                    return Next::Done(Verdict::Reject { reason: None });
                 };
                 match answer(question, self.answers.len(), line, now) {
                     Ok(answer) => self.answers.push(answer),
@@ -92,18 +92,19 @@ impl Asking {
                 if self.question(record).is_some() {
                     return Next::More;
                 }
-                Next::Done(Reply::Answered(std::mem::take(&mut self.answers)))
+                let answers = std::mem::take(&mut self.answers);
+                Next::Done(Verdict::Answer(Answers { answers }))
             }
         }
     }
 
-    /// The question that comes next.
+    /// The question that is not answered yet.
     fn question<'a>(&self, record: &'a QuestionRecord) -> Option<&'a Question> {
         record.questions.get(self.answers.len())
     }
 }
 
-/// What a request is about, in a few words.
+/// The subject of a request, in one line.
 pub(super) fn subject(request: &Request) -> String {
     let text = match request {
         Request::Permission(record) => record.title.clone(),
@@ -131,12 +132,15 @@ fn permission(options: &[PermissionOption], line: &str) -> Next {
             .or_else(|| options.iter().find(|option| option.name.to_lowercase() == word)),
     };
     match chosen {
-        Some(option) => Next::Done(Reply::Chosen { option_id: option.option_id.clone() }),
+        Some(option) => {
+            let option_id = option.option_id.clone();
+            Next::Done(Verdict::Choose(Choice { option_id }))
+        }
         None => Next::Again(format!("choose a number from 1 to {}", options.len())),
     }
 }
 
-/// The thing with this number, counted from 1.
+/// The item with this number, counted from 1.
 fn pick<'a, T>(things: &'a [T], word: &str) -> Option<&'a T> {
     things.get(word.parse::<usize>().ok()?.checked_sub(1)?)
 }
@@ -231,7 +235,7 @@ mod tests {
         ");
         assert_eq!(permission_asked().prompt(), "1 to 3: ");
         let choose = |line: &str| match permission_asked().hear(line, now()) {
-            Next::Done(Reply::Chosen { option_id }) => option_id,
+            Next::Done(Verdict::Choose(Choice { option_id })) => option_id,
             next @ (Next::Again(_) | Next::More | Next::Done(_)) => format!("{next:?}"),
         };
         assert_eq!(
@@ -256,7 +260,8 @@ mod tests {
         assert!(matches!(asking.hear("", now()), Next::Again(_)));
         assert_eq!(asking.hear("neither of 2", now()), Next::More);
         assert_eq!(asking.prompt(), "numbers up to 2 (1,2), or your own words: ");
-        let Next::Done(Reply::Answered(answers)) = asking.hear("2, 1", now()) else { panic!() };
+        let next = asking.hear("2, 1", now());
+        let Next::Done(Verdict::Answer(Answers { answers })) = next else { panic!() };
         assert_eq!(answers[0].custom_text.as_deref(), Some("neither of 2"));
         assert_eq!(answers[1].selected_options, Some(vec!["Y".to_owned(), "X".to_owned()]));
         let Asking { request: Request::Questions(record), .. } = questions_asked() else {

@@ -1,35 +1,35 @@
-//! What a person types: a prompt for the agent, or a command for the REPL itself.
+//! Lines that the user types: prompts for the agent, and commands of the REPL.
 
 use std::num::NonZero;
 use std::path::PathBuf;
 
 use convoke_core::state::OfferedCommand;
 
-/// The commands, what may follow them, and what they do.
+/// The commands: name, argument, description.
 pub(super) const COMMANDS: [(&str, &str, &str); 9] = [
     ("help", "", "show this"),
-    ("exit", "", "leave; the session can be taken up again"),
-    ("save", "[FILE]", "say where the session is saved, or save a copy as Markdown"),
+    ("exit", "", "leave; the session can be resumed"),
+    ("save", "[FILE]", "show where the session is saved, or save a copy as Markdown"),
     ("history", "[N]", "show the last N turns, 10 by default"),
-    ("clear", "", "let the agent start afresh; the transcript keeps what was said"),
-    ("stats", "", "show how long the session is and what it cost"),
-    ("agent", "[NAME]", "go on with another agent or role, or list them"),
+    ("clear", "", "start the agent without context; the transcript keeps every turn"),
+    ("stats", "", "show the length and the cost of the session"),
+    ("agent", "[NAME]", "switch to another agent or role, or list them"),
     ("export", "FILE", "write the session as .md, .json or .jsonl"),
     ("import", "FILE", "add the turns of a .jsonl or .json file to this session"),
 ];
 
-/// What a line asks for.
+/// A line that was typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Input {
     /// Nothing.
     Empty,
-    /// Say this to the agent.
+    /// A prompt for the agent.
     Prompt(String),
-    /// Say this to the agent, as it stands: it is one of the agent's own commands.
+    /// One of the agent's own commands, which is sent as it is.
     Pass(String),
-    /// Do this.
+    /// A command of the REPL.
     Command(Command),
-    /// A command that is not understood, and why.
+    /// A command that is unknown or used wrongly, and why.
     Misunderstood(String),
 }
 
@@ -47,23 +47,23 @@ pub(super) enum Command {
     Import(PathBuf),
 }
 
-/// Turns that `/history` shows when nobody says how many.
+/// Turns that `/history` shows by default.
 const HISTORY: usize = 10;
 
 impl Input {
-    /// Understands a line, given the commands that the agent offers.
+    /// Parses a line, given the commands that the agent offers.
     pub(super) fn of(line: &str, offered: &[OfferedCommand]) -> Self {
         let text = line.trim();
         if text.is_empty() {
             return Self::Empty;
         }
         let Some(rest) = text.strip_prefix('/') else { return Self::Prompt(text.to_owned()) };
-        // A second slash sends a command to the agent that also is one of ours.
+        // A second slash sends a command to the agent even if the REPL has one of that name.
         if rest.starts_with('/') {
             return Self::Pass(rest.to_owned());
         }
         let (name, argument) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        // A path at the beginning of a sentence is no command.
+        // A path is no command.
         if name.is_empty() || name.contains('/') {
             return Self::Prompt(text.to_owned());
         }
@@ -78,7 +78,7 @@ impl Input {
     }
 }
 
-/// A command of ours, or how it is used.
+/// A command of the REPL, or its usage.
 fn own(name: &str, argument: &str) -> Option<Result<Command, String>> {
     let (_, follows, _) = COMMANDS.iter().find(|(known, _, _)| *known == name)?;
     let usage = || format!("usage: /{name} {follows}").trim_end().to_owned();
@@ -102,21 +102,21 @@ fn own(name: &str, argument: &str) -> Option<Result<Command, String>> {
     })
 }
 
-/// What `/help` shows.
+/// The text of `/help`.
 pub(super) fn help(offered: &[OfferedCommand]) -> String {
     let ours = COMMANDS.iter().map(|(name, follows, what)| (format!("/{name} {follows}"), *what));
     let mut text = rows(&ours.collect::<Vec<_>>());
     let is_ours =
         |command: &OfferedCommand| COMMANDS.iter().any(|(name, ..)| *name == command.name);
     if !offered.is_empty() {
-        text += "\nThe agent's own:\n";
+        text += "\nCommands of the agent:\n";
         let theirs = offered.iter().map(|command| {
             let slashes = if is_ours(command) { "//" } else { "/" };
             (format!("{slashes}{}", command.name), command.description.as_str())
         });
         text += &rows(&theirs.collect::<Vec<_>>());
     }
-    text + "\nA line that ends with \\ goes on in the next one. Ctrl-C stops the agent, Ctrl-D leaves.\n"
+    text + "\nA line that ends with \\ continues on the next one. Ctrl-C stops the agent, Ctrl-D leaves.\n"
 }
 
 fn rows(rows: &[(String, &str)]) -> String {
@@ -197,20 +197,20 @@ mod tests {
     fn the_help_shows_every_command_and_those_of_the_agent() {
         insta::assert_snapshot!(help(&[offered("plan"), offered("clear")]), @r"
           /help          show this
-          /exit          leave; the session can be taken up again
-          /save [FILE]   say where the session is saved, or save a copy as Markdown
+          /exit          leave; the session can be resumed
+          /save [FILE]   show where the session is saved, or save a copy as Markdown
           /history [N]   show the last N turns, 10 by default
-          /clear         let the agent start afresh; the transcript keeps what was said
-          /stats         show how long the session is and what it cost
-          /agent [NAME]  go on with another agent or role, or list them
+          /clear         start the agent without context; the transcript keeps every turn
+          /stats         show the length and the cost of the session
+          /agent [NAME]  switch to another agent or role, or list them
           /export FILE   write the session as .md, .json or .jsonl
           /import FILE   add the turns of a .jsonl or .json file to this session
 
-        The agent's own:
+        Commands of the agent:
           /plan    does plan
           //clear  does clear
 
-        A line that ends with \ goes on in the next one. Ctrl-C stops the agent, Ctrl-D leaves.
+        A line that ends with \ continues on the next one. Ctrl-C stops the agent, Ctrl-D leaves.
         ");
     }
 }

@@ -1,354 +1,306 @@
-//! A conversation: the transcript that keeps it, the agent that takes part, and how the two stay of one mind.
+//! A conversation: the core's session decides, the journal stores, the screen shows, and the agent carries out.
 
 use std::time::Duration;
 
-use convoke_agents::driver::Start;
-use convoke_core::content::Usage;
-use convoke_core::notice::{Event, Notice, Resumed};
-use convoke_core::session::Report;
-use convoke_core::state::{OfferedCommand, SessionState};
-use convoke_files::transcripts::{
-    self, AgentSession, Record, Role, Status, Transcripts, Turn, Window, Writer, estimate,
+use convoke_agents::Error as AgentError;
+use convoke_agents::driver::{Launch, Order};
+use convoke_agents::resume::{Begun, resume_or_begin};
+use convoke_core::content::Content;
+use convoke_core::message::{Message, Role};
+use convoke_core::notice::{
+    AgentEvent, Event, LifecycleEvent, Notice, ProcessEvent, Resumed, TurnEvent,
 };
+use convoke_core::process::Exit;
+use convoke_core::replay;
+use convoke_core::session::{Command, Cut, Effect, Refusal, Reply, Report};
+use convoke_core::state::SessionState;
+use convoke_core::turn::Turn;
+use convoke_core::update::Update;
+use convoke_files::transcripts::{self, Role as Speaker, Window};
 
+use super::agent::{Agent, Process};
+use super::asking::Asking;
 use super::input::Input;
-use super::partner::{Partner, Partners};
-use super::replay::Context;
+use super::journal::Journal;
+use super::launcher::Launcher;
+use super::live::{Live, Step};
+use super::profile::{Profile, Profiles};
 use super::screen::Screen;
 use super::signal::Signals;
-use super::stage::{Running, Stage};
+use super::turn::Progress;
 use crate::{clock, random};
 
-/// How long an agent may take to leave; it has nothing to do any more, and its person wants to go.
-const LEAVE_GRACE: Duration = Duration::from_secs(3);
-
-/// How long a new agent may take to tell its commands, when one is wanted that nobody knows.
+/// How long a new agent is waited for to list its commands, when the user typed one that is unknown.
 const OFFER_GRACE: Duration = Duration::from_millis(500);
 
 /// A conversation with an agent.
 pub(super) struct Conversation {
-    pub(super) transcripts: Transcripts,
-    pub(super) writer: Writer,
-    /// How much of the conversation an agent is told that does not know it.
-    pub(super) tokens_max: u64,
-    pub(super) stage: Stage,
-    pub(super) partners: Partners,
-    pub(super) partner: Partner,
-    /// The agent, unless it has to be started again.
-    pub(super) running: Option<Running>,
-    /// What the next prompt must bring along.
-    pub(super) context: Context,
-    /// Under which id of its own the agent knows everything.
-    pub(super) known_as: Option<AgentSession>,
-    /// What was said before this program was started, until an agent was told.
-    pub(super) recalled: Option<Window>,
-    /// The agent's own commands, once it has told them.
-    pub(super) offered: Option<Vec<OfferedCommand>>,
-    pub(super) spent: Usage,
+    pub(super) live: Live,
+    pub(super) journal: Journal,
+    pub(super) agent: Agent,
+    pub(super) profiles: Profiles,
+    pub(super) launcher: Launcher,
+    pub(super) console: Console,
+    pub(super) progress: Progress,
+    /// Turns that failed.
+    pub(super) failed: usize,
+}
+
+/// The user's side: what is shown, typed and signalled.
+pub(super) struct Console {
     pub(super) screen: Screen,
     pub(super) input: Input,
     pub(super) signals: Signals,
-    /// Turns that were saved, also by others before.
-    pub(super) turn_count: u64,
-    /// Turns that failed.
-    pub(super) failed: usize,
-    /// What the agent said without being asked.
-    pub(super) unasked: String,
+    /// The request that the user is answering.
+    pub(super) asking: Option<Asking>,
 }
 
-/// Somebody wants to leave before the agent is there.
+/// The program was interrupted before the agent was ready.
 #[derive(Debug, thiserror::Error)]
 #[error("interrupted while the agent was starting")]
 pub(crate) struct StartInterrupted;
 
+/// An agent that was just started, and the notice about how much it remembers.
+struct Started {
+    agent: Agent,
+    notice: Option<Notice>,
+}
+
 impl Conversation {
-    /// Saves a turn. What cannot be saved is not said to anybody.
-    pub(super) fn save(
-        &mut self,
-        role: Role,
-        content: &str,
-        tokens: Option<u64>,
-    ) -> transcripts::Result<()> {
-        let turn = Turn {
-            role,
-            content: content.to_owned(),
-            timestamp: clock::now(),
-            tokens: tokens.unwrap_or_else(|| estimate(content)),
-        };
-        self.writer.append(&Record::Turn(turn.clone()))?;
-        self.turn_count += 1;
-        match role {
-            Role::Assistant => self.screen.saved(turn),
-            Role::User => {}
-        }
-        Ok(())
-    }
-
-    /// Makes sure that there is an agent, and says with how much of the conversation in mind.
+    /// Starts the agent, unless it runs.
     pub(super) async fn ready(&mut self) -> anyhow::Result<()> {
-        if self.running.is_some() {
+        if self.agent.process.is_some() {
             return Ok(());
         }
-        if let Some(running) = self.resume().await? {
-            self.recalled = None;
-            self.context = Context::default();
-            self.adopt(running);
-            self.tell_resumed(Resumed::Native, None);
-            return Ok(());
-        }
-        let window = match self.recalled.take() {
-            Some(window) => window,
-            None => self.transcripts.recall(self.writer.id(), self.tokens_max)?.window,
-        };
-        let started = self.start(Start::New { id: random::uuid() }).await;
-        let running = match started {
-            Ok(running) => running,
-            Err(error) => {
-                self.recalled = Some(window);
-                return Err(error);
-            }
-        };
-        self.adopt(running);
-        if self.turn_count > 0 {
-            let how = if window.is_empty() { Resumed::Afresh } else { Resumed::Replay };
-            self.tell_resumed(how, Some(&window));
-        }
-        self.context = Context { role: self.partner.role.clone(), window: Some(window) };
-        if self.context.is_empty() {
-            self.note_session();
-        }
+        let profile = self.agent.profile.clone();
+        let known = self.journal.agent_session(&profile.name);
+        let started = self.start(profile, known).await?;
+        self.adopt(started).await;
         Ok(())
     }
 
-    /// Takes up the agent's own session, if there is one and the agent still has it.
-    async fn resume(&mut self) -> anyhow::Result<Option<Running>> {
-        let known = self.known_as.as_ref().filter(|known| known.agent == self.partner.name);
-        let Some(known) = known else { return Ok(None) };
-        let start = Start::Resume { agent_session: known.agent_session_id.clone() };
-        match self.start(start).await {
-            Ok(running) => Ok(Some(running)),
-            Err(error) if is_refusal(&error) => {
-                tracing::info!("the agent does not take up its session: {error:#}");
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        }
+    /// Replaces the agent. If the new one cannot be started, the old one stays.
+    pub(super) async fn replace_agent(&mut self, profile: Profile) -> anyhow::Result<()> {
+        let started = self.start(profile, None).await?;
+        self.agent.stop().await;
+        let former = self.agent.profile.name.clone();
+        self.adopt(started).await;
+        Ok(self.record_agent_change(&former)?)
     }
 
-    /// Starts the agent, unless the person loses patience.
-    async fn start(&mut self, start: Start) -> anyhow::Result<Running> {
+    /// Records that another agent takes part than before. The session of one without preamble is recorded already.
+    pub(super) fn record_agent_change(&mut self, former: &str) -> transcripts::Result<()> {
+        let name = &self.agent.profile.name;
+        if former == name || self.agent.preamble.is_none() {
+            return Ok(());
+        }
+        self.journal.record_agent(name)
+    }
+
+    /// Starts an agent in its own session, or in a new one with the conversation so far as text.
+    async fn start(
+        &mut self,
+        profile: Profile,
+        agent_session: Option<String>,
+    ) -> anyhow::Result<Started> {
+        let launch = self.launcher.launch(&profile.agent)?;
+        let start = |start| Process::start(Launch { start, ..launch.clone() });
+        let starting = resume_or_begin(agent_session, random::bytes, is_forgotten, start);
         let mut interrupt = Signals::interrupts()?;
-        tokio::select! {
-            running = self.stage.start(&self.partner, start) => running,
-            _ = interrupt.recv() => Err(StartInterrupted.into()),
-            () = self.signals.ended() => Err(StartInterrupted.into()),
-        }
-    }
-
-    fn adopt(&mut self, running: Running) {
-        self.offered = None;
-        self.running = Some(running);
-        if self.stage.lacks_confinement(&self.partner.agent) {
-            self.screen.say(&Notice::new(Event::Unconfined).text);
-        }
-    }
-
-    fn tell_resumed(&mut self, how: Resumed, window: Option<&Window>) {
-        let sentence = Notice::new(Event::Resumed { how }).text;
-        let detail = match window {
-            Some(window) if window.left_out() > 0 => format!(
-                " ({} turns of it; {} in the middle are left out)",
-                window.len(),
-                window.left_out()
-            ),
-            Some(_) | None => String::new(),
+        let (process, begun) = tokio::select! {
+            started = starting => started?,
+            _ = interrupt.recv() => return Err(StartInterrupted.into()),
+            () = self.console.signals.ended() => return Err(StartInterrupted.into()),
         };
-        self.screen.say(&format!("{sentence}{detail}"));
-    }
-
-    /// Writes down under which id the agent knows everything, once it does.
-    pub(super) fn note_session(&mut self) {
-        let Some(running) = &self.running else { return };
-        let session = AgentSession {
-            agent: self.partner.name.clone(),
-            agent_session_id: running.agent_session.clone(),
-            timestamp: clock::now(),
+        let (preamble, notice) = match begun {
+            Begun::Resumed => {
+                (None, Some(Notice::new(ProcessEvent::Resumed { how: Resumed::Native })))
+            }
+            Begun::New => {
+                let window = self.journal.window()?;
+                let replayed = replay::text(&window.quoted(), &random::uuid());
+                let role = profile.role.as_ref().map(|role| format!("<role>\n{role}\n</role>\n\n"));
+                let preamble = role.into_iter().chain(replayed).reduce(|role, text| role + &text);
+                (preamble, (self.journal.turn_count() > 0).then(|| replayed_notice(&window)))
+            }
         };
-        let is_known = self.known_as.as_ref().is_some_and(|known| {
-            known.agent == session.agent && known.agent_session_id == session.agent_session_id
-        });
-        if is_known {
-            return;
+        let agent = Agent { profile, process: Some(process), preamble };
+        Ok(Started { agent, notice })
+    }
+
+    async fn adopt(&mut self, Started { agent, notice }: Started) {
+        self.agent = agent;
+        // The commands of the process before are not the ones of this one.
+        let none = SessionState::Commands { commands: Vec::new() };
+        self.hear(Some(Report::State(none))).await;
+        let is_unconfined = self.launcher.lacks_confinement(&self.agent.profile.agent);
+        let unconfined = is_unconfined.then(|| Notice::new(ProcessEvent::Unconfined));
+        for notice in unconfined.into_iter().chain(notice) {
+            self.hear(Some(Report::Noticed(notice))).await;
         }
-        match self.writer.append(&Record::AgentSession(session.clone())) {
-            Ok(()) => self.known_as = Some(session),
-            Err(error) => self.screen.complain(&error.to_string()),
+        self.record_agent_session();
+    }
+
+    /// Records the agent's own session, once that has heard every turn.
+    pub(super) fn record_agent_session(&mut self) {
+        let Agent { profile, process: Some(process), preamble: None } = &self.agent else { return };
+        let recorded = self.journal.record_agent_session(&profile.name, &process.agent_session);
+        if let Err(error) = recorded {
+            self.console.screen.complain(&error.to_string());
         }
     }
 
-    /// Writes down that another agent takes part than before. One that has nothing to be told is written down already.
-    pub(super) fn note_change(&mut self, former: &str) -> transcripts::Result<()> {
-        if former == self.partner.name || self.context.is_empty() {
-            return Ok(());
+    /// Takes in a report of the agent; `None` stands for a driver that broke down.
+    pub(super) async fn hear(&mut self, report: Option<Report>) {
+        let report = report.unwrap_or_else(|| Report::Exited(Exit::default()));
+        if let Report::Exited(exit) = &report {
+            tracing::info!("the agent's process ended: {exit}");
+            self.agent.process = None;
         }
-        let (agent, timestamp) = (self.partner.name.clone(), clock::now());
-        self.known_as = None;
-        self.writer.append(&Record::Agent { agent, timestamp })
+        let asked = if let Report::Asked(request) = &report { Some(request.id()) } else { None };
+        if let Err(refusal) = self.follow(Command::Agent(report)).await {
+            tracing::debug!("a report is refused: {refusal}");
+            // An agent whose request is refused must not wait for an answer.
+            if let Some(request) = asked {
+                self.agent.send(Order::Reply { request, reply: Reply::Cancelled }).await;
+            }
+        }
+        self.attend_requests().await;
     }
 
-    /// Writes down that the agent does not know everything any more, and lets it go.
-    pub(super) async fn part(&mut self, record: &Record) -> transcripts::Result<()> {
-        self.writer.append(record)?;
-        self.known_as = None;
-        self.recalled = None;
-        self.dismiss().await;
+    /// Decides, stores, shows and carries out.
+    pub(super) async fn follow(&mut self, command: Command) -> Result<(), Refusal> {
+        let mut step = self.live.follow(command, clock::now())?;
+        if let Err(error) = self.journal.save(&step.turns) {
+            self.console.screen.complain(&format!("the answer is not saved: {error}"));
+            step.turns.clear();
+        }
+        self.perform(step).await;
         Ok(())
     }
 
-    /// Lets the agent go.
-    pub(super) async fn dismiss(&mut self) {
-        let Some(running) = self.running.take() else { return };
-        let Running { driver, mut reports, .. } = running;
-        let stopped = async {
-            // What it still has to say may be more than waits in the queue.
-            tokio::select! {
-                _ = driver.stop() => {}
-                () = async { while reports.recv().await.is_some() {} std::future::pending().await } => {}
+    /// Shows a step that is stored, and carries out its effects.
+    pub(super) async fn perform(&mut self, step: Step) {
+        for update in &step.updates {
+            match update {
+                Update::Message(message) => {
+                    let is_paragraph = step.paragraphs.contains(&message.seq);
+                    self.show(message, is_paragraph);
+                }
+                Update::Delta(delta) => self.console.screen.more(&delta.text),
+                Update::State { .. } => {}
             }
-        };
-        // One that takes longer is killed by being dropped.
-        tokio::time::timeout(LEAVE_GRACE, stopped).await.ok();
-    }
-
-    /// Takes note of what the agent does while nobody asked it to do anything.
-    pub(super) async fn overhear(&mut self, report: Option<Report>) {
-        match report {
-            Some(Report::Said(text)) => self.unasked.push_str(&text),
-            Some(Report::Noticed(notice)) => self.notice(&notice),
-            Some(Report::State(state)) => self.learn(state),
-            Some(Report::Asked(request)) => self.refuse(&request).await,
-            Some(Report::Renewed { agent_session }) => self.renew(agent_session),
-            Some(Report::Exited(exit)) => {
-                self.running = None;
-                tracing::info!("the agent ended while it had nothing to do: {exit}");
-            }
-            Some(Report::Failed { error }) => {
-                self.running = None;
-                tracing::warn!("the agent cannot go on: {error}");
-            }
-            None => self.running = None,
-            Some(
-                Report::Resumed(_)
-                | Report::Thought(_)
-                | Report::Planned(_)
-                | Report::ToolCalled(_)
-                | Report::Withdrew(_)
-                | Report::TurnEnded { .. }
-                | Report::Stopped,
-            ) => {}
+        }
+        for turn in step.turns.into_iter().filter(|turn| turn.role == Speaker::Assistant) {
+            self.console.screen.saved(turn);
+        }
+        for effect in step.effects {
+            self.carry_out(effect).await;
         }
     }
 
-    /// The agent's own commands, as far as they are known.
-    pub(super) fn offers(&self) -> &[OfferedCommand] {
-        self.offered.as_deref().unwrap_or_default()
+    async fn carry_out(&mut self, effect: Effect) {
+        match effect {
+            Effect::StartTurn { turn } => {
+                let text = self.progress.prompt(&self.agent, self.live.prompt_text(turn));
+                self.agent.send(Order::Prompt { turn, text }).await;
+            }
+            Effect::CancelTurn { .. } => self.agent.send(Order::Cancel).await,
+            Effect::Reply { request, reply } => {
+                self.agent.send(Order::Reply { request, reply }).await;
+            }
+            Effect::StopProcess => self.agent.process = None,
+            Effect::RecordAgentSession { agent_session } => {
+                if let Some(process) = &mut self.agent.process {
+                    process.agent_session = agent_session;
+                }
+                self.record_agent_session();
+            }
+        }
     }
 
-    /// Gives an agent that has just been started a moment to tell its commands.
+    fn show(&mut self, message: &Message, is_paragraph: bool) {
+        let screen = &mut self.console.screen;
+        match &message.content {
+            Content::Text { .. } if message.role == Role::User => match &message.turn {
+                Some(Turn::Running) => screen.release(),
+                Some(Turn::Ended(stop)) => self.turn_ended(stop),
+                Some(Turn::Cancelling) | None => {}
+            },
+            Content::Text { text, partial: false } => screen.answer_ended(text),
+            Content::Notice(notice) => {
+                if is_shown(&notice.event) {
+                    screen.say(&notice.text);
+                }
+            }
+            // Requests are shown one after the other, when they are asked.
+            Content::Thinking { partial: false, .. }
+            | Content::Permission(_)
+            | Content::Question(_) => {}
+            // While the user types a prompt, nothing is shown of what the agent does; its words are shown afterwards.
+            _ if !self.live.is_busy() => screen.hold(),
+            Content::Text { text, .. } => screen.answer(text, is_paragraph),
+            Content::Thinking { text, .. } => screen.thought(text),
+            Content::Plan { steps } => screen.planned(steps),
+            Content::Tool(tool) => screen.called(tool),
+        }
+    }
+
+    /// Waits a while for a new agent to list its commands.
     pub(super) async fn await_offers(&mut self) {
         let deadline = tokio::time::Instant::now() + OFFER_GRACE;
-        while self.offered.is_none()
-            && let Some(running) = &mut self.running
-            && let Ok(report) = tokio::time::timeout_at(deadline, running.reports.recv()).await
+        while self.live.offers().is_empty()
+            && self.agent.process.is_some()
+            && let Ok(report) = tokio::time::timeout_at(deadline, self.agent.report()).await
         {
-            self.overhear(report).await;
+            self.hear(report).await;
         }
     }
 
-    /// Shows and saves what the agent said without being asked.
-    pub(super) fn settle_unasked(&mut self) {
-        let text = std::mem::take(&mut self.unasked);
-        if text.trim().is_empty() {
-            return;
+    /// Closes what is open, and saves it. A running turn ends as interrupted.
+    pub(super) async fn finish(&mut self) {
+        if let Err(refusal) = self.follow(Command::Recover(Cut::Ended)).await {
+            tracing::error!("the session cannot be closed: {refusal}");
         }
-        self.screen.said(&text);
-        self.screen.end_turn();
-        if let Err(error) = self.save(Role::Assistant, &text, None) {
-            self.screen.complain(&format!("what was just said is not saved: {error}"));
+        self.console.screen.release();
+        if let Err(error) = self.journal.save(self.live.end_answer().as_slice()) {
+            self.console.screen.complain(&format!("the answer is not saved: {error}"));
         }
-    }
-
-    /// Takes note of what the agent offers and has used. Modes and settings are shown on request only.
-    pub(super) fn learn(&mut self, state: SessionState) {
-        match state {
-            SessionState::Commands { commands } => self.offered = Some(commands),
-            SessionState::Usage(usage) => self.spend(usage),
-            SessionState::Modes { .. }
-            | SessionState::Settings { .. }
-            | SessionState::Queue { .. } => {}
-        }
-    }
-
-    /// Takes note of a fact that the agent tells.
-    pub(super) fn notice(&mut self, notice: &Notice) {
-        if !matches!(notice.event, Event::Unknown { .. }) {
-            self.screen.say(&notice.text);
-        }
-    }
-
-    /// Adds up what the agent says that it spent.
-    pub(super) fn spend(&mut self, usage: Usage) {
-        let spent = &mut self.spent;
-        spent.input_tokens = usage.input_tokens.or(spent.input_tokens);
-        spent.output_tokens = usage.output_tokens.or(spent.output_tokens);
-        spent.context_used = usage.context_used.or(spent.context_used);
-        spent.context_size = usage.context_size.or(spent.context_size);
-        spent.cost = usage.cost.or(spent.cost.take());
-    }
-
-    /// The agent calls the session differently from now on.
-    pub(super) fn renew(&mut self, agent_session: String) {
-        if let Some(running) = &mut self.running {
-            running.agent_session = agent_session;
-        }
-        self.note_session();
-    }
-
-    /// Writes down how the session stands.
-    pub(super) fn mark(&mut self, status: Status) -> transcripts::Result<()> {
-        self.writer.append(&Record::Status { status, timestamp: clock::now() })
     }
 }
 
-/// Whether an agent does not take up its session, so that a new one is worth a try.
-fn is_refusal(error: &anyhow::Error) -> bool {
-    use convoke_agents::Error;
-    match error.downcast_ref::<Error>() {
-        Some(
-            Error::CannotResume { .. }
-            | Error::IdTaken { .. }
-            | Error::Protocol { .. }
-            | Error::Refused { .. }
-            | Error::Exited(_)
-            | Error::Gone,
-        ) => true,
-        Some(
-            Error::NotInstalled { .. }
-            | Error::NotFound { .. }
-            | Error::Spawn { .. }
-            | Error::Workspace { .. }
-            | Error::NoLandlock
-            | Error::LayerMissing { .. }
-            | Error::NetworkNotHeld { .. }
-            | Error::Confine { .. }
-            | Error::Exposed { .. }
-            | Error::Landlock(_)
-            | Error::Timeout { .. }
-            | Error::NoRoom { .. }
-            | Error::AuthRequired { .. }
-            | Error::SessionTimeout { .. }
-            | Error::Io(_),
-        )
-        | None => false,
+/// Whether the user is shown a notice. How a turn and its process end is shown with the turn; for updates that Convoke
+/// does not know there is nothing to do.
+const fn is_shown(event: &Event) -> bool {
+    !matches!(
+        event,
+        Event::Turn(TurnEvent::Ended { .. })
+            | Event::Process(ProcessEvent::Exited { .. })
+            | Event::Lifecycle(LifecycleEvent::Failed { .. } | LifecycleEvent::Reopened)
+            | Event::Agent(AgentEvent::Unknown { .. })
+    )
+}
+
+/// The notice that a new agent process is given the conversation so far as text.
+fn replayed_notice(window: &Window) -> Notice {
+    let how = if window.is_empty() { Resumed::Afresh } else { Resumed::Replay };
+    let mut notice = Notice::new(ProcessEvent::Resumed { how });
+    if window.left_out() > 0 {
+        let (count, left_out) = (window.len(), window.left_out());
+        let detail = format!(" ({count} turns of it; {left_out} in the middle are left out)");
+        notice.text.push_str(&detail);
     }
+    notice
+}
+
+/// Whether an agent that could not resume its session may begin a new one: it refused, or could not say why it ended.
+const fn is_forgotten(error: &AgentError) -> bool {
+    matches!(
+        error,
+        AgentError::CannotResume { .. }
+            | AgentError::Protocol { .. }
+            | AgentError::Refused { .. }
+            | AgentError::Exited(_)
+            | AgentError::Gone
+    )
 }

@@ -1,4 +1,4 @@
-//! Copies of a conversation: written for people or programs, and read back from what was written.
+//! `/export` and `/import`: copies of a conversation as JSON lines, JSON or Markdown.
 
 use std::fmt;
 use std::fs;
@@ -15,19 +15,19 @@ use serde::Deserialize;
 
 use crate::clock;
 
-/// What a copy is written as.
+/// The format of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// The transcript as it is.
     Lines,
     /// A list of turns.
     Json,
-    /// A page for people.
+    /// Markdown.
     Markdown,
 }
 
 impl Form {
-    /// By the ending of a file's name.
+    /// The format that a file's extension stands for.
     fn of(path: &Path) -> Self {
         match path.extension().and_then(|ending| ending.to_str()) {
             Some("jsonl") => Self::Lines,
@@ -37,12 +37,12 @@ impl Form {
     }
 }
 
-/// Writes a conversation to a file that does not exist yet, and tells how many turns it has.
+/// Writes a conversation to a file that does not exist yet; gives the number of turns.
 pub(super) fn export(transcripts: &Transcripts, id: &Id, path: &Path) -> anyhow::Result<u64> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     let fail = || format!("cannot write {}", path.display());
-    // Made and written without the library, whose errors would name a file that nobody knows.
+    // Opened here, since errors of `tempfile` would name the temporary file.
     let create =
         |path: &Path| fs::File::options().write(true).create_new(true).mode(0o600).open(path);
     let temp = tempfile::Builder::new().prefix(".convoke-").make_in(folder, create);
@@ -99,8 +99,8 @@ fn write_page(transcripts: &Transcripts, id: &Id, output: &mut impl Write) -> an
 
 /// A turn as other programs may write it.
 #[derive(Deserialize)]
-struct Told {
-    role: ToldRole,
+struct ForeignTurn {
+    role: ForeignRole,
     content: String,
     timestamp: Option<Timestamp>,
     tokens: Option<u64>,
@@ -108,26 +108,26 @@ struct Told {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum ToldRole {
+enum ForeignRole {
     User,
     Assistant,
 }
 
-impl From<Told> for Turn {
-    fn from(told: Told) -> Self {
-        let role = match told.role {
-            ToldRole::User => Role::User,
-            ToldRole::Assistant => Role::Assistant,
+impl From<ForeignTurn> for Turn {
+    fn from(turn: ForeignTurn) -> Self {
+        let role = match turn.role {
+            ForeignRole::User => Role::User,
+            ForeignRole::Assistant => Role::Assistant,
         };
-        let tokens = told.tokens.unwrap_or_else(|| estimate(&told.content));
-        let timestamp = told.timestamp.unwrap_or_else(clock::now);
-        Self { role, content: told.content, timestamp, tokens }
+        let tokens = turn.tokens.unwrap_or_else(|| estimate(&turn.content));
+        let timestamp = turn.timestamp.unwrap_or_else(clock::now);
+        Self { role, content: turn.content, timestamp, tokens }
     }
 }
 
-/// What a file gives to a conversation.
+/// The turns of a file that is imported.
 pub(super) struct Import {
-    /// Its turns, of which there is one at least.
+    /// Its turns, at least one.
     pub(super) turns: Box<dyn Iterator<Item = transcripts::Result<Turn>>>,
     /// The lines that cannot be read and are left out, if there are any.
     pub(super) left_out: Option<LeftOut>,
@@ -140,7 +140,7 @@ pub(super) struct LeftOut {
     count: usize,
 }
 
-/// Lines that are named; of more only the number is told.
+/// Lines that are named; of the others only the number is given.
 const NAMED_MAX: usize = 3;
 
 impl fmt::Display for LeftOut {
@@ -152,14 +152,14 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// The turns of a file that `own`, the transcript they are for, is not.
+/// Reads the turns of a file, which must not be `own`, the transcript that they are added to.
 pub(super) fn import(path: &Path, own: &Path) -> anyhow::Result<Import> {
     let fail = || format!("cannot read {}", path.display());
     let (file, own) = (fs::metadata(path).with_context(fail)?, fs::metadata(own)?);
     if (file.dev(), file.ino()) == (own.dev(), own.ino()) {
         bail!("{} is this very session", path.display());
     }
-    // Who opens a pipe would wait for its writer.
+    // Opening a pipe would block until it has a writer.
     if !file.is_file() {
         bail!("{} is not a plain file", path.display());
     }
@@ -192,12 +192,12 @@ fn import_lines(path: &Path) -> anyhow::Result<Import> {
 fn import_list(path: &Path) -> anyhow::Result<Import> {
     let text =
         fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let told: Vec<Told> = serde_json::from_str(&text)
+    let turns: Vec<ForeignTurn> = serde_json::from_str(&text)
         .with_context(|| format!("{} is not a list of turns", path.display()))?;
-    if told.is_empty() {
+    if turns.is_empty() {
         bail!("there are no turns in {}", path.display());
     }
-    let turns = Box::new(told.into_iter().map(|told| Ok(Turn::from(told))));
+    let turns = Box::new(turns.into_iter().map(|turn| Ok(Turn::from(turn))));
     Ok(Import { turns, left_out: None })
 }
 

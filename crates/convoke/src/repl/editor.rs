@@ -19,19 +19,19 @@ use rustyline::{
 use super::input::Heard;
 use crate::colour::Colour;
 
-/// Prompts that are remembered from session to session.
+/// Prompts that the history keeps; the oldest are dropped.
 const HISTORY_MAX: usize = 1000;
-/// What a file of the editor's history begins with.
+/// The first line of a history file, as rustyline writes it.
 const HISTORY_HEAD: &[u8] = b"#V2\n";
 
-/// Reads from the keyboard.
+/// A line editor on the terminal.
 pub(super) struct Editor {
     inner: rustyline::Editor<Aids, FileHistory>,
     history: PathBuf,
 }
 
 impl Editor {
-    /// Takes hold of the terminal; `history` is where prompts are remembered.
+    /// Opens the terminal; `history` is the file of earlier prompts.
     pub(super) fn open(history: &Path, colour: Colour) -> rustyline::Result<Self> {
         let behavior = if io::IsTerminal::is_terminal(&io::stdout()) {
             Behavior::Stdio
@@ -54,14 +54,14 @@ impl Editor {
             inner.bind_sequence(KeyEvent::from(key), handler);
         }
         if let Err(error) =
-            remember(history).map_err(Into::into).and_then(|()| inner.load_history(history))
+            create_history(history).map_err(Into::into).and_then(|()| inner.load_history(history))
         {
             tracing::warn!("the history of prompts cannot be read: {error}");
         }
         Ok(Self { inner, history: history.to_owned() })
     }
 
-    /// Reads a prompt, and remembers it.
+    /// Reads a prompt, and adds it to the history.
     pub(super) fn prompt(&mut self, prompt: &(String, String), commands: Vec<String>) -> Heard {
         if let Some(aids) = self.inner.helper_mut() {
             aids.commands = commands;
@@ -72,18 +72,18 @@ impl Editor {
         {
             let kept = self.inner.add_history_entry(line.as_str());
             if let Err(error) = kept.and_then(|_| self.inner.append_history(&self.history)) {
-                tracing::warn!("the prompt cannot be remembered: {error}");
+                tracing::warn!("the prompt is not added to the history: {error}");
             }
         }
         heard
     }
 
-    /// Reads an answer, which is not remembered. What was typed before it was asked for is none.
+    /// Reads an answer, which is not added to the history. Keys that were typed before are dropped.
     pub(super) fn answer(&mut self, prompt: &(String, String)) -> Heard {
         if let Some(aids) = self.inner.helper_mut() {
             aids.commands.clear();
         }
-        // Where that cannot be done, the answer has to fit all the same.
+        // Best effort: an answer that does not fit is asked for again.
         rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush).ok();
         self.read(prompt)
     }
@@ -98,8 +98,8 @@ impl Editor {
     }
 }
 
-/// Makes the file of the history, for its owner only.
-fn remember(path: &Path) -> io::Result<()> {
+/// Creates the history file, readable by its owner only.
+fn create_history(path: &Path) -> io::Result<()> {
     match std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
         Ok(mut file) => file.write_all(HISTORY_HEAD),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -107,13 +107,13 @@ fn remember(path: &Path) -> io::Result<()> {
     }
 }
 
-/// What helps while one types.
+/// Completion.
 struct Aids {
     /// The commands that can be completed, with their slash.
     commands: Vec<String>,
 }
 
-/// Commands that a file's name follows.
+/// Commands whose argument is a file.
 const WITH_FILE: [&str; 3] = ["/save ", "/export ", "/import "];
 
 impl Completer for Aids {
@@ -144,11 +144,11 @@ impl Completer for Aids {
     }
 }
 
-/// The files that a name may go on to. Blanks stay as they are, since commands take what follows them as it is.
+/// The files whose names begin so. Blanks are not escaped, since commands take the rest of the line as it is.
 fn files(typed: &str) -> Vec<Pair> {
     let (folder, begin) = typed.split_at(typed.rfind('/').map_or(0, |slash| slash + 1));
     let place = if folder.is_empty() { "." } else { folder };
-    // Where nothing can be read there is nothing to complete.
+    // A folder that cannot be read completes to nothing.
     let Ok(entries) = std::fs::read_dir(place) else { return Vec::new() };
     let pair = |entry: std::fs::DirEntry| {
         let name = entry.file_name().into_string().ok()?;
@@ -163,7 +163,7 @@ fn files(typed: &str) -> Vec<Pair> {
 
 impl Validator for Aids {}
 
-/// What a key does behind a backslash that ends the text, where it otherwise does what it always does.
+/// The command of a key behind a backslash that ends the text; elsewhere the key keeps its own.
 ///
 /// No command of the editor puts a line break in the place of a backslash, but a completion can.
 struct AtOpenEnd(Cmd);
@@ -181,7 +181,7 @@ impl ConditionalEventHandler for AtOpenEnd {
     }
 }
 
-/// Whether a text ends with a backslash that stands for itself.
+/// Whether a text ends with a backslash that is not escaped.
 fn ends_open(text: &str) -> bool {
     text.chars().rev().take_while(|c| *c == '\\').count() % 2 == 1
 }

@@ -1,6 +1,6 @@
-//! Where prompts come from: a keyboard with a line editor, or a pipe in which every line is a prompt.
+//! Standard input: a keyboard with a line editor, or a pipe in which every line is a prompt.
 //!
-//! Reading blocks, so a thread does it, one line whenever one is asked for. Nothing is read ahead.
+//! Reading blocks, so a thread reads, one line for each that is requested. It never reads ahead.
 
 use std::io::{self, BufRead, IsTerminal};
 use std::path::Path;
@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use super::editor::Editor;
 use crate::colour::Colour;
 
-/// What came of reading a line.
+/// The outcome of reading a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Heard {
     /// A line, without its end.
@@ -20,16 +20,16 @@ pub(super) enum Heard {
     Interrupted,
     /// Ctrl-D, or the end of the pipe.
     End,
-    /// Nothing more can be read.
+    /// Reading failed.
     Failed(String),
 }
 
-/// Which line is wanted.
+/// The line that the reading thread is to read.
 #[derive(Debug)]
 enum Wanted {
     /// A prompt; these commands can be completed.
     Prompt { prompt: (String, String), commands: Vec<String> },
-    /// An answer to what the agent asks.
+    /// An answer to a request of the agent.
     Answer { prompt: (String, String) },
 }
 
@@ -41,65 +41,65 @@ pub(super) struct Input {
     wanted: blocking::SyncSender<Wanted>,
     heard: mpsc::Receiver<Heard>,
     is_waiting: bool,
-    /// What is wanted after the line that nobody waits for any more.
+    /// What to read after a line that was requested and is no longer needed.
     next: Option<Wanted>,
 }
 
-/// There is never more than one line that was asked for.
+/// At most one line is requested at a time, so sending never waits.
 const WANTED_MAX: usize = 1;
 
 impl Input {
-    /// Reads from this process's standard input; `history` is where prompts are remembered.
+    /// Reads from this process's standard input; `history` is the file of the editor's history.
     pub(super) fn open(history: &Path, colour: Colour) -> Self {
         let is_keyboard = io::stdin().is_terminal();
-        let (wanted, wishes) = blocking::sync_channel(WANTED_MAX);
+        let (wanted, requests) = blocking::sync_channel(WANTED_MAX);
         let (answers, heard) = mpsc::channel(WANTED_MAX);
         let history = history.to_owned();
         std::thread::spawn(move || {
             if is_keyboard {
-                read_keyboard(&history, colour, &wishes, &answers);
+                read_keyboard(&history, colour, &requests, &answers);
             } else {
-                read_pipe(&wishes, &answers);
+                read_pipe(&requests, &answers);
             }
         });
         Self { is_keyboard, colour, wanted, heard, is_waiting: false, next: None }
     }
 
-    /// Whether there is a person who can be asked.
+    /// Whether a user types at a terminal.
     pub(super) const fn is_keyboard(&self) -> bool {
         self.is_keyboard
     }
 
-    /// Whether a line that was asked for has not come.
+    /// Whether a requested line has not come yet.
     pub(super) const fn is_waiting(&self) -> bool {
         self.is_waiting
     }
 
-    /// Asks for a prompt; it comes out of [`Self::line`].
+    /// Requests a prompt; [`Self::line`] returns it.
     pub(super) fn want_prompt(&mut self, name: &str, commands: Vec<String>) {
         let raw = format!("{name}› ");
         let prompt = (raw.clone(), self.colour.good(raw));
         self.want(Wanted::Prompt { prompt, commands });
     }
 
-    /// Asks for an answer; it comes out of [`Self::line`].
+    /// Requests an answer; [`Self::line`] returns it.
     pub(super) fn want_answer(&mut self, prompt: &str) {
         let prompt = (prompt.to_owned(), self.colour.doubtful(prompt));
         self.want(Wanted::Answer { prompt });
     }
 
-    /// A line that was asked for before, and that nobody waits for any more, has to come first.
+    /// Requests a line. One that was requested before, and is no longer needed, has to come first.
     fn want(&mut self, wanted: Wanted) {
         if self.is_waiting {
             self.next = Some(wanted);
             return;
         }
-        // A reader that broke down is told by the line that does not come.
+        // A reading thread that panicked has closed the channel, which `line` notices.
         self.wanted.try_send(wanted).ok();
         self.is_waiting = true;
     }
 
-    /// The line that was asked for last. Can be given up and asked again.
+    /// The line that was requested last. Cancel-safe.
     pub(super) async fn line(&mut self) -> Heard {
         loop {
             let heard = self.heard.recv().await.unwrap_or(Heard::End);
@@ -115,7 +115,7 @@ impl Input {
 fn read_keyboard(
     history: &Path,
     colour: Colour,
-    wishes: &blocking::Receiver<Wanted>,
+    requests: &blocking::Receiver<Wanted>,
     answers: &mpsc::Sender<Heard>,
 ) {
     let mut editor = match Editor::open(history, colour) {
@@ -125,7 +125,7 @@ fn read_keyboard(
             return;
         }
     };
-    while let Ok(wanted) = wishes.recv() {
+    while let Ok(wanted) = requests.recv() {
         let heard = match wanted {
             Wanted::Prompt { prompt, commands } => editor.prompt(&prompt, commands),
             Wanted::Answer { prompt } => editor.answer(&prompt),
@@ -136,9 +136,9 @@ fn read_keyboard(
     }
 }
 
-fn read_pipe(wishes: &blocking::Receiver<Wanted>, answers: &mpsc::Sender<Heard>) {
+fn read_pipe(requests: &blocking::Receiver<Wanted>, answers: &mpsc::Sender<Heard>) {
     let mut input = io::stdin().lock();
-    while wishes.recv().is_ok() {
+    while requests.recv().is_ok() {
         let mut line = Vec::new();
         let heard = match input.read_until(b'\n', &mut line) {
             Ok(0) => Heard::End,
@@ -160,12 +160,12 @@ mod tests {
 
     /// An input whose lines come from the test.
     fn input() -> (Input, blocking::Receiver<Wanted>, mpsc::Sender<Heard>) {
-        let (wanted, wishes) = blocking::sync_channel(WANTED_MAX);
+        let (wanted, requests) = blocking::sync_channel(WANTED_MAX);
         let (answers, heard) = mpsc::channel(WANTED_MAX);
         let colour = Colour::Off;
         let input =
             Input { is_keyboard: true, colour, wanted, heard, is_waiting: false, next: None };
-        (input, wishes, answers)
+        (input, requests, answers)
     }
 
     fn line(text: &str) -> Heard {
@@ -173,16 +173,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_line_that_nobody_waits_for_any_more_is_not_taken_for_the_next_one() {
-        let (mut input, wishes, answers) = input();
+    async fn a_line_that_is_no_longer_needed_is_not_taken_for_the_next_one() {
+        let (mut input, requests, answers) = input();
         input.want_answer("1 to 2: ");
-        assert!(matches!(wishes.try_recv(), Ok(Wanted::Answer { .. })));
-        // The agent took its question back, and the person goes on.
+        assert!(matches!(requests.try_recv(), Ok(Wanted::Answer { .. })));
+        // The agent withdrew its question, and the next prompt is requested.
         input.want_prompt("demo", Vec::new());
-        assert!(wishes.try_recv().is_err(), "the keyboard is still asked for the answer");
+        assert!(requests.try_recv().is_err(), "the keyboard is still asked for the answer");
         answers.send(line("1")).await.unwrap();
         let heard = tokio::spawn(async move { (input.line().await, input.is_waiting()) });
-        while wishes.try_recv().is_err() {
+        while requests.try_recv().is_err() {
             tokio::task::yield_now().await;
         }
         answers.send(line("hello")).await.unwrap();
@@ -190,8 +190,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_end_of_a_keyboard_is_told_whatever_was_asked_for() {
-        let (mut input, _wishes, answers) = input();
+    async fn the_end_of_the_input_is_returned_whatever_was_requested() {
+        let (mut input, _requests, answers) = input();
         input.want_answer("1 to 2: ");
         input.want_prompt("demo", Vec::new());
         answers.send(Heard::End).await.unwrap();

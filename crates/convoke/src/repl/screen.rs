@@ -1,14 +1,13 @@
-//! Where a conversation is shown: answers on stdout, and everything else so that it does not get in their way.
+//! What the user sees: answers go to stdout, everything else where it does not disturb them.
 //!
-//! On a terminal, words are rendered and what the agent does is told in faint lines between them. In a pipe stdout holds
-//! the answers alone, as they were said.
+//! On a terminal, answers are rendered, with faint lines between them for tool calls and notices. In a pipe, stdout holds
+//! the answers alone, as the agent wrote them.
 
 mod activity;
 
 use std::io::{self, IsTerminal, Write};
 
-use convoke_core::content::PlanStep;
-use convoke_core::session::ToolUpdate;
+use convoke_core::content::{PlanStep, Tool};
 use convoke_files::transcripts::{Record, Turn};
 
 use super::markdown::Markdown;
@@ -17,15 +16,24 @@ use crate::logs::Loudness;
 use crate::output::{Format, Output, aside, plain};
 use activity::{Plan, Step, Tools};
 
-/// Who reads along.
+/// The reader of stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reader {
-    /// A person at a terminal.
+    /// The user, at a terminal.
     Person,
-    /// A program, or a person later.
+    /// A pipe or a file.
     Pipe,
-    /// A program that wants each answer as an object.
+    /// A program that reads each answer as an object.
     Program,
+}
+
+/// What more words of the open message belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Words {
+    Answer,
+    Thought,
+    /// An answer without a prompt, which is shown when the user has typed the next one.
+    Held,
 }
 
 /// What the last line on the screen is in the middle of.
@@ -39,21 +47,27 @@ enum Open {
     Tool(String),
 }
 
-/// The place where a conversation is shown.
+/// The tool of Convoke's own server by which an agent asks the user through question files.
+const ASK_TOOL: &str = "ask_user_questions";
+
+/// The output of a conversation.
 #[derive(Debug)]
 pub(super) struct Screen {
     reader: Reader,
     colour: Colour,
     error_colour: Colour,
-    /// How much is said besides the answers.
+    /// How much is printed besides the answers.
     loudness: Loudness,
+    words: Words,
+    /// Answers that came without a prompt and are not shown yet.
+    held: String,
     open: Open,
-    /// Whether the next character begins a line.
+    /// Whether the cursor is at the beginning of a line.
     is_fresh: bool,
     markdown: Markdown,
     tools: Tools,
     plan: Plan,
-    /// Why nothing more can be shown.
+    /// Why stdout cannot be written.
     trouble: Option<io::Error>,
 }
 
@@ -69,6 +83,8 @@ impl Screen {
             colour: output.colour,
             error_colour: output.error_colour,
             loudness,
+            words: Words::Answer,
+            held: String::new(),
             open: Open::Nothing,
             is_fresh: true,
             markdown: Markdown::new(),
@@ -78,28 +94,74 @@ impl Screen {
         }
     }
 
-    /// How the prompt is coloured.
+    /// Whether stdout has colours.
     pub(super) const fn colour(&self) -> Colour {
         self.colour
     }
 
-    /// Whether a person reads along.
+    /// Whether stdout is a terminal.
     pub(super) fn has_person(&self) -> bool {
         self.reader == Reader::Person
     }
 
-    /// Whether nothing more can be shown; a reader that went away is no error.
+    /// Whether stdout cannot be written any more.
     pub(super) const fn is_gone(&self) -> bool {
         self.trouble.is_some()
     }
 
-    /// Why nothing more can be shown, unless the reader simply went away.
+    /// Why stdout cannot be written, unless its reader closed it.
     pub(super) fn trouble(&mut self) -> Option<io::Error> {
         self.trouble.take().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
     }
 
-    /// The agent said something.
-    pub(super) fn said(&mut self, text: &str) {
+    /// An answer begins, perhaps with a new paragraph.
+    pub(super) fn answer(&mut self, text: &str, is_paragraph: bool) {
+        self.words = Words::Answer;
+        // After a line of another kind, the answer begins on a new line anyhow.
+        if is_paragraph && self.open == Open::Words {
+            self.put_words("\n\n");
+        }
+        self.put_words(text);
+    }
+
+    /// A thought begins.
+    pub(super) fn thought(&mut self, text: &str) {
+        self.words = Words::Thought;
+        self.put_thought(text);
+    }
+
+    /// The words that follow came without a prompt. They are shown by [`Self::release`].
+    pub(super) const fn hold(&mut self) {
+        self.words = Words::Held;
+    }
+
+    /// More words of the answer or thought.
+    pub(super) fn more(&mut self, text: &str) {
+        match self.words {
+            Words::Answer => self.put_words(text),
+            Words::Thought => self.put_thought(text),
+            Words::Held => {}
+        }
+    }
+
+    /// An answer is whole.
+    pub(super) fn answer_ended(&mut self, text: &str) {
+        if self.words == Words::Held {
+            let gap = if self.held.is_empty() { "" } else { "\n\n" };
+            self.held = format!("{}{gap}{text}", self.held);
+        }
+    }
+
+    /// Shows the answers that came without a prompt.
+    pub(super) fn release(&mut self) {
+        let text = std::mem::take(&mut self.held);
+        if !text.trim().is_empty() {
+            self.put_words(&text);
+            self.end_turn();
+        }
+    }
+
+    fn put_words(&mut self, text: &str) {
         match self.reader {
             Reader::Person => {
                 self.enter(Open::Words);
@@ -118,15 +180,8 @@ impl Screen {
         }
     }
 
-    /// The next words begin a paragraph; where something else was shown meanwhile, they do so anyhow.
-    pub(super) fn paragraph(&mut self) {
-        if self.open == Open::Words {
-            self.said("\n\n");
-        }
-    }
-
-    /// The agent thought aloud. A line of it is enough.
-    pub(super) fn thought(&mut self, text: &str) {
+    /// Shows the beginning of a thought, as much as one line holds.
+    fn put_thought(&mut self, text: &str) {
         if self.reader != Reader::Person {
             return;
         }
@@ -151,18 +206,24 @@ impl Screen {
         self.open = Open::Thought(shown + count);
     }
 
-    /// The agent made or changed its plan.
+    /// A plan was made or changed.
     pub(super) fn planned(&mut self, steps: &[PlanStep]) {
         if let Some(line) = self.plan.change(steps) {
             self.whisper(&plain(&line));
         }
     }
 
-    /// The agent called a tool, or more is known of a call.
-    pub(super) fn called(&mut self, update: &ToolUpdate) {
+    /// A tool call began, or changed.
+    pub(super) fn called(&mut self, tool: &Tool) {
         let room = width().saturating_sub(TOOL_MARGIN);
-        for step in self.tools.update(update, room) {
+        for step in self.tools.update(tool, room) {
+            let is_asking = matches!(step, Step::Begun { .. }) && tool.tool.ends_with(ASK_TOOL);
             self.show_step(step);
+            if is_asking {
+                self.say(
+                    "The agent asks you something; answer in another terminal with: convoke answer",
+                );
+            }
         }
     }
 
@@ -185,7 +246,7 @@ impl Screen {
         }
     }
 
-    /// Something that need not be said to everyone: in a pipe only to a person who watches stderr.
+    /// A line that scripts need not see: in a pipe it goes to stderr only if that is a terminal.
     fn whisper(&mut self, line: &str) {
         match self.reader {
             Reader::Person => self.faint_line(line),
@@ -194,7 +255,7 @@ impl Screen {
         }
     }
 
-    /// A fact that everyone must hear of.
+    /// A line that every user should see.
     pub(super) fn say(&mut self, line: &str) {
         match self.reader {
             Reader::Person => self.faint_line(&plain(line)),
@@ -203,7 +264,7 @@ impl Screen {
         }
     }
 
-    /// Something that went wrong.
+    /// An error.
     pub(super) fn complain(&mut self, line: &str) {
         self.enter(Open::Nothing);
         match self.reader {
@@ -214,7 +275,7 @@ impl Screen {
         }
     }
 
-    /// What a person at the keyboard is asked, wherever the answers go.
+    /// A question to the user at the keyboard, wherever stdout goes.
     pub(super) fn ask(&mut self, text: &str) {
         match self.reader {
             Reader::Person => self.tell(text),
@@ -222,13 +283,13 @@ impl Screen {
         }
     }
 
-    /// What a command of the person's comes to.
+    /// The result of a command.
     pub(super) fn tell(&mut self, text: &str) {
         self.enter(Open::Nothing);
         self.put(text);
     }
 
-    /// A turn that was saved, for programs that want it whole.
+    /// A turn that was saved, for programs that read turns.
     pub(super) fn saved(&mut self, turn: Turn) {
         if self.reader == Reader::Program
             && let Ok(line) = serde_json::to_string(&Record::Turn(turn))
@@ -252,7 +313,7 @@ impl Screen {
         self.put(&line);
     }
 
-    /// Ends what the last line is in the middle of, unless it goes on.
+    /// Ends the last line, unless it is continued.
     fn enter(&mut self, open: Open) {
         if self.open == open {
             return;
@@ -278,11 +339,11 @@ impl Screen {
     }
 }
 
-/// What stands around a thought on its line.
+/// Columns around a thought on its line.
 const THOUGHT_MARGIN: usize = 4;
-/// What stands around the title of a tool call on its line, with the end of it.
+/// Columns around the title of a tool call on its line, its mark included.
 const TOOL_MARGIN: usize = 8;
-/// How wide a terminal is that does not say so.
+/// The width of a terminal that does not report one.
 const WIDTH: usize = 80;
 
 fn width() -> usize {

@@ -1,4 +1,4 @@
-//! The signals that matter to a conversation: one stops a turn, the others end the program.
+//! Signals: SIGINT cancels a turn, SIGTERM and SIGHUP end the program.
 
 use anyhow::Context;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -19,7 +19,7 @@ impl Signals {
         })
     }
 
-    /// Ends when the program is told to end.
+    /// Waits for a signal that ends the program.
     pub(super) async fn ended(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
@@ -27,7 +27,7 @@ impl Signals {
         }
     }
 
-    /// Ctrl-C from now on. What was pressed before is over.
+    /// SIGINT from now on; earlier ones are not delivered.
     pub(super) fn interrupts() -> anyhow::Result<Signal> {
         signal(SignalKind::interrupt()).context("cannot listen for signals")
     }

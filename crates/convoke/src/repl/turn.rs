@@ -1,62 +1,51 @@
-//! One turn: a prompt is saved, the agent works on it, and what it said is saved however the turn ends.
-
-use std::collections::VecDeque;
+//! One turn: the prompt is saved before the agent gets it, and the user may stop the turn and answer requests.
 
 use convoke_agents::driver::Order;
-use convoke_core::message::Seq;
-use convoke_core::request::Request;
-use convoke_core::session::{Reply, Report, ToolUpdate};
-use convoke_core::state::SessionState;
-use convoke_core::turn::Stop;
-use convoke_files::transcripts::Role;
+use convoke_core::request::{Request, Verdict};
+use convoke_core::session::{Command, Report};
+use convoke_core::turn::{Failure, FailureKind, Stop};
 
+use super::agent::Agent;
 use super::asking::{Asking, Next, subject};
 use super::conversation::Conversation;
 use super::input::Heard;
-use super::replay::Context;
 use super::signal::Signals;
-use crate::{clock, random};
+use crate::clock;
 
-/// As much of an answer as is kept: more than anybody reads, and less than would hurt.
-const SAID_BYTES_MAX: usize = 16 << 20;
-/// The tool by which an agent asks through Convoke's own server, which asks in a folder.
-const ASK_TOOL: &str = "ask_user_questions";
-
-/// What comes after a turn.
+/// What follows a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum After {
     /// The next prompt.
     GoOn,
-    /// The program is told to end.
+    /// The end of the program.
     Leave,
 }
 
-/// How a turn came to its end.
-enum Outcome {
-    /// The agent ended it.
-    Ended(Stop),
-    /// The agent ended.
-    Gone(String),
-    /// The person lost patience with an agent that does not stop.
-    Killed,
-    /// The program is told to end.
-    Cut,
+/// What a prompt brings along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Manner {
+    /// The agent's preamble.
+    #[default]
+    InContext,
+    /// Nothing: it is one of the agent's own commands, which must stand alone.
+    Alone,
 }
 
-/// What happened in a turn so far.
-#[derive(Default)]
-struct Progress {
-    place: u64,
-    said: String,
-    /// Whether something came between the last words and the next ones.
-    is_paragraph: bool,
-    /// What the agent says that its answer has cost.
-    tokens: Option<u64>,
-    /// Requests that wait for the one that is asked.
-    waiting: VecDeque<Request>,
-    asking: Option<Asking>,
-    is_cancelled: bool,
-    has_told_where_to_answer: bool,
+/// What the user did in the running turn.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    manner: Manner,
+    is_interrupted: bool,
+}
+
+impl Progress {
+    /// The text that the agent gets for a prompt.
+    pub(super) fn prompt(&self, agent: &Agent, text: &str) -> String {
+        match (self.manner, &agent.preamble) {
+            (Manner::InContext, Some(preamble)) => format!("{preamble}{text}"),
+            (Manner::InContext | Manner::Alone, _) => text.to_owned(),
+        }
+    }
 }
 
 /// Something that happens in a turn.
@@ -67,287 +56,195 @@ enum Event {
     End,
 }
 
-/// What a prompt brings along.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Manner {
-    /// All that the agent has to know.
-    InContext,
-    /// Nothing: it is one of the agent's own commands, which must stand alone.
-    Alone,
-}
-
 impl Conversation {
     /// Takes a turn.
-    pub(super) async fn take_turn(&mut self, text: &str, manner: Manner) -> anyhow::Result<After> {
+    pub(super) async fn take_turn(
+        &mut self,
+        text: String,
+        manner: Manner,
+    ) -> anyhow::Result<After> {
         if let Err(error) = self.ready().await {
             self.failed += 1;
             let (text, hint) = crate::exit::explain(&error);
-            self.screen.complain(&text);
+            self.console.screen.complain(&text);
             if let Some(hint) = hint {
-                self.screen.say(&format!("hint: {hint}"));
+                self.console.screen.say(&format!("hint: {hint}"));
             }
-            self.screen.end_turn();
+            self.console.screen.end_turn();
             return Ok(After::GoOn);
         }
-        if let Err(error) = self.save(Role::User, text, None) {
+        self.progress = Progress { manner, is_interrupted: false };
+        if let Err(error) = self.prompt(text).await {
             self.failed += 1;
-            self.screen.complain(&format!("the agent was not asked: {error}"));
+            self.console.screen.complain(&format!("the agent was not asked: {error}"));
             return Ok(After::GoOn);
         }
-        let prompt = match manner {
-            Manner::InContext => self.context.with(text, &random::uuid()),
-            Manner::Alone => text.to_owned(),
-        };
-        let mut progress = Progress { place: self.turn_count, ..Progress::default() };
-        self.send(Order::Prompt { turn: Seq::new(progress.place), text: prompt }).await;
-        let outcome = self.follow(&mut progress).await?;
-        Ok(self.end_turn(progress, &outcome, manner).await)
+        if self.run().await? == After::Leave {
+            return Ok(After::Leave);
+        }
+        let screen = &mut self.console.screen;
+        screen.end_turn();
+        // In a pipe, Ctrl-C stops the prompts that follow as well.
+        let is_pipe = !self.console.input.is_keyboard() && !screen.is_gone();
+        let is_interrupted = std::mem::take(&mut self.progress.is_interrupted);
+        Ok(if is_interrupted && is_pipe { After::Leave } else { After::GoOn })
     }
 
-    async fn follow(&mut self, progress: &mut Progress) -> anyhow::Result<Outcome> {
+    /// Saves a prompt and sends it. If it cannot be saved, nothing has happened.
+    async fn prompt(&mut self, text: String) -> anyhow::Result<()> {
+        let (next, step) = self.live.prompt(text, clock::now())?;
+        self.journal.save(&step.turns)?;
+        self.live = next;
+        self.perform(step).await;
+        Ok(())
+    }
+
+    /// Follows the turn to its end.
+    async fn run(&mut self) -> anyhow::Result<After> {
         let mut interrupt = Signals::interrupts()?;
-        loop {
-            let Some(running) = &mut self.running else {
-                return Ok(Outcome::Gone("the agent is gone".to_owned()));
-            };
-            // The keyboard may still be at a question that the agent has taken back.
-            let is_listening = progress.asking.is_some() || self.input.is_waiting();
+        while self.live.is_busy() {
+            let console = &mut self.console;
+            // The keyboard may still be at a request that the agent has withdrawn.
+            let is_listening = console.asking.is_some() || console.input.is_waiting();
             let event = tokio::select! {
-                report = running.reports.recv() => Event::Report(report),
+                report = self.agent.report() => Event::Report(report),
                 _ = interrupt.recv() => Event::Interrupt,
-                () = self.signals.ended() => Event::End,
-                heard = self.input.line(), if is_listening => Event::Heard(heard),
+                () = console.signals.ended() => Event::End,
+                heard = console.input.line(), if is_listening => Event::Heard(heard),
             };
-            let outcome = match event {
-                Event::Report(report) => self.hear(report, progress).await,
-                Event::Interrupt | Event::Heard(Heard::Interrupted) => {
-                    self.interrupt(progress).await
-                }
-                Event::Heard(heard) => {
-                    self.answer(heard, progress).await;
-                    None
-                }
-                Event::End => Some(Outcome::Cut),
-            };
-            if let Some(outcome) = outcome {
-                return Ok(outcome);
-            }
-            // Nobody reads on, so that nobody needs more.
-            if self.screen.is_gone() && !progress.is_cancelled {
-                self.interrupt(progress).await;
-            }
-        }
-    }
-
-    /// Takes note of what the agent does; tells how the turn ended, when it did.
-    async fn hear(&mut self, report: Option<Report>, progress: &mut Progress) -> Option<Outcome> {
-        let Some(report) = report else {
-            return Some(Outcome::Gone("the agent is gone".to_owned()));
-        };
-        match report {
-            Report::Said(text) => self.said(&text, progress),
-            Report::Thought(text) => {
-                progress.is_paragraph = true;
-                self.screen.thought(&text);
-            }
-            Report::Planned(steps) => {
-                progress.is_paragraph = true;
-                self.screen.planned(&steps);
-            }
-            Report::ToolCalled(update) => self.called(&update, progress),
-            Report::State(state) => {
-                if let SessionState::Usage(usage) = &state {
-                    progress.tokens = usage.output_tokens.or(progress.tokens);
-                }
-                self.learn(state);
-            }
-            Report::Noticed(notice) => self.notice(&notice),
-            Report::Asked(request) => self.asked(request, progress).await,
-            Report::Withdrew(id) => {
-                progress.waiting.retain(|request| request.id() != id);
-                if progress.asking.take_if(|asking| asking.request().id() == id).is_some() {
-                    // The cursor stands behind the question.
-                    self.screen.tell("\n");
-                    self.screen.say("The agent took its question back; press Enter.");
-                    self.ask_next(progress);
+            match event {
+                Event::Report(report) => self.hear(report).await,
+                Event::Interrupt | Event::Heard(Heard::Interrupted) => self.interrupt().await,
+                Event::Heard(heard) => self.answer(heard).await,
+                Event::End => {
+                    self.agent.send(Order::Cancel).await;
+                    return Ok(After::Leave);
                 }
             }
-            Report::Renewed { agent_session } => self.renew(agent_session),
-            Report::TurnEnded { turn, stop } if turn.get() == progress.place => {
-                return Some(Outcome::Ended(stop));
-            }
-            Report::Exited(exit) => {
-                return Some(Outcome::Gone(format!("the agent's process ended: {exit}")));
-            }
-            Report::Failed { error } => return Some(Outcome::Gone(error)),
-            // The end of an earlier turn that was given up, or what was said at the start.
-            Report::TurnEnded { .. } | Report::Resumed(_) | Report::Stopped => {}
-        }
-        None
-    }
-
-    fn said(&mut self, text: &str, progress: &mut Progress) {
-        // Words before and after a tool call belong to different messages.
-        if std::mem::take(&mut progress.is_paragraph)
-            && !progress.said.is_empty()
-            && !progress.said.ends_with('\n')
-        {
-            progress.said.push_str("\n\n");
-            self.screen.paragraph();
-        }
-        if progress.said.len() < SAID_BYTES_MAX {
-            progress.said.push_str(text);
-            if progress.said.len() >= SAID_BYTES_MAX {
-                progress.said.push_str("\n[… the rest was too long to be kept …]\n");
+            // Without a reader of the answers there is no use for the rest of the turn.
+            if self.console.screen.is_gone() && !self.progress.is_interrupted {
+                self.interrupt().await;
             }
         }
-        self.screen.said(text);
+        Ok(After::GoOn)
     }
 
-    fn called(&mut self, update: &ToolUpdate, progress: &mut Progress) {
-        progress.is_paragraph = true;
-        self.screen.called(update);
-        let asks = update.tool.as_ref().is_some_and(|tool| tool.ends_with(ASK_TOOL));
-        if asks && !std::mem::replace(&mut progress.has_told_where_to_answer, true) {
-            self.screen.say(
-                "The agent asks you something; answer in another terminal with: convoke answer",
-            );
+    /// Cancels the turn; the second time, kills the agent.
+    async fn interrupt(&mut self) {
+        let Some(turn) = self.live.session().running() else { return };
+        if std::mem::replace(&mut self.progress.is_interrupted, true) {
+            self.agent.process = None;
+            self.hear(Some(Report::TurnEnded { turn, stop: Stop::Cancelled })).await;
+            let said = "The agent was ended; it is started again with the next prompt.";
+            return self.console.screen.say(said);
         }
-    }
-
-    async fn asked(&mut self, request: Request, progress: &mut Progress) {
-        if progress.is_cancelled || !self.input.is_keyboard() {
-            return self.refuse(&request).await;
+        if let Err(refusal) = self.follow(Command::CancelTurn).await {
+            tracing::warn!("the turn is not cancelled: {refusal}");
         }
-        progress.is_paragraph = true;
-        progress.waiting.push_back(request);
-        self.ask_next(progress);
+        self.attend_requests().await;
+        self.console.screen.say("Stopping; Ctrl-C again ends the agent.");
     }
 
-    /// Asks the person what waits longest, unless something is asked already.
-    fn ask_next(&mut self, progress: &mut Progress) {
-        if progress.asking.is_some() {
+    /// Asks the user about the oldest pending request. When there is no user to ask, every request is refused.
+    pub(super) async fn attend_requests(&mut self) {
+        let pending: Vec<Request> = self.live.session().pending().cloned().collect();
+        let console = &mut self.console;
+        let is_pending = |id| pending.iter().any(|request| request.id() == id);
+        let withdrawn = console.asking.take_if(|asking| !is_pending(asking.request().id()));
+        if withdrawn.is_some() && !self.progress.is_interrupted {
+            // The cursor stands behind the question.
+            console.screen.tell("\n");
+            console.screen.say("The agent withdrew its question; press Enter.");
+        }
+        let can_ask = console.input.is_keyboard() && !self.progress.is_interrupted;
+        if !can_ask || !self.live.is_busy() {
+            for request in pending {
+                self.refuse(&request).await;
+            }
             return;
         }
-        let Some(request) = progress.waiting.pop_front() else { return };
-        let asking = Asking::new(request);
-        self.screen.ask(&asking.text());
-        self.input.want_answer(&asking.prompt());
-        progress.asking = Some(asking);
+        if console.asking.is_none()
+            && let Some(request) = pending.into_iter().next()
+        {
+            let asking = Asking::new(request);
+            console.screen.ask(&asking.text());
+            console.input.want_answer(&asking.prompt());
+            console.asking = Some(asking);
+        }
     }
 
-    async fn answer(&mut self, heard: Heard, progress: &mut Progress) {
-        let Some(mut asking) = progress.asking.take() else { return };
+    /// Takes what the user typed as an answer to the request.
+    async fn answer(&mut self, heard: Heard) {
+        let console = &mut self.console;
+        let Some(mut asking) = console.asking.take() else { return };
         let next = match heard {
             Heard::Line(line) => asking.hear(&line, clock::now()),
             Heard::Interrupted | Heard::End | Heard::Failed(_) => {
-                Next::Done(Reply::Rejected { reason: None })
+                Next::Done(Verdict::Reject { reason: None })
             }
         };
         match next {
-            Next::Done(reply) => {
-                self.send(Order::Reply { request: asking.request().id(), reply }).await;
-                self.ask_next(progress);
-                return;
+            Next::Done(verdict) => {
+                self.settle(asking.request(), verdict).await;
+                return self.attend_requests().await;
             }
-            Next::Again(why) => self.screen.ask(&format!("{why}\n")),
-            Next::More => self.screen.tell(&asking.text()),
+            Next::Again(why) => console.screen.ask(&format!("{why}\n")),
+            Next::More => console.screen.tell(&asking.text()),
         }
-        self.input.want_answer(&asking.prompt());
-        progress.asking = Some(asking);
+        console.input.want_answer(&asking.prompt());
+        console.asking = Some(asking);
     }
 
-    /// Turns down what nobody can be asked.
-    pub(super) async fn refuse(&mut self, request: &Request) {
-        let what = match request {
-            Request::Permission(_) => "permission",
-            Request::Questions(_) => "an answer",
-        };
-        let subject = subject(request);
-        self.screen.say(&format!("refused {what}, because nobody can be asked: {subject}"));
-        let reason = Some("There is nobody who could be asked: this is not a terminal.".to_owned());
-        self.send(Order::Reply { request: request.id(), reply: Reply::Rejected { reason } }).await;
+    async fn refuse(&mut self, request: &Request) {
+        if !self.progress.is_interrupted {
+            let what = match request {
+                Request::Permission(_) => "permission",
+                Request::Questions(_) => "an answer",
+            };
+            let subject = subject(request);
+            let line = format!("refused {what}, because there is no user to ask: {subject}");
+            self.console.screen.say(&line);
+        }
+        let reason = Some("There is no user to ask: this is not a terminal.".to_owned());
+        self.settle(request, Verdict::Reject { reason }).await;
     }
 
-    /// Stops the turn; whoever insists ends the agent.
-    async fn interrupt(&mut self, progress: &mut Progress) -> Option<Outcome> {
-        if std::mem::replace(&mut progress.is_cancelled, true) {
-            return Some(Outcome::Killed);
-        }
-        self.send(Order::Cancel).await;
-        let asked = progress.asking.take().map(|asking| asking.request().id());
-        let waiting = progress.waiting.drain(..).map(|request| request.id());
-        let open: Vec<_> = asked.into_iter().chain(waiting).collect();
-        for request in open {
-            self.send(Order::Reply { request, reply: Reply::Cancelled }).await;
-        }
-        self.screen.say("Stopping; Ctrl-C again ends the agent.");
-        None
-    }
-
-    async fn send(&mut self, order: Order) {
-        if let Some(running) = &self.running {
-            // An agent that is gone says so by itself.
-            running.driver.send(order).await.ok();
+    async fn settle(&mut self, request: &Request, verdict: Verdict) {
+        let settle = Command::Settle { request: request.id(), verdict };
+        if let Err(refusal) = self.follow(settle).await {
+            self.console.screen.complain(&refusal.to_string());
         }
     }
 
-    /// Saves what was said, and says how the turn ended.
-    async fn end_turn(&mut self, progress: Progress, outcome: &Outcome, manner: Manner) -> After {
-        let is_whole = matches!(outcome, Outcome::Ended(Stop::EndTurn));
-        if is_whole || !progress.said.is_empty() {
-            let tokens = progress.tokens.filter(|_| is_whole);
-            if let Err(error) = self.save(Role::Assistant, &progress.said, tokens) {
-                self.screen.complain(&format!("the answer is not saved: {error}"));
-            }
-        }
-        match outcome {
-            Outcome::Ended(stop) => self.ended(stop, &progress, manner),
-            Outcome::Gone(why) => {
-                self.running = None;
-                self.failed += 1;
-                self.screen.complain(why);
-                self.screen.say("It is started again with the next prompt.");
-            }
-            Outcome::Killed => {
-                self.running = None;
-                self.screen.say("The agent was ended; it is started again with the next prompt.");
-            }
-            Outcome::Cut => {
-                self.send(Order::Cancel).await;
-                return After::Leave;
-            }
-        }
-        self.screen.end_turn();
-        // In a pipe, whoever presses Ctrl-C has had enough of all of it.
-        let is_pipe = !self.input.is_keyboard() && !self.screen.is_gone();
-        let had_enough = progress.is_cancelled && is_pipe;
-        if had_enough { After::Leave } else { After::GoOn }
-    }
-
-    /// The agent ended its turn.
-    fn ended(&mut self, stop: &Stop, progress: &Progress, manner: Manner) {
+    /// Says how a turn ended, if it did not end well, and that its agent now knows the conversation.
+    pub(super) fn turn_ended(&mut self, stop: &Stop) {
         match stop {
-            // Some agents call it a failure that they were stopped.
-            Stop::Failed(_) if progress.is_cancelled => {
-                self.screen.say(&Stop::Cancelled.sentence());
-            }
-            Stop::Failed(failure) => {
-                self.failed += 1;
-                self.screen.complain(&format!("the turn failed: {}", failure.detail));
-                // It may not have kept what it was told.
-                return;
-            }
             Stop::EndTurn => {}
+            // The agent may not have kept the preamble.
+            Stop::Failed(failure) => return self.turn_failed(failure),
             Stop::Cancelled | Stop::Refusal | Stop::MaxTokens | Stop::MaxTurnRequests => {
-                self.screen.say(&stop.sentence());
+                self.console.screen.say(&stop.sentence());
             }
         }
-        if manner == Manner::InContext {
-            self.context = Context::default();
+        if self.progress.manner == Manner::InContext {
+            self.agent.preamble = None;
         }
-        if self.context.is_empty() {
-            self.note_session();
+        self.record_agent_session();
+    }
+
+    fn turn_failed(&mut self, Failure { why, detail }: &Failure) {
+        let screen = &mut self.console.screen;
+        match why {
+            // The program is about to end.
+            FailureKind::Interrupted => return,
+            FailureKind::ProcessExited | FailureKind::NotStarted => {
+                screen.complain(detail);
+                screen.say("It is started again with the next prompt.");
+            }
+            FailureKind::AgentError | FailureKind::Internal => {
+                screen.complain(&format!("the turn failed: {detail}"));
+            }
         }
+        self.failed += 1;
     }
 }

@@ -40,7 +40,7 @@ fn r1_a_session_is_named_and_never_made_twice() {
     scene.pipe("spawn --interactive --agent echo --session mine", "hello\n");
     insta::assert_snapshot!(scene.pipe("spawn --interactive --agent echo --session mine", "x\n").stderr, @"
     error: there is a session mine already
-    hint: take it up again with: convoke spawn --resume mine
+    hint: resume it with: convoke spawn --resume mine
     ");
     assert_eq!(scene.said("mine"), ["user: hello", "assistant: hello"]);
     for id in ["../../x", "", ".x", "a/b"] {
@@ -321,7 +321,7 @@ fn r8_a_damaged_transcript_is_told_and_recovered_only_on_purpose() {
     let stderr = told.stderr.replace(scene.machine.path().to_str().unwrap(), "[tmp]");
     insta::assert_snapshot!(stderr, @"
     error: [tmp]/.convoke/spawn/sessions/s.jsonl is damaged: line 4: expected value at column 1; line 5: the turn has no role
-    hint: take it up on a terminal to be asked, or let the first line of the pipe be `recover`: bad lines are set aside, and nothing is lost
+    hint: resume it on a terminal to choose, or send `recover` as the first line of the pipe: bad lines are set aside, and nothing is lost
     ");
     assert_eq!(told.code, 1);
     assert_eq!(fs::read_to_string(scene.path("s")).unwrap(), bad);
@@ -380,7 +380,7 @@ fn r10_a_session_that_was_cut_off_shows_as_interrupted_and_keeps_what_was_said()
         talk.signal(signal);
         let told = talk.ends();
         assert_eq!(told.code, code, "{signal}");
-        let hint = "hint: it is saved; take it up again with: convoke spawn --resume s\n";
+        let hint = "hint: it is saved; resume it with: convoke spawn --resume s\n";
         assert!(told.stderr.ends_with(hint), "{signal}: {}", told.stderr);
         assert_eq!(scene.said("s"), ["user: question", "assistant: half an answer"], "{signal}");
         assert_eq!(scene.listed("s"), "slow 2 interrupted", "{signal}");

@@ -25,7 +25,7 @@ fn what_nobody_can_be_asked_is_refused_and_said() {
     let scene = Scene::with(&[("asker", Script::new().turn([Step::Ask(ask)]))]);
     let told = scene.pipe("spawn --interactive --agent asker", "do it\n");
     assert_eq!(told.stdout, "not allowed\n");
-    assert_eq!(told.stderr, "refused permission, because nobody can be asked: rm -rf\n");
+    assert_eq!(told.stderr, "refused permission, because there is no user to ask: rm -rf\n");
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! Handing a conversation over to a successor: the predecessor writes a summary, the successor begins with it.
 //!
-//! The pair's gate is closed meanwhile: what is asked after the summary would be forgotten.
+//! Questions to the pair wait meanwhile: the successor would not know of one that came after the summary.
 
 use convoke_core::bounds::clip;
 use convoke_core::id::SessionId;
 use convoke_core::message::Message;
-use convoke_core::notice::{Event, Notice};
+use convoke_core::notice::{Event, LifecycleEvent, Notice};
 use convoke_core::quote::{self, Speaker, Turn};
-use convoke_core::session::{Command, Report};
+use convoke_core::session::{Command, EndReason, Report};
 use convoke_core::team::PairStatus;
 use convoke_store::{PairChange, StoredPair};
 
@@ -61,15 +61,19 @@ impl Teams {
         self.store.create_session(new_session(&spec, self.around.now())).await?;
         self.begin_made(&spec, made, "successor").await?;
         let noticed = |event| Command::Agent(Report::Noticed(Notice::new(event)));
-        self.sessions.carry(id, noticed(Event::Continues { session: pair.session_id })).await?;
+        self.sessions
+            .carry(id, noticed(LifecycleEvent::Continues { session: pair.session_id }))
+            .await?;
         let summary = Turn { role: Speaker::Assistant, text: clip(summary, SUMMARY_BYTES_MAX) };
         let quoted = quote::transcript([&summary], &self.around.nonce());
         self.said(id, format!("{TAKE_OVER} {QUOTED_BELOW}\n\n{quoted}")).await?;
         // Only now that the successor knows everything does it take over.
         self.change_pair(pair, PairChange::Moved { session_id: id }).await?;
         self.processes.pool.release(&id.to_string()).await;
-        self.sessions.carry(pair.session_id, noticed(Event::ContinuedIn { session: id })).await?;
-        self.end_session(pair.session_id, "compacted").await?;
+        self.sessions
+            .carry(pair.session_id, noticed(LifecycleEvent::ContinuedIn { session: id }))
+            .await?;
+        self.end_session(pair.session_id, EndReason::Compacted).await?;
         self.sessions.carry(pair.session_id, Command::Archive).await?;
         Ok(id)
     }
@@ -78,6 +82,8 @@ impl Teams {
 /// The session before, where a message names one.
 pub(in super::super) fn predecessor(message: &Message) -> Option<SessionId> {
     let convoke_core::content::Content::Notice(notice) = &message.content else { return None };
-    let Event::Continues { session } = &notice.event else { return None };
+    let Event::Lifecycle(LifecycleEvent::Continues { session }) = &notice.event else {
+        return None;
+    };
     Some(*session)
 }

@@ -8,7 +8,7 @@ use convoke_core::id::AgentName;
 use convoke_files::transcripts::{Found, Metadata, Record, Records, Role, Turn, UNKNOWN_AGENT};
 
 use super::{DamagedLine, Imported};
-use crate::repl::Partners;
+use crate::repl::Profiles;
 
 /// Turns after which a page ends with the next prompt.
 const PAGE_TURNS: usize = 200;
@@ -89,7 +89,7 @@ pub(super) struct Sent<'a> {
     client: &'a Client,
     path: &'a Path,
     project: &'a str,
-    partners: &'a Partners,
+    profiles: &'a Profiles,
     so_far: Option<Imported>,
 }
 
@@ -99,9 +99,9 @@ impl<'a> Sent<'a> {
         client: &'a Client,
         path: &'a Path,
         project: &'a str,
-        partners: &'a Partners,
+        profiles: &'a Profiles,
     ) -> Self {
-        Self { client, path, project, partners, so_far: None }
+        Self { client, path, project, profiles, so_far: None }
     }
 
     /// Sends a page, unless the daemon has said that it has all of it.
@@ -145,8 +145,8 @@ impl<'a> Sent<'a> {
 
     /// The agent that goes on with a conversation: who plays the role in which it was held, as far as that is known here.
     fn agent_called(&self, name: &str) -> String {
-        match self.partners.find(name) {
-            Ok(partner) => partner.agent.name.to_string(),
+        match self.profiles.find(name) {
+            Ok(profile) => profile.agent.name.to_string(),
             // A role may be called what no agent can be.
             Err(_) => name.parse::<AgentName>().map_or(UNKNOWN_AGENT, |_| name).to_owned(),
         }

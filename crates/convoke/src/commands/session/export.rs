@@ -1,7 +1,5 @@
 //! `convoke session export`: what was said in a session, as a transcript, a list or a page.
 
-mod turns;
-
 use clap::builder::NonEmptyStringValueParser;
 use convoke_api::bodies::{Session, SessionDetail};
 use convoke_api::{Client, Transcript};
@@ -10,7 +8,7 @@ use convoke_files::transcripts::{self, Metadata, Record, Role, Turn};
 use serde::Serialize;
 
 use crate::output::{Format, Output, Reader, plain};
-use turns::Spoken;
+use crate::spoken::Spoken;
 
 /// Print what was said in a session, as a transcript that `convoke import spawn` takes, a list or a page
 #[derive(Debug, clap::Args)]

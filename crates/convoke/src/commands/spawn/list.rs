@@ -1,4 +1,4 @@
-//! The conversations at a glance.
+//! `convoke spawn --list-sessions`.
 
 use convoke_core::time::Timestamp;
 use convoke_files::transcripts::{Entry, Id, Listing, Status};
@@ -28,7 +28,7 @@ impl<'a> From<&'a Entry> for ListedSession<'a> {
     }
 }
 
-/// Shows the conversations with an agent, or with a status, or all.
+/// Shows the sessions of an agent, with a status, or all.
 pub(super) fn show(
     listing: &Listing,
     agent: Option<&str>,

@@ -1,4 +1,4 @@
-//! Beginning a conversation, and taking one up again, also one whose transcript is damaged.
+//! Starting a session, and resuming one, also one whose transcript is damaged.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
@@ -13,16 +13,16 @@ use crate::config::Config;
 use crate::home::Home;
 use crate::logs::Loudness;
 use crate::output::{aside, plain};
-use crate::repl::{Opening, Partner, Partners};
+use crate::repl::{Opening, Profile, Profiles};
 use crate::{clock, random};
 
-/// There is nobody to talk with; the catalogue has not even the demo agent.
+/// The catalogue has no agent, not even the demo agent.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no agent to talk with")]
 pub(crate) struct NoAgent;
 
-/// All that is needed to open a conversation.
-pub(super) struct Desk<'a> {
+/// What is needed to open a session.
+pub(super) struct Opener<'a> {
     pub(super) transcripts: &'a Transcripts,
     pub(super) config: Config,
     pub(super) home: &'a Home,
@@ -30,29 +30,29 @@ pub(super) struct Desk<'a> {
     pub(super) loudness: Loudness,
 }
 
-impl Desk<'_> {
-    /// A new conversation.
-    pub(super) fn anew(self, name: Option<&str>, id: Option<&str>) -> anyhow::Result<Opening> {
+impl Opener<'_> {
+    /// Starts a session.
+    pub(super) fn start(self, name: Option<&str>, id: Option<&str>) -> anyhow::Result<Opening> {
         let id: Id = match id {
             Some(id) => id.parse()?,
             None => random::uuid().parse()?,
         };
         let transcripts = self.transcripts;
-        self.opening(name, |partner| {
-            let writer = transcripts.create(&id, &partner.name, clock::now())?;
+        self.opening(name, |profile| {
+            let writer = transcripts.create(&id, &profile.name, clock::now())?;
             Ok((writer, None))
         })
     }
 
-    /// A conversation that goes on; `None` when its transcript is damaged, and was deleted for that.
-    pub(super) fn again(self, id: &str, name: Option<&str>) -> anyhow::Result<Option<Opening>> {
+    /// Resumes a session; `None` when its transcript was damaged and the user deleted it.
+    pub(super) fn resume(self, id: &str, name: Option<&str>) -> anyhow::Result<Option<Opening>> {
         let id = self.transcripts.find(id)?;
-        let opened = mended(self.transcripts, &id, self.config.spawner.max_tokens)?;
+        let opened = open_or_repair(self.transcripts, &id, self.config.spawner.max_tokens)?;
         let Some(Opened { writer, recall, end }) = opened else { return Ok(None) };
         match end {
             End::Whole => {}
             End::TornOff { bytes } => aside(&format!(
-                "The last line of the transcript was torn ({bytes} bytes); it is set aside, and every whole turn is there."
+                "The last line of the transcript was torn ({bytes} bytes) and is set aside; every whole turn is kept."
             )),
         }
         let kept = Some(recall.agent.clone()).filter(|agent| agent != UNKNOWN_AGENT);
@@ -63,21 +63,21 @@ impl Desk<'_> {
     fn opening(
         self,
         name: Option<&str>,
-        open: impl FnOnce(&Partner) -> anyhow::Result<(Writer, Option<Recall>)>,
+        open: impl FnOnce(&Profile) -> anyhow::Result<(Writer, Option<Recall>)>,
     ) -> anyhow::Result<Opening> {
-        let partners = Partners::around(self.config.agents, self.home);
-        let partner = match name {
-            Some(name) => partners.find(name)?,
-            None => partners.by_default(self.world.environment.get("PATH")).ok_or(NoAgent)?,
+        let profiles = Profiles::around(self.config.agents, self.home);
+        let profile = match name {
+            Some(name) => profiles.find(name)?,
+            None => profiles.by_default(self.world.environment.get("PATH")).ok_or(NoAgent)?,
         };
-        let (writer, recall) = open(&partner)?;
+        let (writer, recall) = open(&profile)?;
         let available = Available::detect(self.world.environment.get("PATH"));
         Ok(Opening {
             sandbox: self.config.sandbox.settings(available),
             transcripts: self.transcripts.clone(),
             writer,
-            partners,
-            partner,
+            profiles,
+            profile,
             recall,
             tokens_max: self.config.spawner.max_tokens,
             history: self.home.path().join("spawn/history"),
@@ -86,49 +86,53 @@ impl Desk<'_> {
     }
 }
 
-/// Opens a transcript; about one that is damaged the person is asked.
-fn mended(transcripts: &Transcripts, id: &Id, tokens_max: u64) -> anyhow::Result<Option<Opened>> {
+/// Opens a transcript; the user decides about a damaged one.
+fn open_or_repair(
+    transcripts: &Transcripts,
+    id: &Id,
+    tokens_max: u64,
+) -> anyhow::Result<Option<Opened>> {
     let error = match transcripts.open(id, tokens_max) {
         Ok(opened) => return Ok(Some(opened)),
         Err(error @ Error::Damaged { .. }) => error,
         Err(error) => return Err(error.into()),
     };
     match ask(&error)? {
-        Wish::Recover => {
+        Repair::Recover => {
             let Recovered { kept, set_aside, bad } = transcripts.recover(id)?;
             let bad = bad.display();
             aside(&format!("Recovered: {kept} lines are kept, {set_aside} are set aside in {bad}"));
             Ok(Some(transcripts.open(id, tokens_max)?))
         }
-        Wish::Delete => {
+        Repair::Delete => {
             transcripts.delete(id)?;
             aside(&format!("Deleted session {id}"));
             Ok(None)
         }
-        Wish::Leave => bail!("the session {id} is left as it is"),
-        Wish::Unsaid => Err(error.into()),
+        Repair::Leave => bail!("the session {id} is left as it is"),
+        Repair::Unanswered => Err(error.into()),
     }
 }
 
-/// What is to become of a damaged transcript.
+/// What to do with a damaged transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wish {
+enum Repair {
     Recover,
     Delete,
     Leave,
-    /// There is nobody who could be asked.
-    Unsaid,
+    /// There is no terminal to ask on.
+    Unanswered,
 }
 
-/// Asks what to do. A pipe can only say that its transcript is to be recovered, by which nothing is lost.
-fn ask(error: &transcripts::Error) -> io::Result<Wish> {
+/// Asks what to do. In a pipe, the first line can ask for recovery, which loses nothing.
+fn ask(error: &transcripts::Error) -> io::Result<Repair> {
     let mut said = String::new();
     if !io::stdin().is_terminal() {
         io::stdin().lock().read_line(&mut said)?;
-        return Ok(if said.trim() == RECOVER { Wish::Recover } else { Wish::Unsaid });
+        return Ok(if said.trim() == RECOVER { Repair::Recover } else { Repair::Unanswered });
     }
     if !io::stderr().is_terminal() {
-        return Ok(Wish::Unsaid);
+        return Ok(Repair::Unanswered);
     }
     aside(&plain(&error.to_string()));
     write!(
@@ -137,11 +141,11 @@ fn ask(error: &transcripts::Error) -> io::Result<Wish> {
     )?;
     io::stdin().lock().read_line(&mut said)?;
     Ok(match said.trim().to_lowercase().as_str() {
-        "r" | RECOVER => Wish::Recover,
-        "d" | "delete" => Wish::Delete,
-        _ => Wish::Leave,
+        "r" | RECOVER => Repair::Recover,
+        "d" | "delete" => Repair::Delete,
+        _ => Repair::Leave,
     })
 }
 
-/// The word that mends a damaged transcript.
+/// The answer that recovers a damaged transcript.
 const RECOVER: &str = "recover";

@@ -1,4 +1,4 @@
-//! What a person can do next about conversations in files.
+//! Hints for errors of `convoke spawn`.
 
 use std::error::Error as StdError;
 
@@ -7,18 +7,18 @@ use convoke_files::transcripts::Error;
 use super::{Code, files_advice};
 use crate::commands::import::ImportIncomplete;
 use crate::commands::spawn::{CleanIncomplete, DeleteError, NoAgent};
-use crate::repl::{HomeInside, Interrupted, PartnerError, StartInterrupted, TurnsFailed};
+use crate::repl::{HomeInside, Interrupted, ProfileError, StartInterrupted, TurnsFailed};
 
 /// The code and the hint of an error of `convoke spawn`; `None` for any other.
 pub(super) fn advice(cause: &(dyn StdError + 'static)) -> Option<(Code, Option<String>)> {
     if let Some(error) = cause.downcast_ref::<Error>() {
         return Some(transcript_advice(error));
     }
-    if let Some(error) = cause.downcast_ref::<PartnerError>() {
-        return Some((Code::AskedWrongly, Some(partner_hint(error))));
+    if let Some(error) = cause.downcast_ref::<ProfileError>() {
+        return Some((Code::AskedWrongly, Some(profile_hint(error))));
     }
     if let Some(Interrupted { id }) = cause.downcast_ref() {
-        let way_out = format!("it is saved; take it up again with: convoke spawn --resume {id}");
+        let way_out = format!("it is saved; resume it with: convoke spawn --resume {id}");
         return Some((Code::CouldNot, Some(way_out)));
     }
     if cause.is::<HomeInside>() {
@@ -40,7 +40,7 @@ pub(super) fn advice(cause: &(dyn StdError + 'static)) -> Option<(Code, Option<S
     }
     match cause.downcast_ref::<DeleteError>()? {
         DeleteError::Declined => Some((Code::Rejected, None)),
-        DeleteError::NobodyToAsk => {
+        DeleteError::NoTerminal => {
             Some((Code::AskedWrongly, Some("add --yes if you mean it".to_owned())))
         }
     }
@@ -61,7 +61,7 @@ fn transcript_advice(error: &Error) -> (Code, Option<String>) {
             (Code::AskedWrongly, "give more characters of the id".to_owned())
         }
         Error::Exists { id } => {
-            (Code::CouldNot, format!("take it up again with: convoke spawn --resume {id}"))
+            (Code::CouldNot, format!("resume it with: convoke spawn --resume {id}"))
         }
         Error::Open { holder: Some(pid), .. } => {
             (Code::CouldNot, format!("leave it there first, or see what it is: ps -p {pid}"))
@@ -69,32 +69,32 @@ fn transcript_advice(error: &Error) -> (Code, Option<String>) {
         Error::Open { holder: None, .. } => (Code::CouldNot, "leave it there first".to_owned()),
         Error::Damaged { .. } => (
             Code::CouldNot,
-            "take it up on a terminal to be asked, or let the first line of the pipe be `recover`: \
-             bad lines are set aside, and nothing is lost"
+            "resume it on a terminal to choose, or send `recover` as the first line of the pipe: bad \
+             lines are set aside, and nothing is lost"
                 .to_owned(),
         ),
         Error::Deleted { .. } => {
             (Code::CouldNot, "keep what you need from the screen; it is not saved".to_owned())
         }
-        Error::TooLong { .. } => (Code::CouldNot, "say it in several turns".to_owned()),
+        Error::TooLong { .. } => (Code::CouldNot, "split it into several prompts".to_owned()),
     };
     (code, Some(hint))
 }
 
-fn partner_hint(error: &PartnerError) -> String {
+fn profile_hint(error: &ProfileError) -> String {
     match error {
-        PartnerError::Unknown { folders, .. } => {
+        ProfileError::Unknown { folders, .. } => {
             let places: Vec<String> =
                 folders.iter().map(|folder| folder.display().to_string()).collect();
             let places = places.join(" and ");
             format!("see `convoke agent list`; roles are looked for in {places}")
         }
-        PartnerError::Unreadable { path, .. } => {
-            format!("may you read it? ls -ld '{}'", path.display())
+        ProfileError::Unreadable { path, .. } => {
+            format!("check its permissions: ls -ld '{}'", path.display())
         }
-        PartnerError::NoAgent { .. } => {
+        ProfileError::NoAgent { .. } => {
             "begin the file with `---`, `agent: claude-code` and `---`, each on a line".to_owned()
         }
-        PartnerError::UnknownAgent { .. } => "see `convoke agent list`".to_owned(),
+        ProfileError::UnknownAgent { .. } => "see `convoke agent list`".to_owned(),
     }
 }

@@ -1,55 +1,49 @@
-//! What an agent does besides talking, in one line each.
+//! Tool calls and plans, in one line each.
 
 use std::collections::BTreeMap;
 
-use convoke_core::content::{PlanStatus, PlanStep, ToolStatus};
-use convoke_core::session::ToolUpdate;
+use convoke_core::content::{PlanStatus, PlanStep, Tool, ToolStatus};
 
-/// The tool calls of a turn.
+/// The tool calls of a turn that were shown.
 #[derive(Debug, Default)]
-pub(super) struct Tools(BTreeMap<String, Call>);
+pub(super) struct Tools(BTreeMap<String, Shown>);
 
-/// What is known of one call.
-#[derive(Debug, Default)]
-struct Call {
-    title: Option<String>,
-    is_begun: bool,
-    is_over: bool,
+/// How much of a call was shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Begun,
+    Ended,
 }
 
-/// What is to be shown of a call.
+/// A step of a call that is to be shown.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// It runs.
+    /// The call runs.
     Begun { id: String, line: String },
-    /// It ended: the mark to put behind its line, and a line of its own for when others came between.
+    /// The call ended: the mark to put behind its line, and a line of its own for when other lines came between.
     Ended { id: String, mark: String, line: String },
 }
 
 impl Tools {
-    /// Takes note of an update, and tells what is to be shown in so many characters.
-    pub(super) fn update(&mut self, update: &ToolUpdate, room: usize) -> Vec<Step> {
-        let id = update.tool_call_id.clone();
-        let call = self.0.entry(id.clone()).or_default();
-        if call.is_over {
+    /// Takes a call as it is now; gives the steps that are to be shown in so many characters.
+    pub(super) fn update(&mut self, tool: &Tool, room: usize) -> Vec<Step> {
+        let id = tool.tool_call_id.clone();
+        let end = mark(tool);
+        let shown = self.0.get(&id).copied();
+        // Some agents name the tool only after they called it.
+        let is_unnamed = tool.title.is_none() && tool.tool == Tool::UNNAMED;
+        if shown == Some(Shown::Ended) || (is_unnamed && end.is_none()) {
             return Vec::new();
         }
-        if let Some(title) = update.title.as_ref().or(update.tool.as_ref()) {
-            call.title = Some(title.clone());
-        }
-        let end = update.status.and_then(|status| mark(status, update));
-        let title = match (&call.title, &end) {
-            (Some(title), _) => short(title, room),
-            (None, Some(_)) => "a tool".to_owned(),
-            // Some agents tell later what it is that they called.
-            (None, None) => return Vec::new(),
-        };
+        let title = tool.title.as_ref().unwrap_or(&tool.tool);
+        let title = if is_unnamed { "a tool".to_owned() } else { short(title, room) };
         let mut steps = Vec::new();
-        if !std::mem::replace(&mut call.is_begun, true) {
+        if shown.is_none() {
             steps.push(Step::Begun { id: id.clone(), line: format!("● {title}") });
+            self.0.insert(id.clone(), Shown::Begun);
         }
         if let Some(mark) = end {
-            call.is_over = true;
+            self.0.insert(id.clone(), Shown::Ended);
             let mark = short(&mark, room);
             let line = format!("{mark} {title}");
             steps.push(Step::Ended { id, mark, line });
@@ -58,13 +52,13 @@ impl Tools {
     }
 }
 
-/// How an end is marked; a call that runs has none.
-fn mark(status: ToolStatus, update: &ToolUpdate) -> Option<String> {
-    match status {
+/// The mark of a call that has ended.
+fn mark(tool: &Tool) -> Option<String> {
+    match tool.status {
         ToolStatus::Running => None,
         ToolStatus::Complete => Some("✓".to_owned()),
         ToolStatus::Error => {
-            let result = update.result.as_ref();
+            let result = tool.result.as_ref();
             let why = result.and_then(|result| result.error.as_ref().or(result.text.as_ref()));
             let why = why.and_then(|text| text.lines().find(|line| !line.trim().is_empty()));
             Some(why.map_or("✗".to_owned(), |why| format!("✗ {}", why.trim())))
@@ -81,7 +75,7 @@ fn short(text: &str, room: usize) -> String {
     line.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// The agent's plan, as far as it was shown.
+/// The line of the agent's plan that was shown last.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     shown: String,
@@ -108,9 +102,16 @@ mod tests {
 
     use super::*;
 
-    fn update(id: &str, title: &str, status: Option<ToolStatus>) -> ToolUpdate {
-        let title = Some(title.to_owned()).filter(|title| !title.is_empty());
-        ToolUpdate { tool_call_id: id.to_owned(), title, status, ..ToolUpdate::default() }
+    fn call(id: &str, title: &str, status: ToolStatus) -> Tool {
+        Tool {
+            tool_call_id: id.to_owned(),
+            tool: Tool::UNNAMED.to_owned(),
+            title: Some(title.to_owned()).filter(|title| !title.is_empty()),
+            kind: None,
+            args: serde_json::Value::Null,
+            status,
+            result: None,
+        }
     }
 
     fn begun(id: &str, line: &str) -> Step {
@@ -124,16 +125,13 @@ mod tests {
     #[test]
     fn a_call_is_shown_when_its_title_is_known_and_once_more_when_it_ends() {
         let mut tools = Tools::default();
-        let mut hear = |update: &ToolUpdate| tools.update(update, 20);
-        assert_eq!(hear(&update("a", "", Some(ToolStatus::Running))), []);
-        assert_eq!(hear(&update("a", "Read\nx", None)), [begun("a", "● Read x")]);
-        assert_eq!(hear(&update("a", "Read x", Some(ToolStatus::Running))), []);
-        assert_eq!(
-            hear(&update("a", "", Some(ToolStatus::Complete))),
-            [ended("a", "✓", "✓ Read x")]
-        );
-        assert_eq!(hear(&update("a", "late", Some(ToolStatus::Error))), []);
-        let mut failed = update("b", "", Some(ToolStatus::Error));
+        let mut hear = |tool: &Tool| tools.update(tool, 20);
+        assert_eq!(hear(&call("a", "", ToolStatus::Running)), []);
+        assert_eq!(hear(&call("a", "Read\nx", ToolStatus::Running)), [begun("a", "● Read x")]);
+        assert_eq!(hear(&call("a", "Read x", ToolStatus::Running)), []);
+        assert_eq!(hear(&call("a", "Read x", ToolStatus::Complete)), [ended("a", "✓", "✓ Read x")]);
+        assert_eq!(hear(&call("a", "late", ToolStatus::Error)), []);
+        let mut failed = call("b", "", ToolStatus::Error);
         failed.result = Some(ToolResult {
             error: Some("\nno such file\nat all".to_owned()),
             ..ToolResult::default()
@@ -143,7 +141,10 @@ mod tests {
             [begun("b", "● a tool"), ended("b", "✗ no such file", "✗ no such file a tool")]
         );
         let long = "a title that has no end to it";
-        assert_eq!(hear(&update("c", long, None)), [begun("c", "● a title that has no…")]);
+        assert_eq!(
+            hear(&call("c", long, ToolStatus::Running)),
+            [begun("c", "● a title that has no…")]
+        );
     }
 
     #[test]

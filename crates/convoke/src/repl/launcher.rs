@@ -1,4 +1,4 @@
-//! Starting agents without a daemon: where they work, what they see, and what they are given.
+//! How agents are launched without a daemon: the folder they work in, their environment, sandbox and tool servers.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,19 +6,16 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use convoke_agents::catalogue::{Agent, Sandbox};
-use convoke_agents::driver::{self, Driver, Launch, McpServer, REPORTS_MAX, Start};
+use convoke_agents::driver::{Launch, McpServer, Start};
 use convoke_agents::launch::{Occasion, Surroundings};
 use convoke_agents::temp::TempFolder;
 use convoke_agents::{leftovers, sandbox};
-use convoke_core::session::Report;
-use tokio::sync::mpsc;
 
-use super::partner::Partner;
 use crate::commands::World;
 use crate::home::Home;
 use crate::random;
 
-/// The folder that an agent would have to be kept out of contains its workspace's contents.
+/// The home lies in the workspace, which a confined agent may write.
 #[derive(Debug, thiserror::Error)]
 #[error("an agent that is confined to {} could write Convoke's home {}", workspace.display(), home.display())]
 pub(crate) struct HomeInside {
@@ -26,26 +23,14 @@ pub(crate) struct HomeInside {
     home: PathBuf,
 }
 
-/// Where agents are started.
-pub(super) struct Stage {
+/// Launches agents in the current folder.
+pub(super) struct Launcher {
     around: Surroundings,
     workspace: PathBuf,
 }
 
-/// An agent that can be prompted.
-pub(super) struct Running {
-    /// The way to it.
-    pub(super) driver: Driver,
-    /// What it does.
-    pub(super) reports: mpsc::Receiver<Report>,
-    /// What it calls the session.
-    pub(super) agent_session: String,
-    /// What it calls itself.
-    pub(super) introduced_as: Option<String>,
-}
-
-impl Stage {
-    /// Readies the current folder for agents, and ends what a killed Convoke left running.
+impl Launcher {
+    /// Prepares the current folder for agents, and ends agents that a killed Convoke left running.
     pub(super) fn open(
         world: &World,
         home: &Home,
@@ -76,7 +61,7 @@ impl Stage {
         &self.workspace
     }
 
-    /// A file as a person names it, with `~` for their own folder.
+    /// Resolves a path that the user typed: `~` is their home directory.
     pub(super) fn file(&self, path: &Path) -> PathBuf {
         let user = self.around.environment.get(std::ffi::OsStr::new("HOME")).map(Path::new);
         match (path.strip_prefix("~"), user) {
@@ -85,7 +70,7 @@ impl Stage {
         }
     }
 
-    /// Whether an agent shall be confined and the system cannot.
+    /// Whether an agent should be confined and the system cannot do that.
     pub(super) fn lacks_confinement(&self, agent: &Agent) -> bool {
         agent.sandbox == Sandbox::Workspace && !self.confines()
     }
@@ -96,34 +81,27 @@ impl Stage {
         settings.layers.iter().any(|layer| settings.available.lacks(*layer).is_none())
     }
 
-    /// Starts an agent.
-    pub(super) async fn start(&self, partner: &Partner, start: Start) -> anyhow::Result<Running> {
-        let occasion = Occasion {
-            workspace: self.workspace.clone(),
-            start,
-            mcp_servers: self.servers(&partner.agent),
-        };
-        let launch = Launch::of(&partner.agent, &self.around, occasion)?;
+    /// How an agent is launched in a session of its own; the caller fills in which one.
+    pub(super) fn launch(&self, agent: &Agent) -> anyhow::Result<Launch> {
+        let (workspace, mcp_servers) = (self.workspace.clone(), self.servers(agent));
+        let start = Start::New { id: String::new() };
+        let launch = Launch::of(agent, &self.around, Occasion { workspace, start, mcp_servers })?;
         let home = &self.around.home;
-        let real_home = home.canonicalize().unwrap_or_else(|_| home.clone());
-        if launch.confinement.confines() && real_home.starts_with(&self.workspace) {
-            let (workspace, home) = (self.workspace.clone(), real_home);
-            return Err(HomeInside { workspace, home }.into());
+        let home = home.canonicalize().unwrap_or_else(|_| home.clone());
+        if launch.confinement.confines() && home.starts_with(&self.workspace) {
+            return Err(HomeInside { workspace: self.workspace.clone(), home }.into());
         }
-        let (sender, reports) = mpsc::channel(REPORTS_MAX);
-        let (driver, started) = driver::start(launch, random::bytes, sender).await?;
-        let driver::Started { agent_session, introduced_as, .. } = started;
-        Ok(Running { driver, reports, agent_session, introduced_as })
+        Ok(launch)
     }
 
-    /// The servers of tools for an agent. A confined one, and so what it starts, cannot write into the home, where
-    /// questions lie; a server that could not ask would only mislead it.
+    /// The tool servers of an agent. A confined agent and its children cannot write questions into the home, so it gets
+    /// no server that could ask none.
     fn servers(&self, agent: &Agent) -> Vec<McpServer> {
         if agent.sandbox == Sandbox::Workspace && self.confines() {
             return Vec::new();
         }
         let home = self.around.home.display().to_string();
-        // The agent is not given our variables, but its server needs the one that says where questions lie.
+        // The agent does not inherit Convoke's variables, but its tool server needs the questions folder.
         let dir = self.around.environment.get(std::ffi::OsStr::new(QUESTIONS_DIR));
         let env = dir.map(|dir| (QUESTIONS_DIR.to_owned(), dir.display().to_string()));
         vec![McpServer {
@@ -135,5 +113,5 @@ impl Stage {
     }
 }
 
-/// The variable that says where questions lie.
+/// The variable that names the questions folder.
 const QUESTIONS_DIR: &str = "CONVOKE_QUESTIONS_DIR";

@@ -1,7 +1,8 @@
-//! Whom one talks with: an agent of the catalogue, perhaps in a role that somebody wrote down.
+//! The agents and roles that a user can name.
 //!
-//! A role is a Markdown file: `agent:` and perhaps `description:` between lines of `---`, then what the agent is told.
-//! The project's own roles come before those of the home, and an agent of the catalogue before both.
+//! A role is a Markdown file: `agent:` and perhaps `description:` between lines of `---`, then the text that precedes the
+//! agent's first prompt. An agent of the catalogue takes precedence over a role of the project, and that over one of the
+//! home.
 
 use std::ffi::OsStr;
 use std::io;
@@ -12,20 +13,20 @@ use convoke_core::id::AgentName;
 
 use crate::home::Home;
 
-/// An agent as it was asked for.
+/// An agent, perhaps with a role.
 #[derive(Debug, Clone)]
-pub(crate) struct Partner {
-    /// The name that it was asked for by: its own, or that of a role.
+pub(crate) struct Profile {
+    /// The name of the role, or else of the agent.
     pub(crate) name: String,
     /// The program.
     pub(crate) agent: Agent,
-    /// What it is told before anything else.
+    /// The text of the role.
     pub(crate) role: Option<String>,
 }
 
-/// Why there is nobody to talk with.
+/// Why a name leads to no agent.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum PartnerError {
+pub(crate) enum ProfileError {
     /// Neither an agent nor a role has this name.
     #[error("there is no agent and no role called {name:?}")]
     Unknown {
@@ -34,7 +35,7 @@ pub(crate) enum PartnerError {
         /// Where roles are looked for.
         folders: Vec<PathBuf>,
     },
-    /// A role is there and cannot be read.
+    /// A role's file cannot be read.
     #[error("cannot read the role {}", path.display())]
     Unreadable {
         /// Its file.
@@ -42,7 +43,7 @@ pub(crate) enum PartnerError {
         /// Why.
         source: io::Error,
     },
-    /// A role does not say which agent plays it.
+    /// A role names no agent.
     #[error("the role {} does not name its agent", path.display())]
     NoAgent {
         /// Its file.
@@ -53,22 +54,22 @@ pub(crate) enum PartnerError {
     UnknownAgent {
         /// Its file.
         path: PathBuf,
-        /// What it names.
+        /// The name in it.
         agent: String,
     },
 }
 
-/// Everyone there is to talk with.
+/// Every agent and role.
 #[derive(Debug)]
-pub(crate) struct Partners {
+pub(crate) struct Profiles {
     /// The catalogue.
     pub(crate) agents: Vec<Agent>,
-    /// Where roles are looked for, the first one first.
+    /// The folders of roles, the first one first.
     pub(crate) folders: Vec<PathBuf>,
 }
 
-impl Partners {
-    /// Those that are known here: the roles of the project come before those of the home.
+impl Profiles {
+    /// The agents of the catalogue, and the roles of the project and the home.
     pub(crate) fn around(agents: Vec<Agent>, home: &Home) -> Self {
         let project = std::env::current_dir().map(|folder| folder.join(".convoke/agents"));
         let folders = project.into_iter().chain([home.path().join("agents")]).collect();
@@ -76,12 +77,12 @@ impl Partners {
     }
 
     /// The agent or the role of this name.
-    pub(crate) fn find(&self, name: &str) -> Result<Partner, PartnerError> {
+    pub(crate) fn find(&self, name: &str) -> Result<Profile, ProfileError> {
         if let Some(agent) = self.agent(name) {
-            return Ok(Partner { name: name.to_owned(), agent: agent.clone(), role: None });
+            return Ok(Profile { name: name.to_owned(), agent: agent.clone(), role: None });
         }
         let unknown =
-            || PartnerError::Unknown { name: name.to_owned(), folders: self.folders.clone() };
+            || ProfileError::Unknown { name: name.to_owned(), folders: self.folders.clone() };
         // The name becomes part of a path.
         let is_name = name.parse::<AgentName>().is_ok() && !name.starts_with('.');
         if !is_name {
@@ -92,14 +93,14 @@ impl Partners {
             match std::fs::read_to_string(&path) {
                 Ok(text) => return self.play(name, &path, &text),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(source) => return Err(PartnerError::Unreadable { path, source }),
+                Err(source) => return Err(ProfileError::Unreadable { path, source }),
             }
         }
         Err(unknown())
     }
 
-    /// The one to talk with when nobody is named: Claude Code, else the first that is installed, else the demo agent.
-    pub(crate) fn by_default(&self, search_path: Option<&OsStr>) -> Option<Partner> {
+    /// The default: Claude Code if that is installed, else the first installed agent, else the demo agent.
+    pub(crate) fn by_default(&self, search_path: Option<&OsStr>) -> Option<Profile> {
         let is_installed = |agent: &&Agent| find(&agent.command, search_path).is_some();
         let named = |name: &str| self.agent(name).filter(is_installed);
         let others = || {
@@ -107,10 +108,10 @@ impl Partners {
             others.into_iter().find(is_installed)
         };
         let agent = named(FAVOURITE).or_else(others).or_else(|| self.agent(DEMO))?;
-        Some(Partner { name: agent.name.to_string(), agent: agent.clone(), role: None })
+        Some(Profile { name: agent.name.to_string(), agent: agent.clone(), role: None })
     }
 
-    /// The names of all agents and roles, for people who look for one.
+    /// The names of all agents and roles.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> =
             self.agents.iter().map(|agent| agent.name.to_string()).collect();
@@ -118,7 +119,7 @@ impl Partners {
             let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
             let roles = files.filter_map(|file| {
                 let name = file.file_name().into_string().ok()?;
-                // What is named otherwise could not be called by its name.
+                // A file with another name is no role.
                 name.strip_suffix(".md")?.parse::<AgentName>().ok().map(|name| name.to_string())
             });
             let mut roles: Vec<String> = roles.filter(|role| !names.contains(role)).collect();
@@ -132,20 +133,20 @@ impl Partners {
         self.agents.iter().find(|agent| agent.name.as_str() == name)
     }
 
-    fn play(&self, name: &str, path: &Path, text: &str) -> Result<Partner, PartnerError> {
+    fn play(&self, name: &str, path: &Path, text: &str) -> Result<Profile, ProfileError> {
         let (fields, body) = split(text);
         let path = || path.to_owned();
-        let agent = field(fields, "agent").ok_or_else(|| PartnerError::NoAgent { path: path() })?;
-        let unknown = || PartnerError::UnknownAgent { path: path(), agent: agent.to_owned() };
+        let agent = field(fields, "agent").ok_or_else(|| ProfileError::NoAgent { path: path() })?;
+        let unknown = || ProfileError::UnknownAgent { path: path(), agent: agent.to_owned() };
         let agent = self.agent(agent).ok_or_else(unknown)?.clone();
         let role = Some(body.trim()).filter(|body| !body.is_empty()).map(str::to_owned);
-        Ok(Partner { name: name.to_owned(), agent, role })
+        Ok(Profile { name: name.to_owned(), agent, role })
     }
 }
 
-/// The agent that most people have in mind.
+/// The agent that is preferred.
 const FAVOURITE: &str = "claude-code";
-/// The agent that is always there.
+/// The agent that is built in.
 const DEMO: &str = "demo";
 
 /// Splits a text into what stands between its first two lines of `---`, and the rest.
@@ -184,8 +185,8 @@ mod tests {
 
     use super::*;
 
-    /// Partners with these roles, each a folder, a name and a text.
-    fn partners(roles: &[(&str, &str, &str)]) -> (tempfile::TempDir, Partners) {
+    /// Profiles with these roles, each a folder, a name and a text.
+    fn profiles(roles: &[(&str, &str, &str)]) -> (tempfile::TempDir, Profiles) {
         let folder = tempfile::tempdir().unwrap();
         for (place, name, text) in roles {
             std::fs::create_dir_all(folder.path().join(place)).unwrap();
@@ -193,15 +194,15 @@ mod tests {
         }
         let folders = ["project", "house"].map(|place| folder.path().join(place)).to_vec();
         let agents = built_in(Path::new("/usr/bin/convoke"));
-        (folder, Partners { agents, folders })
+        (folder, Profiles { agents, folders })
     }
 
-    fn told(partners: &Partners, name: &str) -> String {
-        match partners.find(name) {
-            Ok(partner) => format!("{}: {} {:?}", partner.name, partner.agent.name, partner.role),
+    fn told(profiles: &Profiles, name: &str) -> String {
+        match profiles.find(name) {
+            Ok(profile) => format!("{}: {} {:?}", profile.name, profile.agent.name, profile.role),
             Err(error) => {
                 let text = error.to_string();
-                let folder = partners.folders[0].parent().unwrap().to_str().unwrap();
+                let folder = profiles.folders[0].parent().unwrap().to_str().unwrap();
                 text.replace(folder, "[tmp]")
             }
         }
@@ -210,7 +211,7 @@ mod tests {
     #[test]
     fn r1_a_role_names_its_agent_and_what_it_is_told() {
         let text = "---\nagent: demo\ndescription: finds bugs\n---\n\nYou are a tester.\n\n---\nBe kind.\n";
-        let (_folder, partners) = partners(&[
+        let (_folder, profiles) = profiles(&[
             ("house", "qa-test.md", text),
             ("house", "quoted.md", "---\r\nagent: \"codex\" # best\r\n---\r\nText"),
             ("house", "demo.md", "---\nagent: codex\n---\nNot an agent of the catalogue."),
@@ -218,7 +219,7 @@ mod tests {
             ("house", "qa.md", "---\nagent: codex\n---\n"),
         ]);
         let said = ["qa-test", "quoted", "demo", "qa", "nobody", "../home/qa", ".qa", ""]
-            .map(|name| told(&partners, name))
+            .map(|name| told(&profiles, name))
             .join("\n");
         insta::assert_snapshot!(said, @r#"
         qa-test: demo Some("You are a tester.\n\n---\nBe kind.")
@@ -230,12 +231,12 @@ mod tests {
         there is no agent and no role called ".qa"
         there is no agent and no role called ""
         "#);
-        assert_eq!(partners.names().last().unwrap(), "quoted");
+        assert_eq!(profiles.names().last().unwrap(), "quoted");
     }
 
     #[test]
     fn a_role_that_cannot_be_played_says_why() {
-        let (folder, partners) = partners(&[
+        let (folder, profiles) = profiles(&[
             ("house", "silent.md", "You are a tester."),
             ("house", "open.md", "---\nagent: demo\nNo end of the fields."),
             ("house", "inner.md", "---\nextra:\n  agent: demo\n---\n"),
@@ -243,7 +244,7 @@ mod tests {
         ]);
         std::fs::create_dir(folder.path().join("house/folder.md")).unwrap();
         let said = ["silent", "open", "inner", "stranger", "folder"]
-            .map(|name| told(&partners, name))
+            .map(|name| told(&profiles, name))
             .join("\n");
         insta::assert_snapshot!(said, @r#"
         the role [tmp]/house/silent.md does not name its agent
@@ -256,7 +257,7 @@ mod tests {
 
     #[test]
     fn r1_without_a_name_the_first_installed_agent_is_talked_with() {
-        let (folder, mut partners) = partners(&[]);
+        let (folder, mut profiles) = profiles(&[]);
         let bin = folder.path().join("bin");
         std::fs::create_dir(&bin).unwrap();
         let install = |program: &str| {
@@ -264,14 +265,14 @@ mod tests {
             let path = bin.join(program);
             std::fs::write(&path, "").unwrap();
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-            let found = partners.by_default(Some(bin.as_os_str())).unwrap();
+            let found = profiles.by_default(Some(bin.as_os_str())).unwrap();
             found.name
         };
         assert_eq!(install("nothing"), "demo");
         assert_eq!(install("goose"), "goose");
         assert_eq!(install("gemini"), "gemini");
         assert_eq!(install("claude"), "claude-code");
-        partners.agents.clear();
-        assert!(partners.by_default(None).is_none());
+        profiles.agents.clear();
+        assert!(profiles.by_default(None).is_none());
     }
 }

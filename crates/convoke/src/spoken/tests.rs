@@ -64,3 +64,10 @@ fn what_was_imported_comes_out_as_it_came_in() {
     {"role":"user","content":"more","timestamp":"2026-11-15T12:00:05.000Z","tokens":1}
     "#);
 }
+
+#[test]
+fn a_long_answer_is_one_paragraph_however_many_messages_it_fills() {
+    let full = "x".repeat(WORDS_BYTES_MAX - 1);
+    let turns = turns(&[said("count"), answer(&full), answer("yz"), said("more")]);
+    assert!(turns[1].contains("xxyz\""), "{}", turns[1].len());
+}

@@ -1,0 +1,160 @@
+//! The store of a conversation: its transcript, to which turns and facts about the agent are appended.
+
+use std::collections::VecDeque;
+use std::path::Path;
+
+use convoke_files::transcripts::{
+    AgentSession, Id, Recall, Record, Result, Status, Transcripts, Turn, Window, Writer,
+};
+
+use super::copy;
+use crate::clock;
+
+/// An open transcript.
+pub(super) struct Journal {
+    transcripts: Transcripts,
+    writer: Writer,
+    /// How much of the conversation is given to an agent that does not know it.
+    tokens_max: u64,
+    turn_count: u64,
+    /// The agent's own session that has heard every turn, if there is one.
+    agent_session: Option<AgentSession>,
+    /// The turns for an agent that knows none, as they were read when the transcript was opened.
+    window: Option<Window>,
+}
+
+impl Journal {
+    /// A transcript that was just created, or opened with what it holds.
+    pub(super) fn new(
+        transcripts: Transcripts,
+        writer: Writer,
+        tokens_max: u64,
+        recall: Option<Recall>,
+    ) -> Self {
+        let (agent_session, turn_count, window) = match recall {
+            Some(recall) => (recall.agent_session, recall.turn_count, Some(recall.window)),
+            None => (None, 0, None),
+        };
+        Self { transcripts, writer, tokens_max, turn_count, agent_session, window }
+    }
+
+    pub(super) const fn id(&self) -> &Id {
+        self.writer.id()
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.writer.path()
+    }
+
+    /// How many turns are saved.
+    pub(super) const fn turn_count(&self) -> u64 {
+        self.turn_count
+    }
+
+    /// Saves turns: all of them or none.
+    pub(super) fn save(&mut self, turns: &[Turn]) -> Result<()> {
+        if turns.is_empty() {
+            return Ok(());
+        }
+        let records = turns.iter().cloned().map(Record::Turn).map(Ok);
+        self.turn_count += self.writer.append_all(records)?;
+        // It does not have these turns.
+        self.window = None;
+        Ok(())
+    }
+
+    /// Records the status of the session.
+    pub(super) fn mark(&mut self, status: Status) -> Result<()> {
+        self.writer.append(&Record::Status { status, timestamp: clock::now() })
+    }
+
+    /// The id of the agent's own session, if it has heard every turn.
+    pub(super) fn agent_session(&self, agent: &str) -> Option<String> {
+        let known = self.agent_session.as_ref().filter(|known| known.agent == agent)?;
+        Some(known.agent_session_id.clone())
+    }
+
+    /// Records that the agent's own session has heard every turn.
+    pub(super) fn record_agent_session(&mut self, agent: &str, id: &str) -> Result<()> {
+        if self.agent_session(agent).as_deref() == Some(id) {
+            return Ok(());
+        }
+        let session = AgentSession {
+            agent: agent.to_owned(),
+            agent_session_id: id.to_owned(),
+            timestamp: clock::now(),
+        };
+        self.writer.append(&Record::AgentSession(session.clone()))?;
+        self.agent_session = Some(session);
+        Ok(())
+    }
+
+    /// Records that another agent takes part, which has heard nothing yet.
+    pub(super) fn record_agent(&mut self, agent: &str) -> Result<()> {
+        self.agent_session = None;
+        self.writer.append(&Record::Agent { agent: agent.to_owned(), timestamp: clock::now() })
+    }
+
+    /// Records that the turns so far are no longer part of the conversation.
+    pub(super) fn clear(&mut self) -> Result<()> {
+        self.append_unheard(&Record::Cleared { timestamp: clock::now() })
+    }
+
+    /// Adds the turns of another file; gives their number.
+    pub(super) fn import(
+        &mut self,
+        from: &Path,
+        turns: impl Iterator<Item = Result<Turn>>,
+    ) -> Result<u64> {
+        let (from, timestamp) = (from.display().to_string(), clock::now());
+        self.append_unheard(&Record::Imported { from, timestamp })?;
+        let count = self.writer.append_all(turns.map(|turn| turn.map(Record::Turn)))?;
+        self.turn_count += count;
+        Ok(count)
+    }
+
+    /// Writes the conversation to a file that does not exist yet; gives the number of turns.
+    pub(super) fn export(&self, path: &Path) -> anyhow::Result<u64> {
+        copy::export(&self.transcripts, self.id(), path)
+    }
+
+    /// The turns for an agent that knows none.
+    pub(super) fn window(&mut self) -> Result<Window> {
+        match self.window.take() {
+            Some(window) => Ok(window),
+            None => Ok(self.recall()?.window),
+        }
+    }
+
+    /// What the transcript holds by now.
+    pub(super) fn recall(&self) -> Result<Recall> {
+        self.transcripts.recall(self.id(), self.tokens_max)
+    }
+
+    /// The last turns.
+    pub(super) fn last(&self, count: usize) -> Result<VecDeque<Turn>> {
+        let mut last = VecDeque::new();
+        for turn in self.transcripts.turns(self.id())? {
+            last.push_back(turn?);
+            if last.len() > count {
+                last.pop_front();
+            }
+        }
+        Ok(last)
+    }
+
+    /// Deletes the transcript.
+    pub(super) fn delete(self) -> Result<()> {
+        let (transcripts, id) = (self.transcripts, self.writer.id().clone());
+        drop(self.writer);
+        transcripts.delete(&id)
+    }
+
+    /// Appends a record after which no session of the agent's own has heard every turn.
+    fn append_unheard(&mut self, record: &Record) -> Result<()> {
+        self.writer.append(record)?;
+        self.agent_session = None;
+        self.window = None;
+        Ok(())
+    }
+}
