@@ -26,7 +26,7 @@ use tracing::Instrument as _;
 use crate::app::App;
 use crate::doors::{Doors, Foreign, Shown, Visit};
 use crate::failure::{self, Failure};
-use crate::{kept, listen, teams};
+use crate::{listen, response_cache, teams};
 
 /// The id of a request, in the request, its answer and the log.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -151,11 +151,11 @@ async fn answer(app: &App, mut request: Request, next: Next) -> Response {
     }
     let visit = if let Caller::Browser(visit) = &caller { Some(visit.clone()) } else { None };
     request.extensions_mut().insert(caller);
-    let name = kept::name(&request);
+    let name = response_cache::name(&request);
     let fresh = next.run(request);
     let answering = async {
         match name {
-            Some(name) => app.kept.answer(&app.engine, name, fresh).await,
+            Some(name) => app.response_cache.answer(&app.engine, name, fresh).await,
             None => fresh.await,
         }
     };
@@ -223,7 +223,7 @@ async fn admit(app: &App, room: Room, visitor: Visitor<'_>) -> Result<Caller, Bo
         Shown::WrongSecret => None,
         Shown::Other(token) => Some(token),
     };
-    match key.and_then(|key| app.engine.session_of(key)) {
+    match key.and_then(|key| app.engine.sessions().of_token(key)) {
         Some(id) if room == Room::Tools => Ok(Caller::Session(id)),
         Some(id) => {
             tracing::warn!(target: "security", %peer, session = %id, "refused the key of a session");

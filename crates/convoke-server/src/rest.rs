@@ -114,7 +114,7 @@ impl FromRequestParts<Arc<App>> for Queued {
 
 /// The id of the session that a text names.
 pub(crate) async fn find_session(app: &App, text: &str) -> Result<SessionId, Error> {
-    named_or_none(text, app.engine.find_session(text).await)
+    named_or_none(text, app.engine.sessions().find(text).await)
 }
 
 /// What cannot name any session names none.

@@ -59,7 +59,7 @@ impl Desk {
         let settings = read().map_err(TeamsFault::Unreadable)?;
         // Teams are opened once.
         self.read.set(read).ok();
-        engine.open_teams(settings, told).await.map_err(TeamsFault::Engine)?;
+        engine.teams().open(settings, told).await.map_err(TeamsFault::Engine)?;
         self.is_ready.store(true, Ordering::Release);
         Ok(())
     }
@@ -72,7 +72,7 @@ impl Desk {
         let settings = tokio::task::spawn_blocking(move || read()).await;
         let settings = settings.unwrap_or_else(|error| Err(error.to_string()));
         let settings = settings.map_err(TeamsFault::Unreadable)?;
-        engine.open_teams(settings, |_| {}).await.map_err(TeamsFault::Engine)
+        engine.teams().open(settings, |_| {}).await.map_err(TeamsFault::Engine)
     }
 }
 

@@ -85,7 +85,7 @@ impl Machine {
         };
         let engine = Engine::open(settings, around).await?;
         if teams > 0 {
-            engine.open_teams(self.settings(teams)?, |_| {}).await?;
+            engine.teams().open(self.settings(teams)?, |_| {}).await?;
         }
         Ok(engine)
     }

@@ -72,14 +72,14 @@ pub(super) async fn follow(
     let header = headers.get(LAST_EVENT_ID).map(|id| id.to_str().unwrap_or_default().to_owned());
     let cursor = header.or(from.cursor).map(|text| text.parse::<Cursor>());
     let cursor = cursor.transpose().map_err(|error| Failure::invalid(error.to_string()))?;
-    let newest = app.engine.session(session).await?.stored.summary.rev;
+    let newest = app.engine.sessions().get(session).await?.stored.summary.rev;
     let generation = app.generation().await;
     let after = match cursor {
         Some(cursor) => Some(cursor.rev).filter(|_| cursor.generation == generation),
         None => Some(Rev::new(from.after.unwrap_or(0))),
     };
     let after = after.filter(|after| *after <= newest);
-    let watcher = app.engine.watch(session, after.unwrap_or_default()).await?;
+    let watcher = app.engine.sessions().watch(session, after.unwrap_or_default()).await?;
     let mut head = "retry: 1000\n\n".to_owned();
     if after.is_none() {
         head.push_str("event: reset\ndata: {}\n\n");

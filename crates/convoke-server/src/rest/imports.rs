@@ -41,10 +41,10 @@ pub(super) async fn import(
         let detail = format!("transcript must be a name of 1 to {NAME_CHARS_MAX} characters");
         return Err(Failure::invalid(detail));
     }
-    let project = app.engine.find_project(&import.repo_id).await?;
+    let project = app.engine.projects().find(&import.repo_id).await?;
     let agent = import.agent.parse().map_err(convoke_engine::Error::from)?;
     let turns = import.turns.into_iter().map(turn).collect();
-    let imported = app.engine.import(convoke_engine::Import {
+    let imported = app.engine.sessions().import(convoke_engine::Import {
         project,
         transcript: import.transcript,
         agent,

@@ -22,7 +22,7 @@ use crate::view::{self, Naming};
     responses((status = 200, description = "All of it, the oldest first", body = Inbox))
 )]
 pub(super) async fn list(State(app): Daemon) -> Result<Response, Failure> {
-    let items = app.engine.inbox().await?.into_iter();
+    let items = app.engine.inbox().list().await?.into_iter();
     Ok(json::ok(&Inbox { items: items.map(|item| view::inbox_item(item, Naming::Own)).collect() }))
 }
 
@@ -50,9 +50,9 @@ pub(super) async fn answer(
     match answer {
         Answer::Option { option_id, remember } => {
             let remember = if remember { Remember::Yes } else { Remember::No };
-            app.engine.choose(&id, option_id, remember).await?;
+            app.engine.inbox().choose(&id, option_id, remember).await?;
         }
-        Answer::Answers(answers) => app.engine.answer(&id, answers).await?,
+        Answer::Answers(answers) => app.engine.inbox().answer(&id, answers).await?,
     }
     Ok(StatusCode::NO_CONTENT)
 }
@@ -76,6 +76,6 @@ pub(super) async fn reject(
     Written(id): Written,
     MaybeJson(rejection): MaybeJson<Rejection>,
 ) -> Result<StatusCode, Failure> {
-    app.engine.reject(&id, rejection.reason).await?;
+    app.engine.inbox().reject(&id, rejection.reason).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -66,12 +66,12 @@ impl Part {
         }
         match self.order {
             Order::Place(after) => {
-                let page = engine.messages(self.session, after, limit).await?;
+                let page = engine.sessions().messages(self.session, after, limit).await?;
                 let last = page.messages.last().map(|message| Order::Place(message.seq));
                 Ok(self.with_rest(page.messages, last.filter(|_| page.more)))
             }
             Order::Revision(after, before) => {
-                let page = engine.updates_after(self.session, after, limit).await?;
+                let page = engine.sessions().updates_after(self.session, after, limit).await?;
                 let next = page.more.then_some(Order::Revision(page.rev, before));
                 let messages = page.updates.into_iter().filter_map(|update| match update {
                     Update::Message(message) => Some(Arc::unwrap_or_clone(message)),
@@ -82,7 +82,7 @@ impl Part {
                 Ok(self.with_rest(messages.filter(is_before).collect(), next))
             }
             Order::Before(before) => {
-                let page = engine.messages_before(self.session, before, limit).await?;
+                let page = engine.sessions().messages_before(self.session, before, limit).await?;
                 Ok(Page { messages: page.messages, rest: None })
             }
         }
@@ -150,7 +150,7 @@ pub(super) async fn list(
         Which { after: None, since: None, .. } => Order::Place(Seq::START),
         Which { after, since, before, .. } => {
             let since = match since {
-                Some(time) => app.engine.rev_at(session, time).await?,
+                Some(time) => app.engine.sessions().rev_at(session, time).await?,
                 None => Rev::START,
             };
             Order::Revision(since.max(Rev::new(after.unwrap_or(0))), before.map(Seq::new))

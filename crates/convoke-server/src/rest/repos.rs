@@ -28,7 +28,7 @@ use crate::view;
     )
 )]
 pub(super) async fn add(State(app): Daemon, Json(new): Json<NewRepo>) -> Result<Response, Failure> {
-    let project = app.engine.add_project(Path::new(&new.path), new.name).await?;
+    let project = app.engine.projects().add(Path::new(&new.path), new.name).await?;
     Ok(json::answer(StatusCode::CREATED, &view::repo(project)))
 }
 
@@ -41,7 +41,7 @@ pub(super) async fn add(State(app): Daemon, Json(new): Json<NewRepo>) -> Result<
     responses((status = 200, description = "All projects, the first added first", body = Repos))
 )]
 pub(super) async fn list(State(app): Daemon) -> Result<Response, Failure> {
-    let projects = app.engine.projects().await?;
+    let projects = app.engine.projects().list().await?;
     Ok(json::ok(&Repos { repos: projects.into_iter().map(view::repo).collect() }))
 }
 
@@ -64,7 +64,7 @@ pub(super) async fn remove(
     State(app): Daemon,
     Written(text): Written,
 ) -> Result<StatusCode, Failure> {
-    let id = app.engine.find_project(&text).await?;
-    app.engine.remove_project(id).await?;
+    let id = app.engine.projects().find(&text).await?;
+    app.engine.projects().remove(id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

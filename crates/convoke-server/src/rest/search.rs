@@ -57,7 +57,7 @@ pub(super) async fn search(
     Query(what): Query<What>,
 ) -> Result<Response, Failure> {
     let project = match &what.repo_id {
-        Some(text) => Some(app.engine.find_project(text).await?),
+        Some(text) => Some(app.engine.projects().find(text).await?),
         None => None,
     };
     let session = match &what.session_id {
@@ -66,7 +66,7 @@ pub(super) async fn search(
     };
     let limit = u32::try_from(what.limit.unwrap_or(LIMIT)).unwrap_or(u32::MAX);
     let query = SearchQuery { text: what.q, project, session };
-    let page = app.engine.search(query, what.before.map(HitPlace::new), limit).await?;
+    let page = app.engine.sessions().search(query, what.before.map(HitPlace::new), limit).await?;
     let hit = |hit: convoke_engine::Hit| Hit {
         session_id: hit.session_id,
         seq: hit.seq,

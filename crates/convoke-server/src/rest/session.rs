@@ -32,9 +32,9 @@ use crate::view;
     )
 )]
 pub(super) async fn show(State(app): Daemon, Written(name): Written) -> Result<Response, Failure> {
-    let named = named_or_none(&name, app.engine.session_named(&name).await)?;
+    let named = named_or_none(&name, app.engine.sessions().named(&name).await)?;
     let (id, session) = (named.stored.id, view::session(named));
-    let repo = view::repo(app.engine.project(session.repo_id).await?);
+    let repo = view::repo(app.engine.projects().get(session.repo_id).await?);
     let last = Seq::new(session.message_count);
     let detail = convoke_api::bodies::SessionDetail { session, repo };
     let mut head = serde_json::to_string(&detail)
@@ -69,7 +69,7 @@ pub(super) async fn prompt(
     Json(prompt): Json<Prompt>,
 ) -> Result<Response, Failure> {
     let Prompt { text, message_id } = prompt;
-    let prompted = app.engine.prompt(id, NewPrompt { text, id: message_id }).await?;
+    let prompted = app.engine.sessions().prompt(id, NewPrompt { text, id: message_id }).await?;
     let answer = Prompted {
         accepted: true,
         message_id: prompted.message_id,
@@ -96,7 +96,7 @@ pub(super) async fn prompt(
     )
 )]
 pub(super) async fn state(State(app): Daemon, Named(id): Named) -> Result<Response, Failure> {
-    let snapshot = app.engine.snapshot(id, 0, 0).await?;
+    let snapshot = app.engine.sessions().snapshot(id, 0, 0).await?;
     let state = snapshot.state.into_iter().map(|(_, state)| state).collect();
     let generation = app.generation().await;
     Ok(json::ok(&StateOfSession { generation, rev: snapshot.rev, state }))
@@ -124,7 +124,7 @@ pub(super) async fn edit_queued(
     Queued { session, prompt }: Queued,
     Json(patch): Json<QueuePatch>,
 ) -> Result<Response, Failure> {
-    Ok(shown(app.engine.edit_queued(session, prompt, patch.text).await?))
+    Ok(shown(app.engine.sessions().edit_queued(session, prompt, patch.text).await?))
 }
 
 /// Remove a prompt that waits
@@ -147,7 +147,7 @@ pub(super) async fn remove_queued(
     State(app): Daemon,
     Queued { session, prompt }: Queued,
 ) -> Result<Response, Failure> {
-    Ok(shown(app.engine.remove_queued(session, prompt).await?))
+    Ok(shown(app.engine.sessions().remove_queued(session, prompt).await?))
 }
 
 /// Send a prompt that waits next
@@ -172,7 +172,7 @@ pub(super) async fn send_queued(
     State(app): Daemon,
     Queued { session, prompt }: Queued,
 ) -> Result<Response, Failure> {
-    Ok(shown(app.engine.send_queued(session, prompt).await?))
+    Ok(shown(app.engine.sessions().send_queued(session, prompt).await?))
 }
 
 /// Stop the running turn
@@ -191,7 +191,7 @@ pub(super) async fn send_queued(
     )
 )]
 pub(super) async fn cancel_turn(State(app): Daemon, Named(id): Named) -> Result<Response, Failure> {
-    Ok(shown(app.engine.cancel_turn(id).await?))
+    Ok(shown(app.engine.sessions().cancel_turn(id).await?))
 }
 
 /// End a session well
@@ -210,7 +210,7 @@ pub(super) async fn cancel_turn(State(app): Daemon, Named(id): Named) -> Result<
     )
 )]
 pub(super) async fn complete(State(app): Daemon, Named(id): Named) -> Result<Response, Failure> {
-    Ok(shown(app.engine.complete(id).await?))
+    Ok(shown(app.engine.sessions().complete(id).await?))
 }
 
 /// End a session for good
@@ -229,7 +229,7 @@ pub(super) async fn complete(State(app): Daemon, Named(id): Named) -> Result<Res
     )
 )]
 pub(super) async fn cancel(State(app): Daemon, Named(id): Named) -> Result<Response, Failure> {
-    Ok(shown(app.engine.cancel(id).await?))
+    Ok(shown(app.engine.sessions().cancel(id).await?))
 }
 
 /// Let an ended session accept prompts again
@@ -247,7 +247,7 @@ pub(super) async fn cancel(State(app): Daemon, Named(id): Named) -> Result<Respo
     )
 )]
 pub(super) async fn resume(State(app): Daemon, Named(id): Named) -> Result<Response, Failure> {
-    Ok(shown(app.engine.resume(id).await?))
+    Ok(shown(app.engine.sessions().resume(id).await?))
 }
 
 /// Rename, archive or unarchive a session
@@ -269,14 +269,16 @@ pub(super) async fn patch(
     Named(id): Named,
     Json(patch): Json<SessionPatch>,
 ) -> Result<Response, Failure> {
-    let mut session = app.engine.session(id).await?;
+    let mut session = app.engine.sessions().get(id).await?;
     if let Some(title) = patch.title {
-        session = app.engine.rename(id, title).await?;
+        session = app.engine.sessions().rename(id, title).await?;
     }
     match patch.archived {
-        Some(true) if !session.stored.summary.archived => session = app.engine.archive(id).await?,
+        Some(true) if !session.stored.summary.archived => {
+            session = app.engine.sessions().archive(id).await?;
+        }
         Some(false) if session.stored.summary.archived => {
-            session = app.engine.unarchive(id).await?;
+            session = app.engine.sessions().unarchive(id).await?;
         }
         Some(_) | None => {}
     }
@@ -303,8 +305,8 @@ pub(super) async fn mode(
     Named(id): Named,
     Json(ChosenMode { mode }): Json<ChosenMode>,
 ) -> Result<Response, Failure> {
-    app.engine.set_mode(id, mode).await?;
-    Ok(shown(app.engine.session(id).await?))
+    app.engine.sessions().set_mode(id, mode).await?;
+    Ok(shown(app.engine.sessions().get(id).await?))
 }
 
 /// Change one of the agent's settings
@@ -327,8 +329,8 @@ pub(super) async fn setting(
     Named(id): Named,
     Json(ChosenSetting { setting, choice }): Json<ChosenSetting>,
 ) -> Result<Response, Failure> {
-    app.engine.set_setting(id, setting, choice).await?;
-    Ok(shown(app.engine.session(id).await?))
+    app.engine.sessions().set_setting(id, setting, choice).await?;
+    Ok(shown(app.engine.sessions().get(id).await?))
 }
 
 fn shown(session: SessionView) -> Response {

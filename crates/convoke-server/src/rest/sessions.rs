@@ -48,10 +48,10 @@ pub(super) async fn create(
     State(app): Daemon,
     Json(new): Json<NewSession>,
 ) -> Result<Response, Failure> {
-    let project = app.engine.find_project(&new.repo_id).await?;
+    let project = app.engine.projects().find(&new.repo_id).await?;
     let agent = new.agent.map(|name| name.parse()).transpose();
     let agent = agent.map_err(convoke_engine::Error::from)?;
-    let session = view::session(app.engine.create_session(project, agent).await?);
+    let session = view::session(app.engine.sessions().create(project, agent).await?);
     let mut response = json::answer(StatusCode::CREATED, &session);
     if let Ok(place) = HeaderValue::from_str(&format!("/api/sessions/{}", session.id)) {
         response.headers_mut().insert(LOCATION, place);
@@ -117,7 +117,7 @@ pub(super) async fn list(
     Query(which): Query<Which>,
 ) -> Result<Response, Failure> {
     let project = match &which.repo_id {
-        Some(text) => Some(app.engine.find_project(text).await?),
+        Some(text) => Some(app.engine.projects().find(text).await?),
         None => None,
     };
     let filter = SessionFilter {
@@ -131,10 +131,11 @@ pub(super) async fn list(
     let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     let window = Window { limit: narrow(limit), offset: narrow(offset) };
     if limit > PIECE as u64 {
-        let pieces = app.engine.sessions_in_pieces(filter, SessionOrder::Created, window, PIECE);
+        let pieces =
+            app.engine.sessions().list_in_pieces(filter, SessionOrder::Created, window, PIECE);
         return LongList::new(pieces, limit, offset).send().await;
     }
-    let listed = app.engine.sessions(filter, SessionOrder::Created, window).await?;
+    let listed = app.engine.sessions().list(filter, SessionOrder::Created, window).await?;
     let sessions = listed.sessions.into_iter().map(view::session).collect();
     Ok(json::ok(&Sessions { sessions, total: listed.total, limit, offset }))
 }

@@ -96,7 +96,7 @@ pub(super) async fn list(
         used_after: which.used_after,
     };
     let limit = u32::try_from(which.limit.unwrap_or(LIMIT)).unwrap_or(u32::MAX);
-    let pairs = app.engine.pairs(filter, Window::first(limit)).await?;
+    let pairs = app.engine.teams().pairs(filter, Window::first(limit)).await?;
     Ok(json::ok(&TeamSessions { sessions: pairs.into_iter().map(view::session).collect() }))
 }
 
@@ -109,7 +109,7 @@ pub(super) async fn list(
     responses((status = 200, description = "Counted over all of them", body = TeamStats))
 )]
 pub(super) async fn stats(State(app): Daemon) -> Result<Response, Failure> {
-    Ok(json::ok(&view::stats(app.engine.pair_stats().await?)))
+    Ok(json::ok(&view::stats(app.engine.teams().pair_stats().await?)))
 }
 
 /// Since when, and how finely.
@@ -150,7 +150,7 @@ pub(super) async fn analytics(
     State(app): Daemon,
     Query(Since { since, stretch }): Query<Since>,
 ) -> Result<Response, Failure> {
-    let analytics = app.engine.team_analytics(since, stretch.unwrap_or(Stretch::Day)).await?;
+    let analytics = app.engine.teams().analytics(since, stretch.unwrap_or(Stretch::Day)).await?;
     Ok(json::ok(&view::analytics(analytics)))
 }
 
@@ -171,12 +171,12 @@ pub(super) async fn analytics(
     )
 )]
 pub(super) async fn compact(State(app): Daemon, Written(id): Written) -> Result<Response, Failure> {
-    let pair = app.engine.find_pair(&id).await?;
-    let how = match app.engine.compact_pair(pair.id).await? {
+    let pair = app.engine.teams().find_pair(&id).await?;
+    let how = match app.engine.teams().compact_pair(pair.id).await? {
         Compaction::Own => CompactedHow::Own,
         Compaction::Successor { .. } => CompactedHow::Successor,
     };
-    let session = view::session(app.engine.pair(pair.id).await?);
+    let session = view::session(app.engine.teams().pair(pair.id).await?);
     Ok(json::ok(&Compacted { how, session }))
 }
 
@@ -212,7 +212,7 @@ pub(super) async fn delete(
     Written(id): Written,
     Query(File { with_file }): Query<File>,
 ) -> Result<Response, Failure> {
-    let pair = app.engine.find_pair(&id).await?;
+    let pair = app.engine.teams().find_pair(&id).await?;
     let file = if with_file == Some(true) { SessionFile::Delete } else { SessionFile::Keep };
-    Ok(json::ok(&view::session(app.engine.delete_pair(pair.id, file).await?)))
+    Ok(json::ok(&view::session(app.engine.teams().delete_pair(pair.id, file).await?)))
 }

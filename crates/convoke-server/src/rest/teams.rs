@@ -58,7 +58,7 @@ pub(super) async fn reload(State(app): Daemon) -> Result<Response, Failure> {
 }
 
 async fn all(app: &App) -> Result<Teams, Failure> {
-    let statuses = app.engine.team_statuses(None).await?;
+    let statuses = app.engine.teams().statuses(None).await?;
     Ok(Teams { teams: statuses.iter().map(view::team).collect() })
 }
 
@@ -78,7 +78,7 @@ pub(super) async fn status(
     State(app): Daemon,
     Written(team): Written,
 ) -> Result<Response, Failure> {
-    let status = app.engine.team_statuses(Some(&named(&team)?)).await?.pop();
+    let status = app.engine.teams().statuses(Some(&named(&team)?)).await?.pop();
     let status = status.ok_or_else(|| Failure::internal("a team was there and is not"))?;
     Ok(json::ok(&view::status(status)))
 }
@@ -163,7 +163,7 @@ pub(crate) async fn ask_team(
         Failure::invalid("timeout must be -1 (return at once), 0 (wait), or milliseconds")
     })?;
     let ask = TeamAsk { caller, to: named(team)?, thread, question, wait };
-    Ok(view::answer(engine.ask_team(ask).await?))
+    Ok(view::answer(engine.teams().ask(ask).await?))
 }
 
 /// Which question is wanted.
@@ -210,7 +210,7 @@ pub(super) async fn report(
         (None, Some(seq)) => WhichQuestion::At(Seq::new(seq)),
         (None, None) => WhichQuestion::Last,
     };
-    let report = app.engine.team_report(&pair, which).await?;
+    let report = app.engine.teams().report(&pair, which).await?;
     Ok(json::ok(&view::report(report)))
 }
 
@@ -236,7 +236,7 @@ pub(super) async fn cancel(
     MaybeJson(cancel): MaybeJson<TeamCancel>,
 ) -> Result<Response, Failure> {
     let pair = pair(&app.engine, &team, cancel.from_team.as_deref(), cancel.thread)?;
-    Ok(json::ok(&view::session(app.engine.cancel_pair(&pair).await?)))
+    Ok(json::ok(&view::session(app.engine.teams().cancel_pair(&pair).await?)))
 }
 
 /// Stop the processes of a team that work on nothing
@@ -254,7 +254,7 @@ pub(super) async fn cancel(
     )
 )]
 pub(super) async fn sleep(State(app): Daemon, Written(team): Written) -> Result<Response, Failure> {
-    let processes = app.engine.sleep_team(&named(&team)?).await?;
+    let processes = app.engine.teams().sleep(&named(&team)?).await?;
     Ok(json::ok(&view::stopped(Stopped { sessions: 0, processes })))
 }
 
@@ -275,7 +275,7 @@ pub(super) async fn sleep(State(app): Daemon, Written(team): Written) -> Result<
     )
 )]
 pub(super) async fn wake(State(app): Daemon, Written(team): Written) -> Result<Response, Failure> {
-    Ok(json::ok(&view::session(app.engine.wake_team(&named(&team)?).await?)))
+    Ok(json::ok(&view::session(app.engine.teams().wake(&named(&team)?).await?)))
 }
 
 /// Stop everything that any agent does
@@ -291,7 +291,7 @@ pub(super) async fn wake(State(app): Daemon, Written(team): Written) -> Result<R
 )]
 pub(super) async fn stop_agents(State(app): Daemon) -> Result<Response, Failure> {
     tracing::warn!("all agents are stopped, as somebody wished");
-    Ok(json::ok(&view::stopped(app.engine.stop_agents().await?)))
+    Ok(json::ok(&view::stopped(app.engine.sessions().stop_agents().await?)))
 }
 
 /// The name of a team.
@@ -307,7 +307,7 @@ pub(crate) fn pair(
     thread: Option<String>,
 ) -> Result<Pair, Failure> {
     let (from, to) = (from.map(named).transpose()?, named(team)?);
-    let known = engine.teams();
+    let known = engine.teams().list();
     for name in from.iter().chain([&to]) {
         if !known.iter().any(|team| team.name == *name) {
             let name = name.to_string();

@@ -30,7 +30,7 @@ async fn with_teams(names: &[&str]) -> Scene {
         init_timeout: Duration::from_secs(30),
         limits: TeamLimits { hops_max: 5, chain_messages_max: 50, pair_messages_per_hour: 200 },
     };
-    scene.app.engine.open_teams(settings, |_| {}).await.unwrap();
+    scene.app.engine.teams().open(settings, |_| {}).await.unwrap();
     scene
 }
 
