@@ -107,7 +107,7 @@ const frames = {
 		if (done === "changed") log.put(entry);
 		else if (entry === entries.list.at(-1)) log.add(entry);
 		else log.show(entries.list);
-		if (entry.status === "pending") announce(entry.type === "permission" ? `Permission needed: ${entry.title}` : "The agent has a question for you.");
+		if (entry.status === "pending") announce(entry.type === "permission" ? `Permission required: ${entry.title}` : "The agent has a question.");
 		if (log.following) trim();
 	},
 	"session:complete": ({ stopReason }) => {
@@ -117,7 +117,7 @@ const frames = {
 	"session:cancelled": () => void (isStopping = session?.activity !== "idle" || entries.running() !== undefined),
 	"session:error": ({ message }) => {
 		isFollowing = false;
-		toast(message, "Load again", open);
+		toast(message, "Reload", open);
 	},
 };
 
@@ -208,7 +208,7 @@ function paintNow() {
 	const isBusy = running !== undefined || activity !== "idle";
 	const isWaiting = activity === "waiting";
 	const plan = entries.list.findLast(({ type, seq }) => type === "plan" && seq > (running?.seq ?? 0));
-	const doing = isStopping ? "Stopping…" : isWaiting ? "Waiting for you" : planProgress(plan) || "Working";
+	const doing = isStopping ? "Stopping…" : isWaiting ? "Needs your answer" : planProgress(plan) || "Working";
 	strip.showTurn(running?.timestamp ?? lastActiveAt, isBusy ? doing : "");
 	strip.element.classList.toggle("waiting", isWaiting);
 	strip.showQueue(entries.queue);
@@ -219,7 +219,7 @@ function paintNow() {
 		ready: isFollowing,
 		running: isBusy && !isStopping && status === "active",
 		disabled: !takesMessages,
-		placeholder: !takesMessages ? "This session takes no messages" : !isFollowing ? "Not connected; you can go on writing" : isBusy ? "Write the next message; it waits its turn" : `Message ${agent.title}`,
+		placeholder: !takesMessages ? "This session does not accept messages" : !isFollowing ? "Not connected; you can keep writing" : isBusy ? "Write the next message; it is queued until the turn ends" : `Message ${agent.title}`,
 	});
 }
 
@@ -228,15 +228,15 @@ function menu() {
 	if (!session) return [];
 	const { id, uid, status, archived } = session;
 	const end = (how = "") => ask("session:end", { how });
-	const cancel = () => dialogs.confirm("Cancel this session?", "The agent is ended, and the session cannot be taken up again. It stays readable.", "Cancel the session", () => end("cancel"));
+	const cancel = () => dialogs.confirm("Cancel this session?", "The agent is stopped, and the session cannot be resumed. It stays readable.", "Cancel the session", () => end("cancel"));
 	/** @type {[unknown, ...MenuItem][]} */
 	const items = [
 		[true, "Rename", "edit", header.rename],
 		[true, "Copy id", "copy", () => copy(id).then(() => toast("Copied."))],
-		[isEmbedded, "Open as a page", "open", () => window.open(`/s/${uid}`, "_blank", "noopener")],
+		[isEmbedded, "Open in a new page", "open", () => window.open(`/s/${uid}`, "_blank", "noopener")],
 		[status === "active", "Complete", "check", () => end("complete")],
-		[status === "active", "Cancel for good…", "trash", cancel],
-		[archived, "Bring back", "archive", () => ask("session:unarchive")],
+		[status === "active", "Cancel session…", "trash", cancel],
+		[archived, "Restore", "archive", () => ask("session:unarchive")],
 		// The shell offers to undo it.
 		[!archived, "Archive", "archive", () => (isEmbedded ? tellShell("archive") : ask("session:archive"))],
 		[isEmbedded, "Close tab", "close", () => tellShell("key", { action: "tab-close" })],

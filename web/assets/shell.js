@@ -64,7 +64,7 @@ const shell = {
 		setText(find("inbox-count"), String(length));
 		// What was there when the page was opened is no news.
 		if (isNews && fresh.length) {
-			announce(`${fresh[0].title}: waiting for you.`);
+			announce(`${fresh[0].title}: needs your answer.`);
 			if (inbox.notifies && document.visibilityState === "hidden") fresh.forEach(shell.notify);
 		}
 		isNews ||= store.listed.size > 0;
@@ -112,7 +112,7 @@ const shell = {
 	paintWelcome() {
 		const welcome = find("welcome");
 		const hasProjects = store.projects.length > 0;
-		const words = hasProjects ? "Pick a session on the left, or begin a new one." : "Add a folder of yours as a project, then begin a session with an agent in it.";
+		const words = hasProjects ? "Choose a session on the left, or create a new one." : "Add a folder as a project, then create a session with an agent in it.";
 		welcome.hidden = state.active !== null || !line.isOpen;
 		if (welcome.dataset.words === words) return;
 		welcome.dataset.words = words;
@@ -192,7 +192,7 @@ const sidebar = makeSidebar(store, {
 	archive: shell.archive,
 	create: shell.create,
 	rename: ({ uid: sessionId }, title) => shell.ask("session:rename", { sessionId, title }),
-	remove: ({ id, name, path }) => dialogs.confirm(`Remove ${name}?`, `The folder ${path} and its sessions stay as they are; the project only leaves this list.`, "Remove", () => shell.ask("project:remove", { projectId: id }).then(() => find("add-project").focus())),
+	remove: ({ id, name, path }) => dialogs.confirm(`Remove ${name}?`, `The project is removed from this list. The folder ${path} and its sessions are kept.`, "Remove", () => shell.ask("project:remove", { projectId: id }).then(() => find("add-project").focus())),
 	archived: (project) => ask.archived(line, project, shell.open),
 });
 const strip = makeTabStrip({

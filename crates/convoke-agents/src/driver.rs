@@ -130,7 +130,8 @@ pub enum Order {
         /// What is said.
         text: String,
     },
-    /// Stop the running turn. Its open permissions are answered as cancelled by orders of their own.
+    /// Cancel the running turn. Its open permissions are answered as cancelled by orders of their
+    /// own.
     Cancel,
     /// The session is over: the agent stops whatever it still does for it. The process is let go after this.
     End,

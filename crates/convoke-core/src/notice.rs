@@ -202,50 +202,49 @@ impl Event {
 fn sentence(event: &Event) -> String {
     match event {
         Event::TurnEnded { stop, .. } => stop.sentence(),
-        Event::Resumed { how: Resumed::Native } => {
-            "The agent took up its own session again.".to_owned()
-        }
+        Event::Resumed { how: Resumed::Native } => "The agent resumed its own session.".to_owned(),
         Event::Resumed { how: Resumed::Replay } => {
-            "The agent started anew and was given the transcript.".to_owned()
+            "The agent was restarted with the transcript of this conversation.".to_owned()
         }
         Event::Resumed { how: Resumed::Summary } => {
-            "The agent started anew and was given a summary of the conversation.".to_owned()
+            "The agent was restarted with a summary of this conversation.".to_owned()
         }
         Event::Resumed { how: Resumed::Afresh } => {
-            "The agent started anew and remembers nothing of this conversation.".to_owned()
+            "The agent was restarted without any memory of this conversation.".to_owned()
         }
         Event::ProcessExited { exit } => format!("The agent's process ended: {exit}."),
         Event::Compacted => "The agent compacted its context.".to_owned(),
         Event::Completed { reason } => format!("The session was completed ({reason})."),
         Event::Cancelled { reason } => format!("The session was cancelled ({reason})."),
-        Event::Failed { error } => format!("The agent cannot go on: {error}"),
-        Event::Reopened => "The session was taken up again.".to_owned(),
-        Event::Renamed { title } => format!("The session is now called “{title}”."),
+        Event::Failed { error } => format!("The agent cannot continue: {error}"),
+        Event::Reopened => "The session was resumed.".to_owned(),
+        Event::Renamed { title } => format!("The session was renamed to “{title}”."),
         Event::Archived => "The session was archived.".to_owned(),
-        Event::Unarchived => "The session was brought back from the archive.".to_owned(),
+        Event::Unarchived => "The session was restored from the archive.".to_owned(),
         Event::Waiting { place } => {
-            format!("All agent processes are busy; this turn is number {place} in line.")
+            format!("All agent processes are busy; this turn is number {place} in the queue.")
         }
         Event::TurnLimit { max } => format!(
-            "The turn was stopped: the agent sent more than {max} bytes. What it sends after that is dropped. Raise \
-             limits.turn_bytes in config.toml if it should be allowed to send more."
+            "The turn was stopped: the agent sent more than {max} bytes. Its further output in this turn is dropped. Raise limits.turn_bytes in config.toml if it should be allowed to send more."
         ),
         Event::Unconfined => {
-            "This system cannot confine the agent: it can write wherever you can.".to_owned()
+            "This system cannot sandbox the agent: it can write everywhere you can.".to_owned()
         }
         Event::RuleMade { tool } => {
-            format!("From now on exactly this is allowed in this project without asking: {tool}")
+            format!("Exactly this is now allowed in this project without asking: {tool}")
         }
-        Event::RuleApplied { tool } => format!("Allowed without asking, as you said: {tool}"),
+        Event::RuleApplied { tool } => {
+            format!("Allowed without asking, by your earlier “always”: {tool}")
+        }
         Event::RuleDropped { tool } => format!(
             "An older rule allowed every use of {tool} in this project. It was removed: “always” now holds for one exact \
              command or file."
         ),
         Event::Continues { session } => {
-            format!("This session goes on from session {session}, with a summary of it.")
+            format!("This session continues session {session}, with a summary of it.")
         }
         Event::ContinuedIn { session } => {
-            format!("This conversation goes on in session {session}, with a summary of this one.")
+            format!("This conversation continues in session {session}, with a summary of this one.")
         }
         Event::Imported { transcript, after, turns } => {
             let (first, last) = (after + 1, after + turns.len() as u64);
@@ -253,7 +252,7 @@ fn sentence(event: &Event) -> String {
         }
         Event::Advice { severity } => format!("The agent reports: {severity}."),
         Event::Unknown { kind, .. } => {
-            format!("The agent sent something Convoke does not know: {kind}.")
+            format!("The agent sent an update of an unknown kind: {kind}.")
         }
     }
 }

@@ -64,7 +64,7 @@ pub enum Error {
         id: String,
     },
     /// A prefix fits several question sessions.
-    #[error("{prefix} could be any of {}", list(candidates))]
+    #[error("{prefix} matches several sessions: {}", list(candidates))]
     Ambiguous {
         /// What was given.
         prefix: String,
@@ -96,7 +96,7 @@ pub enum Error {
         max: usize,
     },
     /// As many questions wait as are allowed.
-    #[error("{max} question sessions are waiting for an answer already")]
+    #[error("{max} question sessions are already waiting for an answer")]
     TooMany {
         /// How many may wait.
         max: usize,

@@ -48,7 +48,7 @@ fn json_once<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
 fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     let found = fs::symlink_metadata(path)?;
     if !found.is_file() || found.len() > BYTES_MAX as u64 {
-        return Err(io::Error::other("it is not a plain file of reasonable size"));
+        return Err(io::Error::other("it is not a regular file, or too large"));
     }
     fs::read(path)
 }

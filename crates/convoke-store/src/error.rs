@@ -127,7 +127,7 @@ pub enum Error {
         /// The id that was asked for.
         id: PairId,
     },
-    /// The directory is a project already.
+    /// The directory is already a project.
     #[error("{project_path} is already project {id}")]
     ProjectExists {
         /// The directory.

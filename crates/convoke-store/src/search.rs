@@ -28,8 +28,8 @@ pub(crate) const MATCH_END: char = '\u{3}';
 /// What is searched for, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchQuery {
-    /// Words that must all be there. Three letters or more that end with `*` are the beginning of a word; nothing else
-    /// is special. Words after the 32nd are left out.
+    /// Words that must all be there. Three letters or more that end with `*` are the beginning of a
+    /// word; nothing else is special. Words after the 32nd are ignored.
     pub text: String,
     /// In the sessions of one project.
     pub project: Option<ProjectId>,

@@ -21,8 +21,8 @@ export const makePermission = component("convoke-permission", (element, { send }
 			buttons.splice(1, 0, choice(`Always allow ${always}`, "", { optionId: sorted[0].optionId, remember: true }));
 		}
 		const decline = declineForm((reason) => settle("question:reject", { questionId: permissionId, reason }));
-		fill(element, h("div.request-head", icon("lock"), "Permission needed"), h("p.request-title", title), h("div.request-actions", ...buttons, decline.button), decline.form);
-		element.ariaLabel = `Permission needed: ${title}`;
+		fill(element, h("div.request-head", icon("lock"), "Permission required"), h("p.request-title", title), h("div.request-actions", ...buttons, decline.button), decline.form);
+		element.ariaLabel = `Permission required: ${title}`;
 	}
 
 	return {

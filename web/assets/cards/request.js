@@ -4,7 +4,7 @@ import { isTyping } from "../lib/keys.js";
 import { fill, h, icon, on } from "../ui/dom.js";
 
 /** @type {Record<string, string>} */
-const OUTCOMES = { answered: "Answered", rejected: "Declined", timed_out: "Nobody answered in time", abandoned: "The asker went away" };
+const OUTCOMES = { answered: "Answered", rejected: "Declined", timed_out: "Not answered in time", abandoned: "The asker stopped waiting" };
 
 /** @param {HTMLElement} element @param {Send} send @returns {CardFrame} */
 export function makeCard(element, send) {
@@ -42,13 +42,13 @@ export function makeCard(element, send) {
 
 /** A way to say no in one's own words: a button that opens a box. @param {(reason?: string) => void} send */
 export function declineForm(send) {
-	const box = h("input.field", { maxLength: 2000, placeholder: "What should be done instead? (optional)", label: "Why not, in your own words" });
+	const box = h("input.field", { maxLength: 2000, placeholder: "What to do instead (optional)", label: "Note for the agent" });
 	const toggle = () => {
 		form.hidden = !form.hidden;
 		button.ariaExpanded = String(!form.hidden);
 		(form.hidden ? button : box).focus();
 	};
-	const button = h("button.button.quiet", { ariaExpanded: "false", onclick: toggle }, "Decline with words…");
+	const button = h("button.button.quiet", { ariaExpanded: "false", onclick: toggle }, "Decline with a note…");
 	const form = h("form.decline", {
 		hidden: true,
 		onsubmit: (event) => (event.preventDefault(), send(box.value.trim() || undefined)),

@@ -17,7 +17,7 @@ export const makeLog = component("convoke-log", (element, options) => {
 	const pending = h("div");
 	const column = h("div.column", older, entries, pending);
 	const scroller = h("div.scroller", { tabIndex: 0, role: "region", label: "Conversation" }, column);
-	const down = iconButton("down", "To the newest message", () => (toEnd(), scroller.focus({ preventScroll: true })), { className: "to-end", hidden: true });
+	const down = iconButton("down", "Newest message", () => (toEnd(), scroller.focus({ preventScroll: true })), { className: "to-end", hidden: true });
 	let following = true;
 	let [lastTop, lastHeight] = [0, 0];
 

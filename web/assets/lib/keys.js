@@ -21,19 +21,19 @@ export const SHELL_KEYS = [
 export const CHAT_KEYS = [
 	["Enter", "", "Send"],
 	["Shift+Enter", "", "Line break"],
-	["↑", "", "What you said before, in an empty box"],
+	["↑", "", "Earlier messages, in an empty box"],
 	["/", "", "Commands of the agent"],
 	["Mod+.", "", "Stop the agent"],
 	["Esc", "", "Back to the message box"],
 	["J K", "", "Next and previous entry, in the conversation"],
-	["End", "", "To the newest entry, in the conversation"],
+	["End", "", "Newest entry, in the conversation"],
 	["1…9", "", "Choose an option of the focused request"],
 	["Mod+Enter", "", "Send the answers"],
 ];
 
 export const LIST_KEYS = [
-	["↑ ↓", "", "Through projects and sessions"],
-	["← →", "", "Collapse or expand a project; through tabs"],
+	["↑ ↓", "", "Move through projects and sessions"],
+	["← →", "", "Collapse or expand a project; move through tabs"],
 	["F2", "", "Rename the session"],
 	["Delete", "", "Archive the session, or close the tab"],
 ];

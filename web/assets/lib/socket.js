@@ -24,7 +24,7 @@ export class RequestError extends Error {
 /** The line broke before the answer came: nobody knows whether it was done. */
 export class LineBroken extends RequestError {
 	constructor() {
-		super("The connection was lost.", "It comes back by itself; try again then.");
+		super("The connection was lost.", "Try again when it is back.");
 	}
 }
 

@@ -78,7 +78,7 @@ export const ask = {
 		const offers = store.agents.map((agent) => {
 			const { cliType, badge, title, installed, install } = agent;
 			const names = [h("span.badge", badge), h("span.title", title)];
-			if (!installed) return h("div.agent.missing", ...names, "not installed", install && h("code", install), install && iconButton("copy", `Copy the command that installs ${title}`, () => copy(install).then(() => toast("Copied."))));
+			if (!installed) return h("div.agent.missing", ...names, "not installed", install && h("code", install), install && iconButton("copy", `Copy the install command of ${title}`, () => copy(install).then(() => toast("Copied."))));
 			const button = h("button.agent", { autofocus: agent === first, onclick: () => create(cliType, button) }, ...names, h("span.spinner"));
 			return button;
 		});
@@ -92,8 +92,8 @@ export const ask = {
 			const rows = sessions.map((/** @type {Session} */ session) => h("li",
 				h("button.link", { onclick: () => (dialog.close(), onopen(session)) }, session.title),
 				h("time.muted", relativeTime(session.lastActiveAt, Date.now())),
-				h("button.button.small", { onclick: () => line.request("session:unarchive", { sessionId: session.uid }).then(show).catch(toastError) }, "Bring back")));
-			fill(list, ...rows, !rows.length && h("li.muted", "Nothing is archived here."));
+				h("button.button.small", { onclick: () => line.request("session:unarchive", { sessionId: session.uid }).then(show).catch(toastError) }, "Restore")));
+			fill(list, ...rows, !rows.length && h("li.muted", "No archived sessions."));
 		};
 		show().catch(toastError);
 	},

@@ -10,7 +10,7 @@ import { component, fill, h, icon, iconButton, keyed, part, setText } from "../u
 export const makeInbox = component("convoke-inbox", (element, options) => {
 	const { store, onopen, onhide } = options;
 	const list = h("div.inbox-list");
-	const empty = h("div.empty", icon("check"), "Nothing waits for you.");
+	const empty = h("div.empty", icon("check"), "No pending requests.");
 	const close = iconButton("close", "Close the inbox", onhide);
 	const permission = () => ("Notification" in window ? Notification.permission : "denied");
 	const notifies = () => permission() === "granted" && kept("notify") === "on";
@@ -24,7 +24,7 @@ export const makeInbox = component("convoke-inbox", (element, options) => {
 	const paintNotify = () => {
 		notify.hidden = permission() === "denied";
 		notify.ariaPressed = String(notifies());
-		fill(notify, icon("bell"), notifies() ? "Notifying you" : "Notify me");
+		fill(notify, icon("bell"), notifies() ? "Notifications on" : "Notify me");
 	};
 
 	/** @param {InboxItem} item */

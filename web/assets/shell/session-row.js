@@ -4,7 +4,7 @@ import { relativeTime } from "../lib/words.js";
 import { h, iconButton, onLook, setText } from "../ui/dom.js";
 import { editTitle } from "../ui/parts.js";
 
-const ACTIVITY_WORDS = { idle: "idle", running: "running", waiting: "waiting for you" };
+const ACTIVITY_WORDS = { idle: "idle", running: "running", waiting: "needs your answer" };
 
 /** The sign of how a session is. @param {HTMLElement} dot @param {Session | undefined} session */
 export function paintDot(dot, session) {

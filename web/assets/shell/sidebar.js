@@ -28,7 +28,7 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 			const found = store.projects.map((project) => ({ project, sessions: store.sessionsOf(project.id).filter(({ title }) => matching(title, query)) }));
 			const shown = found.filter(({ sessions }) => !query || sessions.length);
 			empty.hidden = shown.length > 0;
-			setText(empty, query ? "No session has these words in its title." : "No projects yet.");
+			setText(empty, query ? "No session matches." : "No projects yet.");
 			keyed(list, shown, ({ project }) => project.id, ({ project }) => inside.makeProject(project), (section, { project, sessions }) => inside.paintProject(section, project, sessions, query));
 			inside.rove();
 		},

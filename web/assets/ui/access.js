@@ -30,7 +30,7 @@ export async function signIn() {
 		refusal = response.ok ? "" : body.detail;
 		if (body.secret) keep(NAME, (memory = body.secret));
 	} catch {
-		refusal = "The daemon did not answer when the link was used.";
+		refusal = "Cannot reach the daemon to use the link.";
 	}
 }
 
@@ -53,9 +53,9 @@ export function showDenied(isDenied = true) {
 		screen = /** @type {HTMLDialogElement} */ (h("dialog.denied.centre", { label: "Not signed in" },
 			h("h1", "This browser is not signed in"),
 			h("p.problem", { role: "alert" }),
-			h("p.muted", "Convoke shows its page only to browsers that were let in. To let this one in, run in a terminal:"),
+			h("p.muted", "To sign it in, run in a terminal:"),
 			h("pre", "convoke open"),
-			h("p.muted", "Where that cannot start a browser, ", h("code", "convoke open --print"), " prints a link that works once. What you have written here is kept.")));
+			h("p.muted", "If that cannot start a browser, ", h("code", "convoke open --print"), " prints a link that works once. Your drafts here are kept.")));
 		screen.addEventListener("cancel", (event) => event.preventDefault());
 		document.body.append(screen);
 		screen.showModal();

@@ -27,14 +27,14 @@ const CALM_MS = 1500;
 /** A strip that says calmly when the line is down. @param {Line} line */
 export function lineStatus(line) {
 	const text = h("span", { role: "status" });
-	const button = h("button.link", { onclick: line.wake }, "Try now");
+	const button = h("button.link", { onclick: line.wake }, "Retry now");
 	const strip = h("div.line-status", { hidden: true }, h("span.pulse"), text, button);
 	setInterval(() => {
 		const { phase, since, retryAt = 0 } = line.state;
 		strip.hidden = phase === "open" || Date.now() - since < CALM_MS;
 		button.hidden = retryAt - Date.now() < 1000;
 		setText(text, phase === "denied" ? "This browser is not signed in. Run “convoke open”."
-			: "Not connected to Convoke. Nothing is lost; it comes back by itself.");
+			: "Not connected to Convoke. Reconnecting; your drafts are kept.");
 	}, 500);
 	return strip;
 }

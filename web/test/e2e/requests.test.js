@@ -39,7 +39,7 @@ test("q19 a permission is refused in own words, and the keyboard is enough", asy
   const { page, conversation } = await session();
   await say(conversation, "/write notes.txt hello");
   const card = conversation.locator("convoke-permission");
-  await card.getByRole("button", { name: "Decline with words…" }).press("Enter");
+  await card.getByRole("button", { name: "Decline with a note…" }).press("Enter");
   await page.keyboard.type("1 not now, please");
   assert.equal(await card.getAttribute("data-status"), "pending", "digits that are typed choose nothing");
   await page.keyboard.press("Enter");
@@ -63,7 +63,7 @@ test("q19 questions of an agent are answered in the conversation; drafts outlive
   await card.waitFor();
   const options = card.getByRole("radio").or(card.getByRole("checkbox"));
   await options.first().check();
-  const own = card.getByRole("textbox", { name: /^In your own words/ });
+  const own = card.getByRole("textbox", { name: /^Your own answer/ });
   await own.fill("and 2 words of mine");
   await page.reload();
   await chat(page).locator("convoke-question").waitFor();
@@ -90,7 +90,7 @@ test("q19 the inbox gathers what waits in all sessions and answers it in place",
   await until(page, "one is left", async () => (await inbox.getByRole("article").count()) === 1);
   await item("Write a.txt").getByRole("button", { name: "/write a.txt hello" }).click();
   await item("Write a.txt").getByRole("button", { name: "Reject" }).click();
-  await inbox.getByText("Nothing waits for you.").waitFor();
+  await inbox.getByText("No pending requests.").waitFor();
   await conversation.getByText("You did not allow it").waitFor();
   assert.match(await page.title(), /^\/write a\.txt hello/);
   assert.deepEqual(page.problems, []);
@@ -149,7 +149,7 @@ test("a notification comes for what is asked while nobody looks", async () => {
   });
   await page.keyboard.press("Alt+i");
   await page.getByRole("button", { name: "Notify me" }).click();
-  await page.getByRole("button", { name: "Notifying you" }).waitFor();
+  await page.getByRole("button", { name: "Notifications on" }).waitFor();
   await page.evaluate(() => Object.defineProperty(document, "visibilityState", { get: () => "hidden" }));
   await chat(page).getByRole("textbox", { name: "Message" }).waitFor();
   await say(conversation, "/write notes.txt hello");

@@ -141,7 +141,7 @@ test("w9 a session that was archived elsewhere closes here, also when nobody was
   await page.locator(".project-head").hover();
   await page.getByRole("button", { name: "Menu of alpha" }).click();
   await page.getByRole("menuitem", { name: "Archived sessions" }).click();
-  await page.getByRole("listitem").filter({ hasText: "first one" }).getByRole("button", { name: "Bring back" }).click();
+  await page.getByRole("listitem").filter({ hasText: "first one" }).getByRole("button", { name: "Restore" }).click();
   await page.locator(".session a", { hasText: "first one" }).waitFor();
   assert.deepEqual(page.problems, []);
 });

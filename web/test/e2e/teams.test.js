@@ -35,7 +35,7 @@ test("t16 the dashboard shows who asked whom, how much, when, and in which conve
   await teams({ backend: { description: "Serves" }, frontend: {} });
   const page = await openPage(browser, daemon, { path: "/teams" });
   await page.locator(".team-list").getByText("Serves").waitFor();
-  await page.getByText("Nothing was asked in this time.").waitFor();
+  await page.getByText("No questions in this period.").waitFor();
 
   assert.match((await ask("backend", "say hello from the backend")).response, /hello from the backend/);
   await ask("backend", "say once more", { fromTeam: "frontend" });
@@ -43,7 +43,7 @@ test("t16 the dashboard shows who asked whom, how much, when, and in which conve
   await ask("frontend", "say the other way", { fromTeam: "backend", thread: "api" });
   await page.getByRole("combobox", { name: "Period" }).selectOption("hour");
 
-  const matrix = card(page, "Who asks whom").locator("table");
+  const matrix = card(page, "Questions by team").locator("table");
   await matrix.getByRole("cell", { name: "2" }).waitFor();
   assert.deepEqual(await matrix.locator("tr").evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent))),
     [["", "backend", "frontend"], ["outside", "1", ""], ["backend", "", "1"], ["frontend", "2", ""]]);
@@ -65,7 +65,7 @@ test("t16 one button stops every agent, after a question", async () => {
   const asked = ask("backend", "wait");
   await until(page, "the team works", async () => (await daemon.api("GET", "/teams")).teams[0].busy === 1);
   await page.getByRole("combobox", { name: "Period" }).selectOption("hour");
-  await page.getByRole("img", { name: "at work" }).waitFor();
+  await page.getByRole("img", { name: "busy" }).waitFor();
 
   await page.getByRole("button", { name: "Stop all agents" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
@@ -84,7 +84,7 @@ test("t16 without teams it says how to describe them, and a daemon that is gone 
   await page.getByRole("heading", { name: "No teams yet" }).waitFor();
   await daemon.stop();
   await page.getByRole("combobox", { name: "Period" }).selectOption("hour");
-  await page.getByRole("alert").getByText("The daemon does not answer.").waitFor();
+  await page.getByRole("alert").getByText("Cannot reach the daemon.").waitFor();
 });
 
 test("t16 nothing that is told about teams becomes markup", async () => {

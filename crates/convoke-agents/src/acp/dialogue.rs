@@ -208,8 +208,7 @@ impl Dialogue {
         let is_change =
             |it: &&Pending| matches!(it, Pending::SetMode { .. } | Pending::SetSetting { .. });
         if self.pending.values().filter(is_change).count() >= CHANGES_MAX {
-            return self
-                .advise("The agent has not answered the changes that were asked for before.");
+            return self.advise("The agent has not confirmed earlier changes yet.");
         }
         let params = self.in_session(params);
         self.request(method, params, pending);
@@ -258,7 +257,7 @@ impl Dialogue {
                 // Whoever asked may have lost interest.
                 reply.send(page).ok();
             }
-            None => tracing::debug!(id, "an answer that nobody waits for"),
+            None => tracing::debug!(id, "an answer to an unknown request"),
         }
     }
 

@@ -323,7 +323,7 @@ fn open_plain(
     let options = options.custom_flags(flags.bits().cast_signed());
     let file = folder.open_with(name, options).map_err(|source| trouble(path, source))?;
     let found = file.metadata().map_err(|source| trouble(path, source))?;
-    if found.is_file() { Ok(file) } else { Err(unfit(path, "is not a plain file")) }
+    if found.is_file() { Ok(file) } else { Err(unfit(path, "is not a regular file")) }
 }
 
 /// The wanted lines, or `None` when they are more than can be had at once.

@@ -173,7 +173,7 @@ impl Turn {
     /// Asks the human a question through the server of tools it was given.
     async fn ask(&self) -> String {
         let Some(server) = &self.server else {
-            return "I was given no server of tools, so I have no way to ask you.".to_owned();
+            return "I was given no MCP server, so I cannot ask you.".to_owned();
         };
         let id = "ask-human";
         self.tool(id, json!({"sessionUpdate": "tool_call", "title": "Ask the human", "name": "ask_user_questions",

@@ -43,7 +43,7 @@ pub(super) fn find(path: Option<&OsStr>) -> Result<PathBuf, String> {
     let about = fs::metadata(&real).map_err(|error| format!("{}: {error}", real.display()))?;
     let user = rustix::process::geteuid().as_raw();
     let is_safe = [0, user].contains(&about.uid()) && about.mode() & 0o022 == 0;
-    if is_safe { Ok(real) } else { Err(format!("others can change {}", real.display())) }
+    if is_safe { Ok(real) } else { Err(format!("other users can change {}", real.display())) }
 }
 
 /// Runs it once as an agent would be; the error says why it does not work here.

@@ -141,7 +141,7 @@ fn add_writable(
 ) -> Result<()> {
     let fail = |source| Error::Confine { path: path.to_owned(), source };
     if path.components().any(|part| part == Component::ParentDir) {
-        return Err(fail(io::Error::new(io::ErrorKind::InvalidInput, "it has `..` in it")));
+        return Err(fail(io::Error::new(io::ErrorKind::InvalidInput, "it contains `..`")));
     }
     let absolute = std::path::absolute(path).map_err(fail)?;
     let is_inside = |path: &Path| writable.iter().any(|folder| path.starts_with(&folder.path));

@@ -128,7 +128,7 @@ async fn refusals_at_the_start_are_told_apart() {
     for (method, step, start, told) in [
         ("initialize", Step::Answer(json!({"protocolVersion": 2})), &new, "version 2 of ACP"),
         ("session/new", login.clone(), &new, "asks for a login: log in first"),
-        ("session/new", Step::fail(-32603, "no"), &new, "the agent refuses: no"),
+        ("session/new", Step::fail(-32603, "no"), &new, "the agent returned an error: no"),
         ("session/load", Step::fail(-32002, "what?"), &resume, "cannot resume the session: what?"),
         ("session/load", login, &resume, "asks for a login: log in first"),
     ] {

@@ -27,7 +27,7 @@ pub struct Repo {
 pub struct NewRepo {
     /// The folder, absolute.
     pub path: String,
-    /// What to call it; the folder's name, if nothing is said.
+    /// What to call it; the folder's name, by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }

@@ -101,7 +101,7 @@ impl std::fmt::Display for Activity {
 pub struct NewSession {
     /// The project, by its id or an unambiguous beginning of it.
     pub repo_id: String,
-    /// The agent's name in the catalogue; the default agent, if nothing is said.
+    /// The agent's name in the catalogue; the default agent, by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
 }

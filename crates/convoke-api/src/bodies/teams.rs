@@ -157,7 +157,7 @@ pub struct TeamSessionNow {
 pub struct TeamQuestion {
     /// What is asked.
     pub question: String,
-    /// The team that asks; nobody's, if nothing is said.
+    /// The team that asks; nobody's, by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_team: Option<String>,
     /// A named thread beside the main conversation.
@@ -178,13 +178,13 @@ pub struct TeamQuestion {
 pub struct TeamMessage {
     /// What is said.
     pub message: String,
-    /// The team that says it; nobody's, if nothing is said.
+    /// The team that says it; nobody's, by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_team: Option<String>,
     /// A named thread beside the main conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
-    /// Whether to wait for the answer; if nothing is said, yes.
+    /// Whether to wait for the answer; by default, yes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_for_response: Option<bool>,
     /// How many milliseconds to wait for the answer: 0, or nothing, waits as long as it takes, -1 not at all.
@@ -221,7 +221,7 @@ pub struct TeamAnswer {
     pub session_id: Option<SessionId>,
     /// What the agent calls it.
     pub agent_session_id: Option<String>,
-    /// What became of the question.
+    /// The answer, or the status of the question.
     pub status: AnswerStatus,
     /// The whole answer; when time was over, what there is of it.
     pub response: String,
@@ -342,7 +342,7 @@ impl ReportStatus {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TeamCancel {
-    /// The team that asked; nobody's, if nothing is said.
+    /// The team that asked; a caller outside of teams, by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_team: Option<String>,
     /// A named thread beside the main conversation.

@@ -53,7 +53,7 @@ pub enum ClientFrame {
     SessionCreate {
         /// In which project.
         project_id: String,
-        /// With which agent; the default one, if nothing is said.
+        /// With which agent; the default one, by default.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cli_type: Option<String>,
     },

@@ -161,7 +161,7 @@ async fn s8_a_turn_that_waits_for_room_can_be_cancelled() {
     let view = engine.cancel_turn(other).await.unwrap();
     assert_eq!(view.activity, Activity::Idle);
     log.until_end_of(turn).await;
-    // Its next turn takes the place in line.
+    // Its next turn takes the place in the queue.
     let turn = engine.prompt(other, "wait again".to_owned()).await.unwrap().message_id;
     engine.cancel_turn(scene.session).await.unwrap();
     log.until_end_of(turn).await;

@@ -25,7 +25,7 @@ pub enum Error {
         id: String,
     },
     /// A prefix fits several transcripts.
-    #[error("{prefix} could be any of {}", list(candidates))]
+    #[error("{prefix} matches several sessions: {}", list(candidates))]
     Ambiguous {
         /// What was given.
         prefix: String,

@@ -218,7 +218,7 @@ pub(super) fn parse(line: &[u8]) -> Parsed {
         None => return Parsed::Other,
         // A power cut can leave a file with zeros where the last line should be.
         Some(0) if line.iter().all(|byte| *byte == 0) => {
-            return Parsed::Cut("nothing but zeros".to_owned());
+            return Parsed::Cut("only zero bytes".to_owned());
         }
         // A list with the right things in it would be taken for an object.
         Some(b'[') => return Parsed::Bad("a list instead of an object".to_owned()),

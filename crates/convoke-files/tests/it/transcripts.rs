@@ -172,7 +172,7 @@ fn a_transcript_is_found_by_the_beginning_of_its_name() {
     };
     assert_eq!(find("alpha"), "alpha");
     assert_eq!(find("alpha-1"), "alpha-1");
-    assert_eq!(find("alph"), "alph could be any of alpha, alpha-1, alpha-2");
+    assert_eq!(find("alph"), "alph matches several sessions: alpha, alpha-1, alpha-2");
     assert_eq!(find("beta"), "beta");
     assert_eq!(find("bet"), "Session not found: bet");
     assert_eq!(find("gamma"), "Session not found: gamma");

@@ -219,7 +219,7 @@ async fn s3_a_session_is_completed_resumed_and_cancelled() {
         events,
         [
             "The session was completed (user).",
-            "The session was taken up again.",
+            "The session was resumed.",
             "The session was cancelled (user).",
         ]
     );

@@ -66,7 +66,7 @@ pub(crate) async fn hold(
 }
 
 enum Ended {
-    /// The daemon went away, and how.
+    /// Lost the connection to the daemon, and how.
     Gone(String),
     /// Nobody wants to know any more.
     Unwanted,
@@ -91,7 +91,7 @@ async fn talk(
                 Ok(None) => return Ended::Gone("The daemon has stopped".to_owned()),
                 // Another version may say what this one does not know.
                 Err(error @ Error::Malformed { .. }) => Message::Failed(words(&error)),
-                Err(_) => return Ended::Gone("The daemon went away".to_owned()),
+                Err(_) => return Ended::Gone("Lost the connection to the daemon".to_owned()),
             },
         };
         if news.send(News::Message(message)).await.is_err() {

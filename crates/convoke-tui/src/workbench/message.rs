@@ -57,7 +57,7 @@ pub(crate) enum Wish {
     Page(SessionId),
     /// Say something in a session; the words, in case it fails.
     Send(SessionId, String),
-    /// Begin a session.
+    /// Create a session.
     Create,
     /// Add a project, for a new session.
     AddProject,
@@ -71,9 +71,9 @@ pub(crate) enum Wish {
     Unarchive(SessionId, String),
     /// Put the agent to something that it offers, in words for people.
     Choose(String),
-    /// Stop the running turn.
+    /// Cancel the running turn.
     Stop,
-    /// Let an ended session accept prompts again.
+    /// Resume a session that has ended.
     Resume,
     /// Answer or reject a request.
     Settle(RequestId),

@@ -94,7 +94,7 @@ pub(crate) enum Focus {
 /// How teams talk.
 #[derive(Debug, Default)]
 pub(crate) struct Teams {
-    /// The last used first.
+    /// Last used first.
     pub(crate) sessions: Vec<TeamSession>,
     /// `None` until they were asked for.
     pub(crate) stats: Option<TeamStats>,
@@ -165,7 +165,7 @@ impl Model {
     /// Asks something of the daemon, or says that it is not there.
     pub(crate) fn wish(&mut self, wish: Wish, frame: ClientFrame) -> Asked {
         if self.link != Link::Up {
-            self.refuse("The daemon is not there: nothing was done.");
+            self.refuse("Not connected to the daemon: nothing was done.");
             return Asked::No;
         }
         self.last_wish += 1;

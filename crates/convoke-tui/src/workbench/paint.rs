@@ -144,7 +144,7 @@ fn queue(paper: &mut Paper, prompts: &[QueuedEntry]) {
             paper.lines.push(Line::default());
         }
         user(paper, &prompt.content);
-        paper.lines.push(Line::styled("  queued: waits for the turn to end", news));
+        paper.lines.push(Line::styled("  queued until the turn ends", news));
     }
 }
 

@@ -159,7 +159,7 @@ impl Run {
                 }
                 Effect::Say(envelope) => {
                     if self.orders.try_send(envelope).is_err() {
-                        self.model.refuse("The daemon is too busy: this was not done.");
+                        self.model.refuse("The daemon is too busy: nothing was done.");
                     }
                 }
             }

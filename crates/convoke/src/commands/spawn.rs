@@ -21,12 +21,13 @@ use open::Desk;
 
 pub(crate) use open::NoAgent;
 
-/// Talk with an agent in the terminal, and take the conversation up again later
+/// Talk with an agent in the terminal, and resume the conversation later
 ///
-/// Every line in a pipe is a prompt, and the answers are what is printed. A name given with --agent may be an agent, as
-/// `convoke agent list` names it, or a role: a Markdown file .convoke/agents/NAME.md in the project or agents/NAME.md
-/// in the home, with `agent:` between two lines of `---` and what the agent is told below them. ID may be any
-/// unambiguous start of an id, four characters or more. Works without the daemon.
+/// In a pipe, each line of input is a prompt, and only the answers are printed. --agent takes a
+/// name from `convoke agent list`, or a role: a Markdown file .convoke/agents/NAME.md in the
+/// project or agents/NAME.md in the home, with `agent:` between two lines of `---` and the
+/// instructions for the agent below them. ID is an id, or a unique prefix of one with at least four
+/// characters. Works without the daemon.
 #[derive(Debug, clap::Args)]
 #[command(
     group = clap::ArgGroup::new("what").required(true).multiple(true),
@@ -43,10 +44,10 @@ pub(crate) use open::NoAgent;
   convoke spawn --list-sessions --status interrupted"
 )]
 pub(crate) struct SpawnArgs {
-    /// Begin a conversation
+    /// Start a conversation
     #[arg(short, long, group = "what", conflicts_with_all = ["list_sessions", "delete_session", "clean_sessions"])]
     interactive: bool,
-    /// Take a conversation up again
+    /// Resume a conversation
     #[arg(long, value_name = "ID", group = "what", conflicts_with_all = ["list_sessions", "delete_session", "clean_sessions"])]
     resume: Option<String>,
     /// List the conversations, newest first
@@ -55,16 +56,17 @@ pub(crate) struct SpawnArgs {
     /// Delete a conversation
     #[arg(long, value_name = "ID", group = "what", conflicts_with = "clean_sessions")]
     delete_session: Option<String>,
-    /// Delete the conversations in which nothing was said for so many days
+    /// Delete the conversations without activity for this many days
     #[arg(long, value_name = "DAYS", group = "what")]
     clean_sessions: Option<u64>,
-    /// Agent or role to talk with, or whose conversations are listed [default: claude-code, or what is installed]
+    /// Agent or role to talk with, or whose conversations to list [default: claude-code, or an
+    /// installed agent]
     #[arg(long, value_name = "A", conflicts_with_all = ["delete_session", "clean_sessions"])]
     agent: Option<String>,
     /// Id of the new conversation [default: a new one]
     #[arg(long, value_name = "ID", conflicts_with_all = ["resume", "list_sessions", "delete_session", "clean_sessions"])]
     session: Option<String>,
-    /// List only those that stand so
+    /// List only conversations with this status
     #[arg(long, value_name = "S", conflicts_with_all = ["interactive", "resume", "delete_session", "clean_sessions"])]
     status: Option<ShownStatus>,
     /// Delete without asking
@@ -101,7 +103,7 @@ pub(crate) enum DeleteError {
     NobodyToAsk,
 }
 
-/// Some sessions could not be deleted; the log says why.
+/// Some sessions could not be deleted; see the log for the cause.
 #[derive(Debug, thiserror::Error)]
 #[error("{count} sessions could not be deleted")]
 pub(crate) struct CleanIncomplete {

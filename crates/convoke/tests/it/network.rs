@@ -269,7 +269,7 @@ fn k9_a_policy_that_cannot_hold_keeps_the_agent_from_starting() {
         );
         let why = refused(&daemon);
         let expected = format!(
-            "sandbox.network = {network} needs bubblewrap, and it does not hold: sandbox.layers leaves it out"
+            "sandbox.network = {network} needs bubblewrap, which does not work here: sandbox.layers does not include it"
         );
         assert!(why.ends_with(&expected), "{why}");
         let examined = daemon.machine.run("doctor");

@@ -87,7 +87,7 @@ fn t13_the_exit_code_tells_an_answer_from_everything_else() {
     insta::assert_snapshot!(told, @r"
     exit 0
     --- stdout
-    backend has it, behind another question; fetch the answer with: convoke team report backend --message [id]
+    backend has queued it behind another question; fetch the answer with: convoke team report backend --message [id]
     ");
     insta::assert_snapshot!(teams.run("team report backend --seq 1"), @r"
     exit 5
@@ -159,20 +159,20 @@ fn t15_what_is_asked_wrongly_is_told_in_the_words_of_the_contract() {
     insta::assert_snapshot!(teams.run("team report backend"), @r"
     exit 1
     --- stderr
-    error: backend was not asked anything yet
+    error: backend has not been asked anything yet
     hint: ask it with: convoke team ask backend TEXT
     ");
     insta::assert_snapshot!(teams.run("team sessions --used-after yesterday"), @r"
     exit 2
     --- stderr
-    error: not a moment: yesterday
+    error: not a date or time: yesterday
     hint: write it as 2026-11-15, 2026-11-15T10:00:00Z, or 12h, 7d, 2w ago
     ");
     insta::assert_snapshot!(teams.run("team ask backend hello --from backend"), @r"
     exit 1
     --- stderr
-    error: this ask would go round in a circle: backend → backend
-    hint: answer with what is known by now; those before wait for it
+    error: this ask would make a circle: backend → backend
+    hint: answer with what you know; the teams before you in the chain wait for it
     ");
 }
 

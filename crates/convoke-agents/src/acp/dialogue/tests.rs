@@ -60,7 +60,7 @@ async fn every_reason_to_stop_is_understood_and_an_unknown_one_is_told() {
     ! turn 3 ended {"stopReason":"refusal"}
     ! turn 4 ended {"stopReason":"max_tokens"}
     ! turn 5 ended {"stopReason":"max_turn_requests"}
-    ! noticed {"event":"advice","severity":"warning","text":"The agent ended its turn for a reason of its own: boredom"}
+    ! noticed {"event":"advice","severity":"warning","text":"The agent ended its turn for an unknown reason: boredom"}
     ! turn 6 ended {"stopReason":"end_turn"}
     "#);
 }

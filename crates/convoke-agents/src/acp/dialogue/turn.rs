@@ -176,7 +176,7 @@ impl Dialogue {
             Some("end_turn") => {}
             // What it did is there all the same; only the reason is in words that nobody knows.
             Some(other) => {
-                self.advise(&format!("The agent ended its turn for a reason of its own: {other}"));
+                self.advise(&format!("The agent ended its turn for an unknown reason: {other}"));
                 return Stop::EndTurn;
             }
             None => tracing::debug!("the agent does not say why it ended its turn"),

@@ -164,8 +164,8 @@ fn only_plain_text_files_of_a_reasonable_size_are_read() {
     insta::assert_snapshot!(told.join("\n"), @r"
     -32602 /binary is not UTF-8 text
     -32602 /large is larger than 10 MiB
-    -32602 /pipe is not a plain file
-    -32602 /folder is not a plain file
+    -32602 /pipe is not a regular file
+    -32602 /folder is not a regular file
     -32602 / is a folder
     -32002 /missing does not exist
     -32603 /binary/below: Not a directory (os error 20)

@@ -67,17 +67,17 @@ fn convoke_says_what_it_can_do_and_asks_for_version_one() {
 async fn another_version_of_the_protocol_is_a_clear_error() {
     for (version, told) in [
         (json!(2), "it speaks version 2 of ACP, and Convoke speaks version 1"),
-        (json!(null), "it does not say which version of ACP it speaks"),
+        (json!(null), "it did not send a version of ACP"),
     ] {
         let (mut scene, launch) = Scene::new(new());
         let hello = json!({"id": "$", "result": {"protocolVersion": version}});
         let error = scene.shake(&launch, [&[hello][..]]).await.unwrap_err();
-        assert_eq!(error.to_string(), format!("the agent does not keep to its protocol: {told}"));
+        assert_eq!(error.to_string(), format!("the agent violates its protocol: {told}"));
     }
     let (mut scene, launch) = Scene::new(new());
     let refusal = json!({"id": "$", "error": {"code": -32022, "message": "unsupported", "data": {"requested": 1, "supported": [2]}}});
     let error = scene.shake(&launch, [&[refusal][..]]).await.unwrap_err();
-    insta::assert_snapshot!(error, @r#"the agent refuses: unsupported: {"requested":1,"supported":[2]}"#);
+    insta::assert_snapshot!(error, @r#"the agent returned an error: unsupported: {"requested":1,"supported":[2]}"#);
 }
 
 /// As cline does without a key.
@@ -106,11 +106,8 @@ async fn a_refused_or_nameless_new_session_is_an_error() {
     let refusal = json!({"id": "$", "error": {"code": -32603, "message": "Internal error", "data": {"details": "no folder"}}});
     let nameless = json!({"id": "$", "result": {"sessionId": ""}});
     for (answer, told) in [
-        (refusal, "the agent refuses: Internal error: no folder"),
-        (
-            nameless,
-            "the agent does not keep to its protocol: it opened a session without telling its id",
-        ),
+        (refusal, "the agent returned an error: Internal error: no folder"),
+        (nameless, "the agent violates its protocol: it opened a session without an id"),
     ] {
         let (mut scene, launch) = Scene::new(new());
         let error = scene.shake(&launch, [&[hello(&json!({}))][..], &[answer]]).await.unwrap_err();
@@ -216,7 +213,7 @@ async fn a_session_that_cannot_be_resumed_is_told_from_one_that_fails() {
     for (able, told) in [
         (json!({"loadSession": true}), "Resource not found"),
         (json!({"sessionCapabilities": {"resume": {}}}), "Resource not found"),
-        (json!({"loadSession": false}), "it offers no way to take up a session"),
+        (json!({"loadSession": false}), "it does not support resuming a session"),
     ] {
         let (mut scene, launch) = Scene::new(resume());
         let answers = [&[hello(&able)][..], std::slice::from_ref(&refusal)];

@@ -52,7 +52,7 @@ fn prompt() -> Order {
 #[tokio::test]
 async fn s3_an_agent_that_ends_while_it_starts_tells_how_and_why() {
     let error = play("read l; echo 'no key' >&2; exit 3").await.started.unwrap_err();
-    insta::assert_snapshot!(error, @"the agent ended before it was ready: exit code 3, after saying: no key");
+    insta::assert_snapshot!(error, @"the agent ended before it was ready: exit code 3, last output: no key");
 }
 
 #[tokio::test]
@@ -175,7 +175,7 @@ async fn the_sessions_of_an_agent_can_be_listed() {
     }
     "#);
     let refused = driver.list(Some("2".to_owned())).await.unwrap_err();
-    assert_eq!(refused.to_string(), "the agent refuses: Method not found");
+    assert_eq!(refused.to_string(), "the agent returned an error: Method not found");
 }
 
 #[tokio::test]

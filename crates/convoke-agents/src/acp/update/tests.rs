@@ -58,7 +58,7 @@ fn every_kind_of_update_is_told_in_our_words() {
     ! noticed {"event":"advice","severity":"warning","text":"Low on credit: Soon over"}
     ! noticed {"event":"compacted","text":"The agent compacted its context."}
     ! noticed {"event":"advice","severity":"error","text":"The agent could not compact its context: no model"}
-    ! noticed {"event":"unknown","kind":"subagent_update","payload":{"sessionId":"child","sessionUpdate":"subagent_update"},"text":"The agent sent something Convoke does not know: subagent_update."}
+    ! noticed {"event":"unknown","kind":"subagent_update","payload":{"sessionId":"child","sessionUpdate":"subagent_update"},"text":"The agent sent an update of an unknown kind: subagent_update."}
     "#);
 }
 

@@ -112,8 +112,7 @@ impl Conversation {
                 deny(reason.as_deref().unwrap_or("The user does not want this."))
             }
             (_, Reply::TimedOut) => deny(
-                "Nobody answered in time. The user has not refused: do something else that needs \
-                 no permission, or end your turn and say what you are waiting for.",
+                "The user did not answer in time. This is not a refusal: do something else that needs no permission, or end your turn and say what you are waiting for.",
             ),
             (_, Reply::Cancelled) => self.take_back(),
         };

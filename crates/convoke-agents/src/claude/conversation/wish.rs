@@ -57,7 +57,7 @@ impl Conversation {
     pub(super) fn hear_response(&mut self, response: &Value) {
         let number = word(response, "request_id").strip_prefix("convoke-").map(str::parse);
         let Some(wish) = number.and_then(|number| self.wishes.open.remove(&number.ok()?)) else {
-            return tracing::debug!(%response, "claude answered what nobody asked");
+            return tracing::debug!(%response, "claude answered an unknown request");
         };
         if word(response, "subtype") != "success" {
             return self.hear_refusal(&wish, word(response, "error"));

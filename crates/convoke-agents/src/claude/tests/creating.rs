@@ -29,7 +29,7 @@ async fn t11_a_session_lies_in_the_folder_that_the_environment_names() {
     assert!(error.contains("it made no session at /elsewhere/projects/-"), "{error}");
     launch.environment.clear();
     let error = create_session(&launch, ID).await.unwrap_err().to_string();
-    assert_eq!(error, "the agent refuses: Claude needs a HOME to keep its sessions in");
+    assert_eq!(error, "the agent returned an error: Claude needs a HOME to keep its sessions in");
 }
 
 #[tokio::test(start_paused = true)]

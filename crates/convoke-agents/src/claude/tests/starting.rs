@@ -144,7 +144,7 @@ async fn every_way_not_to_start_has_its_error() {
     let crash = "echo 'Segmentation fault' >&2; kill -SEGV $$";
     assert!(matches!(refused(crash).await, Error::Exited(exit) if exit.signal == Some(11)));
     let no = r#"read x; echo '{"type":"control_response","response":{"subtype":"error","request_id":"convoke-1","error":"too old"}}'; cat"#;
-    assert_eq!(refused(no).await.to_string(), "the agent refuses: too old");
+    assert_eq!(refused(no).await.to_string(), "the agent returned an error: too old");
     let deaf = "exec 1>&-; sleep 600";
     assert!(matches!(refused(deaf).await, Error::Exited(exit) if exit.signal == Some(9)));
 }

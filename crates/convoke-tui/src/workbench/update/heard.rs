@@ -15,7 +15,7 @@ pub(super) fn linked(model: &mut Model) {
     let was_down = matches!(model.link, Link::Down(_));
     model.link = Link::Up;
     if was_down {
-        model.tell("The daemon is back.");
+        model.tell("Reconnected to the daemon.");
     }
     model.wish(Wish::List, ClientFrame::AgentList {});
     model.wish(Wish::List, ClientFrame::ProjectList {});
@@ -31,11 +31,11 @@ pub(super) fn unlinked(model: &mut Model, words: &str) {
     let wishes = model.forget_wishes();
     if model.link == Link::Up || model.link == Link::Opening {
         model.link = Link::Down(model.now);
-        model.tell(format!("{words}; waiting for it to come back."));
+        model.tell(format!("{words}; reconnecting."));
     }
     for wish in wishes {
         if let Wish::Send(..) = wish {
-            model.refuse("The daemon went away: look whether your last words arrived.");
+            model.refuse("The connection was lost: check whether your last message arrived.");
         }
         fail(model, wish);
     }
@@ -164,13 +164,13 @@ fn done(model: &mut Model, wish: Wish, news: &News) {
     match wish {
         Wish::Archive(id, title) => {
             model.archived = Some(id);
-            model.tell(format!("Archived: {title}. u takes it back."));
+            model.tell(format!("Archived: {title}. u undoes it."));
         }
-        Wish::Unarchive(_, title) => model.tell(format!("Back in the list: {title}")),
+        Wish::Unarchive(_, title) => model.tell(format!("Restored: {title}")),
         Wish::Rename => model.tell("Renamed."),
         Wish::Choose(what) => model.tell(what),
-        Wish::Stop => model.tell("The agent was told to stop."),
-        Wish::Resume => model.tell("The session takes prompts again."),
+        Wish::Stop => model.tell("Asked the agent to stop."),
+        Wish::Resume => model.tell("Resumed the session."),
         Wish::Settle(id) => inbox::settled(model, id),
         Wish::Create => {
             if let News::Session(id) = news {

@@ -63,7 +63,7 @@ pub(super) fn send(model: &mut Model) {
     let Some(draft) = model.draft().filter(|draft| !draft.is_blank()) else { return };
     let text = draft.text().trim_end().to_owned();
     if model.open_session().is_some_and(|session| session.status == Status::Cancelled) {
-        model.refuse("This session was ended for good.");
+        model.refuse("This session was cancelled and cannot be resumed.");
         return;
     }
     let (session_id, content) = (id.to_string(), text.clone());
@@ -97,8 +97,10 @@ pub(super) fn stop(model: &mut Model, id: SessionId) {
 pub(super) fn resume(model: &mut Model, id: SessionId) {
     let status = model.list.session(id).map(|session| session.status);
     match status {
-        Some(Status::Active) => model.refuse("This session takes prompts as it is."),
-        Some(Status::Cancelled) => model.refuse("This session was ended for good."),
+        Some(Status::Active) => model.refuse("This session is already active."),
+        Some(Status::Cancelled) => {
+            model.refuse("This session was cancelled and cannot be resumed.")
+        }
         Some(Status::Completed | Status::Error) | None => {
             model.wish(Wish::Resume, ClientFrame::SessionResume { session_id: id.to_string() });
         }
@@ -134,7 +136,7 @@ fn step_away(model: &mut Model, id: SessionId) {
 /// Takes the last archiving back.
 pub(super) fn undo(model: &mut Model) {
     let Some(id) = model.archived.take() else {
-        model.refuse("There is nothing to take back.");
+        model.refuse("There is nothing to undo.");
         return;
     };
     let title = model.list.session(id).map(|session| session.title.clone()).unwrap_or_default();

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::output::{Format, Output, Reader, plain};
 use turns::Spoken;
 
-/// Print what was said in a session, as a transcript that `convoke import spawn` takes, a list or a page
+/// Print a session as a transcript for `convoke import spawn`, as a JSON array or as Markdown
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke session export 3fa8 > talk.jsonl
@@ -21,7 +21,7 @@ pub(super) struct ExportArgs {
     /// Session
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
-    /// How it is written [default: jsonl, or json with --json]
+    /// Output format [default: jsonl, or json with --json]
     #[arg(long, value_name = "F")]
     format: Option<Form>,
 }
@@ -29,11 +29,11 @@ pub(super) struct ExportArgs {
 /// How a session is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Form {
-    /// A transcript: one JSON object a line
+    /// A transcript, one JSON object per line
     Jsonl,
-    /// A page for people
+    /// Markdown, for reading
     Markdown,
-    /// A list of turns
+    /// A JSON array of turns
     Json,
 }
 

@@ -52,7 +52,7 @@ impl Desk<'_> {
         match end {
             End::Whole => {}
             End::TornOff { bytes } => aside(&format!(
-                "The last line of the transcript was torn ({bytes} bytes); it is set aside, and every whole turn is there."
+                "The last line of the transcript was incomplete ({bytes} bytes) and was set aside; every complete turn is kept."
             )),
         }
         let kept = Some(recall.agent.clone()).filter(|agent| agent != UNKNOWN_AGENT);
@@ -97,7 +97,7 @@ fn mended(transcripts: &Transcripts, id: &Id, tokens_max: u64) -> anyhow::Result
         Wish::Recover => {
             let Recovered { kept, set_aside, bad } = transcripts.recover(id)?;
             let bad = bad.display();
-            aside(&format!("Recovered: {kept} lines are kept, {set_aside} are set aside in {bad}"));
+            aside(&format!("Recovered: kept {kept} lines, moved {set_aside} to {bad}"));
             Ok(Some(transcripts.open(id, tokens_max)?))
         }
         Wish::Delete => {
@@ -105,7 +105,7 @@ fn mended(transcripts: &Transcripts, id: &Id, tokens_max: u64) -> anyhow::Result
             aside(&format!("Deleted session {id}"));
             Ok(None)
         }
-        Wish::Leave => bail!("the session {id} is left as it is"),
+        Wish::Leave => bail!("the session {id} is unchanged"),
         Wish::Unsaid => Err(error.into()),
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn advice(cause: &(dyn StdError + 'static)) -> Option<(Code, Option<S
         return Some((Code::AskedWrongly, Some(partner_hint(error))));
     }
     if let Some(Interrupted { id }) = cause.downcast_ref() {
-        let way_out = format!("it is saved; take it up again with: convoke spawn --resume {id}");
+        let way_out = format!("it is saved; resume it with: convoke spawn --resume {id}");
         return Some((Code::CouldNot, Some(way_out)));
     }
     if cause.is::<HomeInside>() {
@@ -33,15 +33,15 @@ pub(super) fn advice(cause: &(dyn StdError + 'static)) -> Option<(Code, Option<S
         return Some((Code::CouldNot, Some("see `convoke agent list`".to_owned())));
     }
     if cause.is::<ImportIncomplete>() {
-        return Some((Code::CouldNot, Some("what was left out is named above".to_owned())));
+        return Some((Code::CouldNot, Some("the skipped lines are listed above".to_owned())));
     }
     if cause.is::<CleanIncomplete>() {
-        return Some((Code::CouldNot, Some("the log says why".to_owned())));
+        return Some((Code::CouldNot, Some("see the log for the cause".to_owned())));
     }
     match cause.downcast_ref::<DeleteError>()? {
         DeleteError::Declined => Some((Code::Rejected, None)),
         DeleteError::NobodyToAsk => {
-            Some((Code::AskedWrongly, Some("add --yes if you mean it".to_owned())))
+            Some((Code::AskedWrongly, Some("add --yes to confirm".to_owned())))
         }
     }
 }
@@ -61,22 +61,21 @@ fn transcript_advice(error: &Error) -> (Code, Option<String>) {
             (Code::AskedWrongly, "give more characters of the id".to_owned())
         }
         Error::Exists { id } => {
-            (Code::CouldNot, format!("take it up again with: convoke spawn --resume {id}"))
+            (Code::CouldNot, format!("resume it with: convoke spawn --resume {id}"))
         }
         Error::Open { holder: Some(pid), .. } => {
-            (Code::CouldNot, format!("leave it there first, or see what it is: ps -p {pid}"))
+            (Code::CouldNot, format!("exit it there first, or see what it is: ps -p {pid}"))
         }
-        Error::Open { holder: None, .. } => (Code::CouldNot, "leave it there first".to_owned()),
+        Error::Open { holder: None, .. } => (Code::CouldNot, "exit it there first".to_owned()),
         Error::Damaged { .. } => (
             Code::CouldNot,
-            "take it up on a terminal to be asked, or let the first line of the pipe be `recover`: \
-             bad lines are set aside, and nothing is lost"
+            "resume it on a terminal to be asked, or send `recover` as the first line of the pipe: bad lines are set aside, and nothing is lost"
                 .to_owned(),
         ),
         Error::Deleted { .. } => {
-            (Code::CouldNot, "keep what you need from the screen; it is not saved".to_owned())
+            (Code::CouldNot, "copy what you need from the screen; it is not saved".to_owned())
         }
-        Error::TooLong { .. } => (Code::CouldNot, "say it in several turns".to_owned()),
+        Error::TooLong { .. } => (Code::CouldNot, "split it into several turns".to_owned()),
     };
     (code, Some(hint))
 }
@@ -90,10 +89,11 @@ fn partner_hint(error: &PartnerError) -> String {
             format!("see `convoke agent list`; roles are looked for in {places}")
         }
         PartnerError::Unreadable { path, .. } => {
-            format!("may you read it? ls -ld '{}'", path.display())
+            format!("check its permissions: ls -ld '{}'", path.display())
         }
         PartnerError::NoAgent { .. } => {
-            "begin the file with `---`, `agent: claude-code` and `---`, each on a line".to_owned()
+            "start the file with `---`, `agent: claude-code` and `---`, each on its own line"
+                .to_owned()
         }
         PartnerError::UnknownAgent { .. } => "see `convoke agent list`".to_owned(),
     }

@@ -176,7 +176,7 @@ fn what_nobody_knows_is_kept_when_it_may_be_part_of_the_conversation() {
         "#,
     );
     insta::assert_snapshot!(told, @r#"
-    notice {"event":"unknown","kind":"hologram","payload":{"content":"wave","type":"hologram"}}: The agent sent something Convoke does not know: hologram.
-    notice {"event":"unknown","kind":"","payload":{"message":"no type"}}: The agent sent something Convoke does not know: .
+    notice {"event":"unknown","kind":"hologram","payload":{"content":"wave","type":"hologram"}}: The agent sent an update of an unknown kind: hologram.
+    notice {"event":"unknown","kind":"","payload":{"message":"no type"}}: The agent sent an update of an unknown kind: .
     "#);
 }

@@ -87,11 +87,11 @@ fn an_error_of_the_model_fails_the_turn_though_claude_calls_it_a_success() {
 fn every_way_to_end_has_its_stop_reason() {
     for (ending, sentence) in [
         (r#""subtype":"success","is_error":false,"stop_reason":"end_turn""#, "The turn ended."),
-        (r#""subtype":"success","stop_reason":"refusal""#, "The model refused to go on."),
-        (r#""subtype":"success","stop_reason":"max_tokens""#, "The model ran out of room."),
+        (r#""subtype":"success","stop_reason":"refusal""#, "The model refused to continue."),
+        (r#""subtype":"success","stop_reason":"max_tokens""#, "The model reached its token limit."),
         (
             r#""subtype":"error_max_turns","is_error":true,"terminal_reason":"max_turns","stop_reason":"tool_use""#,
-            "The agent took as many steps as one turn may.",
+            "The turn reached its maximum number of steps.",
         ),
         (
             r#""subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_tools","errors":["a","b"]"#,
