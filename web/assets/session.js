@@ -1,4 +1,4 @@
-// A session as a page of its own, or as a portlet inside the shell.
+// A session as a separate page, or as a portlet inside the shell.
 
 import { makeComposer, pickersOf } from "./chat/composer.js";
 import { makeHeader, makeStrip } from "./chat/frame.js";
@@ -15,12 +15,12 @@ import { copy, fill, h, part } from "./ui/dom.js";
 import { connect, lineStatus } from "./ui/line.js";
 import { announce, dialogs, toast, toastError } from "./ui/parts.js";
 
-/** Entries that a session opens with, enough to fill the window, and those that each older page brings. */
+/** Entries that a session opens with, enough to fill the window, and entries per older page. */
 const NEWEST = 24;
 const PAGE = 20;
-/** Messages that can be called back although they are not loaded. */
+/** Earlier messages that can be recalled although they are not loaded. */
 const SAID_MAX = 20;
-/** A conversation that grows beyond the first number is cut to the second while its end is being read. */
+/** A conversation that grows beyond the first number is trimmed to the second while its end is shown. */
 const ENTRIES_MAX = 900;
 const ENTRIES_KEPT = 400;
 
@@ -48,14 +48,14 @@ let session = /** @type {Session | null} */ (null);
 let [isFollowing, isPaging, isStopping, isPainted] = [false, false, false, false];
 let painting = 0;
 
-/** How the server is told which session is meant. */
+/** The session id for requests. */
 const sessionId = () => session?.uid ?? sessionOfPath(location.pathname);
 const project = () => store.projects.find(({ id }) => id === session?.projectId);
 
-/** Says something to the shell around this portlet. */
+/** Posts a message to the shell around this portlet. */
 const tellShell = (convoke = "", fields = {}) => parent.postMessage({ convoke, ...fields }, location.origin);
 
-/** For cards: says why it failed, and lets the card know. */
+/** For cards: shows the error, and rethrows it. */
 async function send(type = "", fields = {}) {
 	try {
 		await line.request(type, fields);
@@ -65,7 +65,7 @@ async function send(type = "", fields = {}) {
 	}
 }
 
-/** Asks for something about this session; tells whether it was done. */
+/** Sends a request about this session; returns whether it succeeded. */
 const ask = (type = "", fields = {}) => send(type, { sessionId: sessionId(), ...fields }).then(() => true, () => false);
 
 async function open() {
@@ -93,7 +93,7 @@ const frames = {
 		log.reset(entries.list);
 		log.setMore(entries.more);
 		if (isFirst) assemble(frame.uid);
-		// Older ones come when these are on screen.
+		// Load older entries once these are painted.
 		requestAnimationFrame(() => setTimeout(() => {
 			isPainted = true;
 			if (log.nearBeginning) onolder();
@@ -121,7 +121,7 @@ const frames = {
 	},
 };
 
-/** Everything is there: the page takes its shape. */
+/** Builds the page once the history has arrived. */
 function assemble(uid = "") {
 	drafts.prune();
 	fill(main, header.element, !isEmbedded && lineStatus(line), log, h("div.foot", strip.element, composer));
@@ -138,7 +138,7 @@ async function onolder() {
 		entries.page(frame).forEach(log.put);
 		log.show(entries.list);
 		log.setMore(entries.more);
-		// A page of short entries may leave the beginning in sight, and then nothing else would ask for the next.
+		// After a page of short entries the beginning may still be visible, and no scroll event would load the next page.
 		if (log.nearBeginning) requestAnimationFrame(onolder);
 	} catch (error) {
 		if (!(error instanceof LineBroken)) toastError(error);
@@ -153,7 +153,7 @@ function trim() {
 	log.setMore(entries.more);
 }
 
-/** What was said from this browser; it may be further up than what is loaded. @returns {string[]} */
+/** Messages sent from this browser; they may be older than the loaded entries. @returns {string[]} */
 const saidHere = () => drafts.get(`said.${session?.uid}`) ?? [];
 
 function post(text = "") {
@@ -162,7 +162,7 @@ function post(text = "") {
 	deliver(outbox.post(text));
 }
 
-/** Sends a message. When the line breaks before the answer, it is sent again, and its id has it accepted once. @param {Letter} letter */
+/** Sends a message. If the connection breaks before the response, it is sent again; the daemon accepts an id once. @param {Letter} letter */
 async function deliver(letter) {
 	paint();
 	try {
@@ -177,7 +177,7 @@ async function deliver(letter) {
 	paint();
 }
 
-/** Puts words that were not sent back into the box. */
+/** Puts unsent text back into the box. */
 const giveBack = (text = "") => (composer.text = [text, composer.text].filter(Boolean).join("\n"));
 
 async function onstop() {
@@ -187,7 +187,7 @@ async function onstop() {
 	paint();
 }
 
-/** Many frames may come at once, and people see one picture. */
+/** Debounced: many frames may arrive at once. */
 function paint() {
 	painting ||= setTimeout(paintNow, 16);
 }
@@ -213,7 +213,7 @@ function paintNow() {
 	strip.element.classList.toggle("waiting", isWaiting);
 	strip.showQueue(entries.queue);
 	strip.showSession(session);
-	// Whether a message resumes a completed session is the daemon's to say.
+	// The daemon decides whether a message resumes a completed session.
 	const takesMessages = (status === "active" || status === "completed") && !archived;
 	composer.show({
 		ready: isFollowing,
@@ -247,9 +247,9 @@ function menu() {
 line.onstate = ({ phase }) => {
 	isFollowing = false;
 	if (phase === "open") {
-		// First, so that they are known when the history comes.
+		// First, so that they are known when the history arrives.
 		for (const type of ["project:list", "agent:list"]) line.request(type).catch(() => {});
-		// What became of the session meanwhile is not in what was said.
+		// The status of the session is not part of its history.
 		if (session) line.request("session:list", { projectId: session.projectId }).catch(() => {});
 		open();
 	}
@@ -269,10 +269,10 @@ line.onframe = (frame) => {
 };
 addEventListener("message", ({ origin, source, data }) => {
 	if (origin !== location.origin || source !== parent || data?.convoke !== "focus") return;
-	// Whoever has begun to do something here goes on with it; else one writes.
+	// Keep the focus inside this portlet if there is one; else focus the message box.
 	const active = /** @type {HTMLElement | null} */ (document.activeElement);
 	(active && active !== document.body ? active : composer).focus();
-	// A session that takes no messages is read.
+	// A session that accepts no messages gets the focus on its log.
 	if (document.activeElement === document.body) part(log, ".scroller").focus();
 });
 addEventListener("keydown", (event) => {

@@ -39,7 +39,7 @@ const shell = {
 	async load() {
 		await Promise.all(["agent:list", "project:list", "inbox:list"].map((type) => line.request(type)));
 		await Promise.all(store.projects.map(({ id }) => line.request("session:list", { projectId: id })));
-		// Tabs whose sessions were archived while nobody was looking are closed.
+		// Close tabs whose sessions were archived while this page was closed.
 		const unknown = state.tabs.filter(({ uid, projectId }) => !store.sessions.has(uid) && store.listed.has(projectId));
 		for (const projectId of new Set(unknown.map((tab) => tab.projectId))) {
 			const { sessions } = await line.query("session:list", { projectId, archived: true });
@@ -62,7 +62,7 @@ const shell = {
 		const { length } = store.inbox;
 		find("inbox-count").hidden = length === 0;
 		setText(find("inbox-count"), String(length));
-		// What was there when the page was opened is no news.
+		// Requests that were there when the page was opened are not announced.
 		if (isNews && fresh.length) {
 			announce(`${fresh[0].title}: needs your answer.`);
 			if (inbox.notifies && document.visibilityState === "hidden") fresh.forEach(shell.notify);
@@ -254,7 +254,7 @@ addEventListener("message", ({ origin, source, data }) => {
 	else if (uid && data.convoke === "key") shell.act(data);
 	else if (session && data.convoke === "archive") shell.archive(session);
 });
-// Times that are shown go on.
+// Update relative times.
 setInterval(() => (sidebar.show(state.active), inbox.paint()), 20_000);
 line.onframe = shell.receive;
 line.onstate = ({ phase }) => {

@@ -1,4 +1,4 @@
-// The dashboard of the teams: who asks whom, when, how long, and what it costs.
+// The dashboard of the teams: questions by team, over time, lifetimes, and costs.
 
 import { duration, money as priced, plural, relativeTime, tokens as short } from "./lib/words.js";
 import { charts } from "./teams/charts.js";
@@ -72,7 +72,7 @@ function paint(teams, data) {
 		card("Conversations", table(data)));
 }
 
-/** Whoever is on a link or in a table stays there when it is drawn anew. */
+/** Restores the focus on a link or table after a redraw. */
 function keepingFocus(/** @type {HTMLElement} */ board, draw = () => {}) {
 	const name = (/** @type {Element | null} */ element) => element?.getAttribute("href") ?? element?.ariaLabel;
 	const had = board.contains(document.activeElement) && name(document.activeElement);

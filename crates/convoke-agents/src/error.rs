@@ -119,7 +119,7 @@ pub enum Error {
         /// What it said.
         detail: String,
     },
-    /// The agent has used this id before, or somebody has in its place. It never takes it for a new session again.
+    /// The id is already in use by the agent, which never accepts it for a new session again.
     #[error("the session id {id} is already in use")]
     IdTaken {
         /// The id.

@@ -14,7 +14,7 @@ use crate::process::Pipes;
 pub use crate::acp::hear as hear_acp;
 pub use crate::claude::hear as hear_claude;
 
-/// Pipes from which this output comes, and of which nobody sees what goes into them.
+/// Pipes that produce this output, and discard their input.
 pub(crate) fn pipes(output: Vec<u8>) -> Pipes {
     Pipes { lines: Reader::new(std::io::Cursor::new(output)), input: Writer::new(sink()) }
 }

@@ -195,7 +195,7 @@ fn layers(agent: &Agent, settings: &Settings) -> (Layers, Vec<Missing>) {
     (layers, missing)
 }
 
-/// A path below `~` in the user's folder; one that cannot be told is no path.
+/// A path below `~` in the user's folder; `None` when that is unknown.
 fn expand(path: &Path, user: Option<&Path>) -> Option<PathBuf> {
     match path.strip_prefix("~") {
         Ok(rest) => user.map(|user| user.join(rest)),
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn k2_an_agent_with_a_sandbox_of_its_own_is_held_by_bubblewrap() {
+    fn k2_an_agent_with_its_own_sandbox_is_confined_by_bubblewrap() {
         let mut around = surroundings();
         around.sandbox.available.landlock = Ok(7);
         let agent = Agent { nested_sandbox: NestedSandbox::Bubblewrap, ..shell() };

@@ -206,7 +206,7 @@ impl Place {
             match self::begin(&shared, id, Begin::Cut(cut)) {
                 Ok(()) | Err(Error::Stopping) => {}
                 Err(error) => {
-                    tracing::error!(session.id = %id, "a session cannot be taken up: {error}");
+                    tracing::error!(session.id = %id, "cannot restore a session: {error}");
                 }
             }
         });

@@ -31,7 +31,7 @@ fn retried<T>(
     attempt()
 }
 
-/// Nobody asks or answers that much; a file that is longer is not one of ours.
+/// Larger than any question or answer; a longer file is not one of ours.
 pub(crate) const BYTES_MAX: usize = 16 << 20;
 
 fn json_once<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
@@ -57,7 +57,7 @@ fn bytes(path: &Path) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// Reads a file that holds each of these in turn; tells what came of it and which pauses were made.
+    /// Reads a file that holds each of these in turn; returns the result and the pauses that were made.
     fn read(contents: &[&str]) -> (String, Vec<u128>) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("status.json");

@@ -12,9 +12,9 @@ use crate::write::sessions::number;
 
 /// Hits in one page.
 const HITS_MAX: u32 = 100;
-/// Words of a hit's surroundings.
+/// Words of context around a hit.
 const EXCERPT_WORDS: u32 = 24;
-/// Words in one query. Of a page of text that somebody pastes, the first ones tell enough.
+/// Words in one query. Of a long pasted text, the first words are enough.
 const TERMS_MAX: usize = 32;
 
 /// Letters from which on the beginning of a word can be searched; fewer would match nearly everything, at great cost.
@@ -28,8 +28,8 @@ pub(crate) const MATCH_END: char = '\u{3}';
 /// What is searched for, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchQuery {
-    /// Words that must all be there. Three letters or more that end with `*` are the beginning of a
-    /// word; nothing else is special. Words after the 32nd are ignored.
+    /// Words that must all occur. Three or more letters that end with `*` match as a prefix; nothing else is special.
+    /// Words after the 32nd are ignored.
     pub text: String,
     /// In the sessions of one project.
     pub project: Option<ProjectId>,
@@ -37,7 +37,7 @@ pub struct SearchQuery {
     pub session: Option<SessionId>,
 }
 
-/// One message in which the words are.
+/// One message that contains the words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
     /// Its session.
@@ -53,7 +53,7 @@ pub struct Hit {
 /// A part of an excerpt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fragment {
-    /// The words.
+    /// The excerpt.
     pub text: String,
     /// Whether they were searched for.
     pub matched: bool,
@@ -64,7 +64,7 @@ pub struct Fragment {
 pub struct HitPage {
     /// The hits.
     pub hits: Vec<Hit>,
-    /// Where to go on for older ones, if there are any.
+    /// The cursor for older hits, if there are any.
     pub next: Option<HitPlace>,
 }
 
@@ -85,7 +85,7 @@ impl HitPlace {
 }
 
 impl Store {
-    /// Searches prompts, answers and questions; hits older than `before`, newest first. No words, no hits.
+    /// Searches prompts, answers and questions; hits older than `before`, newest first. An empty query has no hits.
     pub async fn search(
         &self,
         query: SearchQuery,
@@ -137,7 +137,7 @@ fn hit(row: &Row<'_>) -> rusqlite::Result<Hit> {
     Ok(Hit {
         session_id: row::text(row, 1)?,
         seq: row::seq(row, 2)?,
-        timestamp: row::moment(row, 3)?,
+        timestamp: row::timestamp(row, 3)?,
         excerpt: fragments(row.get_ref(4)?.as_str()?),
     })
 }

@@ -1,9 +1,9 @@
-// <convoke-permission>: something an agent may only do when its human says so.
+// <convoke-permission>: a permission request of an agent.
 
 import { component, fill, h, icon } from "../ui/dom.js";
 import { declineForm, makeCard } from "./request.js";
 
-/** The order in which options are offered: what is wanted most often first. */
+/** The order of the options: most frequently used first. */
 const KINDS = ["allow_once", "allow_always", "reject_once", "reject_always"];
 
 /** @type {(around: {send: Send}) => Card<PermissionAsked>} */
@@ -16,7 +16,7 @@ export const makePermission = component("convoke-permission", (element, { send }
 		const choice = (name = "", kind = "", answer = {}) => h(`button.button${kind}`, { "data-choice": "", onclick: () => settle("permission:answer", { permissionId, ...answer }) }, name);
 		const sorted = options.toSorted((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind));
 		const buttons = sorted.map(({ optionId, name, kind }, at) => choice(name, kind.startsWith("reject") ? ".quiet" : at ? "" : ".primary", { optionId }));
-		// Convoke remembers exactly what is asked, and says what that is.
+		// `always` names exactly what Convoke would remember.
 		if (always && sorted[0]?.kind === "allow_once") {
 			buttons.splice(1, 0, choice(`Always allow ${always}`, "", { optionId: sorted[0].optionId, remember: true }));
 		}
@@ -27,7 +27,7 @@ export const makePermission = component("convoke-permission", (element, { send }
 
 	return {
 		show(asked) {
-			// What has not changed is left alone, so that focus and half-written reasons stay.
+			// Unchanged requests are not rebuilt, so that focus and half-written notes stay.
 			const wanted = JSON.stringify([asked.status, asked.title, asked.options]);
 			if (shown === wanted) return;
 			shown = wanted;

@@ -1,4 +1,4 @@
-// <convoke-question>: a set of questions, answered in place by choosing, in own words, or both.
+// <convoke-question>: a set of questions, answered in place with options, free text, or both.
 
 import { answers } from "../lib/answers.js";
 import { plural } from "../lib/words.js";

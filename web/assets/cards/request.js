@@ -1,4 +1,4 @@
-// What permissions and questions have in common.
+// Shared by permissions and questions.
 
 import { isTyping } from "../lib/keys.js";
 import { fill, h, icon, on } from "../ui/dom.js";
@@ -11,7 +11,7 @@ export function makeCard(element, send) {
 	element.className = "request";
 	element.role = "group";
 	element.tabIndex = -1;
-	// Digits choose options, unless somebody is typing; in a set they mean the question in which the focus is.
+	// Digits choose options, except in a text field; in a set they apply to the focused question.
 	on(element, "keydown", (event) => {
 		const { key, target } = event;
 		if (isTyping(target) || event.altKey || event.ctrlKey || event.metaKey || !/^[1-9]$/.test(key)) return;
@@ -24,7 +24,7 @@ export function makeCard(element, send) {
 	});
 	return {
 		async settle(type, fields) {
-			// Once is enough; and what cannot be used for a moment keeps the focus all the same.
+			// Ignore repeated clicks. The buttons are not disabled meanwhile, so that the focus stays.
 			if (element.ariaBusy) return;
 			element.ariaBusy = "true";
 			await send(type, fields).catch(() => {});
@@ -40,7 +40,7 @@ export function makeCard(element, send) {
 	};
 }
 
-/** A way to say no in one's own words: a button that opens a box. @param {(reason?: string) => void} send */
+/** Declining with a note: a button that opens a text field. @param {(reason?: string) => void} send */
 export function declineForm(send) {
 	const box = h("input.field", { maxLength: 2000, placeholder: "What to do instead (optional)", label: "Note for the agent" });
 	const toggle = () => {

@@ -1,4 +1,4 @@
-// What stands around a conversation: the header above it, and below it the running turn, waiting prompts, how it ended.
+// The frame of a conversation: the header above it; below it the running turn, queued prompts, and how it ended.
 
 import { duration, plural } from "../lib/words.js";
 import { fill, h, icon, keyed, setText } from "../ui/dom.js";

@@ -1,4 +1,4 @@
-// The dialogs of the shell: adding a project, beginning a session, and what is archived.
+// The dialogs of the shell: add a project, create a session, archived sessions.
 
 import { keep, kept } from "../lib/kept.js";
 import { relativeTime } from "../lib/words.js";
@@ -24,7 +24,7 @@ export const ask = {
 		const complete = async () => {
 			const mine = (asked += 1);
 			const { folders } = await line.query("folder:complete", { path: field.value }).catch(() => ({ folders: [] }));
-			// Answers to what was typed before come too late.
+			// Drop responses to earlier input.
 			if (mine === asked) list.offer(folders.filter((path = "") => path !== field.value.replace(/(.)\/+$/, "$1")));
 		};
 		on(field, "input", complete);
@@ -65,7 +65,7 @@ export const ask = {
 			keep("agent", cliType);
 			try {
 				const { session } = await line.request("session:create", { projectId: where.value, cliType });
-				// Whoever closed the dialog meanwhile finds the session in the sidebar.
+				// If the dialog was closed meanwhile, the session is only shown in the sidebar.
 				const isWanted = dialog.open;
 				dialog.close();
 				if (isWanted) oncreated(session);

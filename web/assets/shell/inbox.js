@@ -1,4 +1,4 @@
-// <convoke-inbox>: everything that waits for the human, of all sessions, answered in place.
+// <convoke-inbox>: the pending requests of all sessions, answered in place.
 
 import { makePermission } from "../cards/permission.js";
 import { makeQuestion } from "../cards/question.js";
@@ -58,7 +58,7 @@ export const makeInbox = component("convoke-inbox", (element, options) => {
 				setText(part(article, "time"), relativeTime(item.createdAt, Date.now()));
 				article.lastElementChild.show(item.kind === "permission" ? { options: [], title, ...item.permission, permissionId: id, status } : { questions, questionId: id, status });
 			});
-			// Whoever has answered one goes on with the next.
+			// After an answer, move the focus to the next request.
 			if (hadFocus && !list.contains(document.activeElement)) focusFirst();
 		},
 		focusFirst,

@@ -1,11 +1,11 @@
-// How this browser gets in. A one-time link becomes a cookie and a second secret, and every request carries both: the
-// cookie also goes to servers on other ports of this host, while the secret lies in the storage of this origin alone.
+// Signing in. A one-time link becomes a cookie and a second secret, and every request carries both: the
+// cookie is also sent to servers on other ports of this host, while the secret is in the storage of this origin alone.
 
 import { keep, kept } from "../lib/kept.js";
 import { h, setText } from "./dom.js";
 
 const NAME = "browser";
-/** What the browser would not store lives as long as the page. */
+/** Fallback for values that the browser refuses to store. */
 let memory = /** @type {string | null} */ (null);
 let refusal = "";
 
@@ -19,7 +19,7 @@ export function call(path = "", options = {}) {
 	return fetch(path, { cache: "no-store", ...options, headers });
 }
 
-/** Uses the link in the address bar, if there is one, and takes it out of there first. */
+/** Uses the link in the address bar, if there is one, after removing it from there. */
 export async function signIn() {
 	const link = /^#link=(\w+)$/.exec(location.hash)?.[1];
 	if (!link) return;
@@ -34,7 +34,7 @@ export async function signIn() {
 	}
 }
 
-/** Tells when another page of this browser was signed in. @param {() => void} action */
+/** Calls back when another page of this browser was signed in. @param {() => void} action */
 export function onSignIn(action) {
 	addEventListener("storage", ({ key }) => key === `convoke.${NAME}` && action());
 	addEventListener("hashchange", () => signIn().then(action));

@@ -15,7 +15,7 @@ afterEach(async () => {
   daemon = null;
 });
 
-/** A session as a page of its own. */
+/** A session as a separate page. */
 async function session(agent = "scripted") {
   daemon = await new Daemon().start();
   const { id } = await daemon.createSession(await daemon.addProject(), agent);
@@ -234,7 +234,7 @@ test("w2 prompts wait in their order below the running turn and move up one by o
   assert.deepEqual(windows.map(({ problems }) => problems), [[], []]);
 });
 
-test("a session that ended says so and can be taken up again", async () => {
+test("a session that ended says so and can be resumed", async () => {
   const page = await session("demo");
   await say(page, "hello");
   await idle(page);
@@ -258,7 +258,7 @@ test("a failed turn says why, and the session goes on", async () => {
   await say(page, "/fail");
   await page.locator(".notice.grave").waitFor();
   await say(page, "/crash");
-  await until(page, "the crash is told", async () => (await page.locator(".notice.grave").count()) >= 2);
+  await until(page, "the crash is shown", async () => (await page.locator(".notice.grave").count()) >= 2);
   await idle(page);
   await say(page, "still there?");
   await answer(page).getByText("You said: still there?").waitFor();

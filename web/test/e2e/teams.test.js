@@ -16,7 +16,7 @@ afterEach(async () => {
   daemon = null;
 });
 
-/** A daemon with these teams, each in a folder of its own. */
+/** A daemon with these teams, each in its own folder. */
 async function teams(described) {
   daemon = new Daemon();
   const all = Object.entries(described).map(([name, more], at) => {
@@ -74,11 +74,11 @@ test("t16 one button stops every agent, after a question", async () => {
   await page.getByRole("dialog").getByRole("button", { name: "Stop all", exact: true }).click();
   await page.getByText("Stopped 1 agent.").waitFor();
   await asked.catch(() => {});
-  await until(page, "nobody works", async () => (await daemon.api("GET", "/teams")).teams[0].busy === 0);
+  await until(page, "no team is busy", async () => (await daemon.api("GET", "/teams")).teams[0].busy === 0);
   assert.deepEqual(page.problems, []);
 });
 
-test("t16 without teams it says how to describe them, and a daemon that is gone is told", async () => {
+test("t16 without teams it says how to configure them, and an unreachable daemon is reported", async () => {
   daemon = await new Daemon().start();
   const page = await openPage(browser, daemon, { path: "/teams" });
   await page.getByRole("heading", { name: "No teams yet" }).waitFor();
@@ -87,7 +87,7 @@ test("t16 without teams it says how to describe them, and a daemon that is gone 
   await page.getByRole("alert").getByText("Cannot reach the daemon.").waitFor();
 });
 
-test("t16 nothing that is told about teams becomes markup", async () => {
+test("t16 no text about teams becomes markup", async () => {
   await teams({ plain: { description: ATTACK } });
   const page = await openPage(browser, daemon, { path: "/teams" });
   await page.locator(".team-list").getByText("<script>").waitFor();

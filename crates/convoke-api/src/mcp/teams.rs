@@ -186,8 +186,7 @@ pub fn team_tools() -> Vec<(Tool, Manner)> {
                 TEAMS_ASK,
                 "Ask a team",
                 "Ask another team's agent, which works in its own project \
-                and remembers what you asked before. Returns its whole answer, or a status that \
-                begins with [Team: …].",
+                and remembers what you asked before. Returns its whole answer, or a status that starts with [Team: …].",
                 &asked,
                 &["team", "question"],
             ),

@@ -234,7 +234,7 @@ impl Task {
             Ok(Some((_, Some(team)))) => team.permissions == Permissions::Skip,
             Ok(Some((_, None)) | None) => false,
             Err(error) => {
-                tracing::warn!(session.id = %self.id, "cannot tell whose session it is: {error}");
+                tracing::warn!(session.id = %self.id, "cannot determine the team of a session: {error}");
                 false
             }
         }

@@ -108,7 +108,7 @@ pub(super) async fn run(
     let begun = match Task::begin(Arc::clone(&shared), parts, begin).await {
         Ok(begun) => begun,
         Err(error) => {
-            tracing::error!(session.id = %id, "a session cannot be taken up: {error}");
+            tracing::error!(session.id = %id, "cannot restore a session: {error}");
             let cut = was_cut.then(|| cut_by(&error));
             refuse_all(&shared, id, requests, error);
             return match cut {
@@ -143,7 +143,7 @@ pub(super) async fn run(
             () = at(cancel_at) => task.give_up_waiting().await,
         }
         if let Some(error) = task.broken.take() {
-            tracing::error!(session.id = %id, "a session cannot go on: {error}");
+            tracing::error!(session.id = %id, "a session cannot continue: {error}");
             shared.registry.remove(id);
             return Err(cut_by(&error));
         }

@@ -81,7 +81,7 @@ impl Lines {
 pub struct Turns(Lines);
 
 impl Turns {
-    /// The turns of a transcript that lies anywhere.
+    /// The turns of a transcript at any path.
     pub fn open(path: &Path) -> Result<Self> {
         let missing = || unreadable(path, io::ErrorKind::NotFound.into());
         Lines::open(path)?.map(Self).ok_or_else(missing)
@@ -125,7 +125,7 @@ pub enum Found {
 }
 
 impl Records {
-    /// The lines of a transcript that lies anywhere.
+    /// The lines of a transcript at any path.
     pub fn open(path: &Path) -> Result<Self> {
         let missing = || unreadable(path, io::ErrorKind::NotFound.into());
         Lines::open(path)?.map(Self).ok_or_else(missing)

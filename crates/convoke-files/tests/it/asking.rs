@@ -151,7 +151,7 @@ fn a_session_is_found_by_id_and_by_prefix() {
 }
 
 #[test]
-fn sessions_are_listed_oldest_first_and_strangers_are_left_alone() {
+fn sessions_are_listed_oldest_first_and_other_folders_are_ignored() {
     let scene = Scene::new();
     assert_eq!(scene.questions.list().unwrap().entries, []);
     let (a, b, c) = (scene.next_id(), scene.next_id(), scene.next_id());

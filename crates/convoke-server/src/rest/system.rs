@@ -46,7 +46,7 @@ pub(super) async fn status(State(app): Daemon) -> Result<Response, Failure> {
     let figures = match app.engine.figures().await {
         // The health check itself must answer.
         Err(error) if !problems.is_empty() => {
-            tracing::warn!("cannot count what goes on: {error}");
+            tracing::warn!("cannot count sessions and processes: {error}");
             Figures::default()
         }
         figures => figures?,

@@ -55,7 +55,7 @@ pub(crate) enum Wish {
     Open(SessionId),
     /// More entries of a session.
     Page(SessionId),
-    /// Say something in a session; the words, in case it fails.
+    /// Send a prompt to a session; with its text, in case it fails.
     Send(SessionId, String),
     /// Create a session.
     Create,
@@ -69,7 +69,7 @@ pub(crate) enum Wish {
     Archive(SessionId, String),
     /// Show a session again, with its title.
     Unarchive(SessionId, String),
-    /// Put the agent to something that it offers, in words for people.
+    /// Set a mode or setting of the agent, with its display name.
     Choose(String),
     /// Cancel the running turn.
     Stop,

@@ -381,12 +381,12 @@ mod tests {
             "{\"settings\": {\"maxProcesses\": 0}, \"teams\": {}}",
         ];
         let told: Vec<String> = cases.iter().map(|text| read_text(text).unwrap_err()).collect();
-        insta::assert_snapshot!(told.join("\n"), @r"
+        insta::assert_snapshot!(told.join("\n"), @"
         ~/teams.json:1:1: EOF while parsing an object
         ~/teams.json:1:20: unknown field `team`, expected `settings` or `teams`
         ~/teams.json:2:11: invalid type: integer `1`, expected path string
         ~/teams.json:1:36: missing field `path`
-        ~/teams.json:1:52: the team 'a' is there twice
+        ~/teams.json:1:52: the team 'a' is defined twice
         Invalid team name: ../etc
         Invalid configuration for team 'sessions': the name is reserved; choose another
         Invalid configuration for team 'external': the name is reserved; choose another

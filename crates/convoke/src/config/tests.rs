@@ -341,10 +341,10 @@ fn a_key_that_is_not_known_is_told_with_its_place() {
       known are `listen`, `allow_remote`
     server = 3
     → config.toml:1:10: `server`: expected a table, found a whole number
-      begin it with `[server]`
+      start it with `[server]`
     [[sessions]]
     → config.toml:1:1: `sessions`: expected a table, found a list
-      begin it with `[sessions]`
+      start it with `[sessions]`
     "server.listen" = '127.0.0.1:1'
     → config.toml:1:1: unknown key `server.listen`
       known are `teams_file`, `server`, `sessions`, `limits`, `pool`, `sandbox`, `teams`, `questions`, `spawner`, `backup`, `agents`, `projects`
@@ -393,7 +393,7 @@ fn a_value_that_will_not_do_is_told_with_its_place() {
       only `~` and `~/` are expanded; write an absolute path
     questions.dir = "a\u0000b"
     → config.toml:1:17: the string contains a NUL character
-      take the `\u0000` out
+      remove the `\u0000`
     sessions.workspace_root = 'work'
     → config.toml:1:27: `sessions.workspace_root`: expected an absolute path, found `work`
       the folder that all projects must be inside of; by default `workspace_root = "~"`
@@ -424,7 +424,7 @@ fn a_mistake_in_an_agents_table_is_told_with_its_place() {
     insta::assert_snapshot!(told(files), @r#"
     agents = []
     → config.toml:1:10: `agents`: expected a table, found a list
-      begin it with `[agents]`
+      start it with `[agents]`
     agents.new = {}
     → config.toml:1:8: `agents.new`: the agent has no command
       add `command = "…"`: a name on the search path, or an absolute path

@@ -228,7 +228,7 @@ fn q3_what_cannot_be_asked_is_refused_with_the_way_out() {
     insta::assert_snapshot!(ask(r#"{"questions": [{"title": "x"}]}"#), @"
     exit 2
     --- stderr
-    error: the questions from bad.json cannot be understood
+    error: cannot parse the questions from bad.json
       missing field `prompt` at line 1 column 29
     hint: see `convoke ask --help` for the format
     ");

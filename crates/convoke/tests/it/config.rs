@@ -284,7 +284,7 @@ fn s9_s10_a_variable_with_a_bad_value_is_named() {
     insta::assert_snapshot!(machine.run("config show"), @r#"
     exit 2
     --- stderr
-    error: there are 4 mistakes in the configuration
+    error: the configuration has 4 errors
       env AGENT_MAX_CONCURRENT_SESSIONS: `sessions.max_active`: expected a whole number, found `many`
         hint: sessions that may be active at once; by default `max_active = 5`
       env AGENT_SESSION_IDLE_TIMEOUT: `sessions.idle_timeout_minutes`: expected a number of minutes from 0.001 to 525600, found -1

@@ -95,14 +95,14 @@ fn a_daemon_that_cannot_start_says_why() {
     let config = format!("[server]\nlisten = \"{address}\"\n");
     let machine = Convoke::new().file("config.toml", config);
     let told = machine.run("project list").replace(&address, "[address]");
-    insta::assert_snapshot!(told, @r"
+    insta::assert_snapshot!(told, @"
     exit 3
     --- stderr
     error: the daemon did not start
       error: cannot listen on [address]
         Address already in use (os error 98)
       hint: let it pick a free port: --listen 127.0.0.1:0
-    hint: run it where you can see it: convoke serve; what it wrote is in [tmp]/.convoke/logs/daemon.stderr
+    hint: run it in the foreground: convoke serve; its output is in [tmp]/.convoke/logs/daemon.stderr
     ");
 }
 

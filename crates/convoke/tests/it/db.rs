@@ -195,7 +195,7 @@ fn a_damaged_database_is_refused_with_a_way_to_save_what_is_left() {
     exit 1
     --- stderr
     error: [tmp]/.convoke/convoke.db is damaged: database disk image is malformed
-    hint: nothing was changed; bring a backup back (ls '[tmp]/.convoke/backups', then convoke restore PATH), or recover what is left: sqlite3 '[tmp]/.convoke/convoke.db' .recover | sqlite3 recovered.db, then convoke restore recovered.db; `convoke db check` lists all damage
+    hint: nothing was changed; restore a backup (ls '[tmp]/.convoke/backups', then convoke restore PATH), or recover what can be read: sqlite3 '[tmp]/.convoke/convoke.db' .recover | sqlite3 recovered.db, then convoke restore recovered.db; `convoke db check` lists all damage
     ");
 }
 

@@ -188,7 +188,7 @@ fn a_home_that_others_can_enter_is_reported_with_the_way_out() {
     insta::assert_snapshot!(lines.join("\n"), @"
     exit 0
     --- stdout
-    warn  home      others can look into [tmp]/.convoke (mode 755)
+    warn  home      other users can read [tmp]/.convoke (mode 755)
                     → chmod 700 '[tmp]/.convoke'
     ");
 }
@@ -235,15 +235,15 @@ fn a_team_that_keeps_the_daemon_from_starting_is_reported() {
         doctor("{"),
     ];
     insta::assert_snapshot!(told.join("\n"), @r#"
-    ok    teams     1 is described in [tmp]/.convoke/teams.json
+    ok    teams     1 is configured in [tmp]/.convoke/teams.json
     fail  teams     the team a has no agent: codex is not installed
-                    → mend that, or take the team out of [tmp]/.convoke/teams.json
+                    → fix that, or remove the team from [tmp]/.convoke/teams.json
     fail  teams     the team a has no agent: none is called nobody
-                    → mend that, or take the team out of [tmp]/.convoke/teams.json
+                    → fix that, or remove the team from [tmp]/.convoke/teams.json
     fail  teams     Invalid configuration for team 'a': Project path does not exist: /no/where
-                    → mend that, or take the team out of [tmp]/.convoke/teams.json
+                    → fix that, or remove the team from [tmp]/.convoke/teams.json
     fail  teams     Invalid configuration for team 'a': / is outside of the workspace root [tmp] (sessions.workspace_root)
-                    → mend that, or take the team out of [tmp]/.convoke/teams.json
+                    → fix that, or remove the team from [tmp]/.convoke/teams.json
     fail  teams     [tmp]/.convoke/teams.json:1:1: EOF while parsing an object
                     → the format is {"teams": {"NAME": {"path": "/absolute/path"}}}
     "#);
@@ -259,7 +259,7 @@ fn a_port_that_is_taken_is_ours_or_someone_elses() {
         let line = told.lines().find(|line| line.contains("  port  ")).unwrap();
         line.to_owned()
     };
-    insta::assert_snapshot!(port(), @"warn  port      [address] is taken by another program");
+    insta::assert_snapshot!(port(), @"warn  port      [address] is in use by another program");
     fs::create_dir(machine.home().join("run")).unwrap();
     let daemon =
         format!(r#"{{"pid":4242,"url":"http://{address}","token":"t","version":"0.1.0"}}"#);

@@ -19,7 +19,7 @@ fn the_version_is_one_line() {
 #[test]
 fn without_a_command_the_help_is_an_error() {
     let told = Convoke::new().run("");
-    assert!(told.starts_with("exit 2\n--- stderr\nKeep the conversations"), "{told}");
+    assert!(told.starts_with("exit 2\n--- stderr\nRun, resume and review"), "{told}");
 }
 
 #[test]

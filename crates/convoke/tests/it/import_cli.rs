@@ -100,11 +100,11 @@ fn what_is_imported_twice_is_there_once_and_what_was_said_since_is_added() {
     let scene = scene();
     let import = "import spawn try-out.jsonl --project web";
     scene.run(import);
-    insta::assert_snapshot!(scene.run(import), @r"
+    insta::assert_snapshot!(scene.run(import), @"
     exit 0
     --- stdout
     0 transcripts imported, 0 turns
-    1 transcript there already
+    1 transcript imported before
     ");
     let more = talk()
         + r#"{"type":"turn","role":"user","content":"Thanks","timestamp":"2025-03-01T11:00:00.000Z","tokens":2}"#;

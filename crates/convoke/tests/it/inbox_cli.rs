@@ -49,7 +49,7 @@ fn a_permission_is_listed_and_given() {
     insta::assert_snapshot!(scene.run(&format!("inbox allow {id} --option maybe")), @"
     exit 2
     --- stderr
-    error: [the-id] has no option 'maybe'; there are allow, reject
+    error: [the-id] has no option 'maybe'; its options are allow, reject
     hint: choose one of them with --option
     ");
     insta::assert_snapshot!(scene.run(&format!("inbox allow {}", &id[..4])), @r"

@@ -36,10 +36,10 @@ fn s8_a_session_begins_in_a_folder_that_becomes_a_project() {
     let mut command = scene.machine.command(&["session", "new", "--agent", "demo"]);
     let output = command.current_dir(inside).output().unwrap();
     assert_eq!(mask(&String::from_utf8(output.stdout).unwrap()), "[the-id] demo in web\n");
-    insta::assert_snapshot!(scene.run("session new"), @r"
+    insta::assert_snapshot!(scene.run("session new"), @"
     exit 2
     --- stderr
-    error: [tmp] is in no project
+    error: [tmp] is not in a project
     hint: name the project with --project, or add this folder: convoke project add .
     ");
     insta::assert_snapshot!(scene.run("session new --project web --agent nobody"), @r"
@@ -274,11 +274,12 @@ fn s2_a_session_is_shown_with_everything_that_was_said() {
     let told = scene.run(&format!("session show {session}"));
     // How many messages there are is the demo agent's business.
     let told: Vec<&str> = told.lines().filter(|line| !line.starts_with("begun")).collect();
-    insta::assert_snapshot!(told.join("\n"), @r"
+    insta::assert_snapshot!(told.join("\n"), @"
     exit 0
     --- stdout
     /plan
     [id]  active, demo in web ([tmp]/web)
+    created just now, last active just now, 5 messages
 
     > /plan
     - plan, 3 of 3 done

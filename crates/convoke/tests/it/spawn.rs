@@ -40,7 +40,7 @@ fn r1_a_session_is_named_and_never_made_twice() {
     scene.pipe("spawn --interactive --agent echo --session mine", "hello\n");
     insta::assert_snapshot!(scene.pipe("spawn --interactive --agent echo --session mine", "x\n").stderr, @"
     error: there is a session mine already
-    hint: take it up again with: convoke spawn --resume mine
+    hint: resume it with: convoke spawn --resume mine
     ");
     assert_eq!(scene.said("mine"), ["user: hello", "assistant: hello"]);
     for id in ["../../x", "", ".x", "a/b"] {
@@ -343,7 +343,7 @@ fn r8_a_torn_last_line_recovers_by_itself() {
     let told = scene.pipe("spawn --resume s", "hello\n");
     assert_eq!(told.code, 0);
     assert!(
-        told.stderr.contains("The last line of the transcript was torn (25 bytes)"),
+        told.stderr.contains("The last line of the transcript was incomplete (25 bytes)"),
         "{}",
         told.stderr
     );
@@ -383,7 +383,7 @@ fn r10_a_session_that_was_cut_off_shows_as_interrupted_and_keeps_what_was_said()
         talk.signal(signal);
         let told = talk.ends();
         assert_eq!(told.code, code, "{signal}");
-        let hint = "hint: it is saved; take it up again with: convoke spawn --resume s\n";
+        let hint = "hint: it is saved; resume it with: convoke spawn --resume s\n";
         assert!(told.stderr.ends_with(hint), "{signal}: {}", told.stderr);
         assert_eq!(scene.said("s"), ["user: question", "assistant: half an answer"], "{signal}");
         assert_eq!(scene.listed("s"), "slow 2 interrupted", "{signal}");

@@ -122,7 +122,7 @@ fn a_conversation_is_exported_and_imported_into_another() {
     let expected = ["first", "first", "second"];
     let said = scene.said("two");
     assert!(said.iter().zip(expected).all(|(said, text)| said.ends_with(text)), "{said:?}");
-    assert!(told.stderr.contains("remembers nothing of this conversation"), "{}", told.stderr);
+    assert!(told.stderr.contains("without any memory of this conversation"), "{}", told.stderr);
 }
 
 #[test]

@@ -258,7 +258,7 @@ fn r8_a_person_is_asked_about_a_damaged_transcript() {
     terminal.types("leave\r");
     let (screen, code) = terminal.ends();
     assert_eq!(code, 1, "{screen}");
-    assert!(screen.ends_with("the session s is left as it is\n"), "{screen}");
+    assert!(screen.ends_with("the session s is unchanged\n"), "{screen}");
     assert_eq!(std::fs::read_to_string(scene.path("s")).unwrap(), damaged);
 
     let mut terminal = scene.terminal("spawn --resume s");

@@ -112,7 +112,7 @@ fn t13_any_agent_asks_teams_and_reads_their_whole_answer() {
         said("- backend (scripted)\n- frontend (scripted)")
     );
     let (status, _) = agent.call("teams_status", json!({"team": "backend"}));
-    assert!(status.starts_with("backend: 0 of 2 conversations at work"), "{status}");
+    assert!(status.starts_with("backend: 0 of 2 conversations busy"), "{status}");
     let slow = json!({"team": "backend", "question": "slow", "timeout": 300});
     let (text, is_error) = agent.call("teams_ask", slow);
     assert!(text.starts_with("[Team: backend | Status: timed_out | Session: "), "{text}");

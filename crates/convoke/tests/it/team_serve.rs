@@ -175,7 +175,7 @@ fn t14_a_changed_file_is_taken_up_by_itself_and_a_broken_one_is_not() {
     until("the new team is there", || names() == ["a", "b"]);
     assert_eq!(teams.ask("b", "hello")["response"], "hello");
     replace(&file, "{ not json");
-    until("it is logged", || !teams.daemon.logged("the teams stay as they were").is_empty());
+    until("it is logged", || !teams.daemon.logged("the teams were not reloaded").is_empty());
     assert_eq!(names(), ["a", "b"]);
     insta::assert_snapshot!(teams.run("team reload"), @r"
     exit 2

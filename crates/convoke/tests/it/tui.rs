@@ -62,7 +62,7 @@ fn a_person_works_in_the_terminal_from_the_first_session_to_the_last_key() {
     terminal.types(ESC);
     terminal.sees("n new");
     terminal.types("a");
-    terminal.sees("u takes it back");
+    terminal.sees("u undoes it");
     let sessions = scene.machine.json("session list --archived --json");
     assert_eq!(sessions["total"], 1);
     terminal.types("q");

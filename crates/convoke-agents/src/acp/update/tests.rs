@@ -45,7 +45,7 @@ fn every_kind() -> Vec<Value> {
 }
 
 #[test]
-fn every_kind_of_update_is_told_in_our_words() {
+fn every_kind_of_update_is_translated() {
     insta::assert_snapshot!(hear(Hearing::Live, every_kind()), @r#"
     ! said "ECHO tur"
     ! thought "****\npondering"
@@ -63,7 +63,7 @@ fn every_kind_of_update_is_told_in_our_words() {
 }
 
 #[test]
-fn a_replay_tells_only_what_holds_now() {
+fn a_replay_reports_only_current_state() {
     insta::assert_snapshot!(hear(Hearing::Replay, every_kind()), @r#"
     ! state {"kind":"settings","settings":[{"id":"effort","name":"Effort","category":"thought_level","current":"low","choices":[]}]}
     ! state {"kind":"modes","current":"https://agentclientprotocol.com/protocol/session-modes#agent","available":[]}

@@ -52,7 +52,7 @@ async fn t4_a_used_id_is_burned() {
 }
 
 #[tokio::test]
-async fn whoever_is_not_logged_in_is_told_so() {
+async fn a_missing_login_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let script = "echo 'Not logged in · Please run /login'; exit 1";
     let error = create_session(&launch(folder.path(), script), ID).await.unwrap_err();

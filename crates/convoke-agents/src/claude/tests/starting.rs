@@ -64,7 +64,7 @@ async fn t11_claude_is_started_with_frames_in_both_directions() {
 }
 
 #[tokio::test]
-async fn servers_of_tools_are_told_in_a_private_file_that_goes_with_the_process() {
+async fn mcp_servers_are_in_a_private_file_that_is_removed_with_the_process() {
     let folder = tempfile::tempdir().unwrap();
     let script =
         format!(r#"shift 11; cp -p "$2" config; echo "$2" > path; {READY} cat > /dev/null"#);

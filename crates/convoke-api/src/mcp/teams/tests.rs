@@ -51,7 +51,7 @@ fn t13_everything_else_begins_with_a_header_and_says_what_to_do_next() {
     ---
     [Team: backend | Status: queued | Session: 1a2b3c4d]
 
-    No answer yet. 2 questions are before it. Fetch the answer later with teams_report: team "backend", thread "api", messageId "00000000-0000-4000-8000-000000000007".
+    No answer yet. 2 questions are ahead of it. Fetch the answer later with teams_report: team "backend", thread "api", messageId "00000000-0000-4000-8000-000000000007".
     ---
     [Team: backend | Status: queued | Session: new]
 
@@ -111,7 +111,7 @@ fn t13_a_report_tells_how_a_question_stands() {
         json!({"status": "unasked", "seq": null, "question": null, "response": ""}),
     ];
     let texts: Vec<String> = cases.into_iter().map(read).collect();
-    insta::assert_snapshot!(texts.join("\n---\n"), @r"
+    insta::assert_snapshot!(texts.join("\n---\n"), @"
     [Team: backend | Status: working | Session: 1a2b3c4d]
 
     The team is still working on it. Fetch the answer later.
@@ -122,7 +122,7 @@ fn t13_a_report_tells_how_a_question_stands() {
     ---
     [Team: backend | Status: queued | Session: 1a2b3c4d]
 
-    It waits; 1 before it. Ask for it later.
+    It is queued, with 1 ahead of it. Fetch the answer later.
     ---
     FAILURE [Team: backend | Status: failed | Session: 1a2b3c4d]
 

@@ -22,7 +22,7 @@ fn dispatch(model: &mut Model, key: KeyEvent) -> Option<Effect> {
         return leave(model);
     }
     if view::is_too_small(model.size) {
-        // Nobody should change what they cannot see.
+        // No changes to what is not visible.
         return if key.code == KeyCode::Char('q') { leave(model) } else { None };
     }
     match model.overlay {

@@ -1,4 +1,4 @@
-//! The daemon goes away and comes back.
+//! The connection to the daemon is lost and restored.
 
 use convoke_api::frames::ClientFrame;
 use convoke_core::message::Rev;
@@ -14,12 +14,12 @@ fn lost() -> Stage {
 }
 
 #[test]
-fn that_the_daemon_is_gone_is_told_and_what_was_shown_stays() {
+fn a_lost_connection_is_shown_and_the_screen_keeps_its_content() {
     insta::assert_snapshot!(lost().screen());
 }
 
 #[test]
-fn words_are_kept_while_there_is_nobody_to_say_them_to() {
+fn a_draft_is_kept_while_the_daemon_is_away() {
     let mut stage = lost();
     stage.types("Still there?").keys("enter");
     assert_eq!(stage.said(), []);
@@ -28,13 +28,13 @@ fn words_are_kept_while_there_is_nobody_to_say_them_to() {
 }
 
 #[test]
-fn words_that_were_under_way_come_back_with_a_warning() {
+fn an_unanswered_prompt_becomes_a_draft_again_with_a_warning() {
     let mut stage = Stage::talking(80, 16, vec![prompt(1, "Hello")]);
     stage.types("Again").keys("enter");
     stage.send(Message::Unlinked("Lost the connection to the daemon".to_owned()));
     let screen = stage.screen();
     assert!(screen.contains("❯ Again"), "{screen}");
-    assert!(screen.contains("look whether your last words arrived"), "{screen}");
+    assert!(screen.contains("check whether your last message arrived"), "{screen}");
 }
 
 #[test]

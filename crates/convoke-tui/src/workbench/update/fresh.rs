@@ -32,7 +32,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
         NewSession::Starting { .. } => {
             if key.code == KeyCode::Esc {
                 model.overlay = None;
-                model.tell("The session appears in the list once its agent has started.");
+                model.notify("The session appears in the list once its agent has started.");
             }
         }
     }

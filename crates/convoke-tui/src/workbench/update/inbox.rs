@@ -36,11 +36,11 @@ pub(super) fn take(model: &mut Model, items: Vec<InboxItem>) {
         }
     }
     if known.values().any(Request::is_touched) {
-        model.tell("This request was already answered elsewhere.");
+        model.notify("This request was already answered elsewhere.");
     } else if let Some(text) = news(&arrived).filter(|_| !is_first) {
-        // What stands before the human need not be told of, but they may look elsewhere.
+        // A visible request needs no message, but the human may look elsewhere.
         if arrived.iter().any(|(_, sight)| *sight == Sight::Unseen) {
-            model.tell(text.clone());
+            model.notify(text.clone());
         }
         model.effects.push(Effect::Announce(text));
     }

@@ -48,7 +48,7 @@ fn dispatch(model: &mut Model, key: KeyEvent) {
         return leave(model);
     }
     if layout::is_too_small(model.size) {
-        // Nobody should change what they cannot see.
+        // No changes to what is not visible.
         if key.code == KeyCode::Char('q') {
             leave(model);
         }

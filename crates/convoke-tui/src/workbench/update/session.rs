@@ -76,7 +76,7 @@ pub(super) fn send(model: &mut Model) {
     }
 }
 
-/// Puts words that were not taken back where they were written.
+/// Puts the text of a refused prompt back into its draft.
 pub(super) fn give_back(model: &mut Model, id: SessionId, text: &str) {
     let since = model.drafts.remove(&id);
     let mut draft = Editor::default();

@@ -1,4 +1,4 @@
-//! What is asked of the human: a line that tells of it, or all of it while they answer.
+//! A request to the human: a line that announces it, or all of it while they answer.
 
 use convoke_core::request::PermissionKind;
 use ratatui::layout::Rect;

@@ -140,7 +140,7 @@ fn entries(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
     }
 }
 
-/// What is being written, below a rule that tells when there is more above.
+/// The draft, below a rule that shows when there is more above.
 fn written(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
     let palette = model.palette;
     let rule_area = Rect { height: 1, ..area };
@@ -189,9 +189,7 @@ fn invitation(model: &Model) -> String {
                 .to_owned()
         }
         (Status::Error, _) => "Ended: press esc, then R to resume.".to_owned(),
-        (Status::Active, Activity::Running) => {
-            "Write a prompt; it is queued until the turn ends.".to_owned()
-        }
+        (Status::Active, Activity::Running) => "Next prompt (sent after this turn)".to_owned(),
         (Status::Active, Activity::Waiting | Activity::Idle) => {
             format!("Message {}", session.cli_type)
         }

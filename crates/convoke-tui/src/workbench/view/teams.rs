@@ -1,4 +1,4 @@
-//! How teams talk: who asks whom, how it stands, how much was said, and when last.
+//! The conversations of teams: asker, answerer, status, messages, and last use.
 
 use convoke_api::bodies::{TeamSession, TeamStats};
 use convoke_core::team::PairStatus;

@@ -81,7 +81,7 @@ fn writing(home: &Path) -> Result<(), Box<Check>> {
             check: "home",
             status: Status::Fail,
             finding: format!("the disk of {path} is full ({} KiB are left)", free / 1024),
-            fix: Some(format!("see what takes up the space: df -h '{path}'; du -xsh '{path}'")),
+            fix: Some(format!("see what uses the space: df -h '{path}'; du -xsh '{path}'")),
         })),
         Ok(_) => Ok(()),
         Err(error) => Err(Box::new(Check::fail("home", error))),

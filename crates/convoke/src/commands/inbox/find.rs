@@ -210,10 +210,10 @@ mod tests {
         {"optionId":"o-allow_once","remember":true}
         {"optionId":"o-allow_always"}
         {"optionId":"o-allow_once","remember":true}
-        aaaa1111 has no option 'maybe'; there are o-allow_always, o-allow_once, o-reject_once
+        aaaa1111 has no option 'maybe'; its options are o-allow_always, o-allow_once, o-reject_once
         {"optionId":"o-allow_once"}
         aaaa1111 does not say exactly what it would do, so it can only be allowed this time
-        aaaa1111 has no option that allows it; there are o-allow_always, o-reject_once
+        aaaa1111 has no option that allows it; its options are o-allow_always, o-reject_once
         aaaa2222 asks questions, not for permission
         "#);
     }
@@ -237,12 +237,12 @@ mod tests {
         };
         let lines =
             ["AAAA1", "aaaa2222-0000-4000-8000-000000000001", "aaaa", "aaa", "bbbb"].map(found);
-        insta::assert_snapshot!(lines.join("\n"), @r"
+        insta::assert_snapshot!(lines.join("\n"), @"
         aaaa1111
         aaaa2222
         'aaaa' matches several ids: aaaa1111-0000-4000-8000-000000000001, aaaa2222-0000-4000-8000-000000000001
         'aaa' is too short for a prefix of an id
-        nothing in the inbox begins with 'bbbb'
+        no request in the inbox has an id that starts with 'bbbb'
         ");
     }
 }

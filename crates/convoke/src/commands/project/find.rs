@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(around("/home/me/web/inner").unwrap(), "/home/me/web/inner");
         assert_eq!(
             around("/home/me/website").unwrap_err().to_string(),
-            "/home/me/website is in no project"
+            "/home/me/website is not in a project"
         );
     }
 }
