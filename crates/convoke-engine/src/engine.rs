@@ -191,7 +191,7 @@ async fn reap(folder: PathBuf) {
                 tracing::info!("left of an agent: {left:?}");
             }
         }
-        Ok(Err(error)) => tracing::warn!("cannot look for agents that were left running: {error}"),
+        Ok(Err(error)) => tracing::warn!("cannot look for leftover agent processes: {error}"),
         Err(error) => tracing::error!("looking for agents that were left running broke: {error}"),
     }
 }

@@ -190,7 +190,8 @@ fn until_revoked(response: Response, visit: Visit) -> Response {
 
 fn words(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("of no words")
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("without a message")
 }
 
 /// Who is at the gate, and what they show.
@@ -227,7 +228,7 @@ async fn admit(app: &App, room: Room, visitor: Visitor<'_>) -> Result<Caller, Bo
         Some(id) if room == Room::Tools => Ok(Caller::Session(id)),
         Some(id) => {
             tracing::warn!(target: "security", %peer, session = %id, "refused the key of a session");
-            let detail = "the key of a session opens /mcp and nothing else";
+            let detail = "the key of a session is valid for /mcp only";
             Err(Box::new(
                 Failure::new(StatusCode::FORBIDDEN, code::FORBIDDEN, detail).into_response(),
             ))
@@ -259,10 +260,9 @@ fn turned_away(foreign: &Foreign, peer: IpAddr) -> Response {
 }
 
 fn no_token() -> Response {
-    let detail = "the request has no token of this daemon's, or a wrong one";
+    let detail = "the token is missing or wrong";
     let failure = Failure::new(StatusCode::UNAUTHORIZED, code::UNAUTHORIZED, detail).hint(
-        "programs send Authorization: Bearer and the token of run/daemon.json in Convoke's home; \
-         a browser is signed in by `convoke open`",
+        "in a program, send Authorization: Bearer and the token of run/daemon.json in Convoke's home; sign a browser in with `convoke open`",
     );
     let mut response = failure.into_response();
     let challenge = HeaderValue::from_static("Bearer realm=\"convoke\"");

@@ -146,11 +146,12 @@ async fn in_path(parts: &mut Parts, app: &Arc<App>) -> Result<String, Failure> {
 /// There is nothing at this path.
 pub(crate) fn not_found() -> Failure {
     Failure::new(StatusCode::NOT_FOUND, code::NOT_FOUND, "there is nothing at this path")
-        .hint("GET /api/openapi.json lists what there is")
+        .hint("GET /api/openapi.json lists all paths")
 }
 
 /// There is something at this path, and it does not take this method.
 pub(crate) fn wrong_method() -> Failure {
-    let detail = "this path does not take this method; the header Allow lists those that it takes";
+    let detail =
+        "this path does not allow this method; the header Allow lists those that it allows";
     Failure::new(StatusCode::METHOD_NOT_ALLOWED, code::INVALID, detail)
 }

@@ -81,7 +81,7 @@ impl From<TeamsFault> for Failure {
         match fault {
             TeamsFault::Unreadable(detail) => {
                 Self::new(StatusCode::UNPROCESSABLE_ENTITY, code::INVALID_TEAMS, detail)
-                    .hint("the teams from before stay; mend the file and reload")
+                    .hint("the earlier teams stay in use; fix the file and reload")
             }
             TeamsFault::Engine(error) => error.into(),
         }
@@ -92,5 +92,5 @@ impl From<TeamsFault> for Failure {
 pub(crate) fn not_yet() -> Failure {
     let detail = "the daemon is still preparing the teams";
     Failure::new(StatusCode::SERVICE_UNAVAILABLE, code::STARTING, detail)
-        .hint("try again in a moment")
+        .hint("try again in a few seconds")
 }

@@ -29,7 +29,7 @@ const PAIRS: (usize, usize) = (500, 20);
 fn main() -> Result<()> {
     let mut bench = Bench::from_args()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    if bench.errand().is_some() {
+    if bench.subtask().is_some() {
         let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
         runtime.block_on(serve(Protocol::Acp, Script::new(), input, output));
         return Ok(());

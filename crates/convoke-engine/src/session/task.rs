@@ -152,7 +152,7 @@ pub(super) async fn run(
             () = at(cancel_at) => task.give_up_waiting().await,
         }
         if let Some(error) = task.broken.take() {
-            tracing::error!(session.id = %id, "a session cannot go on: {error}");
+            tracing::error!(session.id = %id, "a session cannot continue: {error}");
             shared.registry.remove(id);
             return Err(cut_by(&error));
         }

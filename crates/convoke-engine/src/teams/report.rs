@@ -109,7 +109,7 @@ impl Teams {
         }
         let unknown = |which| Err(Error::UnknownQuestion { pair: pair.to_string(), which });
         match which {
-            WhichQuestion::At(seq) => unknown(format!("at place {seq}")),
+            WhichQuestion::At(seq) => unknown(format!("at seq {seq}")),
             WhichQuestion::Message(id) => unknown(format!("with the id {id}")),
             WhichQuestion::Last => Ok(TeamReport { pair: stored, question: None }),
         }

@@ -216,7 +216,7 @@ async fn s3_a_session_for_which_there_is_no_process_is_given_up_in_time() {
     let error = given_up(&engine, scene.project, waits).await;
     assert_eq!(
         error,
-        "the agent scripted did not start: there was no room for another process within 30 seconds"
+        "the agent scripted did not start: no agent process became available within 30 seconds"
     );
     assert_eq!(engine.figures().await.unwrap().active_sessions, 1);
     assert_eq!(scene.processes().len(), 1);

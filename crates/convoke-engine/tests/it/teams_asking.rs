@@ -245,7 +245,7 @@ async fn t16_a_chain_of_asks_does_not_go_round_in_a_circle() {
     for (to, chain) in [("a", "a → b → c → a"), ("b", "a → b → c → b"), ("c", "a → b → c → c")]
     {
         let error = teams.try_ask(session(in_c), to, "x", Wait::ForEver).await.unwrap_err();
-        assert_eq!(error.to_string(), format!("this ask would go round in a circle: {chain}"));
+        assert_eq!(error.to_string(), format!("this ask would make a circle: {chain}"));
         assert_eq!(error.kind(), Kind::Conflict);
     }
     teams.allow_all().await;
@@ -272,7 +272,7 @@ async fn k7_an_agent_that_asks_after_its_turn_goes_on_with_its_chain_until_it_is
     let in_c = session(asked.session_id.unwrap());
     for (to, chain) in [("a", "a → b → c → a"), ("b", "a → b → c → b")] {
         let error = teams.try_ask(in_c.clone(), to, "x", Wait::No).await.unwrap_err();
-        assert_eq!(error.to_string(), format!("this ask would go round in a circle: {chain}"));
+        assert_eq!(error.to_string(), format!("this ask would make a circle: {chain}"));
     }
     // What a human says begins anew.
     let Caller::Session(id) = in_c.clone() else { unreachable!() };

@@ -97,11 +97,11 @@ impl Backend for EngineBackend {
             }
             Outcome::Rejected { reason: None } => deny("The user said no."),
             Outcome::TimedOut => {
-                deny("The user did not answer in time. This is no refusal; ask again later.")
+                deny("The user did not answer in time. This is not a refusal; ask again later.")
             }
-            Outcome::Abandoned => {
-                deny("The user was not asked to the end. This is no refusal; ask again.")
-            }
+            Outcome::Abandoned => deny(
+                "The request ended before the user answered. This is not a refusal; ask again.",
+            ),
         })
     }
 
@@ -170,10 +170,10 @@ impl EngineBackend {
         let own = self.engine.teams().speaks_for(&TeamCaller::Session(session)).await?;
         match (&own, wanted) {
             (Some(own), Some(wanted)) if *own != wanted => Err(Refused::Said(format!(
-                "this session speaks for the team {own}, and not for {wanted}; leave fromTeam out"
+                "this session belongs to the team {own}, not to {wanted}; leave fromTeam out"
             ))),
             (None, Some(wanted)) => Err(Refused::Said(format!(
-                "this session is of no team and cannot speak for {wanted}; leave fromTeam out"
+                "this session belongs to no team and cannot ask for {wanted}; leave fromTeam out"
             ))),
             (Some(_) | None, _) => Ok(own),
         }

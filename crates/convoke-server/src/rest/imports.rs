@@ -25,9 +25,9 @@ const NAME_CHARS_MAX: usize = 200;
     tag = "sessions",
     request_body = Import,
     responses(
-        (status = 200, description = "What came of it", body = Imported),
+        (status = 200, description = "The result of the import", body = Imported),
         (status = 404, description = "There is no such project"),
-        (status = 409, description = "Turns before these are missing, or several ids of projects begin so"),
+        (status = 409, description = "Earlier turns are missing, or the prefix matches several projects"),
     )
 )]
 pub(super) async fn import(

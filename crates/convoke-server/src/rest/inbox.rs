@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::json::{self, Json, MaybeJson};
 use crate::view::{self, Naming};
 
-/// List what waits for a human
+/// List pending requests
 ///
 /// Permissions and questions of all sessions, and questions that programs asked.
 #[utoipa::path(
@@ -19,7 +19,7 @@ use crate::view::{self, Naming};
     path = "/api/inbox",
     operation_id = "listInbox",
     tag = "inbox",
-    responses((status = 200, description = "All of it, the oldest first", body = Inbox))
+    responses((status = 200, description = "All requests, oldest first", body = Inbox))
 )]
 pub(super) async fn list(State(app): Daemon) -> Result<Response, Failure> {
     let items = app.engine.inbox().list().await?.into_iter();
@@ -28,18 +28,18 @@ pub(super) async fn list(State(app): Daemon) -> Result<Response, Failure> {
 
 /// Answer a permission or questions
 ///
-/// The first answer counts.
+/// The first answer wins.
 #[utoipa::path(
     post,
     path = "/api/inbox/{id}/answer",
     operation_id = "answerRequest",
     tag = "inbox",
-    params(("id" = String, Path, description = "Its id, or an unambiguous beginning of it")),
+    params(("id" = String, Path, description = "Its id, or a unique prefix of it")),
     request_body = Answer,
     responses(
         (status = 204, description = "The answer is stored"),
         (status = 404, description = "There is no such request"),
-        (status = 409, description = "It is settled already, or several ids begin so"),
+        (status = 409, description = "It is already settled, or the prefix matches several ids"),
     )
 )]
 pub(super) async fn answer(
@@ -57,18 +57,18 @@ pub(super) async fn answer(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Refuse to answer
+/// Reject a permission or questions
 #[utoipa::path(
     post,
     path = "/api/inbox/{id}/reject",
     operation_id = "rejectRequest",
     tag = "inbox",
-    params(("id" = String, Path, description = "Its id, or an unambiguous beginning of it")),
+    params(("id" = String, Path, description = "Its id, or a unique prefix of it")),
     request_body = Option<Rejection>,
     responses(
-        (status = 204, description = "The asker is told"),
+        (status = 204, description = "The rejection is stored and sent to the asker"),
         (status = 404, description = "There is no such request"),
-        (status = 409, description = "It is settled already, or several ids begin so"),
+        (status = 409, description = "It is already settled, or the prefix matches several ids"),
     )
 )]
 pub(super) async fn reject(

@@ -100,12 +100,12 @@ impl Part {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Which {
-    /// Those that changed later than this time, in the order in which they changed.
+    /// Only messages that changed after this time, in the order of their changes.
     #[serde(default, deserialize_with = "query::parsed")]
     #[param(value_type = Option<String>, format = DateTime)]
     since: Option<Timestamp>,
-    /// Those that changed after this revision, in the order in which they changed: the `rev` of the last one is the next
-    /// cursor.
+    /// Only messages that changed after this revision, in the order of their changes: the `rev` of
+    /// the last one is the next cursor.
     #[serde(default, deserialize_with = "query::within::<_, 0, 9_007_199_254_740_991>")]
     #[param(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
     after: Option<u64>,
@@ -113,7 +113,7 @@ pub(super) struct Which {
     #[serde(default, deserialize_with = "query::within::<_, 1, 9_007_199_254_740_991>")]
     #[param(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
     before: Option<u64>,
-    /// How many at most; all, if nothing is said, or 250 with `before`.
+    /// How many at most; all, by default, or 250 with `before`.
     #[serde(default, deserialize_with = "query::within::<_, 1, 10_000>")]
     #[param(minimum = 1, maximum = 10_000)]
     limit: Option<u64>,
@@ -121,15 +121,16 @@ pub(super) struct Which {
 
 /// List the messages of a session
 ///
-/// Whole messages as people read them; with `after` or `since` as they changed, each once. One that is still written has
-/// `partial: true` and the words so far. The header `Convoke-Generation` says what revisions belong to.
+/// Whole messages in the order of the conversation; with `after` or `since` in the order of their
+/// changes, each once. A message that is still being written has `partial: true` and the text so
+/// far. The header `Convoke-Generation` names the generation of the revisions.
 #[utoipa::path(
     get,
     path = "/api/sessions/{id}/messages",
     operation_id = "listMessages",
     tag = "sessions",
     params(
-        ("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id"),
+        ("id" = String, Path, description = "Its id, its canonical id, or a unique prefix of its id"),
         Which
     ),
     responses(

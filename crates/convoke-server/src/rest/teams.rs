@@ -35,9 +35,9 @@ pub(super) async fn list(State(app): Daemon) -> Result<Response, Failure> {
     Ok(json::ok(&all(&app).await?))
 }
 
-/// Read the teams' file again
+/// Reload teams.json
 ///
-/// Waits until every team is ready. What is wrong leaves everything as it was.
+/// Waits until every team is ready. If the file has errors, nothing changes.
 #[utoipa::path(
     post,
     path = "/api/teams/reload",
@@ -45,7 +45,7 @@ pub(super) async fn list(State(app): Daemon) -> Result<Response, Failure> {
     tag = "teams",
     responses(
         (status = 200, description = "All teams, by name", body = Teams),
-        (status = 422, description = "The file does not say what it should"),
+        (status = 422, description = "The file is invalid"),
         (status = 502, description = "The agent of a team did not start"),
     )
 )]
@@ -62,7 +62,7 @@ async fn all(app: &App) -> Result<Teams, Failure> {
     Ok(Teams { teams: statuses.iter().map(view::team).collect() })
 }
 
-/// Show how a team stands
+/// Show the status of a team
 #[utoipa::path(
     get,
     path = "/api/teams/{team}/status",
@@ -94,11 +94,11 @@ pub(super) async fn status(
     params(("team" = String, Path, description = "Its name")),
     request_body = TeamQuestion,
     responses(
-        (status = 200, description = "What became of the question", body = TeamAnswer),
-        (status = 202, description = "The team works on, or will", body = TeamAnswer),
+        (status = 200, description = "The answer, or the status of the question", body = TeamAnswer),
+        (status = 202, description = "There is no answer yet; the question is running or queued", body = TeamAnswer),
         (status = 404, description = "There is no such team"),
-        (status = 409, description = "The ask would go round in a circle, or too far"),
-        (status = 429, description = "As many questions wait as may, or were asked lately"),
+        (status = 409, description = "The ask would make a circle, or a chain that is too long"),
+        (status = 429, description = "The queue is full, or the limit of asks per hour is reached"),
         (status = 502, description = "The agent of the team did not start"),
     )
 )]
@@ -112,7 +112,7 @@ pub(super) async fn ask(
 
 /// Send a team a message
 ///
-/// The same as asking, with an answer that need not be waited for.
+/// The same as asking, optionally without waiting for the answer.
 #[utoipa::path(
     post,
     path = "/api/teams/{team}/send",
@@ -121,11 +121,11 @@ pub(super) async fn ask(
     params(("team" = String, Path, description = "Its name")),
     request_body = TeamMessage,
     responses(
-        (status = 200, description = "What became of the message", body = TeamAnswer),
-        (status = 202, description = "The team works on, or will", body = TeamAnswer),
+        (status = 200, description = "The answer, or the status of the message", body = TeamAnswer),
+        (status = 202, description = "There is no answer yet; the question is running or queued", body = TeamAnswer),
         (status = 404, description = "There is no such team"),
-        (status = 409, description = "The ask would go round in a circle, or too far"),
-        (status = 429, description = "As many questions wait as may, or were asked lately"),
+        (status = 409, description = "The ask would make a circle, or a chain that is too long"),
+        (status = 429, description = "The queue is full, or the limit of asks per hour is reached"),
         (status = 502, description = "The agent of the team did not start"),
     )
 )]
@@ -171,11 +171,11 @@ pub(crate) async fn ask_team(
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Asked {
-    /// The team that asked; nobody's, if nothing is said.
+    /// The team that asked; a caller outside of teams, by default.
     from: Option<String>,
     /// In which thread.
     thread: Option<String>,
-    /// Where the question is in its session; the last one, if nothing is said.
+    /// The question's `seq` in its session; the last one, by default.
     #[serde(default, deserialize_with = "query::within::<_, 1, 9_007_199_254_740_991>")]
     #[param(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
     seq: Option<u64>,
@@ -185,9 +185,9 @@ pub(super) struct Asked {
     message_id: Option<MessageId>,
 }
 
-/// Show what has become of a question
+/// Show the answer to a question, or its status
 ///
-/// Also of one for whose answer nobody waited.
+/// Also works if the caller did not wait for the answer.
 #[utoipa::path(
     get,
     path = "/api/teams/{team}/report",
@@ -196,7 +196,7 @@ pub(super) struct Asked {
     params(("team" = String, Path, description = "The team that was asked"), Asked),
     responses(
         (status = 200, description = "The question, and its answer so far", body = TeamReport),
-        (status = 404, description = "There is no such team, or it was never asked so"),
+        (status = 404, description = "There is no such team or question"),
     )
 )]
 pub(super) async fn report(
@@ -214,9 +214,9 @@ pub(super) async fn report(
     Ok(json::ok(&view::report(report)))
 }
 
-/// Stop what a team works on for somebody
+/// Cancel the questions of a caller to a team
 ///
-/// What waits behind it is stopped, too.
+/// Cancels the running question and the queued ones.
 #[utoipa::path(
     post,
     path = "/api/teams/{team}/cancel",
@@ -225,9 +225,9 @@ pub(super) async fn report(
     params(("team" = String, Path, description = "The team that was asked")),
     request_body = Option<TeamCancel>,
     responses(
-        (status = 200, description = "The agent was told to stop", body = TeamSession),
-        (status = 404, description = "There is no such team, or it was never asked so"),
-        (status = 409, description = "It works on nothing"),
+        (status = 200, description = "The agent was asked to stop", body = TeamSession),
+        (status = 404, description = "There is no such team or question"),
+        (status = 409, description = "It has no running question"),
     )
 )]
 pub(super) async fn cancel(
@@ -239,9 +239,9 @@ pub(super) async fn cancel(
     Ok(json::ok(&view::session(app.engine.teams().cancel_pair(&pair).await?)))
 }
 
-/// Stop the processes of a team that work on nothing
+/// Stop the idle processes of a team
 ///
-/// Whoever asks it next wakes it.
+/// The next ask starts one again.
 #[utoipa::path(
     post,
     path = "/api/teams/{team}/sleep",
@@ -260,7 +260,7 @@ pub(super) async fn sleep(State(app): Daemon, Written(team): Written) -> Result<
 
 /// Start the process of a team
 ///
-/// So that the next answer need not wait for it.
+/// The next ask then does not wait for it.
 #[utoipa::path(
     post,
     path = "/api/teams/{team}/wake",
@@ -270,7 +270,7 @@ pub(super) async fn sleep(State(app): Daemon, Written(team): Written) -> Result<
     responses(
         (status = 200, description = "The conversation that is ready", body = TeamSession),
         (status = 404, description = "There is no such team"),
-        (status = 409, description = "Its session was cancelled at this moment"),
+        (status = 409, description = "Its session was cancelled meanwhile"),
         (status = 502, description = "Its agent did not start"),
     )
 )]
@@ -278,16 +278,16 @@ pub(super) async fn wake(State(app): Daemon, Written(team): Written) -> Result<R
     Ok(json::ok(&view::session(app.engine.teams().wake(&named(&team)?).await?)))
 }
 
-/// Stop everything that any agent does
+/// Stop all agents
 ///
-/// Turns that run and turns that wait are cancelled, and all agents are stopped. Sessions stay, and go on with the next
-/// prompt.
+/// Running and queued turns are cancelled, and all agent processes are stopped. Sessions stay, and
+/// continue with the next prompt.
 #[utoipa::path(
     post,
     path = "/api/agents/stop",
     operation_id = "stopAgents",
     tag = "agents",
-    responses((status = 200, description = "What was stopped", body = StoppedAgents))
+    responses((status = 200, description = "The number of stopped agents", body = StoppedAgents))
 )]
 pub(super) async fn stop_agents(State(app): Daemon) -> Result<Response, Failure> {
     tracing::warn!("all agents are stopped, as somebody wished");

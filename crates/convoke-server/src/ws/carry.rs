@@ -19,7 +19,7 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::view::{self, Naming};
 
-/// Entries that a history or a page has, if nothing is said.
+/// Entries that a history or a page has, by default.
 const ENTRIES: u32 = 200;
 /// Entries that a history or a page has at most, but for those that are open.
 const ENTRIES_MAX: u32 = 1000;
