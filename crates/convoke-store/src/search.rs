@@ -132,7 +132,7 @@ fn search(
     while let Some(row) = rows.next()? {
         let rowid: i64 = row.get(0)?;
         let (session_id, seq, timestamp) =
-            (row::text::<SessionId>(row, 1)?, row::seq(row, 2)?, row::moment(row, 3)?);
+            (row::text::<SessionId>(row, 1)?, row::seq(row, 2)?, row::timestamp(row, 3)?);
         match serde_json::from_str(&row.get::<_, String>(4)?) {
             Ok(content) => {
                 if let Some(text) = text_of(&content) {

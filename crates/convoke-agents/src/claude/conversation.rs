@@ -190,12 +190,12 @@ impl Conversation {
     }
 
     fn notice(&mut self, event: AgentEvent) {
-        self.tell(Report::Noticed(Notice::new(event)));
+        self.report(Report::Noticed(Notice::new(event)));
     }
 
     fn advise(&mut self, severity: &str, text: String) {
         let event = AgentEvent::Advice { severity: severity.to_owned() };
-        self.tell(Report::Noticed(Notice::worded(event, text)));
+        self.report(Report::Noticed(Notice::worded(event, text)));
     }
 
     fn new_id(&self) -> String {
