@@ -338,7 +338,12 @@ fn s10_a_session_that_a_human_completed_refuses_prompts() {
     let scene = Scene::new();
     let session = scene.session();
     scene.run(&format!("session complete {session}"));
-    insta::assert_snapshot!(scene.say(&session, "/plan").replace(&session[..8], "[the-id]"), @"");
+    insta::assert_snapshot!(scene.say(&session, "/plan").replace(&session[..8], "[the-id]"), @r"
+    exit 1
+    --- stderr
+    error: the session is completed
+    hint: resume it first: convoke session resume [the-id]
+    ");
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn s10_a_prompt_resumes_a_session_that_ended_by_idleness() {
     terminal.sees("New Session");
     terminal.types("\r");
     terminal.sees("Ended because it was idle: the next prompt resumes it.");
-    terminal.types("i/plan\r");
+    terminal.types("/plan\r");
     terminal.sees("The plan is done.");
 }
 
@@ -96,7 +96,7 @@ fn s10_a_session_that_a_human_completed_refuses_prompts() {
     terminal.sees("New Session");
     terminal.types("\r");
     terminal.sees("Ended: esc, then R resumes it.");
-    terminal.types("i/plan\r");
+    terminal.types("/plan\r");
     terminal.sees("This session has ended: esc, then R resumes it.");
     assert_eq!(scene.count(&session), "1", "only its end is told");
 }
