@@ -1,72 +1,34 @@
 // Types for the checker only; the page never loads this file.
-// First the shapes of docs/interfaces/websocket.md, then what the page's modules offer each other.
+// First the page's names for what the daemon sends (types.generated.d.ts), then what its modules offer each other.
 
-type Project = { id: string; name: string; path: string; addedAt: string };
-type Agent = { cliType: string; title: string; badge: string; installed: boolean; install?: string };
-type Activity = "idle" | "running" | "waiting";
-type Session = {
-  id: string; uid: string; projectId: string; cliType: string; title: string;
-  lastActiveAt: string; createdAt: string; status: string; reason?: string;
-  archived: boolean; activity: Activity; messageCount: number;
+type Project = Api.Repo;
+type Agent = Api.AgentItem;
+type Session = Api.SessionItem;
+type Entry<Kind extends Api.Entry["type"]> = Extract<Api.Entry, { type: Kind }>;
+type ToolEntry = Entry<"tool-call">;
+type PlanEntry = Entry<"plan">;
+type NoticeEntry = Entry<"notice">;
+type StateEntry = Entry<"queue" | "commands" | "modes" | "settings" | "usage">;
+type SpokenEntry = Exclude<Api.Entry, StateEntry>;
+/** State by kind. */
+type SessionState = { [Kind in StateEntry["type"]]?: Entry<Kind> };
+/** A frame of the daemon; which fields it has depends on `type`. */
+type Frame = Api.ServerFrame & { requestId?: string };
+type FrameOf<Type extends Frame["type"]> = Extract<Frame, { type: Type }>;
+/** What to do with the frames of some types. */
+type FrameHandlers = { [Type in Frame["type"]]?: (frame: FrameOf<Type>) => unknown };
+type RequestType = Api.ClientFrame["type"];
+type FieldsOf<Type extends RequestType> = Omit<Extract<Api.ClientFrame, { type: Type }>, "type">;
+/** The frames that answer requests, as far as the page reads them. */
+type Answers = {
+  "folder:complete": "folder:completions";
+  "project:add": "project:added";
+  "session:create": "session:created";
+  "session:list": "session:list";
+  "session:page": "session:page";
+  "session:send": "session:sent";
 };
-
-/** `seq`: the place in the conversation; `rev`: the session's revision at the newest change. */
-type EntryBase = { entryId: string; seq: number; rev: number; timestamp: string };
-type TextEntry = EntryBase & {
-  type: "user" | "assistant" | "thinking";
-  content: string; html?: string; partial?: boolean; state?: "running" | "done";
-};
-type FileDiff = { path: string; oldText?: string | null; newText: string };
-type ToolEntry = EntryBase & {
-  type: "tool-call"; toolCallId: string; name: string; title?: string; kind?: string;
-  status: "running" | "complete" | "error";
-  args?: any; result?: string; diffs?: FileDiff[]; error?: string;
-};
-type PlanStep = { content: string; status: "pending" | "in_progress" | "completed"; priority?: string };
-type PlanEntry = EntryBase & { type: "plan"; steps: PlanStep[] };
-type RequestStatus = "pending" | "answered" | "rejected" | "timed_out" | "abandoned";
-type PermissionAsked = {
-  permissionId: string; title: string; toolCallId?: string; tool?: string; always?: string;
-  options: { optionId: string; name: string; kind: string }[];
-  status: RequestStatus; optionId?: string; reason?: string | null;
-};
-type PermissionEntry = EntryBase & PermissionAsked & { type: "permission" };
-type Question = {
-  prompt: string; title: string; options: { label: string; description?: string }[]; multiSelect: boolean; html?: string;
-};
-type GivenAnswer = { questionIndex?: number; selectedOption?: string; selectedOptions?: string[]; customText?: string };
-type QuestionSet = {
-  questionId: string; questions: Question[]; status: RequestStatus;
-  answers?: GivenAnswer[] | Record<string, GivenAnswer>; reason?: string | null;
-};
-type QuestionEntry = EntryBase & QuestionSet & { type: "question" };
-type NoticeEntry = EntryBase & {
-  type: "notice"; event: string; text: string; how?: string; stopReason?: string; severity?: string;
-};
-type Command = { name: string; description: string; hint?: string };
-type Choice = { id: string; name: string; description?: string };
-type Setting = { id: string; name: string; category?: string; current: string; choices: Choice[] };
-type Usage = {
-  inputTokens?: number; outputTokens?: number; contextUsed?: number; contextSize?: number;
-  cost?: { amount: number; currency: string };
-};
-type SpokenEntry = TextEntry | ToolEntry | PlanEntry | PermissionEntry | QuestionEntry | NoticeEntry;
-type QueuedPrompt = { id: string; content: string; html?: string; timestamp: string };
-/** What is not conversation, by kind. */
-type SessionState = {
-  queue?: { prompts: QueuedPrompt[] };
-  commands?: { commands: Command[] };
-  modes?: { current: string; available: Choice[] };
-  settings?: { settings: Setting[] };
-  usage?: Usage;
-};
-type InboxItem = {
-  id: string; kind: "permission" | "questions"; sessionId?: string; uid?: string; title: string; createdAt: string;
-  agent?: string; project?: string; permission?: PermissionAsked; questions?: Question[]; askedBy?: string;
-  workingDirectory?: string; status: RequestStatus;
-};
-/** A frame of the socket; which fields it has depends on `type`. */
-type Frame = { type: string; requestId?: string; [field: string]: any };
+type AnswerTo<Type extends RequestType> = Type extends keyof Answers ? FrameOf<Answers[Type]> : Frame;
 
 // The pure modules.
 
@@ -84,18 +46,18 @@ type Entries = {
   /** The place before which the next older page ends. */
   readonly oldest: number;
   /** The prompts that wait, first to last. */
-  readonly queue: QueuedPrompt[];
+  readonly queue: Api.QueuedEntry[];
   get(entryId: string): SpokenEntry | undefined;
   /** Begins anew with what the frame has. */
-  history(frame: Frame): void;
+  history(frame: FrameOf<"session:history">): void;
   /** Everything up to the frame's revision has come. */
-  opened(frame: Frame): void;
+  opened(frame: FrameOf<"session:opened">): void;
   /** Puts an entry in place of the one that is here, or where it belongs. */
-  update(frame: Frame): Upserted;
-  /** Appends words to an entry, unless it has them already or is not here; tells whether it did. */
-  chunk(frame: Frame): boolean;
+  update(frame: FrameOf<"session:update">): Upserted;
+  /** Appends words to an entry, unless it has them already or is not here; returns whether it did. */
+  chunk(frame: FrameOf<"session:chunk">): boolean;
   /** Takes an older page; returns those of its entries that were here already. */
-  page(frame: Frame): SpokenEntry[];
+  page(frame: FrameOf<"session:page">): SpokenEntry[];
   /** Forgets the oldest entries beyond `keep` that cannot change any more. */
   trim(keep: number): void;
   /** What the human said here, oldest first, without repetitions in a row. */
@@ -135,14 +97,14 @@ type AnswersModule = {
   /** A label without the mark that recommends it. */
   labelOf(label: string): { text: string; recommended: boolean };
   /** Those that were kept, as far as they still fit, else fresh ones with the recommended options chosen. */
-  drafts(questions: Question[], kept: any): AnswerDraft[];
+  drafts(questions: Api.AskedQuestion[], kept: any): AnswerDraft[];
   /** Chooses an option, or takes the choice back. */
-  toggle(question: Question, draft: AnswerDraft, label: string): AnswerDraft;
-  isAnswered(question: Question, draft: AnswerDraft): boolean;
+  toggle(question: Api.AskedQuestion, draft: AnswerDraft, label: string): AnswerDraft;
+  isAnswered(question: Api.AskedQuestion, draft: AnswerDraft): boolean;
   /** The answers as the server takes them. */
-  given(questions: Question[], drafts: AnswerDraft[]): Record<string, GivenAnswer>;
+  given(questions: Api.AskedQuestion[], drafts: AnswerDraft[]): Record<string, Api.GivenAnswer>;
   /** What was answered to each question, as lines for people. */
-  said(set: QuestionSet): string[][];
+  said(set: Api.QuestionSet): string[][];
 };
 
 type DiffKind = "same" | "removed" | "added";
@@ -186,29 +148,29 @@ type Line = {
   /** The person is back, or the network is: try now, and see whether an open line still lives. */
   wake(): void;
   /** Asks for something; fails at once when the line is down. The answer also goes to `onframe`, like a push. */
-  request(type: string, fields?: object): Promise<Frame>;
+  request<Type extends RequestType>(type: Type, fields?: FieldsOf<Type>): Promise<AnswerTo<Type>>;
   /** The same for what concerns only the one who asks. */
-  query(type: string, fields?: object): Promise<Frame>;
+  query<Type extends RequestType>(type: Type, fields?: FieldsOf<Type>): Promise<AnswerTo<Type>>;
 };
 /** A request on its way; `tell`: its answer also goes to `onframe`. */
-type Asked = { resolve(frame: Frame): void; reject(error: Error): void; tell: boolean };
-type Send = (type: string, fields: object) => Promise<unknown>;
+type Asked = { resolve(frame: any): void; reject(error: Error): void; tell: boolean };
+type Send = <Type extends RequestType>(type: Type, fields: FieldsOf<Type>) => Promise<unknown>;
 
 type Store = {
   readonly projects: Project[];
   /** Sessions by their own id, archived ones left out. */
   readonly sessions: Map<string, Session>;
   readonly agents: Agent[];
-  readonly inbox: InboxItem[];
-  /** Projects whose sessions have been told. */
+  readonly inbox: Api.InboxItem[];
+  /** Projects whose sessions have been received. */
   readonly listed: Set<string>;
-  /** Takes what a frame tells; says whether it was one for here. */
+  /** Applies a frame; returns whether the store handles frames of its type. */
   apply(frame: Frame): boolean;
   /** The own id of the session that a frame or an item speaks of. */
-  uidOf(frame: { uid?: string; sessionId?: string } | Frame): string;
+  uidOf(frame: { uid?: string; sessionId?: string; [field: string]: unknown }): string;
   /** A project's sessions, last active first. */
   sessionsOf(projectId: string): Session[];
-  /** An agent by name; of an unknown one only what its name tells. */
+  /** An agent by name; of an unknown one only what follows from its name. */
   agent(cliType: string): { badge: string; title: string };
 };
 
@@ -252,7 +214,7 @@ type Dom = {
   h<Spec extends string>(spec: Spec, props?: Props | Child, ...children: Child[]): ElementOf<Spec>;
   on<E extends HTMLElement, K extends keyof HTMLElementEventMap>(
     element: E, events: K, run: (event: HTMLElementEventMap[K] & { target: HTMLElement }) => any, options?: AddEventListenerOptions): void;
-  /** Runs when somebody points at an element or its focus: for words that take long to make and that few look at. */
+  /** Runs when an element is hovered or focused: for texts that are slow to make and rarely seen. */
   onLook(element: HTMLElement, run: () => void): void;
   /** Puts children in place of those that are there. */
   fill(parent: Element, ...children: Child[]): void;
@@ -289,14 +251,14 @@ type Listbox<Item> = {
   readonly isOpen: boolean;
   readonly picked: Item | undefined;
   offer(items: Item[]): void;
-  /** Moves through what is offered; tells whether the key was one for that. */
+  /** Moves through what is offered; returns whether it handled the key. */
   walk(event: KeyboardEvent): boolean;
 };
 
 type View = {
   element: HTMLElement;
   update(entry: any): void;
-  append?(chunk: Frame): void;
+  append?(chunk: FrameOf<"session:chunk">): void;
   tick?(): void;
 };
 /** What views need from the page; `root` is the project's path. */
@@ -304,7 +266,7 @@ type Surroundings = { root: string; drafts: Drafts; send: Send };
 type Card<Asked> = HTMLElement & { show(asked: Asked): void };
 type CardFrame = {
   /** Sends the verdict; when that fails, the card can be tried again. */
-  settle(type: string, fields: object): Promise<void>;
+  settle<Type extends RequestType>(type: Type, fields: FieldsOf<Type>): Promise<void>;
   /** Shows what became of it; `beside` stands in its line, `below` under it. */
   tell(asked: { status: string; reason?: string | null },
     words: { refused?: boolean; title?: Child; outcome?: string; beside?: Child; below?: Child }): void;
@@ -316,14 +278,14 @@ type Views = {
   text(type: "user" | "assistant" | "thinking"): View;
   plan(): View;
   notice(): View;
-  /** What a conversation has used: a ring for the context window, and money where the agent tells. */
-  usage(usage?: Usage): Child;
+  /** What a conversation has used: a ring for the context window, and money where the agent reports it. */
+  usage(usage?: Api.Usage): Child;
 };
 type DiffViews = {
   /** Paths of the project are shown without the way to it. */
   shortPath(path: string, root: string): string;
   counts(added: number, removed: number): Node[];
-  of(change: FileDiff, root: string): HTMLElement;
+  of(change: Api.Diff, root: string): HTMLElement;
   unified(lines: DiffLine[]): HTMLElement[];
   split(lines: DiffLine[]): HTMLElement[];
   number(value?: number | false): HTMLElement;
@@ -343,7 +305,7 @@ type Log = HTMLElement & {
   /** Shows what changed in an entry, if it is shown. */
   put(entry: SpokenEntry): void;
   /** Appends the words of a chunk. */
-  extend(chunk: Frame): void;
+  extend(chunk: FrameOf<"session:chunk">): void;
   /** Messages on their way, below everything. */
   pend(elements: HTMLElement[]): void;
   setMore(more: boolean): void;
@@ -357,11 +319,11 @@ type LogOptions = Surroundings & {
   onend(): void;
 };
 type PickerKind = "mode" | "setting";
-type Picker = { kind: PickerKind; id: string; name: string; current: string; choices: Choice[] };
+type Picker = { kind: PickerKind; id: string; name: string; current: string; choices: Api.OfferedChoice[] };
 type Composer = HTMLElement & {
   text: string;
-  commands: Command[];
-  /** Takes up the draft that was kept under a name. */
+  commands: Api.OfferedCommand[];
+  /** Restores the draft that was kept under a key. */
   restore(key: string): void;
   show(state: { ready: boolean; running: boolean; placeholder: string; disabled: boolean }): void;
   showPickers(pickers: Picker[]): void;
@@ -378,7 +340,7 @@ type Strip = {
   element: HTMLElement;
   /** What the agent does, and since when; nothing when `doing` is empty. */
   showTurn(since: string, doing: string): void;
-  showQueue(queued: QueuedPrompt[]): void;
+  showQueue(queued: Api.QueuedEntry[]): void;
   showSession(session: Session): void;
   tick(): void;
 };
@@ -447,13 +409,13 @@ type ShellDialogs = {
 };
 /** The shell; what it can be asked to do. */
 type Shell = {
-  /** Tells whether it was done. */
-  ask(type: string, fields?: object): Promise<boolean>;
+  /** Returns whether it was done. */
+  ask<Type extends RequestType>(type: Type, fields?: FieldsOf<Type>): Promise<boolean>;
   /** Has everything anew; after a break this is also how what was missed is found. */
   load(): Promise<void>;
   receive(frame: Frame): void;
-  paintInbox(fresh: InboxItem[]): void;
-  notify(item: InboxItem): void;
+  paintInbox(fresh: Api.InboxItem[]): void;
+  notify(item: Api.InboxItem): void;
   paintTitle(): void;
   open(session: Session): void;
   openById(uid: string): void;
@@ -468,25 +430,6 @@ type Shell = {
   paintTheme(): void;
 };
 
-// The shapes of GET /api/teams and GET /api/teams/analytics, as far as the dashboard shows them.
-type Team = {
-  name: string; path: string; agent: string; description: string | null; color: string | null; skipPermissions: boolean;
-  sessions: number; processes: number; busy: number; queued: number;
-};
-type TeamSession = {
-  id: number; fromTeam: string | null; toTeam: string; thread: string | null; sessionId: string;
-  createdAt: string; lastUsedAt: string; messageCount: number; status: string; error?: string;
-};
-type TeamActivity = {
-  fromTeam: string | null; toTeam: string; thread: string | null; start: string;
-  prompts: number; failures: number; compactions: number;
-};
-type TeamUsage = { id: number; inputTokens: number; outputTokens: number; cost: { amount: number; currency: string }[] };
-type TeamAnalytics = {
-  since: string; sessions: TeamSession[]; activity: TeamActivity[]; usage: TeamUsage[];
-  stats: { total: number; active: number; compactPending: number; archived: number; totalMessages: number };
-};
-
 type TimeBar = { start: number; prompts: number; failures: number; compactions: number };
 type Matrix = { askers: (string | null)[]; answerers: string[]; rows: number[][]; most: number };
 type Figures = {
@@ -495,17 +438,17 @@ type Figures = {
   pairName(pair: { fromTeam: string | null; toTeam: string; thread: string | null }): string;
   sum<What extends string>(all: Record<What, number>[], what: What): number;
   /** Who asks whom how much. */
-  matrix(activity: TeamActivity[], teams: string[]): Matrix;
+  matrix(activity: Api.TeamActivity[], teams: string[]): Matrix;
   /** What was said in every stretch, also in those without a word. */
-  timeline(activity: TeamActivity[], since: string, stretch: "hour" | "day", now: number): TimeBar[];
+  timeline(activity: Api.TeamActivity[], since: string, stretch: "hour" | "day", now: number): TimeBar[];
   /** The pairs that asked most. */
-  busiest(activity: TeamActivity[], count: number): [string, number][];
+  busiest(activity: Api.TeamActivity[], count: number): [string, number][];
   /** How long a conversation has lasted so far. */
-  life(session: TeamSession): number;
+  life(session: Api.TeamSession): number;
   /** How many conversations lasted how long. */
-  lives(sessions: TeamSession[]): [string, number][];
+  lives(sessions: Api.TeamSession[]): [string, number][];
   /** Everything that was spent. */
-  spent(usage: TeamUsage[]): { input: number; output: number; money: Record<string, number> };
+  spent(usage: Api.TeamUsage[]): { input: number; output: number; money: Record<string, number> };
 };
 type Charts = {
   matrix(askers: string[], matrix: Matrix): HTMLElement;

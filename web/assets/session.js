@@ -8,7 +8,7 @@ import { makeEntries } from "./lib/entries.js";
 import { makeDrafts } from "./lib/kept.js";
 import { isTyping, shellAction } from "./lib/keys.js";
 import { LineBroken } from "./lib/socket.js";
-import { makeStore } from "./lib/store.js";
+import { handlerOf, makeStore } from "./lib/store.js";
 import { sessionOfPath, windowTitle } from "./lib/words.js";
 import { makeOutbox } from "./lib/writing.js";
 import { copy, fill, h, part } from "./ui/dom.js";
@@ -42,7 +42,7 @@ const composer = makeComposer({
 	},
 	onsend: post,
 	onstop,
-	onpick: (kind, id, choice) => ask(`session:${kind}`, kind === "mode" ? { mode: choice } : { setting: id, choice }).then(paint),
+	onpick: (kind, id, choice) => (kind === "mode" ? ask("session:mode", { mode: choice }) : ask("session:setting", { setting: id, choice })).then(paint),
 });
 let session = /** @type {Session | null} */ (null);
 let [isFollowing, isPaging, isStopping, isPainted] = [false, false, false, false];
@@ -55,18 +55,22 @@ const project = () => store.projects.find(({ id }) => id === session?.projectId)
 /** Says something to the shell around this portlet. */
 const tellShell = (convoke = "", fields = {}) => parent.postMessage({ convoke, ...fields }, location.origin);
 
-/** For cards: says why it failed, and lets the card know. */
-async function send(type = "", fields = {}) {
+/** For cards: shows the error, and passes it on to the card. @type {Send} */
+async function send(type, fields) {
 	try {
-		await line.request(type, fields);
+		return await line.request(type, fields);
 	} catch (error) {
 		toastError(error);
 		throw error;
 	}
 }
 
-/** Asks for something about this session; tells whether it was done. */
-const ask = (type = "", fields = {}) => send(type, { sessionId: sessionId(), ...fields }).then(() => true, () => false);
+/**
+ * Sends a request about this session; returns whether it succeeded.
+ * @template {RequestType} Type
+ * @param {Type} type @param {Omit<FieldsOf<Type>, "sessionId">} [fields]
+ */
+const ask = (type, fields) => send(type, /** @type {any} */ ({ sessionId: sessionId(), ...fields })).then(() => true, () => false);
 
 async function open() {
 	const cursor = session ? { after: entries.rev, generation: entries.generation } : {};
@@ -83,7 +87,7 @@ async function open() {
 	paint();
 }
 
-/** @type {Record<string, (frame: Frame) => void>} */
+/** @type {FrameHandlers} */
 const frames = {
 	"session:history": (frame) => {
 		const isFirst = !session;
@@ -101,13 +105,13 @@ const frames = {
 	},
 	"session:opened": entries.opened,
 	"session:update": (frame) => {
-		const { entry } = frame;
 		const done = entries.update(frame);
 		if (done === "state" || done === "ignored") return;
+		const entry = /** @type {SpokenEntry} */ (frame.entry);
 		if (done === "changed") log.put(entry);
 		else if (entry === entries.list.at(-1)) log.add(entry);
 		else log.show(entries.list);
-		if (entry.status === "pending") announce(entry.type === "permission" ? `Permission needed: ${entry.title}` : "The agent has a question for you.");
+		if ("status" in entry && entry.status === "pending") announce(entry.type === "permission" ? `Permission needed: ${entry.title}` : "The agent has a question for you.");
 		if (log.following) trim();
 	},
 	"session:complete": ({ stopReason }) => {
@@ -195,7 +199,7 @@ function paint() {
 function paintNow() {
 	painting = 0;
 	if (!session) return;
-	const { cliType, activity, status, archived, lastActiveAt, title } = session;
+	const { cliType, activity, status, acceptsPrompts, archived, lastActiveAt, title } = session;
 	const agent = store.agent(cliType);
 	header.show(session, project(), agent);
 	document.title = windowTitle(activity === "waiting" ? 1 : 0, title);
@@ -213,8 +217,7 @@ function paintNow() {
 	strip.element.classList.toggle("waiting", isWaiting);
 	strip.showQueue(entries.queue);
 	strip.showSession(session);
-	// Whether a message resumes a completed session is the daemon's to say.
-	const takesMessages = (status === "active" || status === "completed") && !archived;
+	const takesMessages = acceptsPrompts && !archived;
 	composer.show({
 		ready: isFollowing,
 		running: isBusy && !isStopping && status === "active",
@@ -227,7 +230,7 @@ function paintNow() {
 function menu() {
 	if (!session) return [];
 	const { id, uid, status, archived } = session;
-	const end = (how = "") => ask("session:end", { how });
+	const end = (/** @type {Api.EndHow} */ how) => ask("session:end", { how });
 	const cancel = () => dialogs.confirm("Cancel this session?", "The agent is ended, and the session cannot be taken up again. It stays readable.", "Cancel the session", () => end("cancel"));
 	/** @type {[unknown, ...MenuItem][]} */
 	const items = [
@@ -248,7 +251,7 @@ line.onstate = ({ phase }) => {
 	isFollowing = false;
 	if (phase === "open") {
 		// First, so that they are known when the history comes.
-		for (const type of ["project:list", "agent:list"]) line.request(type).catch(() => {});
+		for (const type of /** @type {const} */ (["project:list", "agent:list"])) line.request(type).catch(() => {});
 		// What became of the session meanwhile is not in what was said.
 		if (session) line.request("session:list", { projectId: session.projectId }).catch(() => {});
 		open();
@@ -257,14 +260,14 @@ line.onstate = ({ phase }) => {
 };
 line.onframe = (frame) => {
 	store.apply(frame);
-	const { type } = frame;
-	const isOurs = type === "session:history" || (session && (frame.session?.uid ?? store.uidOf(frame)) === session.uid);
-	if (isOurs && type === "session:chunk") {
+	const uid = "session" in frame ? frame.session.uid : store.uidOf(frame);
+	const isOurs = frame.type === "session:history" || uid === session?.uid;
+	if (isOurs && frame.type === "session:chunk") {
 		if (entries.chunk(frame)) log.extend(frame);
 		return;
 	}
-	if (isOurs) frames[type]?.(frame);
-	if (session) session = store.sessions.get(session.uid) ?? { ...session, archived: session.archived || type === "session:archived" };
+	if (isOurs) handlerOf(frames, frame)?.(frame);
+	if (session) session = store.sessions.get(session.uid) ?? { ...session, archived: session.archived || frame.type === "session:archived" };
 	paint();
 };
 addEventListener("message", ({ origin, source, data }) => {

@@ -37,7 +37,7 @@ let isNews = false;
 const shell = {
 	ask: (type, fields) => line.request(type, fields).then(() => true, (error) => (toastError(error), false)),
 	async load() {
-		await Promise.all(["agent:list", "project:list", "inbox:list"].map((type) => line.request(type)));
+		await Promise.all([line.request("agent:list"), line.request("project:list"), line.request("inbox:list")]);
 		await Promise.all(store.projects.map(({ id }) => line.request("session:list", { projectId: id })));
 		// Tabs whose sessions were archived while nobody was looking are closed.
 		const unknown = state.tabs.filter(({ uid, projectId }) => !store.sessions.has(uid) && store.listed.has(projectId));

@@ -23,7 +23,7 @@ const costs = (money = {}) => Object.entries(money).map(([currency, amount]) => 
 const tile = (name = "", value = "", note = "") => h("div.tile", h("dt", name), h("dd", value), note && h("dd.muted", note));
 const card = (title = "", /** @type {Child[]} */ ...children) => h("section.card", h("h2", title), ...children);
 
-/** @param {Team} team */
+/** @param {Api.Team} team */
 function teamCard({ name, busy, processes, color, agent, skipPermissions, queued, description, path }) {
 	const dot = h("span.dot", { role: "img", label: busy ? "at work" : processes ? "awake" : "asleep", "data-activity": busy ? "running" : processes ? "idle" : "ended" });
 	if (color) dot.style.background = color;
@@ -31,10 +31,10 @@ function teamCard({ name, busy, processes, color, agent, skipPermissions, queued
 	return h("li", dot, h("div", h("b", name), h("p.muted", description ?? path), h("p.muted", told)));
 }
 
-/** @param {TeamAnalytics} data */
+/** @param {Api.TeamAnalytics} data */
 function table({ sessions, usage }) {
 	const head = ["Conversation", "Status", "Messages", "Lasted", "Tokens", "Cost", "Used"];
-	const row = (/** @type {TeamSession} */ session) => {
+	const row = (/** @type {Api.TeamSession} */ session) => {
 		const { input, output, money } = spent(usage.filter(({ id }) => id === session.id));
 		const cells = [session.status.replace("_", " "), short(session.messageCount), duration(life(session)), input + output ? `${short(input)} / ${short(output)}` : "", costs(money), relativeTime(session.lastUsedAt, Date.now())];
 		return h("tr", { title: session.error }, h("th", { scope: "row" }, h("a", { href: `/s/${encodeURIComponent(session.sessionId)}` }, pairName(session))), ...cells.map((text) => h("td", text)));
@@ -42,7 +42,7 @@ function table({ sessions, usage }) {
 	return h("div.scroll", { tabIndex: 0, role: "region", label: "Conversations" }, h("table", h("thead", h("tr", ...head.map((text) => h("th", { scope: "col" }, text)))), h("tbody", ...sessions.map(row))));
 }
 
-/** @param {Team[]} teams @param {TeamAnalytics} data */
+/** @param {Api.Team[]} teams @param {Api.TeamAnalytics} data */
 function paint(teams, data) {
 	const { activity, stats, usage, sessions, since } = data;
 	if (!teams.length && !sessions.length) {

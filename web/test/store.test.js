@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { arrived, makeStore, matching } from "../assets/lib/store.js";
 
 const project = (id) => ({ id, name: id, path: `/${id}`, addedAt: "" });
-const session = (uid, more = {}) => ({ id: `demo:${uid}`, uid, projectId: "p", cliType: "demo", title: uid, lastActiveAt: "2026-01-01", archived: false, activity: "idle", status: "active", ...more });
+const session = (uid, more = {}) => ({ id: `demo:${uid}`, uid, projectId: "p", cliType: "demo", title: uid, lastActiveAt: "2026-01-01", archived: false, activity: "idle", status: "active", acceptsPrompts: true, ...more });
 const uids = (store, projectId = "p") => store.sessionsOf(projectId).map(({ uid }) => uid);
 
 function filled() {

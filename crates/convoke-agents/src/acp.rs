@@ -6,6 +6,9 @@
 mod auth;
 mod dialogue;
 mod files;
+#[cfg(fuzzing)]
+#[path = "../../../fuzz/doors/acp.rs"]
+pub(crate) mod fuzzing;
 mod handshake;
 mod host;
 mod listing;
@@ -28,11 +31,8 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
-use crate::driver::{
-    Abilities, Confinement, Driver, Launch, ORDERS_MAX, Order, Random, Started, Wish,
-};
+use crate::driver::{Abilities, Confinement, Driver, Launch, ORDERS_MAX, Random, Started, Wish};
 use crate::error::{Error, Result};
-use crate::fuzzing::{self, Session};
 use crate::process::{Child, Pipes, open_workspace};
 use dialogue::Dialogue;
 use files::Files;
@@ -59,28 +59,6 @@ pub(crate) async fn start(
     let close = Close { abilities: started.abilities, session: started.agent_session.clone() };
     let task = tokio::spawn(attend(child, talk, wishes, close));
     Ok((Driver::new(pid, driver, task), started))
-}
-
-/// Hears all that an agent prints, for fuzzing: the handshake, and after `first` whatever follows from its reports.
-pub async fn hear(
-    output: Vec<u8>,
-    launch: &Launch,
-    random: Random,
-    first: Vec<Order>,
-    follow: impl FnMut(Report) -> Vec<Order>,
-) -> Result<()> {
-    let (mut session, to_session, mut wishes) = Session::new(follow);
-    let mut talk = connect(fuzzing::pipes(output), launch, random, to_session)?;
-    tokio::select! {
-        biased;
-        shaken = handshake::shake(&mut talk, launch) => shaken?,
-        () = session.listen() => return Ok(()),
-    };
-    session.give(first);
-    while talk.step(Some(&mut wishes)).await.is_continue() {
-        session.catch_up();
-    }
-    Ok(())
 }
 
 fn connect(

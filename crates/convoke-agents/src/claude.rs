@@ -6,6 +6,9 @@
 mod arguments;
 mod conversation;
 mod create;
+#[cfg(fuzzing)]
+#[path = "../../../fuzz/doors/claude.rs"]
+pub(crate) mod fuzzing;
 mod refusal;
 mod session_file;
 mod talk;
@@ -19,8 +22,7 @@ use convoke_core::session::Report;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use crate::driver::{Abilities, Driver, Launch, ORDERS_MAX, Order, Random, Start, Started, Wish};
-use crate::fuzzing::{self, Session};
+use crate::driver::{Abilities, Driver, Launch, ORDERS_MAX, Random, Start, Started, Wish};
 use crate::process::Child;
 use crate::{Error, Result};
 
@@ -66,24 +68,6 @@ pub(crate) async fn start(
     let introduced_as = Some(name);
     let started = Started { agent_session: session, introduced_as, abilities: ABILITIES };
     Ok((Driver::new(pid, orders, task), started))
-}
-
-/// Hears all that `claude` prints, for fuzzing: the greeting, and after `first` whatever follows from its reports.
-pub async fn hear(
-    output: Vec<u8>,
-    random: Random,
-    first: Vec<Order>,
-    follow: impl FnMut(Report) -> Vec<Order>,
-) -> Result<()> {
-    let (mut session, to_session, mut wishes) = Session::new(follow);
-    let conversation = Conversation::new("session".to_owned(), random);
-    let mut talk = Talk::new(conversation, fuzzing::pipes(output), to_session);
-    talk.greet().await?;
-    session.give(first);
-    while talk.step(&mut wishes).await.is_continue() {
-        session.catch_up();
-    }
-    Ok(())
 }
 
 /// Greets an agent that may end at any moment, and tells its version.

@@ -16,6 +16,8 @@
 
 mod proc;
 
+pub use proc::boot;
+
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};

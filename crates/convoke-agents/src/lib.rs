@@ -9,6 +9,8 @@ pub mod connections;
 pub mod demo;
 pub mod driver;
 mod error;
+#[cfg(fuzzing)]
+#[path = "../../../fuzz/doors/agents.rs"]
 pub mod fuzzing;
 pub mod launch;
 pub mod leftovers;

@@ -6,7 +6,7 @@ mod pen;
 
 use std::io;
 
-use convoke_core::notice::{Event, Notice};
+use convoke_core::notice::{AgentEvent, Notice};
 use convoke_core::session::Report;
 use futures_util::StreamExt as _;
 use serde_json::Value;
@@ -47,7 +47,7 @@ pub(crate) fn skipped(bytes: u64) -> Report {
         "Convoke skipped a line of {bytes} bytes that the agent sent: at most {LINE_BYTES_MAX} bytes and {VALUES_MAX} \
          values are read."
     );
-    Report::Noticed(Notice::worded(Event::Advice { severity: "warning".to_owned() }, text))
+    Report::Noticed(Notice::worded(AgentEvent::Advice { severity: "warning".to_owned() }, text))
 }
 
 /// Reads lines from a stream.

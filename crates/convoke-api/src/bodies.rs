@@ -1,6 +1,6 @@
-//! What REST takes and gives. A contract, pinned by snapshots.
+//! The JSON bodies of REST. A contract, pinned by snapshots.
 //!
-//! Requests refuse fields that they do not know, so that nobody's typing error is taken silently. Answers may grow.
+//! A request with an unknown field is refused, so that a mistyped name is noticed. Responses may get new fields.
 
 mod agents;
 mod backups;
@@ -28,8 +28,8 @@ pub use problem::{Candidate, Problem, code};
 pub use repos::{NewRepo, Repo, Repos};
 pub use search::{Fragment, Hit, Hits};
 pub use sessions::{
-    Activity, Circumstances, NewSession, Prompt, Prompted, QueuePatch, Session, SessionDetail,
-    SessionPatch, Sessions, StateOfSession,
+    Activity, ChosenMode, ChosenSetting, Circumstances, NewSession, Prompt, Prompted, QueuePatch,
+    Session, SessionDetail, SessionPatch, Sessions, StateOfSession,
 };
 pub use team_analytics::{TeamActivity, TeamAnalytics, TeamCost, TeamUsage};
 pub use teams::{

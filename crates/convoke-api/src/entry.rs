@@ -15,15 +15,15 @@ use convoke_core::request::{
 };
 use convoke_core::state::{OfferedChoice, OfferedCommand, OfferedSetting};
 use convoke_core::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
 
 pub use list::{Entries, Older};
 pub use shown::entry_id;
 
 /// One thing that people see of a session.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
     /// Its name within the session: the id of its message, or the kind of state.
@@ -39,8 +39,8 @@ pub struct Entry {
     pub body: EntryBody,
 }
 
-/// What an entry shows, told apart by `type`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// The content of an entry, tagged by `type`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum EntryBody {
     /// What the human said.
@@ -89,12 +89,13 @@ pub enum EntryBody {
 }
 
 /// What the human said, and how far the agent is with it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "PromptedEntry")]
 pub struct Prompted {
     /// The words.
     pub content: String,
-    /// The words rendered and sanitised, for those who asked for it.
+    /// The words as sanitised HTML, for clients that opened the session with `render`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
     /// How far the agent is.
@@ -102,14 +103,14 @@ pub struct Prompted {
 }
 
 /// A prompt that waits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QueuedEntry {
     /// The id of the message that it becomes.
     pub id: MessageId,
     /// The words.
     pub content: String,
-    /// The words rendered and sanitised, for those who asked for it.
+    /// The words as sanitised HTML, for clients that opened the session with `render`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
     /// When it was sent.
@@ -117,7 +118,7 @@ pub struct QueuedEntry {
 }
 
 /// How far the agent is with a prompt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptState {
     /// The agent works on it.
@@ -127,12 +128,12 @@ pub enum PromptState {
 }
 
 /// Words of the agent's.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Words {
     /// The words so far.
     pub content: String,
-    /// The words rendered and sanitised, for those who asked for it.
+    /// The words as sanitised HTML, for clients that opened the session with `render`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
     /// Whether more may come.
@@ -140,7 +141,7 @@ pub struct Words {
 }
 
 /// A tool call as it stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCall {
     /// The agent's id of the call.
@@ -169,11 +170,10 @@ pub struct ToolCall {
 }
 
 /// A permission asked of the human, and what became of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Permission {
     /// The request's id.
-    #[schema(value_type = String, format = "uuid")]
     pub permission_id: RequestId,
     /// What the agent wants to do.
     pub title: String,
@@ -187,10 +187,8 @@ pub struct Permission {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub always: Option<String>,
     /// What the human may choose.
-    #[schema(value_type = Vec<crate::schema::PermissionOption>)]
     pub options: Vec<PermissionOption>,
     /// Where it stands.
-    #[schema(value_type = crate::schema::RequestStatus)]
     pub status: Status,
     /// The option that was chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -201,7 +199,7 @@ pub struct Permission {
 }
 
 /// Questions asked of the human, and what became of them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QuestionSet {
     /// The request's id.
@@ -219,7 +217,7 @@ pub struct QuestionSet {
 }
 
 /// One question of a set.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AskedQuestion {
     /// The question in full.
@@ -227,11 +225,10 @@ pub struct AskedQuestion {
     /// The question in a word or two.
     pub title: String,
     /// What can be chosen; free text is always possible besides.
-    #[schema(value_type = Vec<crate::schema::QuestionOption>)]
     pub options: Vec<Choice>,
     /// Whether several options may be chosen.
     pub multi_select: bool,
-    /// The prompt rendered and sanitised, for those who asked for it.
+    /// The prompt as sanitised HTML, for clients that opened the session with `render`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
 }

@@ -1,13 +1,14 @@
 //! What a message can say. A contract, see `message`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::notice::Notice;
 use crate::request::{PermissionRecord, QuestionRecord, Status};
 
-/// The content of a message, told apart by `type`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// The content of a message, tagged by `type`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Content {
     /// A prompt or an answer.
@@ -53,7 +54,7 @@ impl Content {
         }
     }
 
-    /// Whether a human decided this, so that it must be on disk before it is acknowledged. Prompts are told by their role.
+    /// Whether a human decided this, so that it must be on disk before it is acknowledged. Prompts are known by their role.
     pub const fn is_decision(&self) -> bool {
         match self {
             Self::Permission(record) => record.state.is_settled(),
@@ -65,7 +66,7 @@ impl Content {
 }
 
 /// One step of a plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanStep {
     /// What is to be done.
     pub content: String,
@@ -77,7 +78,7 @@ pub struct PlanStep {
 }
 
 /// How far a step is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanStatus {
     /// Not begun.
@@ -89,7 +90,7 @@ pub enum PlanStatus {
 }
 
 /// How much a step matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanPriority {
     /// Must be done.
@@ -101,7 +102,7 @@ pub enum PlanPriority {
 }
 
 /// A tool call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Tool {
     /// The agent's id of the call, unique within its turn.
@@ -129,7 +130,7 @@ impl Tool {
 }
 
 /// How far a tool call is; nothing leaves `complete` and `error`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolStatus {
     /// Announced or at work.
@@ -141,7 +142,7 @@ pub enum ToolStatus {
 }
 
 /// What came of a tool call.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResult {
     /// What the tool printed.
@@ -156,7 +157,7 @@ pub struct ToolResult {
 }
 
 /// A change to one file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Diff {
     /// The file's path as the agent gave it.
@@ -169,7 +170,7 @@ pub struct Diff {
 }
 
 /// What the conversation has cost so far; every agent reports some of it.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
     /// Tokens read by the model in the last turn.
@@ -190,7 +191,7 @@ pub struct Usage {
 }
 
 /// An amount of money.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     /// How much.
     pub amount: f64,

@@ -1,21 +1,26 @@
-//! Names of things: UUID v4 ids, agent names, and the canonical id of a session.
+//! Names of things: UUID ids, agent names, and the canonical id of a session.
 //!
-//! Nothing here makes randomness; whoever needs a new id brings sixteen random bytes.
+//! Nothing here makes randomness: the caller of `from_random` passes sixteen random bytes.
 
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::Invalid;
 
-/// Defines one UUID v4 newtype, so that ids of different things cannot be mixed up.
+/// Defines one UUID newtype, so that ids of different things cannot be mixed up. `$accepts` says which UUIDs are such ids,
+/// and `$invalid` is the error for others.
 macro_rules! uuid_id {
-    ($(#[$doc:meta])* $name:ident) => {
+    ($(#[$doc:meta])* $name:ident, $accepts:path, $invalid:ident) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+        )]
         #[serde(try_from = "String", into = "String")]
+        #[schemars(inline, extend("format" = "uuid"))]
         pub struct $name(Uuid);
 
         impl $name {
@@ -29,10 +34,10 @@ macro_rules! uuid_id {
                 self.0.as_bytes()
             }
 
-            /// The id with these sixteen bytes, or `None` when they are not a UUID v4.
+            /// The id with these sixteen bytes, or `None` when they are no such id.
             pub fn from_bytes(bytes: [u8; 16]) -> Option<Self> {
                 let uuid = Uuid::from_bytes(bytes);
-                is_v4(&uuid).then_some(Self(uuid))
+                $accepts(&uuid).then_some(Self(uuid))
             }
         }
 
@@ -40,7 +45,8 @@ macro_rules! uuid_id {
             type Err = Invalid;
 
             fn from_str(text: &str) -> Result<Self, Invalid> {
-                parse_v4(text).map(Self)
+                let uuid = parse(text).filter($accepts);
+                uuid.map(Self).ok_or_else(|| Invalid::$invalid { text: text.to_owned() })
             }
         }
 
@@ -68,28 +74,31 @@ macro_rules! uuid_id {
 
 uuid_id! {
     /// A session: a durable conversation with one agent in one project.
-    SessionId
+    SessionId, is_v4, SessionId
 }
 uuid_id! {
-    /// A message in a session's log.
-    MessageId
+    /// A message in a session. Clients make ids of prompts, and may use any version of UUID.
+    MessageId, is_any, MessageId
 }
 uuid_id! {
     /// A project: a directory in which agents work (`repo` on the wire).
-    ProjectId
+    ProjectId, is_v4, SessionId
 }
 uuid_id! {
     /// A request to a human: a permission or a set of questions.
-    RequestId
+    RequestId, is_v4, SessionId
 }
 
 /// Characters of `8-4-4-4-12` hexadecimal digits with their hyphens.
 const UUID_CHARS: usize = 36;
 
-fn parse_v4(text: &str) -> Result<Uuid, Invalid> {
+fn parse(text: &str) -> Option<Uuid> {
     // The crate also reads braces, URNs and bare digits; a file or URL holds one form only.
-    let uuid = (text.len() == UUID_CHARS).then(|| Uuid::try_parse(text).ok()).flatten();
-    uuid.filter(is_v4).ok_or_else(|| Invalid::SessionId { text: text.to_owned() })
+    (text.len() == UUID_CHARS).then(|| Uuid::try_parse(text).ok()).flatten()
+}
+
+const fn is_any(_: &Uuid) -> bool {
+    true
 }
 
 fn is_v4(uuid: &Uuid) -> bool {
@@ -97,8 +106,11 @@ fn is_v4(uuid: &Uuid) -> bool {
 }
 
 /// The name of an agent in the catalogue, such as `claude-code`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(inline)]
 pub struct AgentName(String);
 
 impl AgentName {
@@ -226,6 +238,14 @@ mod tests {
             assert_eq!(id.to_string().parse::<MessageId>().unwrap(), id);
             assert_eq!(MessageId::from_bytes(*id.as_bytes()), Some(id));
         }
-        assert_eq!(MessageId::from_bytes([0; 16]), None);
+        assert_eq!(SessionId::from_bytes([0; 16]), None);
+    }
+
+    #[test]
+    fn a_message_may_have_any_uuid() {
+        let time_ordered = "0190a1b2-c3d4-7abc-9def-1234567890ab";
+        assert_eq!(time_ordered.parse::<MessageId>().unwrap().to_string(), time_ordered);
+        let error = "0".parse::<MessageId>().unwrap_err();
+        assert_eq!(error.to_string(), "Invalid message ID format: 0");
     }
 }

@@ -18,6 +18,12 @@ pub enum Invalid {
         /// What was given.
         text: String,
     },
+    /// Not a UUID in its hyphenated form.
+    #[error("Invalid message ID format: {text}")]
+    MessageId {
+        /// What was given.
+        text: String,
+    },
     /// Not `{agent}:{agent session id}`.
     #[error("Invalid canonical session ID: {text}")]
     CanonicalId {
@@ -57,6 +63,7 @@ impl Invalid {
     pub const fn kind(&self) -> InvalidKind {
         match self {
             Self::SessionId { .. }
+            | Self::MessageId { .. }
             | Self::CanonicalId { .. }
             | Self::AgentName { .. }
             | Self::TeamName { .. } => InvalidKind::Validation,

@@ -3,6 +3,7 @@
 //! This file, `content`, `state` and `turn` are a contract: what is stored, what REST returns and what streams carry.
 //! Fields and variants may be added; none may change its meaning or its JSON (snapshots pin them).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::content::Content;
@@ -12,9 +13,21 @@ use crate::turn::Turn;
 
 /// The place of a message in its conversation: the first is 1, and 0 stands before all of them.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(transparent)]
+#[schemars(inline)]
 pub struct Seq(u64);
 
 impl Seq {
@@ -53,9 +66,21 @@ impl std::fmt::Display for Seq {
 /// The number of a change of a session. It grows with every change, is never used twice, and is the cursor of readers:
 /// "everything that changed after this".
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(transparent)]
+#[schemars(inline)]
 pub struct Rev(u64);
 
 impl Rev {
@@ -95,7 +120,7 @@ impl std::fmt::Display for Rev {
 }
 
 /// Who speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// The human, or a program that prompts in their place.
@@ -107,7 +132,7 @@ pub enum Role {
 }
 
 /// One thing that a reader of a conversation sees, whole.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Message {
     /// Unique among all messages.

@@ -1,16 +1,23 @@
 //! Facts about a session that neither human nor agent said. A contract, see `message`.
+//!
+//! Events are grouped by what they are about. On disk and on the wire there are no groups: all events are told apart by
+//! `event` alone, so a word may be used in one group only.
 
+mod sentence;
+
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::id::SessionId;
 use crate::message::Seq;
 use crate::process::Exit;
+use crate::session::EndReason;
 use crate::time::Timestamp;
 use crate::turn::Stop;
 
 /// A fact about the session, with a sentence for people.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Notice {
     /// The fact.
     #[serde(flatten)]
@@ -19,40 +26,114 @@ pub struct Notice {
     pub text: String,
 }
 
-/// What happened, told apart by `event`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
+impl Notice {
+    /// A fact, worded by Convoke.
+    pub fn new(event: impl Into<Event>) -> Self {
+        let event = event.into();
+        let text = event.sentence();
+        Self { event, text }
+    }
+
+    /// A fact, worded by the agent.
+    pub fn worded(event: impl Into<Event>, text: String) -> Self {
+        Self { event: event.into(), text }
+    }
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
 pub enum Event {
+    /// To a turn.
+    Turn(TurnEvent),
+    /// To the agent's process.
+    Process(ProcessEvent),
+    /// To the session as a whole.
+    Lifecycle(LifecycleEvent),
+    /// To a standing permission.
+    Rule(RuleEvent),
+    /// At the agent, by its own report.
+    Agent(AgentEvent),
+}
+
+impl Event {
+    /// Whether it must be on disk before it is acknowledged: a human decided it, or no other record of it exists. An
+    /// agent's words can be had again, and a turn whose end is lost counts as interrupted.
+    pub const fn is_decision(&self) -> bool {
+        match self {
+            Self::Lifecycle(_) | Self::Rule(RuleEvent::Made { .. }) => true,
+            Self::Turn(_)
+            | Self::Process(_)
+            | Self::Rule(RuleEvent::Applied { .. } | RuleEvent::Dropped { .. })
+            | Self::Agent(_) => false,
+        }
+    }
+
+    /// Whether its message is replaced when the same thing happens again: the place in the queue for a process changes.
+    pub const fn is_replaceable(&self) -> bool {
+        matches!(self, Self::Turn(TurnEvent::Waiting { .. }))
+    }
+}
+
+/// What happened to a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum TurnEvent {
     /// The turn that began with prompt `turn` has ended otherwise than by a whole answer.
-    TurnEnded {
+    #[serde(rename = "turn_ended")]
+    Ended {
         /// The place of the turn's prompt.
         turn: Seq,
         /// How it ended.
         #[serde(flatten)]
         stop: Stop,
     },
-    /// A new process took the conversation up.
+    /// The turn waits, because as many agents as may run at once are busy.
+    Waiting {
+        /// Its place in the queue, from 1.
+        place: u64,
+    },
+    /// The agent sent more in one turn than it may, so the turn is stopped.
+    #[serde(rename = "turn_limit")]
+    Limit {
+        /// How many bytes it may send.
+        max: u64,
+    },
+}
+
+/// What happened to the agent's process.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum ProcessEvent {
+    /// A new process resumed the conversation.
     Resumed {
         /// With how much of it in mind.
         how: Resumed,
     },
     /// The agent's process ended by itself.
-    ProcessExited {
+    #[serde(rename = "process_exited")]
+    Exited {
         /// How it ended.
         #[serde(flatten)]
         exit: Exit,
     },
-    /// The agent made room in its context.
-    Compacted,
+    /// The kernel cannot confine the agent.
+    Unconfined,
+}
+
+/// What happened to the session as a whole. These events, and no others, change what lists show of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum LifecycleEvent {
     /// The session ended well.
     Completed {
-        /// Why: `user`, `idle_timeout`, `made_room`, …
-        reason: String,
+        /// Why.
+        reason: EndReason,
     },
     /// The session was cancelled.
     Cancelled {
         /// Why.
-        reason: String,
+        reason: EndReason,
     },
     /// The session's agent can be neither started nor resumed.
     Failed {
@@ -70,32 +151,14 @@ pub enum Event {
     Archived,
     /// The session is shown in lists again.
     Unarchived,
-    /// The turn waits, because as many agents as may run at once are busy.
-    Waiting {
-        /// How many are served before it, itself included.
-        place: u64,
-    },
-    /// The agent said more in one turn than it may, so the turn is stopped.
-    TurnLimit {
-        /// How many bytes it may say.
-        max: u64,
-    },
-    /// The kernel cannot confine the agent.
-    Unconfined,
-    /// From now on the agent may do exactly this in this project without asking.
-    RuleMade {
-        /// The tool, and what it is used for.
-        tool: String,
-    },
-    /// The agent was allowed to do this without asking, by an earlier word of the human's.
-    RuleApplied {
-        /// The tool, and what it is used for.
-        tool: String,
-    },
-    /// A rule of an older version, which held for every use of a tool, was removed instead of applied.
-    RuleDropped {
-        /// The tool.
-        tool: String,
+    /// The next turns come from a transcript, and the session is completed with them.
+    Imported {
+        /// What the transcript is called.
+        transcript: String,
+        /// How many of its turns came before these.
+        after: u64,
+        /// These turns, each a message of its own.
+        turns: Vec<ImportedTurn>,
     },
     /// The session goes on where another one grew too long, with a summary of it.
     Continues {
@@ -107,15 +170,38 @@ pub enum Event {
         /// The one after.
         session: SessionId,
     },
-    /// The next turns come from a transcript, and the session rests with them.
-    Imported {
-        /// What the transcript is called.
-        transcript: String,
-        /// How many of its turns came before these.
-        after: u64,
-        /// These turns, each a message of its own.
-        turns: Vec<ImportedTurn>,
+}
+
+/// What happened to a permission that holds for the future, too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum RuleEvent {
+    /// From now on the agent may do exactly this in this project without asking.
+    #[serde(rename = "rule_made")]
+    Made {
+        /// The tool, and what it is used for.
+        tool: String,
     },
+    /// The agent was allowed to do this without asking, by an earlier decision of the human's.
+    #[serde(rename = "rule_applied")]
+    Applied {
+        /// The tool, and what it is used for.
+        tool: String,
+    },
+    /// A rule of an older version, which held for every use of a tool, was removed instead of applied.
+    #[serde(rename = "rule_dropped")]
+    Dropped {
+        /// The tool.
+        tool: String,
+    },
+}
+
+/// What the agent reported about itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum AgentEvent {
+    /// The agent made room in its context.
+    Compacted,
     /// Something the agent wants people to know.
     Advice {
         /// `info`, `warning` or `error`, in the agent's words.
@@ -130,8 +216,8 @@ pub enum Event {
     },
 }
 
-/// With how much of the conversation in mind a process took it up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// With how much of the conversation in mind a process resumed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Resumed {
     /// The agent loaded its own session.
@@ -145,7 +231,7 @@ pub enum Resumed {
 }
 
 /// What a transcript says of a turn, and its message cannot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportedTurn {
     /// The place of its message.
     pub seq: Seq,
@@ -155,105 +241,14 @@ pub struct ImportedTurn {
     pub tokens: u64,
 }
 
-impl Notice {
-    /// Words the fact for people.
-    pub fn new(event: Event) -> Self {
-        let text = sentence(&event);
-        Self { event, text }
-    }
-
-    /// A fact whose words are the agent's own.
-    pub const fn worded(event: Event, text: String) -> Self {
-        Self { event, text }
-    }
+macro_rules! group {
+    ($($group:ident($event:ident))*) => {
+        $(impl From<$event> for Event {
+            fn from(event: $event) -> Self {
+                Self::$group(event)
+            }
+        })*
+    };
 }
 
-impl Event {
-    /// Whether a human decided this, or it could not be told from elsewhere, so that it must be on disk before it is
-    /// acknowledged. An agent's words can be had again, and a turn whose end is lost counts as interrupted.
-    pub const fn is_decision(&self) -> bool {
-        match self {
-            Self::Completed { .. }
-            | Self::Cancelled { .. }
-            | Self::Failed { .. }
-            | Self::Reopened
-            | Self::Renamed { .. }
-            | Self::Archived
-            | Self::Unarchived
-            | Self::RuleMade { .. }
-            | Self::Continues { .. }
-            | Self::ContinuedIn { .. }
-            | Self::Imported { .. } => true,
-            Self::TurnEnded { .. }
-            | Self::Resumed { .. }
-            | Self::ProcessExited { .. }
-            | Self::TurnLimit { .. }
-            | Self::Compacted
-            | Self::Waiting { .. }
-            | Self::Unconfined
-            | Self::RuleApplied { .. }
-            | Self::RuleDropped { .. }
-            | Self::Advice { .. }
-            | Self::Unknown { .. } => false,
-        }
-    }
-}
-
-fn sentence(event: &Event) -> String {
-    match event {
-        Event::TurnEnded { stop, .. } => stop.sentence(),
-        Event::Resumed { how: Resumed::Native } => {
-            "The agent took up its own session again.".to_owned()
-        }
-        Event::Resumed { how: Resumed::Replay } => {
-            "The agent started anew and was given the transcript.".to_owned()
-        }
-        Event::Resumed { how: Resumed::Summary } => {
-            "The agent started anew and was given a summary of the conversation.".to_owned()
-        }
-        Event::Resumed { how: Resumed::Afresh } => {
-            "The agent started anew and remembers nothing of this conversation.".to_owned()
-        }
-        Event::ProcessExited { exit } => format!("The agent's process ended: {exit}."),
-        Event::Compacted => "The agent compacted its context.".to_owned(),
-        Event::Completed { reason } => format!("The session was completed ({reason})."),
-        Event::Cancelled { reason } => format!("The session was cancelled ({reason})."),
-        Event::Failed { error } => format!("The agent cannot go on: {error}"),
-        Event::Reopened => "The session was taken up again.".to_owned(),
-        Event::Renamed { title } => format!("The session is now called “{title}”."),
-        Event::Archived => "The session was archived.".to_owned(),
-        Event::Unarchived => "The session was brought back from the archive.".to_owned(),
-        Event::Waiting { place } => {
-            format!("All agent processes are busy; this turn is number {place} in line.")
-        }
-        Event::TurnLimit { max } => format!(
-            "The turn was stopped: the agent sent more than {max} bytes. What it sends after that is dropped. Raise \
-             limits.turn_bytes in config.toml if it should be allowed to send more."
-        ),
-        Event::Unconfined => {
-            "This system cannot confine the agent: it can write wherever you can.".to_owned()
-        }
-        Event::RuleMade { tool } => {
-            format!("From now on exactly this is allowed in this project without asking: {tool}")
-        }
-        Event::RuleApplied { tool } => format!("Allowed without asking, as you said: {tool}"),
-        Event::RuleDropped { tool } => format!(
-            "An older rule allowed every use of {tool} in this project. It was removed: “always” now holds for one exact \
-             command or file."
-        ),
-        Event::Continues { session } => {
-            format!("This session goes on from session {session}, with a summary of it.")
-        }
-        Event::ContinuedIn { session } => {
-            format!("This conversation goes on in session {session}, with a summary of this one.")
-        }
-        Event::Imported { transcript, after, turns } => {
-            let (first, last) = (after + 1, after + turns.len() as u64);
-            format!("Turns {first} to {last} of the transcript {transcript} were imported.")
-        }
-        Event::Advice { severity } => format!("The agent reports: {severity}."),
-        Event::Unknown { kind, .. } => {
-            format!("The agent sent something Convoke does not know: {kind}.")
-        }
-    }
-}
+group! { Turn(TurnEvent) Process(ProcessEvent) Lifecycle(LifecycleEvent) Rule(RuleEvent) Agent(AgentEvent) }

@@ -4,6 +4,7 @@
 
 mod given;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
@@ -11,7 +12,7 @@ use crate::time::Timestamp;
 pub use given::GivenAnswers;
 
 /// One question with its options.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Question {
     /// The question in full.
@@ -27,7 +28,8 @@ pub struct Question {
 }
 
 /// One option of a question.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "QuestionOption")]
 pub struct Choice {
     /// What is chosen.
     pub label: String,
@@ -37,8 +39,9 @@ pub struct Choice {
 }
 
 /// The human's answer to one question.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "QuestionAnswer")]
 pub struct Answer {
     /// Which question, counted from 0.
     pub question_index: usize,

@@ -2,6 +2,7 @@
 //!
 //! The records are part of the message contract, see `message`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::id::RequestId;
@@ -10,7 +11,7 @@ use crate::quote;
 use crate::scope::Scope;
 
 /// Where a request is in its life; nothing leaves `answered` and `rejected`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum State<A> {
     /// The asker waits.
@@ -29,8 +30,9 @@ pub enum State<A> {
 }
 
 /// The state of a request without what was said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "RequestStatus")]
 pub enum Status {
     /// The asker waits.
     Pending,
@@ -146,7 +148,7 @@ impl<A> State<A> {
 }
 
 /// A permission asked of the human, and what became of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionRecord {
     /// The request.
@@ -170,7 +172,7 @@ pub struct PermissionRecord {
 }
 
 /// One way to answer a permission.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionOption {
     /// What the agent calls it.
@@ -182,7 +184,7 @@ pub struct PermissionOption {
 }
 
 /// What choosing an option means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionKind {
     /// Yes, this time.
@@ -196,15 +198,16 @@ pub enum PermissionKind {
 }
 
 /// The option that the human chose.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "ChosenOption")]
 pub struct Choice {
     /// What the agent calls it.
     pub option_id: String,
 }
 
 /// Questions asked of the human, and what became of them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QuestionRecord {
     /// The request.
@@ -217,13 +220,13 @@ pub struct QuestionRecord {
 }
 
 /// The human's answers to a set of questions.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Answers {
     /// One or more for each question.
     pub answers: Vec<Answer>,
 }
 
-/// A request to a human, told apart by `kind`.
+/// A request to a human, tagged by `kind`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Request {
@@ -254,7 +257,7 @@ pub enum Verdict {
 /// Why a verdict cannot stand.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// Somebody was faster.
+    /// The request is settled already.
     #[error(transparent)]
     Settled(#[from] Settled),
     /// The answers do not fit the questions; the request stays open.
@@ -293,7 +296,7 @@ impl Request {
 
     /// Decides what follows from a verdict: the request as it then stands, and who gets to hear of it.
     pub fn handle(&self, verdict: Verdict) -> Result<(Self, Delivery), Refusal> {
-        // Whoever comes second hears that, even when their answer would not have fitted.
+        // A second answer is refused as late, even when it would not have fitted.
         if let status @ (Status::Answered | Status::Rejected) = self.status() {
             return Err(Settled { status }.into());
         }

@@ -1,5 +1,6 @@
 //! What “always” means: one exact call of a tool, or changes to one exact file. Nothing that merely looks like it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -19,7 +20,7 @@ const IDLE_FIELDS: [&str; 3] = ["call_id", "description", "turn_id"];
 const KEY_PREFIX: &str = "exact:";
 
 /// What a permission holds for if it is given for good.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Scope {
     /// Exactly this call.

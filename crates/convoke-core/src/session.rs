@@ -9,9 +9,11 @@ mod change;
 mod command;
 mod human;
 mod output;
+mod reason;
 
 use std::collections::{BTreeMap, VecDeque};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::message::{Message, Rev, Seq};
@@ -23,17 +25,19 @@ use output::Output;
 
 pub use change::Change;
 pub use command::{Command, Cut, Decision, Effect, Refusal, Reply, Report, Stamp, ToolUpdate};
+pub use reason::EndReason;
 
 /// Prompts that may wait behind a running turn; one more is refused.
 pub const QUEUE_MAX: usize = 32;
 /// Bytes of prompts that may wait; the queue is stored and sent as a whole.
 pub const QUEUE_BYTES_MAX: usize = 1 << 20;
-/// Requests that may be pending at once; one more is refused, and the agent told so.
+/// Requests that may be pending at once; one more is refused, and the agent gets a cancellation as its reply.
 pub const PENDING_MAX: usize = 32;
 
 /// Where a session is in its life; nothing leaves `cancelled`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "SessionStatus")]
 pub enum Status {
     /// Accepts prompts.
     Active,
@@ -71,8 +75,8 @@ impl std::fmt::Display for Status {
 pub struct Summary {
     /// Where it is in its life.
     pub status: Status,
-    /// Why it completed, as in `metadata.reason`.
-    pub reason: Option<String>,
+    /// Why it was completed or cancelled, as in `metadata.reason`.
+    pub reason: Option<EndReason>,
     /// Whether lists hide it.
     pub archived: bool,
     /// Its title, once something was said in it or it was named.
@@ -102,6 +106,16 @@ impl Summary {
             rev: Rev::START,
             updated_at: created_at,
             last_active_at: created_at,
+        }
+    }
+
+    /// Whether a prompt is accepted: by an active session, and by one that Convoke completed because it was idle, which the
+    /// prompt resumes.
+    pub const fn accepts_prompts(&self) -> bool {
+        match (self.status, &self.reason) {
+            (Status::Active, _) => true,
+            (Status::Completed, Some(reason)) => reason.is_resumed_by_prompt(),
+            (Status::Completed | Status::Cancelled | Status::Error, _) => false,
         }
     }
 

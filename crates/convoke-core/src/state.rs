@@ -3,14 +3,15 @@
 //!
 //! Each kind is stored once per session, replaced as a whole, and delivered through the same cursor as messages.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::content::Usage;
 use crate::id::MessageId;
 use crate::time::Timestamp;
 
-/// One kind of session state, told apart by `kind`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// One kind of session state, tagged by `kind`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SessionState {
     /// The prompts that wait for the running turn to end, first to last.
@@ -82,7 +83,7 @@ impl SessionState {
 }
 
 /// A prompt that waits for its turn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QueuedPrompt {
     /// The id that the message will have.
@@ -94,7 +95,7 @@ pub struct QueuedPrompt {
 }
 
 /// A command that people may type.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OfferedCommand {
     /// Without the slash.
     pub name: String,
@@ -106,7 +107,7 @@ pub struct OfferedCommand {
 }
 
 /// One value that can be chosen.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OfferedChoice {
     /// What the agent calls it.
     pub id: String,
@@ -118,7 +119,7 @@ pub struct OfferedChoice {
 }
 
 /// A setting with its choices.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OfferedSetting {
     /// What the agent calls it.
     pub id: String,

@@ -4,13 +4,17 @@ use std::fmt;
 use std::path::{Component, Path};
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Invalid;
 
 /// The name of a team: letters, digits and hyphens.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(inline)]
 pub struct TeamName(String);
 
 impl TeamName {
@@ -95,8 +99,9 @@ impl fmt::Display for Pair {
 }
 
 /// Where a pair's conversation stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "TeamSessionStatus")]
 pub enum PairStatus {
     /// In use.
     Active,

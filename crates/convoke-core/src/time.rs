@@ -1,16 +1,18 @@
-//! Moments, and how long ago they were. The clock itself is somebody else's: every moment is handed in.
+//! Timestamps, and how long ago they were. There is no clock here: the caller passes the current time.
 
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A moment in UTC with millisecond precision, written as RFC 3339 (`2026-11-15T10:45:00.000Z`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A time in UTC with millisecond precision, written as RFC 3339 (`2026-11-15T10:45:00.000Z`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[schemars(with = "String", inline, extend("format" = "date-time"))]
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The moment this many milliseconds after 1970, clamped to the years that RFC 3339 can write.
+    /// The time this many milliseconds after 1970, clamped to the years that RFC 3339 can write.
     pub fn from_millis(millis: i64) -> Self {
         Self(millis.clamp(MILLIS_MIN, MILLIS_MAX))
     }
@@ -20,7 +22,7 @@ impl Timestamp {
         self.0
     }
 
-    /// Milliseconds from `earlier` to this moment; 0 when the clock went backwards.
+    /// Milliseconds from `earlier` to this time; 0 when the clock went backwards.
     pub fn millis_since(self, earlier: Self) -> i64 {
         (self.0 - earlier.0).max(0)
     }
@@ -48,7 +50,7 @@ impl FromStr for Timestamp {
     }
 }
 
-/// A text that is not a moment in time.
+/// A text that is not a timestamp.
 #[derive(Debug, thiserror::Error)]
 #[error("not an RFC 3339 timestamp: {text}")]
 pub struct TimestampError {

@@ -1,14 +1,15 @@
 //! The life of a turn: one prompt until its stop reason. A turn always ends.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The state of a turn, told apart by `status`. A prompt that waits in the queue has no turn yet.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The state of a turn, tagged by `status`. A prompt that waits in the queue has no turn yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum Turn {
     /// The agent works on it.
     Running,
-    /// The agent was told to stop and has not yet said that it did.
+    /// The agent was asked to stop and has not yet confirmed it.
     Cancelling,
     /// Over.
     Ended(Stop),
@@ -70,8 +71,8 @@ impl Turn {
     }
 }
 
-/// How a turn ended, told apart by `stopReason`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// How a turn ended, tagged by `stopReason`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "stopReason", rename_all = "snake_case")]
 pub enum Stop {
     /// The agent said all it had to say.
@@ -89,7 +90,7 @@ pub enum Stop {
 }
 
 /// Why a turn broke off.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     /// What sort of failure.
     pub why: FailureKind,
@@ -98,7 +99,7 @@ pub struct Failure {
 }
 
 /// What sort of failure ended a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
     /// Convoke itself was ended in the middle.

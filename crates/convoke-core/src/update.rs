@@ -9,7 +9,6 @@ use std::sync::Arc;
 use crate::content::Content;
 use crate::id::{MessageId, SessionId};
 use crate::message::{Draft, Message, Rev, Seq};
-use crate::notice::{Event, Notice};
 use crate::session::Change;
 use crate::state::{SessionState, StateKind};
 use crate::time::Timestamp;
@@ -171,11 +170,16 @@ impl OpenMessages {
 
 /// Whether a message may change without being open: plans, and notices of how long a turn waits.
 fn may_change(message: &Message) -> bool {
-    let is_replaced = matches!(
-        message.content,
-        Content::Plan { .. } | Content::Notice(Notice { event: Event::Waiting { .. }, .. })
-    );
-    is_replaced || message.is_open()
+    let is_replaceable = match &message.content {
+        Content::Plan { .. } => true,
+        Content::Notice(notice) => notice.event.is_replaceable(),
+        Content::Text { .. }
+        | Content::Thinking { .. }
+        | Content::Tool(_)
+        | Content::Permission(_)
+        | Content::Question(_) => false,
+    };
+    is_replaceable || message.is_open()
 }
 
 /// Appends words to an answer or thought.

@@ -16,7 +16,7 @@ use convoke_core::time::Timestamp;
 use convoke_files::questions::Questions;
 use convoke_files::reserve::Reserve;
 use convoke_store::{Archived, SessionFilter, SessionKind, SessionOrder, Store, Window};
-use tokio::sync::{Semaphore, broadcast, watch};
+use tokio::sync::{Notify, Semaphore, broadcast, watch};
 
 use crate::error::{Error, Kind, Result};
 use crate::inbox;
@@ -53,6 +53,8 @@ pub(crate) struct Shared {
     pub(crate) reserve: Reserve,
     pub(crate) registry: Registry,
     pub(crate) changes: broadcast::Sender<Change>,
+    /// Wakes the task that counts the inbox and announces the count.
+    pub(crate) inbox_changed: Arc<Notify>,
     /// Held while somebody decides whether there is room for one more session.
     pub(crate) admission: Semaphore,
     /// Held while a prompt resumes a session, so that several prompts at once take one place.
@@ -87,7 +89,7 @@ pub struct Figures {
     /// Turns that wait for a process.
     pub waiting: usize,
     /// Requests that wait for a human.
-    pub inbox: usize,
+    pub inbox: u64,
     /// Watchers of sessions.
     pub watchers: usize,
     /// Prompts since the start.
@@ -112,6 +114,9 @@ impl Engine {
     pub async fn open(settings: Settings, around: Around) -> Result<Self> {
         reap(around.home.join("run/agents")).await;
         let store = Store::open(around.home.join("convoke.db"), (around.clock)()).await?;
+        if let Some(boot) = leftovers::boot() {
+            store.booted(boot).await?;
+        }
         let temp = temporary_files(&around)?;
         let pool = Pool::start(settings.pool, around.random);
         let reserve = Reserve::new(around.home.join("run/reserve"));
@@ -126,6 +131,7 @@ impl Engine {
             reserve,
             registry: Registry::default(),
             changes: broadcast::Sender::new(CHANGES_MAX),
+            inbox_changed: Arc::default(),
             admission: Semaphore::new(1),
             resumption: Semaphore::new(1),
             reserved: AtomicUsize::new(0),
@@ -139,7 +145,7 @@ impl Engine {
         let engine = Self { shared };
         engine.recover().await?;
         engine.take_up_active().await?;
-        inbox::watch_files(&engine.shared);
+        inbox::announce_changes(&engine.shared);
         teams::keep_clock(&engine);
         Ok(engine)
     }
@@ -188,7 +194,7 @@ impl Engine {
         self.shared.settings.agents.iter().map(listed).collect()
     }
 
-    /// Hears of every change that lists show. One that falls behind must list everything again.
+    /// Subscribes to every change of what lists show. A subscriber that falls behind must list everything again.
     pub fn follow(&self) -> broadcast::Receiver<Change> {
         self.shared.changes.subscribe()
     }
@@ -202,7 +208,7 @@ impl Engine {
             processes: census.processes,
             busy: census.busy,
             waiting: census.waiting,
-            inbox: self.inbox().await?.len(),
+            inbox: self.inbox_count().await?,
             watchers: self.shared.registry.watchers(),
             prompts: counted.prompts.load(Ordering::Relaxed),
             messages: counted.messages.load(Ordering::Relaxed),

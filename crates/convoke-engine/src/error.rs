@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use convoke_core::id::{AgentName, RequestId, SessionId};
 use convoke_core::question::AnswerFault;
-use convoke_core::session::{Refusal, Status};
+use convoke_core::session::{EndReason, Refusal, Status};
 use convoke_core::{Invalid, request};
 
 /// What the engine's functions return.
@@ -100,8 +100,8 @@ pub enum Error {
         session: SessionId,
         /// How.
         status: Status,
-        /// Why, if it completed.
-        reason: Option<String>,
+        /// Why.
+        reason: Option<EndReason>,
     },
     /// The session does not follow.
     #[error(transparent)]

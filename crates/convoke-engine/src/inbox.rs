@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_core::id::{RequestId, SessionId};
-use convoke_core::notice::{Event, Notice};
+use convoke_core::notice::{Notice, RuleEvent};
 use convoke_core::question::GivenAnswers;
 use convoke_core::request::{
     Answers, Choice, PermissionKind, QuestionRecord, Request as HumanRequest, State, Verdict,
@@ -12,12 +12,12 @@ use convoke_core::request::{
 use convoke_core::scope::Scope;
 use convoke_core::session::{Command, Report};
 use convoke_core::time::Timestamp;
-use convoke_files::questions::{Questions, Status, Verdict as FileVerdict};
+use convoke_files::questions::{Entry, Listing, Questions, Status, Verdict as FileVerdict};
 use convoke_store::{Project, Rule, StoredRequest, Window};
 
 use crate::asking::blocking;
 use crate::engine::{Engine, Shared};
-use crate::error::{Error, Result, no_request};
+use crate::error::{Error, Kind, Result, no_request};
 use crate::session::{self, Request};
 use crate::view::{Change, SessionView};
 
@@ -70,6 +70,14 @@ impl Engine {
         Ok(items)
     }
 
+    /// How many items the inbox has.
+    pub(crate) async fn inbox_count(&self) -> Result<u64> {
+        let stored = self.shared.store.count_answerable_requests().await?;
+        let folder = self.shared.questions.clone();
+        let listing = blocking(move || folder.list()).await??;
+        Ok(stored + answerable(&listing))
+    }
+
     /// Gives or refuses a permission by one of its options.
     pub async fn choose(&self, id: &str, option_id: String, remember: Remember) -> Result<()> {
         let id = self.shared.find_request(id).await?;
@@ -84,7 +92,7 @@ impl Engine {
             while let Err(error) = self.shared.store.add_rule(rule.clone()).await {
                 self.shared.make_room(error.into())?;
             }
-            let notice = Notice::new(Event::RuleMade { tool: scope.shown() });
+            let notice = Notice::new(RuleEvent::Made { tool: scope.shown() });
             self.carry(session, Command::Agent(Report::Noticed(notice))).await?;
         }
         Ok(())
@@ -114,7 +122,7 @@ impl Engine {
         }
     }
 
-    /// Lets the session decide, which alone knows how the request stands at this moment.
+    /// Lets the session's task decide, which alone knows the current state of the request.
     async fn settle(&self, session: SessionId, request: RequestId, verdict: Verdict) -> Result<()> {
         let settled = |reply| Request::Verdict { request, verdict, reply };
         session::ask(&self.shared, session, settled).await
@@ -162,15 +170,10 @@ impl Engine {
 fn in_files(folder: &Questions) -> std::result::Result<Vec<Item>, convoke_files::Error> {
     let mut items = Vec::new();
     for entry in folder.list()?.entries {
-        let state = match entry.status {
-            Status::Pending => State::Pending,
-            Status::TimedOut => State::TimedOut,
-            Status::Abandoned => State::Abandoned,
-            Status::Completed | Status::Rejected => continue,
-        };
+        let Some(state) = state(entry.status) else { continue };
         let set = match folder.show(entry.id) {
             Ok(set) => set,
-            // Somebody has just removed or damaged it; the others are shown all the same.
+            // Another program has just removed or damaged it; the others are shown all the same.
             Err(error) => {
                 tracing::debug!("question session {} cannot be shown: {error}", entry.id);
                 continue;
@@ -193,11 +196,14 @@ fn in_files(folder: &Questions) -> std::result::Result<Vec<Item>, convoke_files:
     Ok(items)
 }
 
-/// Announces changes in the files of questions, as long as the engine lives.
-pub(crate) fn watch_files(shared: &Arc<Shared>) {
-    let weak = Arc::downgrade(shared);
+/// Announces how many requests can be answered, whenever that may have changed, as long as the engine lives.
+///
+/// Requests of sessions are counted by the store; questions in files are counted when their folder changes.
+pub(crate) fn announce_changes(shared: &Arc<Shared>) {
+    let (weak, changed) = (Arc::downgrade(shared), Arc::clone(&shared.inbox_changed));
     let mut follower = shared.questions.follow();
     tokio::spawn(async move {
+        let mut in_files = None;
         loop {
             let listing = blocking(move || {
                 let listed = follower.list();
@@ -205,15 +211,68 @@ pub(crate) fn watch_files(shared: &Arc<Shared>) {
             });
             let Ok((back, listed)) = listing.await else { return };
             follower = back;
-            if let Err(error) = listed {
-                tracing::warn!("the folder of questions cannot be watched: {error}");
-                tokio::time::sleep(PAUSE).await;
-            } else {
-                follower.changed().await;
-                tokio::time::sleep(GATHER).await;
+            let is_watched = listed.is_ok();
+            let counted = match listed {
+                Ok(listing) => answerable(&listing),
+                Err(error) => {
+                    tracing::warn!("the folder of questions cannot be watched: {error}");
+                    in_files.unwrap_or_default()
+                }
+            };
+            // The first count changes nothing that a follower has seen.
+            if in_files.replace(counted).is_some() {
+                changed.notify_one();
             }
-            let Some(shared) = weak.upgrade() else { return };
-            shared.tell(Change::Inbox);
+            let folder_changed = async {
+                if is_watched {
+                    follower.changed().await;
+                    tokio::time::sleep(GATHER).await;
+                } else {
+                    tokio::time::sleep(PAUSE).await;
+                }
+            };
+            let mut folder_changed = std::pin::pin!(folder_changed);
+            loop {
+                tokio::select! {
+                    () = &mut folder_changed => break,
+                    () = changed.notified() => {}
+                }
+                let Some(shared) = weak.upgrade() else { return };
+                shared.announce_inbox(counted).await;
+            }
         }
     });
+}
+
+impl Shared {
+    async fn announce_inbox(&self, in_files: u64) {
+        match self.store.count_answerable_requests().await.map_err(Error::from) {
+            Ok(stored) => self.tell(Change::Inbox { count: stored + in_files }),
+            // The store of an engine that stops is closed.
+            Err(error) if error.kind() == Kind::Unavailable => {
+                tracing::debug!("the inbox cannot be counted: {error}");
+            }
+            Err(error) => {
+                tracing::warn!("the inbox cannot be counted: {error}");
+                tokio::time::sleep(PAUSE).await;
+                self.inbox_changed.notify_one();
+            }
+        }
+    }
+}
+
+/// How many of the questions in files can be answered.
+fn answerable(listing: &Listing) -> u64 {
+    let is_answerable = |entry: &&Entry| state(entry.status).is_some();
+    listing.entries.iter().filter(is_answerable).count() as u64
+}
+
+/// The state of a question in files that can be answered.
+const fn state(status: Status) -> Option<State<Answers>> {
+    match status {
+        Status::Pending => Some(State::Pending),
+        Status::TimedOut => Some(State::TimedOut),
+        Status::Abandoned => Some(State::Abandoned),
+        Status::Completed | Status::Rejected => None,
+    }
 }

@@ -43,5 +43,7 @@ pub use teams::{
     SessionFile, Stopped, Stretch, Team, TeamAnswer, TeamAsk, TeamLimits, TeamProgress, TeamReport,
     TeamSettings, TeamStatus, Wait, WhichQuestion,
 };
-pub use view::{Activity, AgentStatus, Change, Live, Moment, RunningTurn, SessionView};
+pub use view::{
+    Activity, AgentStatus, Archiving, Change, Live, Moment, RunningTurn, SessionChange, SessionView,
+};
 pub use watch::{Published, Watcher};

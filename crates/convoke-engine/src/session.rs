@@ -1,12 +1,13 @@
 //! One task a session: the only writer of its log.
 //!
-//! Others post requests. The core decides what follows, the store keeps it, watchers hear of it, and only then is the
-//! sender answered and the effect carried out.
+//! Callers post requests. The core decides what follows, the store keeps it, watchers get it, and only then is the
+//! caller answered and the effect carried out.
 
 mod carry;
 mod effects;
 mod import;
 mod load;
+mod progress;
 mod quota;
 pub(crate) mod registry;
 mod replay;
@@ -20,7 +21,7 @@ use std::time::Duration;
 use convoke_agents::driver::Order;
 use convoke_core::id::{MessageId, RequestId, SessionId};
 use convoke_core::request::{self, Verdict};
-use convoke_core::session::{Command, Cut, Reply, Report};
+use convoke_core::session::{Command, Cut, EndReason, Reply, Report};
 use convoke_store::StoredSession;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
@@ -34,10 +35,10 @@ use registry::{Entered, Mailbox, Posted};
 /// Requests that may wait for a session's task; one more waits with its sender.
 const REQUESTS_MAX: usize = 64;
 
-/// How long a task that took up a broken session must have lived to be followed by another one.
+/// How long a task that restored a broken session must have lived to be followed by another one.
 const LIFE_MIN: Duration = Duration::from_secs(1);
 
-/// How long a store that fails is left alone before a session that was cut off by it is taken up.
+/// How long a store that fails is left alone before a session that was cut off by it is restored.
 const UNSTORED_PAUSE: Duration = Duration::from_secs(1);
 
 /// What a session's task is asked.
@@ -48,20 +49,20 @@ pub(crate) enum Request {
     /// Say something to the agent; once, however often the same id is sent.
     Prompt { text: String, id: Option<MessageId>, reply: Answer<Carried> },
     /// Complete, if nothing has happened for so long and nothing goes on.
-    CompleteIfIdle { longer_than: Duration, reason: &'static str, reply: Answer<Completed> },
+    CompleteIfIdle { longer_than: Duration, reason: EndReason, reply: Answer<Completed> },
     /// Put this to the human; the answer comes later.
     Ask { request: request::Request, reply: Answer<oneshot::Receiver<Reply>> },
     /// The asker has gone.
     Withdraw { request: RequestId, reply: Answer<()> },
     /// Settle a request, however it stands.
     Verdict { request: RequestId, verdict: Verdict, reply: Answer<()> },
-    /// Have a process ready, and tell it something that is no prompt.
+    /// Have a process ready, and send it an order that is no prompt.
     Order { order: Option<Order>, reply: Answer<()> },
     /// Add turns of a transcript.
     Import { import: Import, reply: Answer<ImportedInto> },
     /// Say when everything before this is done.
     Settle { reply: Answer<()> },
-    /// End. Whoever waits is answered by the end of the task.
+    /// End. The caller is answered by the end of the task, which drops the sender.
     Stop { _done: oneshot::Sender<()> },
 }
 
@@ -140,7 +141,7 @@ pub(crate) async fn take_up(shared: &Arc<Shared>, id: SessionId) -> Result<()> {
     begin(shared, id, Begin::Stored)
 }
 
-/// Takes up a session that was cut off when the daemon was ended, and waits until that is written down.
+/// Restores a session that was cut off when the daemon was ended, and waits until that is stored.
 pub(crate) async fn recover(shared: &Arc<Shared>, id: SessionId) -> Result<()> {
     begin(shared, id, Begin::Cut(Cut::Ended))?;
     ask(shared, id, |reply| Request::Settle { reply }).await
@@ -154,7 +155,7 @@ pub(crate) fn begin(shared: &Arc<Shared>, id: SessionId, begin: Begin) -> Result
     Ok(())
 }
 
-/// The place of a task that has not begun. What it is asked meanwhile waits; it is told if the task never begins.
+/// The place of a task that has not begun. Requests wait meanwhile, and fail if the task never begins.
 pub(crate) struct Place {
     shared: Arc<Shared>,
     parts: task::Parts,
@@ -197,16 +198,16 @@ impl Place {
                 }
             };
             match cut {
-                // What breaks it again at once is left for whoever asks for the session next.
+                // A session that breaks its task again at once is left alone until the next request for it.
                 Cut::Broken if was_broken && since.elapsed() < LIFE_MIN => return,
                 Cut::Broken | Cut::Ended => {}
-                // Its turn ends as soon as that can be written down, also when nobody asks.
+                // Its turn ends as soon as that can be stored, also without a request.
                 Cut::Unstored { .. } => tokio::time::sleep(UNSTORED_PAUSE).await,
             }
             match self::begin(&shared, id, Begin::Cut(cut)) {
                 Ok(()) | Err(Error::Stopping) => {}
                 Err(error) => {
-                    tracing::error!(session.id = %id, "a session cannot be taken up: {error}");
+                    tracing::error!(session.id = %id, "a session cannot be restored: {error}");
                 }
             }
         });

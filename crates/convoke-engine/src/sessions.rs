@@ -9,7 +9,7 @@ use std::sync::Arc;
 use convoke_agents::driver::Order;
 use convoke_core::id::{AgentName, CanonicalId, MessageId, ProjectId, SessionId};
 use convoke_core::message::{Rev, Seq};
-use convoke_core::session::{Command, Refusal, Status};
+use convoke_core::session::{Command, EndReason, Refusal, Status};
 use convoke_core::state::SessionState;
 use convoke_core::time::Timestamp;
 use convoke_store::{
@@ -267,7 +267,7 @@ impl Engine {
     pub async fn prompt(&self, id: SessionId, prompt: impl Into<NewPrompt>) -> Result<Prompted> {
         let prompt = prompt.into();
         match self.prompt_because_of(id, prompt.clone(), None).await {
-            Err(Error::Ended { reason: Some(reason), .. }) if is_resumed_by_prompt(&reason) => {
+            Err(Error::Ended { reason: Some(reason), .. }) if reason.is_resumed_by_prompt() => {
                 self.resume_once(id).await?;
                 self.prompt_because_of(id, prompt, None).await
             }
@@ -340,12 +340,12 @@ impl Engine {
 
     /// Ends a session well.
     pub async fn complete(&self, id: SessionId) -> Result<SessionView> {
-        Ok(self.carry(id, Command::Complete { reason: "user".to_owned() }).await?.view)
+        Ok(self.carry(id, Command::Complete { reason: EndReason::User }).await?.view)
     }
 
     /// Ends a session for good; one that has ended already stays as it is.
     pub async fn cancel(&self, id: SessionId) -> Result<SessionView> {
-        match self.carry(id, Command::Cancel { reason: "user".to_owned() }).await {
+        match self.carry(id, Command::Cancel { reason: EndReason::User }).await {
             Ok(carried) => Ok(carried.view),
             Err(Error::Ended { .. }) => self.session(id).await,
             Err(error) => Err(error),
@@ -404,9 +404,4 @@ impl Engine {
     pub(crate) async fn carry(&self, id: SessionId, command: Command) -> Result<Carried> {
         session::ask(&self.shared, id, |reply| Request::Carry { command, reply }).await
     }
-}
-
-/// Whether a session that was completed for this reason is resumed by the next prompt: Convoke completed it, not a human.
-fn is_resumed_by_prompt(reason: &str) -> bool {
-    ["idle_timeout", "made_room"].contains(&reason)
 }

@@ -1,4 +1,4 @@
-//! What others see of a session, and what they hear when anything changes.
+//! What callers see of a session, and the changes that the engine announces.
 
 use convoke_core::id::{AgentName, MessageId, ProjectId, SessionId};
 use convoke_core::message::Seq;
@@ -52,13 +52,13 @@ pub struct RunningTurn {
     pub seq: Seq,
 }
 
-/// Something that everybody who looks at lists wants to know.
+/// A change of what lists show, as `Engine::follow` announces it.
 #[derive(Debug, Clone)]
 pub enum Change {
     /// A session is new.
     SessionCreated(SessionView),
-    /// A session's summary, activity or canonical id is another.
-    SessionChanged(SessionView),
+    /// What lists show of a session is different now.
+    SessionChanged(SessionChange),
     /// A project is new.
     ProjectAdded(Project),
     /// A project is gone.
@@ -69,11 +69,52 @@ pub enum Change {
         agent: AgentName,
         /// In which session.
         session: SessionId,
+        /// What the agent calls that session, once it is known.
+        agent_session: Option<String>,
         /// What it did.
         status: AgentStatus,
     },
     /// Something was asked or settled.
-    Inbox,
+    Inbox {
+        /// How many requests can be answered now.
+        count: u64,
+    },
+}
+
+/// A session before and after a change of its summary, its activity or its canonical id.
+#[derive(Debug, Clone)]
+pub struct SessionChange {
+    /// The session before.
+    pub before: SessionView,
+    /// The session now.
+    pub now: SessionView,
+}
+
+impl SessionChange {
+    /// The title, if it is a new one.
+    pub fn new_title(&self) -> Option<&str> {
+        let [before, now] = [&self.before, &self.now].map(|view| &view.stored.summary.title);
+        now.as_deref().filter(|_| before != now)
+    }
+
+    /// Whether the session was archived or unarchived by the change.
+    pub const fn archiving(&self) -> Option<Archiving> {
+        let (before, now) = (&self.before.stored.summary, &self.now.stored.summary);
+        match (before.archived, now.archived) {
+            (false, true) => Some(Archiving::Archived),
+            (true, false) => Some(Archiving::Unarchived),
+            (true, true) | (false, false) => None,
+        }
+    }
+}
+
+/// How the visibility of a session in lists changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Archiving {
+    /// It is hidden now.
+    Archived,
+    /// It is shown again.
+    Unarchived,
 }
 
 /// What an agent's process did.

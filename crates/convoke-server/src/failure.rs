@@ -11,7 +11,7 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use convoke_api::bodies::{Problem, code};
-use convoke_core::session::{Refusal, Status};
+use convoke_core::session::{EndReason, Refusal, Status};
 use convoke_core::{Invalid, request};
 use convoke_engine::{Error, Kind};
 
@@ -30,7 +30,7 @@ pub(crate) struct Failure {
     chain: Option<String>,
 }
 
-/// Trouble of our own, on its way to whoever knows the request's id.
+/// An internal error, on its way to the middleware that knows the request's id.
 #[derive(Debug, Clone)]
 struct Trouble {
     problem: Box<Problem>,
@@ -167,10 +167,11 @@ fn detail(error: &Error) -> String {
         }
         // A contract: the detail says how to resume.
         Error::Ended { session, reason, .. } => {
-            let why = reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+            let why = reason.as_ref().and_then(EndReason::explained);
+            let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
             format!("{error}{why}; resume it first: POST /api/sessions/{session}/resume")
         }
-        // Why an agent did not start is for whoever installed it.
+        // The person who installed the agent needs the cause.
         Error::NotStarted { source, .. } => {
             let mut text = format!("{error}: {source}");
             if let Some(cause) = source.source() {

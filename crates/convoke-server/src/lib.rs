@@ -27,10 +27,9 @@ mod view;
 mod ws;
 
 pub use backups::BackupSettings;
-pub use convoke_engine as engine;
 pub use doors::Token;
 pub use health::Problems;
-pub use listen::Listeners;
+pub use listen::{Listeners, serve};
 pub use server::{LinkError, Opening, Reloader, Server, Serving};
 pub use teams::{ReadTeams, TeamsFault};
-pub use ws::echo;
+pub use ws::{hang_up, limit_frames};

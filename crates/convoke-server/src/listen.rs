@@ -69,11 +69,7 @@ struct Acceptor {
 /// Serves until `stop`, then lets answers that are under way end.
 ///
 /// Streams do not end by themselves; the caller of `stop` must end what feeds them.
-pub(crate) async fn serve(
-    listeners: impl Into<Listeners>,
-    router: Router,
-    stop: CancellationToken,
-) {
+pub async fn serve(listeners: impl Into<Listeners>, router: Router, stop: CancellationToken) {
     let listeners = listeners.into();
     let limits = Limits::within(listeners.descriptors);
     serve_within(limits, HEAD_TIMEOUT, listeners, router, stop).await;

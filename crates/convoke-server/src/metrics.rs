@@ -105,7 +105,7 @@ fn gauges(figures: &Figures) -> [(&'static str, &'static str, &'static str, u64)
         ("convoke_processes", "gauge", "Agent processes.", wide(figures.processes)),
         ("convoke_processes_busy", "gauge", "Agent processes that work.", wide(figures.busy)),
         ("convoke_turns_waiting", "gauge", "Turns that wait for a process.", wide(figures.waiting)),
-        ("convoke_inbox", "gauge", "Requests that wait for a human.", wide(figures.inbox)),
+        ("convoke_inbox", "gauge", "Requests that wait for a human.", figures.inbox),
         ("convoke_watchers", "gauge", "Watchers of sessions.", wide(figures.watchers)),
         ("convoke_prompts_total", "counter", "Prompts since the start.", figures.prompts),
         ("convoke_messages_total", "counter", "Messages stored since the start.", figures.messages),

@@ -1,12 +1,12 @@
-//! The description of the API, made of the same types that are read and written.
+//! The OpenAPI document: utoipa's description of the routes, and the schemas of `convoke_api::schema`.
 //!
-//! What every route has in common is added here: how one gets in, and what goes wrong.
+//! Added here are the parts that all routes share: the security scheme and the answers to requests that fail.
 
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::StatusCode;
 use axum::response::Response;
-use convoke_api::bodies::Problem;
+use convoke_api::schema;
 use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
@@ -14,17 +14,14 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::json;
 
-/// What is not said by any route.
+/// The head of the document.
 #[derive(OpenApi)]
-#[openapi(
-    info(
-        title = "Convoke",
-        description = "Conversations with coding agents: durable, resumable, visible from everywhere.",
-        license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
-        contact()
-    ),
-    components(schemas(Problem))
-)]
+#[openapi(info(
+    title = "Convoke",
+    description = "Conversations with coding agents: durable, resumable, visible from everywhere.",
+    license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
+    contact()
+))]
 struct Document;
 
 /// The form of a team's name.
@@ -37,7 +34,7 @@ const WORDS: &str = r#"{"pattern": "\\S"}"#;
 const TIMEOUT: &str = r#"{"minimum": -1, "maximum": 9007199254740991}"#;
 
 /// Limits that bodies have and their types do not tell.
-const LIMITS: [(&str, &str, &str); 21] = [
+const LIMITS: [(&str, &str, &str); 22] = [
     ("NewRepo", "path", r#"{"pattern": "^/"}"#),
     ("NewSession", "repoId", r#"{"minLength": 4}"#),
     ("NewSession", "agent", r#"{"pattern": "^[A-Za-z0-9_.-]+$"}"#),
@@ -48,6 +45,7 @@ const LIMITS: [(&str, &str, &str); 21] = [
     ("Import", "turns", r#"{"minItems": 1, "maxItems": 1000}"#),
     ("ImportTurn", "tokens", r#"{"maximum": 9007199254740991}"#),
     ("Prompt", "text", WORDS),
+    ("QueuePatch", "text", WORDS),
     ("SessionPatch", "title", r#"{"pattern": "\\S", "maxLength": 200}"#),
     ("TeamQuestion", "question", WORDS),
     ("TeamQuestion", "fromTeam", TEAM),
@@ -120,11 +118,13 @@ pub(crate) fn split<S: Clone + Send + Sync + 'static>(
         .scheme(HttpAuthScheme::Bearer)
         .description(Some("The token of run/daemon.json in Convoke's home."))
         .build();
-    if let Some(components) = &mut document.components {
-        components.add_security_scheme("token", SecurityScheme::Http(token));
-    }
-    // A description that cannot be written would be found by the first test.
+    let components = document.components.get_or_insert_default();
+    components.add_security_scheme("token", SecurityScheme::Http(token));
+    // A document that cannot be serialised would fail the first test.
     let mut document = serde_json::to_value(document).unwrap_or_default();
+    if let Some(Value::Object(components)) = document.get_mut("components") {
+        components.insert("schemas".to_owned(), Value::Object(schema::components()));
+    }
     complete(&mut document);
     (router, document.to_string().into())
 }

@@ -13,6 +13,7 @@ use convoke_engine::{Item, ListedAgent, Project, SessionView};
 pub(crate) fn session(view: SessionView) -> Session {
     let SessionView { stored, activity } = view;
     let summary = stored.summary;
+    let accepts_prompts = summary.accepts_prompts();
     Session {
         id: stored.id,
         repo_id: stored.project_id,
@@ -20,6 +21,7 @@ pub(crate) fn session(view: SessionView) -> Session {
         agent_session_id: stored.agent_session_id,
         title: summary.title.unwrap_or_else(|| UNTITLED.to_owned()),
         status: summary.status,
+        accepts_prompts,
         archived: summary.archived,
         created_at: stored.created_at,
         updated_at: summary.updated_at,

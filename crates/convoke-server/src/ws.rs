@@ -2,7 +2,6 @@
 
 mod asking;
 mod carry;
-mod echo;
 mod history;
 mod news;
 mod opening;
@@ -23,9 +22,9 @@ use crate::gate::{Caller, Peer};
 use crate::listen::Connection;
 use crate::rest::Daemon;
 
-pub use echo::echo;
 pub(crate) use news::News;
 use opening::Visitor;
+pub use socket::hang_up;
 
 /// Bytes of one frame of a client's; a longer one ends the socket.
 const FRAME_BYTES_MAX: usize = 1024 * 1024;
@@ -60,7 +59,7 @@ pub(crate) async fn open(
         let detail = format!("this path is a WebSocket: {}", rejection.body_text());
         Failure::new(StatusCode::BAD_REQUEST, code::INVALID, detail)
     })?;
-    let upgrade = bounded(upgrade);
+    let upgrade = limit_frames(upgrade);
     Ok(match caller {
         Caller::Unproven => {
             let cookies: Vec<String> = app.doors.cookies(&headers).map(ToOwned::to_owned).collect();
@@ -77,7 +76,8 @@ pub(crate) async fn open(
     })
 }
 
-fn bounded(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
+/// Limits what a socket receives at once, and what waits to be sent.
+pub fn limit_frames(upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
     upgrade
         .max_message_size(FRAME_BYTES_MAX)
         .max_frame_size(FRAME_BYTES_MAX)

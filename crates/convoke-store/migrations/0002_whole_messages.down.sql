@@ -15,3 +15,11 @@ CREATE TABLE agent_messages (
 ) STRICT;
 
 CREATE INDEX agent_messages_by_timestamp ON agent_messages (timestamp);
+
+DROP TABLE message_search;
+CREATE VIRTUAL TABLE message_search USING fts5 (
+    text,
+    scope,
+    prefix = '3 4',
+    tokenize = 'unicode61 remove_diacritics 2'
+);

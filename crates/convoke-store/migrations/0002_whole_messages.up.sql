@@ -53,10 +53,24 @@ ALTER TABLE agent_sessions ADD COLUMN output_tokens INTEGER NOT NULL DEFAULT 0;
 -- The place of the message.
 ALTER TABLE human_requests ADD COLUMN seq INTEGER;
 
--- One row. Revisions of another generation mean nothing: a migration and a restored backup begin a new one.
+-- One row. Revisions of another generation mean nothing: a migration, a restored backup and a restart of the operating
+-- system begin a new one. A power cut loses revisions that readers have seen and that were not synced yet.
 CREATE TABLE generation (
-    value INTEGER NOT NULL
+    value INTEGER NOT NULL,
+    boot TEXT
 ) STRICT;
 INSERT INTO generation (value) VALUES (abs(random() % 1000000000000));
 
 DROP INDEX agent_messages_by_timestamp;
+
+-- Without a copy of the texts, which are in `messages`. Beginnings of three letters have entries of their own; for longer
+-- ones, which match less, those of all their words are merged.
+DROP TABLE message_search;
+CREATE VIRTUAL TABLE message_search USING fts5 (
+    text,
+    scope,
+    content = '',
+    contentless_delete = 1,
+    prefix = '3',
+    tokenize = 'unicode61 remove_diacritics 2'
+);

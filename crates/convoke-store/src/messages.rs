@@ -16,6 +16,7 @@ use rusqlite::{Connection, Params, Row, params};
 use crate::error::{Error, Fault, Result};
 use crate::row;
 use crate::store::Store;
+use crate::write::generation::Booted;
 use crate::write::record::{ROLES, role_word};
 use crate::write::sessions::number;
 
@@ -216,7 +217,13 @@ impl Store {
         .await
     }
 
-    /// The generation of all revisions: a migration and a restored backup begin a new one.
+    /// Says in which boot of the operating system the store is opened. Another one than before begins a new generation: the
+    /// system may have lost revisions that readers have seen and that were not synced yet.
+    pub async fn booted(&self, boot: String) -> Result<()> {
+        self.make(Booted(boot)).await
+    }
+
+    /// The generation of all revisions: a migration, a restored backup and a restart of the system begin a new one.
     pub async fn generation(&self) -> Result<u64> {
         self.read(|db| {
             let value: i64 = db.query_row("SELECT value FROM generation", [], |row| row.get(0))?;

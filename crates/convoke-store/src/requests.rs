@@ -83,6 +83,20 @@ impl Store {
         .await
     }
 
+    /// Counts what `pending_requests` and `left_questions` list.
+    pub async fn count_answerable_requests(&self) -> Result<u64> {
+        self.read(|db| {
+            let mut statement = db.prepare_cached(
+                "SELECT (SELECT count(*) FROM human_requests WHERE status = 'pending') +
+                 (SELECT count(*) FROM human_requests AS r JOIN agent_sessions AS s ON s.n = r.session
+                  WHERE r.kind = 'questions' AND r.status IN ('timed_out', 'abandoned')
+                  AND s.status = 'active' AND s.archived = 0)",
+            )?;
+            Ok(statement.query_row([], |row| row.get(0))?)
+        })
+        .await
+    }
+
     /// Lists what waits for an answer in one session, the first asked first.
     pub async fn pending_requests_of(
         &self,

@@ -1,29 +1,31 @@
 //! Full-text search over what was said, newest first.
 
+mod excerpt;
+
+use std::collections::HashMap;
+
 use convoke_core::id::{ProjectId, SessionId};
 use convoke_core::message::Seq;
 use convoke_core::time::Timestamp;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, params};
 
 use crate::error::{Error, Fault, Result};
 use crate::row;
 use crate::store::Store;
+use crate::write::search::text_of;
 use crate::write::sessions::number;
+
+use excerpt::Marker;
+
+pub(crate) use excerpt::{MATCH_END, MATCH_START};
 
 /// Hits in one page.
 const HITS_MAX: u32 = 100;
-/// Words of a hit's surroundings.
-const EXCERPT_WORDS: u32 = 24;
 /// Words in one query. Of a page of text that somebody pastes, the first ones tell enough.
 const TERMS_MAX: usize = 32;
 
 /// Letters from which on the beginning of a word can be searched; fewer would match nearly everything, at great cost.
 const PREFIX_MIN: usize = 3;
-
-/// What encloses a match in the database's excerpt; never in the text itself.
-pub(crate) const MATCH_START: char = '\u{2}';
-/// The end of what encloses a match.
-pub(crate) const MATCH_END: char = '\u{3}';
 
 /// What is searched for, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,43 +118,40 @@ fn search(
     }
     // The cross joins fix the order: from a hit to its message to its session. The planner's own is far slower.
     let mut statement = db.prepare_cached(
-        "SELECT f.rowid, s.id, m.seq, m.created_at, snippet(message_search, 0, ?1, ?2, '…', ?3)
+        "SELECT f.rowid, s.id, m.seq, m.created_at, m.content
          FROM message_search AS f
          CROSS JOIN messages AS m ON m.n = f.rowid
          CROSS JOIN agent_sessions AS s ON s.n = m.session
-         WHERE message_search MATCH ?4 AND f.rowid < ?5
-         ORDER BY f.rowid DESC LIMIT ?6",
+         WHERE message_search MATCH ?1 AND f.rowid < ?2
+         ORDER BY f.rowid DESC LIMIT ?3",
     )?;
     let before = before.and_then(|place| i64::try_from(place.get()).ok()).unwrap_or(i64::MAX);
-    let (start, end) = (MATCH_START.to_string(), MATCH_END.to_string());
-    let params = params![start, end, EXCERPT_WORDS, expression, before, limit];
-    let found = statement.query_map(params, |row| Ok((HitPlace(row.get(0)?), hit(row)?)))?;
-    let found = found.collect::<rusqlite::Result<Vec<_>>>()?;
-    let is_full = found.len() == limit as usize;
-    let next = found.last().map(|(place, _)| *place).filter(|_| is_full);
-    Ok(HitPage { hits: found.into_iter().map(|(_, hit)| hit).collect(), next })
-}
-
-fn hit(row: &Row<'_>) -> rusqlite::Result<Hit> {
-    Ok(Hit {
-        session_id: row::text(row, 1)?,
-        seq: row::seq(row, 2)?,
-        timestamp: row::moment(row, 3)?,
-        excerpt: fragments(row.get_ref(4)?.as_str()?),
-    })
-}
-
-fn fragments(excerpt: &str) -> Vec<Fragment> {
-    let mut matched = false;
-    let mut fragments = Vec::new();
-    for part in excerpt.split_inclusive([MATCH_START, MATCH_END]) {
-        let text = part.trim_end_matches([MATCH_START, MATCH_END]);
-        if !text.is_empty() {
-            fragments.push(Fragment { text: text.to_owned(), matched });
+    let mut rows = statement.query(params![expression, before, limit])?;
+    let marker = Marker::new()?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let rowid: i64 = row.get(0)?;
+        let (session_id, seq, timestamp) =
+            (row::text::<SessionId>(row, 1)?, row::seq(row, 2)?, row::moment(row, 3)?);
+        match serde_json::from_str(&row.get::<_, String>(4)?) {
+            Ok(content) => {
+                if let Some(text) = text_of(&content) {
+                    marker.add(rowid, &text)?;
+                }
+            }
+            Err(error) => {
+                tracing::error!(session.id = %session_id, "message {seq} cannot be read: {error}");
+            }
         }
-        matched = part.ends_with(MATCH_START);
+        found.push((rowid, Hit { session_id, seq, timestamp, excerpt: Vec::new() }));
     }
-    fragments
+    let next = found.last().filter(|_| found.len() == limit as usize).map(|(rowid, _)| *rowid);
+    let mut excerpts = if found.is_empty() { HashMap::new() } else { marker.excerpts(terms)? };
+    let hits = found
+        .into_iter()
+        .map(|(rowid, hit)| Hit { excerpt: excerpts.remove(&rowid).unwrap_or_default(), ..hit });
+    let next = next.and_then(|rowid| u64::try_from(rowid).ok()).map(HitPlace);
+    Ok(HitPage { hits: hits.collect(), next })
 }
 
 /// Every word quoted, so that none of them is syntax; `None` when there is no word.
@@ -211,12 +210,5 @@ mod tests {
             ]
         );
         assert_eq!(terms(&"word ".repeat(33)), terms(&"word ".repeat(32)));
-    }
-
-    #[test]
-    fn an_excerpt_is_cut_at_its_marks() {
-        let cut = fragments("…the \u{2}word\u{3}\u{2}s\u{3} of it…");
-        let cut: Vec<_> = cut.iter().map(|part| (&*part.text, part.matched)).collect();
-        assert_eq!(cut, [("…the ", false), ("word", true), ("s", true), (" of it…", false)]);
     }
 }

@@ -4,7 +4,7 @@ mod list;
 
 use convoke_core::id::{AgentName, CanonicalId, ProjectId, SessionId};
 use convoke_core::message::Rev;
-use convoke_core::session::{Status, Summary};
+use convoke_core::session::{EndReason, Status, Summary};
 use convoke_core::time::Timestamp;
 use convoke_core::update::Update;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
@@ -344,7 +344,7 @@ fn session(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
         agent_session_id: row.get(5)?,
         summary: Summary {
             status: row::word(row, 6, &Status::ALL, Status::as_str)?,
-            reason: row.get(7)?,
+            reason: row.get::<_, Option<String>>(7)?.map(EndReason::from),
             archived: row.get(8)?,
             title: row.get(9)?,
             last_seq: row::seq(row, 10)?,

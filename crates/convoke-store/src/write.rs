@@ -1,5 +1,6 @@
 //! Changes to what is stored, one type each. The writer carries them out; nobody else writes.
 
+pub(crate) mod generation;
 pub(crate) mod pairs;
 pub(crate) mod projects;
 pub(crate) mod record;

@@ -10,7 +10,6 @@ mod hints;
 mod notice;
 mod palette;
 mod picture;
-pub mod rehearsal;
 mod rule;
 mod sheet;
 #[cfg(test)]
@@ -18,7 +17,7 @@ mod stage;
 mod terminal;
 mod text;
 mod words;
-mod workbench;
+pub mod workbench;
 
 use std::path::PathBuf;
 use std::pin::Pin;

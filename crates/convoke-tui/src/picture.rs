@@ -10,14 +10,16 @@ use crate::sheet::Place;
 
 /// Towards the beginning of a text, or its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub enum Way {
+    /// Towards the beginning.
     Up,
+    /// Towards the end.
     Down,
 }
 
 /// What can be clicked on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Target {
+pub enum Target {
     /// A row of the open question.
     Choice(usize),
     /// A row of the text that is being written.

@@ -74,8 +74,10 @@ pub(crate) enum Ending {
 
 /// A page that one can be sent to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum Place {
+    /// The question with this index.
     Question(usize),
+    /// The review of all answers.
     Review,
 }
 

@@ -19,8 +19,10 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use message::{Effect, Message};
-pub(crate) use model::Model;
+pub use crate::picture::{Target, Way};
+pub use crate::sheet::Place;
+pub use message::{Effect, Message};
+pub use model::Model;
 pub(crate) use run::run;
-pub(crate) use update::update;
-pub(crate) use view::view;
+pub use update::update;
+pub use view::view;

@@ -12,6 +12,8 @@ mod config;
 mod daemon;
 mod environment;
 mod exit;
+#[cfg(fuzzing)]
+#[path = "../../../fuzz/doors/convoke.rs"]
 pub mod fuzzing;
 mod home;
 mod logs;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use convoke_core::bounds::WORDS_BYTES_MAX;
 use convoke_core::content::Content;
 use convoke_core::message::{Message, Role as Speaker, Seq};
-use convoke_core::notice::{Event, ImportedTurn, Notice};
+use convoke_core::notice::{Event, ImportedTurn, LifecycleEvent, Notice};
 use convoke_core::time::Timestamp;
 use convoke_files::transcripts::{Role, Turn, estimate};
 
@@ -34,7 +34,10 @@ impl Spoken {
     pub(crate) fn hear(&mut self, message: &Message) -> Vec<Turn> {
         match &message.content {
             Content::Text { text, .. } => self.said(text, message),
-            Content::Notice(Notice { event: Event::Imported { turns, .. }, .. }) => {
+            Content::Notice(Notice {
+                event: Event::Lifecycle(LifecycleEvent::Imported { turns, .. }),
+                ..
+            }) => {
                 self.imported = turns.iter().map(|turn| (turn.seq, *turn)).collect();
                 Vec::new()
             }

@@ -6,19 +6,19 @@ import { declineForm, makeCard } from "./request.js";
 /** The order in which options are offered: what is wanted most often first. */
 const KINDS = ["allow_once", "allow_always", "reject_once", "reject_always"];
 
-/** @type {(around: {send: Send}) => Card<PermissionAsked>} */
+/** @type {(around: {send: Send}) => Card<Api.Permission>} */
 export const makePermission = component("convoke-permission", (element, { send }) => {
 	const { settle, tell } = makeCard(element, send);
 	let shown = "";
 
-	/** @param {PermissionAsked} asked */
+	/** @param {Api.Permission} asked */
 	function ask({ permissionId, title, always, options }) {
-		const choice = (name = "", kind = "", answer = {}) => h(`button.button${kind}`, { "data-choice": "", onclick: () => settle("permission:answer", { permissionId, ...answer }) }, name);
+		const choice = (name = "", kind = "", optionId = "", remember = false) => h(`button.button${kind}`, { "data-choice": "", onclick: () => settle("permission:answer", { permissionId, optionId, remember }) }, name);
 		const sorted = options.toSorted((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind));
-		const buttons = sorted.map(({ optionId, name, kind }, at) => choice(name, kind.startsWith("reject") ? ".quiet" : at ? "" : ".primary", { optionId }));
+		const buttons = sorted.map(({ optionId, name, kind }, at) => choice(name, kind.startsWith("reject") ? ".quiet" : at ? "" : ".primary", optionId));
 		// Convoke remembers exactly what is asked, and says what that is.
 		if (always && sorted[0]?.kind === "allow_once") {
-			buttons.splice(1, 0, choice(`Always allow ${always}`, "", { optionId: sorted[0].optionId, remember: true }));
+			buttons.splice(1, 0, choice(`Always allow ${always}`, "", sorted[0].optionId, true));
 		}
 		const decline = declineForm((reason) => settle("question:reject", { questionId: permissionId, reason }));
 		fill(element, h("div.request-head", icon("lock"), "Permission needed"), h("p.request-title", title), h("div.request-actions", ...buttons, decline.button), decline.form);

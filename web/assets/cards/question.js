@@ -8,14 +8,14 @@ import { declineForm, makeCard } from "./request.js";
 
 let radioGroups = 0;
 
-/** @type {(around: {send: Send, drafts: Drafts}) => Card<QuestionSet>} */
+/** @type {(around: {send: Send, drafts: Drafts}) => Card<Api.QuestionSet>} */
 export const makeQuestion = component("convoke-question", (element, { send, drafts }) => {
 	const { settle, tell } = makeCard(element, send);
 	let shown = "";
 	let submit = () => {};
 	on(element, "keydown", (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && submit());
 
-	/** @param {QuestionSet} set */
+	/** @param {Api.QuestionSet} set */
 	function ask({ questionId, questions }) {
 		const key = `answer.${questionId}`;
 		const kept = drafts.get(key);
@@ -65,7 +65,7 @@ export const makeQuestion = component("convoke-question", (element, { send, draf
 	};
 });
 
-/** One question of the set. @param {Question} question @param {AnswerDraft} draft @param {(draft: AnswerDraft) => void} onchange */
+/** One question of the set. @param {Api.AskedQuestion} question @param {AnswerDraft} draft @param {(draft: AnswerDraft) => void} onchange */
 function group(question, draft, onchange) {
 	const { prompt, title, html, options, multiSelect } = question;
 	const type = multiSelect ? "checkbox" : "radio";

@@ -23,13 +23,13 @@ export const makeComposer = component("convoke-composer", (element, { drafts, sa
 		id: "commands",
 		label: "Commands",
 		first: 0,
-		show: (/** @type {Command} */ { name, description, hint }) => [h("b", `/${name}`), h("span.muted", hint ?? ""), h("span.muted", description)],
+		show: (/** @type {Api.OfferedCommand} */ { name, description, hint }) => [h("b", `/${name}`), h("span.muted", hint ?? ""), h("span.muted", description)],
 		take: ({ name }) => {
 			setValue(`/${name} `);
 			list.offer([]);
 		},
 	});
-	let commands = /** @type {Command[]} */ ([]);
+	let commands = /** @type {Api.OfferedCommand[]} */ ([]);
 	let key = "";
 	let ready = false;
 
@@ -100,7 +100,7 @@ export const makeComposer = component("convoke-composer", (element, { drafts, sa
 	return {
 		get text() { return box.value; },
 		set text(text) { setValue(text); },
-		set commands(/** @type {Command[]} */ offered) { commands = offered; },
+		set commands(/** @type {Api.OfferedCommand[]} */ offered) { commands = offered; },
 		focus: () => box.focus(),
 		restore(name) {
 			key = name;

@@ -93,11 +93,11 @@ export const views = {
 		onLook(element, () => (element.title = at.toLocaleString()));
 		return {
 			element,
-			update(/** @type {NoticeEntry} */ { event, how, stopReason, severity = "", text, timestamp }) {
-				const isGrave = how === "afresh" || (stopReason && stopReason !== "cancelled") || ["failed", "process_exited", "unconfined"].includes(event) || ["error", "warning"].includes(severity);
-				fill(element, icon(isGrave ? "warning" : "info"), h("span", text));
-				element.classList.toggle("grave", !!isGrave);
-				at = new Date(timestamp);
+			update(/** @type {NoticeEntry} */ entry) {
+				const isGrave = isWarning(entry);
+				fill(element, icon(isGrave ? "warning" : "info"), h("span", entry.text));
+				element.classList.toggle("grave", isGrave);
+				at = new Date(entry.timestamp);
 			},
 		};
 	},
@@ -122,6 +122,24 @@ export const views = {
 		return short.length > 0 && h("span.usage", { title: long.join("\n") }, ring, h("span", { ariaHidden: "true" }, short.join(" · ")), h("span.away", long.join(". ")));
 	},
 };
+
+/** Whether a notice is about something that went wrong. @param {NoticeEntry} notice */
+function isWarning(notice) {
+	switch (notice.event) {
+		case "failed":
+		case "process_exited":
+		case "unconfined":
+			return true;
+		case "turn_ended":
+			return notice.stopReason !== "cancelled";
+		case "resumed":
+			return notice.how === "afresh";
+		case "advice":
+			return ["error", "warning"].includes(notice.severity);
+		default:
+			return false;
+	}
+}
 
 /** Where a plan stands, in one line. @param {SpokenEntry | undefined} plan */
 export function planProgress(plan) {

@@ -30,7 +30,7 @@ export const answers = {
 		return [at, text.trim() ? { ...choice, customText: text.trim() } : choice];
 	})),
 	said: (set) => set.questions.map((_, at) => {
-		const all = Array.isArray(set.answers) ? set.answers.filter(({ questionIndex }) => questionIndex === at) : [set.answers?.[at] ?? {}];
+		const all = (set.answers ?? []).filter(({ questionIndex }) => questionIndex === at);
 		const lines = all.flatMap(({ selectedOptions, selectedOption, customText }) => [
 			...(selectedOptions ?? [selectedOption ?? ""]).filter(Boolean).map((label) => answers.labelOf(label).text),
 			...(customText ? [`“${customText}”`] : []),

@@ -68,7 +68,7 @@ export function makeEntries() {
 			// A page that brings nothing older would be asked for without end.
 			more = frame.more && first < oldest;
 			oldest = Math.min(oldest, first);
-			return frame.entries.filter((/** @type {SpokenEntry} */ entry) => upsert(entry) === "changed");
+			return /** @type {SpokenEntry[]} */ (frame.entries.filter((entry) => upsert(entry) === "changed"));
 		},
 		trim(keep) {
 			const [old, kept] = [list.slice(0, -keep), list.slice(-keep)];

@@ -125,8 +125,8 @@ export function makeLine(world) {
 		watch = world.later(() => giveUp(asked), PONG_WAIT);
 	}
 
-	/** @returns {Promise<Frame>} */
-	async function send(type = "", fields = {}, tell = true) {
+	/** @param {RequestType} type @param {object} [fields] @returns {Promise<any>} the frame that answers it */
+	async function send(type, fields, tell = true) {
 		if (!line.isOpen || !socket) throw new LineBroken();
 		const requestId = String((requests += 1));
 		socket.send(JSON.stringify({ ...fields, type, requestId }));

@@ -4,7 +4,7 @@
 export function makeStore() {
 	let projects = /** @type {Project[]} */ ([]);
 	let agents = /** @type {Agent[]} */ ([]);
-	let inbox = /** @type {InboxItem[]} */ ([]);
+	let inbox = /** @type {Api.InboxItem[]} */ ([]);
 	const sessions = /** @type {Map<string, Session>} */ (new Map());
 	const listed = /** @type {Set<string>} */ (new Set());
 	/** The own ids of all canonical ids that were ever seen, since a canonical id can change. */
@@ -30,12 +30,15 @@ export function makeStore() {
 		else sessions.set(session.uid, session);
 	}
 
-	/** @type {Record<string, (frame: Frame) => unknown>} */
+	/** @param {{ session: Session }} frame */
+	const keepIts = ({ session }) => keep(session);
+
+	/** @type {FrameHandlers} */
 	const frames = {
 		"project:list": (frame) => setProjects(frame.projects),
 		"project:added": ({ project }) => setProjects([...projects.filter(({ id }) => id !== project.id), project]),
 		"project:removed": ({ projectId }) => setProjects(projects.filter(({ id }) => id !== projectId)),
-		"agent:list": (frame) => (agents = frame.agents.toSorted((/** @type {Agent} */ a, /** @type {Agent} */ b) => +b.installed - +a.installed)),
+		"agent:list": (frame) => (agents = frame.agents.toSorted((a, b) => +b.installed - +a.installed)),
 		"inbox:list": ({ items }) => (inbox = items),
 		"inbox:settled": (frame) => (inbox = inbox.filter(({ id }) => id !== frame.id)),
 		"session:list": (frame) => {
@@ -48,8 +51,11 @@ export function makeStore() {
 			const session = sessions.get(store.uidOf(frame));
 			if (session) keep({ ...session, title: frame.title });
 		},
+		"session:history": keepIts,
+		"session:created": keepIts,
+		"session:changed": keepIts,
+		"session:unarchived": keepIts,
 	};
-	for (const kind of ["history", "created", "changed", "unarchived"]) frames[`session:${kind}`] = ({ session }) => keep(session);
 
 	/** @type {Store} */
 	const store = {
@@ -59,10 +65,10 @@ export function makeStore() {
 		sessions,
 		listed,
 		apply(frame) {
-			frames[frame.type]?.(frame);
+			handlerOf(frames, frame)?.(frame);
 			return frame.type in frames;
 		},
-		uidOf: ({ uid, sessionId }) => uid ?? uids.get(sessionId) ?? sessionId ?? "",
+		uidOf: ({ uid, sessionId }) => uid ?? uids.get(sessionId ?? "") ?? sessionId ?? "",
 		sessionsOf: (projectId) => [...sessions.values()]
 			.filter((session) => session.projectId === projectId)
 			.sort((a, b) => b.lastActiveAt.localeCompare(a.lastActiveAt)),
@@ -71,7 +77,13 @@ export function makeStore() {
 	return store;
 }
 
-/** Items of the inbox that were not there before. @param {InboxItem[]} before @param {InboxItem[]} now */
+/**
+ * The handler of a frame, if there is one.
+ * @param {FrameHandlers} handlers @param {Frame} frame @returns {((frame: Frame) => unknown) | undefined}
+ */
+export const handlerOf = (handlers, frame) => /** @type {any} */ (handlers[frame.type]);
+
+/** Items of the inbox that were not there before. @param {Api.InboxItem[]} before @param {Api.InboxItem[]} now */
 export const arrived = (before, now) => now.filter(({ id }) => !before.some((item) => item.id === id));
 
 /** Whether a title has all words of the query. */

@@ -27,7 +27,7 @@ export const makeInbox = component("convoke-inbox", (element, options) => {
 		fill(notify, icon("bell"), notifies() ? "Notifying you" : "Notify me");
 	};
 
-	/** @param {InboxItem} item */
+	/** @param {Api.InboxItem} item */
 	function make(item) {
 		const uid = store.uidOf(item);
 		const name = uid ? h("button.link.name", { title: "Open the session", onclick: () => onopen(uid) }) : h("span.name");

@@ -188,7 +188,7 @@ test("five hundred sessions are no burden", async () => {
   const at = (minutes) => new Date(Date.now() - minutes * 60_000).toISOString();
   const sessions = Array.from({ length: 500 }, (_, number) => ({
     id: `demo:a${number}`, uid: `u${number}`, projectId: "p", cliType: "demo", title: `Session number ${number}`, lastActiveAt: at(number * 40),
-    createdAt: at(number * 40), status: "active", archived: false, activity: "idle", messageCount: 1,
+    createdAt: at(number * 40), status: "active", acceptsPrompts: true, archived: false, activity: "idle", messageCount: 1,
   }));
   const replies = {
     "project:list": { projects: [{ id: "p", name: "big", path: "/big", addedAt: at(0) }] },

@@ -234,22 +234,30 @@ test("w2 prompts wait in their order below the running turn and move up one by o
   assert.deepEqual(windows.map(({ problems }) => problems), [[], []]);
 });
 
-test("a session that ended says so and can be taken up again", async () => {
+test("a session that ended says so and can be resumed", async () => {
   const page = await session("demo");
   await say(page, "hello");
   await idle(page);
   await page.getByRole("button", { name: "Session menu" }).click();
   await page.getByRole("menuitem", { name: "Complete" }).click();
   await page.getByText("This session was completed.").waitFor();
-  // The daemon refuses messages to it, and what was written is not lost.
-  await box(page).fill("hello again");
-  await box(page).press("Enter");
-  await until(page, "the message is back in the box", async () => (await box(page).inputValue()) === "hello again");
-  assert.equal(await page.locator(".sending").count(), 0);
+  await until(page, "the composer is disabled", () => box(page).isDisabled());
+  assert.equal(await box(page).getAttribute("placeholder"), "This session takes no messages");
   await page.getByRole("button", { name: "Resume" }).click();
   await page.getByText("This session was completed.").waitFor({ state: "hidden" });
   await say(page, "hello again");
   await answer(page).getByText("You said: hello again").waitFor();
+  assert.deepEqual(page.problems, []);
+});
+
+test("s10 a message resumes a session that ended by idleness", async () => {
+  // Six hundred milliseconds.
+  daemon = await new Daemon().start({ env: { AGENT_SESSION_IDLE_TIMEOUT: "0.01" } });
+  const { id } = await daemon.createSession(await daemon.addProject(), "demo");
+  const page = await openPage(browser, daemon, { path: `/s/${id}` });
+  await page.getByText("It was idle for a while.").waitFor();
+  await say(page, "hello");
+  await answer(page).getByText("You said: hello").waitFor();
   assert.deepEqual(page.problems, []);
 });
 

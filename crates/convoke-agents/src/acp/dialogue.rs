@@ -9,7 +9,7 @@ mod turn;
 use std::collections::{BTreeMap, VecDeque};
 
 use convoke_core::message::Seq;
-use convoke_core::notice::{Event, Notice};
+use convoke_core::notice::{AgentEvent, Notice};
 use convoke_core::session::Report;
 use convoke_core::state::SessionState;
 use serde_json::{Value, json};
@@ -269,7 +269,7 @@ impl Dialogue {
 
     /// Lets people know that something they wanted did not happen.
     fn advise(&mut self, text: &str) {
-        let event = Event::Advice { severity: "warning".to_owned() };
+        let event = AgentEvent::Advice { severity: "warning".to_owned() };
         self.outbox.reports.push_back(Report::Noticed(Notice::worded(event, text.to_owned())));
     }
 

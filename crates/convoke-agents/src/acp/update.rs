@@ -1,7 +1,7 @@
 //! What `session/update` notifications mean in Convoke's words. The only place that knows both vocabularies.
 
 use convoke_core::content::{Cost, PlanPriority, PlanStatus, PlanStep, Usage};
-use convoke_core::notice::{Event, Notice};
+use convoke_core::notice::{AgentEvent, Notice};
 use convoke_core::session::Report;
 use convoke_core::state::SessionState;
 use serde_json::Value;
@@ -127,7 +127,7 @@ impl Translator {
             return None;
         }
         let payload = text::cut_value(update, UNKNOWN_BYTES_MAX);
-        let event = Event::Unknown { kind: text::cut_to(kind, STEP_BYTES_MAX), payload };
+        let event = AgentEvent::Unknown { kind: text::cut_to(kind, STEP_BYTES_MAX), payload };
         Some(Report::Noticed(Notice::new(event)))
     }
 }
@@ -185,16 +185,16 @@ fn advice(update: &Value) -> Option<Notice> {
     let words = [word("title"), word("description")];
     let text = words.into_iter().flatten().collect::<Vec<_>>().join(": ");
     let severity = word("severity").unwrap_or_else(|| "info".to_owned());
-    (!text.is_empty()).then(|| Notice::worded(Event::Advice { severity }, text))
+    (!text.is_empty()).then(|| Notice::worded(AgentEvent::Advice { severity }, text))
 }
 
 fn compaction(update: &Value) -> Option<Notice> {
     match update.get("status").and_then(Value::as_str) {
-        Some("completed") => Some(Notice::new(Event::Compacted)),
+        Some("completed") => Some(Notice::new(AgentEvent::Compacted)),
         Some("failed") => {
             let why = update.get("error").and_then(Value::as_str).unwrap_or("it does not say why");
             let text = format!("The agent could not compact its context: {}", text::cut(why));
-            Some(Notice::worded(Event::Advice { severity: "error".to_owned() }, text))
+            Some(Notice::worded(AgentEvent::Advice { severity: "error".to_owned() }, text))
         }
         Some(_) | None => None,
     }

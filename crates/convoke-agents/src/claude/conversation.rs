@@ -16,7 +16,7 @@ use std::mem;
 
 use convoke_core::id::RequestId;
 use convoke_core::message::Seq;
-use convoke_core::notice::{Event, Notice};
+use convoke_core::notice::{AgentEvent, Notice};
 use convoke_core::session::Report;
 use convoke_core::state::SessionState;
 use convoke_core::turn::{FailureKind, Stop};
@@ -174,7 +174,7 @@ impl Conversation {
             Some((end, _)) => json!({"cut": text.get(..end)}),
             None => frame.clone(),
         };
-        self.notice(Event::Unknown { kind: kind.to_owned(), payload });
+        self.notice(AgentEvent::Unknown { kind: kind.to_owned(), payload });
     }
 
     fn tell(&mut self, report: Report) {
@@ -189,12 +189,12 @@ impl Conversation {
         self.tell(Report::State(offer));
     }
 
-    fn notice(&mut self, event: Event) {
+    fn notice(&mut self, event: AgentEvent) {
         self.tell(Report::Noticed(Notice::new(event)));
     }
 
     fn advise(&mut self, severity: &str, text: String) {
-        let event = Event::Advice { severity: severity.to_owned() };
+        let event = AgentEvent::Advice { severity: severity.to_owned() };
         self.tell(Report::Noticed(Notice::worded(event, text)));
     }
 

@@ -62,8 +62,8 @@ pub(super) fn workplace(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
-/// What this run of the system is called.
-pub(super) fn boot() -> Option<String> {
+/// The id of this boot of the operating system, if it has one.
+pub fn boot() -> Option<String> {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(text.trim().to_owned())
 }

@@ -1,11 +1,11 @@
 //! The agents of the catalogue.
 
 use convoke_core::id::AgentName;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 /// All agents: `GET /api/agents`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Agents {
     /// The built-in ones and those of the configuration.
@@ -13,11 +13,10 @@ pub struct Agents {
 }
 
 /// A program that works on code and talks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Agent {
     /// Its name in the catalogue.
-    #[schema(value_type = String)]
     pub name: AgentName,
     /// What people call it.
     pub title: String,

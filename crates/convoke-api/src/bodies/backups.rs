@@ -1,20 +1,20 @@
-//! Backups: `POST /api/backups` begins one, `GET /api/backups` tells how far it is.
+//! Backups: `POST /api/backups` starts one, `GET /api/backups` shows its progress.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 /// A backup to be made.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewBackup {
     /// The folder for it, as an absolute path; the configured one when it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(pattern = "^/[^\\x00]*$")]
+    #[schemars(extend("pattern" = "^/[^\\x00]*$"))]
     pub to: Option<String>,
     /// How many backups are kept in that folder. Left out, the configured number holds for the configured folder, and
     /// all are kept in any other.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
-    #[schema(minimum = 1, maximum = 1_000_000)]
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub keep: Option<u32>,
 }
 
@@ -32,7 +32,7 @@ impl NewBackup {
 }
 
 /// What the daemon knows about backups.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Backups {
     /// How many were begun since the daemon started; the number of the newest.
@@ -46,7 +46,7 @@ pub struct Backups {
 }
 
 /// How far a backup is.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BackupProgress {
     /// Bytes of the database that were copied.
@@ -56,7 +56,7 @@ pub struct BackupProgress {
 }
 
 /// What came of a backup: one of the two.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EndedBackup {
     /// Which one, counted since the daemon started.
@@ -70,7 +70,7 @@ pub struct EndedBackup {
 }
 
 /// A backup that was made and read back.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Backup {
     /// Its folder.

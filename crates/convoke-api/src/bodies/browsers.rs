@@ -1,11 +1,11 @@
 //! How a browser is let in: one-time links, and the browser sessions that come of them.
 
 use convoke_core::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 /// A link to make: `POST /api/browser-links`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewBrowserLink {
     /// How the link is handed over.
@@ -14,7 +14,7 @@ pub struct NewBrowserLink {
 }
 
 /// How a one-time link is handed over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum LinkForm {
     /// As a URL.
@@ -25,7 +25,7 @@ pub enum LinkForm {
 }
 
 /// A one-time link: it signs in one browser, once, until it expires.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BrowserLink {
     /// The link itself, unless a file was asked for.
@@ -35,7 +35,6 @@ pub struct BrowserLink {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// When it stops working.
-    #[schema(value_type = String, format = DateTime)]
     pub expires_at: Timestamp,
 }
 
@@ -47,7 +46,7 @@ impl std::fmt::Debug for BrowserLink {
 }
 
 /// What a page signs in with: `POST /api/browser-sessions`.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SignIn {
     /// The secret part of a one-time link.
@@ -61,7 +60,7 @@ impl std::fmt::Debug for SignIn {
 }
 
 /// A browser that is signed in. The cookie that comes with this answer is worth nothing without the secret.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SignedIn {
     /// The browser session.
@@ -79,23 +78,21 @@ impl std::fmt::Debug for SignedIn {
 }
 
 /// A browser that may use the page.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BrowserSession {
     /// Its id.
     pub id: String,
     /// When it signed in.
-    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// When it was last seen.
-    #[schema(value_type = String, format = DateTime)]
     pub last_used_at: Timestamp,
     /// What it calls itself; at most 200 characters.
     pub user_agent: String,
 }
 
 /// All browsers that may use the page: `GET /api/browser-sessions`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BrowserSessions {
     /// The browsers, the last used first.

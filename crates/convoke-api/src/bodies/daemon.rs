@@ -1,7 +1,7 @@
 //! The daemon itself: where it is, whether it lives, and what it has to do.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 /// Where the daemon is: `run/daemon.json` in the home, there as long as it is ready to serve.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ impl std::fmt::Debug for Daemon {
 }
 
 /// Whether the daemon can do its work: `GET /healthz`, open to all.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Health {
     /// `ok`; `degraded` when something is wrong and work goes on; `failing` when nothing can be stored.
@@ -44,7 +44,7 @@ pub struct Health {
 }
 
 /// Something that keeps the daemon from doing its work.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HealthProblem {
     /// A word for programs, such as `database_lost`.
@@ -75,7 +75,7 @@ impl Health {
 }
 
 /// What the daemon has to do: `GET /api/status`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
     /// Its version.

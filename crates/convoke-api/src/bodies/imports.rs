@@ -1,16 +1,16 @@
 //! Transcripts that become sessions.
 
 use convoke_core::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::{Session, whole};
 
 /// Some turns of a transcript: `POST /api/imports`.
 ///
-/// A transcript becomes one session, however often it is imported: by its id if that is a UUID, else by its name and the
-/// moment it was begun. Turns that are there already are passed over.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+/// A transcript becomes one session, however often it is imported: by its id if that is a UUID, else by its name and
+/// `createdAt`. Turns that were imported before are skipped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Import {
     /// The project, by its id or an unambiguous beginning of it.
@@ -20,7 +20,6 @@ pub struct Import {
     /// Whom was talked with.
     pub agent: String,
     /// When the transcript was begun.
-    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// How many of its turns come before these.
     #[serde(default, deserialize_with = "whole::count")]
@@ -30,7 +29,7 @@ pub struct Import {
 }
 
 /// A turn of a transcript.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ImportTurn {
     /// Who speaks.
@@ -38,7 +37,6 @@ pub struct ImportTurn {
     /// What is said.
     pub content: String,
     /// When it was said.
-    #[schema(value_type = String, format = DateTime)]
     pub timestamp: Timestamp,
     /// How long it is for a model.
     #[serde(deserialize_with = "whole::count")]
@@ -46,7 +44,7 @@ pub struct ImportTurn {
 }
 
 /// Who speaks in a turn of a transcript.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnRole {
     /// The human.
@@ -56,7 +54,7 @@ pub enum TurnRole {
 }
 
 /// What came of an import.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Imported {
     /// The session that the transcript became.
@@ -70,7 +68,7 @@ pub struct Imported {
 }
 
 /// Whether an import added anything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ImportOutcome {
     /// Turns were added.

@@ -4,13 +4,13 @@ use convoke_core::id::{AgentName, ProjectId, RequestId, SessionId};
 use convoke_core::question::GivenAnswers;
 use convoke_core::request::Status;
 use convoke_core::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use crate::entry::{AskedQuestion, Permission};
 
 /// All that waits for the human: `GET /api/inbox`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Inbox {
     /// Permissions and questions of all sessions and of the question files, oldest first.
@@ -18,11 +18,10 @@ pub struct Inbox {
 }
 
 /// One thing that waits for the human.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InboxItem {
     /// The request's id.
-    #[schema(value_type = String, format = "uuid")]
     pub id: RequestId,
     /// What is asked for.
     pub kind: InboxKind,
@@ -31,23 +30,19 @@ pub struct InboxItem {
     pub session_id: Option<String>,
     /// The session's own id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = "uuid")]
     pub uid: Option<SessionId>,
     /// What it is about, in a line.
     pub title: String,
     /// When it was asked.
-    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// The agent that asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
     pub agent: Option<AgentName>,
     /// The name of the project in which it asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// That project's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = "uuid")]
     pub project_id: Option<ProjectId>,
     /// The permission, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,12 +57,11 @@ pub struct InboxItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub working_directory: Option<String>,
     /// Where it stands.
-    #[schema(value_type = crate::schema::RequestStatus)]
     pub status: Status,
 }
 
 /// What is asked of a human.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InboxKind {
     /// May the agent do this?
@@ -77,7 +71,7 @@ pub enum InboxKind {
 }
 
 /// What a human says: `POST /api/inbox/:id/answer`. A permission takes an option, questions take answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "AnswerFields", into = "AnswerFields")]
 pub enum Answer {
     /// Chooses an option of a permission.
@@ -92,9 +86,8 @@ pub enum Answer {
 }
 
 /// The two forms of an answer, as they are written.
-#[derive(Serialize, Deserialize, ToSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schema(as = Answer)]
 struct AnswerFields {
     /// Of a permission: the option that is chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,7 +97,6 @@ struct AnswerFields {
     remember: Option<bool>,
     /// Of questions: answers by the number of their question, counted from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<std::collections::BTreeMap<String, crate::schema::GivenAnswer>>)]
     answers: Option<GivenAnswers>,
 }
 
@@ -147,20 +139,8 @@ impl From<Answer> for AnswerFields {
     }
 }
 
-impl utoipa::PartialSchema for Answer {
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-        AnswerFields::schema()
-    }
-}
-
-impl ToSchema for Answer {
-    fn schemas(schemas: &mut Vec<(String, utoipa::openapi::RefOr<utoipa::openapi::Schema>)>) {
-        AnswerFields::schemas(schemas);
-    }
-}
-
 /// A human will not answer: `POST /api/inbox/:id/reject`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Rejection {
     /// Why, in their words.

@@ -1,7 +1,7 @@
 //! What went wrong, as RFC 9457 writes it (`application/problem+json`).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 /// Stable words for problems, so that programs need not read sentences. More may come.
 pub mod code {
@@ -29,7 +29,7 @@ pub mod code {
     pub const REPO_EXISTS: &str = "repo_exists";
     /// No such request in the inbox.
     pub const REQUEST_NOT_FOUND: &str = "request_not_found";
-    /// Somebody else was faster.
+    /// Another client answered or rejected the request first.
     pub const ALREADY_SETTLED: &str = "already_settled";
     /// The answer does not fit what was asked; it can still be answered.
     pub const INVALID_ANSWER: &str = "invalid_answer";
@@ -69,19 +69,19 @@ pub mod code {
     pub const INVALID_TEAMS: &str = "invalid_teams";
     /// The daemon is still preparing the teams.
     pub const STARTING: &str = "starting";
-    /// The body is larger than anybody means.
+    /// The body exceeds the size limit.
     pub const TOO_LARGE: &str = "too_large";
     /// The daemon is about to stop.
     pub const STOPPING: &str = "stopping";
-    /// It was us.
+    /// An error in Convoke itself; the log has more.
     pub const INTERNAL: &str = "internal";
 }
 
 /// What went wrong.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
-    /// What sort of problem, as a URI; `about:blank` says that `status` tells all.
+    /// What sort of problem, as a URI; `about:blank` means that `status` says everything.
     #[serde(rename = "type", default = "about_blank")]
     pub kind: String,
     /// The sort of problem in a few words.
@@ -107,7 +107,7 @@ pub struct Problem {
 }
 
 /// One thing that an ambiguous id could mean.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Candidate {
     /// Its whole id.

@@ -2,38 +2,36 @@
 
 use convoke_core::id::ProjectId;
 use convoke_core::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 /// A project: a folder in which agents work.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Repo {
     /// Its id.
-    #[schema(value_type = String, format = "uuid")]
     pub id: ProjectId,
     /// What people call it.
     pub name: String,
     /// The folder, with all links resolved.
     pub path: String,
     /// When it was added.
-    #[schema(value_type = String, format = DateTime)]
     pub added_at: Timestamp,
 }
 
 /// A project to add: `POST /api/repos`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewRepo {
     /// The folder, absolute.
     pub path: String,
-    /// What to call it; the folder's name, if nothing is said.
+    /// What to call it; the folder's name by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
 /// All projects: `GET /api/repos`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Repos {
     /// The projects, in the order in which they were added.

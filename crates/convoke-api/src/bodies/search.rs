@@ -3,11 +3,11 @@
 use convoke_core::id::SessionId;
 use convoke_core::message::Seq;
 use convoke_core::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 /// Some hits, newest first: `GET /api/search?q&repoId&sessionId&before&limit`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Hits {
     /// The hits of this page.
@@ -18,24 +18,21 @@ pub struct Hits {
 }
 
 /// A message in which the words are.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Hit {
     /// Its session.
-    #[schema(value_type = String, format = "uuid")]
     pub session_id: SessionId,
     /// Its place there; of an answer in pieces, that of the last piece.
-    #[schema(value_type = u64)]
     pub seq: Seq,
     /// When it was stored.
-    #[schema(value_type = String, format = DateTime)]
     pub timestamp: Timestamp,
     /// The surroundings of the match, in order.
     pub excerpt: Vec<Fragment>,
 }
 
 /// A part of an excerpt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Fragment {
     /// The words.

@@ -2,44 +2,40 @@
 
 use convoke_core::id::{AgentName, CanonicalId, MessageId, ProjectId, SessionId};
 use convoke_core::message::{Rev, Seq};
-use convoke_core::session::Status;
+use convoke_core::session::{EndReason, Status};
 use convoke_core::state::SessionState;
 use convoke_core::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::Repo;
 
 /// A session: a durable conversation of one agent in one project.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Session {
     /// Its id, which never changes.
-    #[schema(value_type = String, format = "uuid")]
     pub id: SessionId,
     /// The project in which its agent works.
-    #[schema(value_type = String, format = "uuid")]
     pub repo_id: ProjectId,
     /// The agent's name in the catalogue.
-    #[schema(value_type = String)]
     pub agent: AgentName,
     /// What the agent itself calls the session now; `null` until it was started.
     pub agent_session_id: Option<String>,
     /// “New Session” until something was said in it or it was named.
     pub title: String,
     /// Where it is in its life.
-    #[schema(value_type = crate::schema::SessionStatus)]
     pub status: Status,
+    /// Whether a prompt is accepted: by an active session, and by one that was completed because it was idle, which the
+    /// prompt resumes. Another session must be resumed first.
+    pub accepts_prompts: bool,
     /// Whether lists hide it.
     pub archived: bool,
     /// When it was created.
-    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// When anything last happened in it.
-    #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
     /// When a prompt last came or a turn last ended.
-    #[schema(value_type = String, format = DateTime)]
     pub last_active_at: Timestamp,
     /// How many messages it has; also the seq of the newest.
     pub message_count: u64,
@@ -58,16 +54,16 @@ impl Session {
 }
 
 /// What else is known of a session.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Circumstances {
-    /// Why it completed: `user`, `idle_timeout`, `made_room`, …
+    /// Why it ended: `user`, `idle_timeout`, `made_room`, …
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    pub reason: Option<EndReason>,
 }
 
 /// What a session does now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Activity {
     /// Nothing.
@@ -96,18 +92,18 @@ impl std::fmt::Display for Activity {
 }
 
 /// A session to begin: `POST /api/sessions`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewSession {
     /// The project, by its id or an unambiguous beginning of it.
     pub repo_id: String,
-    /// The agent's name in the catalogue; the default agent, if nothing is said.
+    /// The agent's name in the catalogue; by default the configured agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
 }
 
 /// Some sessions, newest first: `GET /api/sessions`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Sessions {
     /// The sessions of this page.
@@ -121,7 +117,7 @@ pub struct Sessions {
 }
 
 /// A session and its project: `GET /api/sessions/:id`, where `messages` follow, one by one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionDetail {
     /// The session.
@@ -132,7 +128,7 @@ pub struct SessionDetail {
 }
 
 /// Something to say to the agent: `POST /api/sessions/:id/prompt`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Prompt {
     /// The words.
@@ -140,12 +136,11 @@ pub struct Prompt {
     /// The id of the message that it becomes, made by the client; a request that is sent again with the same one is
     /// accepted once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = "uuid")]
     pub message_id: Option<MessageId>,
 }
 
 /// What a prompt that waits is to say instead: `PATCH /api/sessions/:id/queue/:prompt`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct QueuePatch {
     /// The words.
@@ -153,40 +148,35 @@ pub struct QueuePatch {
 }
 
 /// A prompt that was taken.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Prompted {
     /// Always true; what is not taken is a problem.
     pub accepted: bool,
     /// The message that the prompt became.
-    #[schema(value_type = String, format = "uuid")]
     pub message_id: MessageId,
     /// Its place in the conversation; `null` as long as it waits.
-    #[schema(value_type = Option<u64>)]
     pub seq: Option<Seq>,
     /// Whether it waits behind a running turn.
     pub queued: bool,
     /// The session's revision when it was accepted: all that comes of it is newer.
-    #[schema(value_type = u64)]
     pub rev: Rev,
 }
 
 /// What is true of a session now and is not conversation: `GET /api/sessions/:id/state`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StateOfSession {
     /// What revisions belong to.
     pub generation: String,
     /// The session's revision.
-    #[schema(value_type = u64)]
     pub rev: Rev,
     /// The state of each kind that there is: the prompt `queue`, `commands`, `modes`, `settings`, `usage`.
-    #[schema(value_type = Vec<Object>)]
     pub state: Vec<SessionState>,
 }
 
 /// What to change of a session: `PATCH /api/sessions/:id`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionPatch {
     /// What to call it from now on.
@@ -195,4 +185,22 @@ pub struct SessionPatch {
     /// Whether lists are to hide it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived: Option<bool>,
+}
+
+/// A mode to put an agent into: `POST /api/sessions/:id/mode`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ChosenMode {
+    /// The mode's id, as the agent offers it.
+    pub mode: String,
+}
+
+/// A value for one of an agent's settings: `POST /api/sessions/:id/setting`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ChosenSetting {
+    /// The setting's id, as the agent offers it.
+    pub setting: String,
+    /// The id of the value.
+    pub choice: String,
 }

@@ -2,17 +2,16 @@
 
 use convoke_core::team::TeamName;
 use convoke_core::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::{TeamSession, TeamStats};
 
 /// Everything that is known of how teams talk.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TeamAnalytics {
-    /// Since when activity is told.
-    #[schema(value_type = String, format = DateTime)]
+    /// The start of the reported activity.
     pub since: Timestamp,
     /// Counted over all conversations.
     pub stats: TeamStats,
@@ -25,19 +24,16 @@ pub struct TeamAnalytics {
 }
 
 /// How much a pair said in one stretch of time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TeamActivity {
     /// Who asked; `null` is a caller from outside.
-    #[schema(value_type = Option<String>)]
     pub from_team: Option<TeamName>,
     /// Who answered.
-    #[schema(value_type = String)]
     pub to_team: TeamName,
     /// In which thread.
     pub thread: Option<String>,
     /// When the stretch began.
-    #[schema(value_type = String, format = DateTime)]
     pub start: Timestamp,
     /// Questions in it.
     pub prompts: u64,
@@ -48,7 +44,7 @@ pub struct TeamActivity {
 }
 
 /// What a pair has cost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TeamUsage {
     /// The number of the conversation.
@@ -62,7 +58,7 @@ pub struct TeamUsage {
 }
 
 /// An amount of money.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TeamCost {
     /// How much.

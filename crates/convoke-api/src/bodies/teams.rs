@@ -4,13 +4,13 @@ use convoke_core::id::{AgentName, MessageId, SessionId};
 use convoke_core::message::Seq;
 use convoke_core::team::{PairStatus, TeamName};
 use convoke_core::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::{Activity, whole};
 
 /// All teams: `GET /api/teams`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Teams {
     /// By name.
@@ -18,16 +18,14 @@ pub struct Teams {
 }
 
 /// A project that others can ask.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Team {
     /// Its name.
-    #[schema(value_type = String)]
     pub name: TeamName,
     /// Its folder.
     pub path: String,
     /// The agent that answers for it.
-    #[schema(value_type = String)]
     pub agent: AgentName,
     /// What it is for.
     pub description: Option<String>,
@@ -49,63 +47,36 @@ pub struct Team {
 }
 
 /// A lasting conversation of two teams.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TeamSession {
     /// Its number.
     pub id: u64,
     /// Who asks; `null` is a caller from outside.
-    #[schema(value_type = Option<String>)]
     pub from_team: Option<TeamName>,
     /// Who answers.
-    #[schema(value_type = String)]
     pub to_team: TeamName,
     /// A named thread beside the main conversation.
     pub thread: Option<String>,
     /// The session in which they talk.
-    #[schema(value_type = String, format = "uuid")]
     pub session_id: SessionId,
     /// What the agent calls it.
     pub agent_session_id: Option<String>,
     /// When it was created.
-    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// When it was last used.
-    #[schema(value_type = String, format = DateTime)]
     pub last_used_at: Timestamp,
     /// Messages since it was created or last compacted.
     pub message_count: u64,
     /// Where it stands.
-    #[schema(value_type = TeamSessionStatus)]
     pub status: PairStatus,
     /// What went wrong, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// Where a conversation of two teams stands.
-#[derive(ToSchema)]
-#[schema(rename_all = "snake_case")]
-#[expect(dead_code, reason = "the core's words, told once more for the description")]
-enum TeamSessionStatus {
-    /// In use.
-    Active,
-    /// Without a process.
-    Idle,
-    /// Long enough that it should be compacted.
-    CompactPending,
-    /// Being compacted.
-    Compacting,
-    /// Kept for reference only.
-    Archived,
-    /// Its last compaction failed.
-    Error,
-    /// Being handed over to a successor session.
-    Migrating,
-}
-
 /// Some conversations, the last used first: `GET /api/teams/sessions`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TeamSessions {
     /// The conversations.
@@ -113,7 +84,7 @@ pub struct TeamSessions {
 }
 
 /// Counted over all conversations: `GET /api/teams/stats`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TeamStats {
     /// How many there are.
@@ -129,7 +100,7 @@ pub struct TeamStats {
 }
 
 /// How a team stands: `GET /api/teams/:team/status`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TeamStatus {
     /// The team.
@@ -139,7 +110,7 @@ pub struct TeamStatus {
 }
 
 /// A conversation, and what goes on in it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TeamSessionNow {
     /// The conversation.
@@ -152,12 +123,12 @@ pub struct TeamSessionNow {
 }
 
 /// A question to a team: `POST /api/teams/:team/ask`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TeamQuestion {
     /// What is asked.
     pub question: String,
-    /// The team that asks; nobody's, if nothing is said.
+    /// The team that asks; by default the caller belongs to no team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_team: Option<String>,
     /// A named thread beside the main conversation.
@@ -173,18 +144,18 @@ pub struct TeamQuestion {
 }
 
 /// A message to a team: `POST /api/teams/:team/send`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TeamMessage {
     /// What is said.
     pub message: String,
-    /// The team that says it; nobody's, if nothing is said.
+    /// The team that sends it; by default the caller belongs to no team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_team: Option<String>,
     /// A named thread beside the main conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
-    /// Whether to wait for the answer; if nothing is said, yes.
+    /// Whether to wait for the answer; true by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_for_response: Option<bool>,
     /// How many milliseconds to wait for the answer: 0, or nothing, waits as long as it takes, -1 not at all.
@@ -205,19 +176,16 @@ impl From<TeamMessage> for TeamQuestion {
 }
 
 /// What became of a question. Only `answered` is an answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TeamAnswer {
     /// Who was asked.
-    #[schema(value_type = String)]
     pub team: TeamName,
     /// Who asked; `null` is a caller from outside.
-    #[schema(value_type = Option<String>)]
     pub from_team: Option<TeamName>,
     /// In which thread.
     pub thread: Option<String>,
     /// The session in which they talk; `null` as long as it is being created.
-    #[schema(value_type = Option<String>, format = "uuid")]
     pub session_id: Option<SessionId>,
     /// What the agent calls it.
     pub agent_session_id: Option<String>,
@@ -231,28 +199,26 @@ pub struct TeamAnswer {
     /// How long the caller waited.
     pub duration_ms: u64,
     /// When this was said.
-    #[schema(value_type = String, format = DateTime)]
     pub timestamp: Timestamp,
-    /// The question as a message, by which its answer can be fetched later. Not told of what is over.
+    /// The id of the question's message, with which the answer can be fetched later. Absent once the question is
+    /// answered or has failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = "uuid")]
     pub message_id: Option<MessageId>,
     /// Where the question is in its session; absent as long as it waits, and for what is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<u64>)]
     pub seq: Option<Seq>,
-    /// How many questions are before it. Not told of what is over.
+    /// How many questions are before it. Absent once the question is answered or has failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queued: Option<u64>,
 }
 
 /// What became of a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerStatus {
     /// There is an answer.
     Answered,
-    /// It was taken, and nobody waits.
+    /// It is in the queue, and the caller does not wait.
     Queued,
     /// The caller waited long enough; the team works on.
     TimedOut,
@@ -273,27 +239,22 @@ impl AnswerStatus {
 }
 
 /// A question of a pair's, and what has become of it by now: `GET /api/teams/:team/report`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TeamReport {
     /// Who was asked.
-    #[schema(value_type = String)]
     pub team: TeamName,
     /// Who asked; `null` is a caller from outside.
-    #[schema(value_type = Option<String>)]
     pub from_team: Option<TeamName>,
     /// In which thread.
     pub thread: Option<String>,
     /// The session in which it was asked.
-    #[schema(value_type = String, format = "uuid")]
     pub session_id: SessionId,
     /// What the agent calls the session of now.
     pub agent_session_id: Option<String>,
     /// The question as a message; `null` when nothing was asked yet.
-    #[schema(value_type = Option<String>, format = "uuid")]
     pub message_id: Option<MessageId>,
     /// Where the question is in its session; `null` as long as it waits.
-    #[schema(value_type = Option<u64>)]
     pub seq: Option<Seq>,
     /// What was asked.
     pub question: Option<String>,
@@ -310,7 +271,7 @@ pub struct TeamReport {
 }
 
 /// What has become of a question by now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReportStatus {
     /// There is an answer.
@@ -338,11 +299,11 @@ impl ReportStatus {
     }
 }
 
-/// A pair that is to be told to stop: `POST /api/teams/:team/cancel`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+/// A pair whose running turn is cancelled: `POST /api/teams/:team/cancel`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TeamCancel {
-    /// The team that asked; nobody's, if nothing is said.
+    /// The team that asked; by default a caller without a team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_team: Option<String>,
     /// A named thread beside the main conversation.
@@ -351,7 +312,7 @@ pub struct TeamCancel {
 }
 
 /// What was stopped: of a team, or of all agents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StoppedAgents {
     /// Sessions in which something went on.
@@ -361,7 +322,7 @@ pub struct StoppedAgents {
 }
 
 /// A conversation that was compacted: `POST /api/teams/sessions/:id/compact`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Compacted {
     /// How.
@@ -371,7 +332,7 @@ pub struct Compacted {
 }
 
 /// How a conversation was compacted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CompactedHow {
     /// By the agent's own command.

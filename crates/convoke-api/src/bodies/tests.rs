@@ -35,6 +35,7 @@ fn session() -> Value {
         "agentSessionId": "ses_1",
         "title": "New Session",
         "status": "active",
+        "acceptsPrompts": true,
         "archived": false,
         "createdAt": AT,
         "updatedAt": AT,

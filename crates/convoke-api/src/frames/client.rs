@@ -1,15 +1,16 @@
-//! What a client says.
+//! Frames from a client to the server.
 
 use convoke_core::id::MessageId;
 use convoke_core::message::{Rev, Seq};
 use convoke_core::question::GivenAnswers;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value};
 
 use super::Envelope;
 
-/// What a client says, told apart by `type`. A session is named by its canonical id or its own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A frame from a client, tagged by `type`. A session is named by its canonical id or its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum ClientFrame {
     /// Wants all projects.
@@ -53,7 +54,7 @@ pub enum ClientFrame {
     SessionCreate {
         /// In which project.
         project_id: String,
-        /// With which agent; the default one, if nothing is said.
+        /// With which agent; by default the configured one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cli_type: Option<String>,
     },
@@ -234,7 +235,7 @@ fn numbered<'de, D: Deserializer<'de>>(deserializer: D) -> Result<GivenAnswers, 
 }
 
 /// How a session is to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndHow {
     /// Well; it can be resumed.

@@ -1,16 +1,17 @@
-//! What the server says, as an answer or by itself.
+//! Frames from the server to a client: answers, and updates that it sends on its own.
 
 use convoke_core::id::{AgentName, MessageId, ProjectId, RequestId, SessionId};
 use convoke_core::message::{Rev, Seq};
 use convoke_core::turn::{Failure, Stop};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{AgentItem, SessionItem};
 use crate::bodies::{InboxItem, Repo};
 use crate::entry::Entry;
 
-/// What the server says, told apart by `type`. `sessionId` is canonical, `uid` the session's own id.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// A frame from the server, tagged by `type`. `sessionId` is canonical, `uid` the session's own id.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 pub enum ServerFrame {
     /// All projects.
@@ -152,7 +153,7 @@ pub enum ServerFrame {
         entry_id: String,
         /// The words.
         content: String,
-        /// How the rendered entry changes, for those who asked for it.
+        /// The change of the rendered entry, for clients that opened the session with `render`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         html: Option<ChunkHtml>,
     },
@@ -173,7 +174,7 @@ pub enum ServerFrame {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         failure: Option<Failure>,
     },
-    /// Somebody asked to stop the running turn.
+    /// A client asked to stop the running turn.
     #[serde(rename = "session:cancelled")]
     SessionCancelled {
         /// The session's canonical id.
@@ -276,7 +277,7 @@ pub enum ServerFrame {
 }
 
 /// How a process of an agent's fares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentState {
     /// It was started and has not shaken hands.
@@ -288,7 +289,7 @@ pub enum AgentState {
 }
 
 /// How a turn ended, in a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
     /// The agent said all it had to say.
@@ -320,7 +321,7 @@ impl StopReason {
 }
 
 /// How a rendered entry changes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChunkHtml {
     /// The entry's top-level elements from this one on are dropped.

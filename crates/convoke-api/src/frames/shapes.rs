@@ -1,14 +1,15 @@
 //! Sessions and agents as the WebSocket shows them.
 
 use convoke_core::id::{AgentName, ProjectId, SessionId};
-use convoke_core::session::Status;
+use convoke_core::session::{EndReason, Status};
 use convoke_core::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::bodies::{Activity, Agent, Session};
 
 /// A session in a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionItem {
     /// Its canonical id; its own id as long as there is none.
@@ -27,9 +28,11 @@ pub struct SessionItem {
     pub created_at: Timestamp,
     /// Where it is in its life.
     pub status: Status,
-    /// Why it completed.
+    /// Why it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    pub reason: Option<EndReason>,
+    /// Whether a prompt is accepted, as in `Session`.
+    pub accepts_prompts: bool,
     /// Whether lists hide it.
     pub archived: bool,
     /// What it does now.
@@ -51,6 +54,7 @@ impl From<Session> for SessionItem {
             created_at: session.created_at,
             status: session.status,
             reason: session.metadata.reason,
+            accepts_prompts: session.accepts_prompts,
             archived: session.archived,
             activity: session.activity,
             message_count: session.message_count,
@@ -59,7 +63,7 @@ impl From<Session> for SessionItem {
 }
 
 /// An agent that sessions can be begun with.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentItem {
     /// Its name in the catalogue.

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::schema::tests::assert_fits;
 
 const ID: &str = "00000000-0000-4000-8000-000000000001";
 const AT: &str = "2026-11-15T10:00:00.000Z";
@@ -58,6 +60,7 @@ fn w5_what_clients_say_keeps_its_shape() {
         let frame = ClientFrame::read(&said.to_string());
         assert_eq!(frame.request_id, None);
         assert_eq!(json!(frame.frame.unwrap()), said);
+        assert_fits::<ClientFrame>(SchemaSettings::default().for_deserialize(), &said);
         types.insert(said["type"].as_str().unwrap().to_owned());
     }
     assert_eq!(types, ClientFrame::TYPES.map(str::to_owned).into());
@@ -121,6 +124,7 @@ fn session() -> Value {
         "lastActiveAt": AT,
         "createdAt": AT,
         "status": "active",
+        "acceptsPrompts": true,
         "archived": false,
         "activity": "running",
         "messageCount": 3,
@@ -316,6 +320,8 @@ fn w5_what_the_server_says_keeps_its_shape() {
         let frame = Envelope::<ServerFrame>::read(&said.to_string()).unwrap();
         let written: Value = serde_json::from_str(&frame.to_text().unwrap()).unwrap();
         assert_eq!(written, said);
+        let frame = json!(frame.frame);
+        assert_fits::<ServerFrame>(SchemaSettings::default().for_serialize(), &frame);
     }
 }
 

@@ -1,9 +1,25 @@
-//! The schema says what the core writes, no more and no less.
+//! The schemas describe exactly the JSON that the types write, and the page's declarations are made from them.
 
+mod fit;
+mod typescript;
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
-use utoipa::PartialSchema;
 
 use super::*;
+
+/// Checks JSON that a type reads or writes against the type's schema: everything required is there, and nothing else.
+pub(crate) fn assert_fits<T: JsonSchema>(settings: SchemaSettings, value: &Value) {
+    let mut generator = settings.into_generator();
+    let schema = generator.subschema_for::<T>().to_value();
+    let definitions = generator.take_definitions(true);
+    if let Err(fault) = fit::check(&definitions, &schema, value) {
+        panic!("{fault}, in {value}");
+    }
+}
 
 /// One of every kind of content, and of every field.
 fn contents() -> Vec<Value> {
@@ -36,9 +52,47 @@ fn contents() -> Vec<Value> {
     ]
 }
 
+/// A notice of every event.
+fn notices() -> Vec<Value> {
+    let id = "00000000-0000-4000-8000-000000000001";
+    let turn = json!({"seq": 1, "timestamp": "2026-11-15T10:00:00.000Z", "tokens": 2});
+    let events = [
+        json!({"event": "turn_ended", "turn": 3, "stopReason": "failed", "why": "interrupted", "detail": "d"}),
+        json!({"event": "turn_ended", "turn": 3, "stopReason": "cancelled"}),
+        json!({"event": "resumed", "how": "afresh"}),
+        json!({"event": "process_exited", "exitCode": 1, "stderrTail": "boom"}),
+        json!({"event": "process_exited", "signal": 9}),
+        json!({"event": "compacted"}),
+        json!({"event": "completed", "reason": "user"}),
+        json!({"event": "cancelled", "reason": "user"}),
+        json!({"event": "failed", "error": "e"}),
+        json!({"event": "reopened"}),
+        json!({"event": "renamed", "title": "t"}),
+        json!({"event": "archived"}),
+        json!({"event": "unarchived"}),
+        json!({"event": "waiting", "place": 2}),
+        json!({"event": "turn_limit", "max": 1024}),
+        json!({"event": "unconfined"}),
+        json!({"event": "rule_made", "tool": "Bash"}),
+        json!({"event": "rule_applied", "tool": "Bash"}),
+        json!({"event": "rule_dropped", "tool": "Bash"}),
+        json!({"event": "continues", "session": id}),
+        json!({"event": "continued_in", "session": id}),
+        json!({"event": "imported", "transcript": "t", "after": 0, "turns": [turn]}),
+        json!({"event": "advice", "severity": "info"}),
+        json!({"event": "unknown", "kind": "k", "payload": {"any": ["thing"]}}),
+    ];
+    let notice = |mut event: Value| {
+        event["type"] = json!("notice");
+        event["text"] = json!("A sentence.");
+        event
+    };
+    events.map(notice).into()
+}
+
 #[test]
 fn s7_the_schema_of_messages_is_that_of_the_core() {
-    for content in contents() {
+    for content in contents().into_iter().chain(notices()) {
         let message = json!({
             "id": "00000000-0000-4000-8000-000000000001",
             "sessionId": "00000000-0000-4000-8000-000000000002",
@@ -50,23 +104,37 @@ fn s7_the_schema_of_messages_is_that_of_the_core() {
             "timestamp": "2026-11-15T10:00:00.000Z",
             "updatedAt": "2026-11-15T10:00:00.000Z",
         });
-        let core: convoke_core::message::Message = serde_json::from_value(message.clone()).unwrap();
-        assert_eq!(json!(core), message, "the core writes something else");
-        let here: Message = serde_json::from_value(message.clone()).unwrap();
-        assert_eq!(json!(here), message, "the schema says something else");
+        let core: Message = serde_json::from_value(message.clone()).unwrap();
+        assert_eq!(json!(core), message);
+        assert_fits::<Message>(SchemaSettings::default().for_serialize(), &message);
     }
 }
 
 #[test]
-fn the_document_names_every_kind_of_content() {
-    let schema = json!(Content::schema());
-    let kinds: Vec<&str> =
-        schema["oneOf"].as_array().unwrap().iter().filter_map(|one| find(one, "type")).collect();
-    insta::assert_snapshot!(kinds.join(" "), @"text thinking plan tool permission question notice");
+fn a_value_that_does_not_fit_is_found() {
+    let schema = components();
+    let fault = |value: Value| {
+        fit::check(&schema, &json!({"$ref": "#/components/schemas/PlanStep"}), &value).unwrap_err()
+    };
+    let faults = [
+        json!({"content": "a"}),
+        json!({"content": 1, "status": "pending"}),
+        json!({"content": "a", "status": "done"}),
+        json!({"content": "a", "status": "pending", "colour": "red"}),
+    ];
+    insta::assert_snapshot!(faults.map(fault).join("\n"), @r#"
+    `status` is missing
+    1 is no "string"
+    "done" is not "pending"; "done" is not "in_progress"; "done" is not "completed"
+    `colour` is not in the schema
+    "#);
 }
 
-/// The one value that a property may have.
-fn find<'a>(schema: &'a Value, property: &str) -> Option<&'a str> {
-    let parts = schema["allOf"].as_array().map_or_else(|| vec![schema], |all| all.iter().collect());
-    parts.into_iter().find_map(|part| part["properties"][property]["enum"][0].as_str())
+/// Two types with one name would hide each other.
+#[test]
+fn every_schema_has_a_name_of_its_own() {
+    let names: BTreeSet<String> = components().into_iter().map(|(name, _)| name).collect();
+    let numbered: Vec<&String> =
+        names.iter().filter(|name| name.ends_with(|last: char| last.is_ascii_digit())).collect();
+    assert_eq!(numbered, Vec::<&String>::new());
 }

@@ -24,7 +24,8 @@ async fn asked<T>(body: impl ToString, call: impl AsyncFnOnce(&Client) -> Result
 fn session() -> Value {
     json!({
         "id": ID, "repoId": ID, "agent": "demo", "agentSessionId": "1", "title": "New Session",
-        "status": "active", "archived": false, "createdAt": AT, "updatedAt": AT, "lastActiveAt": AT,
+        "status": "active", "acceptsPrompts": true, "archived": false, "createdAt": AT,
+        "updatedAt": AT, "lastActiveAt": AT,
         "messageCount": 0, "metadata": {}, "activity": "idle",
     })
 }

@@ -61,7 +61,8 @@ async fn a_list_that_is_cut_off_is_no_list() {
 fn detail() -> Value {
     json!({
         "id": ID, "repoId": ID, "agent": "demo", "agentSessionId": null, "title": "messages",
-        "status": "active", "archived": false, "createdAt": AT, "updatedAt": AT, "lastActiveAt": AT,
+        "status": "active", "acceptsPrompts": true, "archived": false, "createdAt": AT,
+        "updatedAt": AT, "lastActiveAt": AT,
         "messageCount": 2, "metadata": {}, "activity": "idle",
         "repo": {"id": ID, "name": "web", "path": "/home/me/web", "addedAt": AT},
     })

@@ -6,7 +6,7 @@ use super::*;
 use crate::content::{Diff, PlanStatus, PlanStep, ToolResult, ToolStatus};
 use crate::id::{MessageId, RequestId};
 use crate::message::Seq;
-use crate::notice::{Event, Notice};
+use crate::notice::{AgentEvent, Notice};
 use crate::request::State;
 use crate::scope::Scope;
 use crate::session::{Change, Command, Report, Session, Stamp, ToolUpdate};
@@ -42,7 +42,7 @@ fn k4_every_sort_of_message_that_is_too_long_is_shortened_to_the_bound() {
     let diff = Diff { path: "a".to_owned(), old_text: Some(long.clone()), new_text: long.clone() };
     let diffs = ToolResult { diffs: vec![diff; 3], ..ToolResult::default() };
     let step = PlanStep { content: "x".repeat(40), status: PlanStatus::Pending, priority: None };
-    let event = Event::Unknown { kind: long.clone(), payload: json!({"a": long}) };
+    let event = AgentEvent::Unknown { kind: long.clone(), payload: json!({"a": long}) };
     let contents = [
         tool(json!({"command": "make"}), Some(print)),
         tool(json!({"path": "a"}), Some(diffs)),

@@ -44,6 +44,20 @@ fn requests_to_a_human_keep_their_shape() {
 }
 
 #[test]
+fn every_event_is_read_back_into_its_group() {
+    for notice in samples::notices() {
+        assert_eq!(serde_json::from_value::<Content>(json!(notice)).unwrap(), notice);
+    }
+    // A reason that only another version knows.
+    let notice =
+        json!({"type": "notice", "event": "completed", "reason": "retired", "text": "Over."});
+    let read: Content = serde_json::from_value(notice.clone()).unwrap();
+    assert_eq!(json!(read), notice);
+    let unheard = json!({"type": "notice", "event": "ended_somehow", "text": "Over."});
+    assert!(serde_json::from_value::<Content>(unheard).is_err());
+}
+
+#[test]
 fn notices_keep_their_shape() {
     insta::assert_snapshot!(lines(&samples::notices()), @r#"
     {"event":"turn_ended","stopReason":"end_turn","text":"The turn ended.","turn":3,"type":"notice"}
@@ -66,10 +80,10 @@ fn notices_keep_their_shape() {
     {"event":"compacted","text":"The agent compacted its context.","type":"notice"}
     {"event":"rule_dropped","text":"An older rule allowed every use of Bash in this project. It was removed: “always” now holds for one exact command or file.","tool":"Bash","type":"notice"}
     {"event":"turn_limit","max":67108864,"text":"The turn was stopped: the agent sent more than 67108864 bytes. What it sends after that is dropped. Raise limits.turn_bytes in config.toml if it should be allowed to send more.","type":"notice"}
-    {"event":"completed","reason":"idle_timeout","text":"The session was completed (idle_timeout).","type":"notice"}
-    {"event":"cancelled","reason":"user","text":"The session was cancelled (user).","type":"notice"}
+    {"event":"completed","reason":"idle_timeout","text":"The session was completed: it was idle.","type":"notice"}
+    {"event":"cancelled","reason":"user","text":"The session was cancelled.","type":"notice"}
     {"error":"no such program","event":"failed","text":"The agent cannot go on: no such program","type":"notice"}
-    {"event":"reopened","text":"The session was taken up again.","type":"notice"}
+    {"event":"reopened","text":"The session was resumed.","type":"notice"}
     {"event":"renamed","text":"The session is now called “Parser”.","title":"Parser","type":"notice"}
     {"event":"archived","text":"The session was archived.","type":"notice"}
     {"event":"unarchived","text":"The session was brought back from the archive.","type":"notice"}
@@ -142,6 +156,11 @@ fn what_people_decided_is_told_apart_from_what_agents_did() {
     };
     assert_eq!(decided(samples::requests()), [false, true, true, false, true, true, false, false],);
     assert!(decided(samples::words_plans_and_tools()).iter().all(|decision| !decision));
+    let notices = samples::notices();
+    let event = |notice: &Content| json!(notice)["event"].as_str().unwrap().to_owned();
+    let decided: Vec<String> =
+        notices.iter().filter(|notice| notice.is_decision()).map(event).collect();
+    insta::assert_snapshot!(decided.join(" "), @"completed cancelled failed reopened renamed archived unarchived rule_made continues continued_in imported");
 }
 
 proptest! {

@@ -3,7 +3,7 @@
 use crate::bounds::{self, WORDS_BYTES_MAX, json_bytes};
 use crate::content::Content;
 use crate::message::{Draft, Seq};
-use crate::notice::{Event, Notice};
+use crate::notice::{LifecycleEvent, Notice, ProcessEvent};
 use crate::process::Exit;
 use crate::request::{Request, Status as RequestStatus, Verdict};
 use crate::state::SessionState;
@@ -25,7 +25,7 @@ impl Session {
             return Ok(decision);
         }
         match report {
-            Report::Resumed(how) => decision.notice(Event::Resumed { how }),
+            Report::Resumed(how) => decision.notice(ProcessEvent::Resumed { how }),
             Report::Renewed { agent_session } => {
                 decision.effects.push(Effect::RecordAgentSession { agent_session });
             }
@@ -100,9 +100,7 @@ impl Session {
     }
 
     fn noticed(&self, notice: Notice, decision: &mut Decision) {
-        // The place in the line for a process changes; it is told in one message.
-        let is_waiting = matches!(notice.event, Event::Waiting { .. });
-        let seq = self.output.waiting().filter(|_| is_waiting);
+        let seq = self.output.waiting().filter(|_| notice.event.is_replaceable());
         decision.put(seq, Content::Notice(notice));
     }
 
@@ -135,14 +133,14 @@ impl Session {
         // The askers died with the process, so replies have no receiver.
         decision.effects.clear();
         let detail = format!("the agent's process ended: {exit}");
-        decision.notice(Event::ProcessExited { exit });
+        decision.notice(ProcessEvent::Exited { exit });
         self.end_running(Stop::failed(FailureKind::ProcessExited, detail), decision);
     }
 
     fn failed(&self, error: String, decision: &mut Decision) {
         self.cut_off(Pending::All, decision);
         self.end_turns(&Stop::failed(FailureKind::NotStarted, error.clone()), decision);
-        decision.notice(Event::Failed { error });
+        decision.notice(LifecycleEvent::Failed { error });
         decision.effects.push(Effect::StopProcess);
     }
 }

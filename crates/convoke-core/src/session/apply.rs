@@ -2,14 +2,14 @@
 
 use crate::content::Content;
 use crate::message::{Draft, Message, Role, Seq};
-use crate::notice::Event;
+use crate::notice::{Event, LifecycleEvent};
 use crate::request::{Request, Status as RequestStatus};
 use crate::state::{SessionState, StateKind};
 use crate::time::Timestamp;
 use crate::title;
 use crate::turn::Turn;
 
-use super::{Asked, Change, Running, Session, Status};
+use super::{Asked, Change, EndReason, Running, Session, Status};
 
 impl Session {
     /// Applies a change that happened at a time. It gets the next revision.
@@ -47,7 +47,9 @@ impl Session {
                 }
             }
             (Content::Notice(notice), _) => {
-                self.apply_event(&notice.event);
+                if let Event::Lifecycle(event) = &notice.event {
+                    self.apply_event(event);
+                }
                 self.output.begin(seq, &draft.content);
             }
             (content, _) => {
@@ -101,37 +103,24 @@ impl Session {
         }
     }
 
-    fn apply_event(&mut self, event: &Event) {
+    fn apply_event(&mut self, event: &LifecycleEvent) {
         match event {
-            Event::Completed { reason } => self.ended(Status::Completed, Some(reason)),
-            Event::Cancelled { reason } => self.ended(Status::Cancelled, Some(reason)),
-            Event::Failed { .. } => self.ended(Status::Error, None),
-            Event::Imported { turns, .. } => {
-                self.ended(Status::Completed, Some(&"imported".to_owned()));
+            LifecycleEvent::Completed { reason } => self.ended(Status::Completed, Some(reason)),
+            LifecycleEvent::Cancelled { reason } => self.ended(Status::Cancelled, Some(reason)),
+            LifecycleEvent::Failed { .. } => self.ended(Status::Error, None),
+            LifecycleEvent::Imported { turns, .. } => {
+                self.ended(Status::Completed, Some(&EndReason::Imported));
                 turns.iter().for_each(|turn| self.active_at(turn.timestamp));
             }
-            Event::Reopened => self.ended(Status::Active, None),
-            Event::Renamed { title } => self.summary.title = Some(title.clone()),
-            Event::Archived => self.summary.archived = true,
-            Event::Unarchived => self.summary.archived = false,
-            Event::TurnEnded { .. }
-            | Event::Resumed { .. }
-            | Event::ProcessExited { .. }
-            | Event::TurnLimit { .. }
-            | Event::Compacted
-            | Event::Waiting { .. }
-            | Event::Unconfined
-            | Event::RuleMade { .. }
-            | Event::RuleApplied { .. }
-            | Event::RuleDropped { .. }
-            | Event::Continues { .. }
-            | Event::ContinuedIn { .. }
-            | Event::Advice { .. }
-            | Event::Unknown { .. } => {}
+            LifecycleEvent::Reopened => self.ended(Status::Active, None),
+            LifecycleEvent::Renamed { title } => self.summary.title = Some(title.clone()),
+            LifecycleEvent::Archived => self.summary.archived = true,
+            LifecycleEvent::Unarchived => self.summary.archived = false,
+            LifecycleEvent::Continues { .. } | LifecycleEvent::ContinuedIn { .. } => {}
         }
     }
 
-    fn ended(&mut self, status: Status, reason: Option<&String>) {
+    fn ended(&mut self, status: Status, reason: Option<&EndReason>) {
         self.summary.status = status;
         self.summary.reason = reason.cloned();
     }

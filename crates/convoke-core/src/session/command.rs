@@ -1,4 +1,4 @@
-//! What a session can be told, what follows from it, and why it may refuse.
+//! Commands to a session, decisions and effects that follow from them, and refusals.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use crate::state::SessionState;
 use crate::time::Timestamp;
 use crate::turn::{self, FailureKind, Stop};
 
-use super::{Change, PENDING_MAX, QUEUE_BYTES_MAX, QUEUE_MAX, Status};
+use super::{Change, EndReason, PENDING_MAX, QUEUE_BYTES_MAX, QUEUE_MAX, Status};
 
 /// A wish about a session.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,13 +49,13 @@ pub enum Command {
     CancelTurns,
     /// End the session well.
     Complete {
-        /// Why: `user`, `idle_timeout`, `made_room`, …
-        reason: String,
+        /// Why.
+        reason: EndReason,
     },
     /// End the session for good.
     Cancel {
         /// Why.
-        reason: String,
+        reason: EndReason,
     },
     /// Let an ended session accept prompts again.
     Resume,
@@ -135,7 +135,7 @@ impl Cut {
 /// What an agent's driver reports.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Report {
-    /// A new process took the conversation up.
+    /// A new process resumed the conversation.
     Resumed(Resumed),
     /// It began another session of its own in the middle of this one.
     Renewed {
@@ -231,7 +231,7 @@ pub enum Effect {
         /// The place of its prompt.
         turn: Seq,
     },
-    /// Tell the asker, who waits.
+    /// Send the reply to the asker, which waits.
     Reply {
         /// Which request.
         request: RequestId,
@@ -247,7 +247,7 @@ pub enum Effect {
     },
 }
 
-/// What an asker is told.
+/// What an asker gets as a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
     /// The human chose this option.

@@ -4,7 +4,7 @@ use crate::bounds::PROMPT_BYTES_MAX;
 use crate::content::Content;
 use crate::id::{MessageId, RequestId};
 use crate::message::{Draft, Seq};
-use crate::notice::{Event, Notice};
+use crate::notice::{Event, LifecycleEvent, Notice, TurnEvent};
 use crate::request::{Delivery, Request, State, Status as RequestStatus, Verdict};
 use crate::state::{QueuedPrompt, SessionState};
 use crate::turn::{self, Stop, Turn};
@@ -26,12 +26,14 @@ impl Session {
             Command::SendQueued { id } => self.send_queued(id, decision),
             Command::CancelTurn => self.cancel_turn(decision),
             Command::CancelTurns => self.cancel_turns(decision),
-            Command::Complete { reason } => self.end(Event::Completed { reason }, decision),
-            Command::Cancel { reason } => self.end(Event::Cancelled { reason }, decision),
+            Command::Complete { reason } => {
+                self.end(LifecycleEvent::Completed { reason }, decision)
+            }
+            Command::Cancel { reason } => self.end(LifecycleEvent::Cancelled { reason }, decision),
             Command::Resume => self.resume(decision),
             Command::Rename { title } => rename(title.trim(), decision),
-            Command::Archive => Ok(self.archive(Event::Archived, decision)),
-            Command::Unarchive => Ok(self.archive(Event::Unarchived, decision)),
+            Command::Archive => Ok(self.archive(LifecycleEvent::Archived, decision)),
+            Command::Unarchive => Ok(self.archive(LifecycleEvent::Unarchived, decision)),
             Command::Settle { request, verdict } => self.settle(request, verdict, decision),
             Command::SettleLate { request, seq, verdict, stamp } => {
                 let asked = Asked { seq, request };
@@ -130,7 +132,7 @@ impl Session {
         self.cancel_turn(decision)
     }
 
-    fn end(&self, event: Event, mut decision: Decision) -> Result<Decision, Refusal> {
+    fn end(&self, event: LifecycleEvent, mut decision: Decision) -> Result<Decision, Refusal> {
         self.check_active()?;
         decision.effects.extend(self.running().map(|turn| Effect::CancelTurn { turn }));
         self.cut_off(Pending::All, &mut decision);
@@ -145,14 +147,14 @@ impl Session {
             Status::Active => Err(Refusal::Active),
             Status::Cancelled => Err(Refusal::Cancelled),
             Status::Completed | Status::Error => {
-                decision.notice(Event::Reopened);
+                decision.notice(LifecycleEvent::Reopened);
                 Ok(decision)
             }
         }
     }
 
-    fn archive(&self, event: Event, mut decision: Decision) -> Decision {
-        if self.summary.archived != (event == Event::Archived) {
+    fn archive(&self, event: LifecycleEvent, mut decision: Decision) -> Decision {
+        if self.summary.archived != (event == LifecycleEvent::Archived) {
             decision.notice(event);
         }
         decision
@@ -260,7 +262,7 @@ impl Session {
         let unusual = turn.stop().filter(|stop| **stop != Stop::EndTurn).cloned();
         decision.changes.push(Change::Turn { seq: *prompt, turn });
         if let Some(stop) = unusual {
-            decision.notice(Event::TurnEnded { turn: *prompt, stop });
+            decision.notice(TurnEvent::Ended { turn: *prompt, stop });
         }
         Ended::Yes
     }
@@ -327,12 +329,12 @@ fn rename(title: &str, mut decision: Decision) -> Result<Decision, Refusal> {
     if title.chars().count() > TITLE_MAX {
         return Err(Refusal::LongTitle { max: TITLE_MAX });
     }
-    decision.notice(Event::Renamed { title: title.to_owned() });
+    decision.notice(LifecycleEvent::Renamed { title: title.to_owned() });
     Ok(decision)
 }
 
 impl Decision {
-    pub(super) fn notice(&mut self, event: Event) {
+    pub(super) fn notice(&mut self, event: impl Into<Event>) {
         self.begin(Draft::system(Notice::new(event)));
     }
 

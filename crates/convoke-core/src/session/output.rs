@@ -7,7 +7,6 @@ use serde_json::Value;
 use crate::bounds;
 use crate::content::{Content, Tool, ToolResult, ToolStatus};
 use crate::message::{Draft, Seq};
-use crate::notice::{Event, Notice};
 
 use super::Change;
 use super::command::ToolUpdate;
@@ -163,9 +162,7 @@ impl Output {
             Content::Thinking { text, partial: true } => self.open(Stream::Thinking, seq, text),
             Content::Tool(tool) => self.apply_tool(seq, tool),
             Content::Plan { .. } => self.plan = Some(seq),
-            Content::Notice(Notice { event: Event::Waiting { .. }, .. }) => {
-                self.waiting = Some(seq);
-            }
+            Content::Notice(notice) if notice.event.is_replaceable() => self.waiting = Some(seq),
             Content::Text { .. }
             | Content::Thinking { .. }
             | Content::Permission(_)

@@ -1,4 +1,4 @@
-//! Decide, store, publish, answer: in this order, whoever wants something.
+//! Decide, store, publish, answer: in this order, for every command and every report.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use convoke_core::content::Content;
 use convoke_core::id::MessageId;
 use convoke_core::message::Draft;
-use convoke_core::notice::{Event, Notice};
+use convoke_core::notice::{Notice, ProcessEvent, RuleEvent};
 use convoke_core::process::Exit;
 use convoke_core::request::{Choice, PermissionKind, PermissionRecord, Request as Asked, Verdict};
 use convoke_core::scope::Scope;
@@ -16,7 +16,7 @@ use convoke_core::session::{
 use convoke_core::time::Timestamp;
 use convoke_core::turn::{Stop, Turn};
 use convoke_core::update::{OpenMessages, UpdateStamp, Updates};
-use convoke_store::{Rule, SessionKind, Sync};
+use convoke_store::{Rule, SessionKind, StoredSession, Sync};
 use tokio::time::Instant;
 
 use super::Carried;
@@ -24,12 +24,14 @@ use super::task::Task;
 use crate::error::{Error, Result};
 use crate::sessions::Prompted;
 use crate::teams::Permissions;
-use crate::view::{Activity, AgentStatus, Change as EngineChange, Live, RunningTurn, SessionView};
+use crate::view::{
+    Activity, AgentStatus, Change as EngineChange, Live, RunningTurn, SessionChange, SessionView,
+};
 use crate::watch::Arrival;
 
 /// How long a store that fails is given before it is tried again. The agent waits as long.
 const RETRY: Duration = Duration::from_millis(500);
-/// How often it is tried before the turn is given up: nobody can be told anything meanwhile, not even to stop.
+/// How often it is tried before the turn is given up: meanwhile the task handles no requests, not even a cancellation.
 const TRIES: usize = 6;
 
 /// What is decided and not stored yet.
@@ -75,7 +77,7 @@ impl Priority {
 }
 
 impl Task {
-    /// Follows a command of somebody who waits for the answer.
+    /// Follows a command whose caller waits for the answer.
     pub(super) async fn carry(&mut self, command: Command) -> Result<Carried> {
         let prompt =
             if let Command::Prompt { stamp, .. } = &command { Some(stamp.id) } else { None };
@@ -103,10 +105,12 @@ impl Task {
         Ok(Carried { view: self.view(), prompt })
     }
 
-    /// Takes in what the agent reports. Nobody waits for an answer, so a store that fails is tried again for a while.
+    /// Handles reports of the agent. They have no caller that could try again, so a store that fails is retried.
     pub(super) async fn hear(&mut self, reports: Vec<Report>) {
+        let held = std::mem::take(&mut self.progress.held);
+        let reports = [held, reports].concat();
         if reports.iter().any(|report| matches!(report, Report::Exited(_))) {
-            // What follows from its last words cannot be told to it any more.
+            // Replies to its last reports would have no receiver.
             self.process.forget();
         }
         let mut reports = reports.into_iter();
@@ -117,7 +121,7 @@ impl Task {
         }
     }
 
-    /// Takes in reports up to the first that something follows from.
+    /// Handles reports up to the first that has effects.
     async fn hear_some(&mut self, reports: &mut std::vec::IntoIter<Report>) {
         let mut undone = self.undone();
         let mut refused = None;
@@ -174,7 +178,7 @@ impl Task {
             return vec![Command::Agent(Report::Exited(exit))];
         }
         let withdrawn = session.pending().map(|request| Report::Withdrew(request.id()));
-        let gone = Report::Noticed(Notice::new(Event::ProcessExited { exit }));
+        let gone = Report::Noticed(Notice::new(ProcessEvent::Exited { exit }));
         withdrawn.chain([gone]).map(Command::Agent).collect()
     }
 
@@ -183,7 +187,7 @@ impl Task {
         let Some(Asked::Permission(record)) = asked else { return None };
         if self.is_trusted().await {
             let verdict = Verdict::Choose(Choice { option_id: allowing(record)? });
-            let said = Notice::new(Event::RuleApplied { tool: record.title.clone() });
+            let said = Notice::new(RuleEvent::Applied { tool: record.title.clone() });
             let settle = Command::Settle { request: record.request_id, verdict };
             return Some(vec![Command::Agent(Report::Noticed(said)), settle]);
         }
@@ -191,7 +195,7 @@ impl Task {
             && self.has_rule(&scope.key()).await
         {
             let verdict = Verdict::Choose(Choice { option_id: allowing(record)? });
-            let applied = Notice::new(Event::RuleApplied { tool: scope.shown() });
+            let applied = Notice::new(RuleEvent::Applied { tool: scope.shown() });
             let settle = Command::Settle { request: record.request_id, verdict };
             return Some(vec![Command::Agent(Report::Noticed(applied)), settle]);
         }
@@ -222,10 +226,10 @@ impl Task {
         if let Err(error) = self.shared.store.remove_rule(rule).await {
             tracing::warn!(session.id = %self.id, "cannot remove a rule: {error}");
         }
-        Some(Notice::new(Event::RuleDropped { tool: tool.to_owned() }))
+        Some(Notice::new(RuleEvent::Dropped { tool: tool.to_owned() }))
     }
 
-    /// Whether whoever configured the team trusts its agent with everything.
+    /// Whether the configuration of the team allows its agent everything.
     async fn is_trusted(&self) -> bool {
         if self.stored.kind != SessionKind::Team {
             return false;
@@ -234,7 +238,7 @@ impl Task {
             Ok(Some((_, Some(team)))) => team.permissions == Permissions::Skip,
             Ok(Some((_, None)) | None) => false,
             Err(error) => {
-                tracing::warn!(session.id = %self.id, "cannot tell whose session it is: {error}");
+                tracing::warn!(session.id = %self.id, "cannot look for the pair of a session: {error}");
                 false
             }
         }
@@ -296,7 +300,7 @@ impl Task {
         if now < last { Timestamp::from_millis(last.as_millis() + 1) } else { now }
     }
 
-    /// Stores what was decided, and tells everybody. On failure nothing has changed.
+    /// Stores what was decided, and publishes it. On failure nothing has changed.
     pub(super) async fn commit(&mut self, undone: Undone) -> Result<Vec<Effect>> {
         self.store(&undone).await?;
         Ok(self.done(undone))
@@ -310,7 +314,7 @@ impl Task {
             tries += 1;
             let is_final = !error.may_pass() || self.shared.store.refusal().is_some();
             if is_final || tries >= TRIES || self.shared.registry.is_stopping() {
-                // The log and this session are no longer of one mind; who supervises it begins anew from the log.
+                // The store and this session disagree now; the supervisor starts another task from the store.
                 self.broken = Some(error);
                 return Vec::new();
             }
@@ -357,16 +361,19 @@ impl Task {
             self.published.send(Arrival::of(after, update)).ok();
             after = rev;
         }
-        let is_listed = |summary: &Summary| (summary.status, summary.archived);
-        if is_asking || is_listed(before) != is_listed(&self.stored.summary) {
-            self.shared.tell(EngineChange::Inbox);
+        let now = &self.stored.summary;
+        // Questions whose asker has gone are in the inbox as long as their session is active and not archived.
+        if is_asking || (before.status, before.archived) != (now.status, now.archived) {
+            self.shared.inbox_changed.notify_one();
         }
-        if is_shown(before) != is_shown(&self.stored.summary) || activity != self.activity() {
-            self.shared.tell(EngineChange::SessionChanged(self.view()));
+        if shown(before) != shown(now) || activity != self.activity() {
+            let stored = StoredSession { summary: before.clone(), ..self.stored.clone() };
+            let (before, now) = (SessionView { stored, activity }, self.view());
+            self.shared.tell(EngineChange::SessionChanged(SessionChange { before, now }));
         }
     }
 
-    /// Shows what goes on to those who look from outside.
+    /// Updates what `Engine::live` and lists show.
     pub(super) fn show(&self) {
         self.live.send_replace(Live {
             activity: self.activity(),
@@ -389,8 +396,9 @@ impl Task {
     }
 
     pub(super) fn tell_agent(&self, status: AgentStatus) {
-        let agent = self.stored.agent.clone();
-        self.shared.tell(EngineChange::Agent { agent, session: self.id, status });
+        let (agent, session) = (self.stored.agent.clone(), self.id);
+        let agent_session = self.stored.agent_session_id.clone();
+        self.shared.tell(EngineChange::Agent { agent, session, agent_session, status });
     }
 
     fn running(&self) -> Option<RunningTurn> {
@@ -435,12 +443,7 @@ const fn is_about_request(change: &Change) -> bool {
 }
 
 /// The part of a summary that lists show.
-fn is_shown(summary: &Summary) -> impl PartialEq + use<> {
-    (
-        summary.status,
-        summary.reason.clone(),
-        summary.archived,
-        summary.title.clone(),
-        summary.last_active_at,
-    )
+fn shown(summary: &Summary) -> impl PartialEq {
+    let Summary { status, reason, archived, title, last_active_at, .. } = summary;
+    (status, reason, archived, title, last_active_at)
 }

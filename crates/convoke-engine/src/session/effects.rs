@@ -1,4 +1,4 @@
-//! What is done outside after a decision is stored: turns begin and stop, askers are told, a process ends.
+//! Effects of a decision, carried out after it is stored: turns begin and stop, askers get replies, a process ends.
 
 use convoke_agents::driver::{Order, REPORTS_MAX};
 use convoke_core::content::Content;
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::seating::Freshness;
 use super::task::{CANCEL_PATIENCE, Process, Task};
 use crate::error::{Error, Result};
-use crate::view::{AgentStatus, Change};
+use crate::view::{AgentStatus, Change, SessionChange};
 
 /// How long the session waits for its process to be gone before it goes on without knowing.
 const STOP_PATIENCE: std::time::Duration = std::time::Duration::from_secs(4);
@@ -49,7 +49,7 @@ impl Task {
     }
 
     async fn start_turn(&mut self, turn: Seq) {
-        // What was decided in the same moment may have ended it already.
+        // A later change of the same decision may have ended it already.
         if self.session.running() != Some(turn) {
             return;
         }
@@ -78,8 +78,7 @@ impl Task {
                 seat.send(Order::Cancel).await.ok();
                 self.cancelling = Some((turn, Instant::now() + CANCEL_PATIENCE));
             }
-            // The agent has not heard of the turn. Its process comes all the same, and only whoever takes it then
-            // learns what it remembers.
+            // The agent was not given the turn. Its process still comes; the next prompt learns what it remembers.
             Process::Awaited { .. } | Process::None => {
                 self.hear(vec![Report::TurnEnded { turn, stop: Stop::Cancelled }]).await;
             }
@@ -105,7 +104,7 @@ impl Task {
 
     pub(super) async fn reply(&mut self, request: RequestId, reply: Reply) {
         if let Some(asker) = self.askers.remove(&request) {
-            // An asker that has just gone is told nothing; the answer is in the log.
+            // The asker may be gone; the answer is stored.
             asker.send(reply).ok();
             return;
         }
@@ -124,7 +123,7 @@ impl Task {
         self.cancelling = None;
         self.given = None;
         self.refuse_orders();
-        // Nobody listens to it any more, so that it does not wait for that with its end.
+        // Its reports are no longer read; with the channel closed, the process does not block on them when it ends.
         (self.reports_to, self.reports) = mpsc::channel(REPORTS_MAX);
         let is_there = self.shared.pool.keys().await.contains(&self.key);
         let released = self.shared.pool.release(&self.key);
@@ -156,8 +155,10 @@ impl Task {
         );
         match recorded.await {
             Ok(()) => {
+                let before = self.view();
                 self.stored.agent_session_id = Some(agent_session);
-                self.shared.tell(Change::SessionChanged(self.view()));
+                let now = self.view();
+                self.shared.tell(Change::SessionChanged(SessionChange { before, now }));
             }
             Err(error) => {
                 tracing::error!(session.id = %self.id, "cannot record an agent's session: {error}");

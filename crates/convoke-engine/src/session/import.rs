@@ -3,7 +3,7 @@
 use convoke_core::content::Content;
 use convoke_core::id::MessageId;
 use convoke_core::message::{Draft, Message, Role, Seq};
-use convoke_core::notice::{Event, ImportedTurn, Notice};
+use convoke_core::notice::{Event, ImportedTurn, LifecycleEvent, Notice};
 use convoke_core::session::{Change, Status};
 use convoke_core::turn::{Stop, Turn};
 
@@ -59,10 +59,11 @@ impl Task {
                     newest_prompt.get_or_insert(message.seq);
                 }
                 if let Content::Notice(Notice {
-                    event: Event::Imported { after, turns, .. }, ..
+                    event: Event::Lifecycle(LifecycleEvent::Imported { after, turns, .. }),
+                    ..
                 }) = &message.content
                 {
-                    // Somebody took it up, or said something that is in no transcript.
+                    // It was resumed, or has prompts that are in no transcript.
                     let last = turns.last().map_or(message.seq, |turn| turn.seq);
                     let is_continued = summary.status == Status::Active
                         || newest_prompt.is_some_and(|prompt| prompt > last);
@@ -105,7 +106,7 @@ impl Task {
         let at = turns.first().map_or(begun, |turn| turn.timestamp);
         let listed = places(undone.session.summary().last_seq.next(), turns);
         let transcript = transcript.to_owned();
-        let notice = Notice::new(Event::Imported { transcript, after, turns: listed });
+        let notice = Notice::new(LifecycleEvent::Imported { transcript, after, turns: listed });
         // The times of a session never go back, whatever those of the transcript do.
         self.change(undone, Change::Begin(Draft::system(notice)), at);
         for turn in turns {

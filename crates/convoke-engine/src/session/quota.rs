@@ -4,7 +4,7 @@
 //! further prompt.
 
 use convoke_core::message::Role;
-use convoke_core::notice::{Event, Notice};
+use convoke_core::notice::{Notice, TurnEvent};
 use convoke_core::session::{Change, Command, Report};
 
 use super::task::Task;
@@ -79,7 +79,7 @@ impl Task {
         }
         self.quota.state = State::Exceeded;
         tracing::warn!(session.id = %self.id, max, "an agent said more than limits.turn_bytes in one turn");
-        let notice = Report::Noticed(Notice::new(Event::TurnLimit { max }));
+        let notice = Report::Noticed(Notice::new(TurnEvent::Limit { max }));
         let mut commands = vec![Command::Agent(notice)];
         if self.session.running().is_some() {
             commands.push(Command::CancelTurn);

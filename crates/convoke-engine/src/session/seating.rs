@@ -1,9 +1,9 @@
-//! The session's side of getting a process: asking for it, waiting with what it is to be told, and telling it.
+//! The session's side of getting a process: requesting it, queueing orders for it, and sending them.
 
 use convoke_agents::driver::Order;
 use convoke_agents::pool::Seat;
 use convoke_core::message::Seq;
-use convoke_core::notice::{Event, Notice};
+use convoke_core::notice::{Notice, TurnEvent};
 use convoke_core::session::{Report, Status};
 use convoke_core::turn::{FailureKind, Stop};
 
@@ -16,11 +16,11 @@ use crate::view::AgentStatus;
 /// Orders that wait for a process on its way; one more is refused.
 const WAITING_MAX: usize = 64;
 
-/// Something that a process is to be told as soon as it is there.
+/// An order that is sent as soon as the process is ready.
 pub(super) struct Waiting {
-    /// `None` when it need only be there.
+    /// `None` when the process need only be ready.
     order: Option<Order>,
-    /// Who wants to know, if anybody does.
+    /// Where the outcome goes, if a caller waits for it.
     reply: Option<Answer<()>>,
 }
 
@@ -53,7 +53,7 @@ impl Task {
             News::Place { turn, place } => {
                 if self.awaits(turn) && self.session.running().is_some() && place > 0 {
                     let place = u64::try_from(place).unwrap_or(u64::MAX);
-                    let notice = Notice::new(Event::Waiting { place });
+                    let notice = Notice::new(TurnEvent::Waiting { place });
                     self.hear(vec![Report::Noticed(notice)]).await;
                 }
             }
@@ -80,7 +80,7 @@ impl Task {
         let Seating { seat, noted, transcript } = seating;
         let freshness = if noted.is_some() { Freshness::New } else { Freshness::Warm };
         if let Some(start::Noted { agent_session, why, reports }) = noted {
-            // What an earlier process was to be told is of no use to this one.
+            // The transcript was for this process alone; one that an earlier process was to get is dropped.
             self.transcript = transcript;
             self.record_agent_session(agent_session, why).await;
             self.hear(reports).await;
@@ -92,7 +92,7 @@ impl Task {
                 None => Ok(()),
             };
             if let Some(reply) = reply {
-                // Whoever asked may have stopped waiting.
+                // The caller may have stopped waiting.
                 reply.send(told).ok();
             }
         }
@@ -110,11 +110,11 @@ impl Task {
         let first = self.waiting.iter_mut().find_map(|waiting| waiting.reply.take());
         if let Some(reply) = first {
             let error = Error::NotStarted { agent: self.stored.agent.clone(), source: error };
-            // Whoever asked may have stopped waiting.
+            // The caller may have stopped waiting.
             reply.send(Err(error)).ok();
         }
         self.refuse_orders();
-        // A pool that stops gives nobody a process; the turn is taken up at the next start.
+        // A pool that stops hands out no process; recovery at the next start ends the turn.
         if self.session.running().is_some() && !self.shared.registry.is_stopping() {
             self.hear(vec![Report::Failed { error: text }]).await;
         }
@@ -140,12 +140,12 @@ impl Task {
                 self.given = Some(turn);
                 self.process = Process::Seated(seat);
             }
-            // It died while nobody looked; the next one takes the session up.
+            // The warm process died before the prompt; a new one resumes the session.
             (Err(_), Freshness::Warm) => self.await_process(turn),
         }
     }
 
-    /// Tells the agent something that is no prompt, or only has it ready; a process is started where none is warm.
+    /// Sends the agent an order that is no prompt, or only starts its process; a process is started where none is warm.
     pub(super) async fn order(&mut self, order: Option<Order>, reply: Answer<()>) {
         let summary = self.session.summary();
         let refusal = match (summary.status, &self.process) {
@@ -167,7 +167,7 @@ impl Task {
                 Some(Error::NotRunning)
             }
         };
-        // Whoever asked may have stopped waiting.
+        // The caller may have stopped waiting.
         reply.send(refusal.map_or(Ok(()), Err)).ok();
     }
 
@@ -189,11 +189,11 @@ impl Task {
         }
     }
 
-    /// Tells those who wait for a process that none is coming.
+    /// Fails the orders that wait for a process.
     pub(super) fn refuse_orders(&mut self) {
         for waiting in self.waiting.drain(..) {
             if let Some(reply) = waiting.reply {
-                // Whoever asked may have stopped waiting.
+                // The caller may have stopped waiting.
                 reply.send(Err(Error::NotRunning)).ok();
             }
         }

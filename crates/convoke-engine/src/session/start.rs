@@ -1,4 +1,4 @@
-//! Getting a session its process: the warm one, or a new one that takes the conversation up as well as it can.
+//! Getting a session its process: the warm one, or a new one that resumes the conversation as well as it can.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use convoke_agents::pool::Seat;
 use convoke_agents::resume::{Begun, resume_or_begin};
 use convoke_core::id::{AgentName, ProjectId, SessionId};
 use convoke_core::message::{Message, Role, Seq};
-use convoke_core::notice::{Event, Notice, Resumed};
+use convoke_core::notice::{Notice, ProcessEvent, Resumed};
 use convoke_core::session::Report;
 use convoke_core::team::TeamName;
 use convoke_store::{SessionKind, Window};
@@ -22,7 +22,7 @@ use super::replay::transcript;
 use crate::engine::Shared;
 use crate::error::Result as EngineResult;
 use crate::teams::{Permissions, Team};
-use crate::view::{AgentStatus, Change};
+use crate::view::AgentStatus;
 
 /// Why an agent's session is recorded that was made because the one before is gone.
 pub(crate) const REMADE: &str = "remade";
@@ -45,7 +45,7 @@ pub(crate) struct Errand {
     pub(crate) agent_session: Option<String>,
 }
 
-/// What a session hears of the process that it waits for.
+/// Progress of the process that a session waits for.
 pub(crate) enum News {
     /// It is this many's turn before.
     Place { turn: Seq, place: usize },
@@ -58,7 +58,7 @@ pub(crate) struct Seating {
     pub(crate) seat: Seat,
     /// What a new process must be noted with.
     pub(crate) noted: Option<Noted>,
-    /// What it must be told of the conversation so far.
+    /// The conversation so far, where the agent does not remember it.
     pub(crate) transcript: Option<String>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Noted {
     pub(crate) reports: Vec<Report>,
 }
 
-/// Gets the process for a turn, and tells the session about it.
+/// Gets the process for a turn, and sends the outcome to the session's task.
 pub(super) async fn for_turn(
     shared: Arc<Shared>,
     errand: Errand,
@@ -78,15 +78,14 @@ pub(super) async fn for_turn(
     news: mpsc::Sender<News>,
 ) {
     if !shared.pool.keys().await.contains(&errand.key) {
-        let (agent, session) = (errand.agent.clone(), errand.session);
-        shared.tell(Change::Agent { agent, session, status: AgentStatus::Starting });
+        shared.tell_agent(&errand, AgentStatus::Starting);
     }
     let outcome = seat(&shared, &errand, reports, Some((turn, news.clone()))).await;
     // A session that is gone needs no process.
     news.send(News::Seated { turn, outcome }).await.ok();
 }
 
-/// Gets the process of a session. Waits for room in the pool, and says so to whoever wants to know; where nobody does, no
+/// Gets the process of a session. Waits for room in the pool, and reports its place to the listener; without one, no
 /// longer than an agent may take to start.
 pub(crate) async fn seat(
     shared: &Shared,
@@ -200,7 +199,7 @@ pub(crate) async fn launch(
     let not_there = |source| AgentError::Workspace { path: errand.workspace.clone(), source };
     let workspace = match errand.kind {
         SessionKind::Session => shared.inside_root(errand.workspace.clone()).await,
-        // Whoever configured a team chose its folder.
+        // The folder of a team was chosen in its configuration.
         SessionKind::Team => Ok(errand.workspace.clone()),
     };
     let workspace = workspace.map_err(|error| not_there(std::io::Error::other(error)))?;
@@ -253,7 +252,7 @@ pub(crate) fn confinement_notice(
         return Vec::new();
     }
     if !launch.confinement.confines() {
-        return vec![Report::Noticed(Notice::new(Event::Unconfined))];
+        return vec![Report::Noticed(Notice::new(ProcessEvent::Unconfined))];
     }
     let missing = launch.missing.iter().map(|it| format!("{it} ({})", it.layer.loss()));
     let missing: Vec<String> = missing.collect();
@@ -261,7 +260,7 @@ pub(crate) fn confinement_notice(
         return Vec::new();
     }
     let text = format!("The agent is confined in part only: {}.", missing.join("; "));
-    vec![Report::Noticed(Notice::worded(Event::Unconfined, text))]
+    vec![Report::Noticed(Notice::worded(ProcessEvent::Unconfined, text))]
 }
 
 /// Convoke's own tools, bound to the session by a key that ends with the process.

@@ -11,7 +11,7 @@ use convoke_core::id::{MessageId, RequestId, SessionId};
 use convoke_core::message::{Message, Rev, Role, Seq};
 use convoke_core::process::Exit;
 use convoke_core::request::Verdict;
-use convoke_core::session::{Command, Cut, Reply, Report, Session, Status};
+use convoke_core::session::{Command, Cut, EndReason, Reply, Report, Session, Status};
 use convoke_core::team::TeamName;
 use convoke_core::turn::Stop;
 use convoke_core::update::OpenMessages;
@@ -21,6 +21,7 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::load::{Loaded, load};
+use super::progress::Progress;
 use super::quota::Quota;
 use super::registry::Left;
 use super::seating::Waiting;
@@ -67,18 +68,19 @@ pub(super) struct Task {
     pub(super) process: Process,
     pub(super) reports_to: mpsc::Sender<Report>,
     pub(super) reports: mpsc::Receiver<Report>,
+    pub(super) progress: Progress,
     pub(super) news_to: mpsc::Sender<News>,
-    /// What the process that is awaited is to be told.
+    /// Orders for the process that is awaited.
     pub(super) waiting: Vec<Waiting>,
     /// The turn that the process was given.
     pub(super) given: Option<Seq>,
-    /// Those who asked through tools and wait for the human.
+    /// The tool calls that wait for the human's reply.
     pub(super) askers: HashMap<RequestId, oneshot::Sender<Reply>>,
-    /// What the agent must be told with its next prompt, because it does not remember it.
+    /// The conversation so far, sent with the next prompt, because the agent does not remember it.
     pub(super) transcript: Option<String>,
     /// When anything last happened.
     pub(super) touched: Instant,
-    /// The turn that the agent was told to stop, and until when it may take its time.
+    /// The turn that is being cancelled at the agent, and the deadline for that.
     pub(super) cancelling: Option<(Seq, Instant)>,
     pub(super) quota: Quota,
     /// Why the task cannot go on.
@@ -88,7 +90,7 @@ pub(super) struct Task {
 /// What the task has of its agent's process. A warm process without work belongs to the pool alone.
 pub(super) enum Process {
     None,
-    /// Asked for, to be told the prompts from this place on.
+    /// Requested, for the prompts from this place on.
     Awaited {
         from: Seq,
         _asking: Asking,
@@ -108,7 +110,7 @@ pub(super) async fn run(
     let begun = match Task::begin(Arc::clone(&shared), parts, begin).await {
         Ok(begun) => begun,
         Err(error) => {
-            tracing::error!(session.id = %id, "a session cannot be taken up: {error}");
+            tracing::error!(session.id = %id, "a session cannot be restored: {error}");
             let cut = was_cut.then(|| cut_by(&error));
             refuse_all(&shared, id, requests, error);
             return match cut {
@@ -121,6 +123,7 @@ pub(super) async fn run(
     let mut batch = Vec::new();
     loop {
         let (idle_at, cancel_at) = (task.idle_at(), task.cancelling.map(|(_, until)| until));
+        let progress_at = task.progress.due();
         tokio::select! {
             request = requests.recv() => match request {
                 None => break,
@@ -133,13 +136,19 @@ pub(super) async fn run(
                 }
                 Some(request) => task.attend(request).await,
             },
-            _ = task.reports.recv_many(&mut batch, BATCH) => {
-                task.hear(std::mem::take(&mut batch)).await;
+            _ = task.reports.recv_many(&mut batch, BATCH), if task.progress.held.len() < BATCH => {
+                if let Some(reports) = task.progress.admit(std::mem::take(&mut batch)) {
+                    task.hear(reports).await;
+                    task.hold_process().await;
+                }
+            }
+            () = at(progress_at) => {
+                task.hear(Vec::new()).await;
                 task.hold_process().await;
             }
             Some(news) = news.recv() => task.learn(news).await,
             () = task.process.closed() => task.lost().await,
-            () = at(idle_at) => task.complete_idle("idle_timeout").await,
+            () = at(idle_at) => task.complete_idle(EndReason::IdleTimeout).await,
             () = at(cancel_at) => task.give_up_waiting().await,
         }
         if let Some(error) = task.broken.take() {
@@ -208,6 +217,7 @@ impl Task {
             process: Process::None,
             reports_to,
             reports,
+            progress: Progress::new(),
             news_to,
             waiting: Vec::new(),
             given: None,
@@ -219,7 +229,7 @@ impl Task {
         };
         if let Some(cut) = cut {
             if cut != Cut::Ended {
-                // It may still be at work on what nobody listens to any more.
+                // It may still be at work on the turn that was cut off.
                 task.stop_process().await;
             }
             task.carry(Command::Recover(cut)).await?;
@@ -230,7 +240,7 @@ impl Task {
     }
 
     async fn attend(&mut self, request: Request) {
-        // Whoever asked may have stopped waiting for the answer; that is no reason not to do it.
+        // A caller that has stopped waiting for the answer does not undo its request.
         match request {
             Request::Carry { command, reply } => {
                 let carried = self.carry(command).await;
@@ -314,7 +324,7 @@ impl Task {
     ) -> Result<oneshot::Receiver<Reply>> {
         let id = request.id();
         let (asker, answer) = oneshot::channel();
-        // Before it is asked: somebody may answer in the same moment.
+        // Before the request is published: the answer may come at once.
         self.askers.insert(id, asker);
         let rule = self.rule_for(Some(&request)).await;
         let status = self.session.summary().status;
@@ -346,9 +356,9 @@ impl Task {
         Ok(())
     }
 
-    pub(super) async fn complete_idle(&mut self, reason: &str) {
+    async fn complete_idle(&mut self, reason: EndReason) {
         self.end_at_agent().await;
-        let completed = self.carry(Command::Complete { reason: reason.to_owned() }).await;
+        let completed = self.carry(Command::Complete { reason }).await;
         if let Err(error) = completed {
             tracing::warn!(session.id = %self.id, "an idle session cannot be completed: {error}");
             // Tried again after as long as it took to get here.
@@ -356,7 +366,7 @@ impl Task {
         }
     }
 
-    /// The agent was told to stop a turn and did not, so its process is stopped.
+    /// Stops the process of an agent that did not end its cancelled turn in time.
     async fn give_up_waiting(&mut self) {
         let Some((turn, _)) = self.cancelling.take() else { return };
         if self.session.running() != Some(turn) {
@@ -368,7 +378,7 @@ impl Task {
         self.hear(vec![Report::TurnEnded { turn, stop: Stop::Cancelled }]).await;
     }
 
-    /// The process is gone, and so is whoever should have said so.
+    /// The process is gone without a report of its end.
     async fn lost(&mut self) {
         // Its last words may still be on their way; the report of its end is the last of them.
         self.hear_rest().await;
@@ -434,7 +444,7 @@ impl Process {
     }
 }
 
-/// The asking for a process, which ends when nobody wants it any more.
+/// The request for a process, aborted when it is dropped.
 pub(super) struct Asking(pub(super) AbortHandle);
 
 impl Drop for Asking {
@@ -443,7 +453,7 @@ impl Drop for Asking {
     }
 }
 
-/// Waits for a moment, or for ever.
+/// Waits until an instant, or for ever.
 async fn at(due: Option<Instant>) {
     match due {
         Some(due) => tokio::time::sleep_until(due).await,
@@ -456,7 +466,7 @@ fn cut_by(error: &Error) -> Cut {
     if error.may_pass() { Cut::Unstored { error: explain(error) } } else { Cut::Broken }
 }
 
-/// Tells everybody who asked that the session cannot be taken up; the first of them hears why.
+/// Fails all requests, because the session cannot be restored; the first of them with the cause.
 fn refuse_all(shared: &Shared, id: SessionId, mut requests: mpsc::Receiver<Request>, error: Error) {
     let mut error = Some(error);
     loop {

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use convoke_agents::driver::{REPORTS_MAX, Start};
 use convoke_agents::pool::Seat;
 use convoke_core::id::{AgentName, ProjectId, SessionId};
-use convoke_core::session::{Report, Status, Summary};
+use convoke_core::session::{EndReason, Report, Status, Summary};
 use convoke_store::{
     Archived, NewSession, SessionFilter, SessionKind, SessionOrder, StoredSession, Window,
 };
@@ -104,7 +104,7 @@ async fn begin(
         summary: Summary::new(now),
         agent_session_id: Some(noted.agent_session.clone()),
     };
-    // Whoever finds the session in the store must find this task, and not give it another one.
+    // Before the session is in the store: a caller that finds it there must find this task, and start no other.
     let place = Place::reserve(shared, errand.session)?;
     let place = place.ok_or(Error::Broken { session: errand.session })?;
     let kept = async {
@@ -119,9 +119,10 @@ async fn begin(
         return Err(error);
     }
     let view = SessionView { stored: stored.clone(), activity: Activity::Idle };
+    let agent_session = stored.agent_session_id.clone();
     place.begin(Begin::New { stored: Box::new(stored), reports, first });
     shared.tell(Change::SessionCreated(view.clone()));
-    shared.tell_agent(errand, AgentStatus::Ready);
+    shared.tell_agent(&Errand { agent_session, ..errand.clone() }, AgentStatus::Ready);
     Ok(view)
 }
 
@@ -137,7 +138,7 @@ impl Drop for Room {
 }
 
 impl Room {
-    /// Does what makes the session count, and gives up the room in the same moment, as others see it.
+    /// Does what makes the session count, and releases the room under the same lock.
     pub(super) async fn fill<T>(self, work: impl Future<Output = T>) -> T {
         let shared = Arc::clone(&self.shared);
         // It is never closed.
@@ -209,7 +210,7 @@ async fn make_room(shared: &Arc<Shared>) -> Result<Completed> {
         let longer_than = shared.settings.pool.idle_timeout;
         let completed = session::ask(shared, candidate.id, |reply| Request::CompleteIfIdle {
             longer_than,
-            reason: "made_room",
+            reason: EndReason::MadeRoom,
             reply,
         });
         match completed.await {
@@ -223,9 +224,10 @@ async fn make_room(shared: &Arc<Shared>) -> Result<Completed> {
 }
 
 impl Shared {
-    fn tell_agent(&self, errand: &Errand, status: AgentStatus) {
-        let (agent, session) = (errand.agent.clone(), errand.session);
-        self.tell(Change::Agent { agent, session, status });
+    /// Announces what the process of a session did.
+    pub(crate) fn tell_agent(&self, errand: &Errand, status: AgentStatus) {
+        let Errand { agent, session, agent_session, .. } = errand.clone();
+        self.tell(Change::Agent { agent, session, agent_session, status });
     }
 
     /// The agent for those who name none: Claude Code, else the first that is installed, which the demo agent always is.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use convoke_core::id::{MessageId, SessionId};
 use convoke_core::message::{Rev, Seq};
-use convoke_core::session::{Command, Refusal, Status};
+use convoke_core::session::{Command, EndReason, Refusal, Status};
 use convoke_core::team::{Pair, TeamName};
 use convoke_core::time::Timestamp;
 use convoke_store::StoredPair;
@@ -291,12 +291,15 @@ impl Engine {
         }
     }
 
-    /// Resumes a session that ended, unless its human cancelled it. Returns its revision before that.
+    /// Resumes a session that ended, unless its human ended it. Returns its revision before that.
     pub(super) async fn wake_session(&self, session: SessionId) -> Result<Rev> {
         let summary = self.session(session).await?.stored.summary;
-        match summary.status {
-            Status::Active => Ok(summary.rev),
-            Status::Completed | Status::Cancelled | Status::Error => {
+        match (summary.status, summary.reason) {
+            (Status::Active, _) => Ok(summary.rev),
+            (status @ Status::Completed, reason @ Some(EndReason::User)) => {
+                Err(Error::Ended { session, status, reason })
+            }
+            (Status::Completed | Status::Cancelled | Status::Error, _) => {
                 let command = Command::Resume;
                 let resumed =
                     session::ask(&self.shared, session, |reply| Request::Carry { command, reply });

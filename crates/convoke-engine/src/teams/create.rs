@@ -7,7 +7,7 @@ use convoke_agents::catalogue::Protocol;
 use convoke_agents::claude;
 use convoke_agents::driver::{REPORTS_MAX, Start};
 use convoke_core::id::{ProjectId, SessionId};
-use convoke_core::session::{Command, Report, Status};
+use convoke_core::session::{Command, EndReason, Report, Status};
 use convoke_core::team::Pair;
 use convoke_core::time::Timestamp;
 use convoke_store::{
@@ -20,9 +20,6 @@ use crate::engine::Shared;
 use crate::error::{Error, Result};
 use crate::session::start::{self, Errand, REMADE};
 use crate::session::{self, Begin, Reports, Request};
-
-/// Why a session is completed whose team is configured differently now.
-const RECONFIGURED: &str = "team_reconfigured";
 
 /// A session that a team's agent began.
 pub(super) struct Made {
@@ -95,7 +92,7 @@ impl Shared {
         }
         let why = if was_cancelled { "its session was cancelled" } else { "its team has changed" };
         tracing::warn!("{} continues in a new session, because {why}", pair.pair);
-        self.end_session(pair.session_id, RECONFIGURED).await?;
+        self.end_session(pair.session_id, EndReason::TeamReconfigured).await?;
         self.pool.release(&pair.pair.to_string()).await;
         let errand = self.errand_of(&team, pair.pair.to_string()).await?;
         let made = self.make_agent_session(&team, &errand).await?;

@@ -7,7 +7,7 @@ use convoke_agents::catalogue::Protocol;
 use convoke_agents::claude;
 use convoke_core::Invalid;
 use convoke_core::id::SessionId;
-use convoke_core::session::Command;
+use convoke_core::session::{Command, EndReason};
 use convoke_core::team::{Pair, PairStatus};
 use convoke_store::{PairChange, PairFilter, PairId, PairStats, StoredPair, Window};
 
@@ -18,8 +18,6 @@ use crate::session::{self, Request};
 
 /// Characters below which the beginning of an agent's id says too little.
 const PREFIX_MIN: usize = 4;
-/// Why a session is completed whose pair is deleted.
-const DELETED: &str = "pair_deleted";
 
 /// What becomes of the file that the agent keeps of a deleted pair's session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,7 +138,7 @@ impl Engine {
         let _closed = shared.pair_cache.close(&pair.pair).await?;
         // It may have moved while those before were let through.
         let pair = self.pair(id).await?;
-        shared.end_session(pair.session_id, DELETED).await?;
+        shared.end_session(pair.session_id, EndReason::PairDeleted).await?;
         shared.pool.release(&pair.pair.to_string()).await;
         let deleted = shared.store.delete_pair(id).await?;
         shared.forget_pair(&deleted.pair).await;
@@ -170,9 +168,9 @@ impl Shared {
     pub(super) async fn end_session(
         self: &Arc<Self>,
         session: SessionId,
-        reason: &str,
+        reason: EndReason,
     ) -> Result<()> {
-        let command = Command::Complete { reason: reason.to_owned() };
+        let command = Command::Complete { reason };
         let ended = session::ask(self, session, |reply| Request::Carry { command, reply }).await;
         match ended {
             Ok(_) | Err(Error::Ended { .. }) => Ok(()),

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use convoke_core::quote::{self, Speaker, Turn};
-use convoke_core::session::{Refusal, Status};
+use convoke_core::session::{EndReason, Refusal, Status};
 use convoke_engine::{Activity, Error, Kind, Remember};
 use convoke_testkit::agent::{Script, Step};
 use serde_json::json;
@@ -278,7 +278,7 @@ async fn s3_a_completed_session_can_be_resumed_and_a_cancelled_one_cannot() {
     let waiting = scene.prompt("more").await;
     let view = engine.complete(session).await.unwrap();
     assert_eq!(view.stored.summary.status, Status::Completed);
-    assert_eq!(view.stored.summary.reason.as_deref(), Some("user"));
+    assert_eq!(view.stored.summary.reason, Some(EndReason::User));
     scene.log.until("completed: user").await;
     for turn in [running, waiting] {
         assert_eq!(scene.log.turn_of(turn), "cancelled");
@@ -288,7 +288,7 @@ async fn s3_a_completed_session_can_be_resumed_and_a_cancelled_one_cannot() {
     let Error::Ended { status: Status::Completed, reason: Some(reason), .. } = &error else {
         panic!("{error}")
     };
-    assert_eq!((reason.as_str(), error.kind()), ("user", Kind::Conflict));
+    assert_eq!((reason, error.kind()), (&EndReason::User, Kind::Conflict));
     assert_eq!(engine.complete(session).await.unwrap_err().kind(), Kind::Conflict);
     let kept = engine.cancel(session).await.unwrap();
     assert_eq!(kept.stored.summary.status, Status::Completed);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use convoke_core::id::SessionId;
 use convoke_core::message::Seq;
-use convoke_core::session::Status;
+use convoke_core::session::{EndReason, Status};
 use convoke_engine::{Asker, Error, Kind, Remember};
 use convoke_store::{NewSession, SessionKind, Store};
 use convoke_testkit::agent::{Script, Step};
@@ -17,7 +17,7 @@ use crate::world::{AGENT, Scene, World, agent, leap, now, random, until};
 /// As long as a session may be idle, and a little longer.
 const LONG: Duration = Duration::from_secs(30 * 60 + 1);
 
-async fn status(scene: &Scene) -> (Status, Option<String>) {
+async fn status(scene: &Scene) -> (Status, Option<EndReason>) {
     let summary = scene.view().await.stored.summary;
     (summary.status, summary.reason)
 }
@@ -29,7 +29,7 @@ async fn s10_an_idle_session_is_completed_and_can_be_resumed() {
     let mut scene = world.begin().await;
     scene.turn("hello").await;
     scene.log.until("completed: idle_timeout").await;
-    let ended = (Status::Completed, Some("idle_timeout".to_owned()));
+    let ended = (Status::Completed, Some(EndReason::IdleTimeout));
     assert_eq!(status(&scene).await, ended);
     world.empties().await;
     scene.engine.resume(scene.session).await.unwrap();
@@ -64,7 +64,7 @@ async fn s2_s10_a_prompt_resumes_a_session_that_convoke_completed_itself() {
     scene.engine.stop().await;
     let mut scene = world.begin_again(scene.session).await;
     scene.log.until_message(|message| message.seq > Seq::new(7)).await;
-    assert_eq!(status(&scene).await, (Status::Completed, Some("idle_timeout".to_owned())));
+    assert_eq!(status(&scene).await, (Status::Completed, Some(EndReason::IdleTimeout)));
     scene.log.take();
     let mut prompts = tokio::task::JoinSet::new();
     for number in 0..8 {
@@ -125,7 +125,7 @@ async fn s9_s10_a_prompt_resumes_a_session_that_made_room_only_if_there_is_room_
     scene.turn("hello").await;
     leap(Duration::from_secs(6 * 60)).await;
     let second = engine.create_session(scene.project, None).await.unwrap().stored.id;
-    assert_eq!(status(&scene).await, (Status::Completed, Some("made_room".to_owned())));
+    assert_eq!(status(&scene).await, (Status::Completed, Some(EndReason::MadeRoom)));
     let error = engine.prompt(scene.session, "more".to_owned()).await.unwrap_err();
     assert!(matches!(error, Error::SessionLimit { max: 1 }), "{error}");
     engine.complete(second).await.unwrap();

@@ -1,15 +1,16 @@
 //! How many sessions may be active, and who makes room.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use convoke_core::bounds::json_bytes;
 use convoke_core::content::Content;
 use convoke_core::id::{ProjectId, SessionId};
-use convoke_core::session::Status;
+use convoke_core::session::{EndReason, Status};
 use convoke_core::turn::Stop;
 use convoke_engine::{Engine, Error, Kind, SessionFilter, SessionOrder, Window};
 use convoke_store::{NewSession, SessionKind, Store};
-use convoke_testkit::agent::{Script, Step};
+use convoke_testkit::agent::{Script, Step, Tool};
+use serde_json::json;
 use tokio::task::JoinSet;
 
 use crate::log::Log;
@@ -164,7 +165,7 @@ async fn s9_a_session_that_was_idle_for_long_makes_room() {
     let fourth = create(&engine, scene.project).await.unwrap();
     let view = engine.session(late).await.unwrap();
     assert_eq!(view.stored.summary.status, Status::Completed);
-    assert_eq!(view.stored.summary.reason.as_deref(), Some("made_room"));
+    assert_eq!(view.stored.summary.reason, Some(EndReason::MadeRoom));
     for active in [scene.session, busy, fourth] {
         let view = engine.session(active).await.unwrap();
         assert_eq!(view.stored.summary.status, Status::Active);
@@ -246,6 +247,27 @@ async fn k4_a_turn_that_says_more_than_it_may_is_cancelled_and_says_how_to_raise
     // The session goes on, and its next turn may say as much again.
     scene.turn("hello").await;
     assert_eq!(scene.log.count("agent: hello"), 1);
+    scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn k4_the_progress_of_a_tool_call_is_written_ten_times_a_second_at_most() {
+    let progress = |number: u32| {
+        let output = format!("{number} {}", "x".repeat(4000));
+        let status = Some("in_progress".to_owned());
+        Step::Update(Tool { status, output: Some(output), ..Tool::bare("t") })
+    };
+    let mut steps = vec![Step::Call(Tool::named("t", "build", json!({})))];
+    steps.extend((0..1000).map(progress));
+    steps.push(Step::Update(Tool::bare("t").done("built")));
+    let world = World::with(&Script::new().when("build", steps));
+    let mut scene = world.begin().await;
+    scene.turn("hello").await;
+    let (start, stored) = (Instant::now(), scene.engine.stored());
+    scene.turn("build").await;
+    let writes = scene.engine.stored() - stored;
+    let paced = start.elapsed().as_millis() / 100;
+    assert!(u128::from(writes) <= paced + 20, "{writes} writes in {paced} times 100 ms");
     scene.engine.stop().await;
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use convoke_core::content::{Content, ToolStatus};
 use convoke_core::id::{MessageId, SessionId};
 use convoke_core::message::{Message, Rev, Role, Seq};
-use convoke_core::notice::Event;
+use convoke_core::notice::{Event, LifecycleEvent, ProcessEvent, RuleEvent, TurnEvent};
 use convoke_core::state::{SessionState, StateKind};
 use convoke_core::turn::{Stop, Turn};
 use convoke_core::update::{self, Delta, Update};
@@ -282,21 +282,23 @@ fn stands(turn: &Turn) -> String {
 #[expect(clippy::wildcard_enum_match_arm, reason = "what no test is about is called by its name")]
 fn happened(event: &Event) -> String {
     match event {
-        Event::TurnEnded { turn, stop } => format!("turn {turn}: {}", stopped(stop)),
-        Event::Resumed { how } => format!("resumed: {}", word(serde_json::to_value(how))),
-        Event::ProcessExited { exit } => match (exit.exit_code, exit.signal) {
+        Event::Turn(TurnEvent::Ended { turn, stop }) => format!("turn {turn}: {}", stopped(stop)),
+        Event::Process(ProcessEvent::Resumed { how }) => {
+            format!("resumed: {}", word(serde_json::to_value(how)))
+        }
+        Event::Process(ProcessEvent::Exited { exit }) => match (exit.exit_code, exit.signal) {
             (Some(code), _) => format!("exited: {code}"),
             (None, Some(signal)) => format!("exited: signal {signal}"),
             (None, None) => "exited".to_owned(),
         },
-        Event::Completed { reason } => format!("completed: {reason}"),
-        Event::Cancelled { reason } => format!("cancelled: {reason}"),
-        Event::Renamed { title } => format!("renamed: {title}"),
-        Event::Waiting { place } => format!("waiting: {place}"),
-        Event::RuleMade { tool } => format!("rule made: {tool}"),
-        Event::RuleApplied { tool } => format!("rule applied: {tool}"),
-        Event::RuleDropped { tool } => format!("rule dropped: {tool}"),
-        Event::TurnLimit { max } => format!("turn limit: {max}"),
+        Event::Lifecycle(LifecycleEvent::Completed { reason }) => format!("completed: {reason}"),
+        Event::Lifecycle(LifecycleEvent::Cancelled { reason }) => format!("cancelled: {reason}"),
+        Event::Lifecycle(LifecycleEvent::Renamed { title }) => format!("renamed: {title}"),
+        Event::Turn(TurnEvent::Waiting { place }) => format!("waiting: {place}"),
+        Event::Rule(RuleEvent::Made { tool }) => format!("rule made: {tool}"),
+        Event::Rule(RuleEvent::Applied { tool }) => format!("rule applied: {tool}"),
+        Event::Rule(RuleEvent::Dropped { tool }) => format!("rule dropped: {tool}"),
+        Event::Turn(TurnEvent::Limit { max }) => format!("turn limit: {max}"),
         event => word(serde_json::to_value(event).map(|value| value["event"].clone())),
     }
 }

@@ -6,7 +6,7 @@ use convoke_store::{Rule, Store};
 use convoke_testkit::agent::{Ask, Script, Step, Tool};
 use serde_json::json;
 
-use crate::log::Log;
+use crate::log::{Log, PATIENCE};
 use crate::world::{AGENT, Scene, World, agent, now, until};
 
 /// Asks whether a tool may be used, and says what came of it.
@@ -296,6 +296,16 @@ async fn s6_a_permission_that_is_asked_between_turns_reaches_the_human_and_its_a
     scene.engine.stop().await;
 }
 
+/// Waits until so many requests in the inbox are announced.
+async fn inbox_has(changes: &mut tokio::sync::broadcast::Receiver<Change>, expected: u64) {
+    let announced = async {
+        while !matches!(changes.recv().await.unwrap(), Change::Inbox { count } if count == expected)
+        {
+        }
+    };
+    tokio::time::timeout(PATIENCE, announced).await.expect("no such count is announced");
+}
+
 #[tokio::test]
 async fn s6_a_tool_can_ask_for_permission_on_behalf_of_a_session() {
     let scene = World::with(&Script::new()).begin().await;
@@ -307,6 +317,7 @@ async fn s6_a_tool_can_ask_for_permission_on_behalf_of_a_session() {
         let input = json!({"command": "rm -rf /"});
         let mut asked =
             engine.ask_permission(asker.clone(), "Bash".to_owned(), &input).await.unwrap();
+        inbox_has(&mut changes, 1).await;
         let item = &engine.inbox().await.unwrap()[0];
         let Request::Permission(record) = &item.request else { panic!("no permission") };
         assert!(record.title.contains("rm -rf /"), "{}", record.title);
@@ -318,9 +329,11 @@ async fn s6_a_tool_can_ask_for_permission_on_behalf_of_a_session() {
             tokio::join!(asked.wait(), engine.choose(&id, option.to_owned(), Remember::No));
         chosen.unwrap();
         assert_eq!(waited.unwrap(), outcome);
+        inbox_has(&mut changes, 0).await;
     }
     let mut asked =
         engine.ask_permission(asker.clone(), "Bash".to_owned(), &json!({})).await.unwrap();
+    inbox_has(&mut changes, 1).await;
     let id = asked.id().to_string();
     let reason = Some("no".to_owned());
     engine.reject(&id, reason.clone()).await.unwrap();
@@ -331,11 +344,7 @@ async fn s6_a_tool_can_ask_for_permission_on_behalf_of_a_session() {
     let mut asked = engine.ask_permission(asker, "Bash".to_owned(), &json!({})).await.unwrap();
     assert_eq!(asked.wait().await.unwrap(), Outcome::Allowed);
     assert_eq!(engine.inbox().await.unwrap(), []);
-    let mut told = 0;
-    while let Ok(change) = changes.try_recv() {
-        told += usize::from(matches!(change, Change::Inbox));
-    }
-    assert!(told >= 10, "told {told} times");
+    inbox_has(&mut changes, 0).await;
     engine.stop().await;
 }
 

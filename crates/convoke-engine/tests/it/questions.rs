@@ -34,7 +34,7 @@ fn labels(outcome: Outcome) -> Vec<String> {
 async fn inbox_changes(changes: &mut tokio::sync::broadcast::Receiver<Change>) {
     while !matches!(
         tokio::time::timeout(PATIENCE, changes.recv()).await.expect("nothing changes").unwrap(),
-        Change::Inbox
+        Change::Inbox { .. }
     ) {}
 }
 

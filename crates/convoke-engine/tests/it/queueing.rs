@@ -166,15 +166,16 @@ async fn send(scene: &Scene, id: MessageId, text: &str) -> (MessageId, Option<Se
     let prompt = NewPrompt { text: text.to_owned(), id: Some(id) };
     let Prompted { message_id, seq, queued, rev } =
         scene.engine.prompt(scene.session, prompt).await.unwrap();
+    // Read first: a turn that has ended by now must be among the updates.
+    let message = scene.engine.messages(scene.session, Seq::START, 1000).await.unwrap().messages;
+    let message = message.into_iter().find(|message| message.id == id);
+    let has_ended = message.is_some_and(|message| !message.is_open());
     let newer = scene.engine.updates_after(scene.session, rev, 1000).await.unwrap().updates;
     let of_prompt = newer.iter().find_map(|update| match update {
         Update::Message(message) if message.id == id => Some(&message.turn),
         Update::Message(_) | Update::Delta(_) | Update::State { .. } => None,
     });
     let is_over = of_prompt.is_some_and(|turn| turn.as_ref().is_some_and(Turn::is_over));
-    let message = scene.engine.messages(scene.session, Seq::START, 1000).await.unwrap().messages;
-    let message = message.into_iter().find(|message| message.id == id);
-    let has_ended = message.is_some_and(|message| !message.is_open());
     assert!(is_over || !has_ended, "{newer:#?} after {rev}");
     (message_id, seq, queued)
 }

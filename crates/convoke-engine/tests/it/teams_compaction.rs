@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use convoke_core::content::Content;
-use convoke_core::notice::Event;
+use convoke_core::notice::LifecycleEvent;
 use convoke_core::session::Status;
 use convoke_core::team::PairStatus;
 use convoke_engine::{
@@ -96,7 +96,8 @@ async fn t16_other_agents_hand_a_summary_to_a_successor_and_the_sessions_name_ea
     successor.until_end_of(2).await;
     let messages = successor.messages();
     let Content::Notice(notice) = &messages[0].content else { panic!("{messages:#?}") };
-    assert_eq!(notice.event, Event::Continues { session: before.session_id });
+    let continues = LifecycleEvent::Continues { session: before.session_id };
+    assert_eq!(notice.event, continues.into());
     let told = successor.line("user: ");
     assert!(
         told.contains(TAKE_OVER)

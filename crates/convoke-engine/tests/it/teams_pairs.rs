@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use convoke_core::Invalid;
-use convoke_core::session::Status;
+use convoke_core::session::{EndReason, Status};
 use convoke_core::team::{Pair, PairStatus};
 use convoke_engine::{
     AnswerStatus, Error, Kind, PairAsker, PairFilter, PairId, PairStats, SessionFile, Wait,
@@ -185,7 +185,7 @@ async fn t9_a_deleted_pair_leaves_a_readable_session_and_its_file_as_wished() {
         assert_eq!(teams.engine.pair_between(&pair(None, "a")).await.unwrap(), None);
         let view = teams.engine.session(deleted.session_id).await.unwrap();
         assert_eq!(view.stored.summary.status, Status::Completed);
-        assert_eq!(view.stored.summary.reason.as_deref(), Some("pair_deleted"));
+        assert_eq!(view.stored.summary.reason, Some(EndReason::PairDeleted));
         let gone = teams.engine.delete_pair(stored.id, wish).await.unwrap_err();
         assert_eq!(gone.kind(), Kind::NotFound);
         // The next ask begins anew.
@@ -265,7 +265,7 @@ async fn t14_a_team_with_another_agent_or_folder_begins_a_new_session_for_the_sa
     let now = teams.pair(None, "a").await;
     assert_eq!((now.id, now.message_count), (id, 1));
     let old = teams.engine.session(first.session_id.unwrap()).await.unwrap().stored.summary;
-    assert_eq!(old.reason.as_deref(), Some("team_reconfigured"));
+    assert_eq!(old.reason, Some(EndReason::TeamReconfigured));
     assert!(processes_in(&teams.world.root().join("a")).is_empty());
     teams.engine.stop().await;
 }

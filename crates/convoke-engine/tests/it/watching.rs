@@ -7,11 +7,12 @@ use std::time::Duration;
 use convoke_core::content::Content;
 use convoke_core::id::SessionId;
 use convoke_core::message::{Message, Rev, Role, Seq};
+use convoke_core::session::Status;
 use convoke_core::state::SessionState;
 use convoke_core::time::Timestamp;
 use convoke_core::turn::Turn;
 use convoke_core::update::Update;
-use convoke_engine::{Around, Engine};
+use convoke_engine::{Activity, Archiving, Around, Change, Engine};
 use convoke_testkit::agent::{Script, Step, Tool};
 use serde_json::json;
 use tokio::sync::watch;
@@ -251,6 +252,39 @@ async fn s2_a_watcher_of_an_ended_session_hears_when_it_goes_on() {
     drop(late);
     assert_eq!(scene.engine.figures().await.unwrap().watchers, 1);
     scene.engine.stop().await;
+}
+
+#[tokio::test]
+async fn w2_what_is_announced_of_a_session_says_what_changed() {
+    let script = Script::new().when("work", [Step::say("working"), Step::Hang]);
+    let scene = World::with(&script).begin().await;
+    let (engine, session) = (&scene.engine, scene.session);
+    let mut changes = engine.follow();
+    let mut next = async || loop {
+        let change = tokio::time::timeout(PATIENCE, changes.recv()).await.expect("nothing changes");
+        if let Change::SessionChanged(change) = change.unwrap() {
+            return change;
+        }
+    };
+    engine.rename(session, "Parser".to_owned()).await.unwrap();
+    let renamed = next().await;
+    assert_eq!((renamed.new_title(), renamed.archiving()), (Some("Parser"), None));
+    assert_eq!(renamed.before.stored.summary.title, None);
+    engine.archive(session).await.unwrap();
+    let archived = next().await;
+    assert_eq!((archived.new_title(), archived.archiving()), (None, Some(Archiving::Archived)));
+    engine.unarchive(session).await.unwrap();
+    assert_eq!(next().await.archiving(), Some(Archiving::Unarchived));
+    engine.prompt(session, "work".to_owned()).await.unwrap();
+    let running = next().await;
+    assert_eq!((running.new_title(), running.archiving()), (None, None));
+    let activity = (running.before.activity, running.now.activity);
+    assert_eq!(activity, (Activity::Idle, Activity::Running));
+    engine.complete(session).await.unwrap();
+    let completed = next().await;
+    let statuses = [&completed.before, &completed.now].map(|view| view.stored.summary.status);
+    assert_eq!(statuses, [Status::Active, Status::Completed]);
+    engine.stop().await;
 }
 
 #[tokio::test]

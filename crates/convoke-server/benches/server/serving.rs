@@ -1,7 +1,7 @@
 //! Requests of many at once, beside a bare server that answers with as many bytes.
 //!
-//! Answers that still hold are given from memory, so what it takes to make them is measured apart: by asking for something
-//! else each time.
+//! Answers that still hold are given from a cache, so what it takes to make them is measured apart, by requests that are
+//! not in it: for another session, for the same list in other words, and for the list at another offset.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -17,15 +17,17 @@ use crate::hello::Hello;
 use crate::http::Connection;
 use crate::listing::{MESSAGES, SESSIONS};
 
-pub(crate) const ROWS: [&str; 8] = [
-    "serve: one session, 32 connections",
-    "serve: one session, 32 connections, p99",
-    "serve: 20 sessions, 32 connections",
-    "serve: 20 sessions, 32 connections, p99",
-    "serve: another session each time, 32 connections",
-    "serve: another session each time, 32 connections, p99",
-    "serve: another 20 sessions each time, 32 connections",
-    "serve: another 20 sessions each time, 32 connections, p99",
+pub(crate) const ROWS: [&str; 10] = [
+    "serve: one session, cached, 32 connections",
+    "serve: one session, cached, 32 connections, p99",
+    "serve: 20 newest sessions, cached, 32 connections",
+    "serve: 20 newest sessions, cached, 32 connections, p99",
+    "serve: one session, not cached, 32 connections",
+    "serve: one session, not cached, 32 connections, p99",
+    "serve: 20 newest sessions, not cached, 32 connections",
+    "serve: 20 newest sessions, not cached, 32 connections, p99",
+    "serve: 20 of 10,000 sessions at any offset, not cached, 32 connections",
+    "serve: 20 of 10,000 sessions at any offset, not cached, 32 connections, p99",
 ];
 
 /// What all are compared with.
@@ -49,17 +51,28 @@ pub(crate) async fn measure(bench: &mut Bench, program: &Path) -> Result<()> {
     bench.progress("filling a home")?;
     let sessions = fill(home.path(), bench.size(SESSIONS.0, SESSIONS.1), MESSAGES).await?;
     let daemon = Daemon::start(program, home).await?;
-    let [get, get_p99, list, list_p99, gets, gets_p99, lists, lists_p99] = ROWS;
+    let [get, get_p99, list, list_p99, gets, gets_p99, lists, lists_p99, pages, pages_p99] = ROWS;
     let session = sessions.first().ok_or("no session")?;
     let one = [format!("/api/sessions/{session}")];
     let others: Vec<String> = sessions.iter().map(|id| format!("/api/sessions/{id}")).collect();
-    let pages: Vec<String> =
+    let same: Vec<String> = (0..sessions.len()).map(newest).collect();
+    let offsets: Vec<String> =
         (0..sessions.len()).map(|offset| format!("/api/sessions?offset={offset}")).collect();
     let half = Some(Goal::RatioAtLeast(0.5));
+    let some = Some(Goal::RatioAtLeast(0.15));
     measure_paths(bench, &daemon, &one, [get, get_p99], half).await?;
     measure_paths(bench, &daemon, &["/api/sessions".to_owned()], [list, list_p99], half).await?;
-    measure_paths(bench, &daemon, &others, [gets, gets_p99], None).await?;
-    measure_paths(bench, &daemon, &pages, [lists, lists_p99], None).await
+    measure_paths(bench, &daemon, &others, [gets, gets_p99], some).await?;
+    measure_paths(bench, &daemon, &same, [lists, lists_p99], some).await?;
+    measure_paths(bench, &daemon, &offsets, [pages, pages_p99], None).await
+}
+
+/// One of many requests for the newest sessions of every status, each worded otherwise: a number as a list of statuses.
+fn newest(number: usize) -> String {
+    let words = ["active", "completed", "cancelled", "error"];
+    let digit = |place: u32| words.get(number / 4_usize.pow(place) % 4).copied();
+    let digits = (0..7).filter_map(digit).collect::<Vec<_>>().join(",");
+    format!("/api/sessions?status={},{digits}", words.join(","))
 }
 
 async fn measure_paths(

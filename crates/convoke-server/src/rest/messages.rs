@@ -6,16 +6,15 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
-use convoke_api::bodies::{Repo, Session};
-use convoke_api::schema::Message as MessageSchema;
+use convoke_api::schema::Messages;
 use convoke_core::id::SessionId;
 use convoke_core::message::{Message, Rev, Seq};
 use convoke_core::time::Timestamp;
 use convoke_core::update::Update;
 use convoke_engine::{Engine, Error};
 use futures_util::stream;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use super::{Daemon, Named};
 use crate::failure::{self, Failure};
@@ -26,20 +25,6 @@ use crate::query::{self, Query};
 const PAGE: u32 = 250;
 /// Says what revisions belong to.
 const GENERATION: HeaderName = HeaderName::from_static("convoke-generation");
-
-/// A session with everything: `GET /api/sessions/:id`. Only its schema is used; nothing makes one in memory.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct WholeSession {
-    /// The session.
-    #[serde(flatten)]
-    session: Session,
-    /// Its project.
-    repo: Repo,
-    /// The conversation, first to last.
-    #[schema(value_type = Vec<MessageSchema>)]
-    messages: Vec<Message>,
-}
 
 /// Which messages are read.
 #[derive(Debug, Clone, Copy)]
@@ -55,8 +40,8 @@ pub(super) struct Part {
 enum Order {
     /// As people read them.
     Place(Seq),
-    /// As they changed.
-    Revision(Rev),
+    /// As they changed; only those before a place, if one is given.
+    Revision(Rev, Option<Seq>),
     /// Backwards, one page; written as people read them.
     Before(Seq),
 }
@@ -85,14 +70,16 @@ impl Part {
                 let last = page.messages.last().map(|message| Order::Place(message.seq));
                 Ok(self.with_rest(page.messages, last.filter(|_| page.more)))
             }
-            Order::Revision(after) => {
+            Order::Revision(after, before) => {
                 let page = engine.updates_after(self.session, after, limit).await?;
-                let next = page.more.then_some(Order::Revision(page.rev));
+                let next = page.more.then_some(Order::Revision(page.rev, before));
                 let messages = page.updates.into_iter().filter_map(|update| match update {
                     Update::Message(message) => Some(Arc::unwrap_or_clone(message)),
                     Update::Delta(_) | Update::State { .. } => None,
                 });
-                Ok(self.with_rest(messages.collect(), next))
+                let is_before =
+                    |message: &Message| before.is_none_or(|before| message.seq < before);
+                Ok(self.with_rest(messages.filter(is_before).collect(), next))
             }
             Order::Before(before) => {
                 let page = engine.messages_before(self.session, before, limit).await?;
@@ -122,7 +109,7 @@ pub(super) struct Which {
     #[serde(default, deserialize_with = "query::within::<_, 0, 9_007_199_254_740_991>")]
     #[param(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
     after: Option<u64>,
-    /// Those just before this place, the newest of them last.
+    /// Those just before this place, the newest of them last. With `after` or `since`: only changes of messages before it.
     #[serde(default, deserialize_with = "query::within::<_, 1, 9_007_199_254_740_991>")]
     #[param(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
     before: Option<u64>,
@@ -146,10 +133,9 @@ pub(super) struct Which {
         Which
     ),
     responses(
-        (status = 200, description = "The messages", body = Vec<MessageSchema>),
+        (status = 200, description = "The messages", body = Messages),
         (status = 404, description = "There is no such session"),
         (status = 409, description = "Several ids begin so"),
-        (status = 422, description = "`before` excludes `after` and `since`"),
     )
 )]
 pub(super) async fn list(
@@ -158,18 +144,16 @@ pub(super) async fn list(
     Query(which): Query<Which>,
 ) -> Result<Response, Failure> {
     let order = match which {
-        Which { before: Some(_), after: Some(_), .. }
-        | Which { before: Some(_), since: Some(_), .. } => {
-            return Err(Failure::invalid("before excludes after and since"));
+        Which { before: Some(before), after: None, since: None, .. } => {
+            Order::Before(Seq::new(before))
         }
-        Which { before: Some(before), .. } => Order::Before(Seq::new(before)),
         Which { after: None, since: None, .. } => Order::Place(Seq::START),
-        Which { after, since, .. } => {
+        Which { after, since, before, .. } => {
             let since = match since {
                 Some(time) => app.engine.rev_at(session, time).await?,
                 None => Rev::START,
             };
-            Order::Revision(since.max(Rev::new(after.unwrap_or(0))))
+            Order::Revision(since.max(Rev::new(after.unwrap_or(0))), before.map(Seq::new))
         }
     };
     let part = Part { session, order, left: which.limit };

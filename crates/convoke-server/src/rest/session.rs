@@ -3,11 +3,12 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use convoke_api::bodies::{Prompt, Prompted, QueuePatch, Session, SessionPatch, StateOfSession};
+use convoke_api::bodies::{
+    ChosenMode, ChosenSetting, Prompt, Prompted, QueuePatch, Session, SessionPatch, StateOfSession,
+};
+use convoke_api::schema::WholeSession;
 use convoke_core::message::Seq;
 use convoke_engine::{NewPrompt, SessionView};
-use serde::Deserialize;
-use utoipa::ToSchema;
 
 use super::messages::{self, Part};
 use super::{Daemon, Named, Queued, Written, named_or_none};
@@ -25,7 +26,7 @@ use crate::view;
     tag = "sessions",
     params(("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id")),
     responses(
-        (status = 200, description = "The session", body = messages::WholeSession),
+        (status = 200, description = "The session", body = WholeSession),
         (status = 404, description = "There is no such session"),
         (status = 409, description = "Several ids begin so"),
     )
@@ -109,7 +110,7 @@ pub(super) async fn state(State(app): Daemon, Named(id): Named) -> Result<Respon
     tag = "sessions",
     params(
         ("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id"),
-        ("prompt" = String, Path, description = "The prompt's id"),
+        ("prompt" = String, Path, format = "uuid", description = "The prompt's id"),
     ),
     request_body = QueuePatch,
     responses(
@@ -134,7 +135,7 @@ pub(super) async fn edit_queued(
     tag = "sessions",
     params(
         ("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id"),
-        ("prompt" = String, Path, description = "The prompt's id"),
+        ("prompt" = String, Path, format = "uuid", description = "The prompt's id"),
     ),
     responses(
         (status = 200, description = "The session", body = Session),
@@ -159,7 +160,7 @@ pub(super) async fn remove_queued(
     tag = "sessions",
     params(
         ("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id"),
-        ("prompt" = String, Path, description = "The prompt's id"),
+        ("prompt" = String, Path, format = "uuid", description = "The prompt's id"),
     ),
     responses(
         (status = 200, description = "The session", body = Session),
@@ -282,14 +283,6 @@ pub(super) async fn patch(
     Ok(shown(session))
 }
 
-/// A mode to put an agent into.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct ChosenMode {
-    /// The mode's id, as the agent offers it.
-    mode: String,
-}
-
 /// Put the agent into another of its modes
 #[utoipa::path(
     post,
@@ -312,16 +305,6 @@ pub(super) async fn mode(
 ) -> Result<Response, Failure> {
     app.engine.set_mode(id, mode).await?;
     Ok(shown(app.engine.session(id).await?))
-}
-
-/// A value for one of an agent's settings.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct ChosenSetting {
-    /// The setting's id, as the agent offers it.
-    setting: String,
-    /// The id of the value.
-    choice: String,
 }
 
 /// Change one of the agent's settings

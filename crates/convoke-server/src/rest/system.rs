@@ -64,7 +64,7 @@ pub(super) async fn status(State(app): Daemon) -> Result<Response, Failure> {
         processes: wide(figures.processes),
         busy: wide(figures.busy),
         waiting: wide(figures.waiting),
-        inbox: wide(figures.inbox),
+        inbox: figures.inbox,
         problems,
         last_backup_at: app.backups.newest().map(|at| at.to_string()),
     }))

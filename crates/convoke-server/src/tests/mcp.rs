@@ -69,7 +69,7 @@ async fn inbox(scene: &Scene, is_it: impl Fn(&Value) -> bool) -> Value {
         if let Some(item) = items["items"].as_array().unwrap().iter().find(|item| is_it(item)) {
             return item.clone();
         }
-        while !matches!(changes.recv().await.unwrap(), Change::Inbox) {}
+        while !matches!(changes.recv().await.unwrap(), Change::Inbox { .. }) {}
     }
 }
 

@@ -15,6 +15,7 @@ async fn s8_a_session_is_created_listed_and_shown() {
     insta::assert_snapshot!(scene.told(&begun), @r#"
     201
     {
+      "acceptsPrompts": true,
       "activity": "idle",
       "agent": "scripted",
       "agentSessionId": "s1",
@@ -217,11 +218,7 @@ async fn s3_a_session_is_completed_resumed_and_cancelled() {
         .collect();
     assert_eq!(
         events,
-        [
-            "The session was completed (user).",
-            "The session was taken up again.",
-            "The session was cancelled (user).",
-        ]
+        ["The session was completed.", "The session was resumed.", "The session was cancelled.",]
     );
 }
 

@@ -185,6 +185,7 @@ async fn s10_what_is_said_to_a_session_that_idleness_ended_takes_it_up_again() {
     let (session, _) = begin(&mut page, &scene).await;
     let ended = page.until(|frame| frame["session"]["status"] == "completed").await;
     assert_eq!(ended["session"]["reason"], "idle_timeout");
+    assert_eq!(ended["session"]["acceptsPrompts"], true);
     let sent =
         page.ask(json!({"type": "session:send", "sessionId": session, "content": "again"})).await;
     assert_eq!(sent["type"], "session:sent", "{sent}");
@@ -192,6 +193,24 @@ async fn s10_what_is_said_to_a_session_that_idleness_ended_takes_it_up_again() {
     while !page.shown().iter().any(|line| line.contains("assistant: ")) {
         page.next().await;
     }
+}
+
+#[tokio::test]
+async fn s10_what_is_said_to_a_session_that_a_human_completed_is_refused_as_over_rest() {
+    let (scene, address) = Scene::listening(&Script::new()).await;
+    let mut page = Page::open(&scene, address).await;
+    let (session, uid) = begin(&mut page, &scene).await;
+    let end = json!({"type": "session:end", "sessionId": session, "how": "complete"});
+    let ended = page.ask(end).await;
+    assert_eq!(ended["session"]["acceptsPrompts"], false, "{ended}");
+    let send = json!({"type": "session:send", "sessionId": session, "content": "again"});
+    let refused = page.ask(send).await;
+    let problem =
+        scene.post(&format!("/api/sessions/{uid}/prompt"), json!({"text": "again"})).await;
+    assert_eq!((problem.status, &refused["type"]), (409, &json!("error")));
+    let problem = problem.json();
+    assert_eq!(problem["code"], "session_ended");
+    assert_eq!(refused["message"], problem["detail"]);
 }
 
 #[tokio::test]

@@ -297,7 +297,6 @@ async fn archive(app: &App, id: &str) -> Replied {
 
 async fn unarchive(app: &App, id: &str) -> Replied {
     let id = app.engine.find_session(id).await?;
-    app.news.learn(&app.engine.session(id).await?);
     let session = view::session_item(app.engine.unarchive(id).await?);
     let (session_id, uid) = (session.id.clone(), session.uid);
     Ok(ServerFrame::SessionUnarchived { session_id, uid, session }.into())

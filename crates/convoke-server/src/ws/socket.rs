@@ -61,9 +61,9 @@ pub(super) async fn converse(socket: WebSocket, app: Arc<App>, visit: Option<Vis
     }
 }
 
-/// Lets the answer to a client's farewell leave, which the library has written and not yet sent.
-pub(super) async fn hang_up(mut socket: WebSocket) {
-    // A client that did not say farewell, or has gone already, gets none.
+/// Flushes the answer to a client's close frame, which the library has written and not yet sent.
+pub async fn hang_up(mut socket: WebSocket) {
+    // Without a close frame there is nothing to flush; a client that has gone gets none.
     tokio::time::timeout(FAREWELL, socket.flush()).await.ok();
 }
 

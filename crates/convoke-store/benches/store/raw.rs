@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use convoke_core::content::Content;
 use convoke_core::message::Message;
+use convoke_core::session::EndReason;
 use convoke_core::update::Update;
 use convoke_testkit::bench::Result;
 use rusqlite::{Connection, Statement, params};
@@ -200,7 +201,7 @@ impl Statements<'_> {
                 updated_at,
                 active_at,
                 summary.status.as_str(),
-                summary.reason,
+                summary.reason.as_ref().map(EndReason::as_str),
                 summary.archived,
                 summary.title,
             ]),

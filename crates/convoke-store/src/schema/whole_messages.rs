@@ -52,7 +52,6 @@ fn turn_notice(event: &str, turn: u64, stop: &Value, text: &str) -> Value {
 
 /// What is searched, put in anew: prompts, answers and questions, each under the number of its message.
 fn index_all(db: &Connection, select: &str) -> Result<(), Fault> {
-    db.execute_batch("DELETE FROM message_search")?;
     let mut statement = db.prepare(select)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {

@@ -3,7 +3,7 @@
 use convoke_core::content::{Content, Usage};
 use convoke_core::id::SessionId;
 use convoke_core::message::{Message, Rev, Role, Seq};
-use convoke_core::session::Summary;
+use convoke_core::session::{EndReason, Summary};
 use convoke_core::state::SessionState;
 use convoke_core::time::Timestamp;
 use convoke_core::update::{Delta, Update};
@@ -364,7 +364,7 @@ fn standing(
 
 fn is_shown_alike(row: &Row<'_>, summary: &Summary) -> rusqlite::Result<bool> {
     Ok(row.get_ref(2)?.as_str()? == summary.status.as_str()
-        && row.get_ref(3)?.as_str_or_null()? == summary.reason.as_deref()
+        && row.get_ref(3)?.as_str_or_null()? == summary.reason.as_ref().map(EndReason::as_str)
         && row.get::<_, bool>(4)? == summary.archived
         && row.get_ref(5)?.as_str_or_null()? == summary.title.as_deref())
 }
@@ -416,7 +416,7 @@ fn store_summary(db: &Connection, n: i64, summary: &Summary) -> rusqlite::Result
         summary.updated_at.as_millis(),
         summary.last_active_at.as_millis(),
         summary.status.as_str(),
-        summary.reason,
+        summary.reason.as_ref().map(EndReason::as_str),
         summary.archived,
         summary.title,
     ])?;

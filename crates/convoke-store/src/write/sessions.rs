@@ -1,7 +1,7 @@
 //! Begins sessions, and records the ids by which agents know them.
 
 use convoke_core::id::{ProjectId, SessionId};
-use convoke_core::session::Summary;
+use convoke_core::session::{EndReason, Summary};
 use convoke_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -47,7 +47,7 @@ pub(super) fn create(db: &Connection, session: &NewSession) -> Result<(), Fault>
         session.kind.as_str(),
         session.created_at.as_millis(),
         summary.status.as_str(),
-        summary.reason,
+        summary.reason.as_ref().map(EndReason::as_str),
         summary.archived,
         summary.title,
         summary.last_seq.get(),

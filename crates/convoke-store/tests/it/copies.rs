@@ -94,6 +94,20 @@ async fn k8_a_spoiled_copy_is_told_apart() {
 }
 
 #[tokio::test]
+async fn m2_another_boot_of_the_system_begins_a_new_generation() {
+    let world = World::new().await;
+    let mut seen = Vec::new();
+    for boot in ["one", "one", "two", "two", "one"] {
+        world.store.booted(boot.to_owned()).await.unwrap();
+        seen.push(world.store.generation().await.unwrap());
+    }
+    assert_eq!(seen[0], seen[1]);
+    assert_ne!(seen[1], seen[2]);
+    assert_eq!(seen[2], seen[3]);
+    assert_ne!(seen[3], seen[4]);
+}
+
+#[tokio::test]
 async fn a_restored_copy_begins_a_new_generation_and_a_reopened_database_does_not() {
     let mut world = World::new().await;
     let mut talk = world.talk().await;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use convoke_core::content::{ToolResult, ToolStatus, Usage};
 use convoke_core::message::{Message, Rev, Seq};
-use convoke_core::notice::{Event, Notice};
+use convoke_core::notice::{Notice, TurnEvent};
 use convoke_core::session::{Command, Report, ToolUpdate};
 use convoke_core::state::{OfferedCommand, SessionState, StateKind};
 use convoke_core::update::{Update, Updates};
@@ -84,7 +84,7 @@ fn command(talk: &Talk, step: &Step) -> Option<Command> {
             let commands = vec![OfferedCommand { name, description, hint: None }];
             Report::State(SessionState::Commands { commands })
         }
-        Step::Wait(place) => Report::Noticed(Notice::new(Event::Waiting { place: *place })),
+        Step::Wait(place) => Report::Noticed(Notice::new(TurnEvent::Waiting { place: *place })),
     };
     Some(Command::Agent(report))
 }

@@ -5,7 +5,7 @@ use convoke_core::content::{
 };
 use convoke_core::id::MessageId;
 use convoke_core::message::{Draft, Message, Rev, Seq};
-use convoke_core::notice::Event;
+use convoke_core::notice::AgentEvent;
 use convoke_core::session::{Change, Command};
 use convoke_core::state::SessionState;
 use convoke_core::turn::Turn;
@@ -42,7 +42,7 @@ fn one_of_each() -> Vec<Change> {
         system(Content::Plan { steps: vec![step] }),
         system(Content::Tool(tool)),
         Change::State(SessionState::Usage(usage)),
-        notice(Event::Compacted),
+        notice(AgentEvent::Compacted),
     ]
 }
 

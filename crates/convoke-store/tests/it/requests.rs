@@ -3,7 +3,7 @@
 use convoke_core::content::Content;
 use convoke_core::id::RequestId;
 use convoke_core::message::Seq;
-use convoke_core::notice::Event;
+use convoke_core::notice::LifecycleEvent;
 use convoke_core::request::{
     Choice, PermissionKind, PermissionOption, PermissionRecord, QuestionRecord, Request, State,
 };
@@ -145,8 +145,11 @@ async fn q4_questions_whose_asker_left_are_listed_while_their_session_is_active(
     let left = world.store.left_questions(ALL).await.unwrap();
     let left: Vec<RequestId> = left.iter().map(|stored| stored.request.id()).collect();
     assert_eq!(left, ids[..2]);
-    talk.say(&world.store, [notice(Event::Archived)]).await;
+    talk.say(&world.store, [asks(&permission(request_id(), State::Pending))]).await;
+    assert_eq!(world.store.count_answerable_requests().await.unwrap(), 3);
+    talk.say(&world.store, [notice(LifecycleEvent::Archived)]).await;
     assert_eq!(world.store.left_questions(ALL).await.unwrap(), []);
+    assert_eq!(world.store.count_answerable_requests().await.unwrap(), 1);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use convoke_core::content::{Content, Tool, ToolStatus, Usage};
 use convoke_core::message::{Draft, Seq};
-use convoke_core::notice::{Event, Notice};
+use convoke_core::notice::{AgentEvent, LifecycleEvent, Notice};
 use convoke_core::question::{Answer, Choice, Question};
 use convoke_core::request::{Answers, QuestionRecord, State};
 use convoke_core::session::{Change, Command, Report};
@@ -50,7 +50,7 @@ async fn an_answer_is_one_even_when_others_speak_in_between() {
     let mut talk = world.talk().await;
     talk.turn(&world.store, "first", &["earlier"]).await;
     let usage = Report::State(SessionState::Usage(Usage::default()));
-    let compacted = Report::Noticed(Notice::new(Event::Compacted));
+    let compacted = Report::Noticed(Notice::new(AgentEvent::Compacted));
     for command in [
         prompts("second"),
         says("elder"),
@@ -89,7 +89,7 @@ async fn what_nobody_said_is_not_found() {
     let changes = [
         words(Content::Thinking { text: "secret".to_owned(), partial: false }),
         system(Content::Tool(tool)),
-        notice(Event::Renamed { title: "secret".to_owned() }),
+        notice(LifecycleEvent::Renamed { title: "secret".to_owned() }),
         words(Content::Text { text: "an unfinished secret".to_owned(), partial: true }),
     ];
     talk.say(&world.store, changes).await;

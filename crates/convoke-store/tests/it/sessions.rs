@@ -2,8 +2,8 @@
 
 use convoke_core::id::SessionId;
 use convoke_core::message::Seq;
-use convoke_core::notice::Event;
-use convoke_core::session::{Change, Status};
+use convoke_core::notice::{AgentEvent, LifecycleEvent};
+use convoke_core::session::{Change, EndReason, Status};
 use convoke_core::update::Update;
 use convoke_store::{
     AgentSessionRecord, Archived, Error, SessionFilter, SessionKind, SessionOrder, SessionPage,
@@ -13,12 +13,12 @@ use convoke_store::{
 use crate::world::{Talk, World, add_project, answer, at, new_session, notice, prompt, prompts};
 
 fn ended(status: Status) -> Change {
-    let reason = "user".to_owned();
+    let reason = EndReason::User;
     notice(match status {
-        Status::Active => Event::Reopened,
-        Status::Completed => Event::Completed { reason },
-        Status::Cancelled => Event::Cancelled { reason },
-        Status::Error => Event::Failed { error: "no such program".to_owned() },
+        Status::Active => LifecycleEvent::Reopened,
+        Status::Completed => LifecycleEvent::Completed { reason },
+        Status::Cancelled => LifecycleEvent::Cancelled { reason },
+        Status::Error => LifecycleEvent::Failed { error: "no such program".to_owned() },
     })
 }
 
@@ -111,7 +111,7 @@ async fn s4_every_filter_gives_what_a_plain_search_would() {
         let project = if index % 3 == 0 { other } else { world.project };
         let kind = if index % 5 == 0 { SessionKind::Team } else { SessionKind::Session };
         let mut talk = world.talk_in(project, kind, at(index as i64)).await;
-        let archived = (index % 7 == 0).then(|| notice(Event::Archived));
+        let archived = (index % 7 == 0).then(|| notice(LifecycleEvent::Archived));
         let ended = (status != Status::Active).then(|| ended(status));
         talk.say(&world.store, [prompt("hello")].into_iter().chain(ended).chain(archived)).await;
         talks.push(talk);
@@ -170,9 +170,9 @@ async fn w2_sessions_are_listed_by_their_last_activity_and_archived_ones_are_hid
         talk.record(&world.store, &batch).await.unwrap();
     }
     // What is no activity moves nothing to the front.
-    let batch = fourth.next_at(at(50), [answer("still"), notice(Event::Compacted)]);
+    let batch = fourth.next_at(at(50), [answer("still"), notice(AgentEvent::Compacted)]);
     fourth.record(&world.store, &batch).await.unwrap();
-    let batch = third.next_at(at(60), [notice(Event::Archived)]);
+    let batch = third.next_at(at(60), [notice(LifecycleEvent::Archived)]);
     third.record(&world.store, &batch).await.unwrap();
     let expected = [second_id(&talks), talks[0].id, talks[3].id];
     let filter = SessionFilter {
@@ -206,8 +206,8 @@ async fn s9_only_active_sessions_of_humans_that_are_not_archived_are_counted_for
     let mut counts = Vec::new();
     let events = [
         vec![],
-        vec![notice(Event::Archived)],
-        vec![notice(Event::Unarchived)],
+        vec![notice(LifecycleEvent::Archived)],
+        vec![notice(LifecycleEvent::Unarchived)],
         vec![ended(Status::Completed)],
         vec![ended(Status::Active)],
         vec![ended(Status::Error)],

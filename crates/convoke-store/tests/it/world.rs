@@ -269,6 +269,6 @@ pub(crate) fn system(content: impl Into<Content>) -> Change {
     Change::Begin(Draft::system(content))
 }
 
-pub(crate) fn notice(event: Event) -> Change {
+pub(crate) fn notice(event: impl Into<Event>) -> Change {
     system(Notice::new(event))
 }

@@ -2,7 +2,7 @@
 
 use convoke_testkit::bench::measure::{in_turn, seconds};
 use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit};
-use convoke_tui::rehearsal::Key;
+use crossterm::event::KeyCode;
 
 use crate::session::Session;
 
@@ -27,11 +27,11 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
     row(bench, letters, |session, turn| {
         // A line that is sent now and then, so that it does not grow for ever.
         let letter = char::from(b'a' + u8::try_from(turn % 26)?);
-        session.press(Key::Letter(if turn % 7 == 0 { ' ' } else { letter }))
+        session.press(KeyCode::Char(if turn % 7 == 0 { ' ' } else { letter }))
     })?;
     row(bench, pages, |session, turn| {
         // Up through thousands of entries, and down again.
-        session.press(if turn % 200 < 150 { Key::PageUp } else { Key::PageDown })
+        session.press(if turn % 200 < 150 { KeyCode::PageUp } else { KeyCode::PageDown })
     })?;
     row(bench, words, |session, _| session.stream("A few more words, and *some* of them `code`. "))
 }

@@ -1,6 +1,7 @@
 //! The workbench: from a key to what is written to the terminal, in a long session and in a short one.
 
 mod keys;
+mod screen;
 mod session;
 
 use convoke_testkit::bench::{Bench, Result};

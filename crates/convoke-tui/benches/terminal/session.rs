@@ -9,11 +9,14 @@ use convoke_core::message::{Rev, Seq};
 use convoke_core::session::Status;
 use convoke_core::time::Timestamp;
 use convoke_testkit::bench::Result;
-use convoke_tui::rehearsal::{Key, Rehearsal};
+use crossterm::event::KeyCode;
+use ratatui::layout::Size;
 use serde_json::json;
 
+use crate::screen::Screen;
+
 pub(crate) struct Session {
-    screen: Rehearsal,
+    screen: Screen,
     /// How many messages the session has.
     count: u64,
     /// The revision of its newest change.
@@ -22,11 +25,11 @@ pub(crate) struct Session {
 
 const NOW: i64 = 1_794_739_500_000;
 /// A terminal on a large monitor.
-const SIZE: (u16, u16) = (160, 50);
+const SIZE: Size = Size { width: 160, height: 50 };
 
 impl Session {
     pub(crate) fn open(count: usize) -> Result<Self> {
-        let screen = Rehearsal::start(SIZE.0, SIZE.1, Timestamp::from_millis(NOW))?;
+        let screen = Screen::open(SIZE, Timestamp::from_millis(NOW))?;
         let count = u64::try_from(count)?;
         let mut session = Self { screen, count, rev: Rev::new(count) };
         let repo = Repo {
@@ -38,12 +41,12 @@ impl Session {
         session.screen.hear(ServerFrame::ProjectList { projects: vec![repo] })?;
         let sessions = vec![item(session.count)?];
         session.screen.hear(ServerFrame::SessionList { project_id: project(), sessions })?;
-        let said = session.screen.press(Key::Enter)?;
+        let said = session.screen.press(KeyCode::Enter)?;
         session.serve(said)?;
         Ok(session)
     }
 
-    pub(crate) fn press(&mut self, key: Key) -> Result<()> {
+    pub(crate) fn press(&mut self, key: KeyCode) -> Result<()> {
         let said = self.screen.press(key)?;
         self.serve(said)
     }
@@ -112,6 +115,7 @@ fn item(count: u64) -> Result<SessionItem> {
         created_at: Timestamp::from_millis(NOW),
         status: Status::Active,
         reason: None,
+        accepts_prompts: true,
         archived: false,
         activity: Activity::Running,
         message_count: count,

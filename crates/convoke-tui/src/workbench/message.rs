@@ -10,15 +10,25 @@ use crate::picture::{Target, Way};
 
 /// Something happened.
 #[derive(Debug)]
-pub(crate) enum Message {
+pub enum Message {
     /// The human pressed a key.
     Key(KeyEvent),
     /// The human pasted a text.
     Pasted(String),
-    /// The human clicked on something, so many cells from where it begins.
-    Clicked { target: Target, column: usize },
-    /// The human turned the wheel somewhere.
-    Wheeled { way: Way, at: Position },
+    /// The human clicked on something.
+    Clicked {
+        /// What they clicked on.
+        target: Target,
+        /// Cells between where it begins and the click.
+        column: usize,
+    },
+    /// The human turned the wheel.
+    Wheeled {
+        /// Which way.
+        way: Way,
+        /// Where the pointer is.
+        at: Position,
+    },
     /// The terminal has another size.
     Resized(Size),
     /// There is a way to the daemon.
@@ -30,14 +40,19 @@ pub(crate) enum Message {
     /// Something went wrong on the way that changes nothing else.
     Failed(String),
     /// How teams talk.
-    Teams { sessions: Vec<TeamSession>, stats: TeamStats },
+    Teams {
+        /// The pairs and their sessions.
+        sessions: Vec<TeamSession>,
+        /// The counts over all pairs.
+        stats: TeamStats,
+    },
     /// Time has passed.
     Ticked,
 }
 
 /// What must be done outside.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Effect {
+pub enum Effect {
     /// Say this to the daemon.
     Say(Envelope<ClientFrame>),
     /// Ask how teams talk.

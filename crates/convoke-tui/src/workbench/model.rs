@@ -20,7 +20,7 @@ use crate::palette::Palette;
 
 /// What the human sees and has said so far.
 #[derive(Debug)]
-pub(crate) struct Model {
+pub struct Model {
     /// The user's own folder, which is shown as `~`.
     pub(crate) user_folder: Option<String>,
     /// The folder in which the program was started, where a new project may be.
@@ -129,7 +129,7 @@ pub(crate) enum NewSession {
 
 impl Model {
     /// A screen without anything, whose size is not known yet.
-    pub(crate) fn new(
+    pub fn new(
         folder: String,
         user_folder: Option<String>,
         colour: Colour,

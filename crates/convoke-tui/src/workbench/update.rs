@@ -28,7 +28,7 @@ enum Taken {
 }
 
 /// Changes the model by what happened at `now`.
-pub(crate) fn update(model: &mut Model, now: Timestamp, message: Message) -> Vec<Effect> {
+pub fn update(model: &mut Model, now: Timestamp, message: Message) -> Vec<Effect> {
     model.now = now;
     take(model, message);
     arrange(model);

@@ -22,7 +22,7 @@ use crate::rule;
 use crate::text::wrap;
 
 /// Draws the model.
-pub(crate) fn view(model: &Model, frame: &mut Frame<'_>) {
+pub fn view(model: &Model, frame: &mut Frame<'_>) {
     compose(model).paint(frame);
 }
 

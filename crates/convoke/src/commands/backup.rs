@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use convoke_api::Client;
 use convoke_api::bodies::{Backup, BackupProgress, Backups, NewBackup};
-use convoke_server::engine::backup::{self, Plan};
+use convoke_engine::backup::{self, Plan};
 
 use super::World;
 use crate::args::GlobalArgs;

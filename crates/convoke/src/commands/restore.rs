@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use convoke_server::engine::backup::{self, Unfinished};
+use convoke_engine::backup::{self, Unfinished};
 use serde::Serialize;
 
 use super::World;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::Context;
 use convoke_agents::sandbox::{Available, Systemd};
 use convoke_api::bodies::Daemon;
-use convoke_server::engine::{self, Limits, PoolSettings, QuestionSettings, Spare};
+use convoke_engine::{self as engine, Limits, PoolSettings, QuestionSettings, Spare};
 use convoke_server::{BackupSettings, Listeners, Opening, Problems, Server, Serving};
 use serde::Serialize;
 

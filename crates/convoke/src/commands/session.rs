@@ -7,6 +7,7 @@ mod lines;
 mod list;
 mod new;
 mod print;
+mod queue;
 mod send;
 mod show;
 mod watch;
@@ -17,6 +18,7 @@ use crate::daemon::{self, DaemonArgs};
 use crate::output::Output;
 
 pub(crate) use new::project as chosen_project;
+pub(crate) use queue::QueueError;
 pub(crate) use send::SendError;
 
 /// Begin, list, show and prompt sessions: conversations with agents
@@ -43,6 +45,7 @@ enum SessionCommand {
     List(list::ListArgs),
     Show(show::ShowArgs),
     Send(send::SendArgs),
+    Queue(queue::QueueArgs),
     Watch(watch::WatchArgs),
     Export(export::ExportArgs),
     Cancel(change::CancelArgs),
@@ -64,6 +67,7 @@ pub(crate) fn run(
         SessionCommand::List(args) => list::run(client, args, output).await,
         SessionCommand::Show(args) => show::run(client, args, output).await,
         SessionCommand::Send(args) => send::run(client, home, args, output).await,
+        SessionCommand::Queue(args) => queue::run(client, args, output).await,
         SessionCommand::Watch(args) => watch::run(client, home, args, output).await,
         SessionCommand::Export(args) => export::run(client, args, output).await,
         SessionCommand::Cancel(args) => change::cancel(client, args, output).await,

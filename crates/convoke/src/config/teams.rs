@@ -11,7 +11,7 @@ use std::time::Duration;
 use convoke_core::Invalid;
 use convoke_core::id::AgentName;
 use convoke_core::team::TeamName;
-use convoke_server::engine::{Permissions, Team, TeamLimits, TeamSettings};
+use convoke_engine::{Permissions, Team, TeamLimits, TeamSettings};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 

@@ -5,7 +5,7 @@ mod spawn;
 mod team;
 
 use convoke_api::mcp::text;
-use convoke_server::engine::backup;
+use convoke_engine::backup;
 
 use super::{Code, Ended};
 use crate::browser::BrowserError;
@@ -109,7 +109,7 @@ fn backup_hint(error: &backup::Error) -> Option<String> {
 }
 
 fn serve_hint(error: &ServeError) -> Option<String> {
-    use convoke_server::engine::Error;
+    use convoke_engine::Error;
     match error {
         ServeError::Running { .. } => {
             Some("use it as it is, or end it with `convoke stop`".to_owned())
@@ -126,7 +126,7 @@ fn serve_hint(error: &ServeError) -> Option<String> {
 
 /// Whoever wrote the configuration of a team asked wrongly; an agent that does not come up is nobody's fault.
 fn serve_code(error: &ServeError) -> Code {
-    use convoke_server::engine::Error;
+    use convoke_engine::Error;
     match error {
         ServeError::Team(Error::Invalid(_)) => Code::AskedWrongly,
         ServeError::Running { .. }

@@ -7,7 +7,7 @@ use convoke_agents::driver::{Launch, Order};
 use convoke_agents::resume::{Begun, resume_or_begin};
 use convoke_core::content::Content;
 use convoke_core::message::{Message, Role};
-use convoke_core::notice::{Event, Notice, Resumed};
+use convoke_core::notice::{AgentEvent, Event, Notice, ProcessEvent, Resumed, TurnEvent};
 use convoke_core::process::Exit;
 use convoke_core::replay;
 use convoke_core::session::{Command, Cut, Effect, Refusal, Reply, Report};
@@ -106,7 +106,9 @@ impl Conversation {
             () = self.console.signals.ended() => return Err(StartInterrupted.into()),
         };
         let (preamble, notice) = match begun {
-            Begun::Resumed => (None, Some(Notice::new(Event::Resumed { how: Resumed::Native }))),
+            Begun::Resumed => {
+                (None, Some(Notice::new(ProcessEvent::Resumed { how: Resumed::Native })))
+            }
             Begun::New => {
                 let window = self.journal.window()?;
                 let replayed = replay::text(&window.quoted(), &random::uuid());
@@ -124,7 +126,7 @@ impl Conversation {
         let none = SessionState::Commands { commands: Vec::new() };
         self.hear(Some(Report::State(none))).await;
         let is_unconfined = self.launcher.lacks_confinement(&self.agent.profile.agent);
-        let unconfined = is_unconfined.then(|| Notice::new(Event::Unconfined));
+        let unconfined = is_unconfined.then(|| Notice::new(ProcessEvent::Unconfined));
         for notice in unconfined.into_iter().chain(notice) {
             self.hear(Some(Report::Noticed(notice))).await;
         }
@@ -264,13 +266,18 @@ impl Conversation {
 /// Whether the user is shown a notice. How a turn and its process end is shown with the turn; for updates that Convoke
 /// does not know there is nothing to do.
 const fn is_shown(event: &Event) -> bool {
-    !matches!(event, Event::TurnEnded { .. } | Event::ProcessExited { .. } | Event::Unknown { .. })
+    !matches!(
+        event,
+        Event::Turn(TurnEvent::Ended { .. })
+            | Event::Process(ProcessEvent::Exited { .. })
+            | Event::Agent(AgentEvent::Unknown { .. })
+    )
 }
 
 /// The notice that a new agent process is given the conversation so far as text.
 fn replayed_notice(window: &Window) -> Notice {
     let how = if window.is_empty() { Resumed::Afresh } else { Resumed::Replay };
-    let mut notice = Notice::new(Event::Resumed { how });
+    let mut notice = Notice::new(ProcessEvent::Resumed { how });
     if window.left_out() > 0 {
         let (count, left_out) = (window.len(), window.left_out());
         let detail = format!(" ({count} turns of it; {left_out} in the middle are left out)");

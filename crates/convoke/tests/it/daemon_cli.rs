@@ -137,3 +137,19 @@ fn the_daemon_outlives_the_terminal_that_started_it() {
     assert!(!screen.contains("Starting"), "{screen}");
     assert_eq!(scene.pid(), pid);
 }
+
+#[test]
+fn a_killed_daemon_that_is_still_a_zombie_is_replaced_without_an_error() {
+    let scene = Scene::new();
+    let mut killed = Vec::new();
+    for _ in 0..5 {
+        let mut daemon = scene.start(&["serve"]);
+        daemon.until(|line| line.contains("http://"));
+        daemon.child.kill().unwrap();
+        // It is not waited for, so its process id stays taken.
+        killed.push(daemon);
+        let listed = scene.run("session list");
+        assert!(listed.starts_with("exit 0\n--- stdout\nNo sessions."), "{listed}");
+        scene.run("stop");
+    }
+}

@@ -218,11 +218,13 @@ fn s10_an_idle_session_is_completed_and_can_be_resumed() {
         (&shown["status"], &shown["metadata"]),
         (&json!("completed"), &json!({"reason": "idle_timeout"}))
     );
+    assert_eq!(shown["acceptsPrompts"], true);
     // A prompt resumes what idleness ended, and not what a human did.
     let path = |what: &str| format!("/api/sessions/{session}/{what}");
     assert_eq!(daemon.post(&path("prompt"), &json!({"text": "/x"})).status, 202);
     daemon.follow(&session, 0).until(|message| message["content"]["event"] == "reopened");
-    assert_eq!(daemon.post(&path("complete"), &json!({})).status, 200);
+    let completed = daemon.post(&path("complete"), &json!({}));
+    assert_eq!((completed.status, &completed.json()["acceptsPrompts"]), (200, &json!(false)));
     let refused = daemon.post(&path("prompt"), &json!({"text": "x"}));
     assert_eq!((refused.status, &refused.json()["code"]), (409, &json!("session_ended")));
     assert!(refused.json()["detail"].as_str().unwrap().contains("/resume"), "{refused:?}");

@@ -181,6 +181,74 @@ fn a_turn_is_stopped_and_the_session_goes_on() {
 }
 
 #[test]
+fn prompts_that_wait_are_listed_edited_removed_and_sent() {
+    let scene = Scene::new();
+    let session = scene.session();
+    let run = |line: &str| scene.run(&format!("session queue {}", line.replace("ID", &session)));
+    insta::assert_snapshot!(run("list ID"), @"
+    exit 0
+    --- stdout
+    No prompt waits.
+    ");
+    scene.run_args(&["session", "send", &session, "/long 100000"]);
+    for text in ["first", "second", "third\nwith a line"] {
+        scene.run_args(&["session", "send", &session, text]);
+    }
+    insta::assert_snapshot!(run("list ID"), @"
+    exit 0
+    --- stdout
+    PROMPT    TEXT
+    [the-id]  first
+    [the-id]  second
+    [the-id]  third with a line
+    ");
+    let prompts = scene.machine.json(&format!("session queue list {session} --json"));
+    let ids: Vec<String> = prompts["prompts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|prompt| prompt["id"].as_str().unwrap().to_owned())
+        .collect();
+    insta::assert_snapshot!(run(&format!("remove ID {}", &ids[0][..8])), @"
+    exit 0
+    --- stdout
+    [the-id] removed
+    ");
+    let edit = ["session", "queue", "edit", &session, &ids[1], "/plan"];
+    insta::assert_snapshot!(scene.run_args(&edit), @"
+    exit 0
+    --- stdout
+    [the-id] changed
+    ");
+    insta::assert_snapshot!(run(&format!("remove ID {}", ids[0])), @"
+    exit 1
+    --- stderr
+    error: no waiting prompt begins with '[id]'
+    hint: it may have been sent; see `convoke session queue list [id]`
+    ");
+    insta::assert_snapshot!(run("send ID 123"), @"
+    exit 2
+    --- stderr
+    error: '123' is too short for the beginning of an id
+    hint: give at least four characters of the id
+    ");
+    insta::assert_snapshot!(run(&format!("send ID {}", ids[2])), @"
+    exit 0
+    --- stdout
+    [the-id] is sent next
+    ");
+    let mut watch = scene.start(&["session", "watch", &session, "--after", "0"]);
+    watch.until(|line| line.contains("you    third with a line"));
+    watch.until(|line| line.contains("you    /plan"));
+    watch.until(|line| line.contains("The plan is done."));
+    insta::assert_snapshot!(run("list ID"), @"
+    exit 0
+    --- stdout
+    No prompt waits.
+    ");
+}
+
+#[test]
 fn who_stops_waiting_does_not_stop_the_turn() {
     let scene = Scene::new();
     let session = scene.session();
@@ -256,13 +324,21 @@ fn s10_a_session_that_ended_by_idleness_is_resumed_by_the_next_prompt() {
     let scene = Scene::on(machine);
     let session = scene.session();
     let mut watch = scene.start(&["session", "watch", &session, "--after", "0"]);
-    watch.until(|line| line.contains("completed (idle_timeout)"));
-    assert!(scene.run("session list").contains("completed (idle_timeout)"));
+    watch.until(|line| line.contains("completed: it was idle"));
+    assert!(scene.run("session list").contains("completed (it was idle)"));
     insta::assert_snapshot!(scene.say(&session, "/plan"), @r"
     exit 0
     --- stdout
     The plan is done.
     ");
+}
+
+#[test]
+fn s10_a_session_that_a_human_completed_refuses_prompts() {
+    let scene = Scene::new();
+    let session = scene.session();
+    scene.run(&format!("session complete {session}"));
+    insta::assert_snapshot!(scene.say(&session, "/plan").replace(&session[..8], "[the-id]"), @"");
 }
 
 #[test]

@@ -139,6 +139,23 @@ fn t13_any_agent_asks_teams_and_reads_their_whole_answer() {
 }
 
 #[test]
+fn s10_t13_a_team_whose_session_a_human_completed_refuses_questions() {
+    let teams = Teams::new(&["backend"], &Script::new());
+    let mut agent = Agent::start(teams.machine());
+    let question = json!({"team": "backend", "question": "hello"});
+    assert_eq!(agent.call("teams_ask", question.clone()), said("hello"));
+    let pairs = teams.daemon.get("/api/teams/sessions").json();
+    let session = pairs["sessions"][0]["sessionId"].as_str().unwrap().to_owned();
+    let path = |what: &str| format!("/api/sessions/{session}/{what}");
+    assert_eq!(teams.daemon.post(&path("complete"), &json!({})).status, 200);
+    let refused = teams.daemon.post(&path("prompt"), &json!({"text": "hello"})).json();
+    let (text, is_error) = agent.call("teams_ask", question.clone());
+    assert!(is_error && text.starts_with(refused["detail"].as_str().unwrap()), "{text}");
+    assert_eq!(teams.daemon.post(&path("resume"), &json!({})).status, 200);
+    assert_eq!(agent.call("teams_ask", question), said("hello"));
+}
+
+#[test]
 fn t13_the_daemon_is_started_when_an_agent_asks_for_teams() {
     let scene = crate::daemon_scene::Scene::new();
     let mut agent = Agent::start(&scene.machine);

@@ -2,6 +2,7 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::convoke::Convoke;
 use crate::daemon_scene::Scene;
 
 const ESC: &str = "\u{1b}";
@@ -69,6 +70,35 @@ fn a_person_works_in_the_terminal_from_the_first_session_to_the_last_key() {
     let (screen, code) = terminal.ends();
     assert_eq!(code, 0, "{screen}");
     assert!(screen.contains("\u{1b}[?1049l\u{1b}[?25h"), "the terminal is given back");
+}
+
+#[test]
+fn s10_a_prompt_resumes_a_session_that_ended_by_idleness() {
+    // Six hundred milliseconds.
+    let scene = Scene::on(Convoke::new().env("AGENT_SESSION_IDLE_TIMEOUT", "0.01"));
+    let session = scene.session();
+    let mut watch = scene.start(&["session", "watch", &session, "--after", "0"]);
+    watch.until(|line| line.contains("completed: it was idle"));
+    let mut terminal = scene.machine.on_terminal("tui");
+    terminal.sees("New Session");
+    terminal.types("\r");
+    terminal.sees("Ended because it was idle: the next prompt resumes it.");
+    terminal.types("i/plan\r");
+    terminal.sees("The plan is done.");
+}
+
+#[test]
+fn s10_a_session_that_a_human_completed_refuses_prompts() {
+    let scene = Scene::new();
+    let session = scene.session();
+    scene.run(&format!("session complete {session}"));
+    let mut terminal = scene.machine.on_terminal("tui");
+    terminal.sees("New Session");
+    terminal.types("\r");
+    terminal.sees("Ended: esc, then R resumes it.");
+    terminal.types("i/plan\r");
+    terminal.sees("This session has ended: esc, then R resumes it.");
+    assert_eq!(scene.count(&session), "1", "only its end is told");
 }
 
 #[test]

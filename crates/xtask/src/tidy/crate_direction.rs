@@ -14,13 +14,15 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 11] = [
     ("convoke-api", &["convoke-core"]),
     ("convoke-server", &["convoke-api", "convoke-core", "convoke-engine", "convoke-files"]),
     ("convoke-tui", &["convoke-api", "convoke-core", "convoke-files"]),
-    // The store for the upkeep of its schema alone: docs/decisions/0001.
+    // The store for the upkeep of its schema alone (docs/decisions/0001); the engine for its settings, its errors and
+    // the backups, since all calls on a running engine go through the server.
     (
         "convoke",
         &[
             "convoke-agents",
             "convoke-api",
             "convoke-core",
+            "convoke-engine",
             "convoke-files",
             "convoke-server",
             "convoke-store",

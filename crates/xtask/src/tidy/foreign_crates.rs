@@ -7,7 +7,7 @@ use crate::manifest::{self, Dependency, DependencyKind, Manifest};
 use crate::tree::Tree;
 
 /// Who may depend on which foreign crate; what is not listed is open to all but the core.
-const BORDERS: [(&str, &[&str]); 25] = [
+const BORDERS: [(&str, &[&str]); 26] = [
     ("agent-client-protocol", &["convoke-agents"]),
     ("anyhow", &["convoke", "xtask"]),
     ("axum", &["convoke-server"]),
@@ -27,6 +27,8 @@ const BORDERS: [(&str, &[&str]); 25] = [
     ("rmcp", &["convoke", "convoke-server"]),
     ("rusqlite", &["convoke-store"]),
     ("rust-embed", &["convoke-server"]),
+    // The core derives the schemas of its own JSON: docs/decisions/0010.
+    ("schemars", &["convoke-api", "convoke-core"]),
     ("seccompiler", &["convoke-agents"]),
     ("tokio-tungstenite", &["convoke-api", "convoke-server"]),
     ("tower", &["convoke-server"]),
@@ -38,7 +40,7 @@ const BORDERS: [(&str, &[&str]); 25] = [
 /// The crate that decides and does nothing else.
 const CORE: &str = "convoke-core";
 
-/// All that the core may know: data, its text forms, and error types.
+/// All that the core may know: data, its text forms, and error types. The table above adds schemas of these forms.
 const CORE_MAY_USE: [&str; 5] = ["jiff", "serde", "serde_json", "thiserror", "uuid"];
 
 /// Tools that a test may use in any crate.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use convoke_core::message::Seq;
-use convoke_core::notice::Event;
+use convoke_core::notice::{Event, Notice};
 use convoke_core::session::Report;
 use convoke_core::state::SessionState;
 use convoke_core::turn::{FailureKind, Stop};
@@ -54,7 +54,7 @@ impl Turn {
             | Report::Planned(_)
             | Report::ToolCalled(_)
             | Report::Asked(_) => self.seen = Seen::Enough,
-            Report::Noticed(notice) if is_deed(&notice.event) => self.seen = Seen::Enough,
+            Report::Noticed(Notice { event: Event::Agent(_), .. }) => self.seen = Seen::Enough,
             // Some commands do nothing but switch the mode; what else is offered has nothing to do with the prompt.
             Report::State(SessionState::Modes { .. }) => self.seen = Seen::Enough,
             Report::Noticed(_)
@@ -67,32 +67,6 @@ impl Turn {
             | Report::Stopped
             | Report::Failed { .. } => {}
         }
-    }
-}
-
-/// Whether a notice tells of something that the agent did.
-const fn is_deed(event: &Event) -> bool {
-    match event {
-        Event::Compacted | Event::Advice { .. } | Event::Unknown { .. } => true,
-        Event::Waiting { .. }
-        | Event::TurnLimit { .. }
-        | Event::Unconfined
-        | Event::RuleMade { .. }
-        | Event::RuleApplied { .. }
-        | Event::RuleDropped { .. }
-        | Event::Continues { .. }
-        | Event::ContinuedIn { .. }
-        | Event::Imported { .. }
-        | Event::TurnEnded { .. }
-        | Event::Resumed { .. }
-        | Event::ProcessExited { .. }
-        | Event::Completed { .. }
-        | Event::Cancelled { .. }
-        | Event::Failed { .. }
-        | Event::Reopened
-        | Event::Renamed { .. }
-        | Event::Archived
-        | Event::Unarchived => false,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Updates of every kind, as agents were seen to send them.
 
+use convoke_core::notice::Event;
 use serde_json::{Value, json};
 
 use super::*;
@@ -76,7 +77,10 @@ fn an_unknown_update_is_kept_short_and_not_too_often() {
     let flood = || json!({"sessionUpdate": "smoke_signal", "data": "x".repeat(100_000)});
     let mut translator = Translator::default();
     let mut hear = || translator.hear(&flood(), Hearing::Live, &|_| None);
-    let Some(Report::Noticed(Notice { event: Event::Unknown { kind, payload }, .. })) = hear()
+    let Some(Report::Noticed(Notice {
+        event: Event::Agent(AgentEvent::Unknown { kind, payload }),
+        ..
+    })) = hear()
     else {
         panic!("nothing was reported")
     };

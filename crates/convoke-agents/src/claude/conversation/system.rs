@@ -1,6 +1,6 @@
 //! What the agent says about itself while it works.
 
-use convoke_core::notice::Event;
+use convoke_core::notice::AgentEvent;
 use convoke_core::session::Report;
 use serde_json::Value;
 
@@ -59,7 +59,7 @@ impl Conversation {
         if let Some(tokens) = numbers["post_tokens"].as_u64() {
             self.answer.shorten(tokens);
         }
-        self.notice(Event::Compacted);
+        self.notice(AgentEvent::Compacted);
     }
 
     fn hear_information(&mut self, frame: &Value) {

@@ -10,7 +10,7 @@ use super::samples;
 use crate::content::{Content, Cost, Diff, Tool, ToolResult, ToolStatus, Usage};
 use crate::id::RequestId;
 use crate::message::Seq;
-use crate::notice::{Event, Notice};
+use crate::notice::{AgentEvent, Event, LifecycleEvent, Notice, TurnEvent};
 use crate::question::{Answer, Choice as Offered, Question};
 use crate::request::{Answers, Choice, PermissionRecord, QuestionRecord, State};
 use crate::scope::Scope;
@@ -136,13 +136,15 @@ fn question() -> impl Strategy<Value = QuestionRecord> {
 
 fn notice() -> impl Strategy<Value = Notice> {
     let event = prop_oneof![
-        (any::<u64>(), any::<String>()).prop_map(|(turn, detail)| Event::TurnEnded {
-            turn: Seq::new(turn),
-            stop: Stop::failed(FailureKind::AgentError, detail),
+        (any::<u64>(), any::<String>()).prop_map(|(turn, detail)| {
+            let stop = Stop::failed(FailureKind::AgentError, detail);
+            Event::from(TurnEvent::Ended { turn: Seq::new(turn), stop })
         }),
-        any::<String>().prop_map(|title| Event::Renamed { title }),
-        any::<String>().prop_map(|error| Event::Failed { error }),
-        (any::<String>(), json()).prop_map(|(kind, payload)| Event::Unknown { kind, payload }),
+        any::<String>().prop_map(|title| LifecycleEvent::Renamed { title }.into()),
+        any::<String>().prop_map(|error| LifecycleEvent::Failed { error }.into()),
+        any::<String>().prop_map(|word| LifecycleEvent::Completed { reason: word.into() }.into()),
+        (any::<String>(), json())
+            .prop_map(|(kind, payload)| AgentEvent::Unknown { kind, payload }.into()),
     ];
     (event, any::<String>()).prop_map(|(event, text)| Notice::worded(event, text))
 }

@@ -7,13 +7,17 @@ use crate::content::{
 };
 use crate::id::{MessageId, RequestId, SessionId};
 use crate::message::Seq;
-use crate::notice::{Event, ImportedTurn, Notice, Resumed};
+use crate::notice::{
+    AgentEvent, Event, ImportedTurn, LifecycleEvent, Notice, ProcessEvent, Resumed, RuleEvent,
+    TurnEvent,
+};
 use crate::process::Exit;
 use crate::question::{Answer, Choice as Offered, Question};
 use crate::request::{
     Answers, Choice, PermissionKind, PermissionOption, PermissionRecord, QuestionRecord, State,
 };
 use crate::scope::Scope;
+use crate::session::EndReason;
 use crate::state::{OfferedChoice, OfferedCommand, OfferedSetting, QueuedPrompt, SessionState};
 use crate::time::Timestamp;
 use crate::turn::{FailureKind, Stop};
@@ -201,28 +205,28 @@ pub(super) fn notices() -> Vec<Content> {
         Exit { signal: Some(9), ..Exit::default() },
     ];
     let events = stops
-        .map(|stop| Event::TurnEnded { turn, stop })
+        .map(|stop| Event::from(TurnEvent::Ended { turn, stop }))
         .into_iter()
-        .chain(resumed.map(|how| Event::Resumed { how }))
-        .chain(exits.map(|exit| Event::ProcessExited { exit }))
+        .chain(resumed.map(|how| ProcessEvent::Resumed { how }.into()))
+        .chain(exits.map(|exit| ProcessEvent::Exited { exit }.into()))
         .chain([
-            Event::Compacted,
-            Event::RuleDropped { tool: "Bash".to_owned() },
-            Event::TurnLimit { max: 67_108_864 },
-            Event::Completed { reason: "idle_timeout".to_owned() },
-            Event::Cancelled { reason: "user".to_owned() },
-            Event::Failed { error: "no such program".to_owned() },
-            Event::Reopened,
-            Event::Renamed { title: "Parser".to_owned() },
-            Event::Archived,
-            Event::Unarchived,
-            Event::Waiting { place: 2 },
-            Event::Unconfined,
-            Event::RuleMade { tool: "Bash".to_owned() },
-            Event::RuleApplied { tool: "Bash".to_owned() },
-            Event::Continues { session },
-            Event::ContinuedIn { session },
-            Event::Imported {
+            AgentEvent::Compacted.into(),
+            RuleEvent::Dropped { tool: "Bash".to_owned() }.into(),
+            TurnEvent::Limit { max: 67_108_864 }.into(),
+            LifecycleEvent::Completed { reason: EndReason::IdleTimeout }.into(),
+            LifecycleEvent::Cancelled { reason: EndReason::User }.into(),
+            LifecycleEvent::Failed { error: "no such program".to_owned() }.into(),
+            LifecycleEvent::Reopened.into(),
+            LifecycleEvent::Renamed { title: "Parser".to_owned() }.into(),
+            LifecycleEvent::Archived.into(),
+            LifecycleEvent::Unarchived.into(),
+            TurnEvent::Waiting { place: 2 }.into(),
+            ProcessEvent::Unconfined.into(),
+            RuleEvent::Made { tool: "Bash".to_owned() }.into(),
+            RuleEvent::Applied { tool: "Bash".to_owned() }.into(),
+            LifecycleEvent::Continues { session }.into(),
+            LifecycleEvent::ContinuedIn { session }.into(),
+            LifecycleEvent::Imported {
                 transcript: "try-out".to_owned(),
                 after: 2,
                 turns: vec![ImportedTurn {
@@ -230,9 +234,11 @@ pub(super) fn notices() -> Vec<Content> {
                     timestamp: Timestamp::from_millis(0),
                     tokens: 7,
                 }],
-            },
-            Event::Advice { severity: "warning".to_owned() },
-            Event::Unknown { kind: "sparkle".to_owned(), payload: json!({"glitter": 1}) },
+            }
+            .into(),
+            AgentEvent::Advice { severity: "warning".to_owned() }.into(),
+            AgentEvent::Unknown { kind: "sparkle".to_owned(), payload: json!({"glitter": 1}) }
+                .into(),
         ]);
     events.map(|event| Content::Notice(Notice::new(event))).collect()
 }

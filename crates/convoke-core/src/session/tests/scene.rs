@@ -7,11 +7,12 @@ use serde_json::json;
 use crate::content::{Content, Tool, ToolStatus};
 use crate::id::{MessageId, RequestId, SessionId};
 use crate::message::{Draft, Message, Seq};
-use crate::notice::{Event, Notice, Resumed};
+use crate::notice::{Event, Notice, Resumed, TurnEvent};
 use crate::process::Exit;
 use crate::request::{Answers, Choice, Request, Verdict};
 use crate::session::{
-    Change, Command, Cut, Decision, Effect, Refusal, Reply, Report, Session, Stamp, ToolUpdate,
+    Change, Command, Cut, Decision, Effect, EndReason, Refusal, Reply, Report, Session, Stamp,
+    ToolUpdate,
 };
 use crate::state::{SessionState, StateKind};
 use crate::time::Timestamp;
@@ -163,8 +164,8 @@ impl Scene {
             "send" => Command::SendQueued { id: queued },
             "stop" => Command::CancelTurn,
             "stop-all" => Command::CancelTurns,
-            "complete" => Command::Complete { reason: "user".to_owned() },
-            "cancel" => Command::Cancel { reason: "user".to_owned() },
+            "complete" => Command::Complete { reason: EndReason::User },
+            "cancel" => Command::Cancel { reason: EndReason::User },
             "resume" => Command::Resume,
             "rename" => Command::Rename { title: " renamed ".to_owned() },
             "archive" => Command::Archive,
@@ -210,7 +211,7 @@ impl Scene {
                 tool(ToolUpdate { status: Some(ToolStatus::Complete), ..ToolUpdate::default() })
             }
             "spend" => Report::State(SessionState::Usage(crate::content::Usage::default())),
-            "wait" => Report::Noticed(Notice::new(Event::Waiting { place: 1 })),
+            "wait" => Report::Noticed(Notice::new(TurnEvent::Waiting { place: 1 })),
             "ask" => Report::Asked(permission(count)),
             "question" => Report::Asked(question(count)),
             "withdraw" => Report::Withdrew(permitted.unwrap_or_else(|| permission(count)).id()),

@@ -1,13 +1,13 @@
 //! Handing a conversation over to a successor: the predecessor writes a summary, the successor begins with it.
 //!
-//! Nobody asks the pair meanwhile: what is asked after the summary would be forgotten.
+//! Questions to the pair wait meanwhile: the successor would not know of one that came after the summary.
 
 use convoke_core::bounds::clip;
 use convoke_core::id::SessionId;
 use convoke_core::message::Message;
-use convoke_core::notice::{Event, Notice};
+use convoke_core::notice::{Event, LifecycleEvent, Notice};
 use convoke_core::quote::{self, Speaker, Turn};
-use convoke_core::session::{Command, Report};
+use convoke_core::session::{Command, EndReason, Report};
 use convoke_core::team::PairStatus;
 use convoke_store::{PairChange, StoredPair};
 
@@ -61,22 +61,24 @@ async fn succeed(engine: &Engine, pair: &StoredPair, summary: &str) -> Result<Se
     shared.store.create_session(crate::teams::create::new_session(&errand, shared.now())).await?;
     shared.begin_made(&errand, made, "successor").await?;
     let noticed = |event| Command::Agent(Report::Noticed(Notice::new(event)));
-    engine.carry(id, noticed(Event::Continues { session: pair.session_id })).await?;
+    engine.carry(id, noticed(LifecycleEvent::Continues { session: pair.session_id })).await?;
     let summary = Turn { role: Speaker::Assistant, text: clip(summary, SUMMARY_BYTES_MAX) };
     let quoted = quote::transcript([&summary], &shared.nonce());
     said(engine, id, format!("{TAKE_OVER} {QUOTED_BELOW}\n\n{quoted}")).await?;
     // Only now that the successor knows everything does it take over.
     shared.change_pair(pair, PairChange::Moved { session_id: id }).await?;
     shared.pool.release(&id.to_string()).await;
-    engine.carry(pair.session_id, noticed(Event::ContinuedIn { session: id })).await?;
-    shared.end_session(pair.session_id, "compacted").await?;
+    engine.carry(pair.session_id, noticed(LifecycleEvent::ContinuedIn { session: id })).await?;
+    shared.end_session(pair.session_id, EndReason::Compacted).await?;
     engine.carry(pair.session_id, Command::Archive).await?;
     Ok(id)
 }
 
-/// The session before, where a message tells of one.
+/// The session before, where a message names one.
 pub(in super::super) fn predecessor(message: &Message) -> Option<SessionId> {
     let convoke_core::content::Content::Notice(notice) = &message.content else { return None };
-    let Event::Continues { session } = &notice.event else { return None };
+    let Event::Lifecycle(LifecycleEvent::Continues { session }) = &notice.event else {
+        return None;
+    };
     Some(*session)
 }

@@ -5,7 +5,7 @@ use convoke_api::entry::{EntryBody, PromptState, Prompted, ToolCall, Words};
 use convoke_api::frames::{ClientFrame, ServerFrame};
 use convoke_core::content::{Diff, PlanStatus, PlanStep, ToolStatus, Usage};
 use convoke_core::message::Rev;
-use convoke_core::notice::{Event, Notice};
+use convoke_core::notice::{AgentEvent, Notice};
 use convoke_core::state::{OfferedChoice, OfferedSetting};
 use serde_json::json;
 
@@ -55,7 +55,7 @@ fn conversation() -> Vec<Entry> {
     };
     vec![
         prompt(1, "Please fix the *price*.\nIt is wrong."),
-        entry("n2", 2, EntryBody::Notice(Notice { event: Event::Compacted, text })),
+        entry("n2", 2, EntryBody::Notice(Notice::worded(AgentEvent::Compacted, text))),
         thought(3),
         entry("p1", 4, EntryBody::Plan { steps }),
         tool(5, ToolStatus::Complete),

@@ -56,6 +56,7 @@ impl Stage {
                 session(2, 90, "Write the release notes", Activity::Idle),
                 SessionItem {
                     status: Status::Completed,
+                    accepts_prompts: false,
                     ..session(3, 3000, "Old things\u{1b}[2J", Activity::Idle)
                 },
             ],
@@ -227,6 +228,7 @@ pub(super) fn session(number: u8, minutes: i64, title: &str, activity: Activity)
         created_at: Timestamp::from_millis(NOW - minutes * 60_000),
         status: Status::Active,
         reason: None,
+        accepts_prompts: true,
         archived: false,
         activity,
         message_count: 10,

@@ -62,8 +62,14 @@ pub(super) fn send(model: &mut Model) {
     let Some(id) = model.chat.as_ref().map(|chat| chat.id) else { return };
     let Some(draft) = model.draft().filter(|draft| !draft.is_blank()) else { return };
     let text = draft.text().trim_end().to_owned();
-    if model.open_session().is_some_and(|session| session.status == Status::Cancelled) {
-        model.refuse("This session was ended for good.");
+    if let Some(session) = model.open_session().filter(|session| !session.accepts_prompts) {
+        let refusal = match session.status {
+            Status::Cancelled => "This session was ended for good.",
+            Status::Active | Status::Completed | Status::Error => {
+                "This session has ended: esc, then R resumes it."
+            }
+        };
+        model.refuse(refusal);
         return;
     }
     let (session_id, content) = (id.to_string(), text.clone());

@@ -183,11 +183,10 @@ fn invitation(model: &Model) -> String {
     let Some(session) = model.open_session() else { return String::new() };
     match (session.status, session.activity) {
         (Status::Cancelled, _) => "This session was ended for good.".to_owned(),
-        // The daemon decides whether a prompt resumes it: one that was only idle is resumed, others are refused.
-        (Status::Completed, _) => {
-            "Ended: esc, then R resumes it; if it was only idle, a prompt does.".to_owned()
+        (Status::Completed | Status::Error, _) if session.accepts_prompts => {
+            "Ended because it was idle: the next prompt resumes it.".to_owned()
         }
-        (Status::Error, _) => "Ended: esc, then R resumes it.".to_owned(),
+        (Status::Completed | Status::Error, _) => "Ended: esc, then R resumes it.".to_owned(),
         (Status::Active, Activity::Running) => "Say something; it waits for the turn.".to_owned(),
         (Status::Active, Activity::Waiting | Activity::Idle) => {
             format!("Say something to {}", session.cli_type)

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::Context;
 use convoke_agents::sandbox::{Available, Layer, WRITING_GENERATION, secret_places};
 use convoke_core::time::relative;
-use convoke_server::engine::{Team, backup};
+use convoke_engine::{Team, backup};
 use convoke_store::schema;
 use serde::Deserialize;
 

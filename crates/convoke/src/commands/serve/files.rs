@@ -1,7 +1,7 @@
 //! The files in the home's `run` folder by which a daemon is found, and by which there is only one.
 
-use std::fs;
 use std::path::PathBuf;
+use std::{fs, io};
 
 use anyhow::Context;
 use convoke_api::bodies::Daemon;
@@ -20,12 +20,21 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// Takes the right, unless a living daemon has it.
+    /// Takes the right, unless a living daemon has it. The file of a killed one is removed before anything listens in its
+    /// place: a client must not send the old token to a new daemon.
     pub(crate) fn take(home: &Home) -> anyhow::Result<Self> {
         let folder = home.run();
         create_private(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
         match Lock::try_acquire(&home.serve_lock()) {
-            Ok(lock) => Ok(Self { _lock: lock }),
+            Ok(lock) => {
+                let stale = home.daemon_file();
+                match fs::remove_file(&stale) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                        Err(error).with_context(|| format!("cannot remove {}", stale.display()))
+                    }
+                    Ok(()) | Err(_) => Ok(Self { _lock: lock }),
+                }
+            }
             Err(Error::Locked { holder, .. }) => Err(ServeError::Running { pid: holder }.into()),
             Err(error) => Err(error.into()),
         }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use convoke_engine::{TeamProgress, TeamSettings};
 use convoke_files::watch::Watcher;
-use convoke_server::engine::{TeamProgress, TeamSettings};
 use convoke_server::{ReadTeams, Reloader, Serving, TeamsFault};
 use tokio::task::AbortHandle;
 

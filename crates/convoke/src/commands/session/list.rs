@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use convoke_api::bodies::{Activity, Session, Sessions};
 use convoke_api::{Client, SessionQuery, Text};
 use convoke_core::id::ProjectId;
-use convoke_core::session::Status;
+use convoke_core::session::{EndReason, Status};
 use convoke_core::time::relative;
 
 use crate::clock;
@@ -123,11 +123,10 @@ fn listed_table(listed: &Sessions, names: &BTreeMap<ProjectId, String>) -> Strin
 
 /// How a session stands, in a word or two.
 pub(super) fn state(session: &Session) -> String {
-    match (session.status, session.activity, &session.metadata.reason) {
+    let why = session.metadata.reason.as_ref().and_then(EndReason::explained);
+    match (session.status, session.activity, why) {
         (Status::Active, Activity::Running | Activity::Waiting, _) => session.activity.to_string(),
-        (Status::Completed, _, Some(reason)) if reason != "user" => {
-            format!("{} ({})", session.status, plain(reason))
-        }
+        (Status::Completed, _, Some(why)) => format!("{} ({})", session.status, plain(why)),
         (Status::Active | Status::Completed | Status::Cancelled | Status::Error, _, _) => {
             session.status.to_string()
         }

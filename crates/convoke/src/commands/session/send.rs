@@ -10,7 +10,7 @@ use convoke_api::{Client, Error, EventsSince, SessionEvent};
 use convoke_core::content::Content;
 use convoke_core::id::MessageId;
 use convoke_core::message::{Message, Role, Seq};
-use convoke_core::notice::{Event, Notice};
+use convoke_core::notice::{Event, Notice, TurnEvent};
 use convoke_core::turn::{self, Stop};
 use serde::Serialize;
 
@@ -246,5 +246,8 @@ impl Turn {
 }
 
 const fn is_end(message: &Message) -> bool {
-    matches!(message.content, Content::Notice(Notice { event: Event::TurnEnded { .. }, .. }))
+    matches!(
+        message.content,
+        Content::Notice(Notice { event: Event::Turn(TurnEvent::Ended { .. }), .. })
+    )
 }

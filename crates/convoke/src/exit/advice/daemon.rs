@@ -6,7 +6,7 @@ use convoke_api::bodies::{Problem, code};
 use super::Code;
 use crate::commands::inbox::InboxError;
 use crate::commands::project::ProjectError;
-use crate::commands::session::SendError;
+use crate::commands::session::{QueueError, SendError};
 use crate::commands::stop::NotStopped;
 use crate::daemon::DaemonError;
 
@@ -23,6 +23,9 @@ pub(super) fn advice(cause: &(dyn std::error::Error + 'static)) -> Option<(Code,
     }
     if let Some(error) = cause.downcast_ref::<InboxError>() {
         return Some(inbox_advice(error));
+    }
+    if let Some(error) = cause.downcast_ref::<QueueError>() {
+        return Some(queue_advice(error));
     }
     if let Some(error) = cause.downcast_ref::<SendError>() {
         return Some((Code::CouldNot, send_hint(error)));
@@ -146,6 +149,21 @@ fn inbox_advice(error: &InboxError) -> (Code, Option<String>) {
         InboxError::OnlyOnce { .. } => (Code::AskedWrongly, "leave --always out"),
     };
     (code, Some(hint.to_owned()))
+}
+
+fn queue_advice(error: &QueueError) -> (Code, Option<String>) {
+    match error {
+        QueueError::Unknown { session, .. } => {
+            let hint = format!("it may have been sent; see `convoke session queue list {session}`");
+            (Code::CouldNot, Some(hint))
+        }
+        QueueError::Short { .. } => {
+            (Code::AskedWrongly, Some("give at least four characters of the id".to_owned()))
+        }
+        QueueError::Ambiguous { .. } => {
+            (Code::AskedWrongly, Some("give more characters of the id".to_owned()))
+        }
+    }
 }
 
 fn send_hint(error: &SendError) -> Option<String> {

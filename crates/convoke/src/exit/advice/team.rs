@@ -1,6 +1,6 @@
 //! What a person can do next when a team is configured wrongly, or does not answer.
 
-use convoke_server::engine::Error;
+use convoke_engine::Error;
 
 use super::Code;
 use crate::commands::team::TeamError;

@@ -231,8 +231,8 @@ fn merged(mut object: Value, fields: Value) -> Value {
 fn history(rev: u64, generation: &str, entries: Vec<Value>, more: bool) -> Value {
     let session = json!({
         "id": "demo:1", "uid": id(0), "projectId": id(0), "cliType": "demo", "title": "Counting",
-        "lastActiveAt": AT, "createdAt": AT, "status": "active", "archived": false,
-        "activity": "running", "messageCount": 1,
+        "lastActiveAt": AT, "createdAt": AT, "status": "active", "acceptsPrompts": true,
+        "archived": false, "activity": "running", "messageCount": 1,
     });
     frame(
         "session:history",

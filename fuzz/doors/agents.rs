@@ -1,6 +1,6 @@
-//! Doors for the fuzzers in `fuzz/`: all that an agent prints, heard as its driver hears it, without a process.
+//! A module of `convoke-agents` for the fuzz targets: a driver reads an agent's output from memory, without a process.
 //!
-//! The product does not use them.
+//! Compiled with `--cfg fuzzing` only, as `acp.rs` and `claude.rs` are, which reach into the two drivers.
 
 use convoke_core::session::Report;
 use tokio::io::sink;
@@ -11,15 +11,15 @@ use crate::driver::{ORDERS_MAX, Order, REPORTS_MAX, Wish};
 use crate::lines::{Reader, Writer};
 use crate::process::Pipes;
 
-pub use crate::acp::hear as hear_acp;
-pub use crate::claude::hear as hear_claude;
+pub use crate::acp::fuzzing::hear as hear_acp;
+pub use crate::claude::fuzzing::hear as hear_claude;
 
-/// Pipes from which this output comes, and of which nobody sees what goes into them.
+/// Pipes that yield this output and discard the input.
 pub(crate) fn pipes(output: Vec<u8>) -> Pipes {
     Pipes { lines: Reader::new(std::io::Cursor::new(output)), input: Writer::new(sink()) }
 }
 
-/// The session's side of a driver: every report leads to orders.
+/// The session's side of a driver: `follow` maps each report to orders.
 pub(crate) struct Session<F> {
     reports: mpsc::Receiver<Report>,
     to_driver: mpsc::Sender<Wish>,
@@ -27,21 +27,21 @@ pub(crate) struct Session<F> {
 }
 
 impl<F: FnMut(Report) -> Vec<Order>> Session<F> {
-    /// A session that does what `follow` says, with the driver's ends of both queues.
+    /// A session, with the driver's ends of both queues.
     pub(crate) fn new(follow: F) -> (Self, mpsc::Sender<Report>, mpsc::Receiver<Wish>) {
         let (to_session, reports) = mpsc::channel(REPORTS_MAX);
         let (to_driver, wishes) = mpsc::channel(ORDERS_MAX);
         (Self { reports, to_driver, follow }, to_session, wishes)
     }
 
-    /// Gives orders. Those for which there is no room are forgotten.
+    /// Sends orders to the driver; drops those for which the queue has no room.
     pub(crate) fn give(&self, orders: Vec<Order>) {
         for order in orders {
             self.to_driver.try_send(Wish::Order(order)).ok();
         }
     }
 
-    /// Takes in what was reported, and gives the orders that follow.
+    /// Handles the reports that are in the queue.
     pub(crate) fn catch_up(&mut self) {
         loop {
             match self.reports.try_recv() {
@@ -54,7 +54,7 @@ impl<F: FnMut(Report) -> Vec<Order>> Session<F> {
         }
     }
 
-    /// Takes in whatever is reported while something else is waited for.
+    /// Handles reports as they come; never returns.
     pub(crate) async fn listen(&mut self) {
         while let Some(report) = self.reports.recv().await {
             let orders = (self.follow)(report);

@@ -1,6 +1,6 @@
-//! Doors for the fuzzers in `fuzz/`: files that people write, read as every command reads them.
+//! A module of `convoke` for the fuzz targets: reads files that people write as every command reads them.
 //!
-//! The program does not use them.
+//! Compiled with `--cfg fuzzing` only.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::config::{self, Sources, teams};
 use crate::environment::Environment;
 
-/// Reads a `config.toml`; tells how many values are in effect, or every mistake as people would read it.
+/// Reads a `config.toml`; returns the number of values in effect, or every mistake as people would read it.
 pub fn read_config(file: &Path) -> Result<usize, String> {
     let environment: Environment = [("HOME", "/home/ann"), ("NAME", "value")].into_iter().collect();
     let sources = Sources {
@@ -24,7 +24,7 @@ pub fn read_config(file: &Path) -> Result<usize, String> {
     }
 }
 
-/// Reads a `teams.json`; tells how many teams there are, or what is wrong.
+/// Reads a `teams.json`; returns the number of teams, or what is wrong.
 pub fn read_teams(file: &Path) -> Result<usize, String> {
     let limits =
         config::Teams { max_hops: 4, max_chain_messages: 20, max_pair_messages_per_hour: 60 };

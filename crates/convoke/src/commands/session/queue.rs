@@ -1,0 +1,178 @@
+//! `convoke session queue`: the prompts that wait for a running turn to end.
+
+use clap::builder::NonEmptyStringValueParser;
+use convoke_api::bodies::Session;
+use convoke_api::{Client, Result};
+use convoke_core::state::{QueuedPrompt, SessionState};
+use serde::Serialize;
+
+use super::lines::one_line;
+use crate::commands::project::short;
+use crate::output::{Output, table};
+
+/// Characters of a prompt's id that must be given.
+const PREFIX_MIN: usize = 4;
+
+/// List, edit, remove or send the prompts that wait for the running turn to end
+///
+/// PROMPT may be any unambiguous start of a prompt's id, four characters or more.
+#[derive(Debug, clap::Args)]
+#[command(
+    arg_required_else_help = true,
+    after_help = "Examples:
+  convoke session queue list 3fa8
+  convoke session queue edit 3fa8 91c2 'fix the test, but do not commit'
+  convoke session queue send 3fa8 91c2"
+)]
+pub(super) struct QueueArgs {
+    #[command(subcommand)]
+    command: QueueCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum QueueCommand {
+    /// List the prompts that wait, in the order in which they are sent
+    #[command(after_help = "Examples:
+  convoke session queue list 3fa8
+  convoke session queue list 3fa8 --json | jq -r '.prompts[].text'")]
+    List(ListArgs),
+    /// Change the text of a prompt
+    #[command(after_help = "Examples:
+  convoke session queue edit 3fa8 91c2 'fix the test, but do not commit'")]
+    Edit(EditArgs),
+    /// Remove a prompt; it is not sent
+    #[command(after_help = "Examples:
+  convoke session queue remove 3fa8 91c2")]
+    Remove(PromptArgs),
+    /// Stop the running turn and send this prompt next
+    #[command(after_help = "Examples:
+  convoke session queue send 3fa8 91c2")]
+    Send(PromptArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct ListArgs {
+    /// Session
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    id: String,
+}
+
+#[derive(Debug, clap::Args)]
+struct PromptArgs {
+    /// Session
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    id: String,
+    /// Prompt
+    prompt: String,
+}
+
+#[derive(Debug, clap::Args)]
+struct EditArgs {
+    #[command(flatten)]
+    prompt: PromptArgs,
+    /// Its new text
+    text: String,
+}
+
+/// Why the prompt that was meant is not known.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum QueueError {
+    /// It says too little.
+    #[error("'{text}' is too short for the beginning of an id")]
+    Short {
+        /// What was given.
+        text: String,
+    },
+    /// No such prompt waits.
+    #[error("no waiting prompt begins with '{text}'")]
+    Unknown {
+        /// The session.
+        session: String,
+        /// What was given.
+        text: String,
+    },
+    /// Several ids begin so.
+    #[error("'{text}' is the beginning of several ids: {}", candidates.join(", "))]
+    Ambiguous {
+        /// What was given.
+        text: String,
+        /// All of them.
+        candidates: Vec<String>,
+    },
+}
+
+/// What `queue list --json` prints. A contract with scripts.
+#[derive(Serialize)]
+struct Queue {
+    prompts: Vec<QueuedPrompt>,
+}
+
+pub(super) async fn run(client: &Client, args: &QueueArgs, output: &Output) -> anyhow::Result<()> {
+    match &args.command {
+        QueueCommand::List(args) => list(client, args, output).await,
+        QueueCommand::Edit(EditArgs { prompt: args, text }) => {
+            let prompt = find(client, args).await?;
+            let session = client.edit_queued(&args.id, &prompt, text).await;
+            show(session, &prompt, output, "changed")
+        }
+        QueueCommand::Remove(args) => {
+            let prompt = find(client, args).await?;
+            show(client.remove_queued(&args.id, &prompt).await, &prompt, output, "removed")
+        }
+        QueueCommand::Send(args) => {
+            let prompt = find(client, args).await?;
+            show(client.send_queued(&args.id, &prompt).await, &prompt, output, "is sent next")
+        }
+    }
+}
+
+async fn list(client: &Client, args: &ListArgs, output: &Output) -> anyhow::Result<()> {
+    let queue = Queue { prompts: waiting(client, &args.id).await? };
+    output.show(&queue, |Queue { prompts }, _| {
+        if prompts.is_empty() {
+            return "No prompt waits.\n".to_owned();
+        }
+        let row = |prompt: &QueuedPrompt| [short(prompt.id), one_line(&prompt.text)];
+        table(["PROMPT", "TEXT"], prompts.iter().map(row).collect())
+    })
+}
+
+async fn waiting(client: &Client, session: &str) -> Result<Vec<QueuedPrompt>> {
+    let state = client.session_state(session).await?.state;
+    let queue = state.into_iter().find_map(|state| match state {
+        SessionState::Queue { prompts } => Some(prompts),
+        SessionState::Commands { .. }
+        | SessionState::Modes { .. }
+        | SessionState::Settings { .. }
+        | SessionState::Usage(_) => None,
+    });
+    Ok(queue.unwrap_or_default())
+}
+
+/// The id of the prompt that is meant.
+async fn find(client: &Client, args: &PromptArgs) -> anyhow::Result<String> {
+    let (text, prefix) = (args.prompt.clone(), args.prompt.to_ascii_lowercase());
+    if text.len() < PREFIX_MIN {
+        return Err(QueueError::Short { text }.into());
+    }
+    let ids = waiting(client, &args.id).await?.into_iter().map(|prompt| prompt.id.to_string());
+    let mut candidates: Vec<String> = ids.filter(|id| id.starts_with(&prefix)).collect();
+    match (candidates.pop(), candidates.is_empty()) {
+        (None, _) => Err(QueueError::Unknown { session: args.id.clone(), text }.into()),
+        (Some(id), true) => Ok(id),
+        (Some(id), false) => {
+            candidates.push(id);
+            Err(QueueError::Ambiguous { text, candidates }.into())
+        }
+    }
+}
+
+fn show(
+    session: Result<Session>,
+    prompt: &str,
+    output: &Output,
+    became: &str,
+) -> anyhow::Result<()> {
+    let prompt = prompt.get(..8).unwrap_or(prompt);
+    output.show(&session?, |_, _| format!("{prompt} {became}\n"))
+}

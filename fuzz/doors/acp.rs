@@ -1,0 +1,30 @@
+//! A module of the ACP driver for its fuzz target.
+
+use convoke_core::session::Report;
+
+use super::{connect, handshake};
+use crate::driver::{Launch, Order, Random};
+use crate::error::Result;
+use crate::fuzzing::{Session, pipes};
+
+/// Feeds an agent's output to the driver: the handshake, then `first` and the orders that follow from its reports.
+pub async fn hear(
+    output: Vec<u8>,
+    launch: &Launch,
+    random: Random,
+    first: Vec<Order>,
+    follow: impl FnMut(Report) -> Vec<Order>,
+) -> Result<()> {
+    let (mut session, to_session, mut wishes) = Session::new(follow);
+    let mut talk = connect(pipes(output), launch, random, to_session)?;
+    tokio::select! {
+        biased;
+        shaken = handshake::shake(&mut talk, launch) => shaken?,
+        () = session.listen() => return Ok(()),
+    };
+    session.give(first);
+    while talk.step(Some(&mut wishes)).await.is_continue() {
+        session.catch_up();
+    }
+    Ok(())
+}

@@ -1,0 +1,27 @@
+//! A module of Claude Code's driver for its fuzz target.
+
+use convoke_core::session::Report;
+
+use super::conversation::Conversation;
+use super::talk::Talk;
+use crate::Result;
+use crate::driver::{Order, Random};
+use crate::fuzzing::{Session, pipes};
+
+/// Feeds the output of `claude` to the driver: the greeting, then `first` and the orders that follow from its reports.
+pub async fn hear(
+    output: Vec<u8>,
+    random: Random,
+    first: Vec<Order>,
+    follow: impl FnMut(Report) -> Vec<Order>,
+) -> Result<()> {
+    let (mut session, to_session, mut wishes) = Session::new(follow);
+    let conversation = Conversation::new("session".to_owned(), random);
+    let mut talk = Talk::new(conversation, pipes(output), to_session);
+    talk.greet().await?;
+    session.give(first);
+    while talk.step(&mut wishes).await.is_continue() {
+        session.catch_up();
+    }
+    Ok(())
+}

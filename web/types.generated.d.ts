@@ -1,0 +1,1152 @@
+// Made from the types of convoke-api: UPDATE_TYPES=1 cargo nextest run -p convoke-api typescript
+
+declare namespace Api {
+  /** What a session does now. */
+  type Activity = "idle" | "running" | "waiting";
+
+  /** An agent that sessions can be begun with. */
+  type AgentItem = {
+    /** Its name in the catalogue. */
+    cliType: string;
+    /** What people call it. */
+    title: string;
+    /** Two letters for lists. */
+    badge: string;
+    /** Whether it can be started here. */
+    installed: boolean;
+    /** How to install it, when that is known. */
+    install?: string;
+  };
+
+  /** How a process of an agent's fares. */
+  type AgentState = "starting" | "ready" | "exited";
+
+  /** One question of a set. */
+  type AskedQuestion = {
+    /** The question in full. */
+    prompt: string;
+    /** The question in a word or two. */
+    title: string;
+    /** What can be chosen; free text is always possible besides. */
+    options: QuestionOption[];
+    /** Whether several options may be chosen. */
+    multiSelect: boolean;
+    /** The prompt as sanitised HTML, for clients that opened the session with `render`. */
+    html?: string;
+  };
+
+  /** How a rendered entry changes. */
+  type ChunkHtml = {
+    /** The entry's top-level elements from this one on are dropped. */
+    from: number;
+    /** What is appended in their place. */
+    html: string;
+  };
+
+  /** A frame from a client, tagged by `type`. A session is named by its canonical id or its own. */
+  type ClientFrame =
+    /** Wants all projects. */
+    | { type: "project:list" }
+    /** Adds a project. */
+    | {
+      type: "project:add";
+      /** Its folder. */
+      path: string;
+      /** What to call it. */
+      name?: string;
+    }
+    /** Removes a project; its sessions stay readable. */
+    | {
+      type: "project:remove";
+      /** Which one. */
+      projectId: string;
+    }
+    /** Wants the folders whose paths begin so. */
+    | {
+      type: "folder:complete";
+      /** The beginning of a path. */
+      path: string;
+    }
+    /** Wants all agents. */
+    | { type: "agent:list" }
+    /** Wants the sessions of a project. */
+    | {
+      type: "session:list";
+      /** Which one. */
+      projectId: string;
+      /** Whether only archived ones are wanted, or only the others. */
+      archived?: boolean;
+    }
+    /** Begins a session. */
+    | {
+      type: "session:create";
+      /** In which project. */
+      projectId: string;
+      /** With which agent; by default the configured one. */
+      cliType?: string;
+    }
+    /** Wants to see a session, and to follow it. */
+    | {
+      type: "session:open";
+      /** Which one. */
+      sessionId: string;
+      /** The revision up to which the client has everything; it gets what changed after. */
+      after?: number;
+      /** What that revision belongs to; with another one than the daemon's the client gets everything anew. */
+      generation?: string;
+      /** How many entries are enough to begin with. */
+      limit?: number;
+      /** Whether entries are to carry `html`. */
+      render?: boolean;
+    }
+    /** Wants older entries. */
+    | {
+      type: "session:page";
+      /** Of which session. */
+      sessionId: string;
+      /** Older than the entry that began here. */
+      before: number;
+      /** How many are enough. */
+      limit?: number;
+      /** Whether entries are to carry `html`. */
+      render?: boolean;
+    }
+    /** Follows a session no longer. */
+    | {
+      type: "session:close";
+      /** Which one. */
+      sessionId: string;
+    }
+    /** Says something to the agent. */
+    | {
+      type: "session:send";
+      /** In which session. */
+      sessionId: string;
+      /** The words. */
+      content: string;
+      /** The id of the message that it becomes, made by the client; the same one is accepted once. */
+      messageId?: string;
+    }
+    /** Changes a prompt that waits. */
+    | {
+      type: "queue:edit";
+      /** In which session. */
+      sessionId: string;
+      /** Which prompt. */
+      messageId: string;
+      /** The words. */
+      content: string;
+    }
+    /** Removes a prompt that waits. */
+    | {
+      type: "queue:remove";
+      /** In which session. */
+      sessionId: string;
+      /** Which prompt. */
+      messageId: string;
+    }
+    /** Sends a prompt that waits next, and stops the running turn for it. */
+    | {
+      type: "queue:send";
+      /** In which session. */
+      sessionId: string;
+      /** Which prompt. */
+      messageId: string;
+    }
+    /** Stops the running turn. */
+    | {
+      type: "session:cancel";
+      /** Of which session. */
+      sessionId: string;
+    }
+    /** Hides a session from lists. */
+    | {
+      type: "session:archive";
+      /** Which one. */
+      sessionId: string;
+    }
+    /** Shows a session in lists again. */
+    | {
+      type: "session:unarchive";
+      /** Which one. */
+      sessionId: string;
+    }
+    /** Gives a session another title. */
+    | {
+      type: "session:rename";
+      /** Which one. */
+      sessionId: string;
+      /** What to call it. */
+      title: string;
+    }
+    /** Lets an ended session accept prompts again. */
+    | {
+      type: "session:resume";
+      /** Which one. */
+      sessionId: string;
+    }
+    /** Ends a session. */
+    | {
+      type: "session:end";
+      /** Which one. */
+      sessionId: string;
+      /** Well, or for good. */
+      how: EndHow;
+    }
+    /** Puts the agent into another of its modes. */
+    | {
+      type: "session:mode";
+      /** In which session. */
+      sessionId: string;
+      /** The mode's id. */
+      mode: string;
+    }
+    /** Chooses another value of one of the agent's settings. */
+    | {
+      type: "session:setting";
+      /** In which session. */
+      sessionId: string;
+      /** The setting's id. */
+      setting: string;
+      /** The id of the value. */
+      choice: string;
+    }
+    /** Answers a permission. */
+    | {
+      type: "permission:answer";
+      /** Which one. */
+      permissionId: string;
+      /** The option that is chosen. */
+      optionId: string;
+      /** Whether the same is allowed from now on in this project without asking. */
+      remember?: boolean;
+    }
+    /** Answers questions. */
+    | {
+      type: "question:answer";
+      /** Which set. */
+      questionId: string;
+      /** The answers, by the number of their question. */
+      answers: Record<string, GivenAnswer>;
+    }
+    /** Will not answer questions, or a permission. */
+    | {
+      type: "question:reject";
+      /** Which of them. */
+      questionId: string;
+      /** Why. */
+      reason?: string;
+    }
+    /** Wants all that waits for the human. */
+    | { type: "inbox:list" }
+    /** Is still there. */
+    | { type: "ping" };
+
+  /** An amount of money. */
+  type Cost = {
+    /** How much. */
+    amount: number;
+    /** ISO 4217, such as `USD`. */
+    currency: string;
+  };
+
+  /** A change to one file. */
+  type Diff = {
+    /** The file's path as the agent gave it. */
+    path: string;
+    /** The text after. */
+    newText: string;
+    /** The text before; absent for a new file. */
+    oldText?: string;
+  };
+
+  /** How a session is to end. */
+  type EndHow = "complete" | "cancel";
+
+  /** One thing that people see of a session. */
+  type Entry = {
+    /** Its name within the session: the id of its message, or the kind of state. */
+    entryId: string;
+    /** The place of its message in the conversation; 0 for state. */
+    seq: number;
+    /** The session's revision at its newest change. */
+    rev: number;
+    /** When it began. */
+    timestamp: string;
+  } & (
+    /** What the human said. */
+    | PromptedEntry & { type: "user" }
+    /** What the agent said. */
+    | Words & { type: "assistant" }
+    /** What the agent thought aloud. */
+    | Words & { type: "thinking" }
+    /** A tool call as it stands. */
+    | ToolCall & { type: "tool-call" }
+    /** The plan of a turn as it stands. */
+    | {
+      type: "plan";
+      /** The steps, first to last. */
+      steps: PlanStep[];
+    }
+    /** A permission asked of the human. */
+    | Permission & { type: "permission" }
+    /** Questions asked of the human. */
+    | QuestionSet & { type: "question" }
+    /** A fact about the session. */
+    | Notice & { type: "notice" }
+    /** Not part of the conversation: the prompts that wait for the running turn to end. */
+    | {
+      type: "queue";
+      /** First to last. */
+      prompts: QueuedEntry[];
+    }
+    /** Not part of the conversation: the commands that the agent offers. */
+    | {
+      type: "commands";
+      /** All of them. */
+      commands: OfferedCommand[];
+    }
+    /** Not part of the conversation: the modes that the agent offers. */
+    | {
+      type: "modes";
+      /** The id of the current mode. */
+      current: string;
+      /** All modes. */
+      available: OfferedChoice[];
+    }
+    /** Not part of the conversation: the settings that the agent offers. */
+    | {
+      type: "settings";
+      /** All of them. */
+      settings: OfferedSetting[];
+    }
+    /** Not part of the conversation: what it has cost so far. */
+    | Usage & { type: "usage" });
+
+  /** Why a turn broke off. */
+  type Failure = {
+    /** What sort of failure. */
+    why: FailureKind;
+    /** What exactly, for people. */
+    detail: string;
+  };
+
+  /** What sort of failure ended a turn. */
+  type FailureKind = "interrupted" | "process_exited" | "agent_error" | "not_started" | "internal";
+
+  type GivenAnswer = { customText?: string; selectedOption?: string; selectedOptions?: string[] };
+
+  /** What a transcript says of a turn, and its message cannot. */
+  type ImportedTurn = {
+    /** The place of its message. */
+    seq: number;
+    /** When it was said. */
+    timestamp: string;
+    /** How long it is for a model. */
+    tokens: number;
+  };
+
+  /** One thing that waits for the human. */
+  type InboxItem = {
+    /** The request's id. */
+    id: string;
+    /** What is asked for. */
+    kind: InboxKind;
+    /** What it is about, in a line. */
+    title: string;
+    /** When it was asked. */
+    createdAt: string;
+    /** Where it stands. */
+    status: RequestStatus;
+    /** The agent that asks. */
+    agent?: string;
+    /** The program that asks, where no session of ours does. */
+    askedBy?: string;
+    /** The permission, if it is one. */
+    permission?: Permission;
+    /** The name of the project in which it asks. */
+    project?: string;
+    /** That project's id. */
+    projectId?: string;
+    /** The questions, if they are. */
+    questions?: AskedQuestion[];
+    /** The session whose agent asks: its own id, on the WebSocket its canonical id. */
+    sessionId?: string;
+    /** The session's own id. */
+    uid?: string;
+    /** The folder in which that program works. */
+    workingDirectory?: string;
+  };
+
+  /** What is asked of a human. */
+  type InboxKind = "permission" | "questions";
+
+  /** A fact about the session, with a sentence for people. */
+  type Notice = {
+    /** The fact in a sentence, so that no reader needs wording of its own. */
+    text: string;
+  } & (
+    /** The turn that began with prompt `turn` has ended otherwise than by a whole answer. */
+    | {
+      event: "turn_ended";
+      /** The place of the turn's prompt. */
+      turn: number;
+    } & (
+      /** The agent said all it had to say. */
+      | { stopReason: "end_turn" }
+      /** A human stopped it. */
+      | { stopReason: "cancelled" }
+      /** The model refused. */
+      | { stopReason: "refusal" }
+      /** The model ran out of room. */
+      | { stopReason: "max_tokens" }
+      /** The agent took as many steps as it may in one turn. */
+      | { stopReason: "max_turn_requests" }
+      /** It broke off. */
+      | Failure & { stopReason: "failed" })
+    /** A new process took the conversation up. */
+    | {
+      event: "resumed";
+      /** With how much of it in mind. */
+      how: Resumed;
+    }
+    /** The agent's process ended by itself. */
+    | {
+      event: "process_exited";
+      /** Its exit code, when it ended by itself. */
+      exitCode?: number;
+      /** The signal that ended it. */
+      signal?: number;
+      /** The last it said on stderr, cut to a few lines. */
+      stderrTail?: string;
+    }
+    /** The agent made room in its context. */
+    | { event: "compacted" }
+    /** The session ended well. */
+    | {
+      event: "completed";
+      /** Why: `user`, `idle_timeout`, `made_room`, … */
+      reason: string;
+    }
+    /** The session was cancelled. */
+    | {
+      event: "cancelled";
+      /** Why. */
+      reason: string;
+    }
+    /** The session's agent can be neither started nor resumed. */
+    | {
+      event: "failed";
+      /** What went wrong. */
+      error: string;
+    }
+    /** The session accepts prompts again. */
+    | { event: "reopened" }
+    /** The session has a new title. */
+    | {
+      event: "renamed";
+      /** The title. */
+      title: string;
+    }
+    /** The session is hidden from lists. */
+    | { event: "archived" }
+    /** The session is shown in lists again. */
+    | { event: "unarchived" }
+    /** The turn waits, because as many agents as may run at once are busy. */
+    | {
+      event: "waiting";
+      /** How many are served before it, itself included. */
+      place: number;
+    }
+    /** The agent said more in one turn than it may, so the turn is stopped. */
+    | {
+      event: "turn_limit";
+      /** How many bytes it may say. */
+      max: number;
+    }
+    /** The kernel cannot confine the agent. */
+    | { event: "unconfined" }
+    /** From now on the agent may do exactly this in this project without asking. */
+    | {
+      event: "rule_made";
+      /** The tool, and what it is used for. */
+      tool: string;
+    }
+    /** The agent was allowed to do this without asking, by an earlier word of the human's. */
+    | {
+      event: "rule_applied";
+      /** The tool, and what it is used for. */
+      tool: string;
+    }
+    /** A rule of an older version, which held for every use of a tool, was removed instead of applied. */
+    | {
+      event: "rule_dropped";
+      /** The tool. */
+      tool: string;
+    }
+    /** The session goes on where another one grew too long, with a summary of it. */
+    | {
+      event: "continues";
+      /** The one before. */
+      session: string;
+    }
+    /** The session grew too long, and another one goes on with a summary of it. */
+    | {
+      event: "continued_in";
+      /** The one after. */
+      session: string;
+    }
+    /** The next turns come from a transcript, and the session rests with them. */
+    | {
+      event: "imported";
+      /** What the transcript is called. */
+      transcript: string;
+      /** How many of its turns came before these. */
+      after: number;
+      /** These turns, each a message of its own. */
+      turns: ImportedTurn[];
+    }
+    /** Something the agent wants people to know. */
+    | {
+      event: "advice";
+      /** `info`, `warning` or `error`, in the agent's words. */
+      severity: string;
+    }
+    /** An update of a kind that Convoke does not know, kept as it came. */
+    | {
+      event: "unknown";
+      /** The kind the agent named. */
+      kind: string;
+      /** The whole update. */
+      payload: any;
+    });
+
+  /** One value that can be chosen. */
+  type OfferedChoice = {
+    /** What the agent calls it. */
+    id: string;
+    /** What people read. */
+    name: string;
+    /** What it means. */
+    description?: string;
+  };
+
+  /** A command that people may type. */
+  type OfferedCommand = {
+    /** Without the slash. */
+    name: string;
+    /** What it does. */
+    description: string;
+    /** What may follow it. */
+    hint?: string;
+  };
+
+  /** A setting with its choices. */
+  type OfferedSetting = {
+    /** What the agent calls it. */
+    id: string;
+    /** What people read. */
+    name: string;
+    /** The id of the chosen one. */
+    current: string;
+    /** All choices. */
+    choices: OfferedChoice[];
+    /** What sort of setting it is (`model`, `mode`, `thought_level`, …), where the agent says so. */
+    category?: string;
+  };
+
+  /** A permission asked of the human, and what became of it. */
+  type Permission = {
+    /** The request's id. */
+    permissionId: string;
+    /** What the agent wants to do. */
+    title: string;
+    /** What the human may choose. */
+    options: PermissionOption[];
+    /** Where it stands. */
+    status: RequestStatus;
+    /** What is remembered if it is allowed with `remember`, such as `this exact command`; absent when nothing can be. */
+    always?: string;
+    /** The option that was chosen. */
+    optionId?: string;
+    /** Why it was rejected, in the human's words. */
+    reason?: string;
+    /** The tool that the call is of. */
+    tool?: string;
+    /** The tool call that needs it. */
+    toolCallId?: string;
+  };
+
+  /** What choosing an option means. */
+  type PermissionKind = "allow_once" | "allow_always" | "reject_once" | "reject_always";
+
+  /** One way to answer a permission. */
+  type PermissionOption = {
+    /** What the agent calls it. */
+    optionId: string;
+    /** What people read. */
+    name: string;
+    /** What it means. */
+    kind: PermissionKind;
+  };
+
+  /** How much a step matters. */
+  type PlanPriority = "high" | "medium" | "low";
+
+  /** How far a step is. */
+  type PlanStatus = "pending" | "in_progress" | "completed";
+
+  /** One step of a plan. */
+  type PlanStep = {
+    /** What is to be done. */
+    content: string;
+    /** How far it is. */
+    status: PlanStatus;
+    /** How much it matters, where the agent says so. */
+    priority?: PlanPriority;
+  };
+
+  /** How far the agent is with a prompt. */
+  type PromptState = "running" | "done";
+
+  /** What the human said, and how far the agent is with it. */
+  type PromptedEntry = {
+    /** The words. */
+    content: string;
+    /** How far the agent is. */
+    state: PromptState;
+    /** The words as sanitised HTML, for clients that opened the session with `render`. */
+    html?: string;
+  };
+
+  /** The human's answer to one question. */
+  type QuestionAnswer = {
+    /** Which question, counted from 0. */
+    questionIndex: number;
+    /** When it was given. */
+    timestamp: string;
+    /** Free text. */
+    customText?: string;
+    /** The label of the one chosen option. */
+    selectedOption?: string;
+    /** The labels of all chosen options. */
+    selectedOptions?: string[];
+  };
+
+  /** One option of a question. */
+  type QuestionOption = {
+    /** What is chosen. */
+    label: string;
+    /** What it means. */
+    description?: string;
+  };
+
+  /** Questions asked of the human, and what became of them. */
+  type QuestionSet = {
+    /** The request's id. */
+    questionId: string;
+    /** What is asked. */
+    questions: AskedQuestion[];
+    /** Where it stands. */
+    status: RequestStatus;
+    /** The human's answers. */
+    answers?: QuestionAnswer[];
+    /** Why they were rejected, in the human's words. */
+    reason?: string;
+  };
+
+  /** A prompt that waits. */
+  type QueuedEntry = {
+    /** The id of the message that it becomes. */
+    id: string;
+    /** The words. */
+    content: string;
+    /** When it was sent. */
+    timestamp: string;
+    /** The words as sanitised HTML, for clients that opened the session with `render`. */
+    html?: string;
+  };
+
+  /** A project: a folder in which agents work. */
+  type Repo = {
+    /** Its id. */
+    id: string;
+    /** What people call it. */
+    name: string;
+    /** The folder, with all links resolved. */
+    path: string;
+    /** When it was added. */
+    addedAt: string;
+  };
+
+  /** The state of a request without what was said. */
+  type RequestStatus = "pending" | "answered" | "rejected" | "timed_out" | "abandoned";
+
+  /** With how much of the conversation in mind a process took it up. */
+  type Resumed = "native" | "replay" | "summary" | "afresh";
+
+  /** A frame from the server, tagged by `type`. `sessionId` is canonical, `uid` the session's own id. */
+  type ServerFrame =
+    /** All projects. */
+    | {
+      type: "project:list";
+      /** The projects, in the order in which they were added. */
+      projects: Repo[];
+    }
+    /** A project was added. */
+    | {
+      type: "project:added";
+      /** The project. */
+      project: Repo;
+    }
+    /** A project was removed. */
+    | {
+      type: "project:removed";
+      /** Which one. */
+      projectId: string;
+    }
+    /** Folders whose paths begin so. */
+    | {
+      type: "folder:completions";
+      /** What was asked for. */
+      path: string;
+      /** Whole paths. */
+      folders: string[];
+    }
+    /** All agents. */
+    | {
+      type: "agent:list";
+      /** The agents of the catalogue. */
+      agents: AgentItem[];
+    }
+    /** How a process of an agent's fares. */
+    | {
+      type: "agent:status";
+      /** The agent. */
+      cliType: string;
+      /** How it fares. */
+      status: AgentState;
+      /** Its session. */
+      sessionId?: string;
+      /** Its session's own id. */
+      uid?: string;
+    }
+    /** The sessions of a project, last active first. */
+    | {
+      type: "session:list";
+      /** The project. */
+      projectId: string;
+      /** Its sessions. */
+      sessions: SessionItem[];
+    }
+    /** A session began. */
+    | {
+      type: "session:created";
+      /** Its canonical id. */
+      sessionId: string;
+      /** Its own id. */
+      uid: string;
+      /** Its project. */
+      projectId: string;
+      /** The session. */
+      session: SessionItem;
+    }
+    /** Something about a session that lists show has changed. */
+    | {
+      type: "session:changed";
+      /** The session as it is now. */
+      session: SessionItem;
+    }
+    /** The client has all of a session up to here, and gets what comes. */
+    | {
+      type: "session:opened";
+      /** Its canonical id. */
+      sessionId: string;
+      /** Its own id. */
+      uid: string;
+      /** The revision up to which the client has everything. */
+      rev: number;
+      /** What the revision belongs to; a revision of another generation means nothing. */
+      generation: string;
+    }
+    /** The newest entries of a session; they replace everything that the client has of it. */
+    | {
+      type: "session:history";
+      /** Its canonical id. */
+      sessionId: string;
+      /** Its own id. */
+      uid: string;
+      /** The revision up to which it has everything. */
+      rev: number;
+      /** What the revision belongs to. */
+      generation: string;
+      /** The entries by place, and then those of state. */
+      entries: Entry[];
+      /** Whether there are older ones. */
+      more: boolean;
+      /** The session. */
+      session: SessionItem;
+    }
+    /** Older entries. */
+    | {
+      type: "session:page";
+      /** The session's canonical id. */
+      sessionId: string;
+      /** Its own id. */
+      uid: string;
+      /** The entries, first to last. */
+      entries: Entry[];
+      /** Whether there are still older ones. */
+      more: boolean;
+    }
+    /** Put the entry in place of the one with its `entryId`, or where it belongs by its place. */
+    | {
+      type: "session:update";
+      /** The session's canonical id. */
+      sessionId: string;
+      /** Its own id. */
+      uid: string;
+      /** The revision of the change. */
+      rev: number;
+      /** The entry. */
+      entry: Entry;
+    }
+    /** Append words to an entry. */
+    | {
+      type: "session:chunk";
+      /** The session's canonical id. */
+      sessionId: string;
+      /** Its own id. */
+      uid: string;
+      /** The revision of the newest words in it; an entry that has them already is left as it is. */
+      rev: number;
+      /** The entry. */
+      entryId: string;
+      /** The words. */
+      content: string;
+      /** The change of the rendered entry, for clients that opened the session with `render`. */
+      html?: ChunkHtml;
+    }
+    /** A turn has ended. */
+    | {
+      type: "session:complete";
+      /** The session's canonical id. */
+      sessionId: string;
+      /** Its own id. */
+      uid: string;
+      /** The revision of the change. */
+      rev: number;
+      /** The entry of the turn's prompt. */
+      entryId: string;
+      /** How it ended, in a word. */
+      stopReason: StopReason;
+      /** Why it broke off, if it did. */
+      failure?: Failure;
+    }
+    /** A client asked to stop the running turn. */
+    | {
+      type: "session:cancelled";
+      /** The session's canonical id. */
+      sessionId: string;
+      /** Its own id. */
+      uid: string;
+    }
+    /** The session cannot be followed any more. */
+    | {
+      type: "session:error";
+      /** The session's canonical id. */
+      sessionId: string;
+      /** Its own id. */
+      uid: string;
+      /** Why. */
+      message: string;
+    }
+    /** No more updates of a session come. */
+    | {
+      type: "session:closed";
+      /** The session as the client named it. */
+      sessionId: string;
+    }
+    /** A prompt was taken. */
+    | {
+      type: "session:sent";
+      /** The session's canonical id. */
+      sessionId: string;
+      /** Its own id. */
+      uid: string;
+      /** The id of its message. */
+      messageId: string;
+      /** Whether it waits behind a running turn. */
+      queued: boolean;
+      /** Its place; absent as long as it waits. */
+      seq?: number;
+    }
+    /** A session is hidden from lists. */
+    | {
+      type: "session:archived";
+      /** Its canonical id. */
+      sessionId: string;
+      /** Its own id. */
+      uid: string;
+    }
+    /** A session is shown in lists again. */
+    | {
+      type: "session:unarchived";
+      /** Its canonical id. */
+      sessionId: string;
+      /** Its own id. */
+      uid: string;
+      /** The session. */
+      session: SessionItem;
+    }
+    /** A session has another title. */
+    | {
+      type: "session:title-updated";
+      /** Its canonical id. */
+      sessionId: string;
+      /** Its own id. */
+      uid: string;
+      /** The title. */
+      title: string;
+    }
+    /** All that waits for the human. */
+    | {
+      type: "inbox:list";
+      /** Oldest first. */
+      items: InboxItem[];
+    }
+    /** Something waits for the human that did not, or the other way round. */
+    | {
+      type: "inbox:changed";
+      /** How much waits now. */
+      count: number;
+    }
+    /** A request was answered or rejected. */
+    | {
+      type: "inbox:settled";
+      /** Which one. */
+      id: string;
+    }
+    /** Something changed about teams. */
+    | { type: "team:changed" }
+    /** The answer to `ping`. */
+    | { type: "pong" }
+    /** What was asked for could not be done; the socket stays open. */
+    | {
+      type: "error";
+      /** Why. */
+      message: string;
+      /** What to do about it. */
+      hint?: string;
+    };
+
+  /** A session in a list. */
+  type SessionItem = {
+    /** Its canonical id; its own id as long as there is none. */
+    id: string;
+    /** Its own id, which never changes. */
+    uid: string;
+    /** Its project. */
+    projectId: string;
+    /** Its agent. */
+    cliType: string;
+    /** “New Session” until something was said in it or it was named. */
+    title: string;
+    /** When a prompt last came or a turn last ended. */
+    lastActiveAt: string;
+    /** When it was created. */
+    createdAt: string;
+    /** Where it is in its life. */
+    status: SessionStatus;
+    /** Whether lists hide it. */
+    archived: boolean;
+    /** What it does now. */
+    activity: Activity;
+    /** How many messages its log has. */
+    messageCount: number;
+    /** Why it completed. */
+    reason?: string;
+  };
+
+  /** Where a session is in its life; nothing leaves `cancelled`. */
+  type SessionStatus = "active" | "completed" | "cancelled" | "error";
+
+  /** How a turn ended, in a word. */
+  type StopReason = "end_turn" | "cancelled" | "refusal" | "max_tokens" | "max_turn_requests" | "failed";
+
+  /** A project that others can ask. */
+  type Team = {
+    /** Its name. */
+    name: string;
+    /** Its folder. */
+    path: string;
+    /** The agent that answers for it. */
+    agent: string;
+    /** What it is for. */
+    description: string | null;
+    /** The colour it is shown in, such as `#E91E63`. */
+    color: string | null;
+    /** Whether its agent acts without asking. */
+    skipPermissions: boolean;
+    /** The conversations in which it is asked. */
+    sessions: number;
+    /** How many of them have a process. */
+    processes: number;
+    /** How many of them work on something. */
+    busy: number;
+    /** Questions that wait. */
+    queued: number;
+    /** How many milliseconds its sessions may take to begin, where that is not as for all. */
+    sessionInitTimeout?: number;
+  };
+
+  /** How much a pair said in one stretch of time. */
+  type TeamActivity = {
+    /** Who asked; `null` is a caller from outside. */
+    fromTeam: string | null;
+    /** Who answered. */
+    toTeam: string;
+    /** In which thread. */
+    thread: string | null;
+    /** When the stretch began. */
+    start: string;
+    /** Questions in it. */
+    prompts: number;
+    /** Turns that failed in it. */
+    failures: number;
+    /** Times that room was made in the context. */
+    compactions: number;
+  };
+
+  /** Everything that is known of how teams talk. */
+  type TeamAnalytics = {
+    /** The start of the reported activity. */
+    since: string;
+    /** Counted over all conversations. */
+    stats: TeamStats;
+    /** All conversations, the last used first. */
+    sessions: TeamSession[];
+    /** What was said, the newest stretch first. */
+    activity: TeamActivity[];
+    /** What it has cost. */
+    usage: TeamUsage[];
+  };
+
+  /** An amount of money. */
+  type TeamCost = {
+    /** How much. */
+    amount: number;
+    /** ISO 4217, such as `USD`. */
+    currency: string;
+  };
+
+  /** A lasting conversation of two teams. */
+  type TeamSession = {
+    /** Its number. */
+    id: number;
+    /** Who asks; `null` is a caller from outside. */
+    fromTeam: string | null;
+    /** Who answers. */
+    toTeam: string;
+    /** A named thread beside the main conversation. */
+    thread: string | null;
+    /** The session in which they talk. */
+    sessionId: string;
+    /** What the agent calls it. */
+    agentSessionId: string | null;
+    /** When it was created. */
+    createdAt: string;
+    /** When it was last used. */
+    lastUsedAt: string;
+    /** Messages since it was created or last compacted. */
+    messageCount: number;
+    /** Where it stands. */
+    status: TeamSessionStatus;
+    /** What went wrong, if it did. */
+    error?: string;
+  };
+
+  /** Where a pair's conversation stands. */
+  type TeamSessionStatus = "active" | "idle" | "compact_pending" | "compacting" | "archived" | "error" | "migrating";
+
+  /** Counted over all conversations: `GET /api/teams/stats`. */
+  type TeamStats = {
+    /** How many there are. */
+    total: number;
+    /** Those in working order, with a process or without. */
+    active: number;
+    /** Those that should be compacted. */
+    compactPending: number;
+    /** Those kept for reference only. */
+    archived: number;
+    /** Messages of all of them since they were last compacted. */
+    totalMessages: number;
+  };
+
+  /** What a pair has cost. */
+  type TeamUsage = {
+    /** The number of the conversation. */
+    id: number;
+    /** Tokens that models read, where agents say so. */
+    inputTokens: number;
+    /** Tokens that models wrote, where agents say so. */
+    outputTokens: number;
+    /** Money, by currency. */
+    cost: TeamCost[];
+  };
+
+  /** All teams: `GET /api/teams`. */
+  type Teams = {
+    /** By name. */
+    teams: Team[];
+  };
+
+  /** A tool call as it stands. */
+  type ToolCall = {
+    /** The agent's id of the call. */
+    toolCallId: string;
+    /** The tool's name. */
+    name: string;
+    /** How far the call is. */
+    status: ToolStatus;
+    /** The arguments as far as they are known. */
+    args: any;
+    /** The files it changed. */
+    diffs?: Diff[];
+    /** Why it failed. */
+    error?: string;
+    /** What sort of tool it is, in the agent's words. */
+    kind?: string;
+    /** What the tool printed. */
+    result?: string;
+    /** What the agent calls this call. */
+    title?: string;
+  };
+
+  /** How far a tool call is; nothing leaves `complete` and `error`. */
+  type ToolStatus = "running" | "complete" | "error";
+
+  /** What the conversation has cost so far; every agent reports some of it. */
+  type Usage = {
+    /** Tokens that the context window holds. */
+    contextSize?: number;
+    /** Tokens that now fill the context window. */
+    contextUsed?: number;
+    /** Money spent on the session. */
+    cost?: Cost;
+    /** Tokens read by the model in the last turn. */
+    inputTokens?: number;
+    /** Tokens written by the model in the last turn. */
+    outputTokens?: number;
+  };
+
+  /** Words of the agent's. */
+  type Words = {
+    /** The words so far. */
+    content: string;
+    /** Whether more may come. */
+    partial: boolean;
+    /** The words as sanitised HTML, for clients that opened the session with `render`. */
+    html?: string;
+  };
+}
