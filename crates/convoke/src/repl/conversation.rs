@@ -23,7 +23,7 @@ use super::journal::Journal;
 use super::launcher::Launcher;
 use super::live::{Live, Step};
 use super::profile::{Profile, Profiles};
-use super::screen::Screen;
+use super::screen::{Screen, Words};
 use super::signal::Signals;
 use super::turn::Progress;
 use crate::{clock, random};
@@ -183,8 +183,10 @@ impl Conversation {
         for update in &step.updates {
             match update {
                 Update::Message(message) => {
-                    let is_paragraph = step.paragraphs.contains(&message.seq);
-                    self.show(message, is_paragraph);
+                    if step.paragraphs.contains(&message.seq) {
+                        self.console.screen.paragraph();
+                    }
+                    self.show(message);
                 }
                 Update::Delta(delta) => self.console.screen.more(&delta.text),
                 Update::State { .. } => {}
@@ -215,7 +217,7 @@ impl Conversation {
         }
     }
 
-    fn show(&mut self, message: &Message, is_paragraph: bool) {
+    fn show(&mut self, message: &Message) {
         let screen = &mut self.console.screen;
         match &message.content {
             Content::Text { .. } if message.role == Role::User => match &message.turn {
@@ -233,9 +235,9 @@ impl Conversation {
             | Content::Permission(_)
             | Content::Question(_) => {}
             // Nothing else is shown while the user types; words are when they are saved.
-            _ if !self.live.is_busy() => screen.hold(),
-            Content::Text { text, .. } => screen.answer(text, is_paragraph),
-            Content::Thinking { text, .. } => screen.thought(text),
+            _ if !self.live.is_busy() => screen.begin(Words::Held, ""),
+            Content::Text { text, .. } => screen.begin(Words::Answer, text),
+            Content::Thinking { text, .. } => screen.begin(Words::Thought, text),
             Content::Plan { steps } => screen.planned(steps),
             Content::Tool(tool) => screen.called(tool),
         }

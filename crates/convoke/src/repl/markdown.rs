@@ -82,9 +82,25 @@ impl Markdown {
             Some(fence) => Lead::in_code(&self.lead, fence),
             None => Lead::of(&self.lead),
         };
+        if lead != Lead::Unclear {
+            self.begin_line(lead, out);
+        }
+    }
+
+    /// Renders the beginning of a line.
+    fn begin_line(&mut self, lead: Lead, out: &mut String) {
         let text = std::mem::take(&mut self.lead);
         match lead {
-            Lead::Unclear => self.lead = text,
+            Lead::Unclear => {}
+            Lead::Blank => self.inline.begin_block(),
+            Lead::Rule => {
+                self.inline.begin_block();
+                "─".repeat(RULE).chars().for_each(|c| self.inline.faint(c, out));
+            }
+            Lead::Closes => {
+                self.fence = None;
+                text.chars().for_each(|c| self.inline.faint(c, out));
+            }
             Lead::Words => {
                 self.place = Place::Words;
                 self.inline.begin_words();
@@ -127,28 +143,8 @@ impl Markdown {
     /// Renders what is buffered at the end of a line.
     fn end_line(&mut self, out: &mut String) {
         if self.place == Place::Lead {
-            let text = std::mem::take(&mut self.lead);
-            match lead::whole(&text, self.fence) {
-                lead::Whole::Rule => {
-                    self.inline.begin_block();
-                    "─".repeat(RULE).chars().for_each(|c| self.inline.faint(c, out));
-                }
-                lead::Whole::Opens(fence) => {
-                    self.inline.begin_block();
-                    text.chars().for_each(|c| self.inline.faint(c, out));
-                    self.fence = Some(fence);
-                }
-                lead::Whole::Closes => {
-                    text.chars().for_each(|c| self.inline.faint(c, out));
-                    self.fence = None;
-                }
-                lead::Whole::Code => text.chars().for_each(|c| self.inline.code(c, out)),
-                lead::Whole::Blank => self.inline.begin_block(),
-                lead::Whole::Words => {
-                    self.inline.begin_words();
-                    text.chars().for_each(|c| self.inline.take(c, out));
-                }
-            }
+            let lead = Lead::of_line(&self.lead, self.fence);
+            self.begin_line(lead, out);
         }
         self.inline.end(out);
     }

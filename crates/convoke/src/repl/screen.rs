@@ -27,12 +27,12 @@ enum Reader {
     Program,
 }
 
-/// What more words of the open message belong to.
+/// The words of a message that is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Words {
+pub(super) enum Words {
     Answer,
     Thought,
-    /// An answer without a prompt, which is shown when it is saved.
+    /// Words that came while the user types. They are not shown before they are saved.
     Held,
 }
 
@@ -111,25 +111,17 @@ impl Screen {
         self.trouble.take().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
     }
 
-    /// An answer begins, perhaps with a new paragraph.
-    pub(super) fn answer(&mut self, text: &str, is_paragraph: bool) {
-        self.words = Words::Answer;
-        // After a line of another kind, the answer begins on a new line anyhow.
-        if is_paragraph && self.open == Open::Words {
+    /// Words begin.
+    pub(super) fn begin(&mut self, words: Words, text: &str) {
+        self.words = words;
+        self.more(text);
+    }
+
+    /// The next words begin a paragraph; after a line of another kind they begin on a new line anyhow.
+    pub(super) fn paragraph(&mut self) {
+        if self.open == Open::Words {
             self.put_words("\n\n");
         }
-        self.put_words(text);
-    }
-
-    /// A thought begins.
-    pub(super) fn thought(&mut self, text: &str) {
-        self.words = Words::Thought;
-        self.put_thought(text);
-    }
-
-    /// Words begin that came without a prompt, while the user types.
-    pub(super) const fn hold(&mut self) {
-        self.words = Words::Held;
     }
 
     /// More words of the answer or thought.

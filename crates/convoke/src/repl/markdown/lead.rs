@@ -33,6 +33,12 @@ pub(super) enum Lead {
     },
     /// The opening of a block of code.
     Fence(Fence),
+    /// The end of the open block of code.
+    Closes,
+    /// An empty line, which ends a paragraph.
+    Blank,
+    /// A horizontal rule.
+    Rule,
 }
 
 impl Lead {
@@ -71,36 +77,22 @@ impl Lead {
         let may_close = run(lead.trim_start_matches(' '), mark).1.trim_end().is_empty();
         if may_close { Self::Unclear } else { Self::Code }
     }
-}
 
-/// The meaning of a line that ended while its beginning was unclear.
-pub(super) enum Whole {
-    Words,
-    /// An empty line, which ends a paragraph.
-    Blank,
-    Code,
-    /// A horizontal rule.
-    Rule,
-    /// The opening of a block of code.
-    Opens(Fence),
-    /// The end of the open block of code.
-    Closes,
-}
-
-/// Parses such a line.
-pub(super) fn whole(line: &str, fence: Option<Fence>) -> Whole {
-    let text = line.trim();
-    let Some(first) = text.chars().next() else {
-        return if fence.is_some() { Whole::Code } else { Whole::Blank };
-    };
-    let (count, rest) = run(text, first);
-    let is_run = rest.is_empty();
-    match (fence, first) {
-        (Some((mark, length)), _) if first == mark && is_run && count >= length => Whole::Closes,
-        (Some(_), _) => Whole::Code,
-        (None, '`' | '~') if is_run && count >= FENCE_MIN => Whole::Opens((first, count)),
-        (None, '-' | '*' | '_') if is_run && count >= RULE_MIN => Whole::Rule,
-        (None, _) => Whole::Words,
+    /// Parses a line that ended while its beginning was unclear.
+    pub(super) fn of_line(line: &str, fence: Option<Fence>) -> Self {
+        let text = line.trim();
+        let Some(first) = text.chars().next() else {
+            return if fence.is_some() { Self::Code } else { Self::Blank };
+        };
+        let (count, rest) = run(text, first);
+        let is_run = rest.is_empty();
+        match (fence, first) {
+            (Some((mark, length)), _) if first == mark && is_run && count >= length => Self::Closes,
+            (Some(_), _) => Self::Code,
+            (None, '`' | '~') if is_run && count >= FENCE_MIN => Self::Fence((first, count)),
+            (None, '-' | '*' | '_') if is_run && count >= RULE_MIN => Self::Rule,
+            (None, _) => Self::Words,
+        }
     }
 }
 
