@@ -10,8 +10,6 @@ mod error;
 mod full_disk;
 mod inbox;
 mod keys;
-mod prefix;
-mod processes;
 mod projects;
 mod session;
 mod sessions;
@@ -29,26 +27,23 @@ pub use convoke_store::{
     PairFilter, PairId, PairStats, PairUsage, Project, Rule, SearchQuery, SessionFilter,
     SessionKind, SessionOrder, Snapshot, StoredPair, StoredSession, Trouble, UpdatePage, Window,
 };
-pub use engine::{Engine, Figures};
+pub use engine::{Engine, Figures, ListedAgent};
 pub use error::{Error, Kind, Result};
-pub use inbox::{Inbox, Item, Remember};
+pub use inbox::{Item, Remember};
 pub use keys::{IssuedKey, Keys};
-pub use processes::ListedAgent;
-pub use projects::Projects;
 pub use sessions::{
     Import, ImportOutcome, ImportTurn, ImportedInto, ListPiece, ListPieces, Listed, NewPrompt,
-    Prompted, Sessions, Speaker, Stopped,
+    Prompted, Speaker,
 };
 pub use settings::{
     Around, Door, Limits, PoolSettings, QuestionSettings, SandboxSettings, Settings, Spare,
 };
 pub use teams::{
     Analytics, AnswerStatus, Caller, Compaction, Permissions, QuestionStanding, ReportedQuestion,
-    SessionFile, Stretch, Team, TeamAnswer, TeamAsk, TeamLimits, TeamProgress, TeamReport,
-    TeamSettings, TeamStatus, Teams, Wait, WhichQuestion,
+    SessionFile, Stopped, Stretch, Team, TeamAnswer, TeamAsk, TeamLimits, TeamProgress, TeamReport,
+    TeamSettings, TeamStatus, Wait, WhichQuestion,
 };
 pub use view::{
-    Activity, AgentStatus, Archiving, Change, Live, RunningTurn, SessionChange, SessionView,
-    Version,
+    Activity, AgentStatus, Archiving, Change, Live, Moment, RunningTurn, SessionChange, SessionView,
 };
 pub use watch::{Published, Watcher};

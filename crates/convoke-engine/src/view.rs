@@ -13,10 +13,9 @@ pub struct SessionView {
     pub activity: Activity,
 }
 
-/// The version of everything that is stored and shown of sessions: a read is current as long as the version from before
-/// it is.
+/// How old all that is known of sessions is. What was read after a moment is so as long as that moment lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Version {
+pub struct Moment {
     pub(crate) stored: u64,
     pub(crate) shown: u64,
 }

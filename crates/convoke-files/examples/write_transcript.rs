@@ -1,5 +1,4 @@
-//! Appends numbered turns to a transcript until it is killed: `write_transcript DIR ID COUNT`. Prints each number once
-//! its turn is saved.
+//! Adds numbered turns to a transcript until it is killed: `write_transcript DIR ID COUNT`. Tells each once it is saved.
 
 use std::error::Error;
 use std::io::Write;

@@ -62,8 +62,7 @@ pub(crate) struct World {
 impl World {
     /// The world around this process.
     pub(crate) fn around(environment: Environment) -> anyhow::Result<Self> {
-        let program =
-            std::env::current_exe().context("cannot determine the path of this program")?;
+        let program = std::env::current_exe().context("cannot tell where this program is")?;
         Ok(Self { environment, program })
     }
 
@@ -145,7 +144,7 @@ impl World {
         if let Exposure::Open { mode } = exposure {
             let path = home.path().display();
             tracing::warn!(
-                "other users can read the home {path} (mode {mode:o}); run: chmod 700 '{path}'"
+                "others can look into the home {path} (mode {mode:o}); run: chmod 700 '{path}'"
             );
         }
         Ok(home)

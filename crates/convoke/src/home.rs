@@ -49,9 +49,9 @@ impl fmt::Display for Origin {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     /// Neither a flag nor a variable says where it is.
-    #[error("cannot locate the home: HOME is not set to an absolute path")]
+    #[error("cannot tell where the home is: HOME is not set to an absolute path")]
     Unknown,
-    /// The choice is an empty string.
+    /// The choice is an empty text.
     #[error("the home given by {origin} is empty")]
     Empty { origin: Origin },
     /// The choice depends on the current folder.
@@ -237,7 +237,7 @@ mod tests {
         );
         assert_eq!(
             locate(None, &[]),
-            "cannot locate the home: HOME is not set to an absolute path"
+            "cannot tell where the home is: HOME is not set to an absolute path"
         );
     }
 

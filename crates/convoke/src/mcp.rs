@@ -46,17 +46,15 @@ pub(crate) async fn serve(backend: FilesBackend) -> anyhow::Result<()> {
                 gone.cancel();
                 cancel.cancel();
             });
-            running.waiting().await.context("the MCP server failed")?;
+            running.waiting().await.context("the MCP server stopped working")?;
         }
         // A client that leaves before it said hello wanted nothing.
         Err(_) if gone.is_cancelled() => {}
-        Err(error) => {
-            return Err(error).context("the MCP client did not initialize the connection");
-        }
+        Err(error) => return Err(error).context("the MCP client did not introduce itself"),
     }
     // A client that does not read must not keep the program.
     match tokio::time::timeout(LAST_WORDS, writing).await {
-        Ok(written) => written.context("the MCP server's output task failed")?,
+        Ok(written) => written.context("the MCP server stopped writing")?,
         Err(_) => Ok(()),
     }
 }

@@ -1,8 +1,7 @@
 //! `cargo xtask torture`: a daemon, its clients, and everything going wrong at once; then an auditor.
 //!
-//! A run consists of rounds, each on a separate home with a separate seed, so that a finding is near its cause. The
-//! seed reproduces the plan of faults and the requests of clients; how threads and processes interleave is up to the
-//! machine.
+//! A run is made of rounds, each on a machine of its own with a seed of its own, so that a finding is near its cause.
+//! The seed reproduces the plan of faults and what clients wish; how threads and processes interleave is up to the machine.
 
 mod askers;
 mod audit;
@@ -29,7 +28,7 @@ use convoke_testkit::bench::build;
 
 use clients::World;
 use faults::Made;
-use ledger::{Ack, Ledger};
+use ledger::{Ledger, Told};
 use machine::{Disk, Machine};
 use schedule::Plan;
 
@@ -54,7 +53,7 @@ enum Profile {
 }
 
 impl Options {
-    /// Parses the arguments after `torture`; `None` when they are invalid.
+    /// Reads the words after `torture`; `None` when they cannot be understood.
     pub fn read(words: &[&str]) -> Option<Self> {
         let mut options = Self { seconds: 30, seed: 1, profile: Profile::Debug };
         let mut words = words.iter();
@@ -75,11 +74,11 @@ impl Options {
 pub enum Verdict {
     /// Nothing was lost, doubled or left.
     Held,
-    /// The findings were printed.
+    /// The findings were told.
     Broken,
 }
 
-/// Runs all rounds, and prints the findings.
+/// Tortures, and tells what was found.
 pub fn run(root: &Path, options: &Options) -> Result<Verdict> {
     let (program, agent) = programs(root, options.profile)?;
     let mut left = Duration::from_secs(options.seconds);
@@ -91,7 +90,7 @@ pub fn run(root: &Path, options: &Options) -> Result<Verdict> {
         seed = seed.wrapping_add(1);
     }
     let mut out = io::stdout().lock();
-    write!(out, "{}", total.summary())?;
+    write!(out, "{}", total.told())?;
     match findings {
         0 => writeln!(
             out,
@@ -118,7 +117,7 @@ fn programs(root: &Path, profile: Profile) -> Result<(PathBuf, PathBuf)> {
     Ok((program, agent))
 }
 
-/// One round; returns the number of findings.
+/// One round; tells how much was found.
 fn round(
     program: &Path,
     agent: &Path,
@@ -186,7 +185,7 @@ fn carry_out(world: &World<'_>, plan: &Plan, length: Duration, total: &mut Total
     thread::sleep(length.saturating_sub(begun.elapsed()));
 }
 
-/// Starts the daemon whenever it has ended, and reports a finding when no fault ended it.
+/// Starts the daemon whenever it is gone, and complains when that was nobody's doing.
 fn supervise(machine: &Machine, ledger: &Ledger, is_watched_over: &AtomicBool) {
     while is_watched_over.load(Ordering::SeqCst) {
         if let Some(status) = machine.ended()
@@ -249,15 +248,15 @@ impl Totals {
     }
 
     fn add(&mut self, book: &ledger::Book, stored: &audit::Stored) {
-        let ack = |ack: Ack| book.prompts.values().filter(|it| it.ack == ack).count();
+        let told = |told: Told| book.prompts.values().filter(|it| it.told == told).count();
         let changed = book.prompts.values().filter_map(|it| it.change.as_ref());
-        let changed = changed.filter(|(_, ack)| *ack == Ack::Done).count();
-        let said = book.said.values().filter(|(_, ack)| *ack == Ack::Done).count();
+        let changed = changed.filter(|(_, told)| *told == Told::Done).count();
+        let said = book.said.values().filter(|(_, told)| *told == Told::Done).count();
         let messages: usize = stored.logs.values().map(Vec::len).sum();
         let counts = [
-            ("prompts acknowledged", ack(Ack::Done)),
-            ("prompts without an answer", ack(Ack::Unknown)),
-            ("prompts refused", ack(Ack::Refused)),
+            ("prompts acknowledged", told(Told::Done)),
+            ("prompts without an answer", told(Told::Unknown)),
+            ("prompts refused", told(Told::Refused)),
             ("prompts changed in the queue", changed),
             ("messages stored", messages),
             ("messages shown to watchers", book.shown.len()),
@@ -272,7 +271,7 @@ impl Totals {
         }
     }
 
-    fn summary(&self) -> String {
+    fn told(&self) -> String {
         let (first, last) = (self.seeds.first().unwrap_or(&0), self.seeds.last().unwrap_or(&0));
         let mut text = format!("seeds {first} to {last}, {} rounds\n", self.seeds.len());
         if self.disk == Some(Disk::Shared) {
@@ -309,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_has_its_own_name() {
+    fn every_fault_has_a_name_of_its_own() {
         let names: std::collections::BTreeSet<String> =
             Fault::ALL.iter().map(ToString::to_string).collect();
         assert_eq!(names.len(), Fault::ALL.len());

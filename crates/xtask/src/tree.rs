@@ -72,7 +72,7 @@ impl Tree {
         Ok(Self { root: root.to_owned(), files })
     }
 
-    /// The root of the tree.
+    /// Where the tree lies.
     pub fn root(&self) -> &Path {
         &self.root
     }

@@ -1,4 +1,4 @@
-//! The ways to log in to an agent, as instructions for people.
+//! What people must do before an agent works for them: the ways to log in, in words they can follow.
 
 use std::path::Path;
 

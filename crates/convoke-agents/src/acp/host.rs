@@ -1,4 +1,4 @@
-//! Requests of the agent to Convoke: read and write files, run commands. Any other method is answered as unknown.
+//! What the agent asks Convoke to do: read and write files, run commands. Anything else it is told does not exist.
 
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -147,7 +147,7 @@ impl Host {
     }
 }
 
-/// Blocking work, on a separate thread.
+/// Work that blocks, on a thread of its own.
 fn aside(work: impl FnOnce() -> Worked + Send + 'static) -> Work {
     let task = tokio::task::spawn_blocking(work);
     Box::pin(async {

@@ -4,7 +4,7 @@ use convoke_core::process::Exit;
 
 use crate::Error;
 
-/// Messages that mean that a login is needed.
+/// What it says when somebody has to log in.
 const LOGIN: [&str; 5] = [
     "Please run /login",
     "Not logged in",
@@ -13,7 +13,7 @@ const LOGIN: [&str; 5] = [
     "authentication_error",
 ];
 
-/// Translates an exit into an error; `id` is the session that was to be created or resumed.
+/// Sorts out an end; `id` is the session that was to be made or taken up.
 pub(super) fn sort_out(exit: Exit, id: &str) -> Error {
     let said = exit.stderr_tail.clone().unwrap_or_default();
     // Only a new session can be in the way of an old one: the test is whether its file exists.

@@ -1,5 +1,5 @@
-//! The pipes around a conversation. There is no deadlock: orders are taken all the time, the agent's output is read
-//! while it does not read its input, and only a full queue of reports makes it wait.
+//! The pipes around a conversation. Nobody waits for somebody who waits for them: orders are taken all the time, the
+//! agent is listened to while it does not listen, and only a slow session makes it wait.
 
 use std::collections::VecDeque;
 use std::io;
@@ -28,10 +28,10 @@ pub(super) struct Talk {
     conversation: Conversation,
     lines: Reader,
     pen: Pen,
-    /// Lines queued for the agent.
+    /// What the agent is still to be told.
     unsent: VecDeque<Value>,
-    /// Reports queued for the session.
-    unreported: VecDeque<Report>,
+    /// What the session is still to be told.
+    untold: VecDeque<Report>,
     reports: Sender<Report>,
 }
 
@@ -49,14 +49,13 @@ pub(super) enum End {
 impl Talk {
     pub(super) fn new(conversation: Conversation, pipes: Pipes, reports: Sender<Report>) -> Self {
         let (lines, pen) = (pipes.lines, Pen::Idle(pipes.input));
-        let (unsent, unreported) = (VecDeque::new(), VecDeque::new());
-        Self { conversation, lines, pen, unsent, unreported, reports }
+        let (unsent, untold) = (VecDeque::new(), VecDeque::new());
+        Self { conversation, lines, pen, unsent, untold, reports }
     }
 
-    /// Sends the handshake and waits until the agent is ready; returns its version. [`Error::Gone`] means that its
-    /// output ended.
+    /// Greets the agent and waits until it is ready; tells its version. [`Error::Gone`] means that it fell silent.
     ///
-    /// Its offers are reported later, when there is a session.
+    /// What it says about itself is told later, when there is a session to listen.
     pub(super) async fn greet(&mut self) -> Result<Option<String>> {
         let steps = self.conversation.greet();
         self.take(steps);
@@ -93,31 +92,31 @@ impl Talk {
         loop {
             match timeout(LAST_WORDS_GRACE, self.step(wishes)).await {
                 Ok(ControlFlow::Break(end)) => return end,
-                Err(_) if self.unreported.is_empty() => return End::Silent,
+                Err(_) if self.untold.is_empty() => return End::Silent,
                 Ok(ControlFlow::Continue(())) | Err(_) => {}
             }
         }
     }
 
-    /// Sends the session one last report, after everything else. Not needed when the stop was requested.
+    /// Tells the session one last thing, after everything else. Whoever wants to stop does not want to hear it.
     pub(super) async fn report_last(&mut self, last: Report, wishes: &mut Receiver<Wish>) {
-        self.unreported.push_back(last);
-        while !self.unreported.is_empty() {
-            let sent = tokio::select! {
-                sent = send_next(&mut self.unreported, &self.reports) => sent,
+        self.untold.push_back(last);
+        while !self.untold.is_empty() {
+            let told = tokio::select! {
+                told = tell_next(&mut self.untold, &self.reports) => told,
                 wish = wishes.recv() => match wish {
-                    // The receiver is gone, and the end is about to be reported.
+                    // Nobody is left to follow it, which is about to be told.
                     Some(Wish::Order(_) | Wish::List { .. }) => ControlFlow::Continue(()),
                     Some(Wish::Stop) | None => ControlFlow::Break(End::Stopped),
                 },
             };
-            if sent.is_break() {
+            if told.is_break() {
                 return;
             }
         }
     }
 
-    /// Interrupts the agent's turn, and waits until the interrupt is written.
+    /// Tells the agent to leave its turn, and waits until it has taken that.
     pub(super) async fn leave(&mut self) {
         let steps = self.conversation.leave();
         self.take(steps);
@@ -136,15 +135,15 @@ impl Talk {
 
     /// Lets the next thing happen. Cancel-safe.
     pub(super) async fn step(&mut self, wishes: &mut Receiver<Wish>) -> ControlFlow<End> {
-        let has_news = !self.unreported.is_empty();
+        let has_news = !self.untold.is_empty();
         let listens = !has_news && self.unsent.len() < UNSENT_MAX;
         self.pen.write_next(&mut self.unsent);
         // What leaves comes first, so that nothing piles up; what the agent says comes last.
         tokio::select! {
             biased;
-            // The end of an agent that has closed its input is about to be reported.
+            // The end of one that does not listen any more is about to be told.
             _ = self.pen.written() => ControlFlow::Continue(()),
-            sent = send_next(&mut self.unreported, &self.reports), if has_news => sent,
+            told = tell_next(&mut self.untold, &self.reports), if has_news => told,
             wish = wishes.recv() => self.follow(wish),
             line = self.lines.next(), if listens => self.hear(line),
         }
@@ -158,7 +157,7 @@ impl Talk {
             }
             Some(Wish::List { reply, .. }) => {
                 let detail = "Claude does not list its sessions".to_owned();
-                // The caller may have stopped waiting.
+                // Whoever asked may have given up.
                 reply.send(Err(Error::Refused { detail })).ok();
             }
             Some(Wish::Stop) => return ControlFlow::Break(End::Stopped),
@@ -178,7 +177,7 @@ impl Talk {
             }
             Ok(Some(Line::TooLong { bytes })) => {
                 tracing::warn!(bytes, "claude sent a line that is too long, which was skipped");
-                self.unreported.push_back(skipped(bytes));
+                self.untold.push_back(skipped(bytes));
             }
             Ok(None) => return ControlFlow::Break(End::Silent),
             Err(error) => {
@@ -192,23 +191,20 @@ impl Talk {
     fn take(&mut self, steps: Vec<Step>) {
         for step in steps {
             match step {
-                Step::Report(report) => self.unreported.push_back(report),
+                Step::Tell(report) => self.untold.push_back(report),
                 Step::Send(frame) => self.unsent.push_back(frame),
             }
         }
     }
 }
 
-/// Sends the session the next report as soon as its queue has room. Cancel-safe.
-async fn send_next(
-    unreported: &mut VecDeque<Report>,
-    reports: &Sender<Report>,
-) -> ControlFlow<End> {
-    let Some(report) = unreported.front() else { return ControlFlow::Continue(()) };
+/// Tells the session the next report as soon as it has room for it. Cancel-safe.
+async fn tell_next(untold: &mut VecDeque<Report>, reports: &Sender<Report>) -> ControlFlow<End> {
+    let Some(report) = untold.front() else { return ControlFlow::Continue(()) };
     let Ok(permit) = reserve(reports, report).await else {
         return ControlFlow::Break(End::Deserted);
     };
-    if let Some(report) = unreported.pop_front() {
+    if let Some(report) = untold.pop_front() {
         permit.send(report);
     }
     ControlFlow::Continue(())

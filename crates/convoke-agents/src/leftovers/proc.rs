@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::Identity;
 
-/// A process as it was when `/proc` was read.
+/// A process at the moment it was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) pid: u32,

@@ -1,4 +1,4 @@
-//! Tests that need no confinement; the others run the built program.
+//! What can be told without being confined; the rest is tried on the built program.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -31,7 +31,7 @@ fn readable_in(root: &Path, hidden: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn probing_the_kernel_restricts_nothing() {
+fn asking_the_kernel_restricts_nobody() {
     let before = landlock_generation();
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("still-writable"), "").unwrap();

@@ -38,7 +38,7 @@ pub struct TeamSessionQuery {
     pub limit: Option<u64>,
 }
 
-/// Which question is wanted; the last one, by default.
+/// Which question is wanted; the last one, if nothing is said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TeamReportQuery {
     /// The team that asked.

@@ -119,14 +119,13 @@ impl Cut {
     pub(super) fn stop(&self) -> Stop {
         match self {
             Self::Ended => {
-                Stop::failed(FailureKind::Interrupted, "Convoke stopped during the turn")
+                Stop::failed(FailureKind::Interrupted, "Convoke was ended in the middle of it")
             }
-            Self::Broken => Stop::failed(
-                FailureKind::Internal,
-                "an internal error in Convoke interrupted the turn",
-            ),
+            Self::Broken => {
+                Stop::failed(FailureKind::Internal, "Convoke made a mistake in the middle of it")
+            }
             Self::Unstored { error } => {
-                let detail = format!("the agent's output could not be stored: {error}");
+                let detail = format!("what the agent said could not be stored: {error}");
                 Stop::failed(FailureKind::Internal, detail)
             }
         }
@@ -311,7 +310,7 @@ pub enum Refusal {
     #[error("a cancelled session cannot be resumed")]
     Cancelled,
     /// It accepts prompts already.
-    #[error("the session is already active")]
+    #[error("the session is active already")]
     Active,
     /// There is nothing to say.
     #[error("the prompt is empty")]
@@ -355,7 +354,7 @@ pub enum Refusal {
     #[error("{PENDING_MAX} requests are waiting for the human already")]
     TooManyRequests,
     /// The same request was asked before.
-    #[error("the request {id} already exists")]
+    #[error("the request {id} was asked before")]
     RepeatedRequest {
         /// Which one.
         id: RequestId,

@@ -1,15 +1,15 @@
-//! Figures about the teams.
+//! Figures for those who look after the teams.
 
 use convoke_core::time::Timestamp;
 use convoke_store::{PairActivity, PairFilter, PairStats, PairUsage, StoredPair, Window};
 
-use super::Teams;
+use crate::engine::Engine;
 use crate::error::Result;
 
-/// Stretches by default: thirty days, or as many hours.
+/// Stretches that are told if nobody says since when: thirty days, or as many hours.
 const USUAL_STRETCHES: i64 = 30;
 
-/// The length of the stretches in which activity is counted.
+/// How finely activity is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stretch {
     /// By the hour.
@@ -31,7 +31,7 @@ impl Stretch {
 /// Everything that is known of how teams talk.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analytics {
-    /// The beginning of the activity.
+    /// Since when activity is told.
     pub since: Timestamp,
     /// Counted over all pairs.
     pub stats: PairStats,
@@ -43,17 +43,21 @@ pub struct Analytics {
     pub usage: Vec<PairUsage>,
 }
 
-impl Teams {
-    /// How teams have talked since a time; by default over the last thirty stretches.
-    pub async fn analytics(&self, since: Option<Timestamp>, stretch: Stretch) -> Result<Analytics> {
-        let store = &self.store;
-        let usual = self.around.now().as_millis() - USUAL_STRETCHES * stretch.millis();
+impl Engine {
+    /// How teams have talked since a moment; if none is given, since long enough ago for a picture.
+    pub async fn team_analytics(
+        &self,
+        since: Option<Timestamp>,
+        stretch: Stretch,
+    ) -> Result<Analytics> {
+        let store = &self.shared.store;
+        let usual = self.shared.now().as_millis() - USUAL_STRETCHES * stretch.millis();
         let since = since.unwrap_or(Timestamp::from_millis(usual));
         let pairs = store.pairs(PairFilter::all(), Window::first(Window::LIMIT_MAX)).await?;
         Ok(Analytics {
             since,
             stats: store.pair_stats().await?,
-            pairs: self.with_standing(pairs).await,
+            pairs: self.shared.with_standing(pairs).await?,
             activity: store.pair_activity(since, stretch.millis()).await?,
             usage: store.pair_usage().await?,
         })

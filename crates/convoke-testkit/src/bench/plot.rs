@@ -1,4 +1,4 @@
-//! Curves for a chart, which `xtask bench` draws.
+//! A figure that depends on something: curves for a chart, which whoever collects the rows draws.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub struct Plot {
 pub struct Across {
     /// What is counted.
     pub name: String,
-    /// The distance between the counts.
+    /// How far apart the counts lie.
     pub scale: Scale,
 }
 

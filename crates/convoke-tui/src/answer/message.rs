@@ -55,7 +55,7 @@ pub(crate) struct Damaged {
 pub(crate) enum Outcome {
     Sent,
     Rejected,
-    /// The session was settled elsewhere first.
+    /// Somebody else was faster.
     Late(Ending),
     /// It could not be written, and why.
     Failed(String),

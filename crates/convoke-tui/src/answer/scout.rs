@@ -43,7 +43,7 @@ impl Scout {
             }
         }
         for damage in &listing.damaged {
-            // A known session can still be answered; settling it repairs the file.
+            // What is known can still be answered; settling it mends the file.
             if !self.open.contains_key(&damage.id) {
                 let words = words_on_set(&damage.error);
                 found.damaged.push(Damaged { id: damage.id, words });

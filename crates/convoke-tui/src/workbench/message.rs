@@ -70,9 +70,9 @@ pub(crate) enum Wish {
     Open(SessionId),
     /// More entries of a session.
     Page(SessionId),
-    /// Send a prompt to a session; with its text, in case it fails.
+    /// Say something in a session; the words, in case it fails.
     Send(SessionId, String),
-    /// Create a session.
+    /// Begin a session.
     Create,
     /// Add a project, for a new session.
     AddProject,
@@ -84,11 +84,11 @@ pub(crate) enum Wish {
     Archive(SessionId, String),
     /// Show a session again, with its title.
     Unarchive(SessionId, String),
-    /// Set a mode or setting of the agent, with its display name.
+    /// Put the agent to something that it offers, in words for people.
     Choose(String),
-    /// Cancel the running turn.
+    /// Stop the running turn.
     Stop,
-    /// Resume a session that has ended.
+    /// Let an ended session accept prompts again.
     Resume,
     /// Answer or reject a request.
     Settle(RequestId),

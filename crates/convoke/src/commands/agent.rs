@@ -18,7 +18,7 @@ use crate::signals;
 
 pub(crate) use check::UnknownAgent;
 
-/// List agents, and check that they start
+/// See which agents are installed, and whether they answer
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,

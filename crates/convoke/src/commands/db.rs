@@ -11,7 +11,7 @@ use crate::args::GlobalArgs;
 use crate::clock;
 use crate::output::{Answer, Output, ask, table};
 
-/// Inspect the database, and migrate or roll back its schema
+/// Look at the database's schema, and move it forth and back
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,
@@ -39,29 +39,29 @@ enum DbCommand {
   convoke db status --json")]
 struct StatusArgs {}
 
-/// Read the whole database and report damage; changes nothing
+/// Read the whole database and tell what is damaged; changes nothing
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke db check
   convoke db check --json")]
 struct CheckArgs {}
 
-/// Apply the pending migrations; creates the database if there is none
+/// Bring the database up to date, creating it if need be
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke db migrate")]
 struct MigrateArgs {}
 
-/// Roll back the newest migrations, and lose the data in what they added
+/// Take back the newest migrations, and lose what they hold
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke db rollback
   convoke db rollback --steps 2 --yes")]
 struct RollbackArgs {
-    /// Number of migrations to roll back
+    /// How many migrations to take back
     #[arg(long, value_name = "N", default_value = "1")]
     steps: NonZeroUsize,
-    /// Do not ask for confirmation
+    /// Do not ask first
     #[arg(long)]
     yes: bool,
 }
@@ -70,10 +70,10 @@ struct RollbackArgs {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RollbackError {
     /// The human said no.
-    #[error("nothing was rolled back: it was not confirmed")]
+    #[error("nothing was rolled back: you did not say yes")]
     Declined,
     /// There is no human to ask.
-    #[error("a rollback loses data, and there is no terminal to confirm it on")]
+    #[error("a rollback loses data, and there is no terminal to ask on")]
     NobodyToAsk,
 }
 

@@ -22,7 +22,7 @@ fn a_person_works_in_the_terminal_from_the_first_session_to_the_last_key() {
     terminal.types("\r");
     terminal.sees("▸ DM Demo");
     terminal.types("\r");
-    terminal.sees("Message demo");
+    terminal.sees("Say something to demo");
 
     terminal.types("/write notes.txt hello\r");
     terminal.sees("tab answers");
@@ -43,7 +43,7 @@ fn a_person_works_in_the_terminal_from_the_first_session_to_the_last_key() {
     terminal.types("s");
     terminal.sees("Send these answers");
     terminal.types("\r");
-    terminal.sees("No pending requests.");
+    terminal.sees("Nothing waits for you.");
     terminal.types(SESSIONS);
     terminal.sees("→ Stop");
 
@@ -54,7 +54,7 @@ fn a_person_works_in_the_terminal_from_the_first_session_to_the_last_key() {
     terminal.sees("nothing was done");
     // Any command that needs the daemon starts it.
     scene.run("project list");
-    terminal.sees("Reconnected to the daemon.");
+    terminal.sees("The daemon is back.");
     terminal.types("\r");
     terminal.sees("You said: Are you there?");
 
@@ -63,7 +63,7 @@ fn a_person_works_in_the_terminal_from_the_first_session_to_the_last_key() {
     terminal.types(ESC);
     terminal.sees("n new");
     terminal.types("a");
-    terminal.sees("u undoes it");
+    terminal.sees("u takes it back");
     let sessions = scene.machine.json("session list --archived --json");
     assert_eq!(sessions["total"], 1);
     terminal.types("q");

@@ -1,4 +1,4 @@
-//! The responses that clients got: what they promise must hold at the end, whatever happened.
+//! What clients were told: it must hold at the end, whatever happened.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,16 +7,16 @@ use serde_json::Value;
 
 /// What a client knows of something that it wanted done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ack {
+pub(super) enum Told {
     /// It was done.
     Done,
-    /// Unknown.
+    /// Nobody knows.
     Unknown,
     /// It was refused.
     Refused,
 }
 
-/// All responses that clients got.
+/// Everything that clients were told.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     book: Mutex<Book>,
@@ -36,7 +36,7 @@ pub(super) struct Book {
     /// Question sets that were answered, with what was chosen.
     pub(super) answered: BTreeMap<String, String>,
     /// What was said in a REPL: its session and the text.
-    pub(super) said: BTreeMap<String, (String, Ack)>,
+    pub(super) said: BTreeMap<String, (String, Told)>,
     /// What must not be, found while it happened.
     pub(super) findings: Vec<String>,
 }
@@ -44,14 +44,14 @@ pub(super) struct Book {
 /// A prompt, and what became of it as far as its sender knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Prompt {
-    pub(super) ack: Ack,
+    pub(super) told: Told,
     /// Where it was put; known when it was acknowledged.
     pub(super) place: Option<Place>,
     /// How it was changed while it waited in the queue.
-    pub(super) change: Option<(QueueChange, Ack)>,
+    pub(super) change: Option<(QueueChange, Told)>,
 }
 
-/// The place of a prompt, as its response gave it.
+/// Where a prompt was put, as its sender was told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) session: String,
@@ -73,8 +73,8 @@ pub(super) enum QueueChange {
 
 impl Prompt {
     /// A prompt that did not wait, or was not changed while it did.
-    pub(super) const fn unchanged(ack: Ack, place: Option<Place>) -> Self {
-        Self { ack, place, change: None }
+    pub(super) const fn unchanged(told: Told, place: Option<Place>) -> Self {
+        Self { told, place, change: None }
     }
 }
 

@@ -20,9 +20,9 @@ pub(super) enum Fault {
     KillWaiter,
     /// SIGKILL for a REPL.
     KillRepl,
-    /// A full disk for about a second.
+    /// No room on the disk for a moment.
     FillDisk,
-    /// A read-only home for about a second.
+    /// Nothing in the home can be opened for writing for a moment.
     ReadOnly,
     /// A clock that was wrong has left its marks.
     JumpClock,

@@ -1,4 +1,4 @@
-//! The conversation survives anything that an agent sends.
+//! Whatever an agent sends, the conversation goes on.
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;

@@ -48,9 +48,11 @@ fn opening(set: &QuestionSet, width: usize, palette: Palette) -> Strip {
     };
     let asker = words::asker(&set.asked);
     let text = match set.asked.asker {
-        Asker::Waits => format!("{asker} will learn that you reject {questions}."),
+        Asker::Waits => format!("{asker} is told that you will not answer {questions}."),
         Asker::TimedOut | Asker::Abandoned => {
-            format!("{asker} is no longer waiting; your rejection of {questions} is recorded.")
+            format!(
+                "{asker} does not wait any more; it is written down that you refused {questions}."
+            )
         }
     };
     for spans in wrap::spans(&[Span::raw(text)], width) {

@@ -126,7 +126,7 @@ impl Stage {
         }
     }
 
-    /// The daemon pushes a frame.
+    /// The daemon says something by itself.
     pub(super) fn hear(&mut self, frame: ServerFrame) {
         self.send(Message::Heard(Box::new(Envelope::push(frame))));
     }

@@ -15,7 +15,7 @@ pub(super) fn linked(model: &mut Model) {
     let was_down = matches!(model.link, Link::Down(_));
     model.link = Link::Up;
     if was_down {
-        model.notify("Reconnected to the daemon.");
+        model.tell("The daemon is back.");
     }
     model.wish(Wish::List, ClientFrame::AgentList {});
     model.wish(Wish::List, ClientFrame::ProjectList {});
@@ -31,11 +31,11 @@ pub(super) fn unlinked(model: &mut Model, words: &str) {
     let wishes = model.forget_wishes();
     if model.link == Link::Up || model.link == Link::Opening {
         model.link = Link::Down(model.now);
-        model.notify(format!("{words}; reconnecting."));
+        model.tell(format!("{words}; waiting for it to come back."));
     }
     for wish in wishes {
         if let Wish::Send(..) = wish {
-            model.refuse("The connection was lost: check whether your last message arrived.");
+            model.refuse("The daemon went away: look whether your last words arrived.");
         }
         fail(model, wish);
     }
@@ -159,18 +159,18 @@ fn with_chat(model: &mut Model, id: SessionId, change: impl FnOnce(&mut Chat)) {
     }
 }
 
-/// A request succeeded.
+/// A wish was granted.
 fn done(model: &mut Model, wish: Wish, news: &News) {
     match wish {
         Wish::Archive(id, title) => {
             model.archived = Some(id);
-            model.notify(format!("Archived: {title}. u undoes it."));
+            model.tell(format!("Archived: {title}. u takes it back."));
         }
-        Wish::Unarchive(_, title) => model.notify(format!("Restored: {title}")),
-        Wish::Rename => model.notify("Renamed."),
-        Wish::Choose(what) => model.notify(what),
-        Wish::Stop => model.notify("Asked the agent to stop."),
-        Wish::Resume => model.notify("Resumed the session."),
+        Wish::Unarchive(_, title) => model.tell(format!("Back in the list: {title}")),
+        Wish::Rename => model.tell("Renamed."),
+        Wish::Choose(what) => model.tell(what),
+        Wish::Stop => model.tell("The agent was told to stop."),
+        Wish::Resume => model.tell("The session takes prompts again."),
         Wish::Settle(id) => inbox::settled(model, id),
         Wish::Create => {
             if let News::Session(id) = news {
@@ -186,7 +186,7 @@ fn done(model: &mut Model, wish: Wish, news: &News) {
     }
 }
 
-/// A request was refused.
+/// A wish was refused.
 fn fail_with(model: &mut Model, wish: Wish, message: &str) {
     if let Wish::Open(id) = &wish {
         with_chat(model, *id, |chat| chat.phase = Phase::Failed(message.to_owned()));
@@ -196,7 +196,7 @@ fn fail_with(model: &mut Model, wish: Wish, message: &str) {
     }
 }
 
-/// A request failed: the model goes back to its earlier state.
+/// A wish will not be granted: things are as before.
 fn fail(model: &mut Model, wish: Wish) {
     match wish {
         Wish::Send(id, text) => session::give_back(model, id, &text),

@@ -31,9 +31,9 @@ struct Agreed {
 /// Why a request has no answer.
 #[derive(Debug, thiserror::Error)]
 enum Unanswered {
-    #[error("cannot reach the daemon")]
+    #[error("cannot ask Convoke")]
     Failed(#[from] Error),
-    #[error("the daemon ended the call without an answer")]
+    #[error("Convoke ended the call without an answer")]
     Ended,
 }
 
@@ -49,7 +49,7 @@ impl Standing {
         match message.failed(&why, hint.as_deref()) {
             // Nobody is left to tell when the writer is gone.
             Some(answer) => out.send(answer).await.unwrap_or_default(),
-            None => tracing::debug!("a notification was not delivered: {why}"),
+            None => tracing::debug!("a message without an answer got lost: {why}"),
         }
     }
 
