@@ -266,7 +266,7 @@ async fn k7_an_agent_that_asks_after_its_turn_goes_on_with_its_chain_until_it_is
             ..asking(in_b.clone(), "a", "x", Wait::No)
         };
         let error = teams.engine.teams().ask(ask).await.unwrap_err();
-        assert_eq!(error.to_string(), "this ask would go round in a circle: a → b → a");
+        assert_eq!(error.to_string(), "this ask would make a circle: a → b → a");
     }
     let asked = teams.try_ask(in_b.clone(), "c", "hello", Wait::ForEver).await.unwrap();
     let in_c = session(asked.session_id.unwrap());

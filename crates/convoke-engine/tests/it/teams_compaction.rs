@@ -141,7 +141,7 @@ async fn t16_what_is_asked_while_a_successor_takes_over_is_asked_of_the_successo
     teams.waits_for_human(1).await;
     assert_eq!(teams.engine.teams().pair(before.id).await.unwrap().status, PairStatus::Migrating);
     let again = teams.engine.teams().compact_pair(before.id).await.unwrap_err();
-    assert_eq!(again.to_string(), "external->a is being compacted already");
+    assert_eq!(again.to_string(), "external->a is already being compacted");
     assert_eq!(again.kind(), Kind::Conflict);
     let waiting = teams.begin(outside(None), "a", "two");
     let queued = teams.try_ask(outside(None), "a", "three", Wait::No).await.unwrap();

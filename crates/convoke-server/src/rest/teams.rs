@@ -290,7 +290,7 @@ pub(super) async fn wake(State(app): Daemon, Written(team): Written) -> Result<R
     responses((status = 200, description = "The number of stopped agents", body = StoppedAgents))
 )]
 pub(super) async fn stop_agents(State(app): Daemon) -> Result<Response, Failure> {
-    tracing::warn!("all agents are stopped, as somebody wished");
+    tracing::warn!("all agents were stopped on request");
     Ok(json::ok(&view::stopped(app.engine.sessions().stop_agents().await?)))
 }
 

@@ -95,9 +95,9 @@ fn s10_a_session_that_a_human_completed_refuses_prompts() {
     let mut terminal = scene.machine.on_terminal("tui");
     terminal.sees("New Session");
     terminal.types("\r");
-    terminal.sees("Ended: esc, then R resumes it.");
+    terminal.sees("Ended: press esc, then R to resume.");
     terminal.types("i/plan\r");
-    terminal.sees("This session has ended: esc, then R resumes it.");
+    terminal.sees("This session has ended: press esc, then R to resume.");
     assert_eq!(scene.count(&session), "1", "only its end is told");
 }
 
