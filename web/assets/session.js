@@ -111,7 +111,7 @@ const frames = {
 		if (done === "changed") log.put(entry);
 		else if (entry === entries.list.at(-1)) log.add(entry);
 		else log.show(entries.list);
-		if ("status" in entry && entry.status === "pending") announce(entry.type === "permission" ? `Permission needed: ${entry.title}` : "The agent has a question for you.");
+		if ("status" in entry && entry.status === "pending") announce(entry.type === "permission" ? `Permission required: ${entry.title}` : "The agent has a question.");
 		if (log.following) trim();
 	},
 	"session:complete": ({ stopReason }) => {
@@ -231,7 +231,7 @@ function menu() {
 	if (!session) return [];
 	const { id, uid, status, archived } = session;
 	const end = (/** @type {Api.EndHow} */ how) => ask("session:end", { how });
-	const cancel = () => dialogs.confirm("Cancel this session?", "The agent is ended, and the session cannot be taken up again. It stays readable.", "Cancel the session", () => end("cancel"));
+	const cancel = () => dialogs.confirm("Cancel this session?", "The agent is stopped, and the session cannot be resumed. It stays readable.", "Cancel the session", () => end("cancel"));
 	/** @type {[unknown, ...MenuItem][]} */
 	const items = [
 		[true, "Rename", "edit", header.rename],

@@ -18,7 +18,7 @@ use crate::json;
 #[derive(OpenApi)]
 #[openapi(info(
     title = "Convoke",
-    description = "Conversations with coding agents: durable, resumable, visible from everywhere.",
+    description = "Run, resume and review sessions with coding agents.",
     license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     contact()
 ))]

@@ -9,11 +9,11 @@ use crate::output::plain;
 /// A format of turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Form {
-    /// A transcript: one JSON object a line
+    /// A transcript, one JSON object per line
     Jsonl,
-    /// A page for people
+    /// Markdown, for reading
     Markdown,
-    /// A list of turns
+    /// A JSON array of turns
     Json,
 }
 

@@ -242,7 +242,7 @@ test("a session that ended says so and can be resumed", async () => {
   await page.getByRole("menuitem", { name: "Complete" }).click();
   await page.getByText("This session was completed.").waitFor();
   await until(page, "the composer is disabled", () => box(page).isDisabled());
-  assert.equal(await box(page).getAttribute("placeholder"), "This session takes no messages");
+  assert.equal(await box(page).getAttribute("placeholder"), "This session does not accept messages");
   await page.getByRole("button", { name: "Resume" }).click();
   await page.getByText("This session was completed.").waitFor({ state: "hidden" });
   await say(page, "hello again");

@@ -79,12 +79,12 @@ fn notices_keep_their_shape() {
     {"event":"process_exited","signal":9,"text":"The agent's process ended: signal 9.","type":"notice"}
     {"event":"compacted","text":"The agent compacted its context.","type":"notice"}
     {"event":"rule_dropped","text":"An older rule allowed every use of Bash in this project. It was removed: “always” now holds for one exact command or file.","tool":"Bash","type":"notice"}
-    {"event":"turn_limit","max":67108864,"text":"The turn was stopped: the agent sent more than 67108864 bytes. What it sends after that is dropped. Raise limits.turn_bytes in config.toml if it should be allowed to send more.","type":"notice"}
+    {"event":"turn_limit","max":67108864,"text":"The turn was stopped: the agent sent more than 67108864 bytes. Its further output in this turn is dropped. Raise limits.turn_bytes in config.toml if it should be allowed to send more.","type":"notice"}
     {"event":"completed","reason":"idle_timeout","text":"The session was completed: it was idle.","type":"notice"}
     {"event":"cancelled","reason":"user","text":"The session was cancelled.","type":"notice"}
-    {"error":"no such program","event":"failed","text":"The agent cannot go on: no such program","type":"notice"}
+    {"error":"no such program","event":"failed","text":"The agent cannot continue: no such program","type":"notice"}
     {"event":"reopened","text":"The session was resumed.","type":"notice"}
-    {"event":"renamed","text":"The session is now called “Parser”.","title":"Parser","type":"notice"}
+    {"event":"renamed","text":"The session was renamed to “Parser”.","title":"Parser","type":"notice"}
     {"event":"archived","text":"The session was archived.","type":"notice"}
     {"event":"unarchived","text":"The session was brought back from the archive.","type":"notice"}
     {"event":"waiting","place":2,"text":"All agent processes are busy; this turn is number 2 in line.","type":"notice"}

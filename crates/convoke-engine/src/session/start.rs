@@ -259,7 +259,7 @@ pub(crate) fn confinement_notice(
     if missing.is_empty() {
         return Vec::new();
     }
-    let text = format!("The agent is confined in part only: {}.", missing.join("; "));
+    let text = format!("The agent is only partly sandboxed: {}.", missing.join("; "));
     vec![Report::Noticed(Notice::worded(ProcessEvent::Unconfined, text))]
 }
 

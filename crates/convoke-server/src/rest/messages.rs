@@ -109,7 +109,7 @@ pub(super) struct Which {
     #[serde(default, deserialize_with = "query::within::<_, 0, 9_007_199_254_740_991>")]
     #[param(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
     after: Option<u64>,
-    /// Those just before this place, the newest of them last. With `after` or `since`: only changes of messages before it.
+    /// The messages just before this `seq`, newest last. With `after` or `since`: only changes of messages before it.
     #[serde(default, deserialize_with = "query::within::<_, 1, 9_007_199_254_740_991>")]
     #[param(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
     before: Option<u64>,
@@ -135,7 +135,7 @@ pub(super) struct Which {
     responses(
         (status = 200, description = "The messages", body = Messages),
         (status = 404, description = "There is no such session"),
-        (status = 409, description = "Several ids begin so"),
+        (status = 409, description = "The prefix matches several ids"),
     )
 )]
 pub(super) async fn list(

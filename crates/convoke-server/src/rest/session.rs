@@ -109,7 +109,7 @@ pub(super) async fn state(State(app): Daemon, Named(id): Named) -> Result<Respon
     operation_id = "editQueued",
     tag = "sessions",
     params(
-        ("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id"),
+        ("id" = String, Path, description = "Its id, its canonical id, or a unique prefix of its id"),
         ("prompt" = String, Path, format = "uuid", description = "The prompt's id"),
     ),
     request_body = QueuePatch,
@@ -134,7 +134,7 @@ pub(super) async fn edit_queued(
     operation_id = "removeQueued",
     tag = "sessions",
     params(
-        ("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id"),
+        ("id" = String, Path, description = "Its id, its canonical id, or a unique prefix of its id"),
         ("prompt" = String, Path, format = "uuid", description = "The prompt's id"),
     ),
     responses(
@@ -159,7 +159,7 @@ pub(super) async fn remove_queued(
     operation_id = "sendQueued",
     tag = "sessions",
     params(
-        ("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id"),
+        ("id" = String, Path, description = "Its id, its canonical id, or a unique prefix of its id"),
         ("prompt" = String, Path, format = "uuid", description = "The prompt's id"),
     ),
     responses(
@@ -283,7 +283,7 @@ pub(super) async fn patch(
     Ok(shown(session))
 }
 
-/// Put the agent into another of its modes
+/// Set the agent's mode
 #[utoipa::path(
     post,
     path = "/api/sessions/{id}/mode",

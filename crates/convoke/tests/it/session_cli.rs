@@ -188,7 +188,7 @@ fn prompts_that_wait_are_listed_edited_removed_and_sent() {
     insta::assert_snapshot!(run("list ID"), @"
     exit 0
     --- stdout
-    No prompt waits.
+    No queued prompts.
     ");
     scene.run_args(&["session", "send", &session, "/long 100000"]);
     for text in ["first", "second", "third\nwith a line"] {
@@ -223,13 +223,13 @@ fn prompts_that_wait_are_listed_edited_removed_and_sent() {
     insta::assert_snapshot!(run(&format!("remove ID {}", ids[0])), @"
     exit 1
     --- stderr
-    error: no waiting prompt begins with '[id]'
+    error: no queued prompt has an id that starts with '[id]'
     hint: it may have been sent; see `convoke session queue list [id]`
     ");
     insta::assert_snapshot!(run("send ID 123"), @"
     exit 2
     --- stderr
-    error: '123' is too short for the beginning of an id
+    error: '123' is too short for a prefix of an id
     hint: give at least four characters of the id
     ");
     insta::assert_snapshot!(run(&format!("send ID {}", ids[2])), @"
@@ -244,7 +244,7 @@ fn prompts_that_wait_are_listed_edited_removed_and_sent() {
     insta::assert_snapshot!(run("list ID"), @"
     exit 0
     --- stdout
-    No prompt waits.
+    No queued prompts.
     ");
 }
 

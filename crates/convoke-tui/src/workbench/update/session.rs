@@ -64,9 +64,9 @@ pub(super) fn send(model: &mut Model) {
     let text = draft.text().trim_end().to_owned();
     if let Some(session) = model.open_session().filter(|session| !session.accepts_prompts) {
         let refusal = match session.status {
-            Status::Cancelled => "This session was ended for good.",
+            Status::Cancelled => "This session was cancelled and cannot be resumed.",
             Status::Active | Status::Completed | Status::Error => {
-                "This session has ended: esc, then R resumes it."
+                "This session has ended: press esc, then R to resume."
             }
         };
         model.refuse(refusal);

@@ -182,12 +182,12 @@ fn written(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
 fn invitation(model: &Model) -> String {
     let Some(session) = model.open_session() else { return String::new() };
     match (session.status, session.activity) {
-        (Status::Cancelled, _) => "This session was ended for good.".to_owned(),
+        (Status::Cancelled, _) => "This session was cancelled and cannot be resumed.".to_owned(),
         (Status::Completed | Status::Error, _) if session.accepts_prompts => {
             "Ended because it was idle: the next prompt resumes it.".to_owned()
         }
-        (Status::Completed | Status::Error, _) => "Ended: esc, then R resumes it.".to_owned(),
-        (Status::Active, Activity::Running) => "Say something; it waits for the turn.".to_owned(),
+        (Status::Completed | Status::Error, _) => "Ended: press esc, then R to resume.".to_owned(),
+        (Status::Active, Activity::Running) => "Next prompt (sent after this turn)".to_owned(),
         (Status::Active, Activity::Waiting | Activity::Idle) => {
             format!("Say something to {}", session.cli_type)
         }

@@ -13,9 +13,9 @@ use crate::output::{Output, table};
 /// Characters of a prompt's id that must be given.
 const PREFIX_MIN: usize = 4;
 
-/// List, edit, remove or send the prompts that wait for the running turn to end
+/// List, edit, remove or send the queued prompts of a session
 ///
-/// PROMPT may be any unambiguous start of a prompt's id, four characters or more.
+/// PROMPT is the id of a prompt, or a unique prefix of one with at least four characters.
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,
@@ -31,7 +31,7 @@ pub(super) struct QueueArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum QueueCommand {
-    /// List the prompts that wait, in the order in which they are sent
+    /// List the queued prompts, in the order in which they are sent
     #[command(after_help = "Examples:
   convoke session queue list 3fa8
   convoke session queue list 3fa8 --json | jq -r '.prompts[].text'")]
@@ -44,7 +44,7 @@ enum QueueCommand {
     #[command(after_help = "Examples:
   convoke session queue remove 3fa8 91c2")]
     Remove(PromptArgs),
-    /// Stop the running turn and send this prompt next
+    /// Cancel the running turn and send this prompt next
     #[command(after_help = "Examples:
   convoke session queue send 3fa8 91c2")]
     Send(PromptArgs),
@@ -78,21 +78,21 @@ struct EditArgs {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum QueueError {
     /// It says too little.
-    #[error("'{text}' is too short for the beginning of an id")]
+    #[error("'{text}' is too short for a prefix of an id")]
     Short {
         /// What was given.
         text: String,
     },
     /// No such prompt waits.
-    #[error("no waiting prompt begins with '{text}'")]
+    #[error("no queued prompt has an id that starts with '{text}'")]
     Unknown {
         /// The session.
         session: String,
         /// What was given.
         text: String,
     },
-    /// Several ids begin so.
-    #[error("'{text}' is the beginning of several ids: {}", candidates.join(", "))]
+    /// The prefix matches several ids.
+    #[error("'{text}' matches several ids: {}", candidates.join(", "))]
     Ambiguous {
         /// What was given.
         text: String,
@@ -130,7 +130,7 @@ async fn list(client: &Client, args: &ListArgs, output: &Output) -> anyhow::Resu
     let queue = Queue { prompts: waiting(client, &args.id).await? };
     output.show(&queue, |Queue { prompts }, _| {
         if prompts.is_empty() {
-            return "No prompt waits.\n".to_owned();
+            return "No queued prompts.\n".to_owned();
         }
         let row = |prompt: &QueuedPrompt| [short(prompt.id), one_line(&prompt.text)];
         table(["PROMPT", "TEXT"], prompts.iter().map(row).collect())

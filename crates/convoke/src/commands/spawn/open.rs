@@ -108,7 +108,7 @@ fn open_or_repair(
             aside(&format!("Deleted session {id}"));
             Ok(None)
         }
-        Repair::Leave => bail!("the session {id} is left as it is"),
+        Repair::Leave => bail!("the session {id} is unchanged"),
         Repair::Unanswered => Err(error.into()),
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn advice(cause: &(dyn StdError + 'static)) -> Option<(Code, Option<S
     match cause.downcast_ref::<DeleteError>()? {
         DeleteError::Declined => Some((Code::Rejected, None)),
         DeleteError::NoTerminal => {
-            Some((Code::AskedWrongly, Some("add --yes if you mean it".to_owned())))
+            Some((Code::AskedWrongly, Some("add --yes to confirm".to_owned())))
         }
     }
 }
@@ -93,7 +93,8 @@ fn profile_hint(error: &ProfileError) -> String {
             format!("check its permissions: ls -ld '{}'", path.display())
         }
         ProfileError::NoAgent { .. } => {
-            "begin the file with `---`, `agent: claude-code` and `---`, each on a line".to_owned()
+            "start the file with `---`, `agent: claude-code` and `---`, each on its own line"
+                .to_owned()
         }
         ProfileError::UnknownAgent { .. } => "see `convoke agent list`".to_owned(),
     }
