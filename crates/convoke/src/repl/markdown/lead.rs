@@ -12,7 +12,7 @@ const LEVEL_MAX: usize = 6;
 const DIGITS_MAX: usize = 9;
 
 /// The meaning of the beginning of a line.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lead {
     /// More characters are needed.
     Unclear,
