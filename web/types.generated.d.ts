@@ -4,6 +4,25 @@ declare namespace Api {
   /** What a session does now. */
   type Activity = "idle" | "running" | "waiting";
 
+  /** What the agent reported about itself. */
+  type AgentEvent =
+    /** The agent made room in its context. */
+    | { event: "compacted" }
+    /** Something the agent wants people to know. */
+    | {
+      event: "advice";
+      /** `info`, `warning` or `error`, in the agent's words. */
+      severity: string;
+    }
+    /** An update of a kind that Convoke does not know, kept as it came. */
+    | {
+      event: "unknown";
+      /** The kind the agent named. */
+      kind: string;
+      /** The whole update. */
+      payload: any;
+    };
+
   /** An agent that sessions can be begun with. */
   type AgentItem = {
     /** Its name in the catalogue. */
@@ -381,51 +400,12 @@ declare namespace Api {
   /** What is asked of a human. */
   type InboxKind = "permission" | "questions";
 
-  /** A fact about the session, with a sentence for people. */
-  type Notice = {
-    /** The fact in a sentence, so that no reader needs wording of its own. */
-    text: string;
-  } & (
-    /** The turn that began with prompt `turn` has ended otherwise than by a whole answer. */
-    | {
-      event: "turn_ended";
-      /** The place of the turn's prompt. */
-      turn: number;
-    } & (
-      /** The agent said all it had to say. */
-      | { stopReason: "end_turn" }
-      /** A human stopped it. */
-      | { stopReason: "cancelled" }
-      /** The model refused. */
-      | { stopReason: "refusal" }
-      /** The model ran out of room. */
-      | { stopReason: "max_tokens" }
-      /** The agent took as many steps as it may in one turn. */
-      | { stopReason: "max_turn_requests" }
-      /** It broke off. */
-      | Failure & { stopReason: "failed" })
-    /** A new process took the conversation up. */
-    | {
-      event: "resumed";
-      /** With how much of it in mind. */
-      how: Resumed;
-    }
-    /** The agent's process ended by itself. */
-    | {
-      event: "process_exited";
-      /** Its exit code, when it ended by itself. */
-      exitCode?: number;
-      /** The signal that ended it. */
-      signal?: number;
-      /** The last it said on stderr, cut to a few lines. */
-      stderrTail?: string;
-    }
-    /** The agent made room in its context. */
-    | { event: "compacted" }
+  /** What happened to the session as a whole. These events, and no others, change what lists show of it. */
+  type LifecycleEvent =
     /** The session ended well. */
     | {
       event: "completed";
-      /** Why: `user`, `idle_timeout`, `made_room`, … */
+      /** Why. */
       reason: string;
     }
     /** The session was cancelled. */
@@ -452,37 +432,15 @@ declare namespace Api {
     | { event: "archived" }
     /** The session is shown in lists again. */
     | { event: "unarchived" }
-    /** The turn waits, because as many agents as may run at once are busy. */
+    /** The next turns come from a transcript, and the session is completed with them. */
     | {
-      event: "waiting";
-      /** How many are served before it, itself included. */
-      place: number;
-    }
-    /** The agent said more in one turn than it may, so the turn is stopped. */
-    | {
-      event: "turn_limit";
-      /** How many bytes it may say. */
-      max: number;
-    }
-    /** The kernel cannot confine the agent. */
-    | { event: "unconfined" }
-    /** From now on the agent may do exactly this in this project without asking. */
-    | {
-      event: "rule_made";
-      /** The tool, and what it is used for. */
-      tool: string;
-    }
-    /** The agent was allowed to do this without asking, by an earlier word of the human's. */
-    | {
-      event: "rule_applied";
-      /** The tool, and what it is used for. */
-      tool: string;
-    }
-    /** A rule of an older version, which held for every use of a tool, was removed instead of applied. */
-    | {
-      event: "rule_dropped";
-      /** The tool. */
-      tool: string;
+      event: "imported";
+      /** What the transcript is called. */
+      transcript: string;
+      /** How many of its turns came before these. */
+      after: number;
+      /** These turns, each a message of its own. */
+      turns: ImportedTurn[];
     }
     /** The session goes on where another one grew too long, with a summary of it. */
     | {
@@ -495,31 +453,13 @@ declare namespace Api {
       event: "continued_in";
       /** The one after. */
       session: string;
-    }
-    /** The next turns come from a transcript, and the session rests with them. */
-    | {
-      event: "imported";
-      /** What the transcript is called. */
-      transcript: string;
-      /** How many of its turns came before these. */
-      after: number;
-      /** These turns, each a message of its own. */
-      turns: ImportedTurn[];
-    }
-    /** Something the agent wants people to know. */
-    | {
-      event: "advice";
-      /** `info`, `warning` or `error`, in the agent's words. */
-      severity: string;
-    }
-    /** An update of a kind that Convoke does not know, kept as it came. */
-    | {
-      event: "unknown";
-      /** The kind the agent named. */
-      kind: string;
-      /** The whole update. */
-      payload: any;
-    });
+    };
+
+  /** A fact about the session, with a sentence for people. */
+  type Notice = {
+    /** The fact in a sentence, so that no reader needs wording of its own. */
+    text: string;
+  } & (TurnEvent | ProcessEvent | LifecycleEvent | RuleEvent | AgentEvent);
 
   /** One value that can be chosen. */
   type OfferedChoice = {
@@ -606,6 +546,27 @@ declare namespace Api {
     priority?: PlanPriority;
   };
 
+  /** What happened to the agent's process. */
+  type ProcessEvent =
+    /** A new process resumed the conversation. */
+    | {
+      event: "resumed";
+      /** With how much of it in mind. */
+      how: Resumed;
+    }
+    /** The agent's process ended by itself. */
+    | {
+      event: "process_exited";
+      /** Its exit code, when it ended by itself. */
+      exitCode?: number;
+      /** The signal that ended it. */
+      signal?: number;
+      /** The last it said on stderr, cut to a few lines. */
+      stderrTail?: string;
+    }
+    /** The kernel cannot confine the agent. */
+    | { event: "unconfined" };
+
   /** How far the agent is with a prompt. */
   type PromptState = "running" | "done";
 
@@ -682,8 +643,29 @@ declare namespace Api {
   /** The state of a request without what was said. */
   type RequestStatus = "pending" | "answered" | "rejected" | "timed_out" | "abandoned";
 
-  /** With how much of the conversation in mind a process took it up. */
+  /** With how much of the conversation in mind a process resumed it. */
   type Resumed = "native" | "replay" | "summary" | "afresh";
+
+  /** What happened to a permission that holds for the future, too. */
+  type RuleEvent =
+    /** From now on the agent may do exactly this in this project without asking. */
+    | {
+      event: "rule_made";
+      /** The tool, and what it is used for. */
+      tool: string;
+    }
+    /** The agent was allowed to do this without asking, by an earlier decision of the human's. */
+    | {
+      event: "rule_applied";
+      /** The tool, and what it is used for. */
+      tool: string;
+    }
+    /** A rule of an older version, which held for every use of a tool, was removed instead of applied. */
+    | {
+      event: "rule_dropped";
+      /** The tool. */
+      tool: string;
+    };
 
   /** A frame from the server, tagged by `type`. `sessionId` is canonical, `uid` the session's own id. */
   type ServerFrame =
@@ -958,13 +940,15 @@ declare namespace Api {
     createdAt: string;
     /** Where it is in its life. */
     status: SessionStatus;
+    /** Whether a prompt is accepted, as in `Session`. */
+    acceptsPrompts: boolean;
     /** Whether lists hide it. */
     archived: boolean;
     /** What it does now. */
     activity: Activity;
     /** How many messages its log has. */
     messageCount: number;
-    /** Why it completed. */
+    /** Why it ended. */
     reason?: string;
   };
 
@@ -1125,6 +1109,39 @@ declare namespace Api {
 
   /** How far a tool call is; nothing leaves `complete` and `error`. */
   type ToolStatus = "running" | "complete" | "error";
+
+  /** What happened to a turn. */
+  type TurnEvent =
+    /** The turn that began with prompt `turn` has ended otherwise than by a whole answer. */
+    | {
+      event: "turn_ended";
+      /** The place of the turn's prompt. */
+      turn: number;
+    } & (
+      /** The agent said all it had to say. */
+      | { stopReason: "end_turn" }
+      /** A human stopped it. */
+      | { stopReason: "cancelled" }
+      /** The model refused. */
+      | { stopReason: "refusal" }
+      /** The model reached its token limit. */
+      | { stopReason: "max_tokens" }
+      /** The agent took as many steps as it may in one turn. */
+      | { stopReason: "max_turn_requests" }
+      /** It broke off. */
+      | Failure & { stopReason: "failed" })
+    /** The turn waits, because as many agents as may run at once are busy. */
+    | {
+      event: "waiting";
+      /** Its place in the queue, from 1. */
+      place: number;
+    }
+    /** The agent sent more in one turn than it may, so the turn is stopped. */
+    | {
+      event: "turn_limit";
+      /** How many bytes it may send. */
+      max: number;
+    };
 
   /** What the conversation has cost so far; every agent reports some of it. */
   type Usage = {

@@ -38,5 +38,14 @@ pub use teams::{
     TeamStats, TeamStatus, Teams,
 };
 
+/// The pattern of a text that is not blank.
+const NOT_BLANK: &str = r"\S";
+/// The pattern of an agent's name.
+const AGENT_NAME: &str = "^[A-Za-z0-9_.-]+$";
+/// The pattern of a team's name.
+pub const TEAM_NAME: &str = "^[A-Za-z0-9-]+$";
+/// The pattern of a thread's name.
+pub const THREAD_NAME: &str = "^[A-Za-z0-9_.-]{1,64}$";
+
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::http::StatusCode;
 use axum::response::Response;
+use convoke_api::bodies::{TEAM_NAME, THREAD_NAME};
 use convoke_api::schema;
 use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
@@ -24,55 +25,16 @@ use crate::json;
 ))]
 struct Document;
 
-/// The form of a team's name.
-const TEAM: &str = r#"{"pattern": "^[A-Za-z0-9-]+$"}"#;
-/// The form of a thread's name.
-const THREAD: &str = r#"{"pattern": "^[A-Za-z0-9_.-]{1,64}$"}"#;
-/// Words that say something.
-const WORDS: &str = r#"{"pattern": "\\S"}"#;
-/// How long to wait for a team.
-const TIMEOUT: &str = r#"{"minimum": -1, "maximum": 9007199254740991}"#;
-
-/// Limits that bodies have and their types do not tell.
-const LIMITS: [(&str, &str, &str); 22] = [
-    ("NewRepo", "path", r#"{"pattern": "^/"}"#),
-    ("NewSession", "repoId", r#"{"minLength": 4}"#),
-    ("NewSession", "agent", r#"{"pattern": "^[A-Za-z0-9_.-]+$"}"#),
-    ("Import", "repoId", r#"{"minLength": 4}"#),
-    ("Import", "transcript", r#"{"pattern": "\\S", "maxLength": 200}"#),
-    ("Import", "agent", r#"{"pattern": "^[A-Za-z0-9_.-]+$"}"#),
-    ("Import", "after", r#"{"maximum": 9007199254740991}"#),
-    ("Import", "turns", r#"{"minItems": 1, "maxItems": 1000}"#),
-    ("ImportTurn", "tokens", r#"{"maximum": 9007199254740991}"#),
-    ("Prompt", "text", WORDS),
-    ("QueuePatch", "text", WORDS),
-    ("SessionPatch", "title", r#"{"pattern": "\\S", "maxLength": 200}"#),
-    ("TeamQuestion", "question", WORDS),
-    ("TeamQuestion", "fromTeam", TEAM),
-    ("TeamQuestion", "thread", THREAD),
-    ("TeamQuestion", "timeout", TIMEOUT),
-    ("TeamMessage", "message", WORDS),
-    ("TeamMessage", "fromTeam", TEAM),
-    ("TeamMessage", "thread", THREAD),
-    ("TeamMessage", "timeout", TIMEOUT),
-    ("TeamCancel", "fromTeam", TEAM),
-    ("TeamCancel", "thread", THREAD),
-];
-
-/// Limits that parameters have below a path.
+/// Patterns of parameters below a path.
 const PARAMETERS: [(&str, &str, &str); 5] = [
-    ("/api/teams/", "team", TEAM),
-    ("/api/teams/", "from", TEAM),
-    ("/api/teams/", "to", TEAM),
-    ("/api/teams/", "thread", THREAD),
-    (
-        "/api/teams/sessions/",
-        "id",
-        r#"{"pattern": "^([1-9][0-9]{0,14}|[0-9a-f]{8}-[0-9a-f-]{0,27})$"}"#,
-    ),
+    ("/api/teams/", "team", TEAM_NAME),
+    ("/api/teams/", "from", TEAM_NAME),
+    ("/api/teams/", "to", TEAM_NAME),
+    ("/api/teams/", "thread", THREAD_NAME),
+    ("/api/teams/sessions/", "id", "^([1-9][0-9]{0,14}|[0-9a-f]{8}-[0-9a-f-]{0,27})$"),
 ];
 
-/// An answer has one of two forms, which its type does not tell.
+/// An answer has one of two forms, which the schema of its type does not show.
 const ANSWER: &str = r##"{"oneOf": [
     {
         "type": "object",
@@ -135,12 +97,6 @@ pub(crate) fn show(document: Bytes) -> Response {
 }
 
 fn complete(document: &mut Value) {
-    for (schema, property, limits) in LIMITS {
-        let place = format!("/components/schemas/{schema}/properties/{property}");
-        if let Some(schema) = document.pointer_mut(&place) {
-            limit(schema, limits);
-        }
-    }
     if let Some(answer) = document.pointer_mut("/components/schemas/Answer") {
         *answer = serde_json::from_str(ANSWER).unwrap_or_default();
     }
@@ -154,22 +110,15 @@ fn complete(document: &mut Value) {
     }
 }
 
-fn limit(schema: &mut Value, limits: &str) {
-    let limits: Map<String, Value> = serde_json::from_str(limits).unwrap_or_default();
-    if let Value::Object(schema) = schema {
-        schema.extend(limits);
-    }
-}
-
 fn limit_parameters(path: &str, operation: &mut Value) {
     let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
     for parameter in parameters.into_iter().flatten() {
         let known = PARAMETERS.iter().filter(|(below, ..)| path.starts_with(below));
-        for (_, name, limits) in known {
+        for (_, name, pattern) in known {
             if parameter.get("name").and_then(Value::as_str) == Some(*name)
-                && let Some(schema) = parameter.get_mut("schema")
+                && let Some(Value::Object(schema)) = parameter.get_mut("schema")
             {
-                limit(schema, limits);
+                schema.insert("pattern".to_owned(), json!(pattern));
             }
         }
     }

@@ -4,7 +4,7 @@ use convoke_core::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Session, whole};
+use super::{AGENT_NAME, NOT_BLANK, Session, whole};
 
 /// Some turns of a transcript: `POST /api/imports`.
 ///
@@ -14,17 +14,22 @@ use super::{Session, whole};
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Import {
     /// The project, by its id or an unambiguous beginning of it.
+    #[schemars(extend("minLength" = 4))]
     pub repo_id: String,
     /// What the transcript is called.
+    #[schemars(extend("pattern" = NOT_BLANK, "maxLength" = 200))]
     pub transcript: String,
     /// Whom was talked with.
+    #[schemars(extend("pattern" = AGENT_NAME))]
     pub agent: String,
     /// When the transcript was begun.
     pub created_at: Timestamp,
     /// How many of its turns come before these.
     #[serde(default, deserialize_with = "whole::count")]
+    #[schemars(extend("maximum" = whole::COUNT_MAX))]
     pub after: u64,
     /// The next turns, first to last.
+    #[schemars(extend("minItems" = 1, "maxItems" = 1000))]
     pub turns: Vec<ImportTurn>,
 }
 
@@ -40,6 +45,7 @@ pub struct ImportTurn {
     pub timestamp: Timestamp,
     /// How long it is for a model.
     #[serde(deserialize_with = "whole::count")]
+    #[schemars(extend("maximum" = whole::COUNT_MAX))]
     pub tokens: u64,
 }
 

@@ -24,6 +24,7 @@ pub struct Repo {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewRepo {
     /// The folder, absolute.
+    #[schemars(extend("pattern" = "^/"))]
     pub path: String,
     /// What to call it; the folder's name by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]

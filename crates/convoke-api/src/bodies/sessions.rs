@@ -8,7 +8,7 @@ use convoke_core::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Repo;
+use super::{AGENT_NAME, NOT_BLANK, Repo};
 
 /// A session: a durable conversation of one agent in one project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -96,9 +96,11 @@ impl std::fmt::Display for Activity {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewSession {
     /// The project, by its id or an unambiguous beginning of it.
+    #[schemars(extend("minLength" = 4))]
     pub repo_id: String,
     /// The agent's name in the catalogue; by default the configured agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("pattern" = AGENT_NAME))]
     pub agent: Option<String>,
 }
 
@@ -132,6 +134,7 @@ pub struct SessionDetail {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Prompt {
     /// The words.
+    #[schemars(extend("pattern" = NOT_BLANK))]
     pub text: String,
     /// The id of the message that it becomes, made by the client; a request that is sent again with the same one is
     /// accepted once.
@@ -144,6 +147,7 @@ pub struct Prompt {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct QueuePatch {
     /// The words.
+    #[schemars(extend("pattern" = NOT_BLANK))]
     pub text: String,
 }
 
@@ -181,6 +185,7 @@ pub struct StateOfSession {
 pub struct SessionPatch {
     /// What to call it from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("pattern" = NOT_BLANK, "maxLength" = 200))]
     pub title: Option<String>,
     /// Whether lists are to hide it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -7,7 +7,7 @@ use convoke_core::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Activity, whole};
+use super::{Activity, NOT_BLANK, TEAM_NAME, THREAD_NAME, whole};
 
 /// All teams: `GET /api/teams`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -127,12 +127,15 @@ pub struct TeamSessionNow {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TeamQuestion {
     /// What is asked.
+    #[schemars(extend("pattern" = NOT_BLANK))]
     pub question: String,
     /// The team that asks; by default the caller belongs to no team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("pattern" = TEAM_NAME))]
     pub from_team: Option<String>,
     /// A named thread beside the main conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("pattern" = THREAD_NAME))]
     pub thread: Option<String>,
     /// How many milliseconds to wait for the answer: 0, or nothing, waits as long as it takes, -1 not at all.
     #[serde(
@@ -140,6 +143,7 @@ pub struct TeamQuestion {
         skip_serializing_if = "Option::is_none",
         deserialize_with = "whole::optional"
     )]
+    #[schemars(extend("minimum" = -1, "maximum" = whole::COUNT_MAX))]
     pub timeout: Option<i64>,
 }
 
@@ -148,12 +152,15 @@ pub struct TeamQuestion {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TeamMessage {
     /// What is said.
+    #[schemars(extend("pattern" = NOT_BLANK))]
     pub message: String,
     /// The team that sends it; by default the caller belongs to no team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("pattern" = TEAM_NAME))]
     pub from_team: Option<String>,
     /// A named thread beside the main conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("pattern" = THREAD_NAME))]
     pub thread: Option<String>,
     /// Whether to wait for the answer; true by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -164,6 +171,7 @@ pub struct TeamMessage {
         skip_serializing_if = "Option::is_none",
         deserialize_with = "whole::optional"
     )]
+    #[schemars(extend("minimum" = -1, "maximum" = whole::COUNT_MAX))]
     pub timeout: Option<i64>,
 }
 
@@ -305,9 +313,11 @@ impl ReportStatus {
 pub struct TeamCancel {
     /// The team that asked; by default a caller without a team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("pattern" = TEAM_NAME))]
     pub from_team: Option<String>,
     /// A named thread beside the main conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("pattern" = THREAD_NAME))]
     pub thread: Option<String>,
 }
 

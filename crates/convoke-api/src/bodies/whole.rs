@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Number;
 
 /// The largest number up to which every whole one has a place of its own in any JSON.
-const COUNT_MAX: u64 = (1 << 53) - 1;
+pub(super) const COUNT_MAX: u64 = (1 << 53) - 1;
 
 /// A whole number, or none.
 pub(super) fn optional<'de, D: Deserializer<'de>>(input: D) -> Result<Option<i64>, D::Error> {

@@ -138,3 +138,47 @@ fn every_schema_has_a_name_of_its_own() {
         names.iter().filter(|name| name.ends_with(|last: char| last.is_ascii_digit())).collect();
     assert_eq!(numbered, Vec::<&String>::new());
 }
+
+#[test]
+fn the_limits_of_bodies_are_in_their_schemas() {
+    const LIMITS: [&str; 7] =
+        ["pattern", "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems"];
+    let mut lines = Vec::new();
+    for (name, schema) in components() {
+        for (property, schema) in schema["properties"].as_object().into_iter().flatten() {
+            let limits = LIMITS.iter().filter_map(|limit| Some((limit, schema.get(*limit)?)));
+            // Every unsigned number has this one.
+            let limits = limits.filter(|limit| *limit != (&"minimum", &json!(0)));
+            let limits: String = limits.map(|(limit, value)| format!(" {limit}={value}")).collect();
+            lines.extend((!limits.is_empty()).then(|| format!("{name}.{property}{limits}")));
+        }
+    }
+    lines.sort();
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    Import.after maximum=9007199254740991
+    Import.agent pattern="^[A-Za-z0-9_.-]+$"
+    Import.repoId minLength=4
+    Import.transcript pattern="\\S" maxLength=200
+    Import.turns minItems=1 maxItems=1000
+    ImportTurn.tokens maximum=9007199254740991
+    NewBackup.keep minimum=1 maximum=1000000
+    NewBackup.to pattern="^/[^\\x00]*$"
+    NewRepo.path pattern="^/"
+    NewSession.agent pattern="^[A-Za-z0-9_.-]+$"
+    NewSession.repoId minLength=4
+    Problem.status maximum=65535
+    Prompt.text pattern="\\S"
+    QueuePatch.text pattern="\\S"
+    SessionPatch.title pattern="\\S" maxLength=200
+    TeamCancel.fromTeam pattern="^[A-Za-z0-9-]+$"
+    TeamCancel.thread pattern="^[A-Za-z0-9_.-]{1,64}$"
+    TeamMessage.fromTeam pattern="^[A-Za-z0-9-]+$"
+    TeamMessage.message pattern="\\S"
+    TeamMessage.thread pattern="^[A-Za-z0-9_.-]{1,64}$"
+    TeamMessage.timeout minimum=-1 maximum=9007199254740991
+    TeamQuestion.fromTeam pattern="^[A-Za-z0-9-]+$"
+    TeamQuestion.question pattern="\\S"
+    TeamQuestion.thread pattern="^[A-Za-z0-9_.-]{1,64}$"
+    TeamQuestion.timeout minimum=-1 maximum=9007199254740991
+    "#);
+}
