@@ -268,9 +268,9 @@ mod tests {
         let chain = Chain::from(Some(team("a"))).ask(&team("b"), LIMITS).unwrap();
         let chain = chain.ask(&team("c"), LIMITS).unwrap();
         let error = chain.ask(&team("a"), LIMITS).unwrap_err();
-        assert_eq!(error.to_string(), "this ask would go round in a circle: a → b → c → a");
+        assert_eq!(error.to_string(), "this ask would make a circle: a → b → c → a");
         let own = Chain::from(Some(team("a"))).ask(&team("a"), LIMITS).unwrap_err();
-        assert_eq!(own.to_string(), "this ask would go round in a circle: a → a");
+        assert_eq!(own.to_string(), "this ask would make a circle: a → a");
     }
 
     #[test]
@@ -373,10 +373,7 @@ mod tests {
         let _first = wait(pair("a", "b"), pair("b", "c")).unwrap();
         let second = wait(pair("b", "c"), pair("c", "a")).unwrap();
         let error = wait(pair("c", "a"), pair("a", "b")).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "this ask would go round in a circle: c->a → a->b → b->c → c->a"
-        );
+        assert_eq!(error.to_string(), "this ask would make a circle: c->a → a->b → b->c → c->a");
         drop(second);
         let _third = wait(pair("c", "a"), pair("a", "b")).unwrap();
     }
