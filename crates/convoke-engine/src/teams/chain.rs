@@ -280,7 +280,7 @@ mod tests {
             chain = chain.ask(&team(name), LIMITS).unwrap();
         }
         let error = chain.ask(&team("d"), LIMITS).unwrap_err();
-        assert_eq!(error.to_string(), "an ask may go through 3 teams: external → a → b → c → d");
+        assert_eq!(error.to_string(), "a chain of asks may have at most 3 teams: external → a → b → c → d");
     }
 
     #[test]
@@ -290,7 +290,7 @@ mod tests {
             first.ask(&team("b"), LIMITS).unwrap();
         }
         let error = first.ask(&team("c"), LIMITS).unwrap_err();
-        assert_eq!(error.to_string(), "more than 4 asks have followed from one: external → a → c");
+        assert_eq!(error.to_string(), "one ask has caused more than 4 asks: external → a → c");
     }
 
     #[test]
@@ -336,7 +336,7 @@ mod tests {
             chains.of(session, running, None).ask(&team("b"), LIMITS).unwrap();
         }
         let error = chains.of(session, None, None).ask(&team("b"), LIMITS).unwrap_err();
-        assert_eq!(error.to_string(), "more than 4 asks have followed from one: external → b");
+        assert_eq!(error.to_string(), "one ask has caused more than 4 asks: external → b");
         chains.arrived(session, Some(prompt(7)), None);
         chains.of(session, None, None).ask(&team("b"), LIMITS).unwrap();
     }

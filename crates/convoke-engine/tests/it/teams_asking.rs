@@ -109,7 +109,7 @@ async fn t13_who_does_not_wait_is_told_so_and_finds_the_answer_later() {
         .unwrap();
     assert_eq!((last.text.as_str(), last.response.as_str()), ("three", "three"));
     let error = teams.engine.teams().report(&pair(None, "a"), at(99)).await.unwrap_err();
-    assert_eq!(error.to_string(), "external->a was asked nothing at place 99");
+    assert_eq!(error.to_string(), "external->a has no question at seq 99");
     teams.engine.stop().await;
 }
 
@@ -301,7 +301,7 @@ async fn k7_what_is_asked_after_a_turn_counts_on_its_chain() {
         assert!(turns < 130, "nothing stops it");
     };
     assert_eq!(turns, 9, "ten asks follow from one, that one included");
-    assert_eq!(error.to_string(), "more than 10 asks have followed from one: a → b → c");
+    assert_eq!(error.to_string(), "one ask has caused more than 10 asks: a → b → c");
     teams.engine.stop().await;
 }
 
@@ -337,10 +337,10 @@ async fn t16_chains_and_pairs_have_budgets() {
     teams.waits_for_human(2).await;
     let in_c = teams.pair(Some("b"), "c").await.session_id;
     let error = teams.try_ask(session(in_c), "d", "x", Wait::No).await.unwrap_err();
-    assert_eq!(error.to_string(), "an ask may go through 2 teams: a → b → c → d");
+    assert_eq!(error.to_string(), "a chain of asks may have at most 2 teams: a → b → c → d");
     teams.try_ask(session(in_b), "d", "x", Wait::No).await.unwrap();
     let error = teams.try_ask(session(in_b), "d", "x", Wait::No).await.unwrap_err();
-    assert_eq!(error.to_string(), "more than 3 asks have followed from one: a → b → d");
+    assert_eq!(error.to_string(), "one ask has caused more than 3 asks: a → b → d");
     assert_eq!(error.kind(), Kind::Busy);
     teams.waits_for_human(3).await;
     teams.allow_all().await;
