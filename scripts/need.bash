@@ -21,7 +21,7 @@ may_install() {
 library_path() {
   local root=$tools/root triplet
   triplet=$(uname -m)-linux-gnu
-  # Chromium needs a library that its package keeps in a folder of its own.
+  # Chromium needs a library that its package keeps in a separate folder.
   echo "$root/usr/lib/$triplet:$root/lib/$triplet:$root/usr/lib/$triplet/pulseaudio"
 }
 
@@ -60,7 +60,7 @@ launcher() {
   mv -f -- "$tools/bin/$name.new" "$tools/bin/$name"
 }
 
-# The compiler looks for headers and for the C library at fixed places, so it is told where they are.
+# The compiler looks for headers and for the C library at fixed places, so it gets their paths.
 compiler_launcher() {
   local root=$tools/root triplet compiler script name
   triplet=$(uname -m)-linux-gnu
@@ -74,7 +74,7 @@ compiler_launcher() {
   done
 }
 
-# Writes a launcher for each unpacked program; those that have fixed places in them are told the new ones.
+# Writes a launcher for each unpacked program; those with fixed paths get the new ones.
 write_launchers() {
   local root=$tools/root program name
   mkdir -p "$tools/bin"
@@ -143,7 +143,7 @@ unpack_node() {
   use_tools
 }
 
-# Makes a virtual environment of Python with pip in a folder. Debian has pip for it in a package of its own.
+# Makes a virtual environment of Python with pip in a folder. Debian has pip for it in a separate package.
 make_venv() {
   local folder=$1 sudo wheel=
   need python3 python3

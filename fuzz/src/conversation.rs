@@ -139,7 +139,7 @@ impl Conversation {
         }
     }
 
-    /// A time of its own for every change.
+    /// A different time for every change.
     fn now(&self) -> Timestamp {
         Timestamp::from_millis(self.session.summary().rev.next().get() as i64)
     }

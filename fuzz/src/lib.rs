@@ -19,7 +19,7 @@ pub fn folder() -> TempDir {
     tempfile::tempdir_in(base).expect("a folder for the files")
 }
 
-/// Writes a file, and tells its path.
+/// Writes a file, and returns its path.
 pub fn write(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
     let path = folder.join(name);
     fs::write(&path, bytes).expect("the file can be written");

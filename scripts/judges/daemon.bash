@@ -1,4 +1,4 @@
-# Starts a daemon on a machine of its own; to be sourced. Sets home, url and token, and ends it with the script.
+# Starts a daemon with a temporary home; to be sourced. Sets home, url and token, and ends it with the script.
 # The demo agent is the only one that it finds, so nothing leaves the machine.
 
 home=$(mktemp -d)

@@ -1,4 +1,4 @@
-// A session as a page of its own, or as a portlet inside the shell.
+// A session as a separate page, or as a portlet inside the shell.
 
 import { makeComposer, pickersOf } from "./chat/composer.js";
 import { makeHeader, makeStrip } from "./chat/frame.js";
@@ -15,12 +15,12 @@ import { copy, fill, h, part } from "./ui/dom.js";
 import { connect, lineStatus } from "./ui/line.js";
 import { announce, dialogs, toast, toastError } from "./ui/parts.js";
 
-/** Entries that a session opens with, enough to fill the window, and those that each older page brings. */
+/** Entries that a session opens with, enough to fill the window, and entries per older page. */
 const NEWEST = 24;
 const PAGE = 20;
-/** Messages that can be called back although they are not loaded. */
+/** Earlier messages that can be recalled although they are not loaded. */
 const SAID_MAX = 20;
-/** A conversation that grows beyond the first number is cut to the second while its end is being read. */
+/** A conversation that grows beyond the first number is trimmed to the second while its end is shown. */
 const ENTRIES_MAX = 900;
 const ENTRIES_KEPT = 400;
 
@@ -48,11 +48,11 @@ let session = /** @type {Session | null} */ (null);
 let [isFollowing, isPaging, isStopping, isPainted] = [false, false, false, false];
 let painting = 0;
 
-/** How the server is told which session is meant. */
+/** The session id for requests. */
 const sessionId = () => session?.uid ?? sessionOfPath(location.pathname);
 const project = () => store.projects.find(({ id }) => id === session?.projectId);
 
-/** Says something to the shell around this portlet. */
+/** Posts a message to the shell around this portlet. */
 const tellShell = (convoke = "", fields = {}) => parent.postMessage({ convoke, ...fields }, location.origin);
 
 /** For cards: shows the error, and passes it on to the card. @type {Send} */
@@ -97,7 +97,7 @@ const frames = {
 		log.reset(entries.list);
 		log.setMore(entries.more);
 		if (isFirst) assemble(frame.uid);
-		// Older ones come when these are on screen.
+		// Load older entries once these are painted.
 		requestAnimationFrame(() => setTimeout(() => {
 			isPainted = true;
 			if (log.nearBeginning) onolder();
@@ -121,11 +121,11 @@ const frames = {
 	"session:cancelled": () => void (isStopping = session?.activity !== "idle" || entries.running() !== undefined),
 	"session:error": ({ message }) => {
 		isFollowing = false;
-		toast(message, "Load again", open);
+		toast(message, "Reload", open);
 	},
 };
 
-/** Everything is there: the page takes its shape. */
+/** Builds the page once the history has arrived. */
 function assemble(uid = "") {
 	drafts.prune();
 	fill(main, header.element, !isEmbedded && lineStatus(line), log, h("div.foot", strip.element, composer));
@@ -142,7 +142,7 @@ async function onolder() {
 		entries.page(frame).forEach(log.put);
 		log.show(entries.list);
 		log.setMore(entries.more);
-		// A page of short entries may leave the beginning in sight, and then nothing else would ask for the next.
+		// After a page of short entries the beginning may still be visible, and no scroll event would load the next page.
 		if (log.nearBeginning) requestAnimationFrame(onolder);
 	} catch (error) {
 		if (!(error instanceof LineBroken)) toastError(error);
@@ -157,7 +157,7 @@ function trim() {
 	log.setMore(entries.more);
 }
 
-/** What was said from this browser; it may be further up than what is loaded. @returns {string[]} */
+/** Messages sent from this browser; they may be older than the loaded entries. @returns {string[]} */
 const saidHere = () => drafts.get(`said.${session?.uid}`) ?? [];
 
 function post(text = "") {
@@ -166,7 +166,7 @@ function post(text = "") {
 	deliver(outbox.post(text));
 }
 
-/** Sends a message. When the line breaks before the answer, it is sent again, and its id has it accepted once. @param {Letter} letter */
+/** Sends a message. If the connection breaks before the response, it is sent again; the daemon accepts an id once. @param {Letter} letter */
 async function deliver(letter) {
 	paint();
 	try {
@@ -181,7 +181,7 @@ async function deliver(letter) {
 	paint();
 }
 
-/** Puts words that were not sent back into the box. */
+/** Puts unsent text back into the box. */
 const giveBack = (text = "") => (composer.text = [text, composer.text].filter(Boolean).join("\n"));
 
 async function onstop() {
@@ -191,7 +191,7 @@ async function onstop() {
 	paint();
 }
 
-/** Many frames may come at once, and people see one picture. */
+/** Debounced: many frames may arrive at once. */
 function paint() {
 	painting ||= setTimeout(paintNow, 16);
 }
@@ -212,7 +212,7 @@ function paintNow() {
 	const isBusy = running !== undefined || activity !== "idle";
 	const isWaiting = activity === "waiting";
 	const plan = entries.list.findLast(({ type, seq }) => type === "plan" && seq > (running?.seq ?? 0));
-	const doing = isStopping ? "Stopping…" : isWaiting ? "Waiting for you" : planProgress(plan) || "Working";
+	const doing = isStopping ? "Stopping…" : isWaiting ? "Needs your answer" : planProgress(plan) || "Working";
 	strip.showTurn(running?.timestamp ?? lastActiveAt, isBusy ? doing : "");
 	strip.element.classList.toggle("waiting", isWaiting);
 	strip.showQueue(entries.queue);
@@ -222,7 +222,7 @@ function paintNow() {
 		ready: isFollowing,
 		running: isBusy && !isStopping && status === "active",
 		disabled: !takesMessages,
-		placeholder: !takesMessages ? "This session takes no messages" : !isFollowing ? "Not connected; you can go on writing" : isBusy ? "Write the next message; it waits its turn" : `Message ${agent.title}`,
+		placeholder: !takesMessages ? "This session does not accept messages" : !isFollowing ? "Not connected; you can keep writing" : isBusy ? "Write the next message; it is queued until the turn ends" : `Message ${agent.title}`,
 	});
 }
 
@@ -236,10 +236,10 @@ function menu() {
 	const items = [
 		[true, "Rename", "edit", header.rename],
 		[true, "Copy id", "copy", () => copy(id).then(() => toast("Copied."))],
-		[isEmbedded, "Open as a page", "open", () => window.open(`/s/${uid}`, "_blank", "noopener")],
+		[isEmbedded, "Open in a new page", "open", () => window.open(`/s/${uid}`, "_blank", "noopener")],
 		[status === "active", "Complete", "check", () => end("complete")],
-		[status === "active", "Cancel for good…", "trash", cancel],
-		[archived, "Bring back", "archive", () => ask("session:unarchive")],
+		[status === "active", "Cancel session…", "trash", cancel],
+		[archived, "Restore", "archive", () => ask("session:unarchive")],
 		// The shell offers to undo it.
 		[!archived, "Archive", "archive", () => (isEmbedded ? tellShell("archive") : ask("session:archive"))],
 		[isEmbedded, "Close tab", "close", () => tellShell("key", { action: "tab-close" })],
@@ -272,10 +272,10 @@ line.onframe = (frame) => {
 };
 addEventListener("message", ({ origin, source, data }) => {
 	if (origin !== location.origin || source !== parent || data?.convoke !== "focus") return;
-	// Whoever has begun to do something here goes on with it; else one writes.
+	// Keep the focus inside this portlet if there is one; else focus the message box.
 	const active = /** @type {HTMLElement | null} */ (document.activeElement);
 	(active && active !== document.body ? active : composer).focus();
-	// A session that takes no messages is read.
+	// A session that accepts no messages gets the focus on its log.
 	if (document.activeElement === document.body) part(log, ".scroller").focus();
 });
 addEventListener("keydown", (event) => {

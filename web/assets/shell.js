@@ -39,7 +39,7 @@ const shell = {
 	async load() {
 		await Promise.all([line.request("agent:list"), line.request("project:list"), line.request("inbox:list")]);
 		await Promise.all(store.projects.map(({ id }) => line.request("session:list", { projectId: id })));
-		// Tabs whose sessions were archived while nobody was looking are closed.
+		// Close tabs whose sessions were archived while this page was closed.
 		const unknown = state.tabs.filter(({ uid, projectId }) => !store.sessions.has(uid) && store.listed.has(projectId));
 		for (const projectId of new Set(unknown.map((tab) => tab.projectId))) {
 			const { sessions } = await line.query("session:list", { projectId, archived: true });
@@ -62,9 +62,9 @@ const shell = {
 		const { length } = store.inbox;
 		find("inbox-count").hidden = length === 0;
 		setText(find("inbox-count"), String(length));
-		// What was there when the page was opened is no news.
+		// Requests that were there when the page was opened are not announced.
 		if (isNews && fresh.length) {
-			announce(`${fresh[0].title}: waiting for you.`);
+			announce(`${fresh[0].title}: needs your answer.`);
 			if (inbox.notifies && document.visibilityState === "hidden") fresh.forEach(shell.notify);
 		}
 		isNews ||= store.listed.size > 0;
@@ -112,7 +112,7 @@ const shell = {
 	paintWelcome() {
 		const welcome = find("welcome");
 		const hasProjects = store.projects.length > 0;
-		const words = hasProjects ? "Pick a session on the left, or begin a new one." : "Add a folder of yours as a project, then begin a session with an agent in it.";
+		const words = hasProjects ? "Choose a session on the left, or create a new one." : "Add a folder as a project, then create a session with an agent in it.";
 		welcome.hidden = state.active !== null || !line.isOpen;
 		if (welcome.dataset.words === words) return;
 		welcome.dataset.words = words;
@@ -192,7 +192,7 @@ const sidebar = makeSidebar(store, {
 	archive: shell.archive,
 	create: shell.create,
 	rename: ({ uid: sessionId }, title) => shell.ask("session:rename", { sessionId, title }),
-	remove: ({ id, name, path }) => dialogs.confirm(`Remove ${name}?`, `The folder ${path} and its sessions stay as they are; the project only leaves this list.`, "Remove", () => shell.ask("project:remove", { projectId: id }).then(() => find("add-project").focus())),
+	remove: ({ id, name, path }) => dialogs.confirm(`Remove ${name}?`, `The project is removed from this list. The folder ${path} and its sessions are kept.`, "Remove", () => shell.ask("project:remove", { projectId: id }).then(() => find("add-project").focus())),
 	archived: (project) => ask.archived(line, project, shell.open),
 });
 const strip = makeTabStrip({
@@ -254,7 +254,7 @@ addEventListener("message", ({ origin, source, data }) => {
 	else if (uid && data.convoke === "key") shell.act(data);
 	else if (session && data.convoke === "archive") shell.archive(session);
 });
-// Times that are shown go on.
+// Update relative times.
 setInterval(() => (sidebar.show(state.active), inbox.paint()), 20_000);
 line.onframe = shell.receive;
 line.onstate = ({ phase }) => {

@@ -1,4 +1,4 @@
-// The dashboard of the teams: who asks whom, when, how long, and what it costs.
+// The dashboard of the teams: questions by team, over time, lifetimes, and costs.
 
 import { duration, money as priced, plural, relativeTime, tokens as short } from "./lib/words.js";
 import { charts } from "./teams/charts.js";
@@ -25,9 +25,9 @@ const card = (title = "", /** @type {Child[]} */ ...children) => h("section.card
 
 /** @param {Api.Team} team */
 function teamCard({ name, busy, processes, color, agent, skipPermissions, queued, description, path }) {
-	const dot = h("span.dot", { role: "img", label: busy ? "at work" : processes ? "awake" : "asleep", "data-activity": busy ? "running" : processes ? "idle" : "ended" });
+	const dot = h("span.dot", { role: "img", label: busy ? "busy" : processes ? "awake" : "asleep", "data-activity": busy ? "running" : processes ? "idle" : "ended" });
 	if (color) dot.style.background = color;
-	const told = [agent, skipPermissions && "acts without asking", queued && `${queued} waiting`].filter(Boolean).join(" · ");
+	const told = [agent, skipPermissions && "does not ask for permission", queued && `${queued} waiting`].filter(Boolean).join(" · ");
 	return h("li", dot, h("div", h("b", name), h("p.muted", description ?? path), h("p.muted", told)));
 }
 
@@ -46,7 +46,7 @@ function table({ sessions, usage }) {
 function paint(teams, data) {
 	const { activity, stats, usage, sessions, since } = data;
 	if (!teams.length && !sessions.length) {
-		return fill(find("board"), h("div.centre", h("h2", "No teams yet"), h("p.muted", "Describe them in teams.json in Convoke's home; it is read by itself."), h("pre", '{ "teams": { "backend": { "path": "/home/me/backend" } } }')));
+		return fill(find("board"), h("div.centre", h("h2", "No teams yet"), h("p.muted", "Configure them in teams.json in Convoke's home; changes are loaded automatically."), h("pre", '{ "teams": { "backend": { "path": "/home/me/backend" } } }')));
 	}
 	/** @type {Intl.DateTimeFormatOptions} */
 	const format = stretch() === "day" ? { month: "short", day: "numeric" } : { weekday: "short", hour: "2-digit" };
@@ -59,20 +59,20 @@ function paint(teams, data) {
 	fill(find("board"),
 		h("ul.team-list", ...teams.map(teamCard)),
 		h("dl.tiles",
-			tile("Conversations", short(stats.total), `${stats.active} in working order`),
+			tile("Conversations", short(stats.total), `${stats.active} active`),
 			tile("Asked", short(asked), `${short(stats.totalMessages)} messages since the last compactions`),
 			tile("Failed", short(failures), asked ? `${((100 * failures) / asked).toFixed(1)} %` : ""),
 			tile("Compacted", short(sum(activity, "compactions")), stats.compactPending ? `${stats.compactPending} pending` : ""),
 			tile("Tokens", input + output ? `${short(input)} / ${short(output)}` : "—", "read / written"),
 			tile("Cost", costs(money) || "—")),
-		card("Who asks whom", charts.matrix(grid.askers.map(asker), grid)),
+		card("Questions by team", charts.matrix(grid.askers.map(asker), grid)),
 		card("Over time", charts.time(timeline(activity, since, stretch(), Date.now()), when), h("p.legend", h("i.asked"), "asked", h("i.failed"), "failed", h("i.compacted"), "compacted")),
-		card("Most active", most.length ? charts.bars(most, "Most active pairs") : h("p.muted", "Nothing was asked in this time.")),
-		card("How long they last", charts.bars(lives(sessions), "Lifetimes of conversations")),
+		card("Most active", most.length ? charts.bars(most, "Most active pairs") : h("p.muted", "No questions in this period.")),
+		card("Lifetime", charts.bars(lives(sessions), "Lifetimes of conversations")),
 		card("Conversations", table(data)));
 }
 
-/** Whoever is on a link or in a table stays there when it is drawn anew. */
+/** Restores the focus on a link or table after a redraw. */
 function keepingFocus(/** @type {HTMLElement} */ board, draw = () => {}) {
 	const name = (/** @type {Element | null} */ element) => element?.getAttribute("href") ?? element?.ariaLabel;
 	const had = board.contains(document.activeElement) && name(document.activeElement);
@@ -87,7 +87,7 @@ async function refresh() {
 		keepingFocus(find("board"), () => paint(teams, data));
 		find("board").ariaBusy = "false";
 	} catch (/** @type {any} */ error) {
-		setText(find("trouble"), error instanceof TypeError ? "The daemon does not answer." : error.message);
+		setText(find("trouble"), error instanceof TypeError ? "Cannot reach the daemon." : error.message);
 	}
 }
 
@@ -104,7 +104,7 @@ async function stop() {
 find("back").append(icon("back"));
 find("stop").prepend(icon("stop"));
 on(find("stretch"), "change", refresh);
-on(find("stop"), "click", () => dialogs.confirm("Stop all agents?", "Everything that agents work on is cancelled, in all sessions and teams, and the agents are stopped. Sessions stay, and go on with the next prompt.", "Stop all", stop));
+on(find("stop"), "click", () => dialogs.confirm("Stop all agents?", "All running turns in all sessions and teams are cancelled, and the agents are stopped. Sessions are kept, and continue with the next prompt.", "Stop all", stop));
 const look = () => document.visibilityState === "visible" && !dialogs.isOpen() && refresh();
 setInterval(look, REFRESH_MS);
 document.addEventListener("visibilitychange", look);

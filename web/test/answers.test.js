@@ -10,7 +10,7 @@ test("what is recommended is chosen before the human does anything", () => {
   assert.deepEqual(["A (Recommended)", "[recommended] B", "C", "(recommended)"].map((label) => Object.values(answers.labelOf(label)).join()), ["A,true", "B,true", "C,false", "(recommended),false"]);
 });
 
-test("drafts are taken up as far as they still fit", () => {
+test("drafts are restored as far as they still match the questions", () => {
   const kept = [{ chosen: ["B", "gone"], text: "words", none: false }, "broken"];
   assert.deepEqual(answers.drafts([one, many], kept), [{ chosen: ["B"], text: "words", none: false }, { chosen: [], text: "", none: false }]);
 });

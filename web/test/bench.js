@@ -66,7 +66,7 @@ async function times(count, measure) {
   return all;
 }
 
-/** Opens an address in a page of its own, with nothing cached, and measures there. */
+/** Opens an address in a new page, with nothing cached, and measures there. */
 async function fresh(browser, daemon, address, measure) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, storageState: daemon.signedIn });
   await context.addInitScript(watch);

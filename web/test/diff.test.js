@@ -6,7 +6,7 @@ const MARKS = { same: " ", removed: "-", added: "+" };
 const shown = (lines) => lines.map(({ kind, text }) => MARKS[kind] + text).join("\n");
 const changed = (before, after) => shown(diff.lines(before, after));
 
-test("lines that went and came are told apart, and the rest stays", () => {
+test("removed and added lines are distinguished, and the rest stays", () => {
   assert.equal(changed("a\nb\nc\n", "a\nB\nc\nd\n"), " a\n-b\n+B\n c\n+d");
   assert.equal(changed("a\nb\nc\nd\ne", "b\nc\nx\ne"), "-a\n b\n c\n-d\n+x\n e");
   assert.equal(changed("", "a\nb"), "+a\n+b");

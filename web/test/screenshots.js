@@ -1,5 +1,5 @@
 // Pictures of the page with some life in it: `node screenshots.js FOLDER` draws those of the documentation, and with
-// `--all` also every view in both themes and at three widths, for whoever judges them.
+// `--all` also every view in both themes and at three widths, for review.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

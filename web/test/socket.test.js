@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LineBroken, makeLine } from "../assets/lib/socket.js";
 
-/** A line with a world of its own: sockets that do as they are told, and a clock that is moved by hand. */
+/** A connection with scripted sockets and a clock that the test moves. */
 function scene({ probe = "unreachable" } = {}) {
   const world = { sockets: [], timers: new Map(), time: 0, nextTimer: 1, frames: [], phases: [], secret: "s3cret" };
   const line = makeLine({

@@ -1,4 +1,4 @@
-// What the dashboard works out of what the daemon tells.
+// The figures of the dashboard.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -15,7 +15,7 @@ test("t16 a pair is named by who asks whom", () => {
 	assert.equal(asker(null), "outside");
 });
 
-test("t16 the matrix has a row for everybody who may ask, and for those who are gone", () => {
+test("t16 the matrix has a row for every possible asker, and for removed teams", () => {
 	const { askers, answerers, rows, most } = matrix([said(null, "b", 2), said("a", "b", 3), said("a", "b", 4, 1), said("gone", "a", 1)], ["a", "b"]);
 	assert.deepEqual(askers, [null, "a", "b", "gone"]);
 	assert.deepEqual(answerers, ["a", "b"]);
@@ -24,7 +24,7 @@ test("t16 the matrix has a row for everybody who may ask, and for those who are 
 	assert.equal(matrix([], []).most, 0);
 });
 
-test("t16 time goes on also when nobody says anything", () => {
+test("t16 the timeline includes intervals without activity", () => {
 	const bars = timeline([said("a", "b", 3, 1), said(null, "b", 1, 1, { failures: 1 }), said("a", "b", 2, 3)], at(0.5), "hour", Date.parse(at(4)));
 	assert.deepEqual(bars.map(({ prompts }) => prompts), [0, 4, 0, 2, 0]);
 	assert.deepEqual(bars.map(({ failures }) => failures), [0, 1, 0, 0, 0]);

@@ -28,7 +28,7 @@ test("the address of a session names it, whatever is in its id", () => {
   assert.deepEqual(["/", "/s/", "/s/a/b", "/s/%E0%A4%A"].map(sessionOfPath), ["", "", "", ""]);
 });
 
-test("the window tells how much waits", () => {
+test("the window title shows the number of pending requests", () => {
   assert.deepEqual([windowTitle(0), windowTitle(2), windowTitle(0, "Fix it"), windowTitle(1, "Fix it")], ["Convoke", "(2) Convoke", "Fix it · Convoke", "(1) Fix it · Convoke"]);
 });
 

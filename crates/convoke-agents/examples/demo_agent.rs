@@ -1,4 +1,4 @@
-//! The demo agent as a program of its own: `demo_agent STATE_FOLDER`, ACP on standard input and output.
+//! The demo agent as a separate program: `demo_agent STATE_FOLDER`, ACP on standard input and output.
 
 use std::path::PathBuf;
 

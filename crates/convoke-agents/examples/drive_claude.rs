@@ -1,6 +1,6 @@
 //! Drives a real `claude` from the terminal: prints what it reports, and reads orders from standard input.
 //!
-//! `drive_claude PROGRAM WORKSPACE [SESSION]` takes up a session, or begins one. A line is a prompt, unless it is one of
+//! `drive_claude PROGRAM WORKSPACE [SESSION]` resumes a session, or starts one. A line is a prompt, unless it is one of
 //! `/cancel`, `/mode MODE`, `/model MODEL`, `/reply OPTION` (to the last request) and `/stop`.
 
 #![expect(clippy::print_stdout, reason = "this is what it is for")]

@@ -81,7 +81,7 @@ fn connect(
     Ok(Talk::new(Dialogue::new(host, random), pipes, reports))
 }
 
-/// Shakes hands with an agent that may end, or take too long, at any moment.
+/// Does the handshake with an agent that may exit, or take too long, at any time.
 async fn shake(talk: &mut Talk, child: &mut Child, launch: &Launch) -> Result<Started> {
     let mut shaken = pin!(handshake::shake(talk, launch));
     let exit = tokio::select! {
@@ -96,7 +96,7 @@ async fn shake(talk: &mut Talk, child: &mut Child, launch: &Launch) -> Result<St
         }
         exit = child.exited() => exit,
     };
-    // What it said last tells more than how it ended, if it can still be heard.
+    // Its last message is a better error than its exit status, if it can still be read.
     match timeout(LAST_WORDS_GRACE, shaken).await {
         Ok(Err(error)) if !matches!(error, Error::Gone) => Err(error),
         Ok(_) | Err(_) => Err(Error::Exited(exit)),
@@ -109,7 +109,7 @@ struct Close {
     session: String,
 }
 
-/// Attends to an agent until it is gone, and tells how it ended.
+/// Serves an agent until its process has ended, and returns its exit status.
 async fn attend(
     mut child: Child,
     mut talk: Talk,
@@ -130,13 +130,13 @@ async fn attend(
         Err(exit) => exit,
     };
     drop(talk.take_input());
-    let told = async {
+    let reported = async {
         hear_last_words(&mut talk).await;
         talk.report_last(Report::Exited(exit.clone())).await;
     };
     // A session that wants an end does not take reports any more.
     tokio::select! {
-        () = told => {}
+        () = reported => {}
         () = dismissed(&mut wishes) => {}
     }
     exit
@@ -160,7 +160,7 @@ async fn hear_last_words(talk: &mut Talk) {
 
 /// Takes leave: the session is closed where the agent knows how, and then its input is.
 async fn stop(child: Child, mut talk: Talk, close: Close) -> Exit {
-    // Nobody waits for reports any more, and they may not keep the agent from ending.
+    // The receiver of reports is gone, and a full queue must not keep the agent from ending.
     talk.mute();
     if close.abilities.close {
         let session = talk.call("session/close", json!({"sessionId": close.session}));

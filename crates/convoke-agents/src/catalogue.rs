@@ -30,13 +30,13 @@ pub struct Agent {
     pub env: BTreeMap<String, String>,
     /// What it may write.
     pub sandbox: Sandbox,
-    /// Files and folders of its own that a confined agent must still write, absolute or below `~`.
+    /// The agent's own files and folders that it must write even when sandboxed, absolute or below `~`.
     pub writable: Vec<PathBuf>,
     /// Files and folders with secrets that it may read, absolute or below `~`.
     pub readable: Vec<PathBuf>,
-    /// Parts of its own folders that stay read-only: it runs what they say when the user starts it without Convoke.
+    /// Parts of its own folders that stay read-only: the agent executes them when the user starts it without Convoke.
     pub protected: Vec<PathBuf>,
-    /// Whether it brings a sandbox of its own, which does not work inside of every layer.
+    /// Whether the agent uses its own sandbox, which does not work inside of every layer.
     pub nested_sandbox: NestedSandbox,
     /// Hosts of its model that it may connect to where the network is a proxy.
     pub domains: Vec<Domain>,
@@ -166,7 +166,7 @@ struct Entry {
 
 /// Where a built-in agent's program comes from.
 enum Program {
-    /// Somebody else's program, and the command that installs it.
+    /// An external program, and the command that installs it.
     Installed { command: &'static str, install: &'static str },
     /// Convoke itself.
     Own,

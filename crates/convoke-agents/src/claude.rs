@@ -35,7 +35,7 @@ pub use session_file::{session_file, session_file_in};
 /// How long it may take to hear that its turn is cancelled before it is stopped all the same.
 const LEAVE_GRACE: Duration = Duration::from_secs(1);
 
-/// It takes up a session without replaying it; everything else is done with the files that it keeps.
+/// It resumes a session without replaying it; everything else works on its session files.
 const ABILITIES: Abilities = Abilities { load: false, resume: true, list: false, close: false };
 
 /// Starts `claude` and waits until it can be prompted. Reports come through `reports`.
@@ -82,7 +82,7 @@ async fn greet(talk: &mut Talk, child: &mut Child, session: &str) -> Result<Opti
     }
 }
 
-/// Attends to an agent until it is gone, and tells how it ended.
+/// Serves an agent until its process has ended, and returns its exit status.
 async fn attend(mut child: Child, mut talk: Talk, mut wishes: mpsc::Receiver<Wish>) -> Exit {
     let end = tokio::select! {
         end = talk.run(&mut wishes) => Ok(end),
@@ -106,7 +106,7 @@ async fn attend(mut child: Child, mut talk: Talk, mut wishes: mpsc::Receiver<Wis
     exit
 }
 
-/// Takes leave. Without being told, it would finish its turn after its input is closed.
+/// Interrupts the turn first: otherwise the agent would finish it after its input is closed.
 async fn stop(child: Child, mut talk: Talk) -> Exit {
     // It is stopped anyhow.
     timeout(LEAVE_GRACE, talk.leave()).await.ok();

@@ -1,8 +1,8 @@
 //! The demo agent: a small scripted agent that speaks ACP, so that everything can be seen and tried with nothing
 //! installed and no key.
 //!
-//! It is the other end of the protocol and knows nothing of Convoke. It does what a prompt asks for in plain words
-//! and explains what it can do otherwise.
+//! It is the other end of the protocol and knows nothing of Convoke. It does what a prompt asks for in plain text, and
+//! otherwise explains what it can do.
 
 mod human;
 mod memory;
@@ -146,7 +146,7 @@ impl Demo {
         Ok(())
     }
 
-    /// Tells which commands people may type.
+    /// Announces the commands that people may type.
     async fn offer(&self, id: &str) {
         let commands: Vec<Value> = script::COMMANDS
             .iter()
@@ -157,7 +157,7 @@ impl Demo {
         self.peer.update(id, update).await;
     }
 
-    /// Begins a turn, which goes on while the next messages are read.
+    /// Starts a turn, which runs while the next messages are read.
     async fn prompt(&mut self, id: Value, params: &Value) {
         let session_id = session_of(params).to_owned();
         let Some(session) = self.sessions.get_mut(&session_id) else {
@@ -198,7 +198,7 @@ fn session_of(params: &Value) -> &str {
     params.get("sessionId").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// All words of a prompt.
+/// The whole text of a prompt.
 fn text_of(params: &Value) -> String {
     let blocks = params.get("prompt").and_then(Value::as_array);
     let texts = blocks.into_iter().flatten().filter_map(|block| block.get("text")?.as_str());

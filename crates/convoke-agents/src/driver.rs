@@ -1,7 +1,7 @@
 //! What Convoke and an agent say to each other, whichever protocol carries it.
 //!
-//! A driver is one running process of one agent, taking part in one session. Orders go in, reports come out; the
-//! words are the core's, and no type of a protocol is seen outside of its driver's module.
+//! A driver is one running process of one agent, for one session. Orders go in, reports come out, both as the core's
+//! types; no type of a protocol is visible outside of its driver's module.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -48,7 +48,8 @@ pub struct Launch {
     pub start: Start,
     /// How long it may take to be ready for a prompt; then it is killed, and the error says so.
     pub patience: Duration,
-    /// The folder that tells what runs, for [`crate::leftovers::reap`] after a kill; `None` to leave no trace.
+    /// The folder with a record of each running process, for [`crate::leftovers::reap`] after a kill; `None` to write
+    /// no record.
     pub leftovers: Option<PathBuf>,
     /// What the process may use as long as it runs.
     pub lease: Option<Lease>,
@@ -56,8 +57,8 @@ pub struct Launch {
     pub gate: Option<Gate>,
 }
 
-/// A right of one process, such as the key of its tools. The pool drops it when it tells the process to stop, or when
-/// the process is gone; what drops with it revokes the right.
+/// A right of one process, such as the key of its tools. The pool drops it when it stops the process, or when the
+/// process has ended; dropping it revokes the right.
 pub type Lease = Arc<dyn Any + Send + Sync>;
 
 /// Which conversation a process takes part in.
@@ -65,7 +66,7 @@ pub type Lease = Arc<dyn Any + Send + Sync>;
 pub enum Start {
     /// A new one.
     New {
-        /// A fresh UUID, for agents that are told their session's id; others choose their own.
+        /// A fresh UUID, for agents that take their session's id as an argument; others choose their own.
         id: String,
     },
     /// One that the agent knows.
@@ -78,7 +79,7 @@ pub enum Start {
 /// How a process and all its children are confined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Confinement {
-    /// Not at all, and without a supervisor: what moves to a session of its own outlives the process.
+    /// Not at all, and without a supervisor: a child that moves to its own session outlives the process.
     Off,
     /// By a supervisor, and by the layers of its policy.
     Supervised {
@@ -120,7 +121,7 @@ pub struct McpServer {
     pub env: BTreeMap<String, String>,
 }
 
-/// What an agent is told.
+/// An order to an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Order {
     /// Work on this prompt; there is never a second one before the turn has ended.
@@ -130,7 +131,7 @@ pub enum Order {
         /// What is said.
         text: String,
     },
-    /// Stop the running turn. Its open permissions are answered as cancelled by orders of their own.
+    /// Cancel the running turn. Its open permissions are answered as cancelled by separate orders.
     Cancel,
     /// The session is over: the agent stops whatever it still does for it. The process is let go after this.
     End,
@@ -169,9 +170,9 @@ pub struct Started {
 /// What an agent says it can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Abilities {
-    /// Take up a session with its history replayed.
+    /// Resume a session with its history replayed.
     pub load: bool,
-    /// Take up a session without a replay.
+    /// Resume a session without a replay.
     pub resume: bool,
     /// List its sessions.
     pub list: bool,
@@ -216,7 +217,7 @@ pub const REPORTS_MAX: usize = 256;
 const SHORT_BYTES_MAX: usize = 4 << 10;
 /// How many reports may wait before a longer one, which is about a message long at most.
 const BEFORE_LONG_MAX: usize = 8;
-/// The longest words that one report has; of longer ones the head and the tail are kept.
+/// The longest text in one report; of a longer one the head and the tail are kept.
 pub(crate) const WORDS_BYTES_MAX: usize = 1 << 20;
 /// Orders that may wait for the driver; one more waits with its sender. That is never for long, as a driver takes orders
 /// also while its agent or its session makes it wait.
@@ -237,8 +238,8 @@ pub(crate) async fn reserve<'a>(
 
 /// A running agent. Dropping this kills it and everything that it started.
 ///
-/// What it does comes out of the queue that it was started with. Its end by itself is reported there, too; a queue that
-/// closes without such a report means that the driver itself broke down.
+/// Its reports come out of the queue that it was started with. An exit that was not requested is reported there, too; a
+/// queue that closes without such a report means that the driver itself panicked.
 #[derive(Debug)]
 pub struct Driver {
     pid: u32,
@@ -248,10 +249,10 @@ pub struct Driver {
     desk: Option<Desk>,
 }
 
-/// What a driver's task is told.
+/// A message to a driver's task.
 #[derive(Debug)]
 pub(crate) enum Wish {
-    /// Tell this to the agent.
+    /// Send this to the agent.
     Order(Order),
     /// Ask the agent for its sessions, from the cursor on.
     List { cursor: Option<String>, reply: oneshot::Sender<Result<Page>> },
@@ -268,7 +269,7 @@ pub struct Page {
     pub next: Option<String>,
 }
 
-/// A session that an agent knows, as the agent tells it.
+/// A session that an agent knows, as the agent lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     /// The agent's own id of it.
@@ -277,7 +278,7 @@ pub struct Listed {
     pub workspace: Option<PathBuf>,
     /// What the agent calls it.
     pub title: Option<String>,
-    /// When anything last happened in it, in the agent's words.
+    /// The time of its last activity, as the agent formats it.
     pub updated_at: Option<String>,
 }
 
@@ -292,7 +293,7 @@ impl Driver {
         self.pid
     }
 
-    /// Passes an order on. That it is followed is told by reports.
+    /// Passes an order on. Reports show whether it was carried out.
     pub async fn send(&self, order: Order) -> Result<()> {
         let order = match &self.desk {
             Some(desk) => desk.look_at(order),
@@ -316,7 +317,8 @@ impl Driver {
         self.wishes.closed().await;
     }
 
-    /// Stops the agent after all orders so far, by ever stronger means, and tells how it ended. Nothing more is reported.
+    /// Stops the agent after all orders so far, with escalating signals, and returns its exit status. Nothing more is
+    /// reported.
     pub async fn stop(self) -> Exit {
         // A task that is over knows how the agent ended.
         self.wishes.send(Wish::Stop).await.ok();

@@ -47,7 +47,7 @@ pub enum Error {
     NoLandlock,
     /// A layer of the sandbox that the configuration demands does not hold for the agent.
     #[error(
-        "the agent {agent} is not started: sandbox.require demands {layer}, and it does not hold: {why}"
+        "the agent {agent} is not started: sandbox.require lists {layer}, which does not work here: {why}"
     )]
     LayerMissing {
         /// The agent.
@@ -59,7 +59,7 @@ pub enum Error {
     },
     /// The network policy needs a network namespace, and there is none.
     #[error(
-        "the agent {agent} is not started: sandbox.network = {network} needs bubblewrap, and it does not hold: {why}"
+        "the agent {agent} is not started: sandbox.network = {network} needs bubblewrap, which does not work here: {why}"
     )]
     NetworkNotHeld {
         /// The agent.
@@ -70,7 +70,7 @@ pub enum Error {
         why: String,
     },
     /// A path cannot be part of the rules for a confined agent.
-    #[error("cannot make a rule for {}", path.display())]
+    #[error("cannot add a Landlock rule for {}", path.display())]
     Confine {
         /// The path.
         path: PathBuf,
@@ -97,7 +97,7 @@ pub enum Error {
         after: Duration,
     },
     /// All processes were busy, and stayed so.
-    #[error("there was no room for another process within {} seconds", after.as_secs_f64())]
+    #[error("no agent process became available within {} seconds", after.as_secs_f64())]
     NoRoom {
         /// How long it was waited for.
         after: Duration,
@@ -119,7 +119,7 @@ pub enum Error {
         /// What it said.
         detail: String,
     },
-    /// The agent has used this id before, or somebody has in its place. It never takes it for a new session again.
+    /// The id is already in use by the agent, which never accepts it for a new session again.
     #[error("the session id {id} is already in use")]
     IdTaken {
         /// The id.
@@ -132,13 +132,13 @@ pub enum Error {
         after: Duration,
     },
     /// The agent said what its protocol does not allow.
-    #[error("the agent does not keep to its protocol: {detail}")]
+    #[error("the agent violates its protocol: {detail}")]
     Protocol {
         /// What was wrong.
         detail: String,
     },
     /// The agent answered with an error.
-    #[error("the agent refuses: {detail}")]
+    #[error("the agent returned an error: {detail}")]
     Refused {
         /// What it said.
         detail: String,

@@ -169,7 +169,7 @@ fn shown(agent: &Agent, around: &Surroundings) -> Vec<PathBuf> {
 fn layers(agent: &Agent, settings: &Settings) -> (Layers, Vec<Missing>) {
     let mut missing = Vec::new();
     let mut holds = |layer: Layer, conflict: Option<&str>| {
-        let switched_off = "sandbox.layers leaves it out";
+        let switched_off = "sandbox.layers does not include it";
         let why = (!settings.layers.contains(&layer))
             .then_some(switched_off)
             .or_else(|| settings.available.lacks(layer))
@@ -180,7 +180,7 @@ fn layers(agent: &Agent, settings: &Settings) -> (Layers, Vec<Missing>) {
     let bubblewrap = holds(Layer::Bubblewrap, None);
     // Without bubblewrap around it, the agent's own sandbox is not enough.
     let nested = agent.nested_sandbox == NestedSandbox::Bubblewrap && bubblewrap;
-    let conflict = "the agent's own sandbox mounts, which Landlock forbids";
+    let conflict = "the agent's own sandbox uses mounts, which Landlock forbids";
     let landlock = holds(Layer::Landlock, nested.then_some(conflict));
     let seccomp = holds(Layer::Seccomp, None);
     let layers = Layers {
@@ -195,7 +195,7 @@ fn layers(agent: &Agent, settings: &Settings) -> (Layers, Vec<Missing>) {
     (layers, missing)
 }
 
-/// A path below `~` in the user's folder; one that cannot be told is no path.
+/// A path below `~` in the user's folder; `None` when that is unknown.
 fn expand(path: &Path, user: Option<&Path>) -> Option<PathBuf> {
     match path.strip_prefix("~") {
         Ok(rest) => user.map(|user| user.join(rest)),
@@ -289,11 +289,11 @@ mod tests {
         assert!(Launch::of(&shell(), &around, occasion()).is_ok());
         around.sandbox.layers = vec![Layer::Bubblewrap];
         let error = Launch::of(&shell(), &around, occasion()).err().unwrap();
-        insta::assert_snapshot!(error, @"the agent claude-code is not started: sandbox.require demands seccomp, and it does not hold: sandbox.layers leaves it out");
+        insta::assert_snapshot!(error, @"the agent claude-code is not started: sandbox.require demands seccomp, and it does not hold: sandbox.layers does not include it");
     }
 
     #[test]
-    fn k2_an_agent_with_a_sandbox_of_its_own_is_held_by_bubblewrap() {
+    fn k2_an_agent_with_its_own_sandbox_is_confined_by_bubblewrap() {
         let mut around = surroundings();
         around.sandbox.available.landlock = Ok(7);
         let agent = Agent { nested_sandbox: NestedSandbox::Bubblewrap, ..shell() };
@@ -322,7 +322,7 @@ mod tests {
         assert!(Launch::of(&shell(), &around, occasion()).is_ok());
         around.sandbox.network = Network::Off;
         let error = Launch::of(&shell(), &around, occasion()).err().unwrap();
-        insta::assert_snapshot!(error, @"the agent claude-code is not started: sandbox.network = off needs bubblewrap, and it does not hold: not here");
+        insta::assert_snapshot!(error, @"the agent claude-code is not started: sandbox.network = off needs bubblewrap, which does not work here: not here");
         let unconfined = Agent { sandbox: Sandbox::Off, ..shell() };
         let launch = Launch::of(&unconfined, &around, occasion()).unwrap();
         assert_eq!(launch.confinement.network(), Network::Open, "it is not sandboxed at all");

@@ -1,16 +1,15 @@
-//! What a killed daemon leaves behind, found and ended by its successor.
+//! Finds and kills agent processes that a killed daemon left behind.
 //!
-//! Every group of processes has a file that tells who leads it, and whose it is. A number alone proves nothing, because
-//! the system gives it to the next one: a process is the recorded one only when it also began at the same moment of the
-//! same boot. A group outlives its leader, though, and agents are made so: an adapter ends with its input, and the agent
-//! that it started works on. While a group has members, the system gives its number to nobody, so:
+//! Every process group has a record that names its leader and its owner. A pid alone proves nothing, because the system
+//! reuses it: a process is the recorded one only when it also has the same start time in the same boot. A group can
+//! outlive its leader: an adapter ends with its input, while the agent that it started keeps running. While a group has
+//! members, the system does not reuse its number, so:
 //!
-//! * The leader lives: all of its group is ours, and is killed.
-//! * Somebody else has its number: our group has no members, or the number would not have been free.
-//! * Nobody has its number: whoever is in a group of that number is either ours or, if ours died out and the number went
-//!   round in the meantime, in a stranger's group that has lost its leader too. Killed are only those that run in the
-//!   starter's session of processes or in the leader's own, began after the leader, and work in its workspace. Who fails
-//!   in any of it is spared.
+//! * The leader is alive: its whole group is ours, and is killed.
+//! * Another process has its pid: our group has no members, or the number would not have been free.
+//! * No process has its pid: the members of a group with that number are either ours or, if ours died out and the number
+//!   was reused, in a foreign group that has lost its leader, too. Only those that run in the starter's session or in the
+//!   leader's own, started after the leader, and work in its workspace are killed. All others are spared.
 //!
 //! Without `/proc` nothing can be proved, so nothing is recorded and nothing is killed.
 
@@ -61,11 +60,11 @@ pub enum Outcome {
     },
     /// It was sent SIGKILL and has not gone; the next start tries again.
     Survived,
-    /// Whoever started it lives, so it is not left over.
+    /// Its starter is alive, so it is not left over.
     Attended,
 }
 
-/// Ends what earlier daemons left behind, and tells about every record in the folder.
+/// Kills processes that earlier daemons left behind, and reports on every record in the folder.
 ///
 /// Blocks until the killed are gone, or two seconds for each group. Nothing is done about a group whose starter lives.
 pub fn reap(folder: &Path) -> io::Result<Vec<Leftover>> {
@@ -78,7 +77,7 @@ pub fn reap(folder: &Path) -> io::Result<Vec<Leftover>> {
     for entry in entries {
         let path = entry?.path();
         if is_abandoned(&path) {
-            // Left for the next start when it cannot be removed now; it is in nobody's way.
+            // A record that cannot be removed now is left for the next start; it does no harm.
             fs::remove_file(&path).ok();
         }
         if path.extension().is_none_or(|ending| ending != ENDING) {
@@ -110,8 +109,12 @@ impl Record {
         workspace: &Path,
         keeper: Keeper,
     ) -> io::Result<Self> {
-        let unknown =
-            || io::Error::new(io::ErrorKind::Unsupported, "the system does not tell when it began");
+        let unknown = || {
+            io::Error::new(
+                io::ErrorKind::Unsupported,
+                "the system does not report when the process started",
+            )
+        };
         let leader = proc::look_at(pid).ok_or_else(unknown)?;
         let starter = proc::look_at(std::process::id()).ok_or_else(unknown)?;
         let entry = Entry {
@@ -154,7 +157,7 @@ impl Drop for Record {
 #[serde(rename_all = "camelCase")]
 struct Entry {
     leader: Identity,
-    /// The starter's session of processes, which the leader may have left to lead one of its own.
+    /// The session (`setsid`) of the starter, which the leader may have left for its own.
     session: u32,
     starter: Identity,
     boot: String,
@@ -168,7 +171,7 @@ struct Entry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Keeper {
-    /// None: what is left is for the next start to end.
+    /// None: the next start kills the rest.
     #[default]
     None,
     /// The leader itself is a supervisor, and is given time to do it.
@@ -224,11 +227,11 @@ fn settle(path: &Path, entry: &Entry) -> io::Result<Leftover> {
     Ok(Leftover { program: entry.program.clone(), pid: entry.leader.pid, outcome })
 }
 
-/// Kills what is left of a group, and waits until it is gone.
+/// Kills the remaining members of a group, and waits until they are gone.
 fn kill(entry: &Entry) -> Outcome {
     let mut killed = Vec::new();
     if entry.keeper == Keeper::Supervisor {
-        // It ends everything by itself, also what left the group, unless it is killed meanwhile.
+        // The supervisor kills everything, also processes that left the group, unless it is killed meanwhile.
         let patience = Instant::now() + DEATH_GRACE;
         while entry.leader.lives() && Instant::now() < patience {
             thread::sleep(DEATH_PAUSE);
@@ -278,7 +281,8 @@ impl Entry {
 
 fn send_kill(entry: &Entry, left: &[Seen]) {
     let number = |pid: u32| i32::try_from(pid).ok().and_then(Pid::from_raw);
-    // A signal fails when its receiver has just gone, or is not ours to kill, which the next look tells apart.
+    // A signal fails when its receiver has just ended, or belongs to another user; the next check distinguishes the
+    // two.
     if left.iter().any(|seen| seen.identity() == entry.leader) {
         number(entry.leader.pid).map(|group| kill_process_group(group, Signal::KILL).ok());
     }

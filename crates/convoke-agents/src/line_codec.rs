@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// The lines of a text that arrives in pieces of this size; a skipped one is told by its length.
+    /// The lines of a text that arrives in pieces of this size; a skipped one is shown by its length.
     fn decoded(text: &str, size: usize, unfinished: Unfinished) -> Vec<Result<String, u64>> {
         let (mut codec, mut buffer, mut lines) =
             (LineCodec::new(8, unfinished), BytesMut::new(), Vec::new());
@@ -117,11 +117,11 @@ mod tests {
         while let Some(line) = codec.decode_eof(&mut buffer).unwrap() {
             lines.push(line);
         }
-        let told = |line| match line {
+        let reported = |line| match line {
             Line::Whole(line) => Ok(String::from_utf8_lossy(&line).into_owned()),
             Line::TooLong { bytes } => Err(bytes),
         };
-        lines.into_iter().map(told).collect()
+        lines.into_iter().map(reported).collect()
     }
 
     #[test]

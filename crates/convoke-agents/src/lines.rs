@@ -151,9 +151,9 @@ impl Writer {
         self.stream.flush().await
     }
 
-    /// Tells the other side that nothing more will come. What a cancelled call left is not waited for.
+    /// Closes the pipe to the agent. The rest of a cancelled write is not awaited.
     pub(crate) async fn close(mut self) {
-        // Whoever does not listen any more need not be told that it is over.
+        // An agent that has closed its input needs no end of file.
         self.stream.shutdown().await.ok();
     }
 }

@@ -1,7 +1,7 @@
-//! The pool: one process a session, started on demand, kept warm, reused, and stopped when nobody needs it.
+//! The pool: one process per session, started on demand, kept warm, reused, and stopped when idle.
 //!
-//! It knows keys and processes and nothing of sessions. A process whose seat is taken is never stopped to make room:
-//! a full pool lets callers wait, in order, and tells them their place.
+//! It knows keys and processes and nothing of sessions. A process whose seat is taken is never evicted: when the pool
+//! is full, callers wait in a queue, and see their place in it.
 
 mod slot;
 
@@ -41,7 +41,7 @@ pub struct Pool {
 #[derive(Debug)]
 pub struct Seat {
     orders: mpsc::Sender<Command>,
-    /// What the agent said when it started, for whoever takes the first seat.
+    /// The result of the agent's start, for the caller that takes the first seat.
     pub started: Option<Started>,
     _taken: oneshot::Sender<()>,
 }
@@ -52,7 +52,7 @@ impl Seat {
         self.orders.send(Command::Order(order)).await.map_err(|_| Error::Gone)
     }
 
-    /// Ends when the process does, or whoever attends to it.
+    /// Ends when the process or its driver ends.
     pub async fn closed(&self) {
         self.orders.closed().await;
     }
@@ -101,8 +101,8 @@ impl Pool {
 
     /// Takes the seat of a key's process: the warm one, or a new one as `launch` says, as soon as there is room.
     ///
-    /// What the process does comes out of `reports`, also after the seat is given back. While the caller waits for room,
-    /// `place` tells how many are before it, itself included; 0 means that it does not wait.
+    /// The process's reports come out of `reports`, also after the seat is given back. While the caller waits for room,
+    /// `place` is its place in the queue, counted from 1; 0 means that it does not wait.
     pub async fn acquire(
         &self,
         key: &str,
@@ -116,7 +116,7 @@ impl Pool {
         seat.await.map_err(|_| Error::Gone)?
     }
 
-    /// Takes the seat of a key's process if that has been used before and is free; else nobody is kept waiting.
+    /// Takes the seat of a key's process if that was used before and is free; never waits.
     pub async fn take_warm(&self, key: &str, reports: mpsc::Sender<Report>) -> Option<Seat> {
         let (reply, seat) = oneshot::channel();
         let request = Request::TakeWarm { key: key.to_owned(), reports, reply };
@@ -124,7 +124,7 @@ impl Pool {
         seat.await.ok()?
     }
 
-    /// Starts a process that somebody will probably want, if there is room to spare.
+    /// Starts a process that will probably be needed, if there is room to spare.
     pub async fn prepare(&self, key: &str, launch: Launch) {
         // A pool that is gone prepares nothing.
         self.mailbox.send(Request::Prepare { key: key.to_owned(), launch }).await.ok();
@@ -140,7 +140,7 @@ impl Pool {
         }
     }
 
-    /// Stops every process and starts no other; returns when they are gone. Those who wait for one are refused.
+    /// Stops every process and starts no other; returns when they have ended. Waiting callers are refused.
     pub async fn stop(&self) {
         let (done, gone) = oneshot::channel();
         if self.mailbox.send(Request::Stop { done }).await.is_ok() {
@@ -180,7 +180,7 @@ struct PoolTask {
 /// Whether the pool still starts processes.
 enum Life {
     Serves,
-    /// Whoever told it to is answered by the end of this state.
+    /// The caller of `stop` gets its reply when this state is dropped.
     Stops {
         _done: oneshot::Sender<()>,
     },
@@ -204,13 +204,13 @@ impl PoolTask {
                 _ = health.tick() => self.check_health(),
             }
         }
-        // Nobody can ask for anything any more; the processes end with their slots.
+        // All handles are dropped; the processes end with their slots.
         self.slots.clear();
     }
 
     fn carry_out(&mut self, request: Request) {
         match request {
-            // Whoever asks a pool that stops is refused by the end of its question.
+            // A caller of a stopping pool is refused by its dropped reply channel.
             Request::Acquire(_) | Request::Prepare { .. } if !matches!(self.life, Life::Serves) => {
             }
             Request::Acquire(wait) => {
@@ -218,7 +218,7 @@ impl PoolTask {
                 self.serve();
             }
             Request::TakeWarm { key, reports, reply } => {
-                // Whoever waits for a process has it as soon as it is free, so nobody is passed over.
+                // A waiting caller gets its own process as soon as that is free, so this skips no one in the queue.
                 let slot = self.slots.get_mut(&key);
                 let seat = slot.and_then(|slot| slot.take_warm(reports, &self.news_to));
                 // A caller that no longer waits drops the seat, which gives it back.
@@ -242,21 +242,21 @@ impl PoolTask {
                 self.end_if_empty();
             }
             Request::Keys(reply) => {
-                // Whoever asked may have stopped waiting.
+                // The caller may have stopped waiting.
                 reply.send(self.slots.keys().cloned().collect()).ok();
             }
             Request::Census(reply) => {
                 let busy = self.slots.values().filter(|slot| slot.is_taken()).count();
                 let census =
                     Census { processes: self.slots.len(), busy, waiting: self.queue.len() };
-                // Whoever asked may have stopped waiting.
+                // The caller may have stopped waiting.
                 reply.send(census).ok();
             }
         }
     }
 
-    /// Lets go of processes that the operating system no longer has, and that nobody has said to be gone since the last
-    /// time.
+    /// Removes processes that have ended according to the operating system, without a report of it since the last
+    /// check.
     fn check_health(&mut self) {
         let dead =
             self.slots.iter_mut().filter_map(|(key, slot)| slot.is_missing().then(|| key.clone()));
@@ -297,7 +297,7 @@ impl PoolTask {
         }
     }
 
-    /// Serves those who wait, first come first served; who finds a warm process need not wait for the others.
+    /// Serves waiting callers in order; one whose process is warm need not wait for the others.
     fn serve(&mut self) {
         let waiting = std::mem::take(&mut self.queue);
         for wait in waiting {
@@ -350,18 +350,18 @@ impl PoolTask {
         self.slots.values_mut().filter(|slot| is_due(slot)).for_each(Slot::stop);
     }
 
-    /// Tells the first caller of a key why there is no process; the next one tries again.
+    /// Reports to the first caller of a key why there is no process; the next one tries again.
     fn refuse(&mut self, key: &str, error: Error) {
         if let Some(index) = self.queue.iter().position(|wait| wait.key == key)
             && let Some(wait) = self.queue.remove(index)
         {
-            // Whoever asked may have stopped waiting.
+            // The caller may have stopped waiting.
             wait.reply.send(Err(error)).ok();
         }
     }
 }
 
-/// Waits for a moment, or for ever.
+/// Waits until a time, or for ever.
 async fn at(due: Option<Instant>) {
     match due {
         Some(due) => tokio::time::sleep_until(due).await,

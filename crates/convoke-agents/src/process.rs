@@ -1,7 +1,6 @@
 //! One running process of an agent, and everything that it starts: they end together.
 //!
-//! A supervisor sees to that. Without one, the processes live in a group, and one that makes a session of its own
-//! (`setsid`) leaves it.
+//! A supervisor kills all of them. Without one, the processes are in a group, and one that calls `setsid` leaves it.
 
 mod begin;
 mod stderr;
@@ -42,10 +41,10 @@ pub(crate) struct Child {
     begun: Begun,
     /// Removed after the process.
     _temp: Option<Arc<TempFolder>>,
-    /// Tells that some child of ours changed.
+    /// Signals that some child of ours changed its state.
     changes: Signals,
     said: watch::Receiver<stderr::Tail>,
-    /// How the leader ended, without its last words. Known means reaped.
+    /// The exit status of the leader, without its last output. Known means reaped.
     ended: Option<Exit>,
 }
 
@@ -59,9 +58,9 @@ struct Grace {
 
 /// The pipes to an agent.
 pub(crate) struct Pipes {
-    /// What it says. Whoever stops the process goes on reading, or it may hang on a full pipe.
+    /// Its output. A caller that stops the process must keep reading, or it may hang on a full pipe.
     pub(crate) lines: lines::Reader,
-    /// What it is told.
+    /// Its input.
     pub(crate) input: lines::Writer,
 }
 
@@ -93,8 +92,8 @@ impl Child {
         self.begun.group.as_raw_pid().cast_unsigned()
     }
 
-    /// Waits for the end of the process, and tells how it ended as the operating system says. The rest of its group is
-    /// killed as soon as this notices, so it should be waited for all the time that the pipes are in use.
+    /// Waits for the end of the process, and returns the exit status that the operating system reports. The rest of its
+    /// group is killed as soon as this notices, so it should be polled all the time that the pipes are in use.
     ///
     /// Cancel-safe, and can be asked again.
     pub(crate) async fn exited(&mut self) -> Exit {
@@ -103,17 +102,17 @@ impl Child {
                 break exit.clone();
             }
             if self.changes.recv().await.is_none() {
-                // Nothing more is told when the runtime ends, and this future with it.
+                // When the runtime ends, this future ends with it and reports nothing.
                 std::future::pending::<()>().await;
             }
         };
         let silent = async { while self.said.changed().await.is_ok() {} };
-        // Too late for its last words is no reason to wait longer.
+        // Late output on stderr is no reason to wait longer.
         timeout(STDERR_GRACE, silent).await.ok();
         Exit { stderr_tail: self.said.borrow().text(), ..exit }
     }
 
-    /// How the process ends after it closed its pipes; one that goes on all the same is killed.
+    /// The exit of a process that closed its pipes; one that keeps running is killed.
     pub(crate) async fn end(&mut self) -> Exit {
         if let Ok(exit) = timeout(EXIT_GRACE, self.exited()).await {
             return exit;
@@ -193,8 +192,8 @@ impl Child {
                 Err(error) => tracing::error!(pid = self.pid(), %error, "cannot ask for a process"),
             }
             self.record = None;
-            let told = self.begun.told();
-            self.ended = Some(match (told, self.begun.leader.try_wait()) {
+            let reported = self.begun.reported();
+            self.ended = Some(match (reported, self.begun.leader.try_wait()) {
                 (Some(Ended { code, signal }), _) => {
                     Exit { exit_code: code, signal, stderr_tail: None }
                 }
@@ -205,7 +204,7 @@ impl Child {
         self.ended.as_ref()
     }
 
-    /// Notes the process for the case that we are killed; `None` where the system does not tell enough of processes.
+    /// Records the process in case Convoke is killed; `None` where the system does not report enough about processes.
     fn record_in(&self, folder: &Path, launch: &Launch) -> io::Result<Option<Record>> {
         match self.begun.record(launch, folder) {
             Ok(record) => Ok(Some(record)),
@@ -249,8 +248,8 @@ fn pipes() -> io::Result<(OurEnds, [OwnedFd; 3])> {
     Ok((ours, [stdin.into(), stdout.into(), stderr.into()]))
 }
 
-/// Opens the workspace of a launch and looks for its program, because the operating system's own words would not tell
-/// folder from program.
+/// Opens the workspace of a launch and looks for its program, because the operating system's error would not
+/// distinguish a missing folder from a missing program.
 async fn check(launch: &Launch) -> Result<OwnedFd> {
     let (program, workspace) = (launch.program.clone(), launch.workspace.clone());
     // A folder on a network drive may take its time.

@@ -64,13 +64,13 @@ pub(crate) use start::{Supervised, start};
 #[derive(Debug, thiserror::Error)]
 pub enum Shortfall {
     /// A file that is not there has nothing to grant rights on.
-    #[error("{} does not exist, and a confined program cannot make it", path.display())]
+    #[error("{} does not exist, and a sandboxed program cannot create it", path.display())]
     Missing {
         /// The file.
         path: PathBuf,
     },
     /// The neighbours of a hidden folder are not known, so they are hidden too.
-    #[error("cannot look into {}, so that nothing in it can be read", path.display())]
+    #[error("cannot list {}, so nothing in it is readable", path.display())]
     Unlistable {
         /// The folder around the hidden one.
         path: PathBuf,

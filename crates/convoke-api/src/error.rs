@@ -17,7 +17,7 @@ pub enum Error {
         url: String,
     },
     /// Nobody listens there, or there is no way there.
-    #[error("nobody answers at {url}")]
+    #[error("cannot connect to {url}")]
     Unreachable {
         /// Where.
         url: String,
@@ -33,7 +33,7 @@ pub enum Error {
         patience: Duration,
     },
     /// The connection broke in the middle.
-    #[error("the connection to {url} broke off")]
+    #[error("the connection to {url} was lost")]
     Broken {
         /// Where.
         url: String,
@@ -44,7 +44,7 @@ pub enum Error {
     #[error("{0}")]
     Problem(Box<Problem>),
     /// Something else than the daemon answers there, or a daemon that we do not know.
-    #[error("unexpected answer from {url}: status {status}, {body}")]
+    #[error("unexpected response from {url}: status {status}, {body}")]
     Unexpected {
         /// Where.
         url: String,
@@ -54,7 +54,7 @@ pub enum Error {
         body: String,
     },
     /// The daemon answered something that makes no sense.
-    #[error("{url} said something that makes no sense")]
+    #[error("{url} sent an invalid response")]
     Malformed {
         /// Where.
         url: String,

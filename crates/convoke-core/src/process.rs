@@ -188,7 +188,7 @@ impl fmt::Display for Exit {
             (None, None) => write!(f, "for an unknown reason")?,
         }
         match &self.stderr_tail {
-            Some(tail) => write!(f, ", after saying: {tail}"),
+            Some(tail) => write!(f, ", last output: {tail}"),
             None => Ok(()),
         }
     }

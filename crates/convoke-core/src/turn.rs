@@ -81,7 +81,7 @@ pub enum Stop {
     Cancelled,
     /// The model refused.
     Refusal,
-    /// The model ran out of room.
+    /// The model reached its token limit.
     MaxTokens,
     /// The agent took as many steps as it may in one turn.
     MaxTurnRequests,
@@ -125,9 +125,9 @@ impl Stop {
         match self {
             Self::EndTurn => "The turn ended.".to_owned(),
             Self::Cancelled => "The turn was cancelled.".to_owned(),
-            Self::Refusal => "The model refused to go on.".to_owned(),
-            Self::MaxTokens => "The model ran out of room.".to_owned(),
-            Self::MaxTurnRequests => "The agent took as many steps as one turn may.".to_owned(),
+            Self::Refusal => "The model refused to continue.".to_owned(),
+            Self::MaxTokens => "The model reached its token limit.".to_owned(),
+            Self::MaxTurnRequests => "The turn reached its maximum number of steps.".to_owned(),
             Self::Failed(failure) => format!("The turn failed: {}", failure.detail),
         }
     }

@@ -37,7 +37,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     scene.prompt("two").await;
     scene.prompt("three").await;
     let asker = Asker::Session(scene.session);
-    let asked = scene.engine.ask(asker, vec![asked::question()]).await?;
+    let asked = scene.engine.inbox().ask(asker, vec![asked::question()]).await?;
     writeln!(std::io::stdout(), "{}", scene.session)?;
     tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new())).await??;
     scene.engine.stop().await;

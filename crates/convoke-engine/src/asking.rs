@@ -1,4 +1,4 @@
-//! Asking the human on behalf of an agent: in its session's log, or in files for those who have no session here.
+//! Asking the human on behalf of an agent: in its session's log, or in files for askers without a session.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,30 +11,28 @@ use convoke_core::request::{
 };
 use convoke_core::scope::Scope;
 use convoke_core::session::{Command, Reply};
-use convoke_files::questions::{
-    Asked as AskedInFiles, NewSet, Outcome as FileOutcome, Until, Verdict as FileVerdict,
-};
+use convoke_files::questions::{Asked as AskedInFiles, NewSet, Outcome as FileOutcome, Until};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use crate::engine::{Engine, Shared};
-use crate::error::{Error, Result, no_request};
+use crate::error::{Error, Result};
+use crate::inbox::Inbox;
+use crate::prefix::only;
 use crate::session::{self, Request};
+use crate::sessions::Sessions;
 
 /// The labels of a permission that is asked in files.
 const ALLOW: &str = "Allow";
 const DENY: &str = "Deny";
 /// Bytes of a tool's input that a permission shows.
 const INPUT_BYTES_MAX: usize = 4000;
-/// Characters below which a prefix of an id says too little.
-const PREFIX_MIN: usize = 4;
 
 /// Who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asker {
     /// The agent of this session.
     Session(SessionId),
-    /// Somebody whom Convoke did not start.
+    /// A program that Convoke did not start.
     Outside {
         /// What it calls itself.
         name: Option<String>,
@@ -66,7 +64,7 @@ pub enum Outcome {
 /// Something that was asked. Dropping it before it is settled abandons it; it stays answerable.
 #[derive(Debug)]
 pub struct Asked {
-    shared: Arc<Shared>,
+    shared: Arc<Sessions>,
     id: RequestId,
     questions: Vec<Question>,
     way: Way,
@@ -86,15 +84,10 @@ enum Kind {
     Permission,
 }
 
-impl Engine {
-    /// The session that the key of a running agent process speaks for.
-    pub fn session_of(&self, token: &str) -> Option<SessionId> {
-        self.shared.around.door.as_ref()?.keys.session(token)
-    }
-
+impl Inbox {
     /// Puts questions to the human.
     pub async fn ask(&self, asker: Asker, questions: Vec<Question>) -> Result<Asked> {
-        let limits = self.shared.settings.questions.limits;
+        let limits = self.settings.questions.limits;
         check_questions(&questions, limits).map_err(|fault| Error::Questions(fault.to_string()))?;
         match asker {
             Asker::Session(session) => {
@@ -167,23 +160,15 @@ impl Engine {
             Asker::Outside { .. } => return self.asked_in_files(text).await,
         };
         let unknown = || Error::UnknownRequest { text: text.to_owned() };
-        if text.len() < PREFIX_MIN {
-            return Err(unknown());
-        }
-        let found = self.shared.store.requests_by_prefix(text, 100).await?;
+        let found = self.store.requests_by_prefix(text, 100).await?;
         let own = found.into_iter().filter(|found| found.session_id == Some(session));
-        let requests: Vec<HumanRequest> = own.map(|found| found.request).collect();
-        match requests.as_slice() {
-            [] => Err(unknown()),
-            [HumanRequest::Questions(record)] => {
+        let own = own.map(|found| found.request).collect();
+        match only(text, own, |request| request.id().to_string(), unknown())? {
+            HumanRequest::Questions(record) => {
                 let outcome = outcome_of(&record.state, |answers| answers.answers.clone());
-                Ok((record.request_id, record.questions.clone(), outcome))
+                Ok((record.request_id, record.questions, outcome))
             }
-            [HumanRequest::Permission(_)] => Err(unknown()),
-            [..] => Err(Error::Ambiguous {
-                prefix: text.to_owned(),
-                candidates: requests.iter().map(|request| request.id().to_string()).collect(),
-            }),
+            HumanRequest::Permission(_) => Err(unknown()),
         }
     }
 
@@ -192,11 +177,11 @@ impl Engine {
         let session = match asker {
             Asker::Session(session) => *session,
             Asker::Outside { .. } => {
-                let outcome = self.shared.questions.wait(id, None, Until::NotPending, None).await?;
+                let outcome = self.questions.wait(id, None, Until::NotPending, None).await?;
                 return Ok(outcome.map_or(Outcome::Abandoned, from_file));
             }
         };
-        let mut changes = self.follow();
+        let mut changes = self.sessions.changes.subscribe();
         loop {
             let (_, _, outcome) = self.asked(asker, &id.to_string()).await?;
             if let Some(outcome) = outcome {
@@ -206,13 +191,13 @@ impl Engine {
             tokio::select! {
                 // Whatever changed, and also when some of it was missed: look again.
                 _ = changes.recv() => {}
-                () = self.shared.registry.stopped() => return Err(Error::Stopping),
+                () = self.sessions.registry.stopped() => return Err(Error::Stopping),
             }
         }
     }
 
     fn new_request(&self) -> RequestId {
-        RequestId::from_random((self.shared.around.random)())
+        RequestId::from_random((self.around.random)())
     }
 
     async fn ask_in_session(
@@ -223,16 +208,16 @@ impl Engine {
         options: Vec<PermissionOption>,
     ) -> Result<Asked> {
         let id = request.id();
-        let reply = session::ask(&self.shared, session, |reply| Request::Ask { request, reply });
+        let reply = session::ask(&self.sessions, session, |reply| Request::Ask { request, reply });
         let way = Way::Session { session, reply: reply.await?, options };
-        Ok(Asked { shared: Arc::clone(&self.shared), id, questions, way, is_waited_for: true })
+        Ok(Asked { shared: Arc::clone(&self.sessions), id, questions, way, is_waited_for: true })
     }
 
     async fn ask_in_files(&self, new: NewSet, kind: Kind) -> Result<Asked> {
-        let (id, clock) = (self.new_request(), self.shared.around.clock);
-        let (folder, call_id) = (self.shared.questions.clone(), new.call_id.clone());
+        let (id, clock) = (self.new_request(), self.around.clock);
+        let (folder, call_id) = (self.questions.clone(), new.call_id.clone());
         let asked = blocking(move || folder.ask(id, new, clock)).await??;
-        let (shared, questions) = (Arc::clone(&self.shared), asked.questions().to_vec());
+        let (shared, questions) = (Arc::clone(&self.sessions), asked.questions().to_vec());
         let way = Way::Files { asked, call_id, kind };
         Ok(Asked { shared, id, questions, way, is_waited_for: true })
     }
@@ -241,7 +226,7 @@ impl Engine {
         &self,
         text: &str,
     ) -> Result<(RequestId, Vec<Question>, Option<Outcome>)> {
-        let (folder, text) = (self.shared.questions.clone(), text.to_owned());
+        let (folder, text) = (self.questions.clone(), text.to_owned());
         let look = move || {
             let id = folder.find(&text)?;
             let (request, outcome) = folder.look(id)?;
@@ -310,7 +295,7 @@ impl Drop for Asked {
 }
 
 async fn in_session(
-    shared: &Arc<Shared>,
+    shared: &Arc<Sessions>,
     session: SessionId,
     id: RequestId,
     reply: &mut oneshot::Receiver<Reply>,
@@ -321,10 +306,8 @@ async fn in_session(
             Ok(reply) => return Ok(from_reply(reply.unwrap_or(Reply::Cancelled), options)),
             Err(_) => {
                 let command = Command::Settle { request: id, verdict: Verdict::TimeOut };
-                let settled =
-                    session::ask(shared, session, |reply| Request::Carry { command, reply });
-                if let Err(error) = settled.await {
-                    // Somebody answered in this very moment; that is then the reply.
+                if let Err(error) = shared.carry(session, command).await {
+                    // An answer came at the same time; it is the reply.
                     tracing::debug!(session.id = %session, "a question did not time out: {error}");
                 }
             }
@@ -334,7 +317,7 @@ async fn in_session(
     Ok(from_reply(reply.await.unwrap_or(Reply::Cancelled), options))
 }
 
-async fn withdraw(shared: &Arc<Shared>, session: SessionId, id: RequestId) {
+async fn withdraw(shared: &Arc<Sessions>, session: SessionId, id: RequestId) {
     let withdrawn = session::ask(shared, session, |reply| Request::Withdraw { request: id, reply });
     if let Err(error) = withdrawn.await {
         tracing::debug!(session.id = %session, "a question cannot be taken back: {error}");
@@ -418,53 +401,4 @@ pub(crate) async fn blocking<T: Send + 'static>(
         path: PathBuf::from("questions"),
         source: std::io::Error::other(error),
     })
-}
-
-impl Shared {
-    /// Finds what a request's id, or the beginning of it, stands for.
-    pub(crate) async fn find_request(&self, text: &str) -> Result<RequestId> {
-        let unknown = || Error::UnknownRequest { text: text.to_owned() };
-        if let Ok(id) = text.parse() {
-            return Ok(id);
-        }
-        if text.len() < PREFIX_MIN {
-            return Err(unknown());
-        }
-        let stored = self.store.requests_by_prefix(text, 10).await?;
-        let mut found: Vec<RequestId> = stored.iter().map(|stored| stored.request.id()).collect();
-        let (folder, prefix) = (self.questions.clone(), text.to_owned());
-        match blocking(move || folder.find(&prefix)).await? {
-            Ok(id) => found.push(id),
-            Err(convoke_files::Error::Ambiguous { candidates, .. }) => found.extend(candidates),
-            Err(convoke_files::Error::NotFound { .. } | convoke_files::Error::Invalid(_)) => {}
-            Err(error) => return Err(error.into()),
-        }
-        match found.as_slice() {
-            [] => Err(unknown()),
-            [id] => Ok(*id),
-            [..] => Err(Error::Ambiguous {
-                prefix: text.to_owned(),
-                candidates: found.iter().map(ToString::to_string).collect(),
-            }),
-        }
-    }
-
-    pub(crate) async fn stored_request(
-        &self,
-        id: RequestId,
-    ) -> Result<Option<convoke_store::StoredRequest>> {
-        Ok(self.store.request(id).await?)
-    }
-
-    pub(crate) async fn settle_file(&self, id: RequestId, verdict: FileVerdict) -> Result<()> {
-        loop {
-            let (folder, now, verdict) = (self.questions.clone(), self.now(), verdict.clone());
-            match blocking(move || folder.settle(id, verdict, now)).await? {
-                Ok(()) => return Ok(()),
-                Err(convoke_files::Error::NotFound { .. }) => return Err(no_request(id)),
-                Err(convoke_files::Error::Answers(fault)) => return Err(Error::Answers(fault)),
-                Err(error) => self.make_room(error.into())?,
-            }
-        }
-    }
 }

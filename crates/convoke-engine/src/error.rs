@@ -38,7 +38,7 @@ pub enum Error {
         text: String,
     },
     /// A prefix that several ids begin with.
-    #[error("{prefix} is the beginning of {} ids", candidates.len())]
+    #[error("{prefix} is a prefix of {} ids", candidates.len())]
     Ambiguous {
         /// The prefix.
         prefix: String,
@@ -65,19 +65,19 @@ pub enum Error {
         /// Where projects may be.
         root: PathBuf,
     },
-    /// The folder is a project already.
-    #[error("{} is a project already", path.display())]
+    /// The folder is already a project.
+    #[error("{} is already a project", path.display())]
     ProjectExists {
         /// The folder.
         path: PathBuf,
     },
-    /// As many sessions are active as may be.
+    /// The limit of active sessions is reached.
     #[error("{max} sessions are active, which is the limit")]
     SessionLimit {
         /// How many may be.
         max: usize,
     },
-    /// As many prompts wait as may.
+    /// The queue is full.
     #[error("the session has {max} waiting prompts, which is the limit")]
     QueueFull {
         /// How many may wait.
@@ -114,7 +114,7 @@ pub enum Error {
     Answers(AnswerFault),
     /// The answer cannot be remembered, because there is nothing to compare a later request with, or it allows nothing.
     #[error(
-        "the answer cannot be remembered: only what is allowed can be, and the agent must say exactly what it would do"
+        "the answer cannot be remembered: this works only for an allowed request in which the agent gave the exact command or file"
     )]
     NothingToRemember,
     /// A name, an id or a path of the wrong form.
@@ -151,13 +151,13 @@ pub enum Error {
         text: String,
     },
     /// A team would be asked because of itself.
-    #[error("this ask would go round in a circle: {chain}")]
+    #[error("this ask would make a circle: {chain}")]
     AskLoop {
         /// Who would ask whom.
         chain: String,
     },
     /// One ask would lead through too many teams.
-    #[error("an ask may go through {max} teams: {chain}")]
+    #[error("a chain of asks may have at most {max} teams: {chain}")]
     TooManyHops {
         /// Who would ask whom.
         chain: String,
@@ -165,7 +165,7 @@ pub enum Error {
         max: usize,
     },
     /// Too many asks followed from one.
-    #[error("more than {max} asks have followed from one: {chain}")]
+    #[error("one ask has caused more than {max} asks: {chain}")]
     ChainBudget {
         /// Who would ask whom.
         chain: String,
@@ -201,8 +201,8 @@ pub enum Error {
         #[source]
         source: convoke_agents::Error,
     },
-    /// A pair is being compacted already.
-    #[error("{pair} is being compacted already")]
+    /// A pair is already being compacted.
+    #[error("{pair} is already being compacted")]
     Compacting {
         /// Which one.
         pair: String,
@@ -214,7 +214,7 @@ pub enum Error {
         pair: String,
     },
     /// A pair has no such question.
-    #[error("{pair} was asked nothing {which}")]
+    #[error("{pair} has no question {which}")]
     UnknownQuestion {
         /// Which pair.
         pair: String,

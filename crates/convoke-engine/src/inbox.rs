@@ -13,12 +13,16 @@ use convoke_core::scope::Scope;
 use convoke_core::session::{Command, Report};
 use convoke_core::time::Timestamp;
 use convoke_files::questions::{Entry, Listing, Questions, Status, Verdict as FileVerdict};
-use convoke_store::{Project, Rule, StoredRequest, Window};
+use convoke_files::reserve::Reserve;
+use convoke_store::{Project, Rule, Store, StoredRequest, Window};
 
 use crate::asking::blocking;
-use crate::engine::{Engine, Shared};
 use crate::error::{Error, Kind, Result, no_request};
+use crate::full_disk::make_room;
+use crate::prefix::only;
 use crate::session::{self, Request};
+use crate::sessions::Sessions;
+use crate::settings::{Around, Settings};
 use crate::view::{Change, SessionView};
 
 /// Requests that one list shows.
@@ -54,34 +58,46 @@ pub enum Remember {
     No,
 }
 
-impl Engine {
+/// Everything that is asked of the human, by agents and by programs outside.
+#[derive(Debug, Clone)]
+pub struct Inbox {
+    pub(crate) sessions: Arc<Sessions>,
+    pub(crate) store: Store,
+    /// Questions of askers without a session.
+    pub(crate) questions: Questions,
+    pub(crate) reserve: Reserve,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) around: Arc<Around>,
+}
+
+impl Inbox {
     /// Everything that can be answered, the first asked first: what is waited for, and questions whose asker has left.
-    pub async fn inbox(&self) -> Result<Vec<Item>> {
+    pub async fn list(&self) -> Result<Vec<Item>> {
         let window = Window::first(ITEMS_MAX);
-        let mut stored = self.shared.store.pending_requests(window).await?;
-        stored.extend(self.shared.store.left_questions(window).await?);
+        let mut stored = self.store.pending_requests(window).await?;
+        stored.extend(self.store.left_questions(window).await?);
         let mut items = Vec::new();
         for request in stored {
             items.push(self.item(request).await?);
         }
-        let folder = self.shared.questions.clone();
+        let folder = self.questions.clone();
         items.extend(blocking(move || in_files(&folder)).await??);
         items.sort_by_key(|item| (item.asked_at, item.request.id()));
         Ok(items)
     }
 
     /// How many items the inbox has.
-    pub(crate) async fn inbox_count(&self) -> Result<u64> {
-        let stored = self.shared.store.count_answerable_requests().await?;
-        let folder = self.shared.questions.clone();
+    pub(crate) async fn count(&self) -> Result<u64> {
+        let stored = self.store.count_answerable_requests().await?;
+        let folder = self.questions.clone();
         let listing = blocking(move || folder.list()).await??;
         Ok(stored + answerable(&listing))
     }
 
     /// Gives or refuses a permission by one of its options.
     pub async fn choose(&self, id: &str, option_id: String, remember: Remember) -> Result<()> {
-        let id = self.shared.find_request(id).await?;
-        let stored = self.shared.stored_request(id).await?.ok_or_else(|| no_request(id))?;
+        let id = self.find_request(id).await?;
+        let stored = self.store.request(id).await?.ok_or_else(|| no_request(id))?;
         let session = stored.session_id.ok_or_else(|| no_request(id))?;
         let rule = match remember {
             Remember::Yes => Some(self.rule(session, &stored.request, &option_id).await?),
@@ -89,43 +105,43 @@ impl Engine {
         };
         self.settle(session, id, Verdict::Choose(Choice { option_id })).await?;
         if let Some((rule, scope)) = rule {
-            while let Err(error) = self.shared.store.add_rule(rule.clone()).await {
-                self.shared.make_room(error.into())?;
+            while let Err(error) = self.store.add_rule(rule.clone()).await {
+                make_room(&self.reserve, error.into())?;
             }
             let notice = Notice::new(RuleEvent::Made { tool: scope.shown() });
-            self.carry(session, Command::Agent(Report::Noticed(notice))).await?;
+            self.sessions.carry(session, Command::Agent(Report::Noticed(notice))).await?;
         }
         Ok(())
     }
 
     /// Answers questions.
     pub async fn answer(&self, id: &str, answers: GivenAnswers) -> Result<()> {
-        let id = self.shared.find_request(id).await?;
-        let answers = answers.at(self.shared.now());
-        match self.shared.stored_request(id).await? {
+        let id = self.find_request(id).await?;
+        let answers = answers.at(self.around.now());
+        match self.store.request(id).await? {
             Some(StoredRequest { session_id: Some(session), .. }) => {
                 self.settle(session, id, Verdict::Answer(Answers { answers })).await
             }
-            Some(_) | None => self.shared.settle_file(id, FileVerdict::Answer(answers)).await,
+            Some(_) | None => self.settle_file(id, FileVerdict::Answer(answers)).await,
         }
     }
 
-    /// Will not answer.
+    /// Rejects questions.
     pub async fn reject(&self, id: &str, reason: Option<String>) -> Result<()> {
-        let id = self.shared.find_request(id).await?;
+        let id = self.find_request(id).await?;
         let reason = reason.filter(|reason| !reason.trim().is_empty());
-        match self.shared.stored_request(id).await? {
+        match self.store.request(id).await? {
             Some(StoredRequest { session_id: Some(session), .. }) => {
                 self.settle(session, id, Verdict::Reject { reason }).await
             }
-            Some(_) | None => self.shared.settle_file(id, FileVerdict::Reject { reason }).await,
+            Some(_) | None => self.settle_file(id, FileVerdict::Reject { reason }).await,
         }
     }
 
-    /// Lets the session's task decide, which alone knows the current state of the request.
+    /// Settles a request in its session's task, which knows the request's current state.
     async fn settle(&self, session: SessionId, request: RequestId, verdict: Verdict) -> Result<()> {
         let settled = |reply| Request::Verdict { request, verdict, reply };
-        session::ask(&self.shared, session, settled).await
+        session::ask(&self.sessions, session, settled).await
     }
 
     /// The rule that an answer amounts to.
@@ -142,27 +158,57 @@ impl Engine {
         let is_allowing = option.is_none_or(|option| option.kind == PermissionKind::AllowOnce);
         let scope = record.scope.clone().filter(|_| is_allowing);
         let scope = scope.ok_or(Error::NothingToRemember)?;
-        let stored = self.session(session).await?.stored;
+        let stored = self.sessions.get(session).await?.stored;
         let rule = Rule {
             project_id: stored.project_id,
             agent: stored.agent,
             tool: scope.key(),
-            made_at: self.shared.now(),
+            made_at: self.around.now(),
         };
         Ok((rule, scope))
     }
 
     async fn item(&self, stored: StoredRequest) -> Result<Item> {
         let session = match stored.session_id {
-            Some(id) => Some(self.session(id).await?),
+            Some(id) => Some(self.sessions.get(id).await?),
             None => None,
         };
         let project = match &session {
-            Some(session) => self.shared.store.project(session.stored.project_id).await?,
+            Some(session) => self.store.project(session.stored.project_id).await?,
             None => None,
         };
         let (request, asked_at) = (stored.request, stored.asked_at);
         Ok(Item { request, asked_at, session, project, asked_by: None, working_directory: None })
+    }
+
+    /// Finds what a request's id, or the beginning of it, stands for.
+    async fn find_request(&self, text: &str) -> Result<RequestId> {
+        if let Ok(id) = text.parse() {
+            return Ok(id);
+        }
+        let stored = self.store.requests_by_prefix(text, 10).await?;
+        let mut found: Vec<RequestId> = stored.iter().map(|stored| stored.request.id()).collect();
+        let (folder, prefix) = (self.questions.clone(), text.to_owned());
+        match blocking(move || folder.find(&prefix)).await? {
+            Ok(id) => found.push(id),
+            Err(convoke_files::Error::Ambiguous { candidates, .. }) => found.extend(candidates),
+            Err(convoke_files::Error::NotFound { .. } | convoke_files::Error::Invalid(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+        only(text, found, ToString::to_string, Error::UnknownRequest { text: text.to_owned() })
+    }
+
+    async fn settle_file(&self, id: RequestId, verdict: FileVerdict) -> Result<()> {
+        loop {
+            let (folder, now, verdict) =
+                (self.questions.clone(), self.around.now(), verdict.clone());
+            match blocking(move || folder.settle(id, verdict, now)).await? {
+                Ok(()) => return Ok(()),
+                Err(convoke_files::Error::NotFound { .. }) => return Err(no_request(id)),
+                Err(convoke_files::Error::Answers(fault)) => return Err(Error::Answers(fault)),
+                Err(error) => make_room(&self.reserve, error.into())?,
+            }
+        }
     }
 }
 
@@ -199,9 +245,9 @@ fn in_files(folder: &Questions) -> std::result::Result<Vec<Item>, convoke_files:
 /// Announces how many requests can be answered, whenever that may have changed, as long as the engine lives.
 ///
 /// Requests of sessions are counted by the store; questions in files are counted when their folder changes.
-pub(crate) fn announce_changes(shared: &Arc<Shared>) {
+pub(crate) fn announce_changes(shared: &Arc<Sessions>, questions: &Questions) {
     let (weak, changed) = (Arc::downgrade(shared), Arc::clone(&shared.inbox_changed));
-    let mut follower = shared.questions.follow();
+    let mut follower = questions.follow();
     tokio::spawn(async move {
         let mut in_files = None;
         loop {
@@ -244,7 +290,7 @@ pub(crate) fn announce_changes(shared: &Arc<Shared>) {
     });
 }
 
-impl Shared {
+impl Sessions {
     async fn announce_inbox(&self, in_files: u64) {
         match self.store.count_answerable_requests().await.map_err(Error::from) {
             Ok(stored) => self.tell(Change::Inbox { count: stored + in_files }),

@@ -10,6 +10,8 @@ mod error;
 mod full_disk;
 mod inbox;
 mod keys;
+mod prefix;
+mod processes;
 mod projects;
 mod session;
 mod sessions;
@@ -27,23 +29,26 @@ pub use convoke_store::{
     PairFilter, PairId, PairStats, PairUsage, Project, Rule, SearchQuery, SessionFilter,
     SessionKind, SessionOrder, Snapshot, StoredPair, StoredSession, Trouble, UpdatePage, Window,
 };
-pub use engine::{Engine, Figures, ListedAgent};
+pub use engine::{Engine, Figures};
 pub use error::{Error, Kind, Result};
-pub use inbox::{Item, Remember};
+pub use inbox::{Inbox, Item, Remember};
 pub use keys::{IssuedKey, Keys};
+pub use processes::ListedAgent;
+pub use projects::Projects;
 pub use sessions::{
     Import, ImportOutcome, ImportTurn, ImportedInto, ListPiece, ListPieces, Listed, NewPrompt,
-    Prompted, Speaker,
+    Prompted, Sessions, Speaker, Stopped,
 };
 pub use settings::{
     Around, Door, Limits, PoolSettings, QuestionSettings, SandboxSettings, Settings, Spare,
 };
 pub use teams::{
     Analytics, AnswerStatus, Caller, Compaction, Permissions, QuestionStanding, ReportedQuestion,
-    SessionFile, Stopped, Stretch, Team, TeamAnswer, TeamAsk, TeamLimits, TeamProgress, TeamReport,
-    TeamSettings, TeamStatus, Wait, WhichQuestion,
+    SessionFile, Stretch, Team, TeamAnswer, TeamAsk, TeamLimits, TeamProgress, TeamReport,
+    TeamSettings, TeamStatus, Teams, Wait, WhichQuestion,
 };
 pub use view::{
-    Activity, AgentStatus, Archiving, Change, Live, Moment, RunningTurn, SessionChange, SessionView,
+    Activity, AgentStatus, Archiving, Change, Live, RunningTurn, SessionChange, SessionView,
+    Version,
 };
 pub use watch::{Published, Watcher};

@@ -1,114 +1,124 @@
 //! Projects: folders in which agents may work, all inside the workspace root.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use convoke_core::id::ProjectId;
-use convoke_store::{NewProject, Project, Rule, Window};
+use convoke_store::{NewProject, Project, Rule, Store, Window};
+use tokio::sync::broadcast;
 
-use crate::engine::{Engine, Shared};
 use crate::error::{Error, Result};
+use crate::prefix::only;
+use crate::settings::{Around, Settings};
 use crate::view::Change;
 
 /// Folders that a completion offers.
 const COMPLETIONS_MAX: usize = 50;
-/// Characters below which a prefix of an id says too little.
-const PREFIX_MIN: usize = 4;
 
-impl Engine {
+/// All projects, and the rules that hold in them.
+#[derive(Debug, Clone)]
+pub struct Projects {
+    pub(crate) store: Store,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) around: Arc<Around>,
+    pub(crate) changes: broadcast::Sender<Change>,
+}
+
+impl Projects {
     /// Makes a folder a project. Links are followed before anything is compared.
-    pub async fn add_project(&self, path: &Path, name: Option<String>) -> Result<Project> {
+    pub async fn add(&self, path: &Path, name: Option<String>) -> Result<Project> {
         if !path.is_absolute() {
             return Err(Error::RelativePath { path: path.to_owned() });
         }
-        let path = self.shared.inside_root(path.to_owned()).await?;
+        let path = inside_root(path.to_owned(), &self.settings.workspace_root).await?;
         let own = path
             .file_name()
             .map_or_else(|| "/".to_owned(), |name| name.to_string_lossy().into_owned());
         let name = name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
-        let new = NewProject {
-            id: ProjectId::from_random((self.shared.around.random)()),
-            name: name.unwrap_or(own),
-            path,
-            added_at: self.shared.now(),
-        };
-        let project = self.shared.store.add_project(new).await?;
-        self.shared.tell(Change::ProjectAdded(project.clone()));
+        Ok(self.insert(path, name.unwrap_or(own)).await?)
+    }
+
+    /// The project in a checked folder; it is added if there is none.
+    pub(crate) async fn get_or_add(&self, path: &Path, name: &str) -> Result<Project> {
+        if let Some(project) = self.store.project_at(path).await? {
+            return Ok(project);
+        }
+        match self.insert(path.to_owned(), name.to_owned()).await {
+            // Another caller was faster.
+            Err(convoke_store::Error::ProjectExists { id, .. }) => self.get(id).await,
+            added => Ok(added?),
+        }
+    }
+
+    async fn insert(&self, path: PathBuf, name: String) -> convoke_store::Result<Project> {
+        let id = ProjectId::from_random((self.around.random)());
+        let new = NewProject { id, name, path, added_at: self.around.now() };
+        let project = self.store.add_project(new).await?;
+        self.announce(Change::ProjectAdded(project.clone()));
         Ok(project)
     }
 
     /// Lists the projects, the first added first.
-    pub async fn projects(&self) -> Result<Vec<Project>> {
-        Ok(self.shared.store.projects(Window::first(Window::LIMIT_MAX)).await?)
+    pub async fn list(&self) -> Result<Vec<Project>> {
+        Ok(self.store.projects(Window::first(Window::LIMIT_MAX)).await?)
     }
 
     /// Finds a project, also one that was removed.
-    pub async fn project(&self, id: ProjectId) -> Result<Project> {
-        let found = self.shared.store.project(id).await?;
+    pub async fn get(&self, id: ProjectId) -> Result<Project> {
+        let found = self.store.project(id).await?;
         found.ok_or_else(|| Error::UnknownProject { text: id.to_string() })
     }
 
     /// The project that an id, or the beginning of one, stands for.
-    pub async fn find_project(&self, text: &str) -> Result<ProjectId> {
+    pub async fn find(&self, text: &str) -> Result<ProjectId> {
         if let Ok(id) = text.parse() {
             return Ok(id);
         }
-        let unknown = || Error::UnknownProject { text: text.to_owned() };
-        if text.len() < PREFIX_MIN {
-            return Err(unknown());
-        }
         let prefix = text.to_ascii_lowercase();
-        let ids = self.projects().await?.into_iter().map(|project| project.id);
-        let found: Vec<_> = ids.filter(|id| id.to_string().starts_with(&prefix)).collect();
-        match found.as_slice() {
-            [] => Err(unknown()),
-            [id] => Ok(*id),
-            [..] => {
-                let candidates = found.iter().map(ToString::to_string).collect();
-                Err(Error::Ambiguous { prefix, candidates })
-            }
-        }
+        let ids = self.list().await?.into_iter().map(|project| project.id);
+        let found = ids.filter(|id| id.to_string().starts_with(&prefix)).collect();
+        only(&prefix, found, ToString::to_string, Error::UnknownProject { text: text.to_owned() })
     }
 
     /// Removes a project from the list. Its sessions stay readable.
-    pub async fn remove_project(&self, id: ProjectId) -> Result<()> {
-        self.shared.store.remove_project(id, self.shared.now()).await?;
-        self.shared.tell(Change::ProjectRemoved(id));
+    pub async fn remove(&self, id: ProjectId) -> Result<()> {
+        self.store.remove_project(id, self.around.now()).await?;
+        self.announce(Change::ProjectRemoved(id));
         Ok(())
     }
 
-    /// What agents may do in a project without asking.
+    /// The tools that agents may use in a project without asking.
     pub async fn rules(&self, project: ProjectId) -> Result<Vec<Rule>> {
-        Ok(self.shared.store.rules(project).await?)
+        Ok(self.store.rules(project).await?)
     }
 
-    /// Lets an agent ask again.
+    /// Deletes a rule: the agent asks again.
     pub async fn forget_rule(&self, rule: Rule) -> Result<()> {
-        Ok(self.shared.store.remove_rule(rule).await?)
+        Ok(self.store.remove_rule(rule).await?)
     }
 
     /// The folders inside the workspace root whose paths begin so.
     pub async fn complete_folder(&self, beginning: &str) -> Vec<String> {
         let beginning = beginning.to_owned();
-        let root = self.shared.settings.workspace_root.clone();
+        let root = self.settings.workspace_root.clone();
         let found = tokio::task::spawn_blocking(move || complete(&beginning, &root)).await;
-        // Whoever types on gets other completions; none is the worst that can happen.
+        // The next letter asks again; an empty list does no harm.
         found.unwrap_or_default()
+    }
+
+    fn announce(&self, change: Change) {
+        // Fails when there are no followers.
+        self.changes.send(change).ok();
     }
 }
 
-impl Shared {
-    /// A folder with its links resolved, if it lies inside the workspace root.
-    pub(crate) async fn inside_root(&self, path: PathBuf) -> Result<PathBuf> {
-        let root = self.settings.workspace_root.clone();
-        let looked = tokio::task::spawn_blocking(move || resolve(path, root)).await;
-        match looked {
-            Ok(resolved) => resolved,
-            Err(error) => Err(Error::Io {
-                path: self.settings.workspace_root.clone(),
-                source: std::io::Error::other(error),
-            }),
-        }
-    }
+/// A folder with its links resolved, if it lies inside the workspace root.
+pub(crate) async fn inside_root(path: PathBuf, root: &Path) -> Result<PathBuf> {
+    let own = root.to_owned();
+    let resolved = tokio::task::spawn_blocking(move || resolve(path, own)).await;
+    resolved.unwrap_or_else(|error| {
+        Err(Error::Io { path: root.to_owned(), source: std::io::Error::other(error) })
+    })
 }
 
 /// A folder with its links resolved, if it lies inside a root.
@@ -140,7 +150,7 @@ fn refused(path: PathBuf, root: PathBuf) -> Error {
     Error::Outside { path, root }
 }
 
-/// The path without `.` and `..`, as far as that can be told without looking.
+/// The path without `.` and `..`, without looking at the file system.
 fn normalized(path: &Path) -> PathBuf {
     let mut whole = PathBuf::new();
     for part in path.components() {
@@ -175,7 +185,7 @@ fn complete(beginning: &str, root: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let is_wanted = |entry: &std::fs::DirEntry| {
         let name = entry.file_name().to_string_lossy().into_owned();
-        // Hidden folders are for those who ask for them.
+        // Hidden folders are offered only when the text begins with a dot.
         name.starts_with(&start) && (start.starts_with('.') || !name.starts_with('.'))
     };
     let mut found: Vec<String> = entries

@@ -26,8 +26,8 @@ use convoke_store::StoredSession;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
-use crate::engine::Shared;
 use crate::error::{Error, Result};
+use crate::sessions::Sessions;
 use crate::sessions::{Import, ImportedInto, Prompted};
 use crate::view::{Live, SessionView};
 use registry::{Entered, Mailbox, Posted};
@@ -107,7 +107,7 @@ pub(crate) type Reports = (mpsc::Sender<Report>, mpsc::Receiver<Report>);
 
 /// Asks a session's task something, giving it one first if it has none.
 pub(crate) async fn ask<T>(
-    shared: &Arc<Shared>,
+    shared: &Arc<Sessions>,
     id: SessionId,
     request: impl FnOnce(Answer<T>) -> Request,
 ) -> Result<T> {
@@ -117,7 +117,7 @@ pub(crate) async fn ask<T>(
         request = match shared.registry.post(id, request) {
             Posted::Yes => break,
             Posted::NoTask(request) => {
-                take_up(shared, id).await?;
+                start_task(shared, id).await?;
                 request
             }
             Posted::Full(request, mailbox) => {
@@ -135,20 +135,20 @@ pub(crate) async fn ask<T>(
 }
 
 /// Gives a session its task, if it has none.
-pub(crate) async fn take_up(shared: &Arc<Shared>, id: SessionId) -> Result<()> {
+pub(crate) async fn start_task(shared: &Arc<Sessions>, id: SessionId) -> Result<()> {
     let found = shared.store.session(id).await?;
     found.ok_or_else(|| Error::UnknownSession { text: id.to_string() })?;
     begin(shared, id, Begin::Stored)
 }
 
-/// Restores a session that was cut off when the daemon was ended, and waits until that is stored.
-pub(crate) async fn recover(shared: &Arc<Shared>, id: SessionId) -> Result<()> {
+/// Restores a session that was cut off when the daemon ended, and waits until that is stored.
+pub(crate) async fn recover(shared: &Arc<Sessions>, id: SessionId) -> Result<()> {
     begin(shared, id, Begin::Cut(Cut::Ended))?;
     ask(shared, id, |reply| Request::Settle { reply }).await
 }
 
 /// Starts the task of a session; a task that is there already goes on.
-pub(crate) fn begin(shared: &Arc<Shared>, id: SessionId, begin: Begin) -> Result<()> {
+pub(crate) fn begin(shared: &Arc<Sessions>, id: SessionId, begin: Begin) -> Result<()> {
     if let Some(place) = Place::reserve(shared, id)? {
         place.begin(begin);
     }
@@ -157,14 +157,14 @@ pub(crate) fn begin(shared: &Arc<Shared>, id: SessionId, begin: Begin) -> Result
 
 /// The place of a task that has not begun. Requests wait meanwhile, and fail if the task never begins.
 pub(crate) struct Place {
-    shared: Arc<Shared>,
+    shared: Arc<Sessions>,
     parts: task::Parts,
     inbox: mpsc::Receiver<Request>,
 }
 
 impl Place {
     /// Reserves the place of a session's task; `None` when it is taken.
-    pub(crate) fn reserve(shared: &Arc<Shared>, id: SessionId) -> Result<Option<Self>> {
+    pub(crate) fn reserve(shared: &Arc<Sessions>, id: SessionId) -> Result<Option<Self>> {
         let (requests, inbox) = mpsc::channel(REQUESTS_MAX);
         let (live_to, live) = watch::channel(Live::default());
         let published = match shared.registry.enter(id, Mailbox { requests, live }) {

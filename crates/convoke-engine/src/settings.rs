@@ -82,6 +82,18 @@ pub struct Around {
     pub door: Option<Door>,
 }
 
+impl Around {
+    /// The time by the clock that was handed in.
+    pub(crate) fn now(&self) -> Timestamp {
+        (self.clock)()
+    }
+
+    /// A random text that is used once, to mark a quotation.
+    pub(crate) fn nonce(&self) -> String {
+        format!("{:032x}", u128::from_be_bytes((self.random)()))
+    }
+}
+
 /// How the tools that agents are given reach the daemon.
 #[derive(Debug, Clone)]
 pub struct Door {

@@ -20,11 +20,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_core::Invalid;
-use convoke_core::id::{AgentName, SessionId};
-use convoke_core::team::{Pair, TeamName};
+use convoke_core::id::AgentName;
+use convoke_core::team::TeamName;
+use convoke_store::Store;
+use tokio::sync::watch;
 
-use crate::engine::{Engine, Shared};
 use crate::error::{Error, Result};
+use crate::processes::Processes;
+use crate::projects::Projects;
+use crate::sessions::Sessions;
+use crate::settings::Around;
+use cache::{PairCache, cache};
+use compaction::Attempts;
 
 pub use analytics::{Analytics, Stretch};
 pub use ask::{AnswerStatus, Caller, TeamAnswer, TeamAsk, Wait};
@@ -32,11 +39,10 @@ pub use compaction::Compaction;
 pub use pairs::SessionFile;
 pub use prepare::TeamProgress;
 pub use report::{QuestionStanding, ReportedQuestion, TeamReport, WhichQuestion};
-pub use upkeep::{Stopped, TeamStatus};
+pub use upkeep::TeamStatus;
 
-pub(crate) use cache::{PairCache, cache};
 pub(crate) use chain::{Chains, Origin};
-pub(crate) use compaction::{Attempts, keep_clock};
+pub(crate) use compaction::keep_clock;
 
 /// The teams, and how they may talk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +73,11 @@ impl TeamSettings {
             TeamLimits { hops_max: 5, chain_messages_max: 50, pair_messages_per_hour: 200 };
         Self { teams: Vec::new(), init_timeout: Duration::from_secs(30), limits }
     }
+
+    /// The team with a name.
+    pub(crate) fn team(&self, name: &TeamName) -> Option<&Team> {
+        self.teams.iter().find(|team| team.name == *name)
+    }
 }
 
 /// A project that others can ask.
@@ -93,33 +104,55 @@ pub struct Team {
 pub enum Permissions {
     /// It does.
     Ask,
-    /// It does not: whoever wrote the configuration trusts it.
+    /// It does not: the configuration trusts it.
     Skip,
 }
 
-impl Engine {
-    /// The teams as they are configured now.
-    pub fn teams(&self) -> Vec<Team> {
-        self.shared.teams.borrow().teams.clone()
-    }
+/// The teams, the pairs in which they talk, and what they ask each other.
+#[derive(Debug)]
+pub struct Teams {
+    sessions: Arc<Sessions>,
+    projects: Projects,
+    processes: Processes,
+    store: Store,
+    around: Arc<Around>,
+    configured: watch::Sender<Arc<TeamSettings>>,
+    cache: PairCache,
+    attempts: Attempts,
 }
 
-impl Shared {
-    pub(crate) fn team_settings(&self) -> Arc<TeamSettings> {
-        Arc::clone(&self.teams.borrow())
+impl Teams {
+    /// No teams yet. Sessions and processes follow `configured`.
+    pub(crate) fn new(
+        sessions: &Arc<Sessions>,
+        projects: Projects,
+        configured: watch::Sender<Arc<TeamSettings>>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            sessions: Arc::clone(sessions),
+            projects,
+            processes: sessions.processes.clone(),
+            store: sessions.store.clone(),
+            around: Arc::clone(&sessions.around),
+            configured,
+            cache: cache(),
+            attempts: Attempts::default(),
+        })
     }
 
-    pub(crate) fn team(&self, name: &TeamName) -> Result<Team> {
-        let settings = self.team_settings();
-        let found = settings.teams.iter().find(|team| team.name == *name).cloned();
-        found.ok_or_else(|| Error::Invalid(Invalid::UnknownTeam { name: name.to_string() }))
+    /// The teams as they are configured now.
+    pub fn list(&self) -> Vec<Team> {
+        self.configured.borrow().teams.clone()
     }
 
-    /// The pair that talks in a session, and the team that answers in it.
-    pub(crate) async fn pair_of(&self, session: SessionId) -> Result<Option<(Pair, Option<Team>)>> {
-        let Some(stored) = self.store.pair_in(session).await? else { return Ok(None) };
-        let team = self.team(&stored.pair.to).ok();
-        Ok(Some((stored.pair, team)))
+    fn settings(&self) -> Arc<TeamSettings> {
+        Arc::clone(&self.configured.borrow())
+    }
+
+    fn team(&self, name: &TeamName) -> Result<Team> {
+        let settings = self.settings();
+        let unknown = || Error::Invalid(Invalid::UnknownTeam { name: name.to_string() });
+        settings.team(name).cloned().ok_or_else(unknown)
     }
 }
 

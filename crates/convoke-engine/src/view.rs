@@ -13,9 +13,10 @@ pub struct SessionView {
     pub activity: Activity,
 }
 
-/// How old all that is known of sessions is. What was read after a moment is so as long as that moment lasts.
+/// The version of everything that is stored and shown of sessions: a read is current as long as the version from before
+/// it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment {
+pub struct Version {
     pub(crate) stored: u64,
     pub(crate) shown: u64,
 }

@@ -1,4 +1,5 @@
-//! Adds numbered turns to a transcript until it is killed: `write_transcript DIR ID COUNT`. Tells each once it is saved.
+//! Appends numbered turns to a transcript until it is killed: `write_transcript DIR ID COUNT`. Prints each number once
+//! its turn is saved.
 
 use std::error::Error;
 use std::io::Write;

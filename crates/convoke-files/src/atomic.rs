@@ -22,7 +22,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     sync_folder(folder).map_err(fail("syncing its folder"))
 }
 
-/// A new file in `folder` with mode 0600 and a name that nobody else has.
+/// A new file in `folder` with mode 0600 and a unique name.
 pub(crate) fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     tempfile::Builder::new().prefix(".").suffix(TEMP_SUFFIX).tempfile_in(folder)
 }
@@ -44,14 +44,14 @@ fn verify(file: &mut File, expected: &[u8]) -> io::Result<()> {
 
 /// Deletes the temporary files that a killed writer left in a folder.
 ///
-/// Only whoever holds the folder's lock may call it: nobody else writes there then.
+/// The caller holds the folder's lock, so no other process writes there.
 pub(crate) fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         if name.starts_with('.') && name.ends_with(TEMP_SUFFIX) {
-            // Left for the next sweep when it cannot be deleted now; it is in nobody's way.
+            // A file that cannot be deleted now is left for the next sweep; it does no harm.
             fs::remove_file(entry.path()).ok();
         }
     }

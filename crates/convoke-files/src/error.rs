@@ -38,7 +38,7 @@ pub enum Error {
         /// What is wrong with it.
         source: serde_json::Error,
     },
-    /// Somebody else holds a lock for too long.
+    /// Another process holds the lock for too long.
     #[error("cannot lock {path}: held by {}", holder.map_or("another program".to_owned(), |pid| format!("process {pid}")))]
     Locked {
         /// The lock file.
@@ -64,7 +64,7 @@ pub enum Error {
         id: String,
     },
     /// A prefix fits several question sessions.
-    #[error("{prefix} could be any of {}", list(candidates))]
+    #[error("{prefix} matches several sessions: {}", list(candidates))]
     Ambiguous {
         /// What was given.
         prefix: String,
@@ -85,7 +85,7 @@ pub enum Error {
     /// The answers do not fit; the session stays answerable.
     #[error(transparent)]
     Answers(#[from] AnswerFault),
-    /// It would be longer than what anybody reads.
+    /// The file would exceed the size that is read back.
     #[error("{path} would take {bytes} bytes, and files of more than {max} are not read")]
     TooLong {
         /// The file that is not written.
@@ -96,7 +96,7 @@ pub enum Error {
         max: usize,
     },
     /// As many questions wait as are allowed.
-    #[error("{max} question sessions are waiting for an answer already")]
+    #[error("{max} question sessions are already waiting for an answer")]
     TooMany {
         /// How many may wait.
         max: usize,

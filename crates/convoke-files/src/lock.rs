@@ -1,8 +1,8 @@
 //! Lock files that name their holder, and that no death, recycled PID or garbage can wedge.
 //!
-//! The file holds its owner's PID, as other programs expect. The truth for our own processes is the operating
-//! system's lock on that file, which ends with the process; the PID decides only for programs that take none.
-//! Whoever removes a stale file holds the operating system's lock on it, so nobody's live lock is ever removed.
+//! The file holds its owner's PID, as other programs expect. For our own processes the operating system's lock on that
+//! file decides, which ends with the process; the PID decides only for programs that take no such lock. A process that
+//! removes a stale file holds the operating system's lock on it, so a live lock is never removed.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
@@ -32,12 +32,12 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock, waiting up to five seconds for whoever holds it.
+    /// Takes the lock, waiting up to five seconds for its holder.
     pub fn acquire(path: &Path) -> Result<Self> {
         Self::acquire_within(path, PATIENCE)
     }
 
-    /// Takes the lock only if nobody alive holds it.
+    /// Takes the lock only if no live process holds it.
     pub fn try_acquire(path: &Path) -> Result<Self> {
         Self::acquire_within(path, Duration::ZERO)
     }
@@ -74,13 +74,13 @@ impl Drop for Lock {
     }
 }
 
-/// The living program that holds a lock at this moment, where that is known.
+/// The live process that holds a lock now, where that is known.
 pub fn holder(path: &Path) -> Option<u32> {
     let pid = File::open(path).ok().and_then(|file| pid_in(&file));
     pid.filter(|_| is_held_now(path))
 }
 
-/// Whether a living program holds a lock at this moment. Takes nothing, clears nothing, and keeps nobody waiting.
+/// Whether a live process holds a lock now. Takes no lock, removes nothing, and blocks no other process.
 pub(crate) fn is_held_now(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };
     match file.try_lock_shared() {
@@ -101,13 +101,14 @@ fn pid_in(mut file: &File) -> Option<u32> {
     text.split_whitespace().next().and_then(|word| word.parse().ok())
 }
 
-/// Makes the lock file, or tells that there is one. It appears with its PID written and its lock held.
+/// Creates the lock file, or reports that there is one. It appears with its PID written and its lock held.
 fn create(path: &Path) -> io::Result<Option<File>> {
     let mut temp = temporary(path.parent().unwrap_or(Path::new(".")))?;
     write!(temp, "{}", std::process::id())?;
     match temp.as_file().try_lock() {
         Ok(()) => {}
-        // Nobody else knows this file, so its file system has no such locks; the PID must do.
+        // No other process knows this file yet, so a failure means that its file system has no such locks; the PID must
+        // do.
         Err(TryLockError::WouldBlock) => {}
         Err(TryLockError::Error(error)) => return Err(error),
     }
@@ -118,7 +119,7 @@ fn create(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Somebody else has the lock, or its holder swept our temporary file away: there will be another attempt.
+/// Another process has the lock, or its holder swept our temporary file: the caller tries again.
 const fn is_lost(kind: io::ErrorKind) -> bool {
     matches!(kind, io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound)
 }
@@ -129,7 +130,7 @@ enum Found {
     Held {
         pid: Option<u32>,
     },
-    /// Its holder is dead, and was killed while it started a program, which has the lock for one more moment.
+    /// The holder was killed while it spawned a child, which has inherited the lock until it calls exec.
     Inherited {
         pid: Option<u32>,
     },
@@ -139,7 +140,7 @@ enum Found {
 fn clear_if_stale(path: &Path) -> io::Result<Found> {
     match fs::symlink_metadata(path) {
         Ok(found) if !found.is_file() => return clear_stranger(path, &found),
-        // What is not there, or cannot be looked at, is told of by the attempt to open it.
+        // A missing or unreadable file is reported by the attempt to open it.
         Ok(_) | Err(_) => {}
     }
     let file = match File::open(path) {
@@ -166,7 +167,7 @@ fn clear_if_stale(path: &Path) -> io::Result<Found> {
     Ok(Found::Gone)
 }
 
-/// Removes a link, a pipe or the like that is no lock of anybody's; a folder is left to whoever made it.
+/// Removes a link, a pipe or the like, which cannot be a lock file; a folder is left alone.
 fn clear_stranger(path: &Path, found: &fs::Metadata) -> io::Result<Found> {
     if found.is_dir() || is_held(None, found.modified()?) {
         return Ok(Found::Held { pid: None });

@@ -1,8 +1,8 @@
 //! Question sessions: any program puts questions into a folder, and any other answers them there.
 //!
-//! A session is a folder named by its id, with `request.json`, `status.json` and, once answered, `answers.json`.
-//! The layout is shared with other programs. The appearance of `answers.json` is the moment of answering, that of
-//! `status.json` the moment of everything else; whoever finds the two at odds completes what was begun.
+//! A session is a folder named by its id, with `request.json`, `status.json` and, once answered, `answers.json`. The
+//! layout is shared with other programs. A set is answered once `answers.json` exists; every other change takes effect
+//! with `status.json`. A reader that finds the two inconsistent completes the interrupted change.
 
 mod asked;
 mod bell;
@@ -67,19 +67,19 @@ pub struct Set {
     pub answers: Option<AnswersFile>,
 }
 
-/// What comes of a session by somebody's will.
+/// An outcome that a human or the asker decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// The human answers.
     Answer(Vec<Answer>),
     /// The human will not answer.
     Reject {
-        /// Why, in their words.
+        /// The reason that the human gave.
         reason: Option<String>,
     },
     /// The asker waited long enough.
     TimeOut,
-    /// The asker went away.
+    /// The asker stopped waiting.
     Abandon,
 }
 
@@ -146,7 +146,7 @@ impl Questions {
         };
         let mut ids = Vec::new();
         for entry in entries {
-            // What is not named by an id is somebody else's.
+            // An entry that is not named by an id belongs to another program.
             let name = entry.map_err(fail)?.file_name();
             ids.extend(name.to_str().and_then(|name| name.parse::<RequestId>().ok()));
         }

@@ -31,7 +31,7 @@ fn retried<T>(
     attempt()
 }
 
-/// Nobody asks or answers that much; a file that is longer is not one of ours.
+/// Larger than any question or answer; a longer file is not one of ours.
 pub(crate) const BYTES_MAX: usize = 16 << 20;
 
 fn json_once<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
@@ -48,7 +48,7 @@ fn json_once<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
 fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     let found = fs::symlink_metadata(path)?;
     if !found.is_file() || found.len() > BYTES_MAX as u64 {
-        return Err(io::Error::other("it is not a plain file of reasonable size"));
+        return Err(io::Error::other("it is not a regular file, or too large"));
     }
     fs::read(path)
 }
@@ -57,7 +57,7 @@ fn bytes(path: &Path) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// Reads a file that holds each of these in turn; tells what came of it and which pauses were made.
+    /// Reads a file that holds each of these in turn; returns the result and the pauses that were made.
     fn read(contents: &[&str]) -> (String, Vec<u128>) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("status.json");

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 /// How much is set aside.
 pub const RESERVE_BYTES: u64 = 8 << 20;
-/// How much is given up at once: enough for one decision, so that a program that goes on filling the disk gets little.
+/// Bytes freed at once: enough for one decision, so that a program that keeps filling the disk gets little.
 const STEP_BYTES: u64 = 256 << 10;
 /// How much must be free besides, before anything is set aside again.
 const MARGIN_BYTES: u64 = 16 << 20;
@@ -63,7 +63,7 @@ impl Reserve {
             Err(Errno::OPNOTSUPP) => write_noise(&file),
             allocated => allocated.map_err(Into::into),
         };
-        // Half a reserve would keep what little room there is from those who need it.
+        // A partial reserve would take the little space that is left.
         filled.or_else(|error| file.set_len(held).and(Err(error)))
     }
 
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn k5_noise_takes_up_the_space_where_nothing_can_be_allocated() {
+    fn k5_random_bytes_fill_the_reserve_where_fallocate_fails() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("reserve");
         write_noise(&File::create(&path).unwrap()).unwrap();

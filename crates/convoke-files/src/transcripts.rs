@@ -1,8 +1,8 @@
 //! Transcripts of conversations: a file of JSON lines each, added to and never rewritten.
 //!
-//! A line is on disk before it counts as saved. One writer holds the lock; readers need none, and see everything up to the
-//! last line that was saved. What a killed writer left torn is cut off by the next one; other damage is told, and mended
-//! only when somebody says so.
+//! A line is on disk before it counts as saved. One writer holds the lock; readers need none, and see everything up to
+//! the last saved line. The next writer cuts off an incomplete last line of a killed one; other damage is reported, and
+//! repaired only on request.
 
 mod clean;
 mod error;
@@ -57,7 +57,7 @@ pub struct Transcripts {
     dir: PathBuf,
 }
 
-/// A transcript that is taken up again.
+/// A resumed transcript.
 #[derive(Debug)]
 pub struct Opened {
     /// The way to add to it.
@@ -68,7 +68,7 @@ pub struct Opened {
     pub end: End,
 }
 
-/// How a transcript ended when it was taken up.
+/// How a transcript ended before it was resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// As it should.
@@ -112,7 +112,7 @@ impl Transcripts {
         let damaged = |source| crate::Error::Damaged { path: path.clone(), source };
         let line = format::line(&metadata).map_err(damaged)?;
         let fail = |step| move |source| unwritable(&self.path(id), step, source);
-        // It appears with its metadata, so that nobody ever sees it without.
+        // The file appears with its metadata, so that no reader sees it without.
         let mut temp = atomic::temporary(&self.dir).map_err(fail("making a temporary file"))?;
         temp.write_all(&line).and_then(|()| temp.as_file().sync_all()).map_err(fail("writing"))?;
         match temp.persist_noclobber(&path) {
@@ -190,7 +190,7 @@ impl Transcripts {
         }
     }
 
-    /// Takes the lock of a transcript; whoever holds it is given a moment to leave.
+    /// Takes the lock of a transcript, waiting a little for its holder to exit.
     fn lock(&self, id: &Id) -> Result<Lock> {
         let deadline = Instant::now() + PATIENCE;
         loop {

@@ -1,4 +1,4 @@
-//! Being woken by changes in folders, without polling where the file system can tell.
+//! Wakes tasks when folders change, without polling where the file system reports changes.
 //!
 //! Linux gives a user 128 inotify instances, so all watchers made from one [`Watches`] share a single instance. When
 //! none is left, a watcher polls slowly and says so in the log.
@@ -34,12 +34,12 @@ struct Subscribers {
 
 /// Watches folders and wakes one waiter when anything in them changes.
 ///
-/// Changes are not told apart and may be told twice: the woken task looks for itself.
+/// Changes carry no details and may be reported twice: the woken task reads the folder.
 pub struct Watcher {
     watches: Watches,
     id: u64,
     changed: Arc<Notify>,
-    folders: HashMap<PathBuf, Told>,
+    folders: HashMap<PathBuf, Reported>,
     pace: Pace,
     /// Looks so far without a watch; the pauses between them grow.
     looks: AtomicU32,
@@ -49,8 +49,8 @@ pub struct Watcher {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// The file system says so.
-    Told,
-    /// The file system cannot tell, and it is time to look.
+    Reported,
+    /// The file system reports no changes, and the polling interval has passed.
     Perhaps,
 }
 
@@ -75,7 +75,7 @@ impl Pace {
 
 /// How a watcher learns of changes in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum Reported {
     /// By inotify.
     All,
     /// By inotify, which does not see what other machines change on a network file system.
@@ -187,7 +187,7 @@ impl std::fmt::Debug for Watcher {
 }
 
 impl Watcher {
-    /// Watches nothing yet, with an inotify instance of its own.
+    /// Watches nothing yet, with a separate inotify instance.
     pub fn new() -> Self {
         Watches::default().watcher(Pace::Brisk)
     }
@@ -195,12 +195,12 @@ impl Watcher {
     /// Adds a folder, without the folders in it. Where inotify has nothing left to give, the folder is polled.
     pub fn watch(&mut self, folder: &Path) -> Result<()> {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        let told = match self.watches.add(&folder, self.id, &self.changed)? {
-            _ if is_shared(&folder) => Told::Local,
-            true => Told::All,
-            false => Told::None,
+        let reported = match self.watches.add(&folder, self.id, &self.changed)? {
+            _ if is_shared(&folder) => Reported::Local,
+            true => Reported::All,
+            false => Reported::None,
         };
-        self.folders.insert(folder, told);
+        self.folders.insert(folder, reported);
         Ok(())
     }
 
@@ -214,21 +214,21 @@ impl Watcher {
 
     /// Whether some folder has to be polled.
     pub fn is_polling(&self) -> bool {
-        self.folders.values().any(|told| *told != Told::All)
+        self.folders.values().any(|reported| *reported != Reported::All)
     }
 
     /// Waits until something may have changed since the last call.
     pub async fn changed(&self) -> Change {
-        let pause = if self.folders.values().any(|told| *told == Told::Local) {
+        let pause = if self.folders.values().any(|reported| *reported == Reported::Local) {
             POLL
         } else if self.is_polling() {
             self.pace.pause(self.looks.fetch_add(1, Ordering::Relaxed))
         } else {
             self.changed.notified().await;
-            return Change::Told;
+            return Change::Reported;
         };
         match tokio::time::timeout(pause, self.changed.notified()).await {
-            Ok(()) => Change::Told,
+            Ok(()) => Change::Reported,
             Err(_) => Change::Perhaps,
         }
     }

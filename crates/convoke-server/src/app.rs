@@ -17,9 +17,9 @@ use crate::backups::BackupDesk;
 use crate::doors::{Doors, Token};
 use crate::gate;
 use crate::health::Problems;
-use crate::kept::Kept;
 use crate::markdown::Renderer;
 use crate::metrics::Metrics;
+use crate::response_cache::ResponseCache;
 use crate::teams::Desk;
 use crate::ws::{self, News};
 use crate::{mcp, openapi, page, rest};
@@ -34,7 +34,7 @@ pub(crate) struct App {
     pub(crate) metrics: Metrics,
     pub(crate) news: News,
     pub(crate) renderer: Renderer,
-    pub(crate) kept: Kept,
+    pub(crate) response_cache: ResponseCache,
     pub(crate) teams: Desk,
     pub(crate) backups: BackupDesk,
     pub(crate) identity: Identity,
@@ -73,7 +73,7 @@ impl App {
             metrics: Metrics::default(),
             news: News::start(&engine),
             renderer: Renderer::new(),
-            kept: Kept::default(),
+            response_cache: ResponseCache::default(),
             teams: Desk::default(),
             backups: BackupDesk::default(),
             engine,
@@ -89,9 +89,9 @@ impl App {
 
     /// The generation of all revisions, as cursors carry it. It lasts as long as the daemon runs.
     pub(crate) async fn generation(&self) -> String {
-        let read = self
-            .generation
-            .get_or_try_init(async || Ok::<_, Error>(self.engine.generation().await?.to_string()));
+        let read = self.generation.get_or_try_init(async || {
+            Ok::<_, Error>(self.engine.sessions().generation().await?.to_string())
+        });
         match read.await {
             Ok(generation) => generation.clone(),
             // Readers that come back with it get everything anew.

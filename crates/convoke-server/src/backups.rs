@@ -79,7 +79,7 @@ pub(crate) fn begin(
     }
     plan.keep = keep.or(plan.keep);
     start(app, plan).ok_or_else(|| {
-        Failure::new(StatusCode::CONFLICT, "conflict", "a backup is being made already")
+        Failure::new(StatusCode::CONFLICT, "conflict", "a backup is already being made")
             .hint("wait for it: GET /api/backups")
     })
 }

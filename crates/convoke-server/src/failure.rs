@@ -64,15 +64,14 @@ impl Failure {
 
     /// Trouble of our own.
     pub(crate) fn internal(chain: impl Into<String>) -> Self {
-        let (status, detail) =
-            (StatusCode::INTERNAL_SERVER_ERROR, "something went wrong in Convoke");
+        let (status, detail) = (StatusCode::INTERNAL_SERVER_ERROR, "internal error");
         Self { chain: Some(chain.into()), ..Self::new(status, code::INTERNAL, detail) }
     }
 
     /// Trouble of our own that may pass.
     pub(crate) fn too_slow(after: Duration) -> Self {
         let (status, detail) =
-            (StatusCode::SERVICE_UNAVAILABLE, "Convoke did not get to an answer in time");
+            (StatusCode::SERVICE_UNAVAILABLE, "the request timed out in the daemon");
         let chain = format!("no answer within {} s", after.as_secs());
         Self { chain: Some(chain), ..Self::new(status, "timeout", detail) }
     }
@@ -128,7 +127,7 @@ pub(crate) fn account_for(mut response: Response, request_id: &str) -> Response 
     tracing::error!(status = problem.status, "{chain}");
     problem.instance = Some(request_id.to_owned());
     if problem.status == StatusCode::INTERNAL_SERVER_ERROR.as_u16() {
-        problem.hint = Some(format!("the log has more; look for the request {request_id}"));
+        problem.hint = Some(format!("see the log for the request {request_id}"));
     }
     written(&problem)
 }
@@ -160,10 +159,10 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
 fn detail(error: &Error) -> String {
     match error {
         Error::Ambiguous { prefix, candidates } => {
-            format!("{prefix} is the beginning of several ids: {}", candidates.join(", "))
+            format!("{prefix} matches several ids: {}", candidates.join(", "))
         }
         Error::Ended { status: Status::Cancelled, .. } => {
-            format!("{error}, which is for good; begin a new one")
+            format!("{error} and cannot be resumed; create a new one")
         }
         // A contract: the detail says how to resume.
         Error::Ended { session, reason, .. } => {
@@ -191,8 +190,7 @@ fn hint(error: &Error) -> Option<String> {
         Error::Ambiguous { .. } => "give more characters of the id".to_owned(),
         Error::RelativePath { .. } => "give an absolute path".to_owned(),
         Error::ImportDiffers { .. } => {
-            "the session stays as it is; to have the other conversation \
-            too, give the transcript another session_id"
+            "the session is unchanged; to import the other conversation too, give the transcript another session_id"
                 .to_owned()
         }
         Error::Outside { root, .. } => format!(
@@ -203,7 +201,7 @@ fn hint(error: &Error) -> Option<String> {
             long enough, or raise sessions.max_active"
             .to_owned(),
         Error::SessionFull { .. } => {
-            "go on in a new session, or raise limits.session_bytes in config.toml".to_owned()
+            "continue in a new session, or raise limits.session_bytes in config.toml".to_owned()
         }
         Error::QueueFull { .. } => "wait for the running turn to end".to_owned(),
         Error::UnknownAgent { .. } => "GET /api/agents lists the agents".to_owned(),
@@ -212,7 +210,7 @@ fn hint(error: &Error) -> Option<String> {
             "GET /api/teams/sessions lists the conversations of teams".to_owned()
         }
         Error::AskLoop { .. } | Error::TooManyHops { .. } => {
-            "answer with what is known by now; those before wait for it".to_owned()
+            "answer with what you know; the teams before you in the chain wait for it".to_owned()
         }
         Error::ChainBudget { .. } | Error::PairBudget { .. } => {
             "wait, or raise the limits under [teams] in config.toml".to_owned()

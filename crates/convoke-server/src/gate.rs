@@ -26,7 +26,7 @@ use tracing::Instrument as _;
 use crate::app::App;
 use crate::doors::{Doors, Foreign, Shown, Visit};
 use crate::failure::{self, Failure};
-use crate::{kept, listen, teams};
+use crate::{listen, response_cache, teams};
 
 /// The id of a request, in the request, its answer and the log.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -151,11 +151,11 @@ async fn answer(app: &App, mut request: Request, next: Next) -> Response {
     }
     let visit = if let Caller::Browser(visit) = &caller { Some(visit.clone()) } else { None };
     request.extensions_mut().insert(caller);
-    let name = kept::name(&request);
+    let name = response_cache::name(&request);
     let fresh = next.run(request);
     let answering = async {
         match name {
-            Some(name) => app.kept.answer(&app.engine, name, fresh).await,
+            Some(name) => app.response_cache.answer(&app.engine, name, fresh).await,
             None => fresh.await,
         }
     };
@@ -190,7 +190,8 @@ fn until_revoked(response: Response, visit: Visit) -> Response {
 
 fn words(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("of no words")
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("without a message")
 }
 
 /// Who is at the gate, and what they show.
@@ -223,11 +224,11 @@ async fn admit(app: &App, room: Room, visitor: Visitor<'_>) -> Result<Caller, Bo
         Shown::WrongSecret => None,
         Shown::Other(token) => Some(token),
     };
-    match key.and_then(|key| app.engine.session_of(key)) {
+    match key.and_then(|key| app.engine.sessions().of_token(key)) {
         Some(id) if room == Room::Tools => Ok(Caller::Session(id)),
         Some(id) => {
             tracing::warn!(target: "security", %peer, session = %id, "refused the key of a session");
-            let detail = "the key of a session opens /mcp and nothing else";
+            let detail = "the key of a session is valid for /mcp only";
             Err(Box::new(
                 Failure::new(StatusCode::FORBIDDEN, code::FORBIDDEN, detail).into_response(),
             ))
@@ -259,10 +260,9 @@ fn turned_away(foreign: &Foreign, peer: IpAddr) -> Response {
 }
 
 fn no_token() -> Response {
-    let detail = "the request has no token of this daemon's, or a wrong one";
+    let detail = "the token is missing or wrong";
     let failure = Failure::new(StatusCode::UNAUTHORIZED, code::UNAUTHORIZED, detail).hint(
-        "programs send Authorization: Bearer and the token of run/daemon.json in Convoke's home; \
-         a browser is signed in by `convoke open`",
+        "in a program, send Authorization: Bearer and the token of run/daemon.json in Convoke's home; sign a browser in with `convoke open`",
     );
     let mut response = failure.into_response();
     let challenge = HeaderValue::from_static("Bearer realm=\"convoke\"");

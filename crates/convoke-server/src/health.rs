@@ -9,11 +9,11 @@ use convoke_engine::Trouble;
 use crate::app::App;
 
 /// The way out of a lost database.
-const LOST: &str = "end the daemon and start it again (convoke stop, convoke serve): \
-    what was stored is back then";
+const LOST: &str =
+    "restart the daemon (convoke stop, convoke serve): it puts the rescued data back in place";
 /// The way out of a damaged database.
 const DAMAGED: &str =
-    "end the daemon with `convoke stop`, then bring a backup back with `convoke restore`";
+    "stop the daemon with `convoke stop`, then restore a backup with `convoke restore`";
 
 /// Problems that were found and have not passed yet, one a subject. All clones are the same list.
 #[derive(Debug, Clone, Default)]
@@ -47,15 +47,13 @@ fn database(trouble: &Trouble) -> HealthProblem {
     let (code, text, hint) = match trouble {
         Trouble::Lost { rescued: Some(_) } => (
             "database_lost",
-            "the database was deleted or replaced while the daemon was running; \
-             what was stored has been rescued, and nothing more is stored",
+            "the database was deleted or replaced while the daemon was running; the stored data was rescued, and nothing more is stored",
             LOST,
         ),
         Trouble::Lost { rescued: None } => (
             "database_lost",
-            "the database was deleted or replaced while the daemon was running; nothing more is stored, \
-             and what was stored is not rescued yet",
-            "leave the daemon running, and make room in its home: it is tried again every second",
+            "the database was deleted or replaced while the daemon was running; nothing more is stored, and the stored data is not rescued yet",
+            "keep the daemon running, and free space on the disk of its home: the rescue is retried every second",
         ),
         Trouble::Damaged { .. } => (
             "database_damaged",

@@ -99,7 +99,7 @@ fn check_type(headers: &HeaderMap) -> Result<(), Failure> {
         return Ok(());
     }
     let said = if media.is_empty() { "no Content-Type" } else { media };
-    let detail = format!("the body must be application/json, and this request says {said}");
+    let detail = format!("the body must be application/json, and this request has {said}");
     Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::INVALID, detail)
         .hint("add the header Content-Type: application/json"))
 }
@@ -139,7 +139,7 @@ async fn collect(body: Body, bytes_max: usize) -> Result<Bytes, Failure> {
     let mut whole = Vec::new();
     while let Some(piece) = pieces.next().await {
         let piece = piece.map_err(|error| {
-            let detail = format!("the body broke off: {error}");
+            let detail = format!("the body is incomplete: {error}");
             Failure::new(StatusCode::BAD_REQUEST, code::INVALID, detail)
         })?;
         if whole.len() + piece.len() > bytes_max {
@@ -163,7 +163,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
     }
     serde_json::from_slice(bytes).map_err(|error| {
         if error.is_data() {
-            return Failure::invalid(format!("the body does not fit: {error}"));
+            return Failure::invalid(format!("invalid body: {error}"));
         }
         let detail = if bytes.is_empty() {
             "the body is empty".to_owned()

@@ -112,7 +112,7 @@ impl<B: Backend> ServerHandler for Tools<B> {
                 return Err(ErrorData::internal_error("the call was cancelled", None));
             }
             () = self.stop.cancelled() => {
-                return Err(ErrorData::internal_error("the server stops", None));
+                return Err(ErrorData::internal_error("the server is stopping", None));
             }
             never = progress::report(&context, call::waits_for(&request.name)) => match never {},
         };

@@ -78,7 +78,7 @@ impl Metrics {
             }
         }
         let name = "convoke_http_request_duration_seconds";
-        head(text, name, "histogram", "Time until an answer began, by route.");
+        head(text, name, "histogram", "Time until a response began, by route.");
         for (route, counted) in &*routes {
             let mut sum = 0;
             for ((_, bound), count) in BUCKETS.iter().zip(counted.durations) {
@@ -103,7 +103,7 @@ fn gauges(figures: &Figures) -> [(&'static str, &'static str, &'static str, u64)
     [
         ("convoke_sessions_active", "gauge", "Active sessions.", figures.active_sessions),
         ("convoke_processes", "gauge", "Agent processes.", wide(figures.processes)),
-        ("convoke_processes_busy", "gauge", "Agent processes that work.", wide(figures.busy)),
+        ("convoke_processes_busy", "gauge", "Busy agent processes.", wide(figures.busy)),
         ("convoke_turns_waiting", "gauge", "Turns that wait for a process.", wide(figures.waiting)),
         ("convoke_inbox", "gauge", "Requests that wait for a human.", figures.inbox),
         ("convoke_watchers", "gauge", "Watchers of sessions.", wide(figures.watchers)),

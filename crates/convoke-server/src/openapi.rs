@@ -150,13 +150,13 @@ fn add_problems(operation: &mut Value) {
     let common = [
         ("400", "The body is not JSON", has_body),
         ("401", "The token is missing or wrong", !is_open),
-        ("403", "The Host, the Origin or the place is not allowed", true),
+        ("403", "The Host, the Origin or the path is not allowed", true),
         ("408", "The body did not arrive in time", has_body),
         ("413", "The body is too large", has_body),
         ("415", "The body is not application/json", has_body),
-        ("422", "A value makes no sense; the detail names it", has_body || has_query),
-        ("500", "Something went wrong in Convoke; the log has more", true),
-        ("503", "The daemon stops, or the disk is full", true),
+        ("422", "A value is invalid; the detail names it", has_body || has_query),
+        ("500", "Internal error; see the log", true),
+        ("503", "The daemon is stopping, or the disk is full", true),
     ];
     let responses = operation.get_mut("responses").and_then(Value::as_object_mut);
     let Some(responses) = responses else { return };

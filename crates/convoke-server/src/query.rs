@@ -23,7 +23,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
             Err(rejection) => {
                 let text = rejection.body_text();
                 let said = text.split_once(": ").map_or(&*text, |(_, said)| said);
-                Err(Failure::invalid(format!("the query does not fit: {said}")))
+                Err(Failure::invalid(format!("invalid query: {said}")))
             }
         }
     }

@@ -114,7 +114,7 @@ impl FromRequestParts<Arc<App>> for Queued {
 
 /// The id of the session that a text names.
 pub(crate) async fn find_session(app: &App, text: &str) -> Result<SessionId, Error> {
-    named_or_none(text, app.engine.find_session(text).await)
+    named_or_none(text, app.engine.sessions().find(text).await)
 }
 
 /// What cannot name any session names none.
@@ -146,11 +146,12 @@ async fn in_path(parts: &mut Parts, app: &Arc<App>) -> Result<String, Failure> {
 /// There is nothing at this path.
 pub(crate) fn not_found() -> Failure {
     Failure::new(StatusCode::NOT_FOUND, code::NOT_FOUND, "there is nothing at this path")
-        .hint("GET /api/openapi.json lists what there is")
+        .hint("GET /api/openapi.json lists all paths")
 }
 
 /// There is something at this path, and it does not take this method.
 pub(crate) fn wrong_method() -> Failure {
-    let detail = "this path does not take this method; the header Allow lists those that it takes";
+    let detail =
+        "this path does not allow this method; the header Allow lists those that it allows";
     Failure::new(StatusCode::METHOD_NOT_ALLOWED, code::INVALID, detail)
 }

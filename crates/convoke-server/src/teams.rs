@@ -59,7 +59,7 @@ impl Desk {
         let settings = read().map_err(TeamsFault::Unreadable)?;
         // Teams are opened once.
         self.read.set(read).ok();
-        engine.open_teams(settings, told).await.map_err(TeamsFault::Engine)?;
+        engine.teams().open(settings, told).await.map_err(TeamsFault::Engine)?;
         self.is_ready.store(true, Ordering::Release);
         Ok(())
     }
@@ -72,7 +72,7 @@ impl Desk {
         let settings = tokio::task::spawn_blocking(move || read()).await;
         let settings = settings.unwrap_or_else(|error| Err(error.to_string()));
         let settings = settings.map_err(TeamsFault::Unreadable)?;
-        engine.open_teams(settings, |_| {}).await.map_err(TeamsFault::Engine)
+        engine.teams().open(settings, |_| {}).await.map_err(TeamsFault::Engine)
     }
 }
 
@@ -81,7 +81,7 @@ impl From<TeamsFault> for Failure {
         match fault {
             TeamsFault::Unreadable(detail) => {
                 Self::new(StatusCode::UNPROCESSABLE_ENTITY, code::INVALID_TEAMS, detail)
-                    .hint("the teams from before stay; mend the file and reload")
+                    .hint("the earlier teams stay in use; fix the file and reload")
             }
             TeamsFault::Engine(error) => error.into(),
         }
@@ -92,5 +92,5 @@ impl From<TeamsFault> for Failure {
 pub(crate) fn not_yet() -> Failure {
     let detail = "the daemon is still preparing the teams";
     Failure::new(StatusCode::SERVICE_UNAVAILABLE, code::STARTING, detail)
-        .hint("try again in a moment")
+        .hint("try again in a few seconds")
 }

@@ -48,7 +48,7 @@ struct Talk {
     open: OpenMessages,
 }
 
-/// Resumes a conversation and goes on with it.
+/// Resumes a conversation and continues it.
 async fn talk(store: Store, project: ProjectId, id: SessionId) -> Result<(), Failure> {
     let mut talk = resume(&store, project, id).await?;
     for turn in 0_u64.. {
@@ -83,7 +83,7 @@ async fn resume(store: &Store, project_id: ProjectId, id: SessionId) -> Result<T
 }
 
 impl Talk {
-    /// Stores, then tells: each changed message as it is now.
+    /// Stores, then prints each changed message.
     async fn play(&mut self, store: &Store, command: Command) -> Result<(), Failure> {
         let at = now()?.max(self.session.summary().updated_at);
         let (mut updates, mut lines) = (Updates::default(), String::new());

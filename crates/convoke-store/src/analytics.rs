@@ -40,7 +40,7 @@ pub struct PairUsage {
     pub cost: Vec<(String, f64)>,
 }
 
-/// Every session that a pair has talked in: the one of now, and those that it goes on from.
+/// Every session of a pair: the current one, and its predecessors.
 ///
 /// A session says so among its first messages, and is looked for nowhere else.
 const LINEAGE: &str = "WITH RECURSIVE lineage (pair, session, generation) AS (
@@ -55,7 +55,7 @@ const LINEAGE: &str = "WITH RECURSIVE lineage (pair, session, generation) AS (
     )";
 
 impl Store {
-    /// What every pair said since a moment, in stretches of so many milliseconds, the newest first.
+    /// The activity of every pair since a time, in intervals of that many milliseconds, newest first.
     pub async fn pair_activity(&self, since: Timestamp, stretch: i64) -> Result<Vec<PairActivity>> {
         let stretch = stretch.max(1);
         self.read_aside(move |db| {
@@ -109,7 +109,7 @@ fn activity(row: &Row<'_>) -> rusqlite::Result<PairActivity> {
             to: row::text(row, 1)?,
             thread: row.get(2)?,
         },
-        from: row::moment(row, 3)?,
+        from: row::timestamp(row, 3)?,
         prompts: row.get(4)?,
         failures: row.get(5)?,
         compactions: row.get(6)?,

@@ -1,4 +1,4 @@
-//! Copies of a database for safe-keeping. Blocking; for commands and for threads of their own.
+//! Backup copies of a database. Blocking; for commands and separate threads.
 
 use std::path::Path;
 
@@ -40,7 +40,7 @@ pub fn make(
     read
 }
 
-/// Reads a copy from its first page to its last, and tells what is in it. Changes nothing.
+/// Reads a whole copy, and returns its counts. Changes nothing.
 pub fn verify(copy: &Path) -> Result<Contents> {
     let (place, found) = Place::find(copy)?;
     schema::refuse_foreign(&place, found)?;
@@ -53,8 +53,8 @@ pub fn verify(copy: &Path) -> Result<Contents> {
 
 /// Begins a new generation of revisions in a copy that is about to become the database again.
 ///
-/// Sessions go on from the revisions of the copy, so readers that hold newer ones of the lost database must read anew. The
-/// copy itself is changed, and nobody else may have it open.
+/// Sessions continue from the revisions of the copy, so readers that hold newer revisions of the lost database must
+/// read everything again. This changes the copy itself, which must not be open elsewhere.
 pub fn begin_generation(copy: &Path) -> Result<()> {
     let (place, found) = Place::find(copy)?;
     schema::refuse_foreign(&place, found)?;

@@ -30,7 +30,7 @@ pub struct Progress {
     pub total: u64,
 }
 
-/// What is in a database, to tell whether a copy has it too.
+/// Counts of a database, to verify a copy with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Contents {
     /// The newest migration.
@@ -197,7 +197,7 @@ pub(crate) fn find_damage(
     }
 }
 
-/// A moment that has passed, or not yet.
+/// Whether a deadline has passed.
 pub(crate) fn is_over(deadline: Instant) -> impl FnMut() -> bool + Send + 'static {
     move || Instant::now() > deadline
 }
@@ -225,7 +225,7 @@ fn look_for_damage(db: &Connection, depth: Depth) -> Result<Vec<String>, Fault> 
     Ok(damage)
 }
 
-/// Reads a copy from its first page to its last, and tells what is in it. Fails with `Corrupt` when it is damaged.
+/// Reads a whole copy, and returns its counts. Fails with `Corrupt` when it is damaged.
 pub(crate) fn verify(place: &Place) -> Result<Contents> {
     let read =
         place.look().and_then(|mut db| match find_damage(&mut db, Depth::Whole, || false)? {

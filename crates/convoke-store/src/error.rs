@@ -81,7 +81,7 @@ pub enum Error {
         /// What is there.
         path: PathBuf,
     },
-    /// The file, or where it lies, cannot be written.
+    /// The file or its folder cannot be written.
     #[error("{path} cannot be written")]
     ReadOnly {
         /// The database.
@@ -127,7 +127,7 @@ pub enum Error {
         /// The id that was asked for.
         id: PairId,
     },
-    /// The directory is a project already.
+    /// The directory is already a project.
     #[error("{project_path} is already project {id}")]
     ProjectExists {
         /// The directory.
@@ -165,7 +165,7 @@ pub enum Error {
         /// The place.
         seq: Seq,
     },
-    /// A call that makes no sense.
+    /// An invalid call.
     #[error("{what}")]
     Misuse {
         /// What is wrong with it.
@@ -214,7 +214,7 @@ impl Fault {
         }
     }
 
-    /// Translates the fault for callers. The only place that knows the database's words for errors.
+    /// Translates the error for callers. The only place that knows the database's error codes.
     pub(crate) fn at(self, path: &Path) -> Error {
         let error = match self {
             Self::Refused(error) => return error,
@@ -294,7 +294,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_database_says_becomes_what_callers_tell_apart() {
+    fn database_errors_become_errors_that_callers_distinguish() {
         let said = |code: i32| {
             let error = Sql::SqliteFailure(rusqlite::ffi::Error::new(code), None);
             let error = Fault::Sql(error).at(Path::new("/home/me/convoke.db"));

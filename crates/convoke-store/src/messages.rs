@@ -253,7 +253,7 @@ fn newest_at(db: &Connection, n: i64, sql: &str, time: Timestamp) -> rusqlite::R
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query([n])?;
     while let Some(row) = rows.next()? {
-        if row::moment(row, 1)? <= time {
+        if row::timestamp(row, 1)? <= time {
             return Ok(Rev::new(row.get(0)?));
         }
     }
@@ -388,12 +388,12 @@ fn message(row: &Row<'_>, session_id: SessionId) -> rusqlite::Result<Message> {
         content: serde_json::from_str::<Content>(content)
             .map_err(|error| row::unreadable(4, error))?,
         turn: turn.map_err(|error| row::unreadable(5, error))?,
-        timestamp: row::moment(row, 6)?,
-        updated_at: row::moment(row, 7)?,
+        timestamp: row::timestamp(row, 6)?,
+        updated_at: row::timestamp(row, 7)?,
     })
 }
 
-/// Adds the words that were appended to an open message.
+/// Adds the text of the deltas of an open message.
 fn with_deltas(db: &Connection, n: i64, mut message: Message) -> rusqlite::Result<Message> {
     let is_partial = matches!(
         message.content,
@@ -402,14 +402,14 @@ fn with_deltas(db: &Connection, n: i64, mut message: Message) -> rusqlite::Resul
     if !is_partial {
         return Ok(message);
     }
-    // The row has all words up to its own revision, so the index leads past the deltas of messages before it.
+    // The row has all text up to its own revision, so the index skips the deltas of earlier messages.
     let sql = "SELECT rev, at, text FROM deltas
                WHERE session = ?1 AND rev > ?2 AND seq = ?3 ORDER BY rev";
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query(params![n, message.rev.get(), message.seq.get()])?;
     while let Some(row) = rows.next()? {
         append(&mut message.content, row.get_ref(2)?.as_str()?);
-        (message.rev, message.updated_at) = (Rev::new(row.get(0)?), row::moment(row, 1)?);
+        (message.rev, message.updated_at) = (Rev::new(row.get(0)?), row::timestamp(row, 1)?);
     }
     Ok(message)
 }

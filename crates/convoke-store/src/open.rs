@@ -38,7 +38,7 @@ const WAL_PAGES: u32 = 4096;
 /// Statements that a connection keeps compiled; a rarer one is compiled again.
 const STATEMENTS: usize = 64;
 
-/// Where a database and the files beside it lie.
+/// The paths of a database and the files beside it.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     pub(crate) path: PathBuf,
@@ -58,7 +58,7 @@ pub(crate) enum Found {
 }
 
 impl Place {
-    /// Where a database lies or would lie, links followed.
+    /// The path of a database, existing or not, with links resolved.
     pub(crate) fn at(path: &Path) -> Result<Self> {
         let denied = |error: io::Error| denied(path, error);
         match fs::canonicalize(path) {
@@ -138,8 +138,8 @@ impl Place {
         let connection = if fs::exists(&self.wal).unwrap_or(true) {
             Connection::open_with_flags(&self.path, flags)?
         } else {
-            // Without a log nobody has it open, and it can be read as it lies there. Opened the usual way, even a
-            // read-only connection would leave an empty log behind.
+            // Without a WAL no process has it open, and the file can be read as immutable. Opened the usual way, even a
+            // read-only connection would leave an empty WAL behind.
             let flags = flags | OpenFlags::SQLITE_OPEN_URI;
             Connection::open_with_flags(immutable_uri(self.path.as_os_str()), flags)?
         };
@@ -274,15 +274,15 @@ mod tests {
     }
 
     #[test]
-    fn what_the_system_refuses_is_told_apart() {
-        let told = |kind| denied(Path::new("/home/me/convoke.db"), io::Error::from(kind));
+    fn errors_of_the_system_are_distinguished() {
+        let reported = |kind| denied(Path::new("/home/me/convoke.db"), io::Error::from(kind));
         let kinds = [
             io::ErrorKind::ReadOnlyFilesystem,
             io::ErrorKind::StorageFull,
             io::ErrorKind::PermissionDenied,
         ];
         assert_eq!(
-            kinds.map(|kind| told(kind).to_string()),
+            kinds.map(|kind| reported(kind).to_string()),
             [
                 "/home/me/convoke.db cannot be written",
                 "no space left for /home/me/convoke.db",

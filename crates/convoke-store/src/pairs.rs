@@ -119,7 +119,7 @@ impl PairFilter {
 /// Who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asker {
-    /// Anybody.
+    /// Any asker.
     Any,
     /// A caller that is no team.
     External,
@@ -261,8 +261,8 @@ fn stored_pair(row: &Row<'_>) -> rusqlite::Result<StoredPair> {
         },
         session_id: row::text(row, 4)?,
         agent_session_id: row.get(5)?,
-        created_at: row::moment(row, 6)?,
-        last_used_at: row::moment(row, 7)?,
+        created_at: row::timestamp(row, 6)?,
+        last_used_at: row::timestamp(row, 7)?,
         message_count: row.get(8)?,
         status: row::word(row, 9, &PairStatus::ALL, PairStatus::as_str)?,
         error: row.get(10)?,

@@ -101,7 +101,7 @@ fn project(row: &Row<'_>) -> rusqlite::Result<Project> {
         id: row::text(row, 0)?,
         name: row.get(1)?,
         path: PathBuf::from(row.get::<_, String>(2)?),
-        added_at: row::moment(row, 3)?,
+        added_at: row::timestamp(row, 3)?,
         removed_at: row.get::<_, Option<i64>>(4)?.map(Timestamp::from_millis),
     })
 }

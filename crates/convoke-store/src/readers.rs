@@ -23,7 +23,7 @@ pub(crate) struct Readers {
     guard: Guard,
     room: Arc<Semaphore>,
     long_room: Arc<Semaphore>,
-    /// Open connections that nobody uses; there are never more than there is room for.
+    /// Idle connections; never more than the limit.
     idle: Arc<Mutex<Vec<Connection>>>,
 }
 
@@ -64,7 +64,7 @@ impl Readers {
 
     /// Waits for all reads to end and closes every connection; later reads fail with `Closed`.
     pub(crate) async fn close(&self) {
-        // An error means that somebody else has closed them.
+        // An error means that the readers were closed.
         let all = self.room.acquire_many(READERS).await.ok();
         self.room.close();
         self.long_room.close();

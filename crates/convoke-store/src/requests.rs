@@ -68,8 +68,8 @@ impl Store {
         .await
     }
 
-    /// Lists the questions of active sessions that nobody waits for any more and that can still be answered, the first
-    /// asked first.
+    /// Lists the questions of active sessions whose asker stopped waiting and that can still be answered, first asked
+    /// first.
     pub async fn left_questions(&self, window: Window) -> Result<Vec<StoredRequest>> {
         self.read_list(window, move |db| {
             let mut statement = db.prepare_cached(&format!(
@@ -124,8 +124,8 @@ fn request(row: &Row<'_>) -> rusqlite::Result<StoredRequest> {
     let body = row.get_ref(3)?.as_str()?;
     Ok(StoredRequest {
         session_id: row::optional_text(row, 0)?,
-        asked_at: row::moment(row, 1)?,
-        changed_at: row::moment(row, 2)?,
+        asked_at: row::timestamp(row, 1)?,
+        changed_at: row::timestamp(row, 2)?,
         seq: row.get::<_, Option<u64>>(4)?.map(Seq::new),
         request: serde_json::from_str(body).map_err(|error| row::unreadable(3, error))?,
     })

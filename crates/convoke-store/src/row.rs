@@ -28,7 +28,7 @@ where
     text.map(|text| text.parse().map_err(|error: T::Err| unreadable(column, error))).transpose()
 }
 
-/// One of a fixed set of words.
+/// One of a fixed set of names.
 pub(crate) fn word<T: Copy>(
     row: &Row<'_>,
     column: usize,
@@ -40,8 +40,8 @@ pub(crate) fn word<T: Copy>(
     found.copied().ok_or_else(|| unreadable(column, format!("unknown word {word}")))
 }
 
-/// A moment.
-pub(crate) fn moment(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
+/// A timestamp.
+pub(crate) fn timestamp(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
     row.get(column).map(Timestamp::from_millis)
 }
 

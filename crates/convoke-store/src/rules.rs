@@ -68,6 +68,6 @@ fn rule(row: &Row<'_>) -> rusqlite::Result<Rule> {
         project_id: row::text(row, 0)?,
         agent: row::text(row, 1)?,
         tool: row.get(2)?,
-        made_at: row::moment(row, 3)?,
+        made_at: row::timestamp(row, 3)?,
     })
 }

@@ -16,7 +16,7 @@ use crate::open::{Found, Place, WriteLock};
 use book::{Owner, verify};
 use steps::{STEPS, Step};
 
-/// Marks our databases in their header (`Conv`), so that nobody else's is ever changed.
+/// The application id in the header of our databases (`Conv`), so that a foreign database is never changed.
 pub(crate) const APPLICATION_ID: i32 = 0x436f_6e76;
 
 /// One step from a schema to the next.

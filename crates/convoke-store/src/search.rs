@@ -30,8 +30,8 @@ const PREFIX_MIN: usize = 3;
 /// What is searched for, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchQuery {
-    /// Words that must all be there. Three letters or more that end with `*` are the beginning of a word; nothing else
-    /// is special. Words after the 32nd are left out.
+    /// Words that must all occur. Three or more letters that end with `*` match as a prefix; nothing else is special.
+    /// Words after the 32nd are ignored.
     pub text: String,
     /// In the sessions of one project.
     pub project: Option<ProjectId>,
@@ -39,7 +39,7 @@ pub struct SearchQuery {
     pub session: Option<SessionId>,
 }
 
-/// One message in which the words are.
+/// One message that contains the words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
     /// Its session.
@@ -55,7 +55,7 @@ pub struct Hit {
 /// A part of an excerpt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fragment {
-    /// The words.
+    /// The excerpt.
     pub text: String,
     /// Whether they were searched for.
     pub matched: bool,
@@ -66,7 +66,7 @@ pub struct Fragment {
 pub struct HitPage {
     /// The hits.
     pub hits: Vec<Hit>,
-    /// Where to go on for older ones, if there are any.
+    /// The cursor for older hits, if there are any.
     pub next: Option<HitPlace>,
 }
 
@@ -87,7 +87,7 @@ impl HitPlace {
 }
 
 impl Store {
-    /// Searches prompts, answers and questions; hits older than `before`, newest first. No words, no hits.
+    /// Searches prompts, answers and questions; hits older than `before`, newest first. An empty query has no hits.
     pub async fn search(
         &self,
         query: SearchQuery,
@@ -132,7 +132,7 @@ fn search(
     while let Some(row) = rows.next()? {
         let rowid: i64 = row.get(0)?;
         let (session_id, seq, timestamp) =
-            (row::text::<SessionId>(row, 1)?, row::seq(row, 2)?, row::moment(row, 3)?);
+            (row::text::<SessionId>(row, 1)?, row::seq(row, 2)?, row::timestamp(row, 3)?);
         match serde_json::from_str(&row.get::<_, String>(4)?) {
             Ok(content) => {
                 if let Some(text) = text_of(&content) {

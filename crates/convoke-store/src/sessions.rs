@@ -134,7 +134,7 @@ pub struct SessionPage {
     pub total: u64,
 }
 
-/// What is read of a long list, piece by piece, as of one moment.
+/// A long list that is read in pieces, from one snapshot.
 #[derive(Debug)]
 pub enum SessionPiece {
     /// The next sessions in the window.
@@ -245,8 +245,8 @@ impl Store {
         self.read_list(window, move |db| Ok(list::page(db, &filter, order, window)?)).await
     }
 
-    /// Lists sessions in the same way, and hands the first ones over while the others are read. Whoever is slow to take them
-    /// does not keep a reader from others.
+    /// Lists sessions in the same way, and sends the first ones while the others are read. A slow receiver does not
+    /// block a reader connection for others.
     pub fn sessions_in_pieces(
         &self,
         filter: SessionFilter,
@@ -261,7 +261,7 @@ impl Store {
             let to_reader = to_caller.clone();
             let read = move |db: &Connection| {
                 list::pieces(db, &filter, order, window, piece, |piece| {
-                    // Nobody may want them any more.
+                    // The receiver may be gone.
                     to_reader.try_send(Ok(piece)).ok();
                 })?;
                 Ok(())
@@ -316,7 +316,7 @@ impl Store {
                     Ok(AgentSessionRecord {
                         agent_session_id: row.get(0)?,
                         why: row.get(1)?,
-                        recorded_at: row::moment(row, 2)?,
+                        recorded_at: row::timestamp(row, 2)?,
                     })
                 })?;
             Ok(records.collect::<rusqlite::Result<_>>()?)
@@ -340,7 +340,7 @@ fn session(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
         project_id: row::text(row, 1)?,
         agent: row::text(row, 2)?,
         kind: row::word(row, 3, &SessionKind::ALL, SessionKind::as_str)?,
-        created_at: row::moment(row, 4)?,
+        created_at: row::timestamp(row, 4)?,
         agent_session_id: row.get(5)?,
         summary: Summary {
             status: row::word(row, 6, &Status::ALL, Status::as_str)?,
@@ -349,8 +349,8 @@ fn session(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
             title: row.get(9)?,
             last_seq: row::seq(row, 10)?,
             settled_seq: row::seq(row, 11)?,
-            updated_at: row::moment(row, 12)?,
-            last_active_at: row::moment(row, 13)?,
+            updated_at: row::timestamp(row, 12)?,
+            last_active_at: row::timestamp(row, 13)?,
             rev: Rev::new(row.get(14)?),
         },
     })

@@ -1,4 +1,4 @@
-//! The handle through which everybody else stores and reads.
+//! The handle through which other crates store and read.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Entries in one page; more would be a list that nobody reads and everybody waits for.
+    /// Maximum entries in one page; larger pages would only delay the first entry.
     pub const LIMIT_MAX: u32 = 10_000;
 
     /// The first so many.

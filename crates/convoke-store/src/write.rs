@@ -1,4 +1,4 @@
-//! Changes to what is stored, one type each. The writer carries them out; nobody else writes.
+//! Changes to the database, one type each. Only the writer thread carries them out.
 
 pub(crate) mod generation;
 pub(crate) mod pairs;
@@ -30,7 +30,7 @@ pub(crate) trait Change: Send + 'static {
 /// When a change must be on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Durability {
-    /// A moment later is soon enough. It survives our death, but not a power cut in that moment.
+    /// May be synced a little later. It survives a crash of Convoke, but not a power cut before that sync.
     Soon,
     /// Before it is acknowledged: people said it, or it cannot be had again.
     Acknowledged,

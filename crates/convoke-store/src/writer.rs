@@ -30,7 +30,7 @@ const BATCH_MAX: usize = 256;
 /// while there is always some reader in it.
 pub(crate) const WAL_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// How long writing stands still for that; when the readers need longer, it is tried again later.
+/// How long the writer waits for that; when readers need longer, it tries again later.
 const WAL_PATIENCE: Duration = Duration::from_millis(100);
 
 /// How often the thread looks whether the files are still there when nothing is written.
@@ -44,7 +44,7 @@ pub(crate) struct Writer {
     commits: Arc<AtomicU64>,
 }
 
-/// What the thread is told.
+/// A message to the thread.
 enum Order {
     Change(Box<dyn Job>),
     Stop(oneshot::Sender<()>),
@@ -197,7 +197,7 @@ impl WriterTask {
         }
         drop(lock);
         if let Some(reply) = stop {
-            // Whoever asked may have stopped waiting.
+            // The caller may have stopped waiting.
             reply.send(()).ok();
         }
     }

@@ -1,4 +1,4 @@
-//! Agents that follow a script: they speak real ACP or Claude's real frames, and misbehave exactly as they are told.
+//! Agents that follow a script: they speak real ACP or Claude's real frames, and misbehave exactly as scripted.
 //!
 //! A [`Script`] is data, so that a test says what its agent does and a process can be handed it as a file. Everything
 //! that an agent was ever seen doing wrong can be said with a handful of [`Step`]s:
@@ -13,7 +13,7 @@
 //! | names a tool late | `Step::Call(Tool::bare("t"))`, and more of it in [`Step::Update`] |
 //! | never ends a tool | [`Step::Call`] without a later [`Step::Update`] |
 //! | takes a question back | [`Step::AskInVain`] |
-//! | tells usage, commands, modes, or what nobody knows | [`Step::Tell`] |
+//! | sends usage, commands, modes, or an unknown update | [`Step::Tell`] |
 //! | claims success | `Step::Answer(json!({"stopReason": "end_turn"}))` alone, or [`Step::Fail`] of Claude |
 //! | crashes in the middle | [`Step::Exit`] or [`Step::Die`] between other steps |
 //! | says more after its answer | steps after [`Step::Answer`] |

@@ -22,10 +22,10 @@ pub use plot::{Across, Curve, Plot, Scale};
 pub use row::{Goal, Reference, Row, Unit};
 pub use table::table;
 
-/// What benchmarks return. Whatever goes wrong ends them; nobody tells causes apart.
+/// The result of a benchmark. Any error ends it; causes are not distinguished.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a benchmark could not go on.
+/// Why a benchmark failed.
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
 
 /// A benchmark under way.
@@ -63,7 +63,7 @@ struct Options {
     size: Size,
     format: Format,
     /// What this process does as the child of another benchmark.
-    errand: Option<String>,
+    subtask: Option<String>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +81,7 @@ enum Format {
 }
 
 impl Bench {
-    /// Reads the words after the program's name: `[FILTER] [--quick] [--json]`.
+    /// Parses the arguments: `[FILTER] [--quick] [--json]`.
     pub fn from_args() -> Result<Self> {
         let options = Options::read(std::env::args().skip(1))?;
         Ok(Self { options, rows: Vec::new() })
@@ -100,12 +100,12 @@ impl Bench {
         names.iter().any(|name| self.options.wants(name))
     }
 
-    /// What this process was started for by another benchmark, with `errand`.
-    pub fn errand(&self) -> Option<&str> {
-        self.options.errand.as_deref()
+    /// The task that another benchmark started this process for, with `subtask`.
+    pub fn subtask(&self) -> Option<&str> {
+        self.options.subtask.as_deref()
     }
 
-    /// Tells a person who watches what is being done; a pipe hears nothing.
+    /// Prints progress on a terminal, and nothing into a pipe.
     pub fn progress(&self, what: &str) -> Result<()> {
         if io::stderr().is_terminal() {
             write!(io::stderr(), "\r\x1b[K{what} …")?;
@@ -113,7 +113,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Adds a row, unless nobody asked for it. With small sizes it has no goal, since it could not miss it.
+    /// Adds a row if the filter selects it. With small sizes it has no goal, since it could not miss it.
     pub fn add(&mut self, row: Row) -> Result<()> {
         if !self.options.wants(&row.name) {
             return Ok(());
@@ -122,18 +122,18 @@ impl Bench {
             Size::Full => row,
             Size::Quick => Row { goal: None, ..row },
         };
-        self.tell(&row.to_json()?)?;
+        self.print_line(&row.to_json()?)?;
         self.rows.push(row);
         Ok(())
     }
 
-    /// Adds a chart, for whoever collects them: a table has no place for it.
+    /// Adds a chart to the JSON output: a table has no place for it.
     pub fn plot(&self, plot: Plot) -> Result<()> {
-        self.tell(&serde_json::to_string(&Line::Plot { plot })?)
+        self.print_line(&serde_json::to_string(&Line::Plot { plot })?)
     }
 
     /// Says something to the program that started this one.
-    fn tell(&self, line: &str) -> Result<()> {
+    fn print_line(&self, line: &str) -> Result<()> {
         if self.options.format == Format::Json {
             let mut out = io::stdout().lock();
             writeln!(out, "{line}")?;
@@ -154,10 +154,10 @@ impl Bench {
     }
 }
 
-/// Starts this program again for something that needs a process of its own, and returns what it prints.
-pub fn errand(what: &str) -> Result<String> {
+/// Starts this program again for a task that needs a separate process, and returns its output.
+pub fn subtask(what: &str) -> Result<String> {
     let program = std::env::current_exe()?;
-    let output = std::process::Command::new(program).args(["--errand", what]).output()?;
+    let output = std::process::Command::new(program).args(["--subtask", what]).output()?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into());
     }
@@ -170,11 +170,11 @@ impl Options {
         let mut words = words;
         while let Some(word) = words.next() {
             match word.as_str() {
-                // Cargo tells every benchmark that it is one.
+                // Cargo passes `--bench` to every benchmark.
                 "--bench" => {}
                 "--quick" => options.size = Size::Quick,
                 "--json" => options.format = Format::Json,
-                "--errand" => options.errand = words.next(),
+                "--subtask" => options.subtask = words.next(),
                 flag if flag.starts_with('-') => {
                     return Err(format!("unknown option {flag}; known: --quick --json").into());
                 }

@@ -47,7 +47,7 @@ impl Model {
         let address = listener.local_addr()?;
         let server = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                // An agent that hangs up, or sends what nobody understands, is its own affair.
+                // Errors of a client connection are ignored: the test sees them at the agent.
                 tokio::spawn(async move { serve(stream).await.ok() });
             }
         });

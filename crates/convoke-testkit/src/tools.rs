@@ -12,7 +12,7 @@ pub fn search_path() -> String {
 }
 
 /// The folder of unpacked programs, on machines that lack some.
-#[expect(clippy::disallowed_methods, reason = "how `./test` tells")]
+#[expect(clippy::disallowed_methods, reason = "how `./test` passes it")]
 pub fn unpacked() -> Option<String> {
     std::env::var("CONVOKE_TEST_TOOLS").ok()
 }

@@ -1,6 +1,6 @@
 //! A text being written: several lines, a cursor that never stands inside a character, and a way back.
 //!
-//! Rows are computed from text and width alone, so whoever draws it and whoever moves in it agree.
+//! Rows are computed from text and width alone, so drawing and cursor movement agree.
 
 use std::ops::Range;
 
@@ -191,7 +191,7 @@ impl Editor {
         for (at, grapheme) in text.grapheme_indices(true) {
             used += wrap::cells(grapheme);
             let is_last = at + grapheme.len() == text.len();
-            // The end of a row that goes on in the next is the beginning of that.
+            // The end of a wrapped row is the beginning of the next.
             let goes_on = is_last && rows.get(row + 1).is_some_and(|next| next.start == range.end);
             if used > column || goes_on {
                 return range.start + at;

@@ -35,7 +35,7 @@ pub struct AnswerOptions {
     pub clock: fn() -> Timestamp,
     /// Whether to use colours; bold, underline and reverse stay without them.
     pub colour: Colour,
-    /// How to tell a person who looks elsewhere that there are new questions.
+    /// How to notify a person who looks elsewhere of new questions.
     pub arrival: Arrival,
     /// The user's own folder, which is shown as `~`.
     pub user_folder: Option<PathBuf>,
@@ -67,7 +67,7 @@ pub async fn answer(questions: Questions, options: AnswerOptions) -> Result<(), 
     answer::run(questions, options).await
 }
 
-/// Finds the daemon after it went away; may take as long as it takes. Fails with a word about why.
+/// Finds the daemon after the connection was lost; may take any time. Fails with the reason.
 pub type Reach =
     Box<dyn Fn() -> Pin<Box<dyn Future<Output = Result<Client, String>> + Send>> + Send + Sync>;
 
@@ -77,7 +77,7 @@ pub struct WorkbenchOptions {
     pub clock: fn() -> Timestamp,
     /// Whether to use colours.
     pub colour: Colour,
-    /// How to tell a person who looks elsewhere that something waits for them.
+    /// How to notify a person who looks elsewhere of a new request.
     pub arrival: Arrival,
     /// The user's own folder, which is shown as `~`.
     pub user_folder: Option<PathBuf>,
@@ -89,8 +89,8 @@ pub struct WorkbenchOptions {
 
 /// Shows sessions, the open one, the inbox and teams of a daemon, until the human leaves.
 ///
-/// Comes back by itself when the daemon does. Needs a tokio runtime with time and I/O, and leaves the terminal as it
-/// was found, as [`answer()`] does.
+/// Reconnects when the daemon is back. Needs a tokio runtime with time and I/O, and restores the terminal, as
+/// [`answer()`] does.
 pub async fn workbench(client: Client, options: WorkbenchOptions) -> Result<(), Error> {
     workbench::run(client, options).await
 }

@@ -168,7 +168,7 @@ impl Picture {
     pub(crate) fn paint(self, frame: &mut Frame<'_>) {
         let screen = frame.area();
         for (area, line) in self.lines {
-            // The terminal may have shrunk since the model was told its size.
+            // The terminal may have shrunk since the model got its size.
             frame.render_widget(line, area.intersection(screen));
         }
         if let Some(cursor) = self.cursor.filter(|cursor| screen.contains(*cursor)) {

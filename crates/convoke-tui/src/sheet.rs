@@ -1,6 +1,6 @@
 //! A set of questions with the human's drafts, and where in it the human is.
 //!
-//! Whoever shows it hands it keys and carries out what follows; nothing here knows where questions come from.
+//! The screen that shows it passes keys in and carries out the result; nothing here knows where questions come from.
 
 pub(crate) mod draft;
 pub(crate) mod keys;
@@ -50,7 +50,7 @@ pub(crate) struct QuestionSet {
 pub(crate) enum Page {
     /// Choosing among the options of a question.
     Question(usize),
-    /// Writing own words for a question.
+    /// Writing a free-text answer.
     Writing(usize),
     /// Looking at all answers: at a question, or at the end where they are sent.
     Review(usize),
@@ -127,7 +127,7 @@ impl QuestionSet {
         questions.map(|(index, (question, draft))| draft.answer(question, index, now)).collect()
     }
 
-    /// Whether the human would lose something if it went away.
+    /// Whether closing it would lose input of the human.
     pub(crate) fn is_touched(&self) -> bool {
         self.drafts.iter().any(|draft| draft.touched) || !self.reason.is_blank()
     }

@@ -30,7 +30,7 @@ pub(crate) struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
     state: Arc<State>,
     hook: Arc<Hook>,
-    /// The terminal once more, to hear of its end; `None` where the system cannot tell.
+    /// A second handle of the terminal, to detect its end; `None` where the system cannot.
     end: Option<AsyncFd<OwnedFd>>,
 }
 
@@ -78,14 +78,14 @@ impl Screen {
 
     /// Waits until there is no terminal any more.
     ///
-    /// Whoever reads its keys is not told, and would try again for ever (crossterm issue 793).
+    /// The reader of its keys gets no error, and would retry for ever (crossterm issue 793).
     pub(crate) async fn ended(&self) {
         let Some(end) = &self.end else { return std::future::pending().await };
         while let Ok(mut ready) = end.readable().await {
             if ready.ready().is_read_closed() {
                 return;
             }
-            // A key, which is somebody else's to read.
+            // A key, which the event stream reads.
             ready.clear_ready();
         }
     }
@@ -98,7 +98,7 @@ impl Screen {
             EnterAlternateScreen,
             EnableBracketedPaste,
             EnableMouseCapture,
-            // Tells Shift-Enter from Enter; terminals that do not know it ignore it.
+            // Distinguishes Shift-Enter from Enter; terminals that do not know it ignore it.
             PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),
         )
     }
@@ -120,7 +120,7 @@ impl State {
         if !self.is_taken.swap(false, Ordering::SeqCst) {
             return;
         }
-        // Nobody is left to tell when the terminal itself is gone.
+        // When the terminal itself is gone, there is nowhere to report an error.
         execute!(
             io::stdout(),
             PopKeyboardEnhancementFlags,
@@ -134,7 +134,7 @@ impl State {
     }
 }
 
-/// What tells of the end of a terminal.
+/// The descriptor that signals the end of a terminal.
 #[expect(
     deprecated,
     reason = "unsound for types that lie about their descriptor; this one owns it"
@@ -154,7 +154,7 @@ fn announcement(arrival: Arrival, text: &str) -> String {
 /// What a desktop shows of a notice without cutting it.
 const NOTICE_CELLS: usize = 80;
 
-/// Gives the terminal back before a panic's words are printed, and returns what printed them before.
+/// Restores the terminal before a panic message is printed, and returns the previous hook.
 fn give_back_on_panic(state: &Arc<State>) -> Arc<Hook> {
     let before: Arc<Hook> = Arc::from(panic::take_hook());
     let (state, then) = (Arc::clone(state), Arc::clone(&before));

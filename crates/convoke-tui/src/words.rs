@@ -29,7 +29,7 @@ pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// Who asks, from where and since when, in at most so many cells.
+/// The asker, its folder and the age, in at most this many cells.
 pub(crate) fn origin(
     asked: &Asked,
     user_folder: Option<&str>,
@@ -40,7 +40,7 @@ pub(crate) fn origin(
     let asker = wrap::shorten(&asker(asked), max / 2);
     let left = max.saturating_sub(wrap::width(&asker) + wrap::width(&age) + 6);
     match asked.working_directory.as_deref().filter(|path| !path.is_empty()) {
-        // The end of a path tells more than its beginning, if there is room for it.
+        // The end of a path is more useful than its beginning.
         Some(path) if left >= FOLDER_MIN => {
             let path = tail(&folder(user_folder, path), left);
             format!("{asker} · {path} · {age}")
@@ -58,7 +58,7 @@ pub(crate) fn tail(path: &str, max: usize) -> String {
     }
 }
 
-/// Cells of a path that still tell something.
+/// Minimum cells for a useful part of a path.
 const FOLDER_MIN: usize = 6;
 
 /// What it means that the asker does not wait any more.

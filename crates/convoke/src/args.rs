@@ -37,7 +37,7 @@ use crate::commands::tui::TuiArgs;
 /// What `--version` prints.
 pub(crate) const VERSION: &str = concat!("convoke ", env!("CARGO_PKG_VERSION"));
 
-/// Keep the conversations you have with coding agents: durable, resumable, visible from everywhere
+/// Run, resume and review sessions with coding agents
 #[derive(Debug, Parser)]
 #[command(
     name = "convoke",
@@ -45,14 +45,14 @@ pub(crate) const VERSION: &str = concat!("convoke ", env!("CARGO_PKG_VERSION"));
     arg_required_else_help = true,
     disable_help_subcommand = true,
     after_help = "Examples:
-  convoke open                       see the page, and start the daemon for it
-  convoke session new --project .    begin a session with an agent in this folder
-  convoke session send ID 'Fix it'   say something to its agent
-  convoke inbox list                 see what agents want to know
+  convoke open                       open the page, and start the daemon for it
+  convoke session new --project .    create a session with an agent in this folder
+  convoke session send ID 'Fix it'   send a prompt to its agent
+  convoke inbox list                 list permissions and questions from agents
   convoke tui                        sessions, chat and inbox in the terminal
   convoke ask questions.json         ask the human and print the answers
-  convoke answer                     answer questions as they come
-  convoke doctor                     find out whether this machine is ready"
+  convoke answer                     answer questions as they arrive
+  convoke doctor                     check whether this machine is ready"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -67,13 +67,13 @@ pub(crate) struct GlobalArgs {
     /// Print the result as JSON, and errors as one JSON object on stderr
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Folder of the configuration, the database and the logs [default: $CONVOKE_HOME, then ~/.convoke]
+    /// Folder with configuration, database and logs [default: $CONVOKE_HOME, then ~/.convoke]
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) home: Option<PathBuf>,
-    /// Say more on stderr; repeat for still more
+    /// Print more on stderr; repeat for even more
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// Say nothing on stderr but errors
+    /// Print only errors on stderr
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 }

@@ -90,7 +90,7 @@ impl Asking {
                 Ok(cleaned) => {
                     tracing::debug!("cleaned {} question sessions", cleaned.deleted.len());
                 }
-                Err(error) => tracing::warn!("question sessions cannot be cleaned: {error}"),
+                Err(error) => tracing::warn!("cannot clean up question sessions: {error}"),
             }
         });
     }

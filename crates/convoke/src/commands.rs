@@ -62,7 +62,8 @@ pub(crate) struct World {
 impl World {
     /// The world around this process.
     pub(crate) fn around(environment: Environment) -> anyhow::Result<Self> {
-        let program = std::env::current_exe().context("cannot tell where this program is")?;
+        let program =
+            std::env::current_exe().context("cannot determine the path of this program")?;
         Ok(Self { environment, program })
     }
 
@@ -144,7 +145,7 @@ impl World {
         if let Exposure::Open { mode } = exposure {
             let path = home.path().display();
             tracing::warn!(
-                "others can look into the home {path} (mode {mode:o}); run: chmod 700 '{path}'"
+                "other users can read the home {path} (mode {mode:o}); run: chmod 700 '{path}'"
             );
         }
         Ok(home)

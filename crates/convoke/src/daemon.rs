@@ -66,7 +66,7 @@ pub(crate) enum DaemonError {
     #[error("the daemon is not running")]
     NotRunning,
     /// Its process lives, and nobody is served yet or any more.
-    #[error("the daemon, process {pid}, is starting or ending")]
+    #[error("the daemon, process {pid}, is starting or stopping")]
     NotReady {
         /// Its process.
         pid: u32,
@@ -88,7 +88,7 @@ pub(crate) enum DaemonError {
         source: io::Error,
     },
     /// Its process lives and does not answer.
-    #[error("the daemon, process {pid}, does not answer")]
+    #[error("the daemon, process {pid}, does not respond")]
     Silent {
         /// Its process.
         pid: u32,
@@ -96,7 +96,7 @@ pub(crate) enum DaemonError {
         source: Box<Error>,
     },
     /// It was there and is not any more.
-    #[error("the daemon went away and was not back within {} s", patience.as_secs())]
+    #[error("the daemon stopped and did not come back within {} s", patience.as_secs())]
     Gone {
         /// How long was waited.
         patience: Duration,
@@ -125,7 +125,7 @@ pub(crate) enum DaemonError {
 
 /// The last lines that a daemon wrote before it was given up.
 #[derive(Debug, thiserror::Error)]
-#[error("{}", if lines.is_empty() { "it said nothing".to_owned() } else { lines.join("\n  ") })]
+#[error("{}", if lines.is_empty() { "it printed nothing".to_owned() } else { lines.join("\n  ") })]
 pub(crate) struct LastWords {
     /// The lines.
     pub(crate) lines: Vec<String>,
@@ -186,7 +186,7 @@ pub(crate) async fn find(home: &Home) -> Result<Option<Running>, DaemonError> {
     let Some(daemon) = read(home)? else { return Ok(None) };
     let pid = daemon.pid;
     if !Process::new(pid).is_some_and(Process::is_alive) {
-        tracing::debug!("the daemon's file is of process {pid}, which has ended");
+        tracing::debug!("run/daemon.json names process {pid}, which has ended");
         return Ok(None);
     }
     let connected = match &daemon.control {
@@ -196,7 +196,7 @@ pub(crate) async fn find(home: &Home) -> Result<Option<Running>, DaemonError> {
     let client = match connected {
         Ok(client) => client,
         Err(error) => {
-            tracing::warn!("the daemon's file makes no sense: {error}");
+            tracing::warn!("run/daemon.json is invalid: {error}");
             return Ok(None);
         }
     };
@@ -247,7 +247,7 @@ fn read(home: &Home) -> Result<Option<Daemon>, DaemonError> {
         Err(source) => return Err(DaemonError::Unreadable { path, source }),
     };
     let daemon = serde_json::from_slice(&text)
-        .inspect_err(|error| tracing::warn!("the daemon's file cannot be understood: {error}"));
+        .inspect_err(|error| tracing::warn!("cannot parse run/daemon.json: {error}"));
     Ok(daemon.ok())
 }
 

@@ -37,13 +37,13 @@ pub(crate) enum Ended {
     #[error("the questions were rejected")]
     Rejected,
     /// The human did not answer in time.
-    #[error("nobody answered in time")]
+    #[error("the questions were not answered in time")]
     TimedOut,
     /// The questions have no asker any more.
     #[error("the questions are abandoned")]
     Abandoned,
     /// The files of a session do not agree.
-    #[error("the session is not whole")]
+    #[error("the session is invalid")]
     Invalid,
     /// The program was told to end while it waited.
     #[error("interrupted while waiting for the answers")]

@@ -49,9 +49,9 @@ impl fmt::Display for Origin {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     /// Neither a flag nor a variable says where it is.
-    #[error("cannot tell where the home is: HOME is not set to an absolute path")]
+    #[error("cannot locate the home: HOME is not set to an absolute path")]
     Unknown,
-    /// The choice is an empty text.
+    /// The choice is an empty string.
     #[error("the home given by {origin} is empty")]
     Empty { origin: Origin },
     /// The choice depends on the current folder.
@@ -237,7 +237,7 @@ mod tests {
         );
         assert_eq!(
             locate(None, &[]),
-            "cannot tell where the home is: HOME is not set to an absolute path"
+            "cannot locate the home: HOME is not set to an absolute path"
         );
     }
 

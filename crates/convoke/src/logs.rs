@@ -100,7 +100,7 @@ pub(crate) fn start(loudness: Loudness, world: &World, output: &Output, home: Op
         tracing::warn!("cannot log to a file: {error:#}");
     }
     if let Err(error) = parsed {
-        tracing::warn!("CONVOKE_LOG is not understood and has no effect: {error}");
+        tracing::warn!("CONVOKE_LOG is invalid and ignored: {error}");
     }
 }
 
@@ -108,5 +108,5 @@ fn open_file(home: &Home) -> anyhow::Result<Daily> {
     let folder = home.logs();
     create_private(&folder)
         .and_then(|()| Daily::open(folder.clone(), clock::now))
-        .with_context(|| format!("{} is no folder to write in", folder.display()))
+        .with_context(|| format!("{} is not a writable folder", folder.display()))
 }

@@ -46,15 +46,17 @@ pub(crate) async fn serve(backend: FilesBackend) -> anyhow::Result<()> {
                 gone.cancel();
                 cancel.cancel();
             });
-            running.waiting().await.context("the MCP server stopped working")?;
+            running.waiting().await.context("the MCP server failed")?;
         }
         // A client that leaves before it said hello wanted nothing.
         Err(_) if gone.is_cancelled() => {}
-        Err(error) => return Err(error).context("the MCP client did not introduce itself"),
+        Err(error) => {
+            return Err(error).context("the MCP client did not initialize the connection");
+        }
     }
     // A client that does not read must not keep the program.
     match tokio::time::timeout(LAST_WORDS, writing).await {
-        Ok(written) => written.context("the MCP server stopped writing")?,
+        Ok(written) => written.context("the MCP server's output task failed")?,
         Err(_) => Ok(()),
     }
 }

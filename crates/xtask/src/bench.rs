@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: builds the benchmarks as releases are built, runs them one after the other, and tabulates.
 //!
-//! What is measured, and against what, is the benchmarks' own business. A missed goal is told and is no failure.
-//! What a whole run found is written down, with charts, as a page of the documentation.
+//! The benchmarks define what is measured, and against what. A missed goal is reported and is no failure. The results
+//! of a whole run are written, with charts, to a page of the documentation.
 
 mod chart;
 mod machine;
@@ -39,7 +39,7 @@ enum Format {
 }
 
 impl Options {
-    /// Reads the words after `bench`; `None` when they cannot be understood.
+    /// Parses the arguments after `bench`; `None` when they are invalid.
     pub fn read(words: &[&str]) -> Option<Self> {
         let mut options = Self::default();
         for word in words {
@@ -60,7 +60,7 @@ impl Options {
         self.filter.is_none() && self.size == Size::Full
     }
 
-    /// The same wishes, for a benchmark.
+    /// The same options, as arguments of a benchmark.
     fn words(&self) -> Vec<&str> {
         let quick = (self.size == Size::Quick).then_some("--quick");
         ["--json"].into_iter().chain(quick).chain(self.filter.as_deref()).collect()

@@ -16,7 +16,7 @@ const LOAD: usize = 8;
 const LIMIT: &str = "echo 0 > /proc/sys/user/max_inotify_instances \
     && exec setpriv --ambient-caps -all --inh-caps -all -- \"$@\"";
 
-/// Runs a command on a busy machine, and tells how it ended.
+/// Runs a command on a busy machine, and returns its exit status.
 pub fn run(command: &[&str]) -> Result<ExitStatus> {
     if !limited(&["true"]).output().is_ok_and(|tried| tried.status.success()) {
         bail!(

@@ -27,7 +27,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Reads the words after `dist`; `None` when they cannot be understood.
+    /// Parses the arguments after `dist`; `None` when they are invalid.
     pub fn read(words: &[&str]) -> Option<Self> {
         let mut options = Self { program: None, out: PathBuf::from("target/dist") };
         let mut words = words.iter();
@@ -54,9 +54,9 @@ pub fn run(root: &Path, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Packs a program, and tells the paths of what was made.
+/// Packs a program, and returns the paths of the packages.
 pub fn pack(root: &Path, program: &Path, out: &Path) -> Result<Vec<PathBuf>> {
-    let release = Release { machine: std::env::consts::ARCH, moment: build::moment(root) };
+    let release = Release { machine: std::env::consts::ARCH, timestamp: build::timestamp(root) };
     let folder = out.join("files");
     if folder.exists() {
         fs::remove_dir_all(&folder)
@@ -77,13 +77,13 @@ struct Release {
     /// As Rust and the kernel call the machine.
     machine: &'static str,
     /// Seconds since 1970; that of the commit, so that the same commit makes the same packages.
-    moment: u64,
+    timestamp: u64,
 }
 
 fn tarball(release: &Release, staged: &Staged, out: &Path) -> Result<PathBuf> {
     let name = format!("convoke-{VERSION}-{}-linux", release.machine);
     let path = out.join(format!("{name}.tar.gz"));
-    archive::write(&staged.tarball, &path, &name, release.moment)?;
+    archive::write(&staged.tarball, &path, &name, release.timestamp)?;
     Ok(path)
 }
 

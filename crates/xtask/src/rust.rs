@@ -1,4 +1,4 @@
-//! Just enough of Rust's grammar to tell code from comments and strings, and to find tests, modules and types.
+//! Just enough of Rust's grammar to distinguish code from comments and strings, and to find tests, modules and types.
 //!
 //! Not a parser: macros are not expanded, and expressions are not understood.
 

@@ -1,7 +1,8 @@
 //! `cargo xtask torture`: a daemon, its clients, and everything going wrong at once; then an auditor.
 //!
-//! A run is made of rounds, each on a machine of its own with a seed of its own, so that a finding is near its cause.
-//! The seed reproduces the plan of faults and what clients wish; how threads and processes interleave is up to the machine.
+//! A run consists of rounds, each on a separate home with a separate seed, so that a finding is near its cause. The
+//! seed reproduces the plan of faults and the requests of clients; how threads and processes interleave is up to the
+//! machine.
 
 mod askers;
 mod audit;
@@ -28,7 +29,7 @@ use convoke_testkit::bench::build;
 
 use clients::World;
 use faults::Made;
-use ledger::{Ledger, Told};
+use ledger::{Ack, Ledger};
 use machine::{Disk, Machine};
 use schedule::Plan;
 
@@ -53,7 +54,7 @@ enum Profile {
 }
 
 impl Options {
-    /// Reads the words after `torture`; `None` when they cannot be understood.
+    /// Parses the arguments after `torture`; `None` when they are invalid.
     pub fn read(words: &[&str]) -> Option<Self> {
         let mut options = Self { seconds: 30, seed: 1, profile: Profile::Debug };
         let mut words = words.iter();
@@ -74,11 +75,11 @@ impl Options {
 pub enum Verdict {
     /// Nothing was lost, doubled or left.
     Held,
-    /// The findings were told.
+    /// The findings were printed.
     Broken,
 }
 
-/// Tortures, and tells what was found.
+/// Runs all rounds, and prints the findings.
 pub fn run(root: &Path, options: &Options) -> Result<Verdict> {
     let (program, agent) = programs(root, options.profile)?;
     let mut left = Duration::from_secs(options.seconds);
@@ -90,7 +91,7 @@ pub fn run(root: &Path, options: &Options) -> Result<Verdict> {
         seed = seed.wrapping_add(1);
     }
     let mut out = io::stdout().lock();
-    write!(out, "{}", total.told())?;
+    write!(out, "{}", total.summary())?;
     match findings {
         0 => writeln!(
             out,
@@ -117,7 +118,7 @@ fn programs(root: &Path, profile: Profile) -> Result<(PathBuf, PathBuf)> {
     Ok((program, agent))
 }
 
-/// One round; tells how much was found.
+/// One round; returns the number of findings.
 fn round(
     program: &Path,
     agent: &Path,
@@ -185,7 +186,7 @@ fn carry_out(world: &World<'_>, plan: &Plan, length: Duration, total: &mut Total
     thread::sleep(length.saturating_sub(begun.elapsed()));
 }
 
-/// Starts the daemon whenever it is gone, and complains when that was nobody's doing.
+/// Starts the daemon whenever it has ended, and reports a finding when no fault ended it.
 fn supervise(machine: &Machine, ledger: &Ledger, is_watched_over: &AtomicBool) {
     while is_watched_over.load(Ordering::SeqCst) {
         if let Some(status) = machine.ended()
@@ -248,15 +249,15 @@ impl Totals {
     }
 
     fn add(&mut self, book: &ledger::Book, stored: &audit::Stored) {
-        let told = |told: Told| book.prompts.values().filter(|it| it.told == told).count();
+        let ack = |ack: Ack| book.prompts.values().filter(|it| it.ack == ack).count();
         let changed = book.prompts.values().filter_map(|it| it.change.as_ref());
-        let changed = changed.filter(|(_, told)| *told == Told::Done).count();
-        let said = book.said.values().filter(|(_, told)| *told == Told::Done).count();
+        let changed = changed.filter(|(_, ack)| *ack == Ack::Done).count();
+        let said = book.said.values().filter(|(_, ack)| *ack == Ack::Done).count();
         let messages: usize = stored.logs.values().map(Vec::len).sum();
         let counts = [
-            ("prompts acknowledged", told(Told::Done)),
-            ("prompts without an answer", told(Told::Unknown)),
-            ("prompts refused", told(Told::Refused)),
+            ("prompts acknowledged", ack(Ack::Done)),
+            ("prompts without an answer", ack(Ack::Unknown)),
+            ("prompts refused", ack(Ack::Refused)),
             ("prompts changed in the queue", changed),
             ("messages stored", messages),
             ("messages shown to watchers", book.shown.len()),
@@ -271,7 +272,7 @@ impl Totals {
         }
     }
 
-    fn told(&self) -> String {
+    fn summary(&self) -> String {
         let (first, last) = (self.seeds.first().unwrap_or(&0), self.seeds.last().unwrap_or(&0));
         let mut text = format!("seeds {first} to {last}, {} rounds\n", self.seeds.len());
         if self.disk == Some(Disk::Shared) {
@@ -308,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_has_a_name_of_its_own() {
+    fn every_fault_has_its_own_name() {
         let names: std::collections::BTreeSet<String> =
             Fault::ALL.iter().map(ToString::to_string).collect();
         assert_eq!(names.len(), Fault::ALL.len());

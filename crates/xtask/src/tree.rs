@@ -72,7 +72,7 @@ impl Tree {
         Ok(Self { root: root.to_owned(), files })
     }
 
-    /// Where the tree lies.
+    /// The root of the tree.
     pub fn root(&self) -> &Path {
         &self.root
     }

@@ -1,9 +1,9 @@
-// <convoke-permission>: something an agent may only do when its human says so.
+// <convoke-permission>: a permission request of an agent.
 
 import { component, fill, h, icon } from "../ui/dom.js";
 import { declineForm, makeCard } from "./request.js";
 
-/** The order in which options are offered: what is wanted most often first. */
+/** The order of the options: most frequently used first. */
 const KINDS = ["allow_once", "allow_always", "reject_once", "reject_always"];
 
 /** @type {(around: {send: Send}) => Card<Api.Permission>} */
@@ -21,13 +21,13 @@ export const makePermission = component("convoke-permission", (element, { send }
 			buttons.splice(1, 0, choice(`Always allow ${always}`, "", sorted[0].optionId, true));
 		}
 		const decline = declineForm((reason) => settle("question:reject", { questionId: permissionId, reason }));
-		fill(element, h("div.request-head", icon("lock"), "Permission needed"), h("p.request-title", title), h("div.request-actions", ...buttons, decline.button), decline.form);
-		element.ariaLabel = `Permission needed: ${title}`;
+		fill(element, h("div.request-head", icon("lock"), "Permission required"), h("p.request-title", title), h("div.request-actions", ...buttons, decline.button), decline.form);
+		element.ariaLabel = `Permission required: ${title}`;
 	}
 
 	return {
 		show(asked) {
-			// What has not changed is left alone, so that focus and half-written reasons stay.
+			// Unchanged requests are not rebuilt, so that focus and half-written notes stay.
 			const wanted = JSON.stringify([asked.status, asked.title, asked.options]);
 			if (shown === wanted) return;
 			shown = wanted;

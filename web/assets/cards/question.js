@@ -1,4 +1,4 @@
-// <convoke-question>: a set of questions, answered in place by choosing, in own words, or both.
+// <convoke-question>: a set of questions, answered in place with options, free text, or both.
 
 import { answers } from "../lib/answers.js";
 import { plural } from "../lib/words.js";
@@ -41,7 +41,7 @@ export const makeQuestion = component("convoke-question", (element, { send, draf
 		decline.box.value = kept?.reason ?? "";
 		on(decline.box, "input", changed);
 		const groups = questions.map((question, at) => group(question, all[at], (draft) => ((all[at] = draft), changed())));
-		element.ariaLabel = questions.length > 1 ? `${questions.length} questions for you` : "A question for you";
+		element.ariaLabel = questions.length > 1 ? `${questions.length} questions` : "Question";
 		fill(element, h("div.request-head", icon("question"), element.ariaLabel), ...groups, h("div.request-actions", button, decline.button, progress), decline.form);
 		paint();
 	}
@@ -79,7 +79,7 @@ function group(question, draft, onchange) {
 	};
 	const inputs = options.map(({ label }) => h("input", { type, name, value: label, "data-choice": "", onclick: () => become(answers.toggle(question, draft, label)) }));
 	const none = h("input", { type, onclick: () => become({ chosen: [], none: none.checked }) });
-	const own = h("textarea.field", { rows: 1, placeholder: "In your own words…", label: `In your own words: ${title || prompt}`, value: draft.text, oninput: () => become({ text: own.value }) });
+	const own = h("textarea.field", { rows: 1, placeholder: "Your own answer…", label: `Your own answer: ${title || prompt}`, value: draft.text, oninput: () => become({ text: own.value }) });
 	const paint = () => {
 		for (const input of inputs) input.checked = draft.chosen.includes(input.value);
 		none.checked = draft.none;

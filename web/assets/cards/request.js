@@ -1,17 +1,17 @@
-// What permissions and questions have in common.
+// Shared by permissions and questions.
 
 import { isTyping } from "../lib/keys.js";
 import { fill, h, icon, on } from "../ui/dom.js";
 
 /** @type {Record<string, string>} */
-const OUTCOMES = { answered: "Answered", rejected: "Declined", timed_out: "Nobody answered in time", abandoned: "The asker went away" };
+const OUTCOMES = { answered: "Answered", rejected: "Declined", timed_out: "Not answered in time", abandoned: "The asker stopped waiting" };
 
 /** @param {HTMLElement} element @param {Send} send @returns {CardFrame} */
 export function makeCard(element, send) {
 	element.className = "request";
 	element.role = "group";
 	element.tabIndex = -1;
-	// Digits choose options, unless somebody is typing; in a set they mean the question in which the focus is.
+	// Digits choose options, except in a text field; in a set they apply to the focused question.
 	on(element, "keydown", (event) => {
 		const { key, target } = event;
 		if (isTyping(target) || event.altKey || event.ctrlKey || event.metaKey || !/^[1-9]$/.test(key)) return;
@@ -24,7 +24,7 @@ export function makeCard(element, send) {
 	});
 	return {
 		async settle(type, fields) {
-			// Once is enough; and what cannot be used for a moment keeps the focus all the same.
+			// Ignore repeated clicks. The buttons are not disabled meanwhile, so that the focus stays.
 			if (element.ariaBusy) return;
 			element.ariaBusy = "true";
 			await send(type, fields).catch(() => {});
@@ -40,15 +40,15 @@ export function makeCard(element, send) {
 	};
 }
 
-/** A way to say no in one's own words: a button that opens a box. @param {(reason?: string) => void} send */
+/** Declining with a note: a button that opens a text field. @param {(reason?: string) => void} send */
 export function declineForm(send) {
-	const box = h("input.field", { maxLength: 2000, placeholder: "What should be done instead? (optional)", label: "Why not, in your own words" });
+	const box = h("input.field", { maxLength: 2000, placeholder: "What to do instead (optional)", label: "Note for the agent" });
 	const toggle = () => {
 		form.hidden = !form.hidden;
 		button.ariaExpanded = String(!form.hidden);
 		(form.hidden ? button : box).focus();
 	};
-	const button = h("button.button.quiet", { ariaExpanded: "false", onclick: toggle }, "Decline with words…");
+	const button = h("button.button.quiet", { ariaExpanded: "false", onclick: toggle }, "Decline with a note…");
 	const form = h("form.decline", {
 		hidden: true,
 		onsubmit: (event) => (event.preventDefault(), send(box.value.trim() || undefined)),

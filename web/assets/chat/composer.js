@@ -1,14 +1,14 @@
-// <convoke-composer>: where messages are written. Enter sends; nothing that is pasted or composed ever does.
+// <convoke-composer>: the message box. Enter sends; pasting and input methods never do.
 
 import { isComposing, isSend } from "../lib/keys.js";
 import { fitting, makeRecall, typedCommand } from "../lib/writing.js";
 import { component, fill, h, icon, on } from "../ui/dom.js";
 import { makeListbox } from "../ui/parts.js";
 
-/** On a keyboard of glass Enter is the only way to break a line. */
+/** On a touch keyboard Enter is the only way to insert a line break. */
 const isTouch = matchMedia("(hover: none) and (pointer: coarse)").matches;
 
-/** Commands that are offered at once; more are found by typing. */
+/** Commands that are listed at once; typing finds more. */
 const OFFERED_MAX = 50;
 
 /** @type {(options: ComposerOptions) => Composer} */
@@ -41,12 +41,12 @@ export const makeComposer = component("convoke-composer", (element, { drafts, sa
 	function paint() {
 		const empty = box.value.trim() === "";
 		send.disabled = empty || !ready;
-		// With nothing to send, a running turn leaves one thing to do.
+		// With nothing to send during a turn, only the stop button is shown.
 		send.hidden = empty && !stop.hidden;
 	}
 
 	function changed() {
-		// Browsers that cannot size the box by its content are helped.
+		// For browsers without `field-sizing`.
 		if (!CSS.supports("field-sizing", "content")) {
 			box.style.height = "auto";
 			box.style.height = `${box.scrollHeight}px`;
@@ -64,7 +64,7 @@ export const makeComposer = component("convoke-composer", (element, { drafts, sa
 		onsend(text);
 	}
 
-	/** Whether the list of commands took the key. @param {KeyboardEvent} event */
+	/** Whether the list of commands handled the key. @param {KeyboardEvent} event */
 	function listTook(event) {
 		if (!list.isOpen || !list.picked) return false;
 		if (event.key === "Escape") list.offer([]);
@@ -89,7 +89,7 @@ export const makeComposer = component("convoke-composer", (element, { drafts, sa
 		event.preventDefault();
 	});
 	const frame = h("div.composer", box, h("div.composer-row", pickers, usage, stop, send));
-	// A press anywhere in the frame is meant for the box.
+	// A press anywhere in the frame focuses the box.
 	on(frame, "pointerdown", (event) => {
 		if (event.target.closest("button, select, textarea")) return;
 		event.preventDefault();
@@ -127,7 +127,7 @@ export const makeComposer = component("convoke-composer", (element, { drafts, sa
 	};
 });
 
-/** The pickers that an agent's modes and settings call for. @param {SessionState} state @returns {Picker[]} */
+/** The pickers for an agent's modes and settings. @param {SessionState} state @returns {Picker[]} */
 export function pickersOf({ modes, settings }) {
 	const offered = (settings?.settings ?? []).filter(({ choices }) => choices.length);
 	// An agent that offers its modes as a setting too would have the same picker twice.

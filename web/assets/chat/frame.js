@@ -1,4 +1,4 @@
-// What stands around a conversation: the header above it, and below it the running turn, waiting prompts, how it ended.
+// The frame of a conversation: the header above it; below it the running turn, queued prompts, and how it ended.
 
 import { duration, plural } from "../lib/words.js";
 import { fill, h, icon, keyed, setText } from "../ui/dom.js";
@@ -24,7 +24,7 @@ export function makeHeader(onrename, items) {
 }
 
 /** Why a session ended by itself. @type {Record<string, string>} */
-const REASONS = { idle_timeout: " It was idle for a while.", made_room: " It made room for another session." };
+const REASONS = { idle_timeout: " It was idle for too long.", made_room: " It was ended to make room for another session." };
 
 /** @param {() => void} onresume @param {() => void} onunarchive @returns {Strip} */
 export function makeStrip(onresume, onunarchive) {
@@ -56,10 +56,10 @@ export function makeStrip(onresume, onunarchive) {
 			shown = state;
 			/** @type {Record<string, [string, string, string?, (() => void)?]>} */
 			const words = {
-				archived: ["archive", "This session is archived.", "Bring back", onunarchive],
+				archived: ["archive", "This session is archived.", "Restore", onunarchive],
 				completed: ["check", `This session was completed.${REASONS[reason] ?? ""}`, "Resume", onresume],
-				error: ["warning", "The agent could not go on.", "Try again", onresume],
-				cancelled: ["close", "This session was cancelled. It can be read, but not taken up again."],
+				error: ["warning", "The agent failed.", "Try again", onresume],
+				cancelled: ["close", "This session was cancelled. It can be read, but not resumed."],
 			};
 			const [name, what, label, onclick] = words[state] ?? ["", ""];
 			ended.hidden = !what;

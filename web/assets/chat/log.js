@@ -1,11 +1,11 @@
-// <convoke-log>: the conversation. Follows the newest words until its reader looks elsewhere.
+// <convoke-log>: the conversation. Follows the newest text until the reader scrolls away.
 
 import { isTyping } from "../lib/keys.js";
 import { component, h, iconButton, keyed, on } from "../ui/dom.js";
 import { copyCode } from "../ui/markdown.js";
 import { views } from "./views.js";
 
-/** This close to the end counts as being there, and this close to the beginning calls for more. */
+/** This close to the end counts as the end, and this close to the beginning loads older entries. */
 const NEAR_END = 48;
 const NEAR_BEGINNING = 1200;
 
@@ -17,7 +17,7 @@ export const makeLog = component("convoke-log", (element, options) => {
 	const pending = h("div");
 	const column = h("div.column", older, entries, pending);
 	const scroller = h("div.scroller", { tabIndex: 0, role: "region", label: "Conversation" }, column);
-	const down = iconButton("down", "To the newest message", () => (toEnd(), scroller.focus({ preventScroll: true })), { className: "to-end", hidden: true });
+	const down = iconButton("down", "Newest message", () => (toEnd(), scroller.focus({ preventScroll: true })), { className: "to-end", hidden: true });
 	let following = true;
 	let [lastTop, lastHeight] = [0, 0];
 
@@ -29,14 +29,14 @@ export const makeLog = component("convoke-log", (element, options) => {
 		return view.element;
 	};
 
-	/** Something changed its size: stay at the end, if that is where the reader is. */
+	/** After a change of size: stay at the end, if the reader is there. */
 	function settle() {
 		if (following) scroller.scrollTop = scroller.scrollHeight;
 		remember();
 	}
 
 	function remember() {
-		// In a tab that is not shown nothing has a size.
+		// In a hidden tab nothing has a size.
 		if (!scroller.clientHeight) return;
 		lastTop = scroller.scrollTop;
 		lastHeight = scroller.scrollHeight;
@@ -56,7 +56,7 @@ export const makeLog = component("convoke-log", (element, options) => {
 		const { scrollTop, scrollHeight, clientHeight } = scroller;
 		const was = following;
 		if (scrollHeight - scrollTop - clientHeight < NEAR_END) following = true;
-		// Only a move towards the beginning lets go; what grows at the end moves nobody, and what shrinks is no wish.
+		// Only scrolling towards the beginning stops following: growth at the end does not scroll, and a shrinking log is not a choice of the reader.
 		else if (scrollTop < lastTop - 1 && scrollHeight >= lastHeight) following = false;
 		remember();
 		if (following && !was) options.onend();
@@ -74,7 +74,7 @@ export const makeLog = component("convoke-log", (element, options) => {
 		next?.focus({ preventScroll: true });
 		next?.scrollIntoView({ block: "nearest" });
 	});
-	// Whatever changes the size is followed here, after layout and before it is painted.
+	// Runs after layout and before paint, whatever changed the size.
 	const watcher = new ResizeObserver(settle);
 	watcher.observe(column);
 	watcher.observe(scroller);
@@ -90,7 +90,7 @@ export const makeLog = component("convoke-log", (element, options) => {
 			toEnd();
 		},
 		show(all) {
-			// What is being read does not move when older entries come or go.
+			// Keep the visible entries in place when older ones are added or removed.
 			const anchor = entries.lastElementChild;
 			const before = anchor?.getBoundingClientRect().top ?? 0;
 			keyed(entries, all, ({ entryId }) => entryId, make);

@@ -8,14 +8,14 @@ import { copy, fill, h, icon, iconButton, on, setText } from "../ui/dom.js";
 /** @type {Record<string, string>} */
 const KIND_ICONS = { read: "file", edit: "edit", delete: "trash", move: "file", search: "search", execute: "execute", think: "think", fetch: "fetch" };
 const STATUS_WORDS = { running: "running", complete: "done", error: "failed" };
-/** The argument that says what a call is about, the most telling first. */
+/** Arguments that describe a call, most specific first. */
 const SUBJECTS = ["command", "cmd", "file_path", "filePath", "path", "pattern", "query", "url", "description", "prompt"];
-/** Changes up to this many lines are shown without being asked for. */
+/** Changes up to this many lines are expanded by default. */
 const SMALL_CHANGE = 60;
 
 /** @param {ToolEntry} entry @param {string} root the project's path @returns {View} */
 export function toolView(entry, root) {
-	/** What the body shows, so that it is built again only when that changes. */
+	/** The content of the body, so that it is rebuilt only when that changes. */
 	let built = "";
 	let isTouched = false;
 	const [kind, title, subject, count, time, status, error, body] = ["icon", "title", "subject", "count", "time", "status", "error", "body"].map((name) => h(`span.tool-${name}`));
@@ -30,7 +30,7 @@ export function toolView(entry, root) {
 		const wanted = JSON.stringify([args, result, changes, why]);
 		if (wanted === built) return;
 		built = wanted;
-		// The arguments of an edit say once more what the change shows.
+		// The arguments of an edit repeat its diff.
 		const first = changes.length ? changes.map((change) => diffs.of(change, root)) : argumentsOf(args);
 		const parts = [...first, result && output("Output", result), why && output("Error", why)];
 		fill(body, ...(parts.some(Boolean) ? parts : [h("p.muted.none", entry.status === "running" ? "Nothing to show yet." : "No output.")]));
@@ -75,7 +75,7 @@ function argumentsOf(args) {
 	return Object.entries(args).map(([name, value]) => output(name, typeof value === "string" ? value : JSON.stringify(value, null, 2)));
 }
 
-/** A piece of text, folded when it is long. */
+/** A text, collapsed when it is long. */
 function output(label = "", raw = "") {
 	const text = plain(raw);
 	const { shown, left } = fold(text);
@@ -84,10 +84,10 @@ function output(label = "", raw = "") {
 	return h("div.output", h("div.output-head", label, iconButton("copy", `Copy ${label}`, () => copy(text))), pre, left && unfold);
 }
 
-/** Lines of a diff that are shown before it is folded. */
+/** Lines of a diff that are shown before the rest is collapsed. */
 const SHOWN = 40;
 
-/** Every diff on the page follows the same choice. */
+/** All diffs on the page share one setting. */
 const choice = new EventTarget();
 const isSplit = () => kept("diff") === "split";
 

@@ -10,7 +10,7 @@ import { toolView } from "./tool-view.js";
 /** @type {Record<string, string>} */
 const STEP_WORDS = { pending: "to do", in_progress: "in progress", completed: "done" };
 
-/** How high a line of words is, and what stands around those of a person. */
+/** The height of a line of text, and the padding around a user's message. */
 const LINE = 24;
 const AROUND = { user: 36, assistant: 0 };
 
@@ -39,7 +39,7 @@ export const views = {
 			case "notice":
 				return views.notice();
 			default:
-				// A newer server may say more than this page understands.
+				// A newer server may send entries that this page does not know.
 				return { element: h("div", { hidden: true }), update: () => {} };
 		}
 	},
@@ -65,7 +65,7 @@ export const views = {
 				element.dataset.state = state;
 				setText(note, partial ? "Thinking…" : "Thought");
 				said = new Date(timestamp);
-				// What is out of sight is not laid out, and without a guess at its height all of it would seem to be in sight.
+				// Entries out of view are not laid out; without an estimated height all of them would count as visible.
 				if (type !== "thinking") element.style.containIntrinsicHeight = `auto ${LINE * lineCount(content) + AROUND[type]}px`;
 			},
 			append({ html, content }) {

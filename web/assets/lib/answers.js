@@ -1,4 +1,4 @@
-// What a human has chosen and written for a set of questions, and when that is an answer.
+// The answers to a set of questions while they are being edited, and when they are complete.
 
 const MARK = /\s*[([]recommended[)\]]\s*/i;
 

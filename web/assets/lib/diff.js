@@ -1,8 +1,8 @@
-// What changed between two texts, line by line, and as rows for the screen.
+// The differences between two texts, line by line, and as rows for display.
 
 /** Unchanged lines around a change. */
 const CONTEXT = 3;
-/** Beyond this many differences the middle is shown as replaced: an exact answer would take too long. */
+/** Beyond this many differences the middle is shown as replaced: an exact diff would take too long. */
 const EDITS_MAX = 1500;
 
 /** The lines of a text; a last line break begins no line. */
@@ -43,7 +43,7 @@ export const diff = {
 		const rows = /** @type {DiffPair[]} */ ([]);
 		let free = 0;
 		for (const line of lines) {
-			// What was added takes the first row of the change that has nothing on its right side.
+			// An added line goes to the first row of the change with an empty right side.
 			if (line.kind === "added" && rows[free]) rows[free].after = line;
 			else rows.push(line.kind === "added" ? { after: line } : line.kind === "removed" ? { before: line } : { before: line, after: line });
 			free = line.kind === "added" ? free + 1 : line.kind === "same" ? rows.length : free;
@@ -56,7 +56,7 @@ export const diff = {
 		while (head < shorter && before[head] === after[head]) head += 1;
 		let tail = 0;
 		while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) tail += 1;
-		// Half a letter is no letter: stay clear of the two halves of characters beyond the basic plane.
+		// Do not split surrogate pairs.
 		if (/[\ud800-\udbff]/.test(before[head - 1] ?? "")) head -= 1;
 		if (/[\udc00-\udfff]/.test(before[before.length - tail] ?? "")) tail -= 1;
 		const common = (before.slice(0, head) + before.slice(before.length - tail)).trim().length;
@@ -69,7 +69,7 @@ export const diff = {
 	},
 };
 
-/** In every change, first what went and then what came. @param {DiffKind[]} steps */
+/** In every change, removed lines before added ones. @param {DiffKind[]} steps */
 function grouped(steps) {
 	const done = /** @type {DiffKind[]} */ ([]);
 	let added = 0;
@@ -81,14 +81,14 @@ function grouped(steps) {
 	return [...done, ...Array(added).fill("added")];
 }
 
-/** The shortest way from one list to the other: Myers' greedy search, its trace kept to walk back. @param {string[]} a @param {string[]} b @returns {DiffKind[]} */
+/** The shortest edit script: Myers' greedy search, with its trace for walking back. @param {string[]} a @param {string[]} b @returns {DiffKind[]} */
 function edits(a, b) {
 	const max = Math.min(a.length + b.length, EDITS_MAX);
 	const middle = max + 1;
 	const reach = new Int32Array(2 * max + 3);
 	const trace = [];
 	for (let d = 0; d <= max; d += 1) {
-		// Only this part of the front can have changed since the step before.
+		// Only this part of the front can have changed since the last step.
 		trace.push(reach.slice(middle - d - 1, middle + d + 2));
 		for (let k = -d; k <= d; k += 2) {
 			let x = goesDown(reach, middle + k, k, d) ? reach[middle + k + 1] : reach[middle + k - 1] + 1;

@@ -1,4 +1,4 @@
-// The reducer: what the page has of a session, and how the frames of the daemon change it.
+// The reducer: the page's copy of a session, and how the daemon's frames change it.
 //
 // The same as `Entries` in convoke-api; both replay its fixtures/frames.json.
 
@@ -21,7 +21,7 @@ export function makeEntries() {
 	/** @param {any} entry */
 	function upsert(entry) {
 		const isState = STATE.includes(entry.type);
-		// What changes is nearly always among the newest.
+		// Changes are nearly always among the newest entries.
 		const at = isState ? -1 : list.findLastIndex(({ seq }) => seq <= entry.seq);
 		const known = isState ? state[entry.entryId] : list[at]?.seq === entry.seq ? list[at] : undefined;
 		const isOutside = !isState && !known && more && entry.seq < oldest;
@@ -44,7 +44,7 @@ export function makeEntries() {
 			[list, state, more] = [[], {}, false];
 			frame.entries.forEach(upsert);
 			({ rev, generation, more } = frame);
-			// Open entries come however old they are; places have no gaps otherwise.
+			// Open entries are sent however old they are; otherwise `seq` has no gaps.
 			oldest = list.findLast(({ seq }, at) => list[at - 1]?.seq !== seq - 1)?.seq ?? 1;
 		},
 		opened(frame) {
@@ -65,7 +65,7 @@ export function makeEntries() {
 		},
 		page(frame) {
 			const first = frame.entries[0]?.seq ?? oldest;
-			// A page that brings nothing older would be asked for without end.
+			// A page without older entries would be requested again and again.
 			more = frame.more && first < oldest;
 			oldest = Math.min(oldest, first);
 			return /** @type {SpokenEntry[]} */ (frame.entries.filter((entry) => upsert(entry) === "changed"));

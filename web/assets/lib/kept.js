@@ -1,6 +1,6 @@
-// What outlives the page, where the browser stores anything: small choices, and what people have begun to write.
+// Browser storage: small settings and drafts.
 
-/** A browser that refuses to store something says so by throwing. @template T @param {() => T} action @returns {T | undefined} */
+/** Browsers throw when they refuse to store something. @template T @param {() => T} action @returns {T | undefined} */
 export function attempt(action) {
 	try {
 		return action();
@@ -13,13 +13,13 @@ export const kept = (name = "") => attempt(() => localStorage.getItem(`convoke.$
 export const keep = (name = "", value = "") => attempt(() => localStorage.setItem(`convoke.${name}`, value));
 
 const PREFIX = "convoke.draft.";
-/** Drafts beyond these limits are dropped, oldest first, so that the browser's store never fills up. */
+/** Drafts beyond these limits are dropped, oldest first, so that the browser's storage never fills up. */
 const DRAFTS_MAX = 200;
 const AGE_MAX = 90 * 24 * 3600_000;
 
 /** @param {Storage} storage @param {() => number} now @returns {Drafts} */
 export function makeDrafts(storage, now) {
-	/** What the browser would not store lives as long as the page. */
+	/** Fallback for values that the browser refuses to store. */
 	const memory = /** @type {Map<string, string>} */ (new Map());
 	const read = (/** @type {string | null | undefined} */ text) => attempt(() => JSON.parse(text ?? "null"));
 	return {

@@ -1,8 +1,8 @@
-// Keyboard shortcuts: which there are, and when they must keep quiet.
+// Keyboard shortcuts, and when they are disabled.
 
 /**
- * What can be pressed anywhere: keys, action, explanation. `Mod` is Control, or Command on a Mac. Letters with Alt are
- * told apart by the key's place, because Alt makes other characters of them on some keyboards.
+ * Global shortcuts: keys, action, explanation. `Mod` is Control, or Command on a Mac. Letters with Alt are
+ * identified by the key's position, because Alt changes their characters on some keyboards.
  */
 export const SHELL_KEYS = [
 	["Alt+N", "new-session", "New session"],
@@ -21,31 +21,31 @@ export const SHELL_KEYS = [
 export const CHAT_KEYS = [
 	["Enter", "", "Send"],
 	["Shift+Enter", "", "Line break"],
-	["↑", "", "What you said before, in an empty box"],
+	["↑", "", "Earlier messages, in an empty box"],
 	["/", "", "Commands of the agent"],
 	["Mod+.", "", "Stop the agent"],
 	["Esc", "", "Back to the message box"],
 	["J K", "", "Next and previous entry, in the conversation"],
-	["End", "", "To the newest entry, in the conversation"],
+	["End", "", "Newest entry, in the conversation"],
 	["1…9", "", "Choose an option of the focused request"],
 	["Mod+Enter", "", "Send the answers"],
 ];
 
 export const LIST_KEYS = [
-	["↑ ↓", "", "Through projects and sessions"],
-	["← →", "", "Collapse or expand a project; through tabs"],
+	["↑ ↓", "", "Move through projects and sessions"],
+	["← →", "", "Collapse or expand a project; move through tabs"],
 	["F2", "", "Rename the session"],
 	["Delete", "", "Archive the session, or close the tab"],
 ];
 
-/** Whether a key press belongs to whoever is typing there. @param {any} target */
+/** Whether a key press goes to a text field. @param {any} target */
 export function isTyping(target) {
 	if (target?.isContentEditable) return true;
 	const field = target?.closest?.("input, textarea, select");
 	return !!field && !["checkbox", "radio"].includes(field.type);
 }
 
-/** The action that a key press asks for. @param {KeyboardEvent} press @returns {Wish | null} */
+/** The action of a key press. @param {KeyboardEvent} press @returns {Wish | null} */
 export function shellAction({ key, code, altKey, ctrlKey, metaKey, shiftKey }, typing = false) {
 	const mod = ctrlKey || metaKey;
 	let keys = key;

@@ -1,19 +1,19 @@
-// The line to the daemon: requests with answers, pushes, and coming back by itself when it breaks.
+// The WebSocket to the daemon: requests with responses, pushes, and reconnecting.
 
-/** Pauses between attempts grow from the first of these to the second. */
+/** The backoff between attempts grows from the first of these to the second. */
 const PAUSE_MIN = 500;
 const PAUSE_MAX = 15_000;
-/** After so long without a frame we ask whether the line still lives, and wait so long for the answer. */
+/** After this long without a frame a ping is sent, and its pong awaited this long. */
 const SILENCE = 20_000;
 const PONG_WAIT = 8_000;
 
-/** The code with which the daemon closes the line of a browser that is not signed in. */
+/** The code with which the daemon closes the socket of a browser that is not signed in. */
 const SIGNED_OUT = 4401;
 
-/** Frames that belong to a conversation's flow and never answer a request by themselves. */
+/** Frames of a conversation, which are never the response to a request. */
 const FLOW = ["session:update", "session:chunk", "session:complete"];
 
-/** Why a request was not done, in words for people. */
+/** Why a request failed, for people. */
 export class RequestError extends Error {
 	constructor(message = "", hint = "") {
 		super(message);
@@ -21,10 +21,10 @@ export class RequestError extends Error {
 	}
 }
 
-/** The line broke before the answer came: nobody knows whether it was done. */
+/** The connection broke before the response arrived: the request may have been carried out. */
 export class LineBroken extends RequestError {
 	constructor() {
-		super("The connection was lost.", "It comes back by itself; try again then.");
+		super("The connection was lost.", "Try again when it is back.");
 	}
 }
 
@@ -61,16 +61,16 @@ export function makeLine(world) {
 		fresh.onmessage = ({ data }) => {
 			listen();
 			if (opened) return receive(JSON.parse(data));
-			// The first frame says that the secret was right.
+			// The first frame means that the secret was accepted.
 			opened = true;
 			attempt = 0;
 			become("open");
 		};
-		// An error needs no handler: it is always followed by a close, which says all there is to say.
+		// An error needs no handler: it is always followed by a close event.
 		fresh.onclose = ({ code }) => broke(fresh, opened, code);
 	}
 
-	/** The close of a line that is gone can itself take minutes, so it is not waited for. @param {WebSocket} old */
+	/** Closing a dead connection can take minutes, so the close event is not awaited. @param {WebSocket} old */
 	function giveUp(old, opened = true) {
 		old.close();
 		broke(old, opened);
@@ -85,7 +85,7 @@ export function makeLine(world) {
 		waiting.clear();
 		for (const { reject } of left) reject(new LineBroken());
 		if (stopped) return;
-		// Only a person can change that, and wakes the line.
+		// Only signing in changes that, which calls `wake`.
 		if (code === SIGNED_OUT) return become("denied");
 		const pause = Math.min(PAUSE_MAX, PAUSE_MIN * 2 ** attempt) * (0.75 + world.random() / 2);
 		attempt += 1;
@@ -111,7 +111,7 @@ export function makeLine(world) {
 		if (asked.tell) line.onframe(frame);
 	}
 
-	/** Any frame is a sign of life; when none comes for long, ask for one. */
+	/** Any frame shows that the connection works; after a long silence, send a ping. */
 	function listen() {
 		world.cancel(watch);
 		watch = world.later(ask, SILENCE);

@@ -1,4 +1,4 @@
-// What the shell knows: projects, their sessions, agents and the inbox. A fold over the server's frames.
+// The state of the shell: projects, their sessions, agents and the inbox, reduced from the server's frames.
 
 /** @returns {Store} */
 export function makeStore() {
@@ -7,7 +7,7 @@ export function makeStore() {
 	let inbox = /** @type {Api.InboxItem[]} */ ([]);
 	const sessions = /** @type {Map<string, Session>} */ (new Map());
 	const listed = /** @type {Set<string>} */ (new Set());
-	/** The own ids of all canonical ids that were ever seen, since a canonical id can change. */
+	/** The uid of every canonical id seen so far, since a canonical id can change. */
 	const uids = /** @type {Map<string, string>} */ (new Map());
 
 	/** @param {(session: Session) => boolean} isGone */
@@ -86,5 +86,5 @@ export const handlerOf = (handlers, frame) => /** @type {any} */ (handlers[frame
 /** Items of the inbox that were not there before. @param {Api.InboxItem[]} before @param {Api.InboxItem[]} now */
 export const arrived = (before, now) => now.filter(({ id }) => !before.some((item) => item.id === id));
 
-/** Whether a title has all words of the query. */
+/** Whether a title contains all words of the query. */
 export const matching = (title = "", query = "") => query.toLowerCase().split(/\s+/).every((word) => title.toLowerCase().includes(word));

@@ -1,4 +1,4 @@
-// Open tabs: an ordered list without duplicates, the active one, and which were active before it.
+// Open tabs: an ordered list without duplicates, the active one, and the previously active ones.
 
 import { attempt } from "./kept.js";
 
@@ -33,7 +33,7 @@ export const tabs = {
 	},
 	rename: (state, uid, title) => ({ ...state, tabs: state.tabs.map((tab) => (tab.uid === uid ? { ...tab, title } : tab)) }),
 	read(text) {
-		// What cannot be read is no tabs.
+		// Unreadable state means no tabs.
 		const read = attempt(() => JSON.parse(text ?? "null"));
 		const list = (/** @type {any} */ value) => (Array.isArray(value) ? value : []);
 		const all = list(read?.tabs).filter((tab) => ["uid", "title", "projectId"].every((key) => typeof tab?.[key] === "string"));

@@ -1,14 +1,14 @@
-// Times and amounts as people read them. The moment "now" is always handed in.
+// Times and amounts for people. The current time is always a parameter.
 
 import { attempt } from "./kept.js";
 
-/** How long ago a moment was: now, 2m, 1h, 2d, 1w. */
+/** How long ago a time was: now, 2m, 1h, 2d, 1w. */
 export function relativeTime(iso = "", now = 0) {
 	const minutes = Math.floor((now - new Date(iso).getTime()) / 60_000);
 	for (const [unit, length] of /** @type {const} */ ([["w", 10_080], ["d", 1440], ["h", 60], ["m", 1]])) {
 		if (minutes >= length) return Math.floor(minutes / length) + unit;
 	}
-	// Also for what cannot be read as a time, and when a clock is ahead of ours.
+	// Also for an invalid time, and when the server's clock is ahead.
 	return "now";
 }
 
@@ -28,28 +28,28 @@ export function tokens(count = 0) {
 	return `${value < 10 ? value.toFixed(1).replace(".0", "") : Math.round(value)}${unit}`;
 }
 
-/** An amount of money; small ones keep the digits that matter. */
+/** An amount of money; small ones keep significant digits. */
 export function money({ amount = 0, currency = "" }) {
 	const digits = amount !== 0 && Math.abs(amount) < 0.1 ? 4 : 2;
-	// The currency is what the agent says, and need not be one.
+	// The currency comes from the agent and may be invalid.
 	return attempt(() => new Intl.NumberFormat("en", { style: "currency", currency, maximumFractionDigits: digits }).format(amount)) ?? `${amount.toFixed(digits)} ${currency}`;
 }
 
-/** A number of things. The browser could group digits too, but takes longer to learn it than to show a session. */
+/** A count with its noun. Grouping digits with `Intl` would delay the first paint. */
 export const plural = (count = 0, word = "") => `${String(count).replace(/\B(?=(\d{3})+$)/g, ",")} ${word}${count === 1 ? "" : "s"}`;
 
 /** The session that an address `/s/<id>` names. */
 export const sessionOfPath = (pathname = "") => attempt(() => decodeURIComponent(/^\/s\/([^/]+)\/?$/.exec(pathname)?.[1] ?? "")) ?? "";
 
-/** The title of the window: how much waits for the human, then the place. */
+/** The title of the window: the number of pending requests, then the place. */
 export const windowTitle = (waiting = 0, place = "") => `${waiting ? `(${waiting}) ` : ""}${place ? `${place} · ` : ""}Convoke`;
 
-/** Lines that a text may have before it is folded, those that are then shown, and what it may have without breaks. */
+/** Lines above which a text is collapsed, lines that are then shown, and the maximum of characters. */
 const FOLD_ABOVE = 24;
 const SHOWN = 12;
 const CHARACTERS_MAX = 6000;
 
-/** The beginning of a long text, and how much is left. */
+/** The beginning of a long text, and how much is hidden. */
 export function fold(text = "") {
 	const lines = text.replace(/\n$/, "").split("\n");
 	const shown = lines.length > FOLD_ABOVE ? lines.slice(0, SHOWN).join("\n") : text;
@@ -59,9 +59,9 @@ export function fold(text = "") {
 	return { shown, left: shown === text ? "" : plural(lines.length - SHOWN, "more line") };
 }
 
-/** About how many lines a text takes where a line has room for ninety characters. */
+/** The approximate number of lines of a text, at ninety characters per line. */
 export const lineCount = (text = "") => text.split("\n").reduce((sum, line) => sum + Math.ceil((line.length + 1) / 90), 0);
 
-/** Without what a terminal would have painted with. */
+/** Removes terminal escape sequences. */
 export const plain = (text = "") =>
 	text.replace(/\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g, "").replace(/\r\n?/g, "\n");

@@ -1,4 +1,4 @@
-// What is about to be said: going back through what was said before, commands of the agent, and messages on their way.
+// Writing messages: recalling earlier ones, completing the agent's commands, and messages in flight.
 
 /** @returns {Recall} */
 export function makeRecall() {
@@ -6,7 +6,7 @@ export function makeRecall() {
 	let at = 0;
 	let shown = /** @type {string | null} */ (null);
 	return {
-		// Begins only in an empty box, and goes on only while what it showed was not changed.
+		// Starts only in an empty box, and continues only while the recalled text is unchanged.
 		back(text, all) {
 			if (text !== shown) {
 				if (text !== "") return null;
@@ -23,7 +23,7 @@ export function makeRecall() {
 	};
 }
 
-/** The beginning of a command at the start of the text, when the caret stands in it. */
+/** The prefix of a command at the start of the text, when the caret is in it. */
 export const typedCommand = (text = "", caret = 0) => /^\/(\S*)$/.exec(text.slice(0, caret))?.[1] ?? null;
 
 /** Commands that begin with it, then those that contain it. @param {Api.OfferedCommand[]} commands */
@@ -42,7 +42,7 @@ export function newId() {
 	return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
-// Messages on their way, each until the conversation or the queue has it.
+// Messages in flight, each until it is in the conversation or the queue.
 
 /** @returns {Outbox} */
 export function makeOutbox() {
@@ -56,7 +56,7 @@ export function makeOutbox() {
 		},
 		drop: (letter) => void (letters = letters.filter((other) => other !== letter)),
 		pending(entries) {
-			// Entries come in the order of their places: one before the newest has come, or is further up than what is loaded.
+			// Entries arrive in the order of `seq`: one before the newest has arrived, or is older than the loaded entries.
 			const newest = entries.list.at(-1)?.seq ?? 0;
 			letters = letters.filter(({ id, seq = Infinity }) => seq > newest && !entries.get(id) && !entries.queue.some((prompt) => prompt.id === id));
 			return letters;

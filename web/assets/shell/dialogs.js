@@ -1,4 +1,4 @@
-// The dialogs of the shell: adding a project, beginning a session, and what is archived.
+// The dialogs of the shell: add a project, create a session, archived sessions.
 
 import { keep, kept } from "../lib/kept.js";
 import { relativeTime } from "../lib/words.js";
@@ -24,7 +24,7 @@ export const ask = {
 		const complete = async () => {
 			const mine = (asked += 1);
 			const { folders } = await line.query("folder:complete", { path: field.value }).catch(() => ({ folders: [] }));
-			// Answers to what was typed before come too late.
+			// Drop responses to earlier input.
 			if (mine === asked) list.offer(folders.filter((path = "") => path !== field.value.replace(/(.)\/+$/, "$1")));
 		};
 		on(field, "input", complete);
@@ -65,7 +65,7 @@ export const ask = {
 			keep("agent", cliType);
 			try {
 				const { session } = await line.request("session:create", { projectId: where.value, cliType });
-				// Whoever closed the dialog meanwhile finds the session in the sidebar.
+				// If the dialog was closed meanwhile, the session is only shown in the sidebar.
 				const isWanted = dialog.open;
 				dialog.close();
 				if (isWanted) oncreated(session);
@@ -78,7 +78,7 @@ export const ask = {
 		const offers = store.agents.map((agent) => {
 			const { cliType, badge, title, installed, install } = agent;
 			const names = [h("span.badge", badge), h("span.title", title)];
-			if (!installed) return h("div.agent.missing", ...names, "not installed", install && h("code", install), install && iconButton("copy", `Copy the command that installs ${title}`, () => copy(install).then(() => toast("Copied."))));
+			if (!installed) return h("div.agent.missing", ...names, "not installed", install && h("code", install), install && iconButton("copy", `Copy the install command of ${title}`, () => copy(install).then(() => toast("Copied."))));
 			const button = h("button.agent", { autofocus: agent === first, onclick: () => create(cliType, button) }, ...names, h("span.spinner"));
 			return button;
 		});
@@ -92,8 +92,8 @@ export const ask = {
 			const rows = sessions.map((/** @type {Session} */ session) => h("li",
 				h("button.link", { onclick: () => (dialog.close(), onopen(session)) }, session.title),
 				h("time.muted", relativeTime(session.lastActiveAt, Date.now())),
-				h("button.button.small", { onclick: () => line.request("session:unarchive", { sessionId: session.uid }).then(show).catch(toastError) }, "Bring back")));
-			fill(list, ...rows, !rows.length && h("li.muted", "Nothing is archived here."));
+				h("button.button.small", { onclick: () => line.request("session:unarchive", { sessionId: session.uid }).then(show).catch(toastError) }, "Restore")));
+			fill(list, ...rows, !rows.length && h("li.muted", "No archived sessions."));
 		};
 		show().catch(toastError);
 	},

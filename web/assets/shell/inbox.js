@@ -1,4 +1,4 @@
-// <convoke-inbox>: everything that waits for the human, of all sessions, answered in place.
+// <convoke-inbox>: the pending requests of all sessions, answered in place.
 
 import { makePermission } from "../cards/permission.js";
 import { makeQuestion } from "../cards/question.js";
@@ -10,7 +10,7 @@ import { component, fill, h, icon, iconButton, keyed, part, setText } from "../u
 export const makeInbox = component("convoke-inbox", (element, options) => {
 	const { store, onopen, onhide } = options;
 	const list = h("div.inbox-list");
-	const empty = h("div.empty", icon("check"), "Nothing waits for you.");
+	const empty = h("div.empty", icon("check"), "No pending requests.");
 	const close = iconButton("close", "Close the inbox", onhide);
 	const permission = () => ("Notification" in window ? Notification.permission : "denied");
 	const notifies = () => permission() === "granted" && kept("notify") === "on";
@@ -24,7 +24,7 @@ export const makeInbox = component("convoke-inbox", (element, options) => {
 	const paintNotify = () => {
 		notify.hidden = permission() === "denied";
 		notify.ariaPressed = String(notifies());
-		fill(notify, icon("bell"), notifies() ? "Notifying you" : "Notify me");
+		fill(notify, icon("bell"), notifies() ? "Notifications on" : "Notify me");
 	};
 
 	/** @param {Api.InboxItem} item */
@@ -58,7 +58,7 @@ export const makeInbox = component("convoke-inbox", (element, options) => {
 				setText(part(article, "time"), relativeTime(item.createdAt, Date.now()));
 				article.lastElementChild.show(item.kind === "permission" ? { options: [], title, ...item.permission, permissionId: id, status } : { questions, questionId: id, status });
 			});
-			// Whoever has answered one goes on with the next.
+			// After an answer, move the focus to the next request.
 			if (hadFocus && !list.contains(document.activeElement)) focusFirst();
 		},
 		focusFirst,

@@ -1,4 +1,4 @@
-// The sidebar's width and whether it is there: dragged, set by keys, kept; on narrow screens a drawer.
+// The sidebar's width and visibility: dragged, set by keys, stored; on narrow screens a drawer.
 
 import { keep, kept } from "../lib/kept.js";
 import { on, part } from "../ui/dom.js";
@@ -11,7 +11,7 @@ export function makeLayout(onchange) {
 	const [side, grip, cover] = ["#side", "#grip", "#cover"].map((id) => part(document, id));
 	let width = USUAL;
 	let isShown = kept("sidebar") !== "hidden";
-	/** The drawer of a narrow screen is closed until it is asked for. */
+	/** The drawer of a narrow screen starts closed. */
 	let isDrawn = false;
 
 	function paint() {

@@ -1,8 +1,8 @@
-// The portlets: one frame for each open tab, made when it is first looked at.
+// The portlets: one frame per open tab, created when the tab is first shown.
 
 import { h } from "../ui/dom.js";
 
-/** Frames that stay alive; the one that was not looked at for the longest goes first, and loses nothing. */
+/** Frames that stay loaded; the least recently shown is evicted first, and its draft is kept. */
 const ALIVE_MAX = 8;
 
 /** @param {HTMLElement} parent @returns {Panels} */
@@ -34,7 +34,7 @@ export function makePanels(parent) {
 			tell(uid);
 		},
 		ready(uid) {
-			// Whoever has gone elsewhere meanwhile is not called back.
+			// Do not steal the focus if it moved meanwhile.
 			const here = document.activeElement;
 			if (uid === wanted && (here === before || here === document.body)) tell(uid);
 			wanted = "";

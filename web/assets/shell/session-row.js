@@ -4,9 +4,9 @@ import { relativeTime } from "../lib/words.js";
 import { h, iconButton, onLook, setText } from "../ui/dom.js";
 import { editTitle } from "../ui/parts.js";
 
-const ACTIVITY_WORDS = { idle: "idle", running: "running", waiting: "waiting for you" };
+const ACTIVITY_WORDS = { idle: "idle", running: "running", waiting: "needs your answer" };
 
-/** The sign of how a session is. @param {HTMLElement} dot @param {Session | undefined} session */
+/** Shows the status of a session. @param {HTMLElement} dot @param {Session | undefined} session */
 export function paintDot(dot, session) {
 	const { status = "active", activity = "idle" } = session ?? {};
 	dot.dataset.activity = status === "active" ? activity : "ended";
@@ -25,7 +25,7 @@ export function makeRow(uid = "", wishes) {
 		href: `/s/${encodeURIComponent(uid)}`,
 		draggable: false,
 		onclick: (event) => {
-			// With a modifier the browser opens the session as a page of its own.
+			// With a modifier the browser opens the session as a separate page.
 			if (event.ctrlKey || event.metaKey || event.shiftKey) return;
 			event.preventDefault();
 			wishes.open();
@@ -34,7 +34,7 @@ export function makeRow(uid = "", wishes) {
 	}, dot, title, h("span.meta", badge, time));
 	const rename = () => editTitle(link, title.textContent ?? "", wishes.rename);
 	const buttons = [iconButton("edit", "Rename (F2)", rename), iconButton("archive", "Archive (Delete)", wishes.archive)];
-	// Tab reaches the buttons of the row it is in, and not those of five hundred others.
+	// Only the buttons of the focused row are in the tab order, not those of all rows.
 	const reach = (tabIndex = 0) => buttons.forEach((button) => (button.tabIndex = tabIndex));
 	reach(-1);
 	return Object.assign(h("li.session", { onfocusin: () => reach(), onfocusout: () => reach(-1) }, link, h("span.row-actions", ...buttons)), {

@@ -8,7 +8,7 @@ import { component, h, icon, iconButton, keyed, on, part, setText } from "../ui/
 import { menuButton } from "../ui/parts.js";
 import { makeRow, paintDot } from "./session-row.js";
 
-/** Sessions of a project that are shown at first. */
+/** Sessions of a project that are shown initially. */
 const SHOWN = 50;
 
 /** @type {(store: Store, wishes: SidebarWishes) => Sidebar} */
@@ -28,7 +28,7 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 			const found = store.projects.map((project) => ({ project, sessions: store.sessionsOf(project.id).filter(({ title }) => matching(title, query)) }));
 			const shown = found.filter(({ sessions }) => !query || sessions.length);
 			empty.hidden = shown.length > 0;
-			setText(empty, query ? "No session has these words in its title." : "No projects yet.");
+			setText(empty, query ? "No session matches." : "No projects yet.");
 			keyed(list, shown, ({ project }) => project.id, ({ project }) => inside.makeProject(project), (section, { project, sessions }) => inside.paintProject(section, project, sessions, query));
 			inside.rove();
 		},
@@ -60,7 +60,7 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 		paintProject(section, { id }, sessions, query) {
 			const isFolded = folded.has(id) && !query;
 			const dot = part(section, ".dot");
-			// A folded project still tells that something in it waits.
+			// A collapsed project shows the status of its busiest session.
 			const busiest = sessions.find(({ activity }) => activity === "waiting") ?? sessions.find(({ activity }) => activity === "running");
 			paintDot(dot, busiest);
 			dot.hidden = !isFolded || !busiest;
@@ -78,7 +78,7 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 			const row = makeRow(uid, {
 				open: () => wishes.open(session()),
 				archive: () => {
-					// The focus moves off a row that is about to go.
+					// Move the focus off a row that is about to be removed.
 					const all = inside.stops();
 					const at = all.indexOf(row.link);
 					if (row.contains(document.activeElement)) (all[at + 1] ?? all[at - 1])?.focus();

@@ -26,7 +26,7 @@ export const makeTabStrip = component("convoke-tabs", (element, wishes) => {
 		const release = new AbortController();
 		on(tab, "pointermove", ({ clientX }) => {
 			if (!tab.matches(".dragged") && Math.abs(clientX - down.clientX) < DRAG_FROM) return;
-			// Captured, so that the frames below do not swallow the pointer.
+			// Captured, so that the frames below do not receive the pointer events.
 			tab.setPointerCapture(down.pointerId);
 			tab.classList.add("dragged");
 			const others = [...list.children].filter((other) => other !== tab);
@@ -68,7 +68,7 @@ export const makeTabStrip = component("convoke-tabs", (element, wishes) => {
 			});
 			const active = /** @type {HTMLElement | null} */ (list.querySelector("[aria-selected=true]"));
 			if (hasMoved) active?.scrollIntoView({ block: "nearest", inline: "nearest" });
-			// A tab that was closed with the keyboard passes the focus on.
+			// After a tab was closed with the keyboard, focus the active one.
 			if (hadFocus && document.activeElement === document.body) active?.focus();
 		},
 	};

@@ -1,8 +1,8 @@
-// Charts out of plain elements, which take their colours from the style sheet.
+// Charts made of plain elements, coloured by the style sheet.
 
 import { h } from "../ui/dom.js";
 
-/** An element that is as tall, as wide or as dark as a part of the most. @param {HTMLElement} element */
+/** Sets the size of an element as a part of the maximum. @param {HTMLElement} element */
 function sized(element, count = 0, most = 1) {
 	element.style.setProperty("--part", String(count / Math.max(1, most)));
 	return element;

@@ -1,8 +1,8 @@
-// What the dashboard shows, worked out of what the daemon tells. Nothing here touches the page.
+// Computes the figures of the dashboard from the daemon's data. Nothing here touches the page.
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** How long conversations last, up to so much. @type {[string, number][]} */
+/** Lifetimes of conversations, with their upper bounds. @type {[string, number][]} */
 const LIVES = [["under an hour", HOUR], ["under a day", DAY], ["under a week", 7 * DAY], ["under a month", 30 * DAY], ["longer", Infinity]];
 
 /** @type {Figures} */

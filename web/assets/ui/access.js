@@ -1,11 +1,11 @@
-// How this browser gets in. A one-time link becomes a cookie and a second secret, and every request carries both: the
-// cookie also goes to servers on other ports of this host, while the secret lies in the storage of this origin alone.
+// Signing in. A one-time link becomes a cookie and a second secret, and every request carries both: the
+// cookie is also sent to servers on other ports of this host, while the secret is in the storage of this origin alone.
 
 import { keep, kept } from "../lib/kept.js";
 import { h, setText } from "./dom.js";
 
 const NAME = "browser";
-/** What the browser would not store lives as long as the page. */
+/** Fallback for values that the browser refuses to store. */
 let memory = /** @type {string | null} */ (null);
 let refusal = "";
 
@@ -19,7 +19,7 @@ export function call(path = "", options = {}) {
 	return fetch(path, { cache: "no-store", ...options, headers });
 }
 
-/** Uses the link in the address bar, if there is one, and takes it out of there first. */
+/** Uses the link in the address bar, if there is one, after removing it from there. */
 export async function signIn() {
 	const link = /^#link=(\w+)$/.exec(location.hash)?.[1];
 	if (!link) return;
@@ -30,11 +30,11 @@ export async function signIn() {
 		refusal = response.ok ? "" : body.detail;
 		if (body.secret) keep(NAME, (memory = body.secret));
 	} catch {
-		refusal = "The daemon did not answer when the link was used.";
+		refusal = "Cannot reach the daemon to use the link.";
 	}
 }
 
-/** Tells when another page of this browser was signed in. @param {() => void} action */
+/** Calls back when another page of this browser was signed in. @param {() => void} action */
 export function onSignIn(action) {
 	addEventListener("storage", ({ key }) => key === `convoke.${NAME}` && action());
 	addEventListener("hashchange", () => signIn().then(action));
@@ -53,9 +53,9 @@ export function showDenied(isDenied = true) {
 		screen = /** @type {HTMLDialogElement} */ (h("dialog.denied.centre", { label: "Not signed in" },
 			h("h1", "This browser is not signed in"),
 			h("p.problem", { role: "alert" }),
-			h("p.muted", "Convoke shows its page only to browsers that were let in. To let this one in, run in a terminal:"),
+			h("p.muted", "To sign it in, run in a terminal:"),
 			h("pre", "convoke open"),
-			h("p.muted", "Where that cannot start a browser, ", h("code", "convoke open --print"), " prints a link that works once. What you have written here is kept.")));
+			h("p.muted", "If that cannot start a browser, ", h("code", "convoke open --print"), " prints a link that works once. Your drafts here are kept.")));
 		screen.addEventListener("cancel", (event) => event.preventDefault());
 		document.body.append(screen);
 		screen.showModal();

@@ -1,4 +1,4 @@
-// Building elements by hand. Strings only ever become text, never markup.
+// Builds elements. Strings only ever become text, never markup.
 
 /** Icons, as strokes on a grid of 24. @type {Record<string, string>} */
 const PATHS = {
@@ -76,7 +76,7 @@ const dom = {
 		customElements.define(name, class extends HTMLElement {});
 		return (...options) => {
 			const element = document.createElement(name);
-			// Copied with their getters, so that they stay alive.
+			// Copied with their getters, so that those keep working.
 			return /** @type {any} */ (Object.defineProperties(element, Object.getOwnPropertyDescriptors(setup(element, ...options))));
 		};
 	},
@@ -91,7 +91,7 @@ const dom = {
 			element.dataset.key = key;
 			update?.(element, item);
 			if (element === next) next = next.nextElementSibling;
-			// Where the browser can move an element without taking it out, it keeps focus and scroll position.
+			// `moveBefore` keeps focus and scroll position.
 			else if (element.isConnected && "moveBefore" in parent) /** @type {any} */ (parent).moveBefore(element, next);
 			else parent.insertBefore(element, next);
 		}
@@ -101,7 +101,7 @@ const dom = {
 			await navigator.clipboard.writeText(text);
 			return true;
 		} catch {
-			// Without a secure context there is only the old way.
+			// Without a secure context only `execCommand` works.
 			const area = h("textarea.away", { value: text });
 			document.body.append(area);
 			area.select();

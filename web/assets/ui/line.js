@@ -1,4 +1,4 @@
-// The line to the daemon that served this page.
+// The connection to the daemon that served this page.
 
 import { makeLine } from "../lib/socket.js";
 import { call, onSignIn, secret, showDenied, signIn } from "./access.js";
@@ -21,20 +21,20 @@ export function connect() {
 	return { line, start: () => signIn().then(line.start) };
 }
 
-/** A break shorter than this is not worth a word. */
+/** Shorter interruptions are not shown. */
 const CALM_MS = 1500;
 
-/** A strip that says calmly when the line is down. @param {Line} line */
+/** A strip that shows when the connection is lost. @param {Line} line */
 export function lineStatus(line) {
 	const text = h("span", { role: "status" });
-	const button = h("button.link", { onclick: line.wake }, "Try now");
+	const button = h("button.link", { onclick: line.wake }, "Retry now");
 	const strip = h("div.line-status", { hidden: true }, h("span.pulse"), text, button);
 	setInterval(() => {
 		const { phase, since, retryAt = 0 } = line.state;
 		strip.hidden = phase === "open" || Date.now() - since < CALM_MS;
 		button.hidden = retryAt - Date.now() < 1000;
 		setText(text, phase === "denied" ? "This browser is not signed in. Run “convoke open”."
-			: "Not connected to Convoke. Nothing is lost; it comes back by itself.");
+			: "Not connected to Convoke. Reconnecting; your drafts are kept.");
 	}, 500);
 	return strip;
 }

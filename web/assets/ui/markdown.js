@@ -1,14 +1,14 @@
-// Words that the server has rendered and sanitised, put on the page without flicker.
-// This is the one place where markup is parsed; nothing else of what agents say goes through it.
+// Inserts HTML that the server has rendered and sanitised, without flicker.
+// This is the only place where markup is parsed; other text of agents never passes through it.
 
 import { copy, h, icon } from "./dom.js";
 
-/** Puts a text in place of the one that is there, from a block on. @param {Element} container */
+/** Replaces the content of a container, from a block on. @param {Element} container */
 export function setHtml(container, html = "", from = 0) {
 	const template = h("template");
 	template.innerHTML = html;
 	const { content } = template;
-	// Blocks are counted, so the white space between them must not count.
+	// Blocks are indexed, so white space between them must not be a node.
 	for (const node of [...content.childNodes]) if (!(node instanceof Element)) node.remove();
 	for (const pre of content.querySelectorAll("pre")) {
 		const language = /language-(\S+)/.exec(pre.querySelector("code")?.className ?? "")?.[1];
@@ -18,7 +18,7 @@ export function setHtml(container, html = "", from = 0) {
 	}
 	for (const table of content.querySelectorAll("table")) wrap(table, h("div.table"));
 	for (const link of content.querySelectorAll("a")) {
-		// Only addresses of the web lead anywhere; a link must never take the conversation's place.
+		// Only web and mail addresses are links, and they open in a new tab so that the conversation stays.
 		if (!/^(https?|mailto):/i.test(link.getAttribute("href") ?? "")) link.removeAttribute("href");
 		link.target = "_blank";
 		link.rel = "noopener noreferrer";
@@ -32,7 +32,7 @@ function wrap(element, frame) {
 	frame.append(element);
 }
 
-/** Makes children equal to others, touching only what differs: what is selected, focused or scrolled stays so. @param {Node} parent @param {Node} wanted */
+/** Makes children equal to others, changing only what differs: selection, focus and scroll positions stay. @param {Node} parent @param {Node} wanted */
 function followChildren(parent, wanted, from = 0) {
 	let old = /** @type {ChildNode | null} */ (parent.childNodes[from] ?? null);
 	for (const next of [...wanted.childNodes]) {

@@ -1,4 +1,4 @@
-// The parts that several pages have: dialogs, menus, lists to choose from, titles to change, and short notes.
+// Parts shared by several pages: dialogs, menus, listboxes, editable titles, and toasts.
 
 import { CHAT_KEYS, isComposing, LIST_KEYS, SHELL_KEYS } from "../lib/keys.js";
 import { fill, h, icon, iconButton, on } from "./dom.js";
@@ -99,7 +99,7 @@ export function makeListbox(field, { id, label, first, show, take }) {
 		offer(next) {
 			items = next;
 			element.hidden = items.length === 0;
-			// A press must not take the focus from the field.
+			// A press must not move the focus away from the field.
 			fill(element, ...items.map((item, place) => h("div", { role: "option", id: `${id}-${place}`, onpointerdown: (event) => (event.preventDefault(), take(item)) }, ...show(item))));
 			if (field.role === "combobox") field.ariaExpanded = String(!element.hidden);
 			pick(items.length ? first : -1);
@@ -112,12 +112,12 @@ export function makeListbox(field, { id, label, first, show, take }) {
 	};
 }
 
-/** Puts a field in an element's place until the edit is over. @param {HTMLElement} element @param {(value: string) => void} save */
+/** Replaces an element by a text field until the edit ends. @param {HTMLElement} element @param {(value: string) => void} save */
 export function editTitle(element, value = "", save) {
 	const field = h("input.edit", { value, label: "Title of the session", maxLength: 200 });
 	const end = (keeps = true) => {
 		const hadFocus = document.activeElement === field;
-		// Taking the field away blurs it, and that would end the edit once more.
+		// Removing the field blurs it, which would end the edit a second time.
 		field.onblur = null;
 		field.replaceWith(element);
 		if (hadFocus) element.focus();
@@ -139,7 +139,7 @@ const notes = h("div.toasts", { role: "status" });
 const spoken = h("div.away", { role: "status" });
 document.body.append(notes, spoken);
 
-/** Tells a screen reader of a turn of events. */
+/** Announces a text to screen readers. */
 export const announce = (text = "") => (spoken.textContent = text);
 
 /** @param {() => void} [run] */
@@ -147,7 +147,7 @@ export function toast(text = "", action = "", run) {
 	const note = h("div.toast", h("span", text), action && h("button.link", { onclick: () => (note.remove(), run?.()) }, action));
 	let timer = 0;
 	const wait = () => (timer = setTimeout(() => note.remove(), SHOWN_MS));
-	// Whoever is about to press the button gets the time for it.
+	// The toast stays while it is hovered or focused.
 	on(note, "pointerenter", () => clearTimeout(timer));
 	on(note, "focusin", () => clearTimeout(timer));
 	on(note, "pointerleave", wait);
@@ -158,7 +158,7 @@ export function toast(text = "", action = "", run) {
 	return note;
 }
 
-/** What went wrong, with the way out where there is one. @param {any} error */
+/** The error message, with its hint if there is one. @param {any} error */
 export const problem = ({ message, hint }) => [message, hint].filter(Boolean).join(" ");
 
 /** @param {any} error */

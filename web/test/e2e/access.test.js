@@ -38,7 +38,7 @@ for (const colorScheme of ["light", "dark"]) {
     const found = await findings(page, "conversation");
     await conversation.locator(".tool summary").last().click();
     await conversation.locator(".thinking summary").click();
-    await conversation.getByRole("button", { name: "Decline with words…" }).click();
+    await conversation.getByRole("button", { name: "Decline with a note…" }).click();
     found.push(...(await findings(page, "opened")));
     await page.keyboard.press("Alt+i");
     await page.locator("convoke-inbox convoke-permission").waitFor();
@@ -92,7 +92,7 @@ test("360 pixels are enough", async () => {
   await idle(conversation);
   await page.getByRole("button", { name: "Show the sidebar" }).click();
   await page.getByRole("button", { name: /^Inbox/ }).click();
-  await page.getByText("Nothing waits for you.").waitFor();
+  await page.getByText("No pending requests.").waitFor();
   assert.equal(await overflows(), false);
   await page.getByRole("button", { name: "Close the inbox" }).click();
   assert.deepEqual(page.problems, []);

@@ -1,11 +1,11 @@
-// An agent that does what a prompt tells it to, speaking ACP on its standard input and output.
+// An agent that does what a prompt says, speaking ACP on its standard input and output.
 //
 // `say TEXT` answers with TEXT (`\n` is a line break) · `gate` says one half, waits for the file `gate` in the
 // workspace, and says the other · `tool JSON` calls a tool with these fields · `permit TITLE`, `allow TITLE` ask for permission ·
-// `flood N` says N short things, each an entry of its own · `plan TEXT` makes a plan with that step ·
+// `flood N` says N short things, each a separate entry · `plan TEXT` makes a plan with that step ·
 // `wait` does nothing until it is stopped · `clock N` says N times what time it is
 //
-// A file `story.json` in the workspace tells what to do for a prompt: a list of the above for the words of a person.
+// A file `story.json` in the workspace says what to do for a prompt: a list of the above for the words of a person.
 
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, watch } from "node:fs";

@@ -195,7 +195,7 @@ test("k6 `convoke open` hands the browser a private file, and its profile never 
   const second = await page.evaluate(() => localStorage.getItem("convoke.browser"));
   await context.close();
 
-  assert.notEqual(holding(profile, `${daemon.origin}/`).length, 0, "the control: the profile tells of the page");
+  assert.notEqual(holding(profile, `${daemon.origin}/`).length, 0, "the control: the profile mentions the page");
   assert.notEqual(holding(profile, second).length, 0, "the control: secrets can be found");
   assert.deepEqual(holding(profile, daemon.token), []);
   // The history may well have the link, which is spent.
@@ -248,7 +248,7 @@ test("k6 a browser stays signed in when the daemon comes back, and one that is r
   assert.deepEqual(page.problems, []);
 });
 
-test("k6 every page tells a browser that is not signed in what to do, and a link works in any of them", async () => {
+test("k6 every page shows a browser that is not signed in what to do, and a link works in any of them", async () => {
   daemon = await new Daemon().start();
   const { id } = await daemon.createSession(await daemon.addProject(), "scripted");
   const context = await browser.newContext();

@@ -15,7 +15,7 @@ afterEach(async () => {
   daemon = null;
 });
 
-/** A session as a page of its own. */
+/** A session as a separate page. */
 async function session(agent = "scripted") {
   daemon = await new Daemon().start();
   const { id } = await daemon.createSession(await daemon.addProject(), agent);
@@ -86,13 +86,13 @@ test("the view follows the newest words until its reader scrolls up", async () =
 
   await scroller.hover();
   await page.mouse.wheel(0, -250);
-  await page.getByRole("button", { name: "To the newest message" }).waitFor();
+  await page.getByRole("button", { name: "Newest message" }).waitFor();
   const at = await scroller.evaluate((it) => it.scrollTop);
   const grown = await scroller.evaluate((it) => it.scrollHeight);
   await until(page, "more has come", () => scroller.evaluate((it, grown) => it.scrollHeight > grown + 60, grown));
   assert.equal(await scroller.evaluate((it) => it.scrollTop), at, "what is being read stays where it is");
 
-  await page.getByRole("button", { name: "To the newest message" }).click();
+  await page.getByRole("button", { name: "Newest message" }).click();
   assert.ok((await distance()) < 60);
   await page.getByRole("button", { name: "Stop the agent" }).click();
   await idle(page);
@@ -194,7 +194,7 @@ test("modes are chosen where the agent offers them", async () => {
   await picker.selectOption("auto");
   await say(page, "/write notes.txt hello");
   await page.getByText("I wrote notes.txt.").waitFor();
-  assert.equal(await page.getByText("Permission needed").count(), 0);
+  assert.equal(await page.getByText("Permission required").count(), 0);
   assert.equal(await picker.inputValue(), "auto");
   assert.deepEqual(page.problems, []);
 });
@@ -266,7 +266,7 @@ test("a failed turn says why, and the session goes on", async () => {
   await say(page, "/fail");
   await page.locator(".notice.grave").waitFor();
   await say(page, "/crash");
-  await until(page, "the crash is told", async () => (await page.locator(".notice.grave").count()) >= 2);
+  await until(page, "the crash is shown", async () => (await page.locator(".notice.grave").count()) >= 2);
   await idle(page);
   await say(page, "still there?");
   await answer(page).getByText("You said: still there?").waitFor();

@@ -141,7 +141,7 @@ function watch(page) {
   page.problems = [];
   page.on("pageerror", (error) => page.problems.push(String(error.stack ?? error)));
   page.on("console", (message) => {
-    // A line that breaks, or a daemon that is only starting, is told by the browser too; that it comes back is what tests are about.
+    // The browser also logs lost connections and refused ones while the daemon starts; tests cover the reconnecting.
     const expected = /WebSocket connection|ERR_CONNECTION|status of (401|503)/.test(message.text());
     if (message.type() === "error" && !expected) page.problems.push(message.text());
   });

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core"), "utf8");
 
-/** What axe finds, one line a finding; `where` says at which moment. */
+/** What axe finds, one line a finding; `where` names the step of the test. */
 export async function findings(page, where) {
   const found = [];
   for (const frame of page.frames()) {

@@ -26,7 +26,7 @@ test("q19 a permission is given in the conversation", async () => {
   await say(conversation, "/write notes.txt hello");
   const card = conversation.locator("convoke-permission");
   await card.getByText("Write notes.txt").waitFor();
-  await until(page, "the window tells", async () => (await page.title()).startsWith("(1) "));
+  await until(page, "the window title shows it", async () => (await page.title()).startsWith("(1) "));
   assert.equal(await page.locator(".session .dot").getAttribute("data-activity"), "waiting");
   await card.getByRole("button", { name: "Allow", exact: true }).click();
   await conversation.getByText("I wrote notes.txt.").waitFor();
@@ -39,12 +39,12 @@ test("q19 a permission is refused in own words, and the keyboard is enough", asy
   const { page, conversation } = await session();
   await say(conversation, "/write notes.txt hello");
   const card = conversation.locator("convoke-permission");
-  await card.getByRole("button", { name: "Decline with words…" }).press("Enter");
+  await card.getByRole("button", { name: "Decline with a note…" }).press("Enter");
   await page.keyboard.type("1 not now, please");
   assert.equal(await card.getAttribute("data-status"), "pending", "digits that are typed choose nothing");
   await page.keyboard.press("Enter");
   await card.locator("q").getByText("1 not now, please").waitFor();
-  assert.ok(await card.evaluate((it) => it.contains(document.activeElement)), "whoever answered by keys goes on from there");
+  assert.ok(await card.evaluate((it) => it.contains(document.activeElement)), "the focus stays after an answer by keyboard");
   await conversation.getByText("You did not allow it").waitFor();
 
   await idle(conversation);
@@ -63,7 +63,7 @@ test("q19 questions of an agent are answered in the conversation; drafts outlive
   await card.waitFor();
   const options = card.getByRole("radio").or(card.getByRole("checkbox"));
   await options.first().check();
-  const own = card.getByRole("textbox", { name: /^In your own words/ });
+  const own = card.getByRole("textbox", { name: /^Your own answer/ });
   await own.fill("and 2 words of mine");
   await page.reload();
   await chat(page).locator("convoke-question").waitFor();
@@ -90,7 +90,7 @@ test("q19 the inbox gathers what waits in all sessions and answers it in place",
   await until(page, "one is left", async () => (await inbox.getByRole("article").count()) === 1);
   await item("Write a.txt").getByRole("button", { name: "/write a.txt hello" }).click();
   await item("Write a.txt").getByRole("button", { name: "Reject" }).click();
-  await inbox.getByText("Nothing waits for you.").waitFor();
+  await inbox.getByText("No pending requests.").waitFor();
   await conversation.getByText("You did not allow it").waitFor();
   assert.match(await page.title(), /^\/write a\.txt hello/);
   assert.deepEqual(page.problems, []);
@@ -139,7 +139,7 @@ test("the first answer wins, and the other window hears of it", async () => {
   assert.deepEqual([page.problems, second.problems], [[], []]);
 });
 
-test("a notification comes for what is asked while nobody looks", async () => {
+test("a notification is shown for a request while the page is hidden", async () => {
   const { page, conversation } = await session();
   await page.context().grantPermissions(["notifications"]);
   await page.reload();
@@ -149,10 +149,10 @@ test("a notification comes for what is asked while nobody looks", async () => {
   });
   await page.keyboard.press("Alt+i");
   await page.getByRole("button", { name: "Notify me" }).click();
-  await page.getByRole("button", { name: "Notifying you" }).waitFor();
+  await page.getByRole("button", { name: "Notifications on" }).waitFor();
   await page.evaluate(() => Object.defineProperty(document, "visibilityState", { get: () => "hidden" }));
   await chat(page).getByRole("textbox", { name: "Message" }).waitFor();
   await say(conversation, "/write notes.txt hello");
-  await until(page, "it was told", async () => (await page.evaluate(() => window.notes.length)) === 1);
+  await until(page, "the notification was shown", async () => (await page.evaluate(() => window.notes.length)) === 1);
   assert.match((await page.evaluate(() => window.notes))[0], /Write notes\.txt/);
 });

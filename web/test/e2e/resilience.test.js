@@ -43,7 +43,7 @@ test("w2 a page that is reloaded in the middle of a turn misses nothing and repe
   assert.deepEqual(page.problems, []);
 });
 
-test("two windows of one session show the same, whoever writes", async () => {
+test("two windows of one session show the same, whichever writes", async () => {
   const page = await session();
   const other = await anotherWindow(page, daemon, new URL(page.url()).pathname);
   await say(page, "say from the first window");
@@ -147,7 +147,7 @@ test("older messages that were lost with the line are asked for again", async ()
   });
   await page.reload();
   await page.locator(".assistant", { hasText: "the end" }).waitFor();
-  // The end fills the window and no more, so that older ones are wanted without anybody scrolling.
+  // The end fills the window and no more, so that older ones are loaded without scrolling.
   await until(page, "older ones are there", async () => (await page.locator(".entry").count()) > 30);
   assert.ok(asked > 1);
   assert.deepEqual(page.problems, []);

@@ -122,7 +122,7 @@ test("w9 archiving closes the tab and can be undone", async () => {
   assert.deepEqual(page.problems, []);
 });
 
-test("w9 a session that was archived elsewhere closes here, also when nobody was looking", async () => {
+test("w9 a session that was archived elsewhere closes here, also if the page was closed meanwhile", async () => {
   const page = await workbench("first one", "second one");
   await openSession(page, "first one");
   await openSession(page, "second one");
@@ -141,7 +141,7 @@ test("w9 a session that was archived elsewhere closes here, also when nobody was
   await page.locator(".project-head").hover();
   await page.getByRole("button", { name: "Menu of alpha" }).click();
   await page.getByRole("menuitem", { name: "Archived sessions" }).click();
-  await page.getByRole("listitem").filter({ hasText: "first one" }).getByRole("button", { name: "Bring back" }).click();
+  await page.getByRole("listitem").filter({ hasText: "first one" }).getByRole("button", { name: "Restore" }).click();
   await page.locator(".session a", { hasText: "first one" }).waitFor();
   assert.deepEqual(page.problems, []);
 });
@@ -258,7 +258,7 @@ test("w4 w2 a session moves up when something is said in it, and not when it is 
 
 test("w8 sessions that were made elsewhere do not appear by themselves", async () => {
   daemon = new Daemon();
-  // What Claude Code keeps of a conversation that somebody had with it in a terminal, in this very project.
+  // Claude Code's own file of a conversation in a terminal, in this project.
   const own = join(daemon.folder, ".claude", "projects", daemon.project.replace(/[^A-Za-z0-9]/g, "-"));
   mkdirSync(own, { recursive: true });
   const line = { type: "user", sessionId: "0b6f3b8e-5b0c-4a52-9d53-0f4f6c1d2e3a", cwd: daemon.project, message: { role: "user", content: "from elsewhere" } };

@@ -16,7 +16,7 @@ afterEach(async () => {
   daemon = null;
 });
 
-/** A daemon with these teams, each in a folder of its own. */
+/** A daemon with these teams, each in its own folder. */
 async function teams(described) {
   daemon = new Daemon();
   const all = Object.entries(described).map(([name, more], at) => {
@@ -35,7 +35,7 @@ test("t16 the dashboard shows who asked whom, how much, when, and in which conve
   await teams({ backend: { description: "Serves" }, frontend: {} });
   const page = await openPage(browser, daemon, { path: "/teams" });
   await page.locator(".team-list").getByText("Serves").waitFor();
-  await page.getByText("Nothing was asked in this time.").waitFor();
+  await page.getByText("No questions in this period.").waitFor();
 
   assert.match((await ask("backend", "say hello from the backend")).response, /hello from the backend/);
   await ask("backend", "say once more", { fromTeam: "frontend" });
@@ -43,7 +43,7 @@ test("t16 the dashboard shows who asked whom, how much, when, and in which conve
   await ask("frontend", "say the other way", { fromTeam: "backend", thread: "api" });
   await page.getByRole("combobox", { name: "Period" }).selectOption("hour");
 
-  const matrix = card(page, "Who asks whom").locator("table");
+  const matrix = card(page, "Questions by team").locator("table");
   await matrix.getByRole("cell", { name: "2" }).waitFor();
   assert.deepEqual(await matrix.locator("tr").evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent))),
     [["", "backend", "frontend"], ["outside", "1", ""], ["backend", "", "1"], ["frontend", "2", ""]]);
@@ -65,7 +65,7 @@ test("t16 one button stops every agent, after a question", async () => {
   const asked = ask("backend", "wait");
   await until(page, "the team works", async () => (await daemon.api("GET", "/teams")).teams[0].busy === 1);
   await page.getByRole("combobox", { name: "Period" }).selectOption("hour");
-  await page.getByRole("img", { name: "at work" }).waitFor();
+  await page.getByRole("img", { name: "busy" }).waitFor();
 
   await page.getByRole("button", { name: "Stop all agents" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
@@ -74,20 +74,20 @@ test("t16 one button stops every agent, after a question", async () => {
   await page.getByRole("dialog").getByRole("button", { name: "Stop all", exact: true }).click();
   await page.getByText("Stopped 1 agent.").waitFor();
   await asked.catch(() => {});
-  await until(page, "nobody works", async () => (await daemon.api("GET", "/teams")).teams[0].busy === 0);
+  await until(page, "no team is busy", async () => (await daemon.api("GET", "/teams")).teams[0].busy === 0);
   assert.deepEqual(page.problems, []);
 });
 
-test("t16 without teams it says how to describe them, and a daemon that is gone is told", async () => {
+test("t16 without teams it says how to configure them, and an unreachable daemon is reported", async () => {
   daemon = await new Daemon().start();
   const page = await openPage(browser, daemon, { path: "/teams" });
   await page.getByRole("heading", { name: "No teams yet" }).waitFor();
   await daemon.stop();
   await page.getByRole("combobox", { name: "Period" }).selectOption("hour");
-  await page.getByRole("alert").getByText("The daemon does not answer.").waitFor();
+  await page.getByRole("alert").getByText("Cannot reach the daemon.").waitFor();
 });
 
-test("t16 nothing that is told about teams becomes markup", async () => {
+test("t16 no text about teams becomes markup", async () => {
   await teams({ plain: { description: ATTACK } });
   const page = await openPage(browser, daemon, { path: "/teams" });
   await page.locator(".team-list").getByText("<script>").waitFor();

@@ -7,7 +7,7 @@ mod pooled;
 use convoke_agents::sandbox;
 use convoke_testkit::agent::{Protocol, Script, Step, serve};
 use convoke_testkit::bench::direct::Direct;
-use convoke_testkit::bench::instructions::{can_count, each, of_errand};
+use convoke_testkit::bench::instructions::{can_count, each, of_subtask};
 use convoke_testkit::bench::measure::Samples;
 use convoke_testkit::bench::process::resident_bytes;
 use convoke_testkit::bench::{Bench, Goal, Result, Row, Unit};
@@ -21,7 +21,7 @@ const NEW: &str = "new: a session on a spare process";
 const CONFINED: &str = "start: an agent in all layers of the sandbox, until it is ready";
 const INSTRUCTIONS: &str = "instructions: one update, from its line to its report";
 /// Followed by how many updates.
-const FLOOD_ERRAND: &str = "flood ";
+const FLOOD_SUBTASK: &str = "flood ";
 
 /// Rounds of one turn, and updates of one flood.
 const TURNS: (usize, usize) = (500, 20);
@@ -44,10 +44,10 @@ fn main() -> Result<()> {
     }
     let mut bench = Bench::from_args()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    if let Some(updates) = bench.errand().and_then(|errand| errand.strip_prefix(FLOOD_ERRAND)) {
+    if let Some(updates) = bench.subtask().and_then(|subtask| subtask.strip_prefix(FLOOD_SUBTASK)) {
         return runtime.block_on(flood(updates.parse()?));
     }
-    if let Some(updates) = bench.errand() {
+    if let Some(updates) = bench.subtask() {
         let script = script(updates.parse()?);
         runtime.block_on(serve(Protocol::Acp, script, tokio::io::stdin(), tokio::io::stdout()));
         return Ok(());
@@ -61,7 +61,7 @@ fn main() -> Result<()> {
     if bench.wants(&[INSTRUCTIONS]) && can_count()? {
         bench.progress(INSTRUCTIONS)?;
         let times = bench.size(COUNTED.0, COUNTED.1);
-        let count = each(times, |times| of_errand(&format!("{FLOOD_ERRAND}{times}")))?;
+        let count = each(times, |times| of_subtask(&format!("{FLOOD_SUBTASK}{times}")))?;
         bench.add(Row::new(INSTRUCTIONS, Unit::Instructions, count))?;
     }
     bench.finish()
@@ -95,7 +95,7 @@ async fn flood(updates: usize) -> Result<()> {
     if came == updates { Ok(()) } else { Err(format!("{came} of {updates} came").into()) }
 }
 
-/// An agent that answers with a word, and counts when it is told to.
+/// An agent that answers with a word, and counts when the prompt says so.
 fn script(updates: u64) -> Script {
     Script::new().when("count", [Step::Count(updates)]).when("hello", [Step::say("hello")])
 }
@@ -103,7 +103,7 @@ fn script(updates: u64) -> Script {
 async fn measure(bench: &mut Bench) -> Result<()> {
     let turns = bench.size(TURNS.0, TURNS.1);
     let updates = bench.size(FLOOD.0, FLOOD.1);
-    let mut direct = Direct::start(["--errand", &updates.to_string()]).await?;
+    let mut direct = Direct::start(["--subtask", &updates.to_string()]).await?;
     let mut pooled = Pooled::start(updates)?;
     // In turn, so that what else the machine does troubles both.
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());

@@ -33,7 +33,7 @@ pub(crate) fn launch(updates: usize) -> Result<Launch> {
     Ok(Launch {
         protocol: Protocol::Acp,
         program: std::env::current_exe()?,
-        args: vec!["--errand".to_owned(), updates.to_string()],
+        args: vec!["--subtask".to_owned(), updates.to_string()],
         environment: BTreeMap::new(),
         workspace: Path::new(env!("CARGO_TARGET_TMPDIR")).canonicalize()?,
         confinement: Confinement::Off,

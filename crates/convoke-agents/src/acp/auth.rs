@@ -1,4 +1,4 @@
-//! What people must do before an agent works for them: the ways to log in, in words they can follow.
+//! The ways to log in to an agent, as instructions for people.
 
 use std::path::Path;
 

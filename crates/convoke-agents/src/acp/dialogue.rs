@@ -1,7 +1,7 @@
 //! One conversation with one agent, without the pipes: what it says goes in, and what follows from it comes out.
 //!
-//! Nothing here waits. Lines for the agent, reports for the session and work to be done pile up in the outbox, and
-//! whoever carries them bounds the pile by not listening to the agent meanwhile.
+//! Nothing here waits. Lines for the agent, reports for the session and work pile up in the outbox, and the caller
+//! bounds the pile by not reading from the agent meanwhile.
 
 mod asked;
 mod turn;
@@ -66,7 +66,7 @@ pub(super) struct Outbox {
 
 /// What a request of ours is for.
 enum Pending {
-    /// Whoever made it looks for the answer.
+    /// The code that made the request reads the answer.
     Call,
     Prompt {
         turn: Seq,
@@ -137,7 +137,7 @@ impl Dialogue {
         self.logins = logins;
     }
 
-    /// Adapts to an agent that is known to have a way of its own.
+    /// Adapts to an agent that is known to deviate.
     pub(super) fn adapt_to(&mut self, name: &str) {
         match name {
             "gemini-cli" => self.host.answer_unknown_files(UnknownFile::Empty),
@@ -208,8 +208,7 @@ impl Dialogue {
         let is_change =
             |it: &&Pending| matches!(it, Pending::SetMode { .. } | Pending::SetSetting { .. });
         if self.pending.values().filter(is_change).count() >= CHANGES_MAX {
-            return self
-                .advise("The agent has not answered the changes that were asked for before.");
+            return self.advise("The agent has not confirmed earlier changes yet.");
         }
         let params = self.in_session(params);
         self.request(method, params, pending);
@@ -255,10 +254,10 @@ impl Dialogue {
             Some(Pending::List(reply)) => {
                 let page = outcome.map(|result| listing::page(&result));
                 let page = page.map_err(|fault| Error::Refused { detail: fault.detail() });
-                // Whoever asked may have lost interest.
+                // The caller may have stopped waiting.
                 reply.send(page).ok();
             }
-            None => tracing::debug!(id, "an answer that nobody waits for"),
+            None => tracing::debug!(id, "an answer to an unknown request"),
         }
     }
 

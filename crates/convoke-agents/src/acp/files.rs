@@ -1,8 +1,8 @@
 //! Files that the agent asks Convoke to read and write: those of its workspace, and no others.
 //!
-//! Convoke may do more than the agent may, so it is not enough to look at the path. Every step from the workspace's
-//! folder down to the file is opened without following links, after the links were resolved inside of the workspace;
-//! whoever swaps a folder for a link in between gets an error.
+//! Convoke has more rights than the agent, so checking the path is not enough. Every step from the workspace's folder
+//! down to the file is opened without following links, after the links were resolved inside of the workspace; if a
+//! folder is swapped for a link in between, the call fails.
 //!
 //! All of this blocks, and belongs on a thread where that does no harm.
 
@@ -38,7 +38,7 @@ pub(super) struct Files {
 struct Inner {
     path: PathBuf,
     folder: Dir,
-    /// Files and folders that the agent may not see, by device and inode, even when they lie in the workspace.
+    /// Files and folders that the agent may not see, by device and inode, even when they are in the workspace.
     hidden: Vec<(u64, u64)>,
     random: Random,
 }
@@ -57,7 +57,7 @@ impl Lines {
     pub(super) const ALL: Self = Self { first: 1, count: u64::MAX };
 }
 
-/// What became of a wish to write.
+/// The result of a write request.
 #[derive(Debug)]
 pub(super) enum Written {
     Done,
@@ -323,7 +323,7 @@ fn open_plain(
     let options = options.custom_flags(flags.bits().cast_signed());
     let file = folder.open_with(name, options).map_err(|source| trouble(path, source))?;
     let found = file.metadata().map_err(|source| trouble(path, source))?;
-    if found.is_file() { Ok(file) } else { Err(unfit(path, "is not a plain file")) }
+    if found.is_file() { Ok(file) } else { Err(unfit(path, "is not a regular file")) }
 }
 
 /// The wanted lines, or `None` when they are more than can be had at once.

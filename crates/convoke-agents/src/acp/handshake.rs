@@ -69,7 +69,7 @@ async fn open(talk: &mut Talk, launch: &Launch) -> std::result::Result<String, R
     let answer = call(talk, "session/new", place(launch)).await?;
     let answer = answer.map_err(|fault| Refusal::new(fault, |detail| Error::Refused { detail }))?;
     let Some(session) = session_in(&answer) else {
-        let detail = "it opened a session without telling its id".to_owned();
+        let detail = "it opened a session without an id".to_owned();
         return Err(Error::Protocol { detail }.into());
     };
     talk.dialogue.enter(session);
@@ -103,7 +103,7 @@ async fn resume(
         answer = Some(loaded);
     }
     let Some(answer) = answer else {
-        let detail = "it offers no way to take up a session".to_owned();
+        let detail = "it does not support resuming a session".to_owned();
         return Err(Error::CannotResume { detail }.into());
     };
     let answer =
@@ -158,9 +158,9 @@ fn check_version(hello: &Value) -> Result<()> {
         return Ok(());
     }
     let detail = if version.is_null() {
-        "it does not say which version of ACP it speaks".to_owned()
+        "it did not send a version of ACP".to_owned()
     } else {
-        format!("it speaks version {version} of ACP, and Convoke speaks version 1")
+        format!("it uses version {version} of ACP, and Convoke uses version 1")
     };
     Err(Error::Protocol { detail })
 }

@@ -1,4 +1,4 @@
-//! What the agent asks Convoke to do: read and write files, run commands. Anything else it is told does not exist.
+//! Requests of the agent to Convoke: read and write files, run commands. Any other method is answered as unknown.
 
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -147,7 +147,7 @@ impl Host {
     }
 }
 
-/// Work that blocks, on a thread of its own.
+/// Blocking work, on a separate thread.
 fn aside(work: impl FnOnce() -> Worked + Send + 'static) -> Work {
     let task = tokio::task::spawn_blocking(work);
     Box::pin(async {

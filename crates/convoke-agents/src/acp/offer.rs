@@ -1,6 +1,6 @@
 //! What an agent lets people choose: its modes, its settings and its commands.
 //!
-//! Agents repeat themselves; what is not new is not told again.
+//! Agents repeat themselves; only changes are reported.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub(super) struct Offers {
     settings: Option<SessionState>,
     /// The models of an agent that has no setting for them.
     models: Option<OfferedSetting>,
-    /// Settings that are switches, which are set with `true` and `false` instead of words.
+    /// Settings that are switches, which are set with `true` and `false` instead of strings.
     switches: BTreeSet<String>,
 }
 
@@ -92,7 +92,7 @@ impl Offers {
         ("session/set_config_option", params)
     }
 
-    /// The agent has taken on a model from its old sort of list, which it does not repeat by itself.
+    /// The agent has switched to a model of its older kind of list, which it does not announce.
     pub(super) fn model(&mut self, model: &str) -> Option<SessionState> {
         let models = self.models.as_mut()?;
         model.clone_into(&mut models.current);
@@ -181,7 +181,7 @@ fn text(value: &Value, field: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn told(notices: impl IntoIterator<Item = SessionState>) -> String {
+    fn reported(notices: impl IntoIterator<Item = SessionState>) -> String {
         let lines = notices.into_iter().map(|notice| serde_json::to_string(&notice).unwrap());
         lines.collect::<Vec<_>>().join("\n")
     }
@@ -204,7 +204,7 @@ mod tests {
                 "nonsense",
             ],
         }));
-        insta::assert_snapshot!(told(notices), @r#"
+        insta::assert_snapshot!(reported(notices), @r#"
         {"kind":"modes","current":"default","available":[{"id":"default","name":"Always Ask","description":"Asks first"},{"id":"plan","name":"plan"}]}
         {"kind":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"b","choices":[{"id":"a","name":"A"},{"id":"b","name":"B"}]},{"id":"fast","name":"Fast","current":"true","choices":[{"id":"true","name":"On"},{"id":"false","name":"Off"}]}]}
         "#);
@@ -219,21 +219,21 @@ mod tests {
     }
 
     #[test]
-    fn what_was_told_is_not_told_again() {
+    fn an_unchanged_offer_is_not_reported_again() {
         let mut offers = Offers::default();
         let update = json!({"availableCommands": [{"name": "/compact", "description": "Compacts", "input": {"hint": "how"}}, {"name": "x"}]});
-        insta::assert_snapshot!(told(offers.commands(&update)), @r#"{"kind":"commands","commands":[{"name":"compact","description":"Compacts","hint":"how"},{"name":"x","description":""}]}"#);
+        insta::assert_snapshot!(reported(offers.commands(&update)), @r#"{"kind":"commands","commands":[{"name":"compact","description":"Compacts","hint":"how"},{"name":"x","description":""}]}"#);
         assert_eq!(offers.commands(&update), None);
         assert!(offers.mode("plan").is_some());
         assert_eq!(offers.mode("plan"), None);
     }
 
     #[test]
-    fn an_old_list_of_models_is_a_setting_of_its_own() {
+    fn an_old_list_of_models_is_a_separate_setting() {
         let mut offers = Offers::default();
         let models = json!({"currentModelId": "a", "availableModels": [{"modelId": "a", "name": "A"}, {"modelId": "b", "name": "B"}]});
-        insta::assert_snapshot!(told(offers.of_session(&json!({"modes": null, "models": models}))), @r#"{"kind":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"a","choices":[{"id":"a","name":"A"},{"id":"b","name":"B"}]}]}"#);
+        insta::assert_snapshot!(reported(offers.of_session(&json!({"modes": null, "models": models}))), @r#"{"kind":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"a","choices":[{"id":"a","name":"A"},{"id":"b","name":"B"}]}]}"#);
         assert_eq!(offers.change("model", "b"), ("session/set_model", json!({"modelId": "b"})));
-        assert!(told(offers.model("b")).contains(r#""current":"b""#));
+        assert!(reported(offers.model("b")).contains(r#""current":"b""#));
     }
 }

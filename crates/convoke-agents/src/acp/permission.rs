@@ -69,7 +69,7 @@ pub(super) enum Settled {
 }
 
 impl Permissions {
-    /// Takes up a request; `known` is what was said of the tool call before.
+    /// Registers a request; `known` is what was reported of the tool call before.
     pub(super) fn ask(
         &mut self,
         id: &Value,
@@ -173,7 +173,7 @@ impl Permissions {
         self.open.drain(..).map(cancelled).collect()
     }
 
-    /// The agent takes back the request with this id of its own.
+    /// The agent cancels the request with this JSON-RPC id.
     pub(super) fn withdraw(&mut self, id: &Value) -> Option<RequestId> {
         let place = self.open.iter().position(|open| open.id == *id)?;
         Some(self.open.remove(place).request)
@@ -210,7 +210,7 @@ pub(super) fn protected_denied(change: &ProtectedChange, why: &str) -> Fault {
     Fault::new(BAD_PARAMS, format!("{path} is protected and was not changed: {why}"))
 }
 
-/// The tool call that shows a change of a protected file, in the words of the protocol.
+/// The tool call that shows a change of a protected file, as ACP spells it.
 pub(super) fn protected_call(change: &ProtectedChange, status: &str) -> Value {
     let diff = json!({
         "type": "diff",
@@ -250,9 +250,9 @@ fn scope(call: &Value, tool: Option<&str>, known: Option<&ToolUpdate>) -> Option
 fn tool(call: &Value, known: Option<&ToolUpdate>) -> Option<String> {
     // What is of no sort has nothing in common that could be allowed.
     let is_sort = |kind: &&str| *kind != "other";
-    let told = known.and_then(|known| known.tool.as_deref());
+    let reported = known.and_then(|known| known.tool.as_deref());
     let kind = known.and_then(|known| known.kind.as_deref()).or_else(|| field(call, "kind"));
-    let tool = field(call, "name").or(told).or(kind.filter(is_sort))?;
+    let tool = field(call, "name").or(reported).or(kind.filter(is_sort))?;
     Some(cut_to(tool, TITLE_BYTES_MAX))
 }
 
@@ -265,7 +265,7 @@ fn known_title(known: &ToolUpdate) -> Option<&str> {
 fn title(call: &Value, known_title: Option<&str>) -> String {
     let named = field(call, "title").or(known_title).or_else(|| field(call, "name"));
     let Some(title) = named else { return UNTITLED.to_owned() };
-    // Some titles are a model's own words for a command, or no more than the name of a tool.
+    // Some titles are a model's description of a command, or only the name of a tool.
     let command = call.pointer("/rawInput/command").and_then(Value::as_str);
     let detail =
         command.filter(|command| !title.contains(command)).map(str::to_owned).or_else(|| {

@@ -1,7 +1,7 @@
 //! The pipes around a conversation: carries lines, reports and work between the agent, the session and the runtime.
 //!
-//! Nobody waits for somebody who waits for them: while the session is slow the agent is not read from, and while the
-//! agent does not read it is still listened to, and orders are taken all the time.
+//! There is no deadlock: while the session's queue is full the agent is not read from, while the agent does not read
+//! its input its output is still read, and orders are taken all the time.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -60,7 +60,7 @@ impl Talk {
         Self { dialogue, lines: pipes.lines, pen, reports: Some(reports), soon, later }
     }
 
-    /// Follows the wishes until there is an end. Cancel-safe.
+    /// Carries out orders until there is an end. Cancel-safe.
     pub(super) async fn run(&mut self, wishes: &mut mpsc::Receiver<Wish>) -> End {
         loop {
             if let ControlFlow::Break(end) = self.step(Some(wishes)).await {
@@ -110,12 +110,12 @@ impl Talk {
         ControlFlow::Continue(())
     }
 
-    /// Whether the session has not yet taken all that it is to be told.
+    /// Whether reports for the session are still queued.
     pub(super) fn has_reports(&self) -> bool {
         !self.dialogue.outbox.reports.is_empty()
     }
 
-    /// Tells the session one last thing, after everything else.
+    /// Sends the session one last report, after everything else.
     pub(super) async fn report_last(&mut self, last: Report) {
         let reports = mem::take(&mut self.dialogue.outbox.reports);
         let Some(session) = &self.reports else { return };
@@ -126,7 +126,7 @@ impl Talk {
         }
     }
 
-    /// Forgets what the session was to be told, and all that comes after it.
+    /// Drops the queued reports, and all that come after them.
     pub(super) fn mute(&mut self) {
         self.reports = None;
     }

@@ -56,7 +56,7 @@ impl Terminals {
         Self { launch, open: BTreeMap::new(), released: VecDeque::new(), created: 0 }
     }
 
-    /// Starts a command and tells the id of its terminal.
+    /// Starts a command and returns the id of its terminal.
     pub(super) fn create(&mut self, order: Order) -> Result<String, Fault> {
         if self.open.len() >= OPEN_MAX {
             return Err(Fault::new(INTERNAL, "too many terminals are open already"));
@@ -117,7 +117,7 @@ impl Terminals {
 impl Terminal {
     /// What is kept of the output, and whether that is not all.
     fn text(&self) -> (String, bool) {
-        // Whoever wrote to the screen and panicked left bytes, which are as good as any.
+        // A writer that panicked left bytes, which are still valid.
         let screen = self.screen.lock().unwrap_or_else(PoisonError::into_inner);
         (screen.text(), screen.is_cut())
     }

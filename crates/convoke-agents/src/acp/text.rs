@@ -1,4 +1,4 @@
-//! Words out of content blocks, and everything cut to a size that a log of pages can hold.
+//! Text from content blocks, cut to a size that the log can hold.
 
 pub(super) use convoke_core::bounds::clip as cut_to;
 use serde_json::{Map, Value};
@@ -42,7 +42,7 @@ fn cut_strings(value: &Value) -> Value {
     }
 }
 
-/// A content block in words; what cannot be words is named.
+/// A content block as text; a block that is not text is named.
 pub(super) fn of_block(block: &Value) -> Option<String> {
     let field = |name: &str| block.get(name).and_then(Value::as_str);
     let text = match field("type") {
@@ -57,7 +57,7 @@ pub(super) fn of_block(block: &Value) -> Option<String> {
             let text = resource.get("text").or_else(|| resource.get("uri"))?;
             cut(text.as_str()?)
         }
-        // Also what has no type, or one that is not known, as long as it has words.
+        // Also a block without a type, or with an unknown one, as long as it has text.
         Some(_) | None => cut(field("text")?),
     };
     Some(text)

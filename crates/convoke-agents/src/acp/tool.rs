@@ -28,7 +28,7 @@ pub(super) struct Tools {
 /// What is known of an open call.
 #[derive(Debug, Default)]
 struct Call {
-    /// All that was told of it.
+    /// Everything that was reported of it.
     known: ToolUpdate,
     text: Option<String>,
     diffs: Vec<Diff>,
@@ -36,7 +36,7 @@ struct Call {
     terminals: Vec<String>,
     /// What was printed in a terminal that is the agent's own.
     printed: String,
-    /// What came of it in the agent's own words, for want of content.
+    /// The agent's raw output, used when there is no content.
     raw: Option<String>,
     /// How much all of this is.
     bytes: usize,
@@ -50,7 +50,7 @@ impl Tools {
     /// does not say of which call.
     pub(super) fn hear(&mut self, update: &Value, screens: Screens<'_>) -> Option<ToolUpdate> {
         let id = update.get("toolCallId")?.as_str()?;
-        let told = self.calls.get(id).map(|call| call.known.clone());
+        let reported = self.calls.get(id).map(|call| call.known.clone());
         self.open(id).hear(update);
         self.forget_beyond(CALLS_BYTES_MAX, id);
         let call = self.open(id);
@@ -61,7 +61,7 @@ impl Tools {
                 call.known.clone()
             }
         };
-        Some(known).filter(|known| told.as_ref() != Some(known))
+        Some(known).filter(|known| reported.as_ref() != Some(known))
     }
 
     /// All that was said of an open call.
@@ -131,8 +131,8 @@ impl Call {
         self.terminals = terminals.collect();
     }
 
-    /// What a running call is about to change. What it prints is told when it has ended: some agents repeat all of it
-    /// with every word that they add.
+    /// The changes that a running call is about to make. Its output is reported when it has ended: some agents repeat
+    /// all of it with every word that they add.
     fn changes(&self) -> Option<ToolResult> {
         let diffs = self.diffs.clone();
         (!diffs.is_empty()).then(|| ToolResult { diffs, ..ToolResult::default() })

@@ -1,4 +1,4 @@
-//! What `session/update` notifications mean in Convoke's words. The only place that knows both vocabularies.
+//! Translates `session/update` notifications into reports. The only place that knows both vocabularies.
 
 use convoke_core::content::{Cost, PlanPriority, PlanStatus, PlanStep, Usage};
 use convoke_core::notice::{AgentEvent, Notice};
@@ -24,13 +24,13 @@ pub(super) struct Translator {
     pub(super) offers: Offers,
     /// The last count of an agent that counts from the beginning on.
     counted: Option<Usage>,
-    /// How full the context was and what all had cost when that was last told; some agents repeat it.
+    /// The context size and the total cost as last reported; some agents repeat them.
     context: Option<Usage>,
     /// Updates of unknown kinds in this turn.
     unknown: u32,
 }
 
-/// Whether updates tell what happens, or repeat what happened before the process was started.
+/// Whether updates are new, or replay what happened before the process was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hearing {
     Live,
@@ -49,7 +49,7 @@ impl Translator {
             tracing::debug!("an update does not say of which kind it is");
             return None;
         };
-        // What the agent offers holds for now, also when it is sent along with old words.
+        // Modes, commands and settings are current, also when they arrive during a replay.
         let offer = match kind {
             "available_commands_update" => self.offers.commands(update),
             "current_mode_update" => self.offers.mode(update.get("currentModeId")?.as_str()?),
@@ -90,7 +90,7 @@ impl Translator {
         self.unknown = 0;
     }
 
-    /// What the turn has cost, as the answer to a prompt tells it.
+    /// The usage of the turn, from the response to a prompt.
     pub(super) fn usage(&mut self, answer: &Value) -> Option<Usage> {
         let usage = answer.get("usage")?;
         let (input_tokens, output_tokens) =

@@ -14,10 +14,10 @@ pub(super) const NO_METHOD: i64 = -32601;
 pub(super) const BAD_PARAMS: i64 = -32602;
 /// Something else went wrong.
 pub(super) const INTERNAL: i64 = -32603;
-/// The request was cancelled by whoever made it.
+/// The request was cancelled by its sender.
 pub(super) const CANCELLED: i64 = -32800;
 
-/// How much of an error's detail is worth telling; some agents put a whole HTTP answer there.
+/// Bytes of an error's detail that are kept; some agents put a whole HTTP response there.
 const DETAIL_CHARS_MAX: usize = 2000;
 
 /// What the agent sent.
@@ -51,14 +51,14 @@ pub(super) struct Fault {
 }
 
 impl Incoming {
-    /// Tells what a line of JSON is.
+    /// Classifies a line of JSON.
     pub(super) fn read(line: Value) -> Self {
         let Value::Object(mut message) = line else { return Self::Nonsense };
         let id = message.remove("id");
         let params = message.remove("params").unwrap_or_default();
         if let Some(method) = message.remove("method") {
             let Value::String(method) = method else { return Self::Nonsense };
-            // An id of null still asks for an answer: only without an id nobody waits.
+            // An id of null still asks for a response: only a message without an id is a notification.
             return match id {
                 Some(id) => Self::Request { id, method, params },
                 None => Self::Notification { method, params },
@@ -184,7 +184,7 @@ mod tests {
 
     /// Errors as they were seen: claude, codex by Zed, qwen, goose, gemini, and ones that say nothing.
     #[test]
-    fn an_error_is_told_in_words_whatever_shape_it_has() {
+    fn an_error_of_any_shape_becomes_text() {
         let errors = [
             json!({"code": -32603, "message": "Internal error: API Error: 400"}),
             json!({"code": -32603, "message": "Internal error", "data": {"message": "stream error"}}),
@@ -195,7 +195,7 @@ mod tests {
             json!({"code": "odd", "message": 5}),
             json!("just words"),
         ];
-        let told: Vec<String> = errors
+        let reported: Vec<String> = errors
             .into_iter()
             .map(|error| {
                 let read = Incoming::read(json!({"id": 1, "error": error}));
@@ -203,7 +203,7 @@ mod tests {
                 fault.detail()
             })
             .collect();
-        insta::assert_snapshot!(told.join("\n"), @r#"
+        insta::assert_snapshot!(reported.join("\n"), @r#"
         Internal error: API Error: 400
         Internal error: stream error
         Internal error: no key

@@ -42,7 +42,7 @@ pub(super) fn to_create(launch: &Launch, id: &str) -> Result<Vec<String>> {
     Ok(launch.args.iter().cloned().chain(flags.map(str::to_owned)).collect())
 }
 
-/// A session's id, which must not be taken for an option by the program, nor for a path by anybody else.
+/// A session's id, which must not be parsed as an option by the program, nor as a path.
 fn checked(id: &str) -> Result<&str> {
     let fits = |(at, byte): (usize, u8)| match at {
         8 | 13 | 18 | 23 => byte == b'-',

@@ -4,12 +4,12 @@
 //! type must never cost the rest of its frame: an unread `result` would be a turn without an end.
 
 mod answer;
+mod control;
 mod ending;
 mod human;
 mod offer;
 mod system;
 mod tool;
-mod wish;
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -25,21 +25,21 @@ use serde_json::{Value, json};
 use crate::driver::{Order, Random};
 
 use answer::Answer;
+use control::ControlRequests;
 use human::Ask;
 use offer::Offer;
 use tool::Calls;
-use wish::Wishes;
 
 pub(super) use offer::Greeting;
 
-/// How much of a frame that nobody knows is kept.
+/// Characters of an unknown frame that are kept.
 const UNKNOWN_CHARS_MAX: usize = 4096;
 
 /// What must be done next.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Step {
-    /// Tell the session.
-    Tell(Report),
+    /// Report to the session.
+    Report(Report),
     /// Send this to the agent.
     Send(Value),
 }
@@ -53,7 +53,7 @@ pub(super) struct Conversation {
     answer: Answer,
     calls: Calls,
     asked: BTreeMap<RequestId, Ask>,
-    wishes: Wishes,
+    control: ControlRequests,
     offer: Offer,
     /// What was last said about the limits of use.
     limit: String,
@@ -70,8 +70,8 @@ struct Turn {
     interrupted: bool,
     /// Whether a word was said in it.
     answered: bool,
-    /// How often people were told of a retry.
-    retries_told: u32,
+    /// How many retries were reported.
+    retries_reported: u32,
 }
 
 impl Conversation {
@@ -84,7 +84,7 @@ impl Conversation {
             answer: Answer::default(),
             calls: Calls::default(),
             asked: BTreeMap::new(),
-            wishes: Wishes::default(),
+            control: ControlRequests::default(),
             offer: Offer::default(),
             limit: String::new(),
             steps: Vec::new(),
@@ -116,13 +116,13 @@ impl Conversation {
             // Claude works in turns only, so there is nothing else to stop.
             Order::Cancel | Order::End => self.cancel(),
             Order::Reply { request, reply } => self.reply(request, reply),
-            Order::SetMode { mode } => self.wish_mode(mode),
-            Order::SetSetting { setting, choice } => self.wish_setting(&setting, choice),
+            Order::SetMode { mode } => self.request_mode(mode),
+            Order::SetSetting { setting, choice } => self.request_setting(&setting, choice),
         }
         mem::take(&mut self.steps)
     }
 
-    /// What is sent before the process is stopped, so that it does not go on with its turn.
+    /// Sent before the process is stopped, so that it does not continue its turn.
     pub(super) fn leave(&mut self) -> Vec<Step> {
         self.cancel();
         self.steps.retain(|step| matches!(step, Step::Send(_)));
@@ -133,7 +133,7 @@ impl Conversation {
         if self.turn.is_some() {
             // Claude would make one turn of both, and end it with one result.
             let stop = Stop::failed(FailureKind::Internal, "another turn was still running");
-            return self.tell(Report::TurnEnded { turn: place, stop });
+            return self.report(Report::TurnEnded { turn: place, stop });
         }
         let message = self.new_id();
         self.send(json!({
@@ -143,14 +143,14 @@ impl Conversation {
             "session_id": "",
             "uuid": message,
         }));
-        let (interrupted, answered, retries_told) = (false, false, 0);
-        self.turn = Some(Turn { place, message, interrupted, answered, retries_told });
+        let (interrupted, answered, retries_reported) = (false, false, 0);
+        self.turn = Some(Turn { place, message, interrupted, answered, retries_reported });
     }
 
     fn cancel(&mut self) {
         if let Some(turn) = &mut self.turn {
             turn.interrupted = true;
-            self.wish_interrupt();
+            self.request_interrupt();
         }
     }
 
@@ -158,7 +158,7 @@ impl Conversation {
     fn hear_progress_of_prompt(&mut self, frame: &Value) {
         let is_ours = |turn: &Turn| turn.interrupted && turn.message == word(frame, "command_uuid");
         if word(frame, "state") == "started" && self.turn.as_ref().is_some_and(is_ours) {
-            self.wish_interrupt();
+            self.request_interrupt();
         }
     }
 
@@ -177,8 +177,8 @@ impl Conversation {
         self.notice(AgentEvent::Unknown { kind: kind.to_owned(), payload });
     }
 
-    fn tell(&mut self, report: Report) {
-        self.steps.push(Step::Tell(report));
+    fn report(&mut self, report: Report) {
+        self.steps.push(Step::Report(report));
     }
 
     fn send(&mut self, frame: Value) {
@@ -186,16 +186,16 @@ impl Conversation {
     }
 
     fn offer(&mut self, offer: SessionState) {
-        self.tell(Report::State(offer));
+        self.report(Report::State(offer));
     }
 
     fn notice(&mut self, event: AgentEvent) {
-        self.tell(Report::Noticed(Notice::new(event)));
+        self.report(Report::Noticed(Notice::new(event)));
     }
 
     fn advise(&mut self, severity: &str, text: String) {
         let event = AgentEvent::Advice { severity: severity.to_owned() };
-        self.tell(Report::Noticed(Notice::worded(event, text)));
+        self.report(Report::Noticed(Notice::worded(event, text)));
     }
 
     fn new_id(&self) -> String {

@@ -13,8 +13,7 @@ use crate::lines::{Line, Reader};
 use crate::process::Child;
 use crate::{Error, Result};
 
-/// Has `claude` make the session `id`, and tells in which file it keeps it. A process that takes longer than its
-/// patience is killed.
+/// Has `claude` create the session `id`, and returns the path of its file. A process that takes too long is killed.
 ///
 /// The launch says where and how; its conversation and its servers of tools do not matter here. A failed attempt may
 /// have used the id up, so the next one needs a new one.

@@ -4,7 +4,7 @@ use convoke_core::process::Exit;
 
 use crate::Error;
 
-/// What it says when somebody has to log in.
+/// Messages that mean that a login is needed.
 const LOGIN: [&str; 5] = [
     "Please run /login",
     "Not logged in",
@@ -13,7 +13,7 @@ const LOGIN: [&str; 5] = [
     "authentication_error",
 ];
 
-/// Sorts out an end; `id` is the session that was to be made or taken up.
+/// Translates an exit into an error; `id` is the session that was to be created or resumed.
 pub(super) fn sort_out(exit: Exit, id: &str) -> Error {
     let said = exit.stderr_tail.clone().unwrap_or_default();
     // Only a new session can be in the way of an old one: the test is whether its file exists.

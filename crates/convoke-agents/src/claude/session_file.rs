@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Longer names are cut, and told apart by a number.
+/// Longer names are cut, and made unique by a number.
 const NAME_UNITS_MAX: usize = 200;
 
 /// The file in which `claude` keeps the session `id` of the project in `workspace`, which must be the real path.

@@ -1,5 +1,5 @@
-//! The pipes around a conversation. Nobody waits for somebody who waits for them: orders are taken all the time, the
-//! agent is listened to while it does not listen, and only a slow session makes it wait.
+//! The pipes around a conversation. There is no deadlock: orders are taken all the time, the agent's output is read
+//! while it does not read its input, and only a full queue of reports makes it wait.
 
 use std::collections::VecDeque;
 use std::io;
@@ -28,10 +28,10 @@ pub(super) struct Talk {
     conversation: Conversation,
     lines: Reader,
     pen: Pen,
-    /// What the agent is still to be told.
+    /// Lines queued for the agent.
     unsent: VecDeque<Value>,
-    /// What the session is still to be told.
-    untold: VecDeque<Report>,
+    /// Reports queued for the session.
+    unreported: VecDeque<Report>,
     reports: Sender<Report>,
 }
 
@@ -49,13 +49,14 @@ pub(super) enum End {
 impl Talk {
     pub(super) fn new(conversation: Conversation, pipes: Pipes, reports: Sender<Report>) -> Self {
         let (lines, pen) = (pipes.lines, Pen::Idle(pipes.input));
-        let (unsent, untold) = (VecDeque::new(), VecDeque::new());
-        Self { conversation, lines, pen, unsent, untold, reports }
+        let (unsent, unreported) = (VecDeque::new(), VecDeque::new());
+        Self { conversation, lines, pen, unsent, unreported, reports }
     }
 
-    /// Greets the agent and waits until it is ready; tells its version. [`Error::Gone`] means that it fell silent.
+    /// Sends the handshake and waits until the agent is ready; returns its version. [`Error::Gone`] means that its
+    /// output ended.
     ///
-    /// What it says about itself is told later, when there is a session to listen.
+    /// Its offers are reported later, when there is a session.
     pub(super) async fn greet(&mut self) -> Result<Option<String>> {
         let steps = self.conversation.greet();
         self.take(steps);
@@ -92,31 +93,31 @@ impl Talk {
         loop {
             match timeout(LAST_WORDS_GRACE, self.step(wishes)).await {
                 Ok(ControlFlow::Break(end)) => return end,
-                Err(_) if self.untold.is_empty() => return End::Silent,
+                Err(_) if self.unreported.is_empty() => return End::Silent,
                 Ok(ControlFlow::Continue(())) | Err(_) => {}
             }
         }
     }
 
-    /// Tells the session one last thing, after everything else. Whoever wants to stop does not want to hear it.
+    /// Sends the session one last report, after everything else. Not needed when the stop was requested.
     pub(super) async fn report_last(&mut self, last: Report, wishes: &mut Receiver<Wish>) {
-        self.untold.push_back(last);
-        while !self.untold.is_empty() {
-            let told = tokio::select! {
-                told = tell_next(&mut self.untold, &self.reports) => told,
+        self.unreported.push_back(last);
+        while !self.unreported.is_empty() {
+            let sent = tokio::select! {
+                sent = send_next(&mut self.unreported, &self.reports) => sent,
                 wish = wishes.recv() => match wish {
-                    // Nobody is left to follow it, which is about to be told.
+                    // The receiver is gone, and the end is about to be reported.
                     Some(Wish::Order(_) | Wish::List { .. }) => ControlFlow::Continue(()),
                     Some(Wish::Stop) | None => ControlFlow::Break(End::Stopped),
                 },
             };
-            if told.is_break() {
+            if sent.is_break() {
                 return;
             }
         }
     }
 
-    /// Tells the agent to leave its turn, and waits until it has taken that.
+    /// Interrupts the agent's turn, and waits until the interrupt is written.
     pub(super) async fn leave(&mut self) {
         let steps = self.conversation.leave();
         self.take(steps);
@@ -135,15 +136,15 @@ impl Talk {
 
     /// Lets the next thing happen. Cancel-safe.
     pub(super) async fn step(&mut self, wishes: &mut Receiver<Wish>) -> ControlFlow<End> {
-        let has_news = !self.untold.is_empty();
+        let has_news = !self.unreported.is_empty();
         let listens = !has_news && self.unsent.len() < UNSENT_MAX;
         self.pen.write_next(&mut self.unsent);
         // What leaves comes first, so that nothing piles up; what the agent says comes last.
         tokio::select! {
             biased;
-            // The end of one that does not listen any more is about to be told.
+            // The end of an agent that has closed its input is about to be reported.
             _ = self.pen.written() => ControlFlow::Continue(()),
-            told = tell_next(&mut self.untold, &self.reports), if has_news => told,
+            sent = send_next(&mut self.unreported, &self.reports), if has_news => sent,
             wish = wishes.recv() => self.follow(wish),
             line = self.lines.next(), if listens => self.hear(line),
         }
@@ -157,7 +158,7 @@ impl Talk {
             }
             Some(Wish::List { reply, .. }) => {
                 let detail = "Claude does not list its sessions".to_owned();
-                // Whoever asked may have given up.
+                // The caller may have stopped waiting.
                 reply.send(Err(Error::Refused { detail })).ok();
             }
             Some(Wish::Stop) => return ControlFlow::Break(End::Stopped),
@@ -177,7 +178,7 @@ impl Talk {
             }
             Ok(Some(Line::TooLong { bytes })) => {
                 tracing::warn!(bytes, "claude sent a line that is too long, which was skipped");
-                self.untold.push_back(skipped(bytes));
+                self.unreported.push_back(skipped(bytes));
             }
             Ok(None) => return ControlFlow::Break(End::Silent),
             Err(error) => {
@@ -191,20 +192,23 @@ impl Talk {
     fn take(&mut self, steps: Vec<Step>) {
         for step in steps {
             match step {
-                Step::Tell(report) => self.untold.push_back(report),
+                Step::Report(report) => self.unreported.push_back(report),
                 Step::Send(frame) => self.unsent.push_back(frame),
             }
         }
     }
 }
 
-/// Tells the session the next report as soon as it has room for it. Cancel-safe.
-async fn tell_next(untold: &mut VecDeque<Report>, reports: &Sender<Report>) -> ControlFlow<End> {
-    let Some(report) = untold.front() else { return ControlFlow::Continue(()) };
+/// Sends the session the next report as soon as its queue has room. Cancel-safe.
+async fn send_next(
+    unreported: &mut VecDeque<Report>,
+    reports: &Sender<Report>,
+) -> ControlFlow<End> {
+    let Some(report) = unreported.front() else { return ControlFlow::Continue(()) };
     let Ok(permit) = reserve(reports, report).await else {
         return ControlFlow::Break(End::Deserted);
     };
-    if let Some(report) = untold.pop_front() {
+    if let Some(report) = unreported.pop_front() {
         permit.send(report);
     }
     ControlFlow::Continue(())

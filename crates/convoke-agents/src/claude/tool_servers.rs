@@ -1,4 +1,4 @@
-//! The file that tells `claude` which servers of tools to start.
+//! The file that lists the MCP servers that `claude` starts.
 //!
 //! A file, because every user of the machine can read the arguments of a process, and the servers' variables may hold
 //! keys.

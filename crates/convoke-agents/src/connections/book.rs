@@ -62,7 +62,7 @@ impl Book {
         self.turn = Turn::Running(BTreeMap::new());
     }
 
-    /// Denies what is open; the session takes its requests back by itself.
+    /// Denies open requests; the session abandons them itself.
     pub(super) fn turn_ended(&mut self) {
         self.turn = Turn::None;
         for open in std::mem::take(&mut self.open).into_values() {
@@ -113,7 +113,7 @@ impl Book {
         }
     }
 
-    /// Takes the answer to a request; tells whether there is such a request here.
+    /// Takes the answer to a request; returns whether there is such a request here.
     pub(super) fn settle(&mut self, request: RequestId, reply: &Reply) -> bool {
         let Some(open) = self.open.remove(&request) else { return false };
         let ruling = ruling(reply);

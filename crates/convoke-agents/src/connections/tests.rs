@@ -34,7 +34,7 @@ impl Scene {
         assert!(self.desk.look_at(prompt).is_some(), "the agent is given its prompt");
     }
 
-    /// A connection in a task of its own.
+    /// A connection in a separate task.
     fn connect(&self, host: &str) -> tokio::task::JoinHandle<Ruling> {
         let (gate, target) = (self.gate.clone(), Target::read(host, Some(443)).unwrap());
         tokio::spawn(async move { gate.ask(target).await })
@@ -73,7 +73,7 @@ async fn k9_connections_to_one_host_are_one_request_and_its_answer_holds_for_the
     let one = scene.connect("a.test");
     let (request, title) = scene.asked().await;
     assert_eq!(title, "Connect to a.test:443");
-    // The other host is asked about next, so that the second connection made no request of its own.
+    // The other host is asked about next, so the second connection made no separate request.
     let two = scene.connect("a.test");
     tokio::task::yield_now().await;
     let other = scene.connect("b.test");

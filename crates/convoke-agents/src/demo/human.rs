@@ -40,7 +40,7 @@ impl Server {
             .spawn()
             .map_err(|error| format!("cannot start {}: {error}", self.command))?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err("its server of tools has no pipes".to_owned());
+            return Err("its MCP server has no pipes".to_owned());
         };
         let mut call = Call { writer: Writer::new(input), reader: Reader::new(output) };
         call.request(
@@ -78,10 +78,7 @@ struct Call {
 
 impl Call {
     async fn send(&mut self, message: Value) -> Result<(), String> {
-        self.writer
-            .send(&message)
-            .await
-            .map_err(|error| format!("its server of tools went away: {error}"))
+        self.writer.send(&message).await.map_err(|error| format!("its MCP server exited: {error}"))
     }
 
     async fn request(&mut self, id: u64, method: &str, params: Value) -> Result<Value, String> {
@@ -91,7 +88,7 @@ impl Call {
             let message = match line {
                 Some(Line::Json(message)) => message,
                 Some(Line::Junk(_) | Line::TooLong { .. }) => continue,
-                None => return Err("its server of tools went away".to_owned()),
+                None => return Err("its MCP server exited".to_owned()),
             };
             if message.get("id").and_then(Value::as_u64) != Some(id) {
                 continue;

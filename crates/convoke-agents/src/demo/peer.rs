@@ -1,4 +1,4 @@
-//! The client, seen from the demo agent: answers, updates, and requests of our own.
+//! The client, seen from the demo agent: answers, updates, and our requests.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,13 +48,13 @@ impl Peer {
         .await;
     }
 
-    /// Tells the client what happens in a session.
+    /// Sends the client an update of a session.
     pub(super) async fn update(&self, session: &str, update: Value) {
         let params = json!({"sessionId": session, "update": update});
         self.send(json!({"jsonrpc": "2.0", "method": "session/update", "params": params})).await;
     }
 
-    /// Asks the client; `None` when it goes away or refuses.
+    /// Sends the client a request; `None` when it disconnects or refuses.
     pub(super) async fn request(&self, method: &str, params: Value) -> Option<Value> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (reply, answer) = oneshot::channel();
@@ -63,17 +63,17 @@ impl Peer {
         answer.await.ok()?.get("result").cloned()
     }
 
-    /// Hands the client's answer to whoever asked.
+    /// Passes the client's answer to the waiting caller.
     pub(super) fn settle(&self, id: &Value, message: Value) {
         let reply = id.as_u64().and_then(|id| self.pending().remove(&id));
         if let Some(reply) = reply {
-            // Whoever asked may have been cancelled.
+            // The caller may have been cancelled.
             reply.send(message).ok();
         }
     }
 
     async fn send(&self, line: Value) {
-        // Without a client there is nobody to tell.
+        // A client that has disconnected cannot be written to.
         self.lines.send(line).await.ok();
     }
 

@@ -1,4 +1,4 @@
-//! What the demo agent can be asked for, in plain words or by commands.
+//! The requests that the demo agent understands, in plain text or as commands.
 
 /// The commands, and what they do.
 pub(super) const COMMANDS: [(&str, &str); 8] = [
@@ -14,7 +14,7 @@ pub(super) const COMMANDS: [(&str, &str); 8] = [
 
 /// What a prompt asks for.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Wish<'a> {
+pub(super) enum Request<'a> {
     Think,
     Plan,
     Read(&'a str),
@@ -26,10 +26,10 @@ pub(super) enum Wish<'a> {
     Chat,
 }
 
-/// Words that a long answer has when nobody says how many.
+/// Words in a long answer without a given number.
 const LONG: u32 = 200;
 
-impl<'a> Wish<'a> {
+impl<'a> Request<'a> {
     /// Understands a prompt: its first word, with or without a slash, is the command.
     pub(super) fn of(prompt: &'a str) -> Self {
         let prompt = prompt.trim();
@@ -69,17 +69,17 @@ mod tests {
 
     #[test]
     fn a_prompt_is_understood_by_its_first_word() {
-        assert_eq!(Wish::of("/think hard"), Wish::Think);
-        assert_eq!(Wish::of("  Plan something"), Wish::Plan);
-        assert_eq!(Wish::of("/read src/main.rs please"), Wish::Read("src/main.rs"));
+        assert_eq!(Request::of("/think hard"), Request::Think);
+        assert_eq!(Request::of("  Plan something"), Request::Plan);
+        assert_eq!(Request::of("/read src/main.rs please"), Request::Read("src/main.rs"));
         assert_eq!(
-            Wish::of("write a.txt two words"),
-            Wish::Write { path: "a.txt", text: "two words" }
+            Request::of("write a.txt two words"),
+            Request::Write { path: "a.txt", text: "two words" }
         );
-        assert_eq!(Wish::of("/long 7"), Wish::Long(7));
-        assert_eq!(Wish::of("long"), Wish::Long(LONG));
+        assert_eq!(Request::of("/long 7"), Request::Long(7));
+        assert_eq!(Request::of("long"), Request::Long(LONG));
         for chat in ["", "hello", "read", "write", "thinking"] {
-            assert_eq!(Wish::of(chat), Wish::Chat, "{chat}");
+            assert_eq!(Request::of(chat), Request::Chat, "{chat}");
         }
     }
 }

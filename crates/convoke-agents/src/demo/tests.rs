@@ -8,7 +8,7 @@ use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
 use super::*;
 use crate::lines::Writer;
 
-/// A client of the demo agent, in a workspace of its own.
+/// A client of the demo agent, in a temporary workspace.
 struct Client {
     writer: Writer,
     reader: Reader,
@@ -50,7 +50,7 @@ impl Client {
         id
     }
 
-    /// Sends a request; tells the updates that came before its answer, and the answer.
+    /// Sends a request; returns the updates that came before its answer, and the answer.
     async fn call(&mut self, method: &str, params: Value) -> (Vec<Value>, Value) {
         let id = self.send(method, params).await;
         self.until(id).await

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::human::Server;
 use super::peer::Peer;
-use super::script::{Wish, chat};
+use super::script::{Request, chat};
 
 /// The pause between two pieces of an answer: about as fast as people read along.
 const PAUSE: Duration = Duration::from_millis(15);
@@ -31,17 +31,17 @@ type Ending = (String, Result<Value, (i64, String)>);
 impl Turn {
     /// Does what a prompt asks for.
     pub(super) async fn perform(&self, prompt: &str) -> Ending {
-        let wish = Wish::of(prompt);
-        if wish == Wish::Crash {
+        let request = Request::of(prompt);
+        if request == Request::Crash {
             self.say("I will be gone in a moment.").await;
             // A crash is what was asked for: no answer, no clean-up.
             std::process::abort();
         }
-        if wish == Wish::Fail {
+        if request == Request::Fail {
             return (String::new(), Err((-32603, "the demo agent was asked to fail".to_owned())));
         }
         let said = tokio::select! {
-            said = self.answer(&wish, prompt) => Some(said),
+            said = self.answer(&request, prompt) => Some(said),
             () = self.cancel.cancelled() => None,
         };
         let stop = if said.is_some() { "end_turn" } else { "cancelled" };
@@ -49,21 +49,21 @@ impl Turn {
         (said.unwrap_or_default(), Ok(json!({"stopReason": stop, "usage": usage})))
     }
 
-    async fn answer(&self, wish: &Wish<'_>, prompt: &str) -> String {
-        let text = match wish {
-            Wish::Think => {
+    async fn answer(&self, request: &Request<'_>, prompt: &str) -> String {
+        let text = match request {
+            Request::Think => {
                 self.think(
                     "Let me see. Nothing here needs a model, so an honest answer is a short one.",
                 )
                 .await;
                 "I thought about it, and you could watch me do so.".to_owned()
             }
-            Wish::Plan => self.plan().await,
-            Wish::Read(path) => self.read(path).await,
-            Wish::Write { path, text } => self.write(path, text).await,
-            Wish::Ask => self.ask().await,
-            Wish::Long(words) => (1..=*words).map(|number| format!("word {number} ")).collect(),
-            Wish::Chat | Wish::Fail | Wish::Crash => chat(prompt),
+            Request::Plan => self.plan().await,
+            Request::Read(path) => self.read(path).await,
+            Request::Write { path, text } => self.write(path, text).await,
+            Request::Ask => self.ask().await,
+            Request::Long(words) => (1..=*words).map(|number| format!("word {number} ")).collect(),
+            Request::Chat | Request::Fail | Request::Crash => chat(prompt),
         };
         self.say(&text).await;
         text
@@ -77,7 +77,7 @@ impl Turn {
         self.stream("agent_thought_chunk", text).await;
     }
 
-    /// Sends words one by one, as a model would.
+    /// Sends a text word by word, as a model would.
     async fn stream(&self, kind: &str, text: &str) {
         for word in text.split_inclusive(' ') {
             let update = json!({"sessionUpdate": kind, "content": {"type": "text", "text": word}});
@@ -173,7 +173,7 @@ impl Turn {
     /// Asks the human a question through the server of tools it was given.
     async fn ask(&self) -> String {
         let Some(server) = &self.server else {
-            return "I was given no server of tools, so I have no way to ask you.".to_owned();
+            return "I was given no MCP server, so I cannot ask you.".to_owned();
         };
         let id = "ask-human";
         self.tool(id, json!({"sessionUpdate": "tool_call", "title": "Ask the human", "name": "ask_user_questions",

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::Identity;
 
-/// A process at the moment it was looked at.
+/// A process as it was when `/proc` was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) pid: u32,

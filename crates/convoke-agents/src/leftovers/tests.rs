@@ -1,4 +1,4 @@
-//! Real processes, and records that tell the truth about them or do not.
+//! Real processes, with true and false records of them.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -69,7 +69,7 @@ impl Group {
     }
 
     /// The number that the script prints.
-    fn told_pid(&mut self) -> u32 {
+    fn printed_pid(&mut self) -> u32 {
         use std::io::{BufRead, BufReader};
         let mut line = String::new();
         BufReader::new(self.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -158,7 +158,7 @@ fn a_record_is_there_as_long_as_its_group_and_private() {
 fn a_group_is_killed_when_its_starter_is_dead() {
     let home = Home::new();
     let mut group = home.start("sleep 1000 & echo $!; wait");
-    let child = group.told_pid();
+    let child = group.printed_pid();
     let record = home.record(&group, |_| {});
     assert_eq!(home.reap(), [Outcome::Killed { processes: 2 }]);
     assert!(!group.is_alive());
@@ -201,7 +201,7 @@ fn a_damaged_record_hides_no_other_and_is_kept() {
 fn leaderless(home: &Home, change: impl FnOnce(&mut Entry)) -> (Group, u32) {
     // The leader waits for its input to end, as adapters do.
     let mut group = home.start("sleep 1000 & echo $!; read never");
-    let member = group.told_pid();
+    let member = group.printed_pid();
     home.record(&group, change);
     drop(group.0.stdin.take());
     group.0.wait().unwrap();

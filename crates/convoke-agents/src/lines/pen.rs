@@ -1,4 +1,5 @@
-//! Writing lines to an agent while other things go on: one that does not listen must not keep us from listening to it.
+//! Writes lines to an agent in the background: an agent that does not read its input must not block the reading of its
+//! output.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -8,13 +9,13 @@ use serde_json::Value;
 
 use super::Writer;
 
-/// What writes to an agent, one line after the other, without anybody waiting for it.
+/// Writes queued lines to an agent, in order, without blocking its caller.
 pub(crate) enum Pen {
     /// Nothing is being written.
     Idle(Writer),
     /// A line is.
     Busy(Pin<Box<dyn Future<Output = (Writer, io::Result<()>)> + Send>>),
-    /// The agent has closed the pipe, or somebody else closes it.
+    /// The agent has closed the pipe, or it is being closed.
     Gone,
 }
 
@@ -34,7 +35,7 @@ impl Pen {
                 }
             }
             busy @ Self::Busy(_) => *self = busy,
-            // Nobody will ever read them.
+            // They will never be read.
             Self::Gone => lines.clear(),
         }
     }
@@ -51,14 +52,14 @@ impl Pen {
         }
     }
 
-    /// Writes until nothing is left, or nobody reads. Cancel-safe.
+    /// Writes until the queue is empty, or the agent has closed the pipe. Cancel-safe.
     pub(crate) async fn write_all(&mut self, lines: &mut VecDeque<Value>) {
         loop {
             self.write_next(lines);
             if !matches!(self, Self::Busy(_)) {
                 return;
             }
-            // The end of the process is about to be told.
+            // The end of the process is about to be reported.
             self.written().await.ok();
         }
     }
@@ -67,7 +68,7 @@ impl Pen {
     pub(crate) fn take_writer(&mut self) -> Writer {
         match mem::replace(self, Self::Gone) {
             Self::Idle(writer) => writer,
-            // The pipe is closed by dropping it, and whoever closes it again closes nothing.
+            // The pipe is closed by dropping it; closing it again does nothing.
             Self::Busy(_) | Self::Gone => Writer::new(tokio::io::sink()),
         }
     }

@@ -23,7 +23,7 @@ fn junk(text: &str) -> Line {
     Line::Junk(text.to_owned())
 }
 
-/// Polls once, and tells whether that was enough; then the future is dropped.
+/// Polls once, and returns whether the future was ready; then it is dropped.
 async fn cancelled<T>(future: impl Future<Output = T>) -> bool {
     let mut future = std::pin::pin!(future);
     poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_pending())).await

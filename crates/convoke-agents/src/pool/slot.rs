@@ -13,7 +13,7 @@ use crate::error::Error;
 /// Commands that may wait for a slot's task; one more waits with its sender.
 const COMMANDS_MAX: usize = 32;
 
-/// What the slot's task is told.
+/// A message to the slot's task.
 #[derive(Debug)]
 pub(super) enum Command {
     Order(Order),
@@ -104,7 +104,7 @@ impl Slot {
         Self { key, state, pid: None, health, lease, task, stopped_for: Vec::new() }
     }
 
-    /// Since when nobody has needed the process.
+    /// Since when the process has been idle.
     pub(super) const fn idle_since(&self) -> Option<Instant> {
         match &self.state {
             State::Idle { since, .. } => Some(*since),
@@ -136,8 +136,8 @@ impl Slot {
         if let State::Starting { .. } = self.state {
             self.state = State::Idle { orders, since: Instant::now(), started: Some(started) };
         } else {
-            // It was told to stop before it was ready.
-            tell(&orders, Command::Stop);
+            // It was stopped before it was ready.
+            post(&orders, Command::Stop);
         }
     }
 
@@ -175,7 +175,7 @@ impl Slot {
         let State::Idle { orders, started, .. } = &mut self.state else { return None };
         let (taken, freed) = oneshot::channel();
         let seat = Seat { orders: orders.clone(), started: started.take(), _taken: taken };
-        tell(orders, Command::Report(reports));
+        post(orders, Command::Report(reports));
         self.state = State::Taken { orders: orders.clone() };
         let (news, key) = (news.clone(), self.key.clone());
         tokio::spawn(async move {
@@ -189,20 +189,20 @@ impl Slot {
     pub(super) fn stop(&mut self) {
         self.lease = None;
         if let State::Idle { orders, .. } | State::Taken { orders } = &self.state {
-            tell(orders, Command::Stop);
+            post(orders, Command::Stop);
         }
         self.state = State::Leaving;
     }
 
-    /// Stops, and lets somebody know when it is done.
+    /// Stops the process, and replies when it has ended.
     pub(super) fn stop_for(&mut self, done: oneshot::Sender<()>) {
         self.stop();
         self.stopped_for.push(done);
     }
 }
 
-/// Tells a slot's task something without waiting for it; a task that is over needs no telling.
-fn tell(orders: &mpsc::Sender<Command>, command: Command) {
+/// Sends a slot's task a message without waiting; a task that has ended needs none.
+fn post(orders: &mpsc::Sender<Command>, command: Command) {
     let orders = orders.clone();
     if let Err(mpsc::error::TrySendError::Full(command)) = orders.try_send(command) {
         tokio::spawn(async move { orders.send(command).await });
@@ -248,7 +248,7 @@ async fn serve(
         tokio::select! {
             command = commands.recv() => match command {
                 Some(Command::Order(order)) => {
-                    // An agent that is gone is told of by its last report.
+                    // The end of an agent is its last report.
                     driver.send(order).await.ok();
                 }
                 Some(Command::Report(reports)) => to_session = Some(reports),
@@ -269,7 +269,7 @@ async fn serve(
                 Some(report) => {
                     let is_last = matches!(report, Report::Exited(_));
                     if let Some(reports) = &to_session {
-                        // A session that is gone does not listen; its process is stopped by whoever ended it.
+                        // The receiver is dropped when the session has ended, and the engine then stops its process.
                         if let Ok(permit) = driver::reserve(reports, &report).await {
                             permit.send(report);
                         }

@@ -1,4 +1,4 @@
-//! The pool with real processes: the demo agent as a program of its own.
+//! The pool with real processes: the demo agent as a separate program.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ impl Scene {
     }
 
     fn launch(&self) -> Launch {
-        // Examples lie beside the folder of the test programs.
+        // Examples are beside the folder of the test programs.
         let here = std::env::current_exe().unwrap();
         let program = here.ancestors().nth(2).unwrap().join("examples/demo_agent");
         self.launch_program(&program)
@@ -76,18 +76,18 @@ impl Scene {
         Guest { seat, reports }
     }
 
-    /// A caller that does not get a process at once, and what it is told of its place.
+    /// A caller that does not get a process at once, and its place in the queue.
     fn waiting(
         &self,
         key: &str,
     ) -> (tokio::task::JoinHandle<Result<Seat>>, watch::Receiver<usize>) {
         let (to_session, _) = mpsc::channel(REPORTS_MAX);
         let place = watch::Sender::new(0);
-        let (told, pool, key) = (place.subscribe(), self.pool.clone(), key.to_owned());
+        let (reported, pool, key) = (place.subscribe(), self.pool.clone(), key.to_owned());
         let launch = self.launch();
         let caller =
             tokio::spawn(async move { pool.acquire(&key, launch, to_session, place).await });
-        (caller, told)
+        (caller, reported)
     }
 
     /// An agent that never becomes ready.
@@ -116,8 +116,8 @@ impl Scene {
     }
 }
 
-async fn placed(told: &mut watch::Receiver<usize>, place: usize) {
-    told.wait_for(|told| *told == place).await.unwrap();
+async fn placed(reported: &mut watch::Receiver<usize>, place: usize) {
+    reported.wait_for(|reported| *reported == place).await.unwrap();
 }
 
 #[tokio::test]
@@ -144,7 +144,7 @@ async fn t10_a_warm_process_is_taken_without_waiting_or_not_at_all() {
     assert!(take().await.is_none(), "it is taken");
     drop(first);
     let mut second = loop {
-        // The pool hears of it in a moment.
+        // The pool notices it a little later.
         if let Some(guest) = take().await {
             break guest;
         }
@@ -175,7 +175,7 @@ async fn t10_a_full_pool_stops_the_one_that_was_idle_longest() {
 }
 
 #[tokio::test]
-async fn t10_a_full_pool_of_busy_processes_lets_callers_wait_and_tells_their_place() {
+async fn t10_a_full_pool_of_busy_processes_queues_callers_with_their_place() {
     let scene = Scene::new(1);
     let busy = scene.guest("busy").await;
     let (second, mut second_place) = scene.waiting("second");
@@ -276,7 +276,7 @@ async fn a_process_that_crashes_is_reported_and_the_next_caller_gets_another() {
 }
 
 #[tokio::test]
-async fn an_agent_that_does_not_start_is_told_and_holds_no_room() {
+async fn an_agent_that_does_not_start_is_reported_and_frees_its_room() {
     let scene = Scene::new(1);
     let launch = scene.launch_program(&PathBuf::from("/nowhere/agent"));
     let (to_session, _) = mpsc::channel(REPORTS_MAX);
@@ -331,7 +331,7 @@ async fn t12_a_process_that_only_starts_is_killed_when_it_is_released() {
 }
 
 #[tokio::test]
-async fn t10_who_listened_last_is_told_that_an_idle_process_was_stopped() {
+async fn t10_the_last_session_gets_a_report_when_its_idle_process_is_stopped() {
     let settings = Settings { idle_timeout: Duration::from_millis(20), ..SETTINGS };
     let scene = Scene::with(settings);
     let Guest { seat, mut reports } = scene.guest("a").await;

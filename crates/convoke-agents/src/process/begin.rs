@@ -35,7 +35,7 @@ enum Reins {
     Ended(Option<UnixStream>),
 }
 
-/// How a program ended, as its supervisor tells.
+/// The exit status of a program, as its supervisor reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
@@ -72,7 +72,7 @@ impl Begun {
             }
         };
         let group = leader.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        let group = group.ok_or_else(|| io::Error::other("the process has no number"))?;
+        let group = group.ok_or_else(|| io::Error::other("the process has no pid"))?;
         Ok(Self { leader, group, reins })
     }
 
@@ -104,7 +104,7 @@ impl Begun {
                 self.signal(Signal::KILL);
             }
             Reins::Supervisor(control) => {
-                // It reads the end of its orders, and still tells how the program ended.
+                // The supervisor reads the end of its orders, and still reports the exit status of the program.
                 control.shutdown(Shutdown::Write).ok();
                 self.reins = Reins::Ended(Some(control));
             }
@@ -130,7 +130,7 @@ impl Begun {
     }
 
     /// What the supervisor said before it ended.
-    pub(crate) fn told(&mut self) -> Option<Ended> {
+    pub(crate) fn reported(&mut self) -> Option<Ended> {
         let mut control = self.control()?.ok()?;
         let mut text = Vec::new();
         // Everything that it wrote is there, and then the end.

@@ -40,7 +40,7 @@ impl Tail {
     }
 }
 
-/// Reads until the end, or until nobody wants the tail any more. The tail's channel closes when there is no more.
+/// Reads until the end, or until the receiver of the tail is dropped. The tail's channel closes when there is no more.
 pub(super) fn drain(mut stream: pipe::Receiver, pid: Pid) -> watch::Receiver<Tail> {
     let (tail, reader) = watch::channel(Tail::default());
     tokio::spawn(async move {

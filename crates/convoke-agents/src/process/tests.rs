@@ -55,7 +55,7 @@ fn exit(exit_code: Option<i32>, signal: Option<i32>, stderr_tail: Option<&str>) 
 }
 
 /// The number that a script prints next.
-async fn told_pid(pipes: &mut Pipes) -> u32 {
+async fn printed_pid(pipes: &mut Pipes) -> u32 {
     match pipes.lines.next().await.unwrap() {
         Some(Line::Json(value)) => value.as_u64().and_then(|pid| pid.try_into().ok()).unwrap(),
         other => panic!("no number but {other:?}"),
@@ -87,7 +87,7 @@ fn is_ours(pid: u32) -> bool {
 }
 
 #[tokio::test]
-async fn the_end_is_told_as_the_system_says() {
+async fn the_exit_status_is_that_of_the_operating_system() {
     assert_eq!(exit_of("exit 0").await, exit(Some(0), None, None));
     assert_eq!(exit_of("exit 7").await, exit(Some(7), None, None));
     assert_eq!(exit_of("kill -9 $$").await, exit(None, Some(9), None));
@@ -122,7 +122,7 @@ async fn an_agent_is_talked_to_by_lines() {
 }
 
 #[tokio::test]
-async fn ten_megabytes_of_complaints_block_nobody() {
+async fn ten_megabytes_on_stderr_do_not_block_the_process() {
     for complaint in ["yes 'a warning from npm'", "tr '\\0' x < /dev/zero"] {
         let script = format!("{complaint} | head -c 10485760 >&2; echo '\"through\"'");
         let (mut child, mut pipes) = start(&script).await;
@@ -143,11 +143,11 @@ async fn the_environment_is_what_the_launch_says_and_nothing_else() {
         ..launch(folder.path(), "")
     };
     let (_child, mut pipes) = Child::spawn(&launch).await.unwrap();
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     while let Some(Line::Junk(line)) = pipes.lines.next().await.unwrap() {
-        told.push(line);
+        reported.push(line);
     }
-    assert_eq!(told, ["API_KEY=its own", "LANG=C"]);
+    assert_eq!(reported, ["API_KEY=its own", "LANG=C"]);
 }
 
 #[tokio::test]
@@ -159,7 +159,7 @@ async fn an_agent_works_in_its_workspace() {
     assert_eq!(pipes.lines.next().await.unwrap(), Some(Line::Json(place)));
 }
 
-/// A shell that starts a shell that starts a third, each telling its number, and waits for its input to end.
+/// A shell that starts a shell that starts a third, each printing its pid, and waits for its input to end.
 const FAMILY: &str = "sh -c 'sh -c \"echo \\$\\$; exec sleep 1000\" & echo $$; wait' & read line";
 
 #[tokio::test]
@@ -189,7 +189,7 @@ async fn children_and_grandchildren_die_with_the_process() {
     for (how, end) in endings {
         let (child, mut pipes) = start(FAMILY).await;
         let leader = child.pid();
-        let (one, two) = (told_pid(&mut pipes).await, told_pid(&mut pipes).await);
+        let (one, two) = (printed_pid(&mut pipes).await, printed_pid(&mut pipes).await);
         assert!([leader, one, two].into_iter().all(is_running));
         end(child, pipes).await;
         until(how, || ![leader, one, two].into_iter().any(is_running)).await;
@@ -198,7 +198,7 @@ async fn children_and_grandchildren_die_with_the_process() {
 }
 
 #[tokio::test]
-async fn ever_stronger_means_stop_whoever_does_not_leave() {
+async fn escalating_signals_stop_a_process_that_does_not_exit() {
     let stubborn = "while :; do sleep 1000; done";
     let cases = [
         ("echo 0; read line; exit 5".to_owned(), PATIENCE, PATIENCE, exit(Some(5), None, None)),
@@ -207,7 +207,7 @@ async fn ever_stronger_means_stop_whoever_does_not_leave() {
     ];
     for (script, close, signal, expected) in cases {
         let (child, mut pipes) = start(&script).await;
-        assert_eq!(told_pid(&mut pipes).await, 0, "it is ready");
+        assert_eq!(printed_pid(&mut pipes).await, 0, "it is ready");
         let grace = Grace { close, signal };
         assert_eq!(child.stop_within(grace, pipes.input).await, expected, "{script}");
     }
@@ -216,7 +216,7 @@ async fn ever_stronger_means_stop_whoever_does_not_leave() {
 #[tokio::test]
 async fn an_escaped_child_that_holds_the_pipes_does_not_hold_up_the_end() {
     let (mut child, mut pipes) = start("setsid sh -c 'echo $$; exec sleep 1000' & read line").await;
-    let escaped = told_pid(&mut pipes).await;
+    let escaped = printed_pid(&mut pipes).await;
     pipes.input.close().await;
     // The shell's input at its end makes `read` fail.
     assert_eq!(child.exited().await, exit(Some(1), None, None));
@@ -254,17 +254,17 @@ async fn a_workspace_is_an_existing_folder_with_its_links_resolved() {
     fs::write(inside("file"), "").unwrap();
     fs::create_dir(inside("folder")).unwrap();
     std::os::unix::fs::symlink(inside("folder"), inside("link")).unwrap();
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for name in ["missing", "file", "link", "folder"] {
         let launch = Launch { workspace: inside(name), ..launch(folder.path(), "") };
-        told.push(match Child::spawn(&launch).await {
+        reported.push(match Child::spawn(&launch).await {
             Ok(_) => format!("{name}: ok"),
             Err(Error::Workspace { source, .. }) => format!("{name}: {source}"),
             Err(other) => panic!("{other}"),
         });
     }
     let place = inside("").display().to_string();
-    insta::assert_snapshot!(told.join("\n").replace(&place, "[tmp]/"), @r"
+    insta::assert_snapshot!(reported.join("\n").replace(&place, "[tmp]/"), @r"
     missing: No such file or directory (os error 2)
     file: Not a directory (os error 20)
     link: its links lead to [tmp]/folder
@@ -273,7 +273,7 @@ async fn a_workspace_is_an_existing_folder_with_its_links_resolved() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_missing_is_told_from_one_that_cannot_be_started() {
+async fn a_missing_program_is_distinguished_from_one_that_cannot_be_started() {
     let folder = tempfile::tempdir().unwrap();
     let mut launch = launch(folder.path(), "");
     launch.program = folder.path().join("nothing");
@@ -284,7 +284,7 @@ async fn a_program_that_is_missing_is_told_from_one_that_cannot_be_started() {
     assert!(matches!(error, Error::Spawn { program, .. } if program == launch.program));
 }
 
-/// Where the daemon of the next test is told what to do.
+/// The variable that passes the arguments to the daemon of the next test.
 const DAEMON: &str = "CONVOKE_TEST_DAEMON_FOLDER";
 
 #[test]
@@ -298,8 +298,8 @@ fn what_a_killed_daemon_leaves_is_ended_by_its_successor() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let told = BufReader::new(daemon.stdout.take().unwrap());
-    let pids: Vec<u32> = told
+    let reported = BufReader::new(daemon.stdout.take().unwrap());
+    let pids: Vec<u32> = reported
         .lines()
         .filter_map(|line| line.unwrap().strip_prefix("pid ")?.parse().ok())
         .take(3)
@@ -315,13 +315,13 @@ fn what_a_killed_daemon_leaves_is_ended_by_its_successor() {
     daemon.kill().unwrap();
     daemon.wait().unwrap();
     let [Outcome::Killed { processes }] = outcomes()[..] else { panic!("nothing was killed") };
-    // The leader may have left by itself, as its input has ended.
+    // The leader may have exited already, as its input has ended.
     assert!((2..=3).contains(&processes), "{processes}");
     assert!(!pids.iter().copied().any(is_running));
     assert_eq!(outcomes(), []);
 }
 
-/// Not a test of its own: the process that the test above starts, and kills.
+/// Not a separate test: the process that the test above starts, and kills.
 #[tokio::test]
 async fn a_daemon_that_is_killed() {
     let Some((_, folder)) = std::env::vars_os().find(|(name, _)| name == DAEMON) else { return };
@@ -334,7 +334,7 @@ async fn a_daemon_that_is_killed() {
     let (mut child, mut pipes) = Child::spawn(&launch).await.unwrap();
     let mut family = vec![child.pid()];
     for _ in 0..2 {
-        family.push(told_pid(&mut pipes).await);
+        family.push(printed_pid(&mut pipes).await);
     }
     for pid in family {
         use std::io::Write;

@@ -1,8 +1,8 @@
 //! bubblewrap: where it is, whether it works here, and its arguments.
 //!
-//! It gives the program namespaces of its own for processes and shared memory, and a file system in which everything is
-//! read-only but what the policy lets it write, and in which Convoke's home, secrets and other programs' sockets are not
-//! there.
+//! It gives the program separate namespaces for processes and shared memory, and a file system in which everything is
+//! read-only except for what the policy lets it write, and in which Convoke's home, secrets and other programs' sockets
+//! do not exist.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -43,7 +43,7 @@ pub(super) fn find(path: Option<&OsStr>) -> Result<PathBuf, String> {
     let about = fs::metadata(&real).map_err(|error| format!("{}: {error}", real.display()))?;
     let user = rustix::process::geteuid().as_raw();
     let is_safe = [0, user].contains(&about.uid()) && about.mode() & 0o022 == 0;
-    if is_safe { Ok(real) } else { Err(format!("others can change {}", real.display())) }
+    if is_safe { Ok(real) } else { Err(format!("other users can change {}", real.display())) }
 }
 
 /// Runs it once as an agent would be; the error says why it does not work here.
@@ -94,8 +94,8 @@ pub(super) fn arguments(layout: &Layout, policy: &Policy, helper: &Path) -> Vec<
     }
     line.extend(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"].map(OsString::from));
     if rustix::process::geteuid().is_root() {
-        // Root may write there without any right, and bubblewrap leaves it open. Others may not, and need it uncovered
-        // for a sandbox of their own.
+        // Root may write there without any right, and bubblewrap leaves it open. Other users may not, and need it
+        // uncovered for a nested sandbox.
         line.extend(["--ro-bind", "/proc/sys", "/proc/sys"].map(OsString::from));
     }
     line.extend(["--size", SHARED_MEMORY_BYTES, "--tmpfs", "/dev/shm"].map(OsString::from));
@@ -198,7 +198,7 @@ impl Mounts {
         }
     }
 
-    /// Sockets of other programs that would still be seen. Read-only does not keep anybody from connecting.
+    /// Sockets of other programs that would still be visible. A read-only mount does not prevent connecting.
     fn cover_sockets(&mut self, layout: &Layout) {
         let is_gone = |path: &Path| {
             let is_allowed = layout.sockets.iter().any(|allowed| allowed == path);
@@ -221,7 +221,7 @@ impl Mounts {
     }
 }
 
-/// Whether a path lies in a folder of which the program sees another one.
+/// Whether a path is in a folder that the program sees replaced.
 fn is_replaced(path: &Path) -> bool {
     REPLACED.iter().any(|replaced| path.starts_with(replaced))
 }

@@ -25,7 +25,8 @@ const NOT_FOUND: u8 = 127;
 /// The sandbox could not be entered.
 const NOT_CONFINED: u8 = 125;
 
-/// What the supervisor tells the last stage, with descriptors: the program's three streams, then what may be written.
+/// The plan that the supervisor sends the last stage, with descriptors: the program's three streams, then the writable
+/// paths.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) program: PathBuf,
@@ -52,7 +53,7 @@ pub(super) struct Entry {
 pub(super) enum View {
     /// One that bubblewrap made for it.
     Own,
-    /// Everybody's.
+    /// The host's.
     Shared,
 }
 
@@ -96,16 +97,16 @@ pub(super) fn enter() -> io::Result<ExitCode> {
     }
 }
 
-/// Runs the program as a child, tells how it ended, and stays until the supervisor has heard enough: what the program
-/// left running stays with this process.
+/// Runs the program as a child, reports its exit status, and stays until the supervisor ends it: processes that the
+/// program left running stay children of this process.
 fn attend(mut command: Command, program: &std::path::Path, mut control: UnixStream) -> ExitCode {
     let status = match command.status() {
         Ok(status) => status,
         Err(error) => return failure(program, &error),
     };
     let word = Word::Exited { code: status.code(), signal: status.signal() };
-    let told = serde_json::to_string(&word).map_err(io::Error::from);
-    if told.and_then(|line| writeln!(control, "{line}")).is_ok() {
+    let reported = serde_json::to_string(&word).map_err(io::Error::from);
+    if reported.and_then(|line| writeln!(control, "{line}")).is_ok() {
         // Nothing is sent; the end of the socket is the sign.
         control.read_exact(&mut [0]).ok();
     }

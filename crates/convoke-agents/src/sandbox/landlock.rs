@@ -1,4 +1,4 @@
-//! Landlock itself: the only place that knows its words.
+//! Landlock itself: the only module that uses its API.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -32,14 +32,14 @@ const GENERATIONS: [(u8, ABI); 7] = [
 const DEVICES: [&str; 6] =
     ["/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"];
 
-/// Terminals and shared memory, which belong to the program only where it has a `/dev` of its own.
+/// Terminals and shared memory, which belong to the program only where it has its own `/dev`.
 const OWN_DEVICES: [&str; 2] = ["/dev/ptmx", "/dev/pts"];
 const OWN_SHARED_MEMORY: &str = "/dev/shm";
 
 /// Whose `/dev` the program sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Devices {
-    /// One of its own: bubblewrap made it.
+    /// Its own: bubblewrap made it.
     Own,
     /// The system's, with the terminals of the user in it.
     Shared,

@@ -130,7 +130,7 @@ fn plain(path: &Path) -> Option<Identity> {
     Identity::of(opened.as_fd()).ok()
 }
 
-/// Opens a path that may be written, unless it lies in one that is.
+/// Opens a writable path, unless it is inside of another one.
 ///
 /// A path inside another one adds nothing, and a program that was confined to the other one before may have put a link in
 /// its place.
@@ -141,7 +141,7 @@ fn add_writable(
 ) -> Result<()> {
     let fail = |source| Error::Confine { path: path.to_owned(), source };
     if path.components().any(|part| part == Component::ParentDir) {
-        return Err(fail(io::Error::new(io::ErrorKind::InvalidInput, "it has `..` in it")));
+        return Err(fail(io::Error::new(io::ErrorKind::InvalidInput, "it contains `..`")));
     }
     let absolute = std::path::absolute(path).map_err(fail)?;
     let is_inside = |path: &Path| writable.iter().any(|folder| path.starts_with(&folder.path));
@@ -169,7 +169,7 @@ fn add_writable(
     Ok(())
 }
 
-/// Opens a file or folder by its path, links and all, and tells where it really is.
+/// Opens a file or folder by its path, following links, and returns its real path.
 pub(super) fn open(path: &Path) -> io::Result<Opened> {
     let descriptor = openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
     let path = path_of(descriptor.as_fd())?;

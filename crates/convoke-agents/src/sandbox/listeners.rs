@@ -78,7 +78,8 @@ impl Wanted {
         channel::send(supervisor, &purposes, &sockets)
     }
 
-    /// Receives what the last stage provides. One that ended instead tells why by its exit, so that nothing is no error.
+    /// Receives the listeners from the last stage. If that ended instead, its exit status has the reason, so an empty
+    /// message is no error.
     pub(super) fn receive(self, stage: &mut UnixStream) -> io::Result<Listeners> {
         let mut listeners = Listeners::default();
         match self.network {

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn k10_a_protected_name_is_told_by_its_path() {
+    fn k10_a_protected_name_is_recognised_by_its_path() {
         let protected = [".git/hooks/pre-commit", ".git/config", "a/.git/config", ".git", ".envrc"];
         let free = [".git/index", ".git/refs/heads/main", ".gitignore", "src/main.rs", "a.envrc"];
         let judged = |names: &[&str]| -> Vec<bool> {

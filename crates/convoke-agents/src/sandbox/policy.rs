@@ -208,7 +208,7 @@ pub(crate) enum Word {
 /// What the supervisor asks on the socket for connections, one JSON value a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ConnectionRequest {
-    /// Tells the answers apart.
+    /// Identifies the answer.
     pub(crate) id: u64,
     /// Where a connection that is not on the list is to lead.
     pub(crate) target: Target,

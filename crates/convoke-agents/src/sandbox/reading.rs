@@ -61,7 +61,7 @@ fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        // Where the kind is not told, the entry has gone meanwhile.
+        // An entry without a kind was removed meanwhile.
         if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
             paths.push(entry.path());
         }

@@ -1,7 +1,7 @@
 //! A cgroup for each agent, where the user has a systemd that makes one: it keeps the limits without sampling.
 //!
-//! The supervisor is then started through `systemd-run --user --scope`, which moves itself into a scope of its own and
-//! becomes the supervisor. Elsewhere the supervisor's samples hold the limits alone.
+//! The supervisor is then started through `systemd-run --user --scope`, which moves itself into a new scope and
+//! executes the supervisor. Elsewhere the limits are enforced by the supervisor's samples alone.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -63,7 +63,7 @@ impl Systemd {
         self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// The words that come before the supervisor's own command line.
+    /// The arguments that come before the supervisor's own command line.
     pub(super) fn words(limits: Limits) -> Vec<String> {
         let limit = |name: &str, value: Option<u64>| {
             let value = value.filter(|value| *value != u64::MAX)?;

@@ -64,7 +64,7 @@ const NUMBERS: Numbers = Numbers {
     missing: &[425, 426, 427],
     // clone3
     missing_unless_nested: &[435],
-    // x32, where two calls also have numbers of their own: ioctl and kexec_load.
+    // x32, where two calls also have separate numbers: ioctl and kexec_load.
     second_range: Some(0x4000_0000),
     only_in_second_range: &[(16, 514), (246, 528)],
 };

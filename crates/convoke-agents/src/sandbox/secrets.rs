@@ -143,7 +143,7 @@ pub fn places(home: Option<&Path>) -> Vec<PathBuf> {
     in_home.chain(IN_SYSTEM.iter().map(PathBuf::from)).collect()
 }
 
-/// The places that stay hidden from a process that may use `open`: what lies in an open folder is open, too.
+/// The places that stay hidden from a process that may use `open`: everything in an open folder is open, too.
 pub(crate) fn hidden(places: Vec<PathBuf>, open: &[PathBuf]) -> Vec<PathBuf> {
     let is_open = |place: &PathBuf| open.iter().any(|open| place.starts_with(open));
     places.into_iter().filter(|place| !is_open(place)).collect()

@@ -125,7 +125,7 @@ pub struct Settings {
     pub sockets: Vec<PathBuf>,
     /// What agents may reach over the network.
     pub network: Network,
-    /// Hosts that a proxied agent may connect to without asking, besides those of its own.
+    /// Hosts that a proxied agent may connect to without asking, in addition to the agent's own.
     pub domains: Vec<Domain>,
     /// What single projects open, by their folder.
     pub projects: BTreeMap<PathBuf, Exceptions>,

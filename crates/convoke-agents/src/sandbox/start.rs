@@ -40,8 +40,8 @@ impl Text {
     }
 }
 
-/// Starts a supervisor in a group of its own, with nothing in its environment; it has the plan when this returns, or
-/// soon. Its life hangs on the socket.
+/// Starts a supervisor in a new process group, with an empty environment; it has the plan when this returns, or soon
+/// after. It ends when the socket closes.
 pub(crate) fn start(job: Supervised<'_>) -> io::Result<(Child, UnixStream)> {
     let (mut ours, theirs) = UnixStream::pair()?;
     let [_, _, errors] = &job.streams;

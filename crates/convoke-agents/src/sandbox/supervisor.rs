@@ -42,7 +42,7 @@ pub(super) struct Job {
     pub(super) streams: [OwnedFd; 3],
     /// The workspace, as the caller opened it.
     pub(super) workspace: OwnedFd,
-    /// Where to tell how it ended, and whose end is the end of everything.
+    /// Reports the exit status to the daemon; when the daemon closes it, everything is killed.
     pub(super) control: Option<UnixStream>,
     /// Where to ask about connections that are not on the list.
     pub(super) connections: Option<UnixStream>,
@@ -241,7 +241,7 @@ impl Plan {
 }
 
 impl Ended {
-    /// bubblewrap tells of a signal as shells do.
+    /// bubblewrap encodes a signal in its exit code, as shells do.
     const fn seen_through(self, view: View) -> Self {
         match (view, self.code) {
             (View::Own, Some(code)) if code > 128 && code <= 128 + 64 => {

@@ -1,4 +1,4 @@
-//! What can be told without being confined; the rest is tried on the built program.
+//! Tests that need no confinement; the others run the built program.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -31,7 +31,7 @@ fn readable_in(root: &Path, hidden: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn asking_the_kernel_restricts_nobody() {
+fn probing_the_kernel_restricts_nothing() {
     let before = landlock_generation();
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("still-writable"), "").unwrap();

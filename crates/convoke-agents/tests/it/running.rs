@@ -1,4 +1,4 @@
-//! A running agent of any sort, and what its driver tells of it.
+//! A running agent of any kind, and the reports of its driver.
 
 use std::fs;
 use std::path::Path;
@@ -35,7 +35,7 @@ impl Running {
         Self { driver, started, reports, turns: 0 }
     }
 
-    /// Prompts the agent, and tells the turn.
+    /// Prompts the agent, and returns the turn.
     pub(crate) async fn prompt(&mut self, text: &str) -> Seq {
         self.turns += 1;
         let turn = Seq::new(self.turns);
@@ -89,7 +89,7 @@ impl Running {
         }
     }
 
-    /// Prompts the agent; tells what it said and how the turn ended.
+    /// Prompts the agent; returns its output and how the turn ended.
     pub(crate) async fn turn(&mut self, text: &str) -> (String, Stop) {
         self.prompt(text).await;
         self.rest_of_turn().await
@@ -99,7 +99,7 @@ impl Running {
 /// Waits until no process works in a folder.
 pub(crate) async fn empties(folder: &Path) {
     let emptied = async {
-        // The kernel and the runtime take their time with what was killed, and nobody tells when they are done.
+        // The kernel and the runtime take some time to clean up a killed process, and there is no signal for it.
         while !processes_in(folder).is_empty() {
             tokio::task::yield_now().await;
         }
@@ -107,7 +107,7 @@ pub(crate) async fn empties(folder: &Path) {
     timeout(PATIENCE, emptied).await.expect("a process is left");
 }
 
-/// The processes that work in a folder. Only Linux tells; elsewhere there are none to be seen.
+/// The processes that work in a folder. Only Linux shows them; elsewhere the list is empty.
 fn processes_in(folder: &Path) -> Vec<u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());

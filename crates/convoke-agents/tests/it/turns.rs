@@ -1,4 +1,4 @@
-//! Turns with agents that ask, are cancelled, resume and fail in ways of their own.
+//! Turns with agents that ask, are cancelled, resume and fail in different ways.
 
 use std::fmt::Write as _;
 
@@ -114,33 +114,33 @@ async fn t11_what_is_replayed_is_not_reported_again() {
 }
 
 #[tokio::test]
-async fn t11_claude_is_told_which_session_it_resumes() {
+async fn t11_claude_gets_the_id_of_the_session_it_resumes() {
     let mut agent = Machine::new(Protocol::Claude, &Script::new()).resume(ID).await;
     assert_eq!(agent.started.agent_session, ID);
     assert_eq!(agent.turn("hello").await, ("hello".to_owned(), Stop::EndTurn));
 }
 
 #[tokio::test]
-async fn refusals_at_the_start_are_told_apart() {
+async fn errors_at_the_start_are_distinguished() {
     let resume = Start::Resume { agent_session: "gone".to_owned() };
     let new = Start::New { id: ID.to_owned() };
     let login = Step::fail(-32000, "log in first");
-    for (method, step, start, told) in [
+    for (method, step, start, reported) in [
         ("initialize", Step::Answer(json!({"protocolVersion": 2})), &new, "version 2 of ACP"),
         ("session/new", login.clone(), &new, "asks for a login: log in first"),
-        ("session/new", Step::fail(-32603, "no"), &new, "the agent refuses: no"),
+        ("session/new", Step::fail(-32603, "no"), &new, "the agent returned an error: no"),
         ("session/load", Step::fail(-32002, "what?"), &resume, "cannot resume the session: what?"),
         ("session/load", login, &resume, "asks for a login: log in first"),
     ] {
         let machine = Machine::new(Protocol::Acp, &Script::new().on(method, [step]));
         let error = machine.fail(Launch { start: start.clone(), ..machine.launch() }).await;
-        assert!(error.to_string().contains(told), "{method}: {error}");
-        assert_eq!(matches!(error, Error::AuthRequired { .. }), told.contains("login"));
+        assert!(error.to_string().contains(reported), "{method}: {error}");
+        assert_eq!(matches!(error, Error::AuthRequired { .. }), reported.contains("login"));
     }
 }
 
 #[tokio::test]
-async fn a_failure_is_told_even_when_the_agent_calls_it_a_success() {
+async fn a_failure_is_reported_even_when_the_agent_calls_it_a_success() {
     let nothing = Step::stop("end_turn");
     let said_nothing = "the agent ended the turn without saying anything";
     for (protocol, step, detail) in [
@@ -179,14 +179,14 @@ async fn what_is_learned_late_of_a_tool_is_reported_when_it_is() {
     ];
     let mut agent = Machine::new(Protocol::Acp, &Script::new().turn(steps)).start().await;
     agent.prompt("go").await;
-    let mut told = String::new();
+    let mut reported = String::new();
     while let Report::ToolCalled(call) = agent.next().await {
         let output = call.result.and_then(|result| result.text);
         let args = call.args.unwrap_or_default();
         let title = call.title.unwrap_or_default();
-        writeln!(told, "{title}: {args} {:?} {output:?}", call.status).unwrap();
+        writeln!(reported, "{title}: {args} {:?} {output:?}", call.status).unwrap();
     }
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     Terminal: null None None
     Run ls: {"command":"ls"} None None
     Run ls: {"command":"ls"} Some(Complete) Some("a.txt")

@@ -1,4 +1,4 @@
-//! The agents, each on a machine of its own: how it is started, and what its tools are called.
+//! The agents, each in its own environment: how it is started, and the names of its tools.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 use super::running::{PATIENCE, Running};
 
-/// A fresh id for agents that are told it.
+/// A fresh id for agents that take one.
 pub(crate) const ID: &str = "a3f784c5-7770-4396-a222-0eff2d7f2c84";
 
 /// An agent that is installed.
@@ -26,7 +26,7 @@ pub(crate) enum Agent {
     Claude,
     Goose,
     Kimi,
-    /// Brings a sandbox of its own.
+    /// Uses its own sandbox.
     Codex,
 }
 
@@ -173,7 +173,7 @@ impl Machine {
         known.into_iter().find(|agent| agent.name.as_str() == name).unwrap()
     }
 
-    /// What makes the agent talk to our model and to nobody else: files in its home, and the variables that are told.
+    /// The configuration that makes the agent talk to our model only: files in its home, and the returned variables.
     fn configuration(&self) -> BTreeMap<String, String> {
         let url = self.model.url();
         let variables: &[(&str, &str)] = match self.agent {

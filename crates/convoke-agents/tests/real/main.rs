@@ -1,4 +1,4 @@
-//! The drivers against real agents, which talk to a model of ours and to nobody else.
+//! The drivers against real agents, which talk to our fake model only.
 //!
 //! `./test --real-agents` installs them and says where they are; nothing else builds or runs this.
 

@@ -19,7 +19,7 @@ async fn answer(running: &mut Running, kind: PermissionKind) {
     running.reply(asked.request_id, Reply::Chosen { option_id }).await;
 }
 
-/// Whoever runs this by hand wants to see with which versions.
+/// Prints the versions, for runs by hand.
 #[expect(clippy::print_stdout, reason = "it is the outcome of a test by hand")]
 fn tell(agent: &str) {
     println!("with {agent}");
@@ -154,7 +154,7 @@ async fn a_real_agent_survives_a_model_that_refuses() {
         let machine = Machine::new(agent).await;
         let mut running = machine.start().await;
         let (said, stop) = running.turn("[[error 400]]").await;
-        // Some call it a failure, and some tell it in words.
+        // Some report a failure, and some only a text.
         let is_told = matches!(stop, Stop::Failed(_)) || said.contains("400");
         assert!(is_told, "{agent:?} hides it: {said}, {stop:?}");
         assert_eq!(running.turn("next").await.1, Stop::EndTurn, "{agent:?}");
@@ -213,13 +213,13 @@ async fn k2_codex_runs_commands_in_its_own_sandbox_inside_of_ours() {
     running.driver.stop().await;
 }
 
-/// How many prompts the model was shown; Codex has some of its own among them.
+/// How many prompts the model got; Codex adds some of its own.
 fn shown(said: &str, before: &str) -> u64 {
     let number = said.split_once(before).and_then(|(_, rest)| rest.split(':').next());
     number.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{said}"))
 }
 
-/// What a real agent runs as a command of its own is confined like the agent.
+/// Commands of a real agent are confined like the agent.
 #[tokio::test]
 async fn k1_a_real_agent_cannot_write_outside_or_read_secrets() {
     for agent in Agent::ALL {

@@ -25,7 +25,7 @@ pub mod code {
     pub const SESSION_NOT_FOUND: &str = "session_not_found";
     /// No such project.
     pub const REPO_NOT_FOUND: &str = "repo_not_found";
-    /// The folder is a project already.
+    /// The folder is already a project.
     pub const REPO_EXISTS: &str = "repo_exists";
     /// No such request in the inbox.
     pub const REQUEST_NOT_FOUND: &str = "request_not_found";
@@ -51,9 +51,9 @@ pub mod code {
     pub const EMPTY_PROMPT: &str = "empty_prompt";
     /// The title says nothing, or too much.
     pub const INVALID_TITLE: &str = "invalid_title";
-    /// As many prompts wait as may.
+    /// The queue is full.
     pub const QUEUE_FULL: &str = "queue_full";
-    /// As many sessions are active as may be.
+    /// The limit of active sessions is reached.
     pub const TOO_MANY_SESSIONS: &str = "too_many_sessions";
     /// All connections that a credential may use are busy.
     pub const TOO_MANY_CONNECTIONS: &str = "too_many_connections";

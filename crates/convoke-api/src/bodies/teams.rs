@@ -197,7 +197,7 @@ pub struct TeamAnswer {
     pub session_id: Option<SessionId>,
     /// What the agent calls it.
     pub agent_session_id: Option<String>,
-    /// What became of the question.
+    /// The answer, or the status of the question.
     pub status: AnswerStatus,
     /// The whole answer; when time was over, what there is of it.
     pub response: String,

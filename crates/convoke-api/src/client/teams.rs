@@ -38,7 +38,7 @@ pub struct TeamSessionQuery {
     pub limit: Option<u64>,
 }
 
-/// Which question is wanted; the last one, if nothing is said.
+/// Which question is wanted; the last one, by default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TeamReportQuery {
     /// The team that asked.

@@ -100,5 +100,5 @@ pub(super) async fn piece(client: &Client, body: &mut Incoming) -> Result<Option
 }
 
 fn cut_off() -> serde_json::Error {
-    serde_json::Error::custom("the answer ends in the middle")
+    serde_json::Error::custom("the response is incomplete")
 }

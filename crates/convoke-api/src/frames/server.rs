@@ -298,7 +298,7 @@ pub enum StopReason {
     Cancelled,
     /// The model refused.
     Refusal,
-    /// The model ran out of room.
+    /// The model reached its token limit.
     MaxTokens,
     /// The agent took as many steps as it may in one turn.
     MaxTurnRequests,

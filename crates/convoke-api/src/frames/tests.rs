@@ -231,7 +231,7 @@ fn notices_and_state() -> Vec<Value> {
         entry(
             "m4",
             "notice",
-            json!({"event": "resumed", "how": "native", "text": "The agent took up its own session again."}),
+            json!({"event": "resumed", "how": "native", "text": "The agent resumed its own session."}),
         ),
         entry(
             "m5",

@@ -12,8 +12,7 @@ use crate::bodies::{
 };
 
 /// What clients may show an agent before it uses any of these tools.
-pub const INSTRUCTIONS: &str = "Ask your fellow teams with teams_ask about what is theirs; teams_list shows who \
-     they are. What begins with [Team: is a status and no answer.";
+pub const INSTRUCTIONS: &str = "Ask other teams about their projects with teams_ask; teams_list lists them. A result that starts with [Team: is a status, not an answer.";
 
 /// Asks a team.
 pub const TEAMS_ASK: &str = "teams_ask";
@@ -160,14 +159,12 @@ pub fn team_tools() -> Vec<(Tool, Manner)> {
     let timeout = (
         "timeout",
         json!({"type": "integer", "minimum": -1, "description":
-        "Milliseconds to wait. 0, or nothing, waits as long as it takes; -1 returns at once. \
-         The team works on in any case; fetch a late answer with teams_report."}),
+        "Milliseconds to wait. 0, the default, waits without limit; -1 returns at once. The team keeps working in any case; fetch a late answer with teams_report."}),
     );
     let words =
         |description: &str| json!({"type": "string", "minLength": 1, "description": description});
-    let question =
-        ("question", words("What you want to know, with all that the team needs for it."));
-    let message = ("message", words("What you want to say."));
+    let question = ("question", words("The question, with all the context that the team needs."));
+    let message = ("message", words("The message."));
     let to = ("toTeam", json!({"type": "string", "minLength": 1, "description": "The team."}));
     let wait = (
         "waitForResponse",
@@ -177,7 +174,7 @@ pub fn team_tools() -> Vec<(Tool, Manner)> {
     let message_id = (
         "messageId",
         json!({"type": "string", "format": "uuid", "description":
-        "The id that you were told with the question; the last question, if left out."}),
+        "The messageId that was returned for the question; the last question, if left out."}),
     );
     let asked = [team.clone(), question, from.clone(), thread.clone(), timeout.clone()];
     let sent = [to, message, from.clone(), thread.clone(), wait, timeout];
@@ -189,8 +186,7 @@ pub fn team_tools() -> Vec<(Tool, Manner)> {
                 TEAMS_ASK,
                 "Ask a team",
                 "Ask another team's agent, which works in its own project \
-                and remembers what you asked before. Returns its whole answer, or a status that \
-                begins with [Team: …].",
+                and remembers what you asked before. Returns its whole answer, or a status that starts with [Team: …].",
                 &asked,
                 &["team", "question"],
             ),
@@ -200,8 +196,7 @@ pub fn team_tools() -> Vec<(Tool, Manner)> {
             tool(
                 TEAMS_SEND,
                 "Tell a team",
-                "Send another team's agent a message, and wait for what \
-                it says unless told otherwise.",
+                "Send another team's agent a message, and wait for its answer unless `wait` is false.",
                 &sent,
                 &["toTeam", "message"],
             ),
@@ -221,9 +216,8 @@ pub fn team_tools() -> Vec<(Tool, Manner)> {
         (
             tool(
                 TEAMS_STATUS,
-                "See how teams stand",
-                "Tell what a team, or every team, is working \
-                on and how many questions wait.",
+                "Show team status",
+                "Show what a team, or every team, is working on and how many questions wait.",
                 &[team],
                 &[],
             ),
@@ -233,8 +227,7 @@ pub fn team_tools() -> Vec<(Tool, Manner)> {
             tool(
                 TEAMS_REPORT,
                 "Fetch a team's answer",
-                "Fetch what has become of a question that you \
-                asked before: its answer, or how it stands.",
+                "Fetch the answer to a question that you asked before, or its status.",
                 &reported,
                 &["team"],
             ),
@@ -244,8 +237,7 @@ pub fn team_tools() -> Vec<(Tool, Manner)> {
             tool(
                 TEAMS_CANCEL,
                 "Stop a team",
-                "Stop what a team works on for you, and what waits \
-                behind it.",
+                "Cancel your running and queued questions to a team.",
                 &cancelled,
                 &["team"],
             ),
@@ -290,9 +282,9 @@ pub fn answer(answer: &TeamAnswer) -> Told {
         AnswerStatus::Answered => Told::Result(whole(&head, &answer.response)),
         AnswerStatus::Queued => {
             let place = match answer.queued.unwrap_or_default() {
-                0 => "The team has taken it up.".to_owned(),
-                1 => "One question is before it.".to_owned(),
-                count => format!("{count} questions are before it."),
+                0 => "The team is working on it.".to_owned(),
+                1 => "One question is ahead of it.".to_owned(),
+                count => format!("{count} questions are ahead of it."),
             };
             Told::Result(format!("{head}\n\nNo answer yet. {place} {}", fetch(answer)))
         }
@@ -300,7 +292,7 @@ pub fn answer(answer: &TeamAnswer) -> Told {
             let waited = seconds(answer.duration_ms);
             let so_far = said_so_far(said);
             Told::Result(format!(
-                "{head}\n\nNo answer within {waited} s. The team works on; do not ask again. {}{so_far}",
+                "{head}\n\nNo answer within {waited} s. The team is still working on it; do not ask again. {}{so_far}",
                 fetch(answer)
             ))
         }
@@ -323,11 +315,11 @@ pub fn report(report: &TeamReport) -> Told {
             return Told::Failure(format!("{head}\n\n{error}{said}"));
         }
         ReportStatus::Working => {
-            format!("The team is still working on it. Ask for it later.{said}")
+            format!("The team is still working on it. Fetch the answer later.{said}")
         }
         ReportStatus::Queued => {
             let place = report.queued.unwrap_or_default();
-            format!("It waits; {place} before it. Ask for it later.")
+            format!("It is queued, with {place} ahead of it. Fetch the answer later.")
         }
         ReportStatus::Unasked => "You have not asked this team anything yet.".to_owned(),
     };
@@ -358,7 +350,7 @@ pub fn statuses(statuses: &[TeamStatus]) -> String {
 fn status(status: &TeamStatus) -> String {
     let team = &status.team;
     let mut text = format!(
-        "{}: {} of {} conversations at work, {} questions waiting",
+        "{}: {} of {} conversations busy, {} questions waiting",
         team.name, team.busy, team.sessions, team.queued
     );
     for now in &status.sessions {
@@ -377,7 +369,7 @@ fn status(status: &TeamStatus) -> String {
 /// What was told to stop.
 pub fn cancelled(session: &TeamSession) -> String {
     let head = header(session.to_team.as_str(), "cancelled", Some(session.session_id.to_string()));
-    format!("{head}\n\nThe team was told to stop. Whoever waits for the answer hears so.")
+    format!("{head}\n\nThe team was asked to stop. Callers that wait for the answer are notified.")
 }
 
 fn header(team: &str, status: &str, session: Option<String>) -> String {
@@ -392,7 +384,7 @@ fn session_of(answer: &TeamAnswer) -> Option<String> {
 /// An answer as it is, unless it could be mistaken for something else.
 fn whole(head: &str, said: &str) -> String {
     if said.trim().is_empty() {
-        return format!("{head}\n\nThe team answered without a word.");
+        return format!("{head}\n\nThe team gave an empty answer.");
     }
     if said.trim_start().starts_with(HEADER) {
         return format!("{head}\n\n{said}");
@@ -401,7 +393,7 @@ fn whole(head: &str, said: &str) -> String {
 }
 
 fn said_so_far(said: &str) -> String {
-    if said.is_empty() { String::new() } else { format!("\n\nSaid so far:\n\n{said}") }
+    if said.is_empty() { String::new() } else { format!("\n\nAnswer so far:\n\n{said}") }
 }
 
 /// How a late answer is had.

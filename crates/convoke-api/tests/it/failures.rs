@@ -28,7 +28,7 @@ async fn nobody_listening_is_unreachable() {
     drop(listener);
     let error = failure(&url).await;
     assert!(matches!(error, Error::Unreachable { .. }) && error.is_unreachable());
-    insta::assert_snapshot!(told(&error, &url), @"nobody answers at URL: Connection refused (os error 111)");
+    insta::assert_snapshot!(told(&error, &url), @"cannot connect to URL: Connection refused (os error 111)");
 }
 
 #[tokio::test(start_paused = true)]
@@ -61,10 +61,10 @@ async fn a_problem_is_what_the_daemon_says() {
 async fn another_server_is_not_the_daemon() {
     let server = Scripted::answering(502, "text/html", "<h1>Bad Gateway</h1>\n").await;
     let error = failure(&server.url).await;
-    insta::assert_snapshot!(told(&error, &server.url), @"unexpected answer from URL: status 502, <h1>Bad Gateway</h1>");
+    insta::assert_snapshot!(told(&error, &server.url), @"unexpected response from URL: status 502, <h1>Bad Gateway</h1>");
     let server = Scripted::answering(200, "text/html", "<h1>Welcome</h1>").await;
     let error = failure(&server.url).await;
-    insta::assert_snapshot!(told(&error, &server.url), @"URL said something that makes no sense: expected value at line 1 column 1");
+    insta::assert_snapshot!(told(&error, &server.url), @"URL sent an invalid response: expected value at line 1 column 1");
 }
 
 #[test]

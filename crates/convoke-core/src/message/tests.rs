@@ -62,20 +62,20 @@ fn notices_keep_their_shape() {
     insta::assert_snapshot!(lines(&samples::notices()), @r#"
     {"event":"turn_ended","stopReason":"end_turn","text":"The turn ended.","turn":3,"type":"notice"}
     {"event":"turn_ended","stopReason":"cancelled","text":"The turn was cancelled.","turn":3,"type":"notice"}
-    {"event":"turn_ended","stopReason":"refusal","text":"The model refused to go on.","turn":3,"type":"notice"}
-    {"event":"turn_ended","stopReason":"max_tokens","text":"The model ran out of room.","turn":3,"type":"notice"}
-    {"event":"turn_ended","stopReason":"max_turn_requests","text":"The agent took as many steps as one turn may.","turn":3,"type":"notice"}
+    {"event":"turn_ended","stopReason":"refusal","text":"The model refused to continue.","turn":3,"type":"notice"}
+    {"event":"turn_ended","stopReason":"max_tokens","text":"The model reached its token limit.","turn":3,"type":"notice"}
+    {"event":"turn_ended","stopReason":"max_turn_requests","text":"The turn reached its maximum number of steps.","turn":3,"type":"notice"}
     {"detail":"boom","event":"turn_ended","stopReason":"failed","text":"The turn failed: boom","turn":3,"type":"notice","why":"interrupted"}
     {"detail":"boom","event":"turn_ended","stopReason":"failed","text":"The turn failed: boom","turn":3,"type":"notice","why":"process_exited"}
     {"detail":"boom","event":"turn_ended","stopReason":"failed","text":"The turn failed: boom","turn":3,"type":"notice","why":"agent_error"}
     {"detail":"boom","event":"turn_ended","stopReason":"failed","text":"The turn failed: boom","turn":3,"type":"notice","why":"not_started"}
     {"detail":"boom","event":"turn_ended","stopReason":"failed","text":"The turn failed: boom","turn":3,"type":"notice","why":"internal"}
-    {"event":"resumed","how":"native","text":"The agent took up its own session again.","type":"notice"}
-    {"event":"resumed","how":"replay","text":"The agent started anew and was given the transcript.","type":"notice"}
-    {"event":"resumed","how":"summary","text":"The agent started anew and was given a summary of the conversation.","type":"notice"}
-    {"event":"resumed","how":"afresh","text":"The agent started anew and remembers nothing of this conversation.","type":"notice"}
+    {"event":"resumed","how":"native","text":"The agent resumed its own session.","type":"notice"}
+    {"event":"resumed","how":"replay","text":"The agent was restarted with the transcript of this conversation.","type":"notice"}
+    {"event":"resumed","how":"summary","text":"The agent was restarted with a summary of this conversation.","type":"notice"}
+    {"event":"resumed","how":"afresh","text":"The agent was restarted without any memory of this conversation.","type":"notice"}
     {"event":"process_exited","text":"The agent's process ended: for an unknown reason.","type":"notice"}
-    {"event":"process_exited","exitCode":1,"stderrTail":"panicked","text":"The agent's process ended: exit code 1, after saying: panicked.","type":"notice"}
+    {"event":"process_exited","exitCode":1,"stderrTail":"panicked","text":"The agent's process ended: exit code 1, last output: panicked.","type":"notice"}
     {"event":"process_exited","signal":9,"text":"The agent's process ended: signal 9.","type":"notice"}
     {"event":"compacted","text":"The agent compacted its context.","type":"notice"}
     {"event":"rule_dropped","text":"An older rule allowed every use of Bash in this project. It was removed: “always” now holds for one exact command or file.","tool":"Bash","type":"notice"}
@@ -86,16 +86,16 @@ fn notices_keep_their_shape() {
     {"event":"reopened","text":"The session was resumed.","type":"notice"}
     {"event":"renamed","text":"The session was renamed to “Parser”.","title":"Parser","type":"notice"}
     {"event":"archived","text":"The session was archived.","type":"notice"}
-    {"event":"unarchived","text":"The session was brought back from the archive.","type":"notice"}
-    {"event":"waiting","place":2,"text":"All agent processes are busy; this turn is number 2 in line.","type":"notice"}
-    {"event":"unconfined","text":"This system cannot confine the agent: it can write wherever you can.","type":"notice"}
-    {"event":"rule_made","text":"From now on exactly this is allowed in this project without asking: Bash","tool":"Bash","type":"notice"}
-    {"event":"rule_applied","text":"Allowed without asking, as you said: Bash","tool":"Bash","type":"notice"}
-    {"event":"continues","session":"00000000-0000-4000-8000-000000000000","text":"This session goes on from session 00000000-0000-4000-8000-000000000000, with a summary of it.","type":"notice"}
-    {"event":"continued_in","session":"00000000-0000-4000-8000-000000000000","text":"This conversation goes on in session 00000000-0000-4000-8000-000000000000, with a summary of this one.","type":"notice"}
+    {"event":"unarchived","text":"The session was restored from the archive.","type":"notice"}
+    {"event":"waiting","place":2,"text":"All agent processes are busy; this turn is number 2 in the queue.","type":"notice"}
+    {"event":"unconfined","text":"This system cannot sandbox the agent: it can write everywhere you can.","type":"notice"}
+    {"event":"rule_made","text":"Exactly this is now allowed in this project without asking: Bash","tool":"Bash","type":"notice"}
+    {"event":"rule_applied","text":"Allowed without asking, by your earlier “always”: Bash","tool":"Bash","type":"notice"}
+    {"event":"continues","session":"00000000-0000-4000-8000-000000000000","text":"This session continues session 00000000-0000-4000-8000-000000000000, with a summary of it.","type":"notice"}
+    {"event":"continued_in","session":"00000000-0000-4000-8000-000000000000","text":"This conversation continues in session 00000000-0000-4000-8000-000000000000, with a summary of this one.","type":"notice"}
     {"after":2,"event":"imported","text":"Turns 3 to 3 of the transcript try-out were imported.","transcript":"try-out","turns":[{"seq":4,"timestamp":"1970-01-01T00:00:00.000Z","tokens":7}],"type":"notice"}
     {"event":"advice","severity":"warning","text":"The agent reports: warning.","type":"notice"}
-    {"event":"unknown","kind":"sparkle","payload":{"glitter":1},"text":"The agent sent something Convoke does not know: sparkle.","type":"notice"}
+    {"event":"unknown","kind":"sparkle","payload":{"glitter":1},"text":"The agent sent an update of an unknown kind: sparkle.","type":"notice"}
     "#);
 }
 

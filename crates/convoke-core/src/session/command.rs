@@ -119,13 +119,14 @@ impl Cut {
     pub(super) fn stop(&self) -> Stop {
         match self {
             Self::Ended => {
-                Stop::failed(FailureKind::Interrupted, "Convoke was ended in the middle of it")
+                Stop::failed(FailureKind::Interrupted, "Convoke stopped during the turn")
             }
-            Self::Broken => {
-                Stop::failed(FailureKind::Internal, "Convoke made a mistake in the middle of it")
-            }
+            Self::Broken => Stop::failed(
+                FailureKind::Internal,
+                "an internal error in Convoke interrupted the turn",
+            ),
             Self::Unstored { error } => {
-                let detail = format!("what the agent said could not be stored: {error}");
+                let detail = format!("the agent's output could not be stored: {error}");
                 Stop::failed(FailureKind::Internal, detail)
             }
         }
@@ -310,7 +311,7 @@ pub enum Refusal {
     #[error("a cancelled session cannot be resumed")]
     Cancelled,
     /// It accepts prompts already.
-    #[error("the session is active already")]
+    #[error("the session is already active")]
     Active,
     /// There is nothing to say.
     #[error("the prompt is empty")]
@@ -354,7 +355,7 @@ pub enum Refusal {
     #[error("{PENDING_MAX} requests are waiting for the human already")]
     TooManyRequests,
     /// The same request was asked before.
-    #[error("the request {id} was asked before")]
+    #[error("the request {id} already exists")]
     RepeatedRequest {
         /// Which one.
         id: RequestId,

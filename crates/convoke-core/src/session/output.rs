@@ -17,7 +17,7 @@ const TOOLS_MAX: usize = 1024;
 const TOOLS_BYTES_MAX: usize = 4 << 20;
 
 const TURN_ENDED: &str = "the turn ended before the tool did";
-const TOO_MANY: &str = "more tool calls were open than Convoke follows";
+const TOO_MANY: &str = "too many tool calls were open at once";
 
 /// The agent's unfinished output.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -37,7 +37,7 @@ impl Machine {
         agent.protocol = Protocol::Acp;
         agent.sandbox = Sandbox::Off;
         agent.command = std::env::current_exe()?.display().to_string();
-        agent.args = vec!["--errand".to_owned(), "agent".to_owned()];
+        agent.args = vec!["--subtask".to_owned(), "agent".to_owned()];
         Ok(Self { folder: tempfile::tempdir()?, agent })
     }
 
@@ -85,7 +85,7 @@ impl Machine {
         };
         let engine = Engine::open(settings, around).await?;
         if teams > 0 {
-            engine.open_teams(self.settings(teams)?, |_| {}).await?;
+            engine.teams().open(self.settings(teams)?, |_| {}).await?;
         }
         Ok(engine)
     }

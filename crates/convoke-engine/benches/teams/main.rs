@@ -29,7 +29,7 @@ const PAIRS: (usize, usize) = (500, 20);
 fn main() -> Result<()> {
     let mut bench = Bench::from_args()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    if bench.errand().is_some() {
+    if bench.subtask().is_some() {
         let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
         runtime.block_on(serve(Protocol::Acp, Script::new(), input, output));
         return Ok(());
@@ -59,7 +59,7 @@ async fn lookups_and_asks(bench: &mut Bench) -> Result<()> {
     for _ in 0..=rounds {
         let begun = Instant::now();
         for _ in 0..looks {
-            engine.pair_between(&main).await?.ok_or("no such pair")?;
+            engine.teams().pair_between(&main).await?.ok_or("no such pair")?;
         }
         cached.push(begun.elapsed().as_secs_f64() / looks as f64);
     }
@@ -70,7 +70,7 @@ async fn lookups_and_asks(bench: &mut Bench) -> Result<()> {
     for number in 0..count {
         let pair = pair(Some(format!("x{number}")))?;
         let begun = Instant::now();
-        engine.pair_between(&pair).await?.ok_or("no such pair")?;
+        engine.teams().pair_between(&pair).await?.ok_or("no such pair")?;
         uncached.push(begun.elapsed());
     }
     let uncached: Samples = uncached.into_iter().collect();
@@ -111,7 +111,7 @@ async fn ask(engine: &Engine) -> Result<Duration> {
         wait: Wait::ForEver,
     };
     let begun = Instant::now();
-    let answer = engine.ask_team(ask).await?;
+    let answer = engine.teams().ask(ask).await?;
     let taken = begun.elapsed();
     if answer.status != AnswerStatus::Answered {
         return Err(format!("no answer: {:?}", answer.error).into());
@@ -139,7 +139,7 @@ async fn start(teams: usize) -> Result<Duration> {
     let engine = machine.open(0).await?;
     let settings = machine.settings(teams)?;
     let begun = Instant::now();
-    engine.open_teams(settings, |_| {}).await?;
+    engine.teams().open(settings, |_| {}).await?;
     let taken = begun.elapsed();
     engine.stop().await;
     Ok(taken)

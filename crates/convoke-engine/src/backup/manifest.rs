@@ -85,17 +85,17 @@ impl Manifest {
             Err(error) => return Err(io_error("read", &path)(error)),
         };
         let value: Value = serde_json::from_slice(&text)
-            .map_err(|error| not_one(format!("its {NAME} cannot be understood: {error}")))?;
+            .map_err(|error| not_one(format!("its {NAME} cannot be parsed: {error}")))?;
         match value.get("format").and_then(Value::as_u64) {
             Some(FORMAT) => {}
             Some(later) => {
                 return Err(not_one(format!(
-                    "it has form {later}, and this program knows {FORMAT}"
+                    "it has format {later}, and this program reads {FORMAT}"
                 )));
             }
-            None => return Err(not_one(format!("its {NAME} does not say its form"))),
+            None => return Err(not_one(format!("its {NAME} does not name its format"))),
         }
-        understand(&value).ok_or_else(|| not_one(format!("its {NAME} lacks something")))
+        understand(&value).ok_or_else(|| not_one(format!("its {NAME} is incomplete")))
     }
 
     /// Reads every file of a backup again, the database from its first page to its last.
@@ -111,7 +111,7 @@ impl Manifest {
                 return Err(damaged(what));
             }
             if found.sha256 != file.sha256 {
-                return Err(damaged(format!("{name} is not what was backed up")));
+                return Err(damaged(format!("{name} does not match its SHA-256 sum")));
             }
         }
         let database = convoke_store::backup::verify(&folder.join(DATABASE))

@@ -106,12 +106,10 @@ fn stage(source: &Path, staged: &Path) -> Result<Vec<PathBuf>> {
 /// Whether a killed restore left something, without changing it.
 pub fn unfinished_restore(home: &Path) -> Option<&'static str> {
     if home.join(JOURNAL).exists() {
-        return Some(
-            "a restore was cut off in the middle; the next start of the daemon completes it",
-        );
+        return Some("a restore was interrupted; the next start of the daemon completes it");
     }
     let was_staged = home.join(STAGED).exists();
-    was_staged.then_some("a restore was cut off before it changed anything")
+    was_staged.then_some("a restore was interrupted before it changed anything")
 }
 
 /// Completes or clears away what a killed restore left, and says which state the home has.

@@ -22,6 +22,7 @@ use tokio::time::Instant;
 use super::Carried;
 use super::task::Task;
 use crate::error::{Error, Result};
+use crate::full_disk::make_room;
 use crate::sessions::Prompted;
 use crate::teams::Permissions;
 use crate::view::{
@@ -91,7 +92,7 @@ impl Task {
         let effects = match priority {
             Priority::Decision => {
                 while let Err(error) = self.store(&undone).await {
-                    self.shared.make_room(error)?;
+                    make_room(&self.shared.reserve, error)?;
                 }
                 self.done(undone)
             }

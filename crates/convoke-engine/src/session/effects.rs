@@ -58,7 +58,8 @@ impl Task {
         match std::mem::replace(&mut self.process, Process::None) {
             Process::Seated(seat) => self.prompt(turn, seat, Freshness::Warm).await,
             Process::None => {
-                match self.shared.pool.take_warm(&self.key, self.reports_to.clone()).await {
+                match self.shared.processes.pool.take_warm(&self.key, self.reports_to.clone()).await
+                {
                     Some(seat) => self.prompt(turn, seat, Freshness::Warm).await,
                     None => self.await_process(turn),
                 }
@@ -92,7 +93,8 @@ impl Task {
             Process::Seated(seat) => Some(seat),
             Process::Awaited { .. } => None,
             Process::None => {
-                warm = self.shared.pool.take_warm(&self.key, self.reports_to.clone()).await;
+                warm =
+                    self.shared.processes.pool.take_warm(&self.key, self.reports_to.clone()).await;
                 warm.as_ref()
             }
         };
@@ -125,8 +127,8 @@ impl Task {
         self.refuse_orders();
         // Its reports are no longer read; with the channel closed, the process does not block on them when it ends.
         (self.reports_to, self.reports) = mpsc::channel(REPORTS_MAX);
-        let is_there = self.shared.pool.keys().await.contains(&self.key);
-        let released = self.shared.pool.release(&self.key);
+        let is_there = self.shared.processes.pool.keys().await.contains(&self.key);
+        let released = self.shared.processes.pool.release(&self.key);
         if tokio::time::timeout(STOP_PATIENCE, released).await.is_err() {
             tracing::warn!(session.id = %self.id, "a process takes long to stop");
         }

@@ -6,8 +6,8 @@ use convoke_core::quote::Turn;
 use convoke_core::replay;
 use convoke_store::{Store, StoredSession};
 
-use crate::engine::Shared;
 use crate::error::Result;
+use crate::processes::Processes;
 
 /// Bytes of transcript that an agent is given. What was said lately matters most, and how it began.
 const TRANSCRIPT_BYTES_MAX: usize = 200_000;
@@ -18,11 +18,11 @@ const PAGE: u32 = 500;
 
 /// What was said so far, without the prompt at a place, which is still to be sent; `None` when nothing was.
 pub(super) async fn transcript(
-    shared: &Shared,
+    processes: &Processes,
     session: SessionId,
     before: Option<Seq>,
 ) -> Result<Option<String>> {
-    let store = &shared.store;
+    let store = &processes.store;
     // A session that is about to be stored has no messages yet.
     let Some(stored) = store.session(session).await? else { return Ok(None) };
     let end = before.unwrap_or_else(|| stored.summary.last_seq.next());
@@ -38,7 +38,7 @@ pub(super) async fn transcript(
         }
     }
     turns.extend(recent);
-    Ok(replay::text(&turns, &shared.nonce()))
+    Ok(replay::text(&turns, &processes.around.nonce()))
 }
 
 /// The newest part before a place, oldest turn first, and the place where it begins.
@@ -86,11 +86,4 @@ async fn beginning(store: &Store, session: SessionId, end: Seq) -> Result<Vec<Tu
 fn end_of(text: &str, bytes: usize) -> String {
     let start = text.ceil_char_boundary(text.len().saturating_sub(bytes));
     format!("[…] {}", text.get(start..).unwrap_or_default())
-}
-
-impl Shared {
-    /// A number that is used once, to mark a quotation.
-    pub(crate) fn nonce(&self) -> String {
-        format!("{:032x}", u128::from_be_bytes((self.around.random)()))
-    }
 }

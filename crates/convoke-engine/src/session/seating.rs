@@ -39,7 +39,7 @@ impl Task {
         self.given = None;
         let work = start::for_turn(
             self.shared.clone(),
-            self.errand(),
+            self.spec(),
             from,
             self.reports_to.clone(),
             self.news_to.clone(),
@@ -183,7 +183,7 @@ impl Task {
         let is_asking = self.session.running().is_none() && self.session.pending().len() > 0;
         if is_asking
             && matches!(self.process, Process::None)
-            && self.shared.pool.keys().await.contains(&self.key)
+            && self.shared.processes.pool.keys().await.contains(&self.key)
         {
             self.await_process(self.session.summary().last_seq.next());
         }

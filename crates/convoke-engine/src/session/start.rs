@@ -19,9 +19,11 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
 use super::replay::transcript;
-use crate::engine::Shared;
 use crate::error::Result as EngineResult;
-use crate::teams::{Permissions, Team};
+use crate::processes::Processes;
+use crate::projects::inside_root;
+use crate::sessions::Sessions;
+use crate::teams::Permissions;
 use crate::view::AgentStatus;
 
 /// Why an agent's session is recorded that was made because the one before is gone.
@@ -31,7 +33,7 @@ const PROMPTS_LOOK: u32 = 1000;
 
 /// What a process is wanted for.
 #[derive(Debug, Clone)]
-pub(crate) struct Errand {
+pub(crate) struct ProcessSpec {
     pub(crate) session: SessionId,
     /// What the pool knows its process by.
     pub(crate) key: String,
@@ -71,16 +73,16 @@ pub(crate) struct Noted {
 
 /// Gets the process for a turn, and sends the outcome to the session's task.
 pub(super) async fn for_turn(
-    shared: Arc<Shared>,
-    errand: Errand,
+    shared: Arc<Sessions>,
+    spec: ProcessSpec,
     turn: Seq,
     reports: mpsc::Sender<Report>,
     news: mpsc::Sender<News>,
 ) {
-    if !shared.pool.keys().await.contains(&errand.key) {
-        shared.tell_agent(&errand, AgentStatus::Starting);
+    if !shared.processes.pool.keys().await.contains(&spec.key) {
+        shared.tell_agent(&spec, AgentStatus::Starting);
     }
-    let outcome = seat(&shared, &errand, reports, Some((turn, news.clone()))).await;
+    let outcome = seat(&shared.processes, &spec, reports, Some((turn, news.clone()))).await;
     // A session that is gone needs no process.
     news.send(News::Seated { turn, outcome }).await.ok();
 }
@@ -88,30 +90,31 @@ pub(super) async fn for_turn(
 /// Gets the process of a session. Waits for room in the pool, and reports its place to the listener; without one, no
 /// longer than an agent may take to start.
 pub(crate) async fn seat(
-    shared: &Shared,
-    errand: &Errand,
+    processes: &Processes,
+    spec: &ProcessSpec,
     reports: mpsc::Sender<Report>,
     listener: Option<(Seq, mpsc::Sender<News>)>,
 ) -> Result<Seating, AgentError> {
     let is_forgotten = |error: &AgentError| matches!(error, AgentError::CannotResume { .. });
-    let acquire = |start| acquire(shared, errand, start, reports.clone(), listener.clone());
-    let known = errand.agent_session.clone();
-    let (seat, begun) = resume_or_begin(known, shared.around.random, is_forgotten, acquire).await?;
+    let acquire = |start| acquire(processes, spec, start, reports.clone(), listener.clone());
+    let known = spec.agent_session.clone();
+    let (seat, begun) =
+        resume_or_begin(known, processes.around.random, is_forgotten, acquire).await?;
     let Some(started) = &seat.started else {
         return Ok(Seating { seat, noted: None, transcript: None });
     };
     let before = listener.as_ref().map(|(turn, _)| *turn);
     let (transcript, how, why) = match begun {
-        Begun::Resumed => match unremembered(shared, errand, before).await {
+        Begun::Resumed => match unremembered(processes, spec, before).await {
             Some(transcript) => (Some(transcript), Some(Resumed::Replay), "resumed"),
             None => (None, Some(Resumed::Native), "resumed"),
         },
-        Begun::New => match transcript(shared, errand.session, before).await {
+        Begun::New => match transcript(processes, spec.session, before).await {
             Ok(Some(transcript)) => (Some(transcript), Some(Resumed::Replay), "replayed"),
             // Nothing was said yet, so there is nothing to remember.
             Ok(None) => (None, None, "created"),
             Err(error) => {
-                tracing::error!(session.id = %errand.session, "no transcript for the agent: {error}");
+                tracing::error!(session.id = %spec.session, "no transcript for the agent: {error}");
                 (None, Some(Resumed::Afresh), "created")
             }
         },
@@ -122,48 +125,52 @@ pub(crate) async fn seat(
 }
 
 /// What an agent cannot remember although it resumes, because its session was made anew after it was said.
-async fn unremembered(shared: &Shared, errand: &Errand, before: Option<Seq>) -> Option<String> {
+async fn unremembered(
+    processes: &Processes,
+    spec: &ProcessSpec,
+    before: Option<Seq>,
+) -> Option<String> {
     let look = async || -> EngineResult<Option<String>> {
-        let records = shared.store.agent_session_records(errand.session, Window::first(1)).await?;
+        let records = processes.store.agent_session_records(spec.session, Window::first(1)).await?;
         let Some(record) = records.first().filter(|record| record.why == REMADE) else {
             return Ok(None);
         };
         let end = match before {
             Some(before) => before,
-            None => match shared.store.session(errand.session).await? {
+            None => match processes.store.session(spec.session).await? {
                 Some(stored) => stored.summary.last_seq.next(),
                 None => return Ok(None),
             },
         };
-        let recent = shared.store.messages_before(errand.session, end, PROMPTS_LOOK).await?;
+        let recent = processes.store.messages_before(spec.session, end, PROMPTS_LOOK).await?;
         let is_prompt_since = |message: &Message| {
             message.role == Role::User && message.timestamp > record.recorded_at
         };
         if recent.messages.iter().any(is_prompt_since) {
             return Ok(None);
         }
-        transcript(shared, errand.session, before).await
+        transcript(processes, spec.session, before).await
     };
     match look().await {
         Ok(transcript) => transcript,
         Err(error) => {
-            tracing::error!(session.id = %errand.session, "no transcript for the agent: {error}");
+            tracing::error!(session.id = %spec.session, "no transcript for the agent: {error}");
             None
         }
     }
 }
 
 async fn acquire(
-    shared: &Shared,
-    errand: &Errand,
+    processes: &Processes,
+    spec: &ProcessSpec,
     start: Start,
     reports: mpsc::Sender<Report>,
     listener: Option<(Seq, mpsc::Sender<News>)>,
 ) -> Result<Seat, AgentError> {
-    let launch = launch(shared, errand, start).await?;
+    let launch = launch(processes, spec, start).await?;
     let (after, begun) = (launch.patience, Instant::now());
     let (place, mut places) = watch::channel(0);
-    let acquiring = shared.pool.acquire(&errand.key, launch, reports, place);
+    let acquiring = processes.pool.acquire(&spec.key, launch, reports, place);
     tokio::pin!(acquiring);
     let mut told = 0;
     loop {
@@ -187,52 +194,54 @@ async fn acquire(
 
 /// How the process of a session is started.
 pub(crate) async fn launch(
-    shared: &Shared,
-    errand: &Errand,
+    processes: &Processes,
+    spec: &ProcessSpec,
     start: Start,
 ) -> Result<Launch, AgentError> {
-    let agent = shared.agent(errand.agent.as_str()).map_err(|_| AgentError::NotInstalled {
-        agent: errand.agent.clone(),
-        command: errand.agent.to_string(),
+    let agent = processes.agent(spec.agent.as_str()).map_err(|_| AgentError::NotInstalled {
+        agent: spec.agent.clone(),
+        command: spec.agent.to_string(),
     })?;
     // The folder may have been moved, or replaced by a link, since it became a project.
-    let not_there = |source| AgentError::Workspace { path: errand.workspace.clone(), source };
-    let workspace = match errand.kind {
-        SessionKind::Session => shared.inside_root(errand.workspace.clone()).await,
+    let not_there = |source| AgentError::Workspace { path: spec.workspace.clone(), source };
+    let workspace = match spec.kind {
+        SessionKind::Session => {
+            inside_root(spec.workspace.clone(), &processes.settings.workspace_root).await
+        }
         // The folder of a team was chosen in its configuration.
-        SessionKind::Team => Ok(errand.workspace.clone()),
+        SessionKind::Team => Ok(spec.workspace.clone()),
     };
     let workspace = workspace.map_err(|error| not_there(std::io::Error::other(error)))?;
-    if workspace != errand.workspace {
+    if workspace != spec.workspace {
         // Inside the root, too, it would be somebody else's project.
         let where_to = format!("its links lead to {}", workspace.display());
         return Err(not_there(std::io::Error::other(where_to)));
     }
-    let temp = shared.temp.inside((shared.around.random)())?;
+    let temp = processes.temp.inside((processes.around.random)())?;
     let around = Surroundings {
-        environment: shared.around.environment.clone(),
-        convoke: shared.around.program.clone(),
-        home: shared.around.home.clone(),
+        environment: processes.around.environment.clone(),
+        convoke: processes.around.program.clone(),
+        home: processes.around.home.clone(),
         temp: Arc::new(temp),
-        sandbox: shared.settings.sandbox.clone(),
+        sandbox: processes.settings.sandbox.clone(),
     };
-    let (mcp_servers, lease) = tool_server(shared, errand.session).unzip();
+    let (mcp_servers, lease) = tool_server(processes, spec.session).unzip();
     let mcp_servers = mcp_servers.into_iter().collect();
     let mut launch = Launch::of(agent, &around, Occasion { workspace, start, mcp_servers })?;
     launch.lease = lease;
-    if let SessionKind::Team = errand.kind {
-        shared.as_configured(errand, agent.protocol, &mut launch);
+    if let SessionKind::Team = spec.kind {
+        processes.as_configured(spec, agent.protocol, &mut launch);
     }
     Ok(launch)
 }
 
-impl Shared {
+impl Processes {
     /// What a team's configuration says about its processes.
-    fn as_configured(&self, errand: &Errand, protocol: Protocol, launch: &mut Launch) {
-        let settings = self.team_settings();
+    fn as_configured(&self, spec: &ProcessSpec, protocol: Protocol, launch: &mut Launch) {
+        let settings = Arc::clone(&self.teams.borrow());
         launch.patience = settings.init_timeout;
-        let is_of = |team: &&Team| errand.team.as_ref() == Some(&team.name);
-        let Some(team) = settings.teams.iter().find(is_of) else { return };
+        let team = spec.team.as_ref().and_then(|name| settings.team(name));
+        let Some(team) = team else { return };
         launch.patience = team.init_timeout.unwrap_or(settings.init_timeout);
         // Other agents ask, and are answered by Convoke.
         if team.permissions == Permissions::Skip && protocol == Protocol::Claude {
@@ -243,11 +252,11 @@ impl Shared {
 
 /// What must be said of the confinement of a new session's agent.
 pub(crate) fn confinement_notice(
-    shared: &Shared,
+    processes: &Processes,
     launch: &Launch,
     agent: &AgentName,
 ) -> Vec<Report> {
-    let wanted = shared.agent(agent.as_str()).map(|agent| agent.sandbox);
+    let wanted = processes.agent(agent.as_str()).map(|agent| agent.sandbox);
     if !matches!(wanted, Ok(Sandbox::Workspace)) {
         return Vec::new();
     }
@@ -264,8 +273,8 @@ pub(crate) fn confinement_notice(
 }
 
 /// Convoke's own tools, bound to the session by a key that ends with the process.
-fn tool_server(shared: &Shared, session: SessionId) -> Option<(McpServer, Lease)> {
-    let door = shared.around.door.as_ref()?;
+fn tool_server(processes: &Processes, session: SessionId) -> Option<(McpServer, Lease)> {
+    let door = processes.around.door.as_ref()?;
     let key = door.keys.issue(session);
     let env = [
         ("CONVOKE_MCP_URL".to_owned(), door.url.clone()),
@@ -273,7 +282,7 @@ fn tool_server(shared: &Shared, session: SessionId) -> Option<(McpServer, Lease)
     ];
     let server = McpServer {
         name: "convoke".to_owned(),
-        command: shared.around.program.clone(),
+        command: processes.around.program.clone(),
         args: vec!["mcp".to_owned()],
         env: env.into(),
     };

@@ -25,10 +25,10 @@ use super::progress::Progress;
 use super::quota::Quota;
 use super::registry::Left;
 use super::seating::Waiting;
-use super::start::{Errand, News, explain};
+use super::start::{News, ProcessSpec, explain};
 use super::{Begin, Carried, Completed, Reports, Request};
-use crate::engine::Shared;
 use crate::error::{Error, Result, no_request};
+use crate::sessions::Sessions;
 use crate::view::Live;
 use crate::watch::Arrival;
 
@@ -51,7 +51,7 @@ pub(super) struct Parts {
 
 /// A session with all that goes on in it.
 pub(super) struct Task {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<Sessions>,
     pub(super) id: SessionId,
     pub(super) stored: StoredSession,
     pub(super) session: Session,
@@ -100,7 +100,7 @@ pub(super) enum Process {
 
 /// Lives as long as there is something to do. Fails with what cut the session off, and is then to be followed by another.
 pub(super) async fn run(
-    shared: Arc<Shared>,
+    shared: Arc<Sessions>,
     parts: Parts,
     begin: Begin,
     mut requests: mpsc::Receiver<Request>,
@@ -152,7 +152,7 @@ pub(super) async fn run(
             () = at(cancel_at) => task.give_up_waiting().await,
         }
         if let Some(error) = task.broken.take() {
-            tracing::error!(session.id = %id, "a session cannot go on: {error}");
+            tracing::error!(session.id = %id, "a session cannot continue: {error}");
             shared.registry.remove(id);
             return Err(cut_by(&error));
         }
@@ -165,7 +165,7 @@ pub(super) async fn run(
 
 impl Task {
     async fn begin(
-        shared: Arc<Shared>,
+        shared: Arc<Sessions>,
         parts: Parts,
         begin: Begin,
     ) -> Result<(Self, mpsc::Receiver<News>)> {
@@ -413,8 +413,8 @@ impl Task {
         !is_kept && !is_busy && self.askers.is_empty()
     }
 
-    pub(super) fn errand(&self) -> Errand {
-        Errand {
+    pub(super) fn spec(&self) -> ProcessSpec {
+        ProcessSpec {
             session: self.id,
             key: self.key.clone(),
             kind: self.stored.kind,
@@ -467,7 +467,12 @@ fn cut_by(error: &Error) -> Cut {
 }
 
 /// Fails all requests, because the session cannot be restored; the first of them with the cause.
-fn refuse_all(shared: &Shared, id: SessionId, mut requests: mpsc::Receiver<Request>, error: Error) {
+fn refuse_all(
+    shared: &Sessions,
+    id: SessionId,
+    mut requests: mpsc::Receiver<Request>,
+    error: Error,
+) {
     let mut error = Some(error);
     loop {
         while let Ok(request) = requests.try_recv() {

@@ -1,6 +1,6 @@
 //! Transcripts that become sessions: their turns, page by page, each page stored as a whole.
 //!
-//! The transcript's id decides the session's, so that whoever imports twice, or goes on after a crash, finds what is there.
+//! The transcript's id decides the session's, so that a second import, or one that goes on after a crash, finds what is there.
 //! After every page the session rests, completed; no agent hears of it.
 
 use std::sync::Arc;
@@ -9,9 +9,9 @@ use convoke_core::id::{AgentName, ProjectId, SessionId};
 use convoke_core::time::Timestamp;
 use convoke_store::{NewSession, SessionKind};
 
-use crate::engine::Shared;
 use crate::error::{Error, Result};
 use crate::session::{self, Request};
+use crate::sessions::Sessions;
 use crate::view::{Change, SessionView};
 
 /// Some turns of a transcript, and what it says of itself.
@@ -77,7 +77,7 @@ pub enum ImportOutcome {
     Continued,
 }
 
-pub(super) async fn import(shared: &Arc<Shared>, import: Import) -> Result<ImportedInto> {
+pub(super) async fn import(shared: &Arc<Sessions>, import: Import) -> Result<ImportedInto> {
     let project = shared.store.project(import.project).await?;
     project
         .filter(|found| found.removed_at.is_none())
@@ -98,8 +98,8 @@ pub(super) async fn import(shared: &Arc<Shared>, import: Import) -> Result<Impor
     Ok(imported)
 }
 
-/// Stores a session without messages; tells whether it did, or somebody else was faster.
-async fn create(shared: &Shared, id: SessionId, import: &Import) -> Result<bool> {
+/// Stores a session without messages; `false` when another import was faster.
+async fn create(shared: &Sessions, id: SessionId, import: &Import) -> Result<bool> {
     let new = NewSession {
         id,
         project_id: import.project,
@@ -123,7 +123,7 @@ fn session_of(transcript: &str, created_at: Timestamp) -> SessionId {
     })
 }
 
-/// FNV-1a with 128 bits: the same for ever, and nobody gains by finding two names that agree.
+/// FNV-1a with 128 bits: stable, and a collision gains an attacker nothing.
 fn fingerprint(bytes: &[u8]) -> u128 {
     const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;

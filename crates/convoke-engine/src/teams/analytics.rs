@@ -1,15 +1,15 @@
-//! Figures for those who look after the teams.
+//! Figures about the teams.
 
 use convoke_core::time::Timestamp;
 use convoke_store::{PairActivity, PairFilter, PairStats, PairUsage, StoredPair, Window};
 
-use crate::engine::Engine;
+use super::Teams;
 use crate::error::Result;
 
-/// Stretches that are told if nobody says since when: thirty days, or as many hours.
+/// Stretches by default: thirty days, or as many hours.
 const USUAL_STRETCHES: i64 = 30;
 
-/// How finely activity is told.
+/// The length of the stretches in which activity is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stretch {
     /// By the hour.
@@ -31,7 +31,7 @@ impl Stretch {
 /// Everything that is known of how teams talk.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analytics {
-    /// Since when activity is told.
+    /// The beginning of the activity.
     pub since: Timestamp,
     /// Counted over all pairs.
     pub stats: PairStats,
@@ -43,21 +43,17 @@ pub struct Analytics {
     pub usage: Vec<PairUsage>,
 }
 
-impl Engine {
-    /// How teams have talked since a moment; if none is given, since long enough ago for a picture.
-    pub async fn team_analytics(
-        &self,
-        since: Option<Timestamp>,
-        stretch: Stretch,
-    ) -> Result<Analytics> {
-        let store = &self.shared.store;
-        let usual = self.shared.now().as_millis() - USUAL_STRETCHES * stretch.millis();
+impl Teams {
+    /// How teams have talked since a time; by default over the last thirty stretches.
+    pub async fn analytics(&self, since: Option<Timestamp>, stretch: Stretch) -> Result<Analytics> {
+        let store = &self.store;
+        let usual = self.around.now().as_millis() - USUAL_STRETCHES * stretch.millis();
         let since = since.unwrap_or(Timestamp::from_millis(usual));
         let pairs = store.pairs(PairFilter::all(), Window::first(Window::LIMIT_MAX)).await?;
         Ok(Analytics {
             since,
             stats: store.pair_stats().await?,
-            pairs: self.shared.with_standing(pairs).await?,
+            pairs: self.with_standing(pairs).await,
             activity: store.pair_activity(since, stretch.millis()).await?,
             usage: store.pair_usage().await?,
         })

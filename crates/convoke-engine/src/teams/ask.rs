@@ -1,5 +1,6 @@
 //! Asking a team: through its pair's session, with the whole answer, or a status that is no answer.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_core::id::{MessageId, SessionId};
@@ -11,12 +12,12 @@ use convoke_store::StoredPair;
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
+use super::Teams;
 use super::chain::{Chain, Standstill, Waiter};
 use super::follow::{Ended, Heard, follow};
 use super::thread::checked_thread;
-use crate::engine::{Engine, Shared};
 use crate::error::{Error, Result};
-use crate::session::{self, Request, start::explain};
+use crate::session::start::explain;
 use crate::sessions::Prompted;
 use crate::watch::Watcher;
 
@@ -27,7 +28,7 @@ const TAKING: Duration = Duration::from_millis(250);
 /// Who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caller {
-    /// Somebody from outside, who may speak for a team.
+    /// A caller from outside, which may speak for a team.
     Outside {
         /// That team.
         team: Option<TeamName>,
@@ -78,7 +79,7 @@ impl Wait {
         match self {
             Self::ForEver => (None, None),
             Self::No => (Some(begun + TAKING), Some(begun)),
-            // Nobody lives to see the end of a time that a clock cannot count.
+            // A deadline that the clock cannot represent is never reached.
             Self::For(patience) => (begun.checked_add(patience), begun.checked_add(patience)),
         }
     }
@@ -116,7 +117,7 @@ pub struct TeamAnswer {
 pub enum AnswerStatus {
     /// There is an answer.
     Answered,
-    /// It was taken, and nobody waited.
+    /// It was accepted, and the caller did not wait.
     Queued,
     /// The caller waited long enough; the team works on.
     TimedOut,
@@ -144,9 +145,9 @@ struct Placed {
     ended: oneshot::Receiver<Ended>,
 }
 
-impl Engine {
+impl Teams {
     /// Asks a team, and waits for the answer as long as the caller wants to.
-    pub async fn ask_team(&self, ask: TeamAsk) -> Result<TeamAnswer> {
+    pub async fn ask(self: &Arc<Self>, ask: TeamAsk) -> Result<TeamAnswer> {
         let begun = Instant::now();
         let (pair, chain) = self.admit(&ask).await?;
         let _waiting = self.stand_still(&ask, &pair).await?;
@@ -166,17 +167,17 @@ impl Engine {
             error: None,
             queued: 0,
             duration: Duration::ZERO,
-            at: self.shared.now(),
+            at: self.around.now(),
         };
         if let Some(placed) = until(placed_by, placing).await {
             let placed = placed.unwrap_or(Err(Error::Stopping))?;
             self.wait_for(placed, answered_by, &mut answer).await?;
-        } else if let Some(known) = self.shared.store.pair_between(&answer.pair).await? {
+        } else if let Some(known) = self.store.pair_between(&answer.pair).await? {
             answer.session_id = Some(known.session_id);
             answer.agent_session_id = known.agent_session_id;
         }
         answer.duration = begun.elapsed();
-        answer.at = self.shared.now();
+        answer.at = self.around.now();
         Ok(answer)
     }
 
@@ -186,36 +187,35 @@ impl Engine {
             Caller::Outside { team } => return Ok(team.clone()),
             Caller::Session(session) => *session,
         };
-        match self.shared.pair_of(session).await? {
+        match self.sessions.pair_of(session).await? {
             Some((pair, _)) => Ok(Some(pair.to)),
-            None => self.shared.team_in_project_of(session).await,
+            None => self.team_in_project_of(session).await,
         }
     }
 
     /// Who asks whom, and because of whom, if that may be.
     async fn admit(&self, ask: &TeamAsk) -> Result<(Pair, Chain)> {
-        let shared = &self.shared;
         if ask.question.trim().is_empty() {
             return Err(Error::Refused(Refusal::EmptyPrompt));
         }
         let thread = checked_thread(ask.thread.as_deref())?;
-        shared.team(&ask.to)?;
+        self.team(&ask.to)?;
         let from = self.speaks_for(&ask.caller).await?;
         if let Some(from) = &from {
-            shared.team(from)?;
+            self.team(from)?;
         }
-        let limits = shared.team_settings().limits;
+        let limits = self.settings().limits;
         let chain = match &ask.caller {
             Caller::Outside { .. } => Chain::from(from.clone()),
             Caller::Session(session) => {
-                let running = shared.registry.live(*session).running;
-                shared.chains.of(*session, running.map(|turn| turn.id), from.clone())
+                let running = self.sessions.live(*session).running;
+                self.sessions.chains.of(*session, running.map(|turn| turn.id), from.clone())
             }
         };
         let chain = chain.ask(&ask.to, limits)?;
         // All threads of a pair have one budget.
         let pair = Pair { from, to: ask.to.clone(), thread: None };
-        shared.chains.count(&pair, limits)?;
+        self.sessions.chains.count(&pair, limits)?;
         Ok((Pair { thread, ..pair }, chain))
     }
 
@@ -224,23 +224,23 @@ impl Engine {
         let (Caller::Session(session), Wait::ForEver) = (&ask.caller, ask.wait) else {
             return Ok(None);
         };
-        let of = self.shared.pair_of(*session).await?.map(|(pair, _)| pair);
+        let of = self.sessions.pair_of(*session).await?.map(|(pair, _)| pair);
         let waiter = Waiter { of, for_pair: pair.clone() };
-        let max = self.shared.settings.pool.processes_max;
-        self.shared.chains.stand_still(waiter, max).map(Some)
+        let max = self.sessions.settings.pool.processes_max;
+        self.sessions.chains.stand_still(waiter, max).map(Some)
     }
 
     /// Puts a question into its session, whether or not the caller stays.
     fn place(
-        &self,
+        self: &Arc<Self>,
         pair: Pair,
         chain: Chain,
         question: String,
     ) -> oneshot::Receiver<Result<Placed>> {
-        let (engine, name) = (self.clone(), pair.to_string());
+        let (teams, name) = (Arc::clone(self), pair.to_string());
         let (to_caller, placed) = oneshot::channel();
         tokio::spawn(async move {
-            let outcome = place(&engine, pair, chain, question).await;
+            let outcome = teams.place_now(pair, chain, question).await;
             if let Err(Err(error)) = to_caller.send(outcome) {
                 tracing::warn!("a question of {name} is not asked: {}", explain(&error));
             }
@@ -257,7 +257,7 @@ impl Engine {
         let Placed { pair, prompted, heard, ended } = placed;
         let ended = until(deadline, ended).await.map(|ended| ended.unwrap_or_else(|_| stopped()));
         answer.session_id = Some(pair.session_id);
-        answer.agent_session_id = self.session(pair.session_id).await?.stored.agent_session_id;
+        answer.agent_session_id = self.sessions.get(pair.session_id).await?.stored.agent_session_id;
         (answer.message_id, answer.seq) = (Some(prompted.message_id), prompted.seq);
         answer.queued = prompted.queued;
         match ended {
@@ -277,13 +277,13 @@ impl Engine {
 
     /// The pair with a session that takes prompts, and that session's revision.
     pub(super) async fn wake_pair(&self, pair: &Pair) -> Result<(StoredPair, Rev)> {
-        let found = self.shared.get_or_create_pair(pair).await?;
+        let found = self.get_or_create_pair(pair).await?;
         match self.wake_session(found.session_id).await {
             Ok(last) => Ok((found, last)),
             Err(Error::Refused(Refusal::Cancelled)) => {
                 // Cancelled by its human while the pair was cached; the pair then gets a new session.
-                self.shared.forget_pair(pair).await;
-                let found = self.shared.get_or_create_pair(pair).await?;
+                self.cache.forget(pair).await;
+                let found = self.get_or_create_pair(pair).await?;
                 let last = self.wake_session(found.session_id).await?;
                 Ok((found, last))
             }
@@ -293,17 +293,14 @@ impl Engine {
 
     /// Resumes a session that ended, unless its human ended it. Returns its revision before that.
     pub(super) async fn wake_session(&self, session: SessionId) -> Result<Rev> {
-        let summary = self.session(session).await?.stored.summary;
+        let summary = self.sessions.get(session).await?.stored.summary;
         match (summary.status, summary.reason) {
             (Status::Active, _) => Ok(summary.rev),
             (status @ Status::Completed, reason @ Some(EndReason::User)) => {
                 Err(Error::Ended { session, status, reason })
             }
             (Status::Completed | Status::Cancelled | Status::Error, _) => {
-                let command = Command::Resume;
-                let resumed =
-                    session::ask(&self.shared, session, |reply| Request::Carry { command, reply });
-                match resumed.await {
+                match self.sessions.carry(session, Command::Resume).await {
                     // Another question was faster.
                     Ok(_) | Err(Error::Refused(Refusal::Active)) => Ok(summary.rev),
                     Err(error) => Err(error),
@@ -311,33 +308,35 @@ impl Engine {
             }
         }
     }
-}
 
-/// Finds the pair, and says the question in its session.
-async fn place(engine: &Engine, pair: Pair, chain: Chain, question: String) -> Result<Placed> {
-    let shared = &engine.shared;
-    let passage = shared.pair_cache.pass(&pair).await?;
-    let (pair, after) = engine.wake_pair(&pair).await?;
-    let session = pair.session_id;
-    let live = shared.registry.subscribe(session);
-    let watcher = Watcher::expecting(shared.store.clone(), session, after, live);
-    let prompted = engine.prompt_because_of(session, question.into(), Some(chain)).await;
-    drop(passage);
-    let prompted = prompted?;
-    let (heard_to, heard) = watch::channel(Heard::default());
-    let (ended_to, ended) = oneshot::channel();
-    let prompt = prompted.message_id;
-    tokio::spawn(follow(engine.clone(), pair.clone(), prompt, watcher, heard_to, ended_to));
-    Ok(Placed { pair, prompted, heard, ended })
-}
+    /// Finds the pair, and says the question in its session.
+    async fn place_now(
+        self: &Arc<Self>,
+        pair: Pair,
+        chain: Chain,
+        question: String,
+    ) -> Result<Placed> {
+        let passage = self.cache.pass(&pair).await?;
+        let (pair, after) = self.wake_pair(&pair).await?;
+        let session = pair.session_id;
+        let live = self.sessions.registry.subscribe(session);
+        let watcher = Watcher::expecting(self.store.clone(), session, after, live);
+        let prompted = self.sessions.prompt_because_of(session, question.into(), Some(chain)).await;
+        drop(passage);
+        let prompted = prompted?;
+        let (heard_to, heard) = watch::channel(Heard::default());
+        let (ended_to, ended) = oneshot::channel();
+        let prompt = prompted.message_id;
+        tokio::spawn(follow(Arc::clone(self), pair.clone(), prompt, watcher, heard_to, ended_to));
+        Ok(Placed { pair, prompted, heard, ended })
+    }
 
-impl Shared {
     /// The team whose folder the project of a session is.
     async fn team_in_project_of(&self, session: SessionId) -> Result<Option<TeamName>> {
         let stored = self.store.session(session).await?;
         let stored = stored.ok_or_else(|| Error::UnknownSession { text: session.to_string() })?;
         let Some(project) = self.store.project(stored.project_id).await? else { return Ok(None) };
-        let settings = self.team_settings();
+        let settings = self.settings();
         let found = settings.teams.iter().find(|team| team.path == project.path);
         Ok(found.map(|team| team.name.clone()))
     }
@@ -347,7 +346,7 @@ fn stopped() -> Ended {
     Ended { text: String::new(), error: Some("the daemon is stopping".to_owned()), usage: None }
 }
 
-/// Waits for something, at most until a moment.
+/// Waits for a future, at most until a deadline.
 async fn until<T>(deadline: Option<Instant>, something: impl Future<Output = T>) -> Option<T> {
     match deadline {
         None => Some(something.await),

@@ -1,7 +1,7 @@
 //! Pairs that were used lately, and the gate before each of them.
 //!
-//! A gate is passed by whoever finds a pair and says something in its session; it is closed while the pair moves to
-//! another session or goes, so that nobody speaks into the one that is being left.
+//! A caller passes the gate to look a pair up and prompt its session. The gate is closed while the pair moves to another
+//! session or is deleted, so that no prompt goes into the session that is being left.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -23,10 +23,10 @@ const CACHE_TIME: Duration = Duration::from_secs(60);
 const CACHE_PAIRS_MAX: u64 = 10_000;
 /// How many pass a gate at once; one more waits until another is through, which takes as long as storing a question.
 const PASSING_MAX: u32 = 1024;
-/// Gates that are kept without anybody at them before they are cleared away.
+/// Gates that may be in the map before unused ones are removed.
 const GATES_IDLE_MAX: usize = 1024;
 
-/// Pairs that were used lately. Whoever asks while one is being created gets that one.
+/// Pairs that were used lately. Callers that ask while one is being created get that one.
 #[derive(Debug)]
 pub(crate) struct PairCache {
     pairs: Cache<Pair, Remembered>,
@@ -99,7 +99,7 @@ impl PairCache {
 
     /// Passes the gate of a pair, beside others who pass it.
     pub(super) async fn pass(&self, pair: &Pair) -> Result<Passage> {
-        // Nobody closes a semaphore here.
+        // The semaphore is never closed.
         self.gate(pair).acquire_owned().await.map_err(|_| Error::Stopping)
     }
 

@@ -268,9 +268,9 @@ mod tests {
         let chain = Chain::from(Some(team("a"))).ask(&team("b"), LIMITS).unwrap();
         let chain = chain.ask(&team("c"), LIMITS).unwrap();
         let error = chain.ask(&team("a"), LIMITS).unwrap_err();
-        assert_eq!(error.to_string(), "this ask would go round in a circle: a → b → c → a");
+        assert_eq!(error.to_string(), "this ask would make a circle: a → b → c → a");
         let own = Chain::from(Some(team("a"))).ask(&team("a"), LIMITS).unwrap_err();
-        assert_eq!(own.to_string(), "this ask would go round in a circle: a → a");
+        assert_eq!(own.to_string(), "this ask would make a circle: a → a");
     }
 
     #[test]
@@ -280,7 +280,7 @@ mod tests {
             chain = chain.ask(&team(name), LIMITS).unwrap();
         }
         let error = chain.ask(&team("d"), LIMITS).unwrap_err();
-        assert_eq!(error.to_string(), "an ask may go through 3 teams: external → a → b → c → d");
+        assert_eq!(error.to_string(), "a chain of asks may have at most 3 teams: external → a → b → c → d");
     }
 
     #[test]
@@ -290,7 +290,7 @@ mod tests {
             first.ask(&team("b"), LIMITS).unwrap();
         }
         let error = first.ask(&team("c"), LIMITS).unwrap_err();
-        assert_eq!(error.to_string(), "more than 4 asks have followed from one: external → a → c");
+        assert_eq!(error.to_string(), "one ask has caused more than 4 asks: external → a → c");
     }
 
     #[test]
@@ -336,7 +336,7 @@ mod tests {
             chains.of(session, running, None).ask(&team("b"), LIMITS).unwrap();
         }
         let error = chains.of(session, None, None).ask(&team("b"), LIMITS).unwrap_err();
-        assert_eq!(error.to_string(), "more than 4 asks have followed from one: external → b");
+        assert_eq!(error.to_string(), "one ask has caused more than 4 asks: external → b");
         chains.arrived(session, Some(prompt(7)), None);
         chains.of(session, None, None).ask(&team("b"), LIMITS).unwrap();
     }
@@ -373,10 +373,7 @@ mod tests {
         let _first = wait(pair("a", "b"), pair("b", "c")).unwrap();
         let second = wait(pair("b", "c"), pair("c", "a")).unwrap();
         let error = wait(pair("c", "a"), pair("a", "b")).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "this ask would go round in a circle: c->a → a->b → b->c → c->a"
-        );
+        assert_eq!(error.to_string(), "this ask would make a circle: c->a → a->b → b->c → c->a");
         drop(second);
         let _third = wait(pair("c", "a"), pair("a", "b")).unwrap();
     }

@@ -15,12 +15,12 @@ use convoke_core::team::PairStatus;
 use convoke_store::{PairChange, PairFilter, PairId, StoredPair, Window};
 use tokio::sync::watch;
 
+use super::Teams;
 use super::follow::{Ended, Heard, read_turn};
-use crate::engine::{Engine, Shared};
 use crate::error::{Error, Result};
 use crate::session::start::explain;
 
-pub(crate) use attempts::Attempts;
+pub(super) use attempts::Attempts;
 
 /// How often the clock looks for conversations that have become long or old.
 const LOOK: Duration = Duration::from_secs(10 * 60);
@@ -48,7 +48,7 @@ pub enum Compaction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fullness {
     Full,
-    /// Or nobody has said so.
+    /// Or the agent has not said.
     NotFull,
 }
 
@@ -61,37 +61,36 @@ impl Fullness {
     }
 }
 
-impl Engine {
+impl Teams {
     /// Compacts the conversation of a pair, as soon as its turn is over.
-    pub async fn compact_pair(&self, id: PairId) -> Result<Compaction> {
+    pub async fn compact_pair(self: &Arc<Self>, id: PairId) -> Result<Compaction> {
         let pair = self.pair(id).await?;
         if pair.status == PairStatus::Archived {
             return Err(Error::ArchivedPair { pair: pair.pair.to_string() });
         }
         // Without its team nothing is tried, and so nothing has failed.
-        self.shared.team(&pair.pair.to)?;
-        if !self.shared.begin_attempt(id) {
+        self.team(&pair.pair.to)?;
+        if !self.attempts.begin(id) {
             return Err(Error::Compacting { pair: pair.pair.to_string() });
         }
-        let engine = self.clone();
+        let teams = Arc::clone(self);
         // A caller that goes away does not leave the pair half compacted.
-        let compacting = tokio::spawn(async move { engine.attempt(&pair).await });
+        let compacting = tokio::spawn(async move { teams.attempt(&pair).await });
         compacting.await.map_err(|error| super::broken(&error))?
     }
 
     /// Compacts in the background what has become too long.
-    pub(super) fn compact_if_due(&self, pair: &StoredPair, fullness: Fullness) {
+    pub(super) fn compact_if_due(self: &Arc<Self>, pair: &StoredPair, fullness: Fullness) {
         let is_full = fullness == Fullness::Full && pair.message_count >= FULL_MESSAGES_MIN;
-        let is_wanted = is_full || is_due(pair.message_count, pair.created_at, self.shared.now());
+        let is_wanted = is_full || is_due(pair.message_count, pair.created_at, self.around.now());
         // Those of teams that are gone for now may be asked again some day.
-        let is_possible =
-            pair.status != PairStatus::Archived && self.shared.team(&pair.pair.to).is_ok();
-        if !is_wanted || !is_possible || !self.shared.begin_attempt_if_due(pair.id) {
+        let is_possible = pair.status != PairStatus::Archived && self.team(&pair.pair.to).is_ok();
+        if !is_wanted || !is_possible || !self.attempts.begin_if_due(pair.id) {
             return;
         }
-        let (engine, pair) = (self.clone(), pair.clone());
+        let (teams, pair) = (Arc::clone(self), pair.clone());
         tokio::spawn(async move {
-            if let Err(error) = engine.attempt(&pair).await {
+            if let Err(error) = teams.attempt(&pair).await {
                 tracing::warn!("{} is not compacted: {}", pair.pair, explain(&error));
             }
         });
@@ -99,8 +98,8 @@ impl Engine {
 
     /// Compacts a pair for which an attempt has begun, and notes what came of it.
     async fn attempt(&self, pair: &StoredPair) -> Result<Compaction> {
-        let compacted = compact(self, pair).await;
-        self.shared.end_attempt(pair.id, compacted.as_ref().err());
+        let compacted = self.compact(pair).await;
+        self.attempts.end(pair.id, compacted.as_ref().err());
         let standing = match &compacted {
             Ok(_) => PairChange::Standing { status: PairStatus::Active, error: None },
             Err(error) => {
@@ -108,68 +107,65 @@ impl Engine {
             }
         };
         if compacted.is_ok() {
-            self.shared.pair_cache.note_room(pair.id);
-            self.shared.change_pair(pair, PairChange::Compacted).await?;
+            self.cache.note_room(pair.id);
+            self.change_pair(pair, PairChange::Compacted).await?;
         }
-        self.shared.change_pair(pair, standing).await?;
+        self.change_pair(pair, standing).await?;
         compacted
     }
-}
 
-/// Looks from time to time for conversations that became old without being used.
-pub(crate) fn keep_clock(engine: &Engine) {
-    let weak = Arc::downgrade(&engine.shared);
-    tokio::spawn(async move {
-        loop {
-            tokio::time::sleep(LOOK).await;
-            let Some(shared) = weak.upgrade() else { return };
-            let engine = Engine { shared };
-            let window = Window::first(Window::LIMIT_MAX);
-            match engine.shared.store.pairs(PairFilter::all(), window).await {
-                Ok(pairs) => {
-                    pairs.iter().for_each(|pair| engine.compact_if_due(pair, Fullness::NotFull));
-                }
-                Err(error) => tracing::warn!("cannot look for long conversations: {error}"),
-            }
+    async fn compact(&self, pair: &StoredPair) -> Result<Compaction> {
+        let pending = PairChange::Standing { status: PairStatus::CompactPending, error: None };
+        self.change_pair(pair, pending).await?;
+        if self.compacts_itself(pair).await? {
+            self.wake_session(pair.session_id).await?;
+            let compacting = PairChange::Standing { status: PairStatus::Compacting, error: None };
+            self.change_pair(pair, compacting).await?;
+            self.said(pair.session_id, COMPACT.to_owned()).await?;
+            return Ok(Compaction::Own);
         }
-    });
-}
-
-async fn compact(engine: &Engine, pair: &StoredPair) -> Result<Compaction> {
-    let pending = PairChange::Standing { status: PairStatus::CompactPending, error: None };
-    engine.shared.change_pair(pair, pending).await?;
-    if engine.shared.compacts_itself(pair).await? {
-        engine.wake_session(pair.session_id).await?;
-        let compacting = PairChange::Standing { status: PairStatus::Compacting, error: None };
-        engine.shared.change_pair(pair, compacting).await?;
-        said(engine, pair.session_id, COMPACT.to_owned()).await?;
-        return Ok(Compaction::Own);
+        self.hand_over(pair).await
     }
-    successor::hand_over(engine, pair).await
-}
 
-/// Says something in a session and returns the whole answer.
-async fn said(engine: &Engine, session: SessionId, text: String) -> Result<String> {
-    let after = engine.session(session).await?.stored.summary.rev;
-    let watcher = engine.watch(session, after).await?;
-    let prompt = engine.prompt_in_chain(session, text.into()).await?.message_id;
-    let (heard, _) = watch::channel(Heard::default());
-    match read_turn(prompt, watcher, &heard).await {
-        Ended { text, error: None, .. } => Ok(text),
-        Ended { error: Some(reason), .. } => Err(Error::CompactionFailed { reason }),
+    /// Says something in a session and returns the whole answer.
+    async fn said(&self, session: SessionId, text: String) -> Result<String> {
+        let after = self.sessions.get(session).await?.stored.summary.rev;
+        let watcher = self.sessions.watch(session, after).await?;
+        let prompt = self.sessions.prompt_in_chain(session, text.into()).await?.message_id;
+        let (heard, _) = watch::channel(Heard::default());
+        match read_turn(prompt, watcher, &heard).await {
+            Ended { text, error: None, .. } => Ok(text),
+            Ended { error: Some(reason), .. } => Err(Error::CompactionFailed { reason }),
+        }
     }
-}
 
-impl Shared {
     /// Whether the pair's agent has a command for it.
     async fn compacts_itself(&self, pair: &StoredPair) -> Result<bool> {
         let team = self.team(&pair.pair.to)?;
-        if self.agent(team.agent.as_str())?.protocol == Protocol::Claude {
+        if self.processes.agent(team.agent.as_str())?.protocol == Protocol::Claude {
             return Ok(true);
         }
         let state = self.store.session_state(pair.session_id).await?;
         Ok(state.iter().any(|(_, state)| offers_compaction(state)))
     }
+}
+
+/// Looks from time to time for conversations that became old without being used.
+pub(crate) fn keep_clock(teams: &Arc<Teams>) {
+    let weak = Arc::downgrade(teams);
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            let Some(teams) = weak.upgrade() else { return };
+            let window = Window::first(Window::LIMIT_MAX);
+            match teams.store.pairs(PairFilter::all(), window).await {
+                Ok(pairs) => {
+                    pairs.iter().for_each(|pair| teams.compact_if_due(pair, Fullness::NotFull));
+                }
+                Err(error) => tracing::warn!("cannot look for long conversations: {error}"),
+            }
+        }
+    });
 }
 
 /// Whether the agent has a command for it.

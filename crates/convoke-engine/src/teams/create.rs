@@ -6,20 +6,17 @@ use convoke_agents::Error as AgentError;
 use convoke_agents::catalogue::Protocol;
 use convoke_agents::claude;
 use convoke_agents::driver::{REPORTS_MAX, Start};
-use convoke_core::id::{ProjectId, SessionId};
+use convoke_core::id::SessionId;
 use convoke_core::session::{Command, EndReason, Report, Status};
 use convoke_core::team::Pair;
 use convoke_core::time::Timestamp;
-use convoke_store::{
-    NewProject, NewSession, PairChange, PairCreation, Project, SessionKind, StoredPair,
-};
+use convoke_store::{NewSession, PairChange, PairCreation, SessionKind, StoredPair};
 use tokio::sync::{mpsc, watch};
 
-use super::Team;
-use crate::engine::Shared;
+use super::{Team, Teams};
 use crate::error::{Error, Result};
-use crate::session::start::{self, Errand, REMADE};
-use crate::session::{self, Begin, Reports, Request};
+use crate::session::start::{self, ProcessSpec, REMADE};
+use crate::session::{self, Begin, Reports};
 
 /// A session that a team's agent began.
 pub(super) struct Made {
@@ -31,20 +28,20 @@ pub(super) struct Made {
 }
 
 /// A session of a pair, as it is stored first.
-pub(super) fn new_session(errand: &Errand, now: Timestamp) -> NewSession {
+pub(super) fn new_session(spec: &ProcessSpec, now: Timestamp) -> NewSession {
     NewSession {
-        id: errand.session,
-        project_id: errand.project,
-        agent: errand.agent.clone(),
-        kind: errand.kind,
+        id: spec.session,
+        project_id: spec.project,
+        agent: spec.agent.clone(),
+        kind: spec.kind,
         created_at: now,
     }
 }
 
-impl Shared {
-    /// Finds a pair or creates it; of many callers one creates it and all get the same.
-    pub(crate) async fn get_or_create_pair(self: &Arc<Self>, pair: &Pair) -> Result<StoredPair> {
-        let found = self.pair_cache.get_or(pair, async {
+impl Teams {
+    /// Finds the pair that joins these teams, or creates it; of many callers one creates it and all get the same.
+    pub async fn get_or_create_pair(&self, pair: &Pair) -> Result<StoredPair> {
+        let found = self.cache.get_or(pair, async {
             match self.store.pair_between(pair).await? {
                 Some(found) => self.as_configured_now(found).await,
                 None => self.create_pair(pair).await,
@@ -56,19 +53,19 @@ impl Shared {
             .map_err(|error: Arc<Error>| Arc::try_unwrap(error).unwrap_or_else(Error::Shared))
     }
 
-    async fn create_pair(self: &Arc<Self>, pair: &Pair) -> Result<StoredPair> {
+    async fn create_pair(&self, pair: &Pair) -> Result<StoredPair> {
         let team = self.team(&pair.to)?;
         if let Some(from) = &pair.from {
             self.team(from)?;
         }
-        let errand = self.errand_of(&team, pair.to_string()).await?;
-        let made = self.make_agent_session(&team, &errand).await?;
-        let session = new_session(&errand, self.now());
+        let spec = self.process_spec(&team, pair.to_string()).await?;
+        let made = self.make_agent_session(&team, &spec).await?;
+        let session = new_session(&spec, self.around.now());
         match self.store.create_pair(pair.clone(), session).await? {
             PairCreation::Existed(existing) => Ok(existing),
             PairCreation::Created(created) => {
                 let agent_session = made.agent_session.clone();
-                self.begin_made(&errand, made, "created").await?;
+                self.begin_made(&spec, made, "created").await?;
                 Ok(StoredPair { agent_session_id: Some(agent_session), ..created })
             }
         }
@@ -76,7 +73,7 @@ impl Shared {
 
     /// The pair as it is, if its session is with the agent and in the folder that the team is configured with and was
     /// not cancelled; else it goes on in a new session.
-    async fn as_configured_now(self: &Arc<Self>, pair: StoredPair) -> Result<StoredPair> {
+    async fn as_configured_now(&self, pair: StoredPair) -> Result<StoredPair> {
         let team = self.team(&pair.pair.to)?;
         let stored = self.store.session(pair.session_id).await?;
         let project = match &stored {
@@ -93,23 +90,23 @@ impl Shared {
         let why = if was_cancelled { "its session was cancelled" } else { "its team has changed" };
         tracing::warn!("{} continues in a new session, because {why}", pair.pair);
         self.end_session(pair.session_id, EndReason::TeamReconfigured).await?;
-        self.pool.release(&pair.pair.to_string()).await;
-        let errand = self.errand_of(&team, pair.pair.to_string()).await?;
-        let made = self.make_agent_session(&team, &errand).await?;
-        self.store.create_session(new_session(&errand, self.now())).await?;
-        let moved = PairChange::Moved { session_id: errand.session };
+        self.processes.pool.release(&pair.pair.to_string()).await;
+        let spec = self.process_spec(&team, pair.pair.to_string()).await?;
+        let made = self.make_agent_session(&team, &spec).await?;
+        self.store.create_session(new_session(&spec, self.around.now())).await?;
+        let moved = PairChange::Moved { session_id: spec.session };
         self.store.change_pair(pair.id, moved).await?;
         let agent_session = made.agent_session.clone();
         // Only now, since a task looks for the pair whose session it has.
-        self.begin_made(&errand, made, "created").await?;
+        self.begin_made(&spec, made, "created").await?;
         let moved = self.store.change_pair(pair.id, PairChange::Compacted).await?;
         Ok(StoredPair { agent_session_id: Some(agent_session), ..moved })
     }
 
     /// What a new session of a team's needs a process for.
-    pub(super) async fn errand_of(&self, team: &Team, key: String) -> Result<Errand> {
-        let project = self.team_project(team).await?;
-        Ok(Errand {
+    pub(super) async fn process_spec(&self, team: &Team, key: String) -> Result<ProcessSpec> {
+        let project = self.projects.get_or_add(&team.path, team.name.as_str()).await?;
+        Ok(ProcessSpec {
             session: SessionId::from_random((self.around.random)()),
             key,
             kind: SessionKind::Team,
@@ -122,25 +119,26 @@ impl Shared {
     }
 
     /// Has the team's agent begin a session of its own. Claude makes its file by a ping; others need no model for it.
-    pub(super) async fn make_agent_session(&self, team: &Team, errand: &Errand) -> Result<Made> {
+    pub(super) async fn make_agent_session(&self, team: &Team, spec: &ProcessSpec) -> Result<Made> {
         let failed = |source| Error::TeamProcess { team: team.name.to_string(), source };
-        let protocol = self.agent(team.agent.as_str())?.protocol;
+        let protocol = self.processes.agent(team.agent.as_str())?.protocol;
         loop {
             let id = SessionId::from_random((self.around.random)()).to_string();
-            let launch = start::launch(self, errand, Start::New { id: id.clone() }).await;
+            let launch = start::launch(&self.processes, spec, Start::New { id: id.clone() }).await;
             let launch = launch.map_err(failed)?;
-            let first = start::confinement_notice(self, &launch, &errand.agent);
+            let first = start::confinement_notice(&self.processes, &launch, &spec.agent);
             match protocol {
                 Protocol::Claude => match claude::create_session(&launch, &id).await {
                     Ok(_) => return Ok(Made { agent_session: id, reports: None, first }),
-                    // Somebody used the same id; it is burned, and another one is as good.
+                    // The id is taken; another one is as good.
                     Err(AgentError::IdTaken { .. }) => {}
                     Err(error) => return Err(failed(error)),
                 },
                 Protocol::Acp => {
                     let reports = mpsc::channel(REPORTS_MAX);
                     let (place, _) = watch::channel(0);
-                    let seat = self.pool.acquire(&errand.key, launch, reports.0.clone(), place);
+                    let seat =
+                        self.processes.pool.acquire(&spec.key, launch, reports.0.clone(), place);
                     let seat = seat.await.map_err(|error| failed(in_time(error)))?;
                     let started =
                         seat.started.as_ref().map(|started| started.agent_session.clone());
@@ -149,20 +147,15 @@ impl Shared {
                     }
                     // A process of a pair that was deleted; this one begins afresh.
                     drop(seat);
-                    self.pool.release(&errand.key).await;
+                    self.processes.pool.release(&spec.key).await;
                 }
             }
         }
     }
 
     /// Records what an agent began for a stored session, and lets the session hear of it.
-    pub(super) async fn begin_made(
-        self: &Arc<Self>,
-        errand: &Errand,
-        made: Made,
-        why: &str,
-    ) -> Result<()> {
-        let (id, now) = (errand.session, self.now());
+    pub(super) async fn begin_made(&self, spec: &ProcessSpec, made: Made, why: &str) -> Result<()> {
+        let (id, now) = (spec.session, self.around.now());
         let Made { agent_session, reports, mut first } = made;
         self.store.record_agent_session(id, agent_session, why.to_owned(), now).await?;
         if why == REMADE {
@@ -171,39 +164,13 @@ impl Shared {
         }
         let Some(reports) = reports else {
             for report in first {
-                let command = Command::Agent(report);
-                session::ask(self, id, |reply| Request::Carry { command, reply }).await?;
+                self.sessions.carry(id, Command::Agent(report)).await?;
             }
             return Ok(());
         };
         let stored = self.store.session(id).await?;
         let stored = stored.ok_or_else(|| Error::UnknownSession { text: id.to_string() })?;
-        session::begin(self, id, Begin::New { stored: Box::new(stored), reports, first })
-    }
-
-    /// The project that a team is; it becomes one if it is none yet.
-    pub(super) async fn team_project(&self, team: &Team) -> Result<Project> {
-        if let Some(project) = self.store.project_at(&team.path).await? {
-            return Ok(project);
-        }
-        let new = NewProject {
-            id: ProjectId::from_random((self.around.random)()),
-            name: team.name.to_string(),
-            path: team.path.clone(),
-            added_at: self.now(),
-        };
-        match self.store.add_project(new).await {
-            Ok(project) => {
-                self.tell(crate::view::Change::ProjectAdded(project.clone()));
-                Ok(project)
-            }
-            // Another pair of the same team was faster.
-            Err(convoke_store::Error::ProjectExists { id, .. }) => {
-                let found = self.store.project(id).await?;
-                found.ok_or_else(|| Error::UnknownProject { text: id.to_string() })
-            }
-            Err(error) => Err(error.into()),
-        }
+        session::begin(&self.sessions, id, Begin::New { stored: Box::new(stored), reports, first })
     }
 }
 

@@ -1,5 +1,7 @@
 //! Following a question's turn to its end, whether or not a caller waits for it.
 
+use std::sync::Arc;
+
 use convoke_core::content::{Content, Usage};
 use convoke_core::id::{MessageId, SessionId};
 use convoke_core::message::{Message, Role, Seq};
@@ -9,7 +11,7 @@ use convoke_core::update::{Update, append};
 use convoke_store::{PairChange, Store, StoredPair};
 use tokio::sync::{oneshot, watch};
 
-use crate::engine::Engine;
+use super::Teams;
 use crate::error::Result;
 use crate::watch::Watcher;
 
@@ -41,21 +43,21 @@ pub(super) struct Ended {
 
 /// Counts a turn and follows it to its end.
 pub(super) async fn follow(
-    engine: Engine,
+    teams: Arc<Teams>,
     pair: StoredPair,
     prompt: MessageId,
     watcher: Watcher,
     heard: watch::Sender<Heard>,
     ended: oneshot::Sender<Ended>,
 ) {
-    let used = PairChange::Used { messages: MESSAGES_OF_AN_ASK, at: engine.shared.now() };
+    let used = PairChange::Used { messages: MESSAGES_OF_AN_ASK, at: teams.around.now() };
     // Counted while the agent works, so that the answer does not wait for it.
     let (end, counted) =
-        tokio::join!(read_turn(prompt, watcher, &heard), engine.shared.change_pair(&pair, used));
+        tokio::join!(read_turn(prompt, watcher, &heard), teams.change_pair(&pair, used));
     match counted {
         Ok(pair) => {
-            let fullness = engine.shared.pair_cache.note(pair.id, end.usage.as_ref());
-            engine.compact_if_due(&pair, fullness);
+            let fullness = teams.cache.note(pair.id, end.usage.as_ref());
+            teams.compact_if_due(&pair, fullness);
         }
         // The pair was deleted meanwhile, or the store stops.
         Err(error) => tracing::debug!("the use of {} is not counted: {error}", pair.pair),

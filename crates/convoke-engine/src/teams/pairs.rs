@@ -11,13 +11,10 @@ use convoke_core::session::{Command, EndReason};
 use convoke_core::team::{Pair, PairStatus};
 use convoke_store::{PairChange, PairFilter, PairId, PairStats, StoredPair, Window};
 
+use super::Teams;
 use super::thread::checked_thread;
-use crate::engine::{Engine, Shared};
 use crate::error::{Error, Kind, Result};
-use crate::session::{self, Request};
-
-/// Characters below which the beginning of an agent's id says too little.
-const PREFIX_MIN: usize = 4;
+use crate::prefix::only;
 
 /// What becomes of the file that the agent keeps of a deleted pair's session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,20 +25,20 @@ pub enum SessionFile {
     Delete,
 }
 
-impl Engine {
+impl Teams {
     /// Lists pairs, the last used first.
     pub async fn pairs(&self, filter: PairFilter, window: Window) -> Result<Vec<StoredPair>> {
         // Whether a pair is idle is known by the pool alone, so it is sorted out here.
         let wanted = filter.status;
         let is_lively = |status| matches!(status, PairStatus::Active | PairStatus::Idle);
         if !wanted.is_some_and(is_lively) {
-            let pairs = self.shared.store.pairs(filter, window).await?;
-            return self.shared.with_standing(pairs).await;
+            let pairs = self.store.pairs(filter, window).await?;
+            return Ok(self.with_standing(pairs).await);
         }
         let filter = PairFilter { status: None, ..filter };
         let all = Window::first(Window::LIMIT_MAX);
-        let pairs = self.shared.store.pairs(filter, all).await?;
-        let pairs = self.shared.with_standing(pairs).await?;
+        let pairs = self.store.pairs(filter, all).await?;
+        let pairs = self.with_standing(pairs).await;
         let limit = usize::try_from(window.limit).unwrap_or(usize::MAX);
         let offset = usize::try_from(window.offset).unwrap_or(usize::MAX);
         let fitting = pairs.into_iter().filter(|pair| Some(pair.status) == wanted);
@@ -50,7 +47,7 @@ impl Engine {
 
     /// Finds a pair by its id.
     pub async fn pair(&self, id: PairId) -> Result<StoredPair> {
-        let found = self.shared.store.pair(id).await?;
+        let found = self.store.pair(id).await?;
         found.ok_or_else(|| Error::UnknownPair { text: id.to_string() })
     }
 
@@ -59,7 +56,7 @@ impl Engine {
     pub async fn find_pair(&self, text: &str) -> Result<StoredPair> {
         let number = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
         if let Some(number) = number
-            && let Some(found) = self.shared.store.pair(PairId::new(number)).await?
+            && let Some(found) = self.store.pair(PairId::new(number)).await?
         {
             return Ok(found);
         }
@@ -67,12 +64,12 @@ impl Engine {
         if !text.contains(':') && (text.is_empty() || !text.bytes().all(is_id)) {
             return Err(Error::Invalid(Invalid::SessionId { text: text.to_owned() }));
         }
-        let session = match self.find_session(text).await {
+        let session = match self.sessions.find(text).await {
             Err(error) if error.kind() != Kind::NotFound => return Err(error),
             found => found.ok(),
         };
         if let Some(session) = session
-            && let Some(found) = self.shared.store.pair_in(session).await?
+            && let Some(found) = self.store.pair_in(session).await?
         {
             return Ok(found);
         }
@@ -81,113 +78,89 @@ impl Engine {
 
     /// Finds a pair by what the agent calls its session.
     async fn find_pair_of_agent(&self, text: &str) -> Result<StoredPair> {
-        let unknown = || Error::UnknownPair { text: text.to_owned() };
-        if text.len() < PREFIX_MIN {
-            return Err(unknown());
-        }
         let all = Window::first(Window::LIMIT_MAX);
-        let mut pairs = self.shared.store.pairs(PairFilter::all(), all).await?;
+        let mut pairs = self.store.pairs(PairFilter::all(), all).await?;
         pairs.retain(|pair| pair.agent_session_id.as_ref().is_some_and(|id| id.starts_with(text)));
-        match pairs.as_slice() {
-            [] => Err(unknown()),
-            [only] => Ok(only.clone()),
-            [..] => Err(Error::Ambiguous {
-                prefix: text.to_owned(),
-                candidates: pairs.iter().map(|pair| pair.session_id.to_string()).collect(),
-            }),
-        }
+        let unknown = Error::UnknownPair { text: text.to_owned() };
+        only(text, pairs, |pair| pair.session_id.to_string(), unknown)
     }
 
     /// Finds the pair that joins these teams, if they have ever talked.
     pub async fn pair_between(&self, pair: &Pair) -> Result<Option<StoredPair>> {
-        let cache = &self.shared.pair_cache;
+        let cache = &self.cache;
         if let Some(found) = cache.get(pair).await {
             return Ok(Some(found));
         }
         checked_thread(pair.thread.as_deref())?;
-        // Nobody moves the pair between the look and the note of it.
+        // The pair cannot move between the lookup and its entry in the cache.
         let _passage = cache.pass(pair).await?;
-        let found = self.shared.store.pair_between(pair).await?;
+        let found = self.store.pair_between(pair).await?;
         if let Some(found) = &found {
             cache.remember(found.clone()).await;
         }
         Ok(found)
     }
 
-    /// Finds the pair that joins these teams, or lets them begin to talk.
-    pub async fn get_or_create_pair(&self, pair: &Pair) -> Result<StoredPair> {
-        self.shared.get_or_create_pair(pair).await
-    }
-
     /// Counts pairs and their messages. Those in working order count as active, with a process or without.
     pub async fn pair_stats(&self) -> Result<PairStats> {
-        Ok(self.shared.store.pair_stats().await?)
+        Ok(self.store.pair_stats().await?)
     }
 
     /// Forgets a pair. Its session ends and stays readable; what its agent keeps of it may go.
-    pub async fn delete_pair(&self, id: PairId, file: SessionFile) -> Result<StoredPair> {
-        let engine = self.clone();
+    pub async fn delete_pair(
+        self: &Arc<Self>,
+        id: PairId,
+        file: SessionFile,
+    ) -> Result<StoredPair> {
+        let teams = Arc::clone(self);
         // A caller that goes away leaves no half of a pair behind.
-        let deleting = tokio::spawn(async move { engine.delete_whole_pair(id, file).await });
+        let deleting = tokio::spawn(async move { teams.delete_whole_pair(id, file).await });
         deleting.await.map_err(|error| super::broken(&error))?
     }
 
     async fn delete_whole_pair(&self, id: PairId, file: SessionFile) -> Result<StoredPair> {
-        let shared = &self.shared;
         let pair = self.pair(id).await?;
-        let _closed = shared.pair_cache.close(&pair.pair).await?;
+        let _closed = self.cache.close(&pair.pair).await?;
         // It may have moved while those before were let through.
         let pair = self.pair(id).await?;
-        shared.end_session(pair.session_id, EndReason::PairDeleted).await?;
-        shared.pool.release(&pair.pair.to_string()).await;
-        let deleted = shared.store.delete_pair(id).await?;
-        shared.forget_pair(&deleted.pair).await;
+        self.end_session(pair.session_id, EndReason::PairDeleted).await?;
+        self.processes.pool.release(&pair.pair.to_string()).await;
+        let deleted = self.store.delete_pair(id).await?;
+        self.cache.forget(&deleted.pair).await;
         if file == SessionFile::Delete {
-            shared.delete_session_files(deleted.session_id).await?;
+            self.delete_session_files(deleted.session_id).await?;
         }
         Ok(deleted)
     }
-}
 
-impl Shared {
-    pub(crate) async fn forget_pair(&self, pair: &Pair) {
-        self.pair_cache.forget(pair).await;
-    }
-
-    pub(crate) async fn change_pair(
+    pub(super) async fn change_pair(
         &self,
         pair: &StoredPair,
         change: PairChange,
     ) -> Result<StoredPair> {
         let changed = self.store.change_pair(pair.id, change).await;
-        self.forget_pair(&pair.pair).await;
+        self.cache.forget(&pair.pair).await;
         Ok(changed?)
     }
 
     /// Completes a session and stops its process; one that has ended already stays as it is.
-    pub(super) async fn end_session(
-        self: &Arc<Self>,
-        session: SessionId,
-        reason: EndReason,
-    ) -> Result<()> {
-        let command = Command::Complete { reason };
-        let ended = session::ask(self, session, |reply| Request::Carry { command, reply }).await;
-        match ended {
+    pub(super) async fn end_session(&self, session: SessionId, reason: EndReason) -> Result<()> {
+        match self.sessions.carry(session, Command::Complete { reason }).await {
             Ok(_) | Err(Error::Ended { .. }) => Ok(()),
             Err(error) => Err(error),
         }
     }
 
     /// Pairs with the standing that the pool gives them.
-    pub(crate) async fn with_standing(&self, pairs: Vec<StoredPair>) -> Result<Vec<StoredPair>> {
-        let running = self.pool.keys().await;
+    pub(super) async fn with_standing(&self, pairs: Vec<StoredPair>) -> Vec<StoredPair> {
+        let running = self.processes.pool.keys().await;
         let standing = |mut pair: StoredPair| {
             if pair.status == PairStatus::Active && !running.contains(&pair.pair.to_string()) {
                 pair.status = PairStatus::Idle;
             }
             pair
         };
-        Ok(pairs.into_iter().map(standing).collect())
+        pairs.into_iter().map(standing).collect()
     }
 
     /// Where Claude keeps a session of an agent in a folder; `None` for agents that keep theirs elsewhere.
@@ -197,7 +170,7 @@ impl Shared {
         folder: &std::path::Path,
         agent_session: &str,
     ) -> Option<PathBuf> {
-        let agent = self.agent(agent).ok()?;
+        let agent = self.processes.agent(agent).ok()?;
         if agent.protocol != Protocol::Claude {
             return None;
         }

@@ -9,11 +9,10 @@ use convoke_store::{PairChange, PairFilter, StoredPair, Window};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::{Team, TeamSettings, broken};
-use crate::engine::{Engine, Shared};
+use super::{Team, TeamSettings, Teams, broken};
 use crate::error::{Error, Result};
 use crate::projects::resolve;
-use crate::session::start::{Errand, REMADE};
+use crate::session::start::{ProcessSpec, REMADE};
 
 /// How far the teams are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,69 +25,92 @@ pub struct TeamProgress {
     pub total: usize,
 }
 
-impl Engine {
-    /// Takes up the teams: checks each of them, and lets callers from outside talk to each. One that fails fails all,
+impl Teams {
+    /// Configures the teams: checks each of them, and creates its pair for callers from outside. One that fails fails all,
     /// and those from before stay.
-    pub async fn open_teams(
-        &self,
+    pub async fn open(
+        self: &Arc<Self>,
         settings: TeamSettings,
         told: impl Fn(TeamProgress) + Send + Sync,
     ) -> Result<()> {
-        let shared = &self.shared;
         let mut teams = Vec::new();
         for team in settings.teams {
-            let root = shared.settings.workspace_root.clone();
+            let root = self.sessions.settings.workspace_root.clone();
             let checked = tokio::task::spawn_blocking(move || team.checked(root)).await;
             let team = checked.map_err(|error| broken(&error))??;
-            shared.agent(team.agent.as_str()).map_err(|_| Invalid::Team {
+            self.processes.agent(team.agent.as_str()).map_err(|_| Invalid::Team {
                 team: team.name.to_string(),
                 reason: format!("there is no agent called {}", team.agent),
             })?;
             teams.push(team);
         }
-        let before =
-            shared.teams.send_replace(Arc::new(TeamSettings { teams: teams.clone(), ..settings }));
+        let configured = TeamSettings { teams: teams.clone(), ..settings };
+        let before = self.configured.send_replace(Arc::new(configured));
         // What was found for them may be right no longer.
-        shared.pair_cache.forget_all();
-        if let Err(error) = prepare_all(shared, teams.clone(), told).await {
-            shared.teams.send_replace(before);
-            shared.pair_cache.forget_all();
+        self.cache.forget_all();
+        if let Err(error) = self.prepare_all(teams.clone(), told).await {
+            self.configured.send_replace(before);
+            self.cache.forget_all();
             return Err(error);
         }
         // Not before it is sure that they change: what is asked goes on otherwise.
-        shared.stop_changed(&before.teams, &teams).await?;
-        shared.mend_standings().await
+        self.stop_changed(&before.teams, &teams).await?;
+        self.mend_standings().await
     }
-}
 
-/// Lets callers from outside talk to each of the teams, all at once, as far as there may be processes.
-async fn prepare_all(
-    shared: &Arc<Shared>,
-    teams: Vec<Team>,
-    told: impl Fn(TeamProgress) + Send + Sync,
-) -> Result<()> {
-    let total = teams.len();
-    let room = Arc::new(Semaphore::new(shared.settings.pool.processes_max));
-    let mut preparing = JoinSet::new();
-    for team in teams {
-        let (shared, room) = (Arc::clone(shared), Arc::clone(&room));
-        preparing.spawn(async move {
-            // Nobody closes it.
-            let _place = room.acquire().await.map_err(|_| Error::Stopping)?;
-            prepare(&shared, &team).await?;
-            Ok::<_, Error>(team.name)
-        });
+    /// Lets callers from outside talk to each of the teams, all at once, as far as there may be processes.
+    async fn prepare_all(
+        self: &Arc<Self>,
+        teams: Vec<Team>,
+        told: impl Fn(TeamProgress) + Send + Sync,
+    ) -> Result<()> {
+        let total = teams.len();
+        let room = Arc::new(Semaphore::new(self.sessions.settings.pool.processes_max));
+        let mut preparing = JoinSet::new();
+        for team in teams {
+            let (own, room) = (Arc::clone(self), Arc::clone(&room));
+            preparing.spawn(async move {
+                // It is never closed.
+                let _place = room.acquire().await.map_err(|_| Error::Stopping)?;
+                own.prepare(&team).await?;
+                Ok::<_, Error>(team.name)
+            });
+        }
+        let mut ready = 0;
+        while let Some(prepared) = preparing.join_next().await {
+            let team = prepared.map_err(|error| broken(&error))??;
+            ready += 1;
+            told(TeamProgress { team, ready, total });
+        }
+        Ok(())
     }
-    let mut ready = 0;
-    while let Some(prepared) = preparing.join_next().await {
-        let team = prepared.map_err(|error| broken(&error))??;
-        ready += 1;
-        told(TeamProgress { team, ready, total });
-    }
-    Ok(())
-}
 
-impl Shared {
+    /// Lets callers from outside talk to a team. A session whose file is gone gets a new one of its agent's; the old id is
+    /// burned.
+    async fn prepare(&self, team: &Team) -> Result<()> {
+        let pair = Pair { from: None, to: team.name.clone(), thread: None };
+        let found = self.get_or_create_pair(&pair).await?;
+        let known = found.agent_session_id.as_deref();
+        let file =
+            known.and_then(|known| self.session_file(team.agent.as_str(), &team.path, known));
+        let Some(file) = file else { return Ok(()) };
+        // A file that cannot be looked at may be there.
+        if tokio::fs::try_exists(&file).await.unwrap_or(true) {
+            return Ok(());
+        }
+        tracing::warn!("the session file {} is gone; {pair} gets a new one", file.display());
+        self.remake(team, &found).await
+    }
+
+    async fn remake(&self, team: &Team, pair: &StoredPair) -> Result<()> {
+        let spec = self.process_spec(team, pair.pair.to_string()).await?;
+        let spec = ProcessSpec { session: pair.session_id, ..spec };
+        let made = self.make_agent_session(team, &spec).await?;
+        self.begin_made(&spec, made, REMADE).await?;
+        self.cache.forget(&pair.pair).await;
+        Ok(())
+    }
+
     /// Stops the processes of teams that are gone or would be started differently now: one that was trusted must not
     /// work on when it is not any more.
     async fn stop_changed(&self, before: &[Team], now: &[Team]) -> Result<()> {
@@ -97,14 +119,14 @@ impl Shared {
             let other = now.iter().find(|other| other.name == team.name);
             other.is_some_and(|other| launched(other) == launched(team))
         };
-        let running = self.pool.keys().await;
+        let running = self.processes.pool.keys().await;
         for team in before.iter().filter(|team| !is_same(team)) {
             let filter = PairFilter { to: Some(team.name.clone()), ..PairFilter::all() };
             for pair in self.store.pairs(filter, Window::first(Window::LIMIT_MAX)).await? {
                 let key = pair.pair.to_string();
                 if running.contains(&key) {
                     tracing::info!("{key} is stopped, since its team is configured differently");
-                    self.pool.release(&key).await;
+                    self.processes.pool.release(&key).await;
                 }
             }
         }
@@ -116,7 +138,7 @@ impl Shared {
         for status in [PairStatus::CompactPending, PairStatus::Compacting, PairStatus::Migrating] {
             let filter = PairFilter { status: Some(status), ..PairFilter::all() };
             for pair in self.store.pairs(filter, Window::first(Window::LIMIT_MAX)).await? {
-                if !self.is_attempting(pair.id) {
+                if !self.attempts.is_running(pair.id) {
                     let active = PairChange::Standing { status: PairStatus::Active, error: None };
                     self.change_pair(&pair, active).await?;
                 }
@@ -162,29 +184,4 @@ impl Team {
 
 fn has_link(path: &Path) -> bool {
     path.ancestors().any(Path::is_symlink)
-}
-
-/// Lets callers from outside talk to a team. A session whose file is gone gets a new one of its agent's; the old id is
-/// burned.
-async fn prepare(shared: &Arc<Shared>, team: &Team) -> Result<()> {
-    let pair = Pair { from: None, to: team.name.clone(), thread: None };
-    let found = shared.get_or_create_pair(&pair).await?;
-    let known = found.agent_session_id.as_deref();
-    let file = known.and_then(|known| shared.session_file(team.agent.as_str(), &team.path, known));
-    let Some(file) = file else { return Ok(()) };
-    // Whoever cannot look does not know that it is gone.
-    if tokio::fs::try_exists(&file).await.unwrap_or(true) {
-        return Ok(());
-    }
-    tracing::warn!("the session file {} is gone; {pair} gets a new one", file.display());
-    remake(shared, team, &found).await
-}
-
-async fn remake(shared: &Arc<Shared>, team: &Team, pair: &StoredPair) -> Result<()> {
-    let errand = shared.errand_of(team, pair.pair.to_string()).await?;
-    let errand = Errand { session: pair.session_id, ..errand };
-    let made = shared.make_agent_session(team, &errand).await?;
-    shared.begin_made(&errand, made, REMADE).await?;
-    shared.forget_pair(&pair.pair).await;
-    Ok(())
 }

@@ -1,4 +1,4 @@
-//! What became of a question, also when nobody waited for the answer.
+//! What became of a question, also when no caller waited for the answer.
 
 use convoke_core::content::Content;
 use convoke_core::id::{MessageId, SessionId};
@@ -7,11 +7,11 @@ use convoke_core::state::{QueuedPrompt, SessionState};
 use convoke_core::team::Pair;
 use convoke_store::StoredPair;
 
+use super::Teams;
 use super::ask::AnswerStatus;
 use super::compaction::COMPACT;
 use super::compaction::successor::{SUMMARISE, TAKE_OVER, predecessor};
 use super::follow::{Reading, failure};
-use crate::engine::Engine;
 use crate::error::{Error, Result};
 
 /// Messages that are read at once.
@@ -88,9 +88,9 @@ impl QuestionStanding {
     }
 }
 
-impl Engine {
+impl Teams {
     /// A question of a pair and its answer, also when no caller waited for it.
-    pub async fn team_report(&self, pair: &Pair, which: WhichQuestion) -> Result<TeamReport> {
+    pub async fn report(&self, pair: &Pair, which: WhichQuestion) -> Result<TeamReport> {
         let stored = self.pair_between(pair).await?;
         let stored = stored.ok_or_else(|| Error::UnknownPair { text: pair.to_string() })?;
         let mut session = stored.session_id;
@@ -103,20 +103,20 @@ impl Engine {
             if let Some(question) = asked {
                 return Ok(TeamReport { pair: stored, question: Some(question) });
             }
-            let beginning = self.messages(session, Seq::START, BEGINNING).await?;
+            let beginning = self.sessions.messages(session, Seq::START, BEGINNING).await?;
             let Some(before) = beginning.messages.iter().find_map(predecessor) else { break };
             session = before;
         }
         let unknown = |which| Err(Error::UnknownQuestion { pair: pair.to_string(), which });
         match which {
-            WhichQuestion::At(seq) => unknown(format!("at place {seq}")),
+            WhichQuestion::At(seq) => unknown(format!("at seq {seq}")),
             WhichQuestion::Message(id) => unknown(format!("with the id {id}")),
             WhichQuestion::Last => Ok(TeamReport { pair: stored, question: None }),
         }
     }
 
     async fn question_at(&self, session: SessionId, seq: Seq) -> Result<Option<ReportedQuestion>> {
-        match self.shared.store.message(session, seq).await?.filter(is_question) {
+        match self.store.message(session, seq).await?.filter(is_question) {
             Some(prompt) => Ok(Some(self.reported(session, &prompt).await?)),
             None => Ok(None),
         }
@@ -130,7 +130,7 @@ impl Engine {
         if let Some(queued) = self.queued_question(session, |prompt| prompt.id == id).await? {
             return Ok(Some(queued));
         }
-        match self.shared.store.prompt(session, Some(id)).await?.filter(is_question) {
+        match self.store.prompt(session, Some(id)).await?.filter(is_question) {
             Some(prompt) => Ok(Some(self.reported(session, &prompt).await?)),
             None => Ok(None),
         }
@@ -142,9 +142,9 @@ impl Engine {
         if let Some(queued) = self.queued_question(session, is_question).await? {
             return Ok(Some(queued));
         }
-        let mut before = self.session(session).await?.stored.summary.last_seq.next();
+        let mut before = self.sessions.get(session).await?.stored.summary.last_seq.next();
         loop {
-            let page = self.messages_before(session, before, PAGE).await?;
+            let page = self.sessions.messages_before(session, before, PAGE).await?;
             if let Some(prompt) = page.messages.iter().rev().find(|it| self::is_question(it)) {
                 return Ok(Some(self.reported(session, prompt).await?));
             }
@@ -159,7 +159,7 @@ impl Engine {
         session: SessionId,
         is_wanted: impl Fn(&QueuedPrompt) -> bool,
     ) -> Result<Option<ReportedQuestion>> {
-        let states = self.session_state(session).await?;
+        let states = self.sessions.state(session).await?;
         let prompts = states.into_iter().find_map(|(_, state)| match state {
             SessionState::Queue { prompts } => Some(prompts),
             SessionState::Commands { .. }
@@ -183,7 +183,7 @@ impl Engine {
     async fn reported(&self, session: SessionId, prompt: &Message) -> Result<ReportedQuestion> {
         let mut reading = Reading::of(prompt.id);
         reading.put(prompt);
-        reading.read_answers(&self.shared.store, session).await?;
+        reading.read_answers(&self.store, session).await?;
         let error = reading.stop.as_ref().and_then(failure);
         let standing = match (&reading.stop, &error) {
             (Some(_), None) => QuestionStanding::Answered,

@@ -14,8 +14,9 @@ async fn a_panic_in_one_session_fails_its_turn_and_nothing_else() {
     world.add_agent("other", &Script::new().when("work", [gate(), Step::say("went on")]));
     let mut scene = world.begin().await;
     let engine = scene.engine.clone();
-    let other = engine.create_session(scene.project, Some(agent("other"))).await.unwrap().stored.id;
-    engine.prompt(other, "work".to_owned()).await.unwrap();
+    let other =
+        engine.sessions().create(scene.project, Some(agent("other"))).await.unwrap().stored.id;
+    engine.sessions().prompt(other, "work".to_owned()).await.unwrap();
     let mut neighbour = Log::of(&engine, other).await;
     neighbour.until("permission gate: pending").await;
 
@@ -24,11 +25,11 @@ async fn a_panic_in_one_session_fails_its_turn_and_nothing_else() {
         scene.prompt("work").await;
         scene.log.until("permission gate: pending").await;
         let two = scene.prompt("two").await;
-        let items = engine.inbox().await.unwrap();
+        let items = engine.inbox().list().await.unwrap();
         let of = |id| items.iter().find(|item| item.session.as_ref().unwrap().stored.id == id);
         let id = of(scene.session).unwrap().request.id().to_string();
         break_randomness(1);
-        let error = engine.choose(&id, "go".to_owned(), Remember::No).await.unwrap_err();
+        let error = engine.inbox().choose(&id, "go".to_owned(), Remember::No).await.unwrap_err();
         assert!(matches!(error, Error::Broken { session } if session == scene.session));
         assert_eq!(error.kind(), Kind::Internal);
         // At once, before anybody could have repaired anything.
@@ -57,8 +58,8 @@ async fn a_panic_in_one_session_fails_its_turn_and_nothing_else() {
         assert_eq!(scene.processes().len(), 2);
     }
 
-    let id = engine.inbox().await.unwrap()[0].request.id().to_string();
-    engine.choose(&id, "go".to_owned(), Remember::No).await.unwrap();
+    let id = engine.inbox().list().await.unwrap()[0].request.id().to_string();
+    engine.inbox().choose(&id, "go".to_owned(), Remember::No).await.unwrap();
     neighbour.until("agent: went on").await;
     engine.stop().await;
 }
@@ -69,8 +70,8 @@ async fn a_session_that_breaks_with_nobody_asking_is_taken_up_by_itself() {
     let mut scene = World::with(&script).begin().await;
     scene.prompt("work").await;
     scene.log.until("permission gate: pending").await;
-    let id = scene.engine.inbox().await.unwrap()[0].request.id().to_string();
-    scene.engine.choose(&id, "go".to_owned(), Remember::No).await.unwrap();
+    let id = scene.engine.inbox().list().await.unwrap()[0].request.id().to_string();
+    scene.engine.inbox().choose(&id, "go".to_owned(), Remember::No).await.unwrap();
     scene.log.until("permission gate: answered").await;
     // The next thing that the agent says breaks it.
     break_randomness(1);

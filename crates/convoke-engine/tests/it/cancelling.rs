@@ -20,7 +20,7 @@ async fn s8_a_turn_is_cancelled_by_the_agent_and_the_session_goes_on() {
     scene.prompt("work").await;
     scene.log.until("agent: working").await;
     let waiting = scene.prompt("next").await;
-    let view = scene.engine.cancel_turn(scene.session).await.unwrap();
+    let view = scene.engine.sessions().cancel_turn(scene.session).await.unwrap();
     assert_eq!(view.stored.summary.status, Status::Active);
     scene.log.until_end_of(waiting).await;
     assert_eq!(
@@ -33,7 +33,7 @@ async fn s8_a_turn_is_cancelled_by_the_agent_and_the_session_goes_on() {
             "agent: next"
         ]
     );
-    let error = scene.engine.cancel_turn(scene.session).await.unwrap_err();
+    let error = scene.engine.sessions().cancel_turn(scene.session).await.unwrap_err();
     assert!(matches!(error, Error::Refused(Refusal::NoTurn)), "{error}");
     assert_eq!(error.kind(), Kind::Conflict);
     scene.engine.stop().await;
@@ -50,9 +50,9 @@ async fn s8_an_agent_that_does_not_stop_its_turn_is_stopped_and_started_again() 
     scene.log.until("agent: working").await;
     let before = scene.processes();
     let next = scene.prompt("next").await;
-    scene.engine.cancel_turn(scene.session).await.unwrap();
+    scene.engine.sessions().cancel_turn(scene.session).await.unwrap();
     // A second wish to stop it is no second wish.
-    scene.engine.cancel_turn(scene.session).await.unwrap();
+    scene.engine.sessions().cancel_turn(scene.session).await.unwrap();
     scene.log.until("user: work → cancelling").await;
     assert_eq!(scene.view().await.activity, Activity::Running);
     scene.rewrite(AGENT, &Script::new());
@@ -89,7 +89,7 @@ async fn s8_a_turn_whose_process_is_still_starting_is_cancelled_at_once() {
     fs::remove_file(&gate).unwrap();
     world.change_script(AGENT, &script.session("another"));
     let two = scene.prompt("two").await;
-    let view = scene.engine.cancel_turn(scene.session).await.unwrap();
+    let view = scene.engine.sessions().cancel_turn(scene.session).await.unwrap();
     assert_eq!((view.activity, view.stored.summary.status), (Activity::Idle, Status::Active));
     scene.log.until_end_of(two).await;
     assert_eq!(scene.log.turn_of(two), "cancelled");
@@ -118,7 +118,7 @@ async fn s8_a_process_that_comes_after_its_turn_was_cancelled_is_not_taken_for_o
     fs::remove_file(&gate).unwrap();
     world.change_script(AGENT, &script);
     scene.prompt("two").await;
-    scene.engine.cancel_turn(scene.session).await.unwrap();
+    scene.engine.sessions().cancel_turn(scene.session).await.unwrap();
     fs::write(&gate, "").unwrap();
     // It is there, and nobody has asked for it again.
     scene.log.until("resumed: replay").await;
@@ -138,10 +138,10 @@ async fn s8_cancelling_a_turn_lets_go_of_the_permission_that_it_waits_for() {
     scene.prompt("work").await;
     scene.log.until("permission Bash: pending").await;
     assert_eq!(scene.view().await.activity, Activity::Waiting);
-    scene.engine.cancel_turn(scene.session).await.unwrap();
+    scene.engine.sessions().cancel_turn(scene.session).await.unwrap();
     scene.log.until_end_of(1).await;
     assert_eq!(scene.log.count("permission Bash: abandoned"), 1);
-    assert_eq!(scene.engine.inbox().await.unwrap(), []);
+    assert_eq!(scene.engine.inbox().list().await.unwrap(), []);
     assert_eq!(scene.view().await.activity, Activity::Idle);
     scene.engine.stop().await;
 }
@@ -152,18 +152,19 @@ async fn s8_a_turn_that_waits_for_room_can_be_cancelled() {
     world.settings.pool.processes_max = 1;
     let mut scene = world.begin().await;
     let engine = scene.engine.clone();
-    let other = engine.create_session(scene.project, Some(agent(AGENT))).await.unwrap().stored.id;
+    let other =
+        engine.sessions().create(scene.project, Some(agent(AGENT))).await.unwrap().stored.id;
     scene.prompt("work").await;
     scene.log.until("permission gate: pending").await;
     let mut log = Log::of(&engine, other).await;
-    let turn = engine.prompt(other, "wait".to_owned()).await.unwrap().message_id;
+    let turn = engine.sessions().prompt(other, "wait".to_owned()).await.unwrap().message_id;
     log.until("waiting: 1").await;
-    let view = engine.cancel_turn(other).await.unwrap();
+    let view = engine.sessions().cancel_turn(other).await.unwrap();
     assert_eq!(view.activity, Activity::Idle);
     log.until_end_of(turn).await;
     // Its next turn takes the place in line.
-    let turn = engine.prompt(other, "wait again".to_owned()).await.unwrap().message_id;
-    engine.cancel_turn(scene.session).await.unwrap();
+    let turn = engine.sessions().prompt(other, "wait again".to_owned()).await.unwrap().message_id;
+    engine.sessions().cancel_turn(scene.session).await.unwrap();
     log.until_end_of(turn).await;
     assert_eq!(log.count("agent: wait again"), 1);
     engine.stop().await;
@@ -177,7 +178,7 @@ async fn s8_a_session_whose_agent_floods_can_be_completed() {
     for _ in 0..100 {
         scene.log.next().await;
     }
-    let view = scene.engine.complete(scene.session).await.unwrap();
+    let view = scene.engine.sessions().complete(scene.session).await.unwrap();
     assert_eq!(view.stored.summary.status, Status::Completed);
     scene.log.until("completed: user").await;
     assert_eq!(scene.log.last_seq(), view.stored.summary.last_seq);
@@ -193,7 +194,7 @@ async fn s8_a_session_whose_process_is_starting_can_be_completed() {
     world.change_script(AGENT, &Script::new().on("session/load", [Step::Hang]));
     let two = scene.prompt("two").await;
     scene.log.until("user: two").await;
-    scene.engine.complete(scene.session).await.unwrap();
+    scene.engine.sessions().complete(scene.session).await.unwrap();
     scene.log.until("completed: user").await;
     assert_eq!(scene.log.turn_of(two), "cancelled");
     scene.engine.stop().await;

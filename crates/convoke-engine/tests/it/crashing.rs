@@ -21,8 +21,8 @@ fn forgetful() -> Script {
 /// Lets the agent go on that waits at the gate.
 pub(crate) async fn open_gate(scene: &mut Scene) {
     scene.log.until("permission gate: pending").await;
-    let id = scene.engine.inbox().await.unwrap()[0].request.id().to_string();
-    scene.engine.choose(&id, "go".to_owned(), Remember::No).await.unwrap();
+    let id = scene.engine.inbox().list().await.unwrap()[0].request.id().to_string();
+    scene.engine.inbox().choose(&id, "go".to_owned(), Remember::No).await.unwrap();
 }
 
 #[tokio::test]
@@ -68,7 +68,7 @@ async fn s3_an_agent_that_cannot_resume_is_given_the_transcript() {
         assert_eq!(view.stored.agent_session_id.as_deref(), Some("another"));
         // The earlier id still finds it.
         for canonical in ["scripted:s1", "scripted:another"] {
-            assert_eq!(scene.engine.find_session(canonical).await.unwrap(), scene.session);
+            assert_eq!(scene.engine.sessions().find(canonical).await.unwrap(), scene.session);
         }
         scene.turn("and now?").await;
         assert_eq!(scene.log.story().last().unwrap(), "agent: and now?");
@@ -225,9 +225,9 @@ async fn s3_a_session_that_cannot_begin_leaves_nothing() {
     let mut world = World::with(&broken);
     world.settings.sessions_max = 1;
     let engine = world.open().await;
-    let project = engine.add_project(&world.workspace(), None).await.unwrap().id;
+    let project = engine.projects().add(&world.workspace(), None).await.unwrap().id;
     for _ in 0..2 {
-        let error = engine.create_session(project, None).await.unwrap_err();
+        let error = engine.sessions().create(project, None).await.unwrap_err();
         assert!(matches!(&error, Error::NotStarted { agent, .. } if agent.as_str() == AGENT));
         assert_eq!(error.kind(), Kind::Agent);
         let source = std::error::Error::source(&error).unwrap().to_string();
@@ -236,7 +236,7 @@ async fn s3_a_session_that_cannot_begin_leaves_nothing() {
     let figures = engine.figures().await.unwrap();
     assert_eq!((figures.active_sessions, figures.processes), (0, 0));
     world.change_script(AGENT, &Script::new());
-    engine.create_session(project, None).await.unwrap();
+    engine.sessions().create(project, None).await.unwrap();
     engine.stop().await;
 }
 
@@ -253,11 +253,12 @@ async fn s3_an_agent_that_cannot_be_started_again_makes_an_error_that_can_be_res
     assert_eq!(scene.log.turn_of(waiting), "failed(not_started)");
     let view = scene.view().await;
     assert_eq!((view.stored.summary.status, view.activity), (Status::Error, Activity::Idle));
-    let error = scene.engine.prompt(scene.session, "hello?".to_owned()).await.unwrap_err();
+    let error =
+        scene.engine.sessions().prompt(scene.session, "hello?".to_owned()).await.unwrap_err();
     assert!(matches!(error, Error::Ended { status: Status::Error, .. }), "{error}");
     assert_eq!(error.kind(), Kind::Conflict);
     scene.rewrite(AGENT, &Script::new());
-    let view = scene.engine.resume(scene.session).await.unwrap();
+    let view = scene.engine.sessions().resume(scene.session).await.unwrap();
     assert_eq!(view.stored.summary.status, Status::Active);
     scene.turn("hello?").await;
     let story = scene.log.story();
@@ -276,7 +277,7 @@ async fn s3_a_completed_session_can_be_resumed_and_a_cancelled_one_cannot() {
     let running = scene.prompt("work").await;
     scene.log.until("agent: working").await;
     let waiting = scene.prompt("more").await;
-    let view = engine.complete(session).await.unwrap();
+    let view = engine.sessions().complete(session).await.unwrap();
     assert_eq!(view.stored.summary.status, Status::Completed);
     assert_eq!(view.stored.summary.reason, Some(EndReason::User));
     scene.log.until("completed: user").await;
@@ -284,25 +285,25 @@ async fn s3_a_completed_session_can_be_resumed_and_a_cancelled_one_cannot() {
         assert_eq!(scene.log.turn_of(turn), "cancelled");
     }
     assert!(scene.processes().is_empty());
-    let error = engine.prompt(session, "hello".to_owned()).await.unwrap_err();
+    let error = engine.sessions().prompt(session, "hello".to_owned()).await.unwrap_err();
     let Error::Ended { status: Status::Completed, reason: Some(reason), .. } = &error else {
         panic!("{error}")
     };
     assert_eq!((reason, error.kind()), (&EndReason::User, Kind::Conflict));
-    assert_eq!(engine.complete(session).await.unwrap_err().kind(), Kind::Conflict);
-    let kept = engine.cancel(session).await.unwrap();
+    assert_eq!(engine.sessions().complete(session).await.unwrap_err().kind(), Kind::Conflict);
+    let kept = engine.sessions().cancel(session).await.unwrap();
     assert_eq!(kept.stored.summary.status, Status::Completed);
 
-    engine.resume(session).await.unwrap();
-    let error = engine.resume(session).await.unwrap_err();
+    engine.sessions().resume(session).await.unwrap();
+    let error = engine.sessions().resume(session).await.unwrap_err();
     assert!(matches!(error, Error::Refused(Refusal::Active)), "{error}");
     scene.turn("hello").await;
     assert_eq!(scene.log.count("agent: hello"), 1);
 
-    let view = engine.cancel(session).await.unwrap();
+    let view = engine.sessions().cancel(session).await.unwrap();
     assert_eq!(view.stored.summary.status, Status::Cancelled);
     assert!(scene.processes().is_empty());
-    let error = engine.resume(session).await.unwrap_err();
+    let error = engine.sessions().resume(session).await.unwrap_err();
     assert!(matches!(error, Error::Refused(Refusal::Cancelled)), "{error}");
     assert_eq!(error.kind(), Kind::Conflict);
     scene.log.until("cancelled: user").await;
@@ -315,13 +316,14 @@ async fn s3_a_crash_in_one_session_is_none_of_the_others_business() {
     world.add_agent("other", &Script::new().when("work", [gate(), Step::say("done")]));
     let mut scene = world.begin().await;
     let engine = scene.engine.clone();
-    let other = engine.create_session(scene.project, Some(agent("other"))).await.unwrap().stored.id;
-    engine.prompt(other, "work".to_owned()).await.unwrap();
+    let other =
+        engine.sessions().create(scene.project, Some(agent("other"))).await.unwrap().stored.id;
+    engine.sessions().prompt(other, "work".to_owned()).await.unwrap();
     let mut other = Log::of(&engine, other).await;
     other.until("permission gate: pending").await;
     scene.turn("crash").await;
-    let id = engine.inbox().await.unwrap()[0].request.id().to_string();
-    engine.choose(&id, "go".to_owned(), Remember::No).await.unwrap();
+    let id = engine.inbox().list().await.unwrap()[0].request.id().to_string();
+    engine.inbox().choose(&id, "go".to_owned(), Remember::No).await.unwrap();
     other.until("agent: done").await;
     engine.stop().await;
 }

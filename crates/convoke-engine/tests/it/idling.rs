@@ -32,7 +32,7 @@ async fn s10_an_idle_session_is_completed_and_can_be_resumed() {
     let ended = (Status::Completed, Some(EndReason::IdleTimeout));
     assert_eq!(status(&scene).await, ended);
     world.empties().await;
-    scene.engine.resume(scene.session).await.unwrap();
+    scene.engine.sessions().resume(scene.session).await.unwrap();
     scene.turn("still there?").await;
     assert_eq!(scene.log.count("agent: still there?"), 1);
     assert_eq!(scene.log.count("resumed: native"), 1);
@@ -70,7 +70,9 @@ async fn s2_s10_a_prompt_resumes_a_session_that_convoke_completed_itself() {
     for number in 0..8 {
         let (engine, session) = (scene.engine.clone(), scene.session);
         let text = format!("number {number}");
-        prompts.spawn(async move { engine.prompt(session, text).await.unwrap().message_id });
+        prompts.spawn(
+            async move { engine.sessions().prompt(session, text).await.unwrap().message_id },
+        );
     }
     for prompt in prompts.join_all().await {
         scene.log.until_end_of(prompt).await;
@@ -99,19 +101,20 @@ async fn s10_an_idle_session_is_cancelled_at_its_agent_before_its_process_is_let
 async fn s2_s10_a_prompt_to_a_session_that_a_human_ended_is_refused() {
     let mut scene = World::with(&Script::new()).begin().await;
     scene.turn("hello").await;
-    scene.engine.complete(scene.session).await.unwrap();
+    scene.engine.sessions().complete(scene.session).await.unwrap();
     let refused = async |expected: Status| {
-        let error = scene.engine.prompt(scene.session, "more".to_owned()).await.unwrap_err();
+        let error =
+            scene.engine.sessions().prompt(scene.session, "more".to_owned()).await.unwrap_err();
         let is_ended = matches!(error, Error::Ended { status, .. } if status == expected);
         assert!(is_ended && error.kind() == Kind::Conflict, "{error}");
     };
     refused(Status::Completed).await;
     // What a human resumed and then completed is completed by a human, too.
-    scene.engine.resume(scene.session).await.unwrap();
-    scene.engine.complete(scene.session).await.unwrap();
+    scene.engine.sessions().resume(scene.session).await.unwrap();
+    scene.engine.sessions().complete(scene.session).await.unwrap();
     refused(Status::Completed).await;
-    scene.engine.resume(scene.session).await.unwrap();
-    scene.engine.cancel(scene.session).await.unwrap();
+    scene.engine.sessions().resume(scene.session).await.unwrap();
+    scene.engine.sessions().cancel(scene.session).await.unwrap();
     refused(Status::Cancelled).await;
     scene.engine.stop().await;
 }
@@ -124,11 +127,11 @@ async fn s9_s10_a_prompt_resumes_a_session_that_made_room_only_if_there_is_room_
     let engine = scene.engine.clone();
     scene.turn("hello").await;
     leap(Duration::from_secs(6 * 60)).await;
-    let second = engine.create_session(scene.project, None).await.unwrap().stored.id;
+    let second = engine.sessions().create(scene.project, None).await.unwrap().stored.id;
     assert_eq!(status(&scene).await, (Status::Completed, Some(EndReason::MadeRoom)));
-    let error = engine.prompt(scene.session, "more".to_owned()).await.unwrap_err();
+    let error = engine.sessions().prompt(scene.session, "more".to_owned()).await.unwrap_err();
     assert!(matches!(error, Error::SessionLimit { max: 1 }), "{error}");
-    engine.complete(second).await.unwrap();
+    engine.sessions().complete(second).await.unwrap();
     scene.turn("more").await;
     assert_eq!(scene.log.count("agent: more"), 1);
     assert_eq!(status(&scene).await, (Status::Active, None));
@@ -156,7 +159,7 @@ async fn s10_a_running_turn_and_a_waiting_prompt_are_not_idle() {
     scene.log.until("agent: working").await;
     let next = scene.prompt("next").await;
     leap(3 * LONG).await;
-    scene.engine.cancel_turn(scene.session).await.unwrap();
+    scene.engine.sessions().cancel_turn(scene.session).await.unwrap();
     scene.log.until_end_of(next).await;
     assert_eq!(status(&scene).await, (Status::Active, None));
     leap(LONG).await;
@@ -171,17 +174,17 @@ async fn s10_waiting_for_a_human_is_not_idle() {
     scene.log.until("permission gate: pending").await;
     let process = scene.processes();
     leap(3 * LONG).await;
-    let id = scene.engine.inbox().await.unwrap()[0].request.id().to_string();
-    scene.engine.choose(&id, "go".to_owned(), Remember::No).await.unwrap();
+    let id = scene.engine.inbox().list().await.unwrap()[0].request.id().to_string();
+    scene.engine.inbox().choose(&id, "go".to_owned(), Remember::No).await.unwrap();
     scene.log.until("agent: went").await;
     scene.log.until_end_of(1).await;
 
     // A question outside of a turn is waited for as well, and the agent that asked is left alone.
     let asker = Asker::Session(scene.session);
-    let mut asked = scene.engine.ask(asker, vec![question()]).await.unwrap();
+    let mut asked = scene.engine.inbox().ask(asker, vec![question()]).await.unwrap();
     until("it is busy", async || scene.engine.figures().await.unwrap().busy > 0).await;
     leap(3 * LONG).await;
-    scene.engine.answer(&asked.id().to_string(), answers("Red")).await.unwrap();
+    scene.engine.inbox().answer(&asked.id().to_string(), answers("Red")).await.unwrap();
     asked.wait().await.unwrap();
     assert_eq!(status(&scene).await, (Status::Active, None));
     assert_eq!(scene.processes(), process);

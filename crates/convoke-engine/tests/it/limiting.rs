@@ -18,7 +18,7 @@ use crate::prompting::gate;
 use crate::world::{AGENT, World, agent, leap, now, random};
 
 async fn create(engine: &Engine, project: ProjectId) -> Result<SessionId, Error> {
-    engine.create_session(project, None).await.map(|view| view.stored.id)
+    engine.sessions().create(project, None).await.map(|view| view.stored.id)
 }
 
 fn assert_full(result: Result<SessionId, Error>, expected: usize) {
@@ -35,7 +35,7 @@ async fn s9_of_twenty_at_once_exactly_as_many_begin_as_may() {
     let mut world = World::with(&Script::new());
     world.settings.sessions_max = 7;
     let engine = world.open().await;
-    let project = engine.add_project(&world.workspace(), None).await.unwrap().id;
+    let project = engine.projects().add(&world.workspace(), None).await.unwrap().id;
     let mut creations = JoinSet::new();
     for _ in 0..20 {
         let engine = engine.clone();
@@ -55,7 +55,7 @@ async fn s9_the_last_place_is_never_refused_while_it_is_free() {
     let mut world = World::with(&Script::new());
     world.settings.sessions_max = 12;
     let engine = world.open().await;
-    let project = engine.add_project(&world.workspace(), None).await.unwrap().id;
+    let project = engine.projects().add(&world.workspace(), None).await.unwrap().id;
     // Two at a time, so that one is being counted while the other looks for room.
     let mut creations = JoinSet::new();
     for _ in 0..2 {
@@ -80,14 +80,14 @@ async fn s9_room_is_free_as_soon_as_a_session_ends() {
     let (engine, project) = (scene.engine.clone(), scene.project);
     assert_full(create(&engine, project).await, 1);
 
-    engine.complete(scene.session).await.unwrap();
+    engine.sessions().complete(scene.session).await.unwrap();
     let second = create(&engine, project).await.unwrap();
     // The first one would be one too many.
-    assert_full(engine.resume(scene.session).await.map(|view| view.stored.id), 1);
+    assert_full(engine.sessions().resume(scene.session).await.map(|view| view.stored.id), 1);
     assert_eq!(scene.view().await.stored.summary.status, Status::Completed);
 
-    engine.cancel(second).await.unwrap();
-    engine.resume(scene.session).await.unwrap();
+    engine.sessions().cancel(second).await.unwrap();
+    engine.sessions().resume(scene.session).await.unwrap();
     assert_full(create(&engine, project).await, 1);
 
     scene.log.until("reopened").await;
@@ -98,7 +98,7 @@ async fn s9_room_is_free_as_soon_as_a_session_ends() {
     scene.log.until("failed").await;
     scene.rewrite(AGENT, &Script::new());
     create(&engine, project).await.unwrap();
-    assert_full(engine.resume(scene.session).await.map(|view| view.stored.id), 1);
+    assert_full(engine.sessions().resume(scene.session).await.map(|view| view.stored.id), 1);
     engine.stop().await;
 }
 
@@ -108,16 +108,16 @@ async fn s9_archived_sessions_do_not_count_until_they_are_brought_back() {
     world.settings.sessions_max = 1;
     let scene = world.begin().await;
     let engine = &scene.engine;
-    engine.archive(scene.session).await.unwrap();
+    engine.sessions().archive(scene.session).await.unwrap();
     let second = create(engine, scene.project).await.unwrap();
-    assert_full(engine.unarchive(scene.session).await.map(|view| view.stored.id), 1);
+    assert_full(engine.sessions().unarchive(scene.session).await.map(|view| view.stored.id), 1);
     assert!(scene.view().await.stored.summary.archived);
-    engine.complete(second).await.unwrap();
-    engine.unarchive(scene.session).await.unwrap();
+    engine.sessions().complete(second).await.unwrap();
+    engine.sessions().unarchive(scene.session).await.unwrap();
     assert_full(create(engine, scene.project).await, 1);
     // One that has ended needs no room in the lists.
-    engine.archive(second).await.unwrap();
-    engine.unarchive(second).await.unwrap();
+    engine.sessions().archive(second).await.unwrap();
+    engine.sessions().unarchive(second).await.unwrap();
     engine.stop().await;
 }
 
@@ -126,7 +126,7 @@ async fn s9_sessions_of_teams_do_not_count() {
     let mut world = World::with(&Script::new());
     world.settings.sessions_max = 1;
     let engine = world.open().await;
-    let project = engine.add_project(&world.workspace(), None).await.unwrap().id;
+    let project = engine.projects().add(&world.workspace(), None).await.unwrap().id;
     engine.stop().await;
     let store = Store::open(world.home().join("convoke.db"), now()).await.unwrap();
     for _ in 0..3 {
@@ -139,7 +139,8 @@ async fn s9_sessions_of_teams_do_not_count() {
     let engine = world.open().await;
     create(&engine, project).await.unwrap();
     assert_full(create(&engine, project).await, 1);
-    let all = engine.sessions(SessionFilter::all(), SessionOrder::Created, Window::first(9)).await;
+    let all =
+        engine.sessions().list(SessionFilter::all(), SessionOrder::Created, Window::first(9)).await;
     assert_eq!(all.unwrap().total, 4);
     engine.stop().await;
 }
@@ -151,8 +152,9 @@ async fn s9_a_session_that_was_idle_for_long_makes_room() {
     world.settings.sessions_max = 3;
     let mut scene = world.begin().await;
     let engine = scene.engine.clone();
-    let busy = engine.create_session(scene.project, Some(agent("slow"))).await.unwrap().stored.id;
-    engine.prompt(busy, "work".to_owned()).await.unwrap();
+    let busy =
+        engine.sessions().create(scene.project, Some(agent("slow"))).await.unwrap().stored.id;
+    engine.sessions().prompt(busy, "work".to_owned()).await.unwrap();
     Log::of(&engine, busy).await.until("agent: working").await;
     let late = create(&engine, scene.project).await.unwrap();
     assert_full(create(&engine, scene.project).await, 3);
@@ -163,11 +165,11 @@ async fn s9_a_session_that_was_idle_for_long_makes_room() {
     scene.turn("hello").await;
     leap(Duration::from_secs(2 * 60)).await;
     let fourth = create(&engine, scene.project).await.unwrap();
-    let view = engine.session(late).await.unwrap();
+    let view = engine.sessions().get(late).await.unwrap();
     assert_eq!(view.stored.summary.status, Status::Completed);
     assert_eq!(view.stored.summary.reason, Some(EndReason::MadeRoom));
     for active in [scene.session, busy, fourth] {
-        let view = engine.session(active).await.unwrap();
+        let view = engine.sessions().get(active).await.unwrap();
         assert_eq!(view.stored.summary.status, Status::Active);
     }
     assert_full(create(&engine, scene.project).await, 3);
@@ -190,7 +192,7 @@ async fn s3_a_session_whose_agent_is_stuck_is_given_up_in_time() {
     let mut world = World::new();
     world.add_gated_agent(AGENT, &Script::new());
     let engine = world.open().await;
-    let project = engine.add_project(&world.workspace(), None).await.unwrap().id;
+    let project = engine.projects().add(&world.workspace(), None).await.unwrap().id;
     let error = given_up(&engine, project, async || !world.processes().is_empty()).await;
     assert_eq!(
         error,
@@ -214,7 +216,7 @@ async fn s3_a_session_for_which_there_is_no_process_is_given_up_in_time() {
     let error = given_up(&engine, scene.project, waits).await;
     assert_eq!(
         error,
-        "the agent scripted did not start: there was no room for another process within 30 seconds"
+        "the agent scripted did not start: no agent process became available within 30 seconds"
     );
     assert_eq!(engine.figures().await.unwrap().active_sessions, 1);
     assert_eq!(scene.processes().len(), 1);
@@ -294,15 +296,15 @@ async fn k4_a_session_that_holds_as_much_as_it_may_refuses_further_prompts_by_na
         assert!(error.to_string().contains("limits.session_bytes"), "{error}");
         assert_eq!(error.kind(), Kind::Conflict);
     };
-    refused(scene.engine.prompt(session, "more".to_owned()).await.unwrap_err());
+    refused(scene.engine.sessions().prompt(session, "more".to_owned()).await.unwrap_err());
     scene.engine.stop().await;
     // What was stored counts, not what this process has seen.
     let engine = world.open().await;
-    refused(engine.prompt(session, "more".to_owned()).await.unwrap_err());
+    refused(engine.sessions().prompt(session, "more".to_owned()).await.unwrap_err());
     engine.stop().await;
     world.settings.limits.session_bytes = 1 << 30;
     let engine = world.open().await;
-    engine.prompt(session, "more".to_owned()).await.unwrap();
+    engine.sessions().prompt(session, "more".to_owned()).await.unwrap();
     engine.stop().await;
 }
 
@@ -310,7 +312,7 @@ async fn k4_a_session_that_holds_as_much_as_it_may_refuses_further_prompts_by_na
 async fn k4_a_prompt_that_is_too_long_is_refused_with_a_way_out() {
     let scene = World::with(&Script::new()).begin().await;
     let long = "x".repeat((1 << 20) + 1);
-    let error = scene.engine.prompt(scene.session, long).await.unwrap_err();
+    let error = scene.engine.sessions().prompt(scene.session, long).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Invalid);
     assert!(error.to_string().contains("put it into a file"), "{error}");
     scene.engine.stop().await;

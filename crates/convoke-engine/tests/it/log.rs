@@ -104,7 +104,7 @@ impl Conversation {
 
 impl Log {
     pub(crate) async fn of(engine: &Engine, session: SessionId) -> Self {
-        let watcher = engine.watch(session, Rev::START).await.unwrap();
+        let watcher = engine.sessions().watch(session, Rev::START).await.unwrap();
         Self {
             engine: engine.clone(),
             watcher,
@@ -159,7 +159,7 @@ impl Log {
 
     /// Reads all that is stored by now.
     pub(crate) async fn catch_up(&mut self) {
-        let stored = self.engine.session(self.watcher.session()).await.unwrap().stored;
+        let stored = self.engine.sessions().get(self.watcher.session()).await.unwrap().stored;
         while self.rev < stored.summary.rev {
             self.next().await;
         }

@@ -39,7 +39,7 @@ fn offering() -> Script {
 
 async fn current_mode(scene: &Scene) -> (String, usize) {
     scene.settle().await;
-    let state = scene.engine.session_state(scene.session).await.unwrap();
+    let state = scene.engine.sessions().state(scene.session).await.unwrap();
     let mode = state.into_iter().find_map(|(_, state)| {
         let SessionState::Modes { current, available } = state else { return None };
         Some((current, available.len()))
@@ -50,7 +50,7 @@ async fn current_mode(scene: &Scene) -> (String, usize) {
 /// Since when commands, modes and settings are as they are.
 async fn offered_since(scene: &Scene) -> [Rev; 3] {
     scene.settle().await;
-    let state = scene.engine.session_state(scene.session).await.unwrap();
+    let state = scene.engine.sessions().state(scene.session).await.unwrap();
     [StateKind::Commands, StateKind::Modes, StateKind::Settings].map(|kind| {
         let found = state.iter().find(|(_, state)| state.kind() == kind);
         found.expect("all of it is offered").0
@@ -58,7 +58,7 @@ async fn offered_since(scene: &Scene) -> [Rev; 3] {
 }
 
 async fn set_mode(scene: &Scene, mode: &str) {
-    scene.engine.set_mode(scene.session, mode.to_owned()).await.unwrap();
+    scene.engine.sessions().set_mode(scene.session, mode.to_owned()).await.unwrap();
 }
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn a_mode_is_set_in_a_warm_process_in_a_running_turn_and_in_a_cold_one() {
     scene.log.until("mode: code").await;
     assert_eq!(scene.log.count("resumed: native"), 1);
     let effort = ("effort".to_owned(), "high".to_owned());
-    scene.engine.set_setting(scene.session, effort.0, effort.1).await.unwrap();
+    scene.engine.sessions().set_setting(scene.session, effort.0, effort.1).await.unwrap();
     scene.turn("hello").await;
     assert_eq!(scene.log.count("agent: hello"), 1);
     assert_eq!(scene.processes().len(), 1);
@@ -145,13 +145,13 @@ async fn a_mode_is_set_while_the_process_starts_and_nobody_waits_for_it_in_vain(
     let (engine, session) = (scene.engine.clone(), scene.session);
     let set = |mode: &'static str| {
         let engine = engine.clone();
-        tokio::spawn(async move { engine.set_mode(session, mode.to_owned()).await })
+        tokio::spawn(async move { engine.sessions().set_mode(session, mode.to_owned()).await })
     };
     // The session is free for others meanwhile.
     let one = set("code");
     let turn = scene.prompt("hello").await;
     let two = set("ask");
-    engine.rename(session, "Waiting".to_owned()).await.unwrap();
+    engine.sessions().rename(session, "Waiting".to_owned()).await.unwrap();
     std::fs::write(&gate, "").unwrap();
     scene.log.until_end_of(turn).await;
     one.await.unwrap().unwrap();
@@ -171,10 +171,10 @@ async fn a_mode_is_set_while_the_process_starts_and_nobody_waits_for_it_in_vain(
     while engine.figures().await.unwrap().processes == 0 {
         tokio::task::yield_now().await;
     }
-    engine.complete(session).await.unwrap();
+    engine.sessions().complete(session).await.unwrap();
     let error = waiting.await.unwrap().unwrap_err();
     assert!(matches!(error, Error::NotRunning), "{error}");
-    let error = engine.set_mode(session, "ask".to_owned()).await.unwrap_err();
+    let error = engine.sessions().set_mode(session, "ask".to_owned()).await.unwrap_err();
     assert!(matches!(error, Error::Ended { .. }), "{error}");
     assert_eq!(error.kind(), Kind::Conflict);
     engine.stop().await;
@@ -186,7 +186,8 @@ async fn a_mode_for_an_agent_that_cannot_start_fails_and_the_session_does_not() 
     let mut scene = world.begin().await;
     scene.turn("crash").await;
     world.change_script(AGENT, &Script::new().on("initialize", [Step::Exit(3)]));
-    let error = scene.engine.set_mode(scene.session, "code".to_owned()).await.unwrap_err();
+    let error =
+        scene.engine.sessions().set_mode(scene.session, "code".to_owned()).await.unwrap_err();
     assert!(matches!(error, Error::NotStarted { .. }), "{error}");
     world.change_script(AGENT, &offering());
     scene.turn("hello").await;

@@ -22,7 +22,7 @@ fn may(tool: &str) -> Step {
 async fn asked(scene: &mut Scene, tool: &str) -> String {
     scene.log.until(&format!("permission {tool}: ls: pending")).await;
     scene.settle().await;
-    let items = scene.engine.inbox().await.unwrap();
+    let items = scene.engine.inbox().list().await.unwrap();
     assert_eq!(items.len(), 1, "{items:#?}");
     assert_eq!(items[0].session.as_ref().unwrap().stored.id, scene.session);
     assert_eq!(items[0].session.as_ref().unwrap().activity, Activity::Waiting);
@@ -36,21 +36,21 @@ async fn s6_a_permission_is_answered_from_the_inbox_and_the_first_answer_wins() 
     let engine = scene.engine.clone();
     scene.prompt("work").await;
     let id = asked(&mut scene, "Bash").await;
-    let error = engine.choose(&id, "perhaps".to_owned(), Remember::No).await.unwrap_err();
+    let error = engine.inbox().choose(&id, "perhaps".to_owned(), Remember::No).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Invalid, "{error}");
-    let error = engine.answer(&id, crate::asked::answers("yes")).await.unwrap_err();
+    let error = engine.inbox().answer(&id, crate::asked::answers("yes")).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Invalid, "{error}");
     // A beginning of the id is enough.
-    engine.choose(&id[..8], "yes".to_owned(), Remember::No).await.unwrap();
+    engine.inbox().choose(&id[..8], "yes".to_owned(), Remember::No).await.unwrap();
     for option in ["yes", "no", "perhaps"] {
-        let error = engine.choose(&id, option.to_owned(), Remember::No).await.unwrap_err();
+        let error = engine.inbox().choose(&id, option.to_owned(), Remember::No).await.unwrap_err();
         assert_eq!(error.kind(), Kind::Conflict, "{error}");
     }
-    assert_eq!(engine.reject(&id, None).await.unwrap_err().kind(), Kind::Conflict);
+    assert_eq!(engine.inbox().reject(&id, None).await.unwrap_err().kind(), Kind::Conflict);
     scene.log.until_end_of(1).await;
     assert_eq!(scene.log.count("agent: Bash: yes"), 1);
     assert_eq!(scene.log.count("permission Bash: ls: answered"), 1);
-    assert_eq!(engine.inbox().await.unwrap(), []);
+    assert_eq!(engine.inbox().list().await.unwrap(), []);
     engine.stop().await;
 }
 
@@ -63,7 +63,9 @@ async fn s6_of_many_answers_at_once_exactly_one_wins() {
     for number in 0..10 {
         let (engine, id) = (scene.engine.clone(), id.clone());
         let option = if number % 2 == 0 { "yes" } else { "no" };
-        answers.spawn(async move { engine.choose(&id, option.to_owned(), Remember::No).await });
+        answers.spawn(
+            async move { engine.inbox().choose(&id, option.to_owned(), Remember::No).await },
+        );
     }
     let answers = answers.join_all().await;
     assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1);
@@ -77,7 +79,7 @@ async fn s6_a_rejected_permission_is_a_no_to_the_agent() {
     let mut scene = World::with(&Script::new().turn([may("Bash")])).begin().await;
     scene.prompt("work").await;
     let id = asked(&mut scene, "Bash").await;
-    scene.engine.reject(&id, Some("not today".to_owned())).await.unwrap();
+    scene.engine.inbox().reject(&id, Some("not today".to_owned())).await.unwrap();
     scene.log.until_end_of(1).await;
     assert_eq!(scene.log.count("agent: Bash: no"), 1);
     let messages = scene.log.messages();
@@ -95,12 +97,12 @@ async fn s6_what_is_allowed_for_good_is_not_asked_again_by_this_agent_in_this_pr
     scene.prompt("one").await;
     let id = asked(&mut scene, "Bash").await;
     // What is not allowed cannot be remembered.
-    let error = engine.choose(&id, "no".to_owned(), Remember::Yes).await.unwrap_err();
+    let error = engine.inbox().choose(&id, "no".to_owned(), Remember::Yes).await.unwrap_err();
     assert!(matches!(error, Error::NothingToRemember), "{error}");
-    engine.choose(&id, "yes".to_owned(), Remember::Yes).await.unwrap();
+    engine.inbox().choose(&id, "yes".to_owned(), Remember::Yes).await.unwrap();
     scene.log.until_end_of(1).await;
     scene.log.until("rule made: Bash: ls").await;
-    let rules = engine.rules(scene.project).await.unwrap();
+    let rules = engine.projects().rules(scene.project).await.unwrap();
     assert_eq!(rules.len(), 1);
     assert_eq!(rules[0].tool, r#"exact:{"args":{"command":"ls"},"kind":"call","tool":"Bash"}"#);
     scene.log.take();
@@ -119,23 +121,23 @@ async fn s6_what_is_allowed_for_good_is_not_asked_again_by_this_agent_in_this_pr
             "permission Write: ls: pending"
         ]
     );
-    engine.choose(&id, "no".to_owned(), Remember::No).await.unwrap();
+    engine.inbox().choose(&id, "no".to_owned(), Remember::No).await.unwrap();
     scene.log.until_end_of(two).await;
 
     // Other projects ask all the same.
-    let other = engine.add_project(&world.make_folder("other"), None).await.unwrap().id;
-    let other = engine.create_session(other, None).await.unwrap().stored.id;
-    engine.prompt(other, "one".to_owned()).await.unwrap();
+    let other = engine.projects().add(&world.make_folder("other"), None).await.unwrap().id;
+    let other = engine.sessions().create(other, None).await.unwrap().stored.id;
+    engine.sessions().prompt(other, "one".to_owned()).await.unwrap();
     let mut log = Log::of(&engine, other).await;
     log.until("permission Bash: ls: pending").await;
-    assert_eq!(engine.inbox().await.unwrap().len(), 1);
-    engine.cancel_turn(other).await.unwrap();
+    assert_eq!(engine.inbox().list().await.unwrap().len(), 1);
+    engine.sessions().cancel_turn(other).await.unwrap();
     log.until_end_of(1).await;
 
     // What was allowed can be forbidden again.
-    engine.forget_rule(rules[0].clone()).await.unwrap();
-    let third = engine.create_session(scene.project, None).await.unwrap().stored.id;
-    engine.prompt(third, "one".to_owned()).await.unwrap();
+    engine.projects().forget_rule(rules[0].clone()).await.unwrap();
+    let third = engine.sessions().create(scene.project, None).await.unwrap().stored.id;
+    engine.sessions().prompt(third, "one".to_owned()).await.unwrap();
     Log::of(&engine, third).await.until("permission Bash: ls: pending").await;
     engine.stop().await;
 }
@@ -207,16 +209,16 @@ async fn k7_after_one_always_thirty_hostile_commands_are_each_asked_and_the_same
         // Every one of them waits for the human, who allows only this one.
         until("a permission is asked for", async || {
             scene.settle().await;
-            engine.inbox().await.unwrap().len() == 1
+            engine.inbox().list().await.unwrap().len() == 1
         })
         .await;
-        let id = engine.inbox().await.unwrap()[0].request.id().to_string();
+        let id = engine.inbox().list().await.unwrap()[0].request.id().to_string();
         let remember = if number == 0 { Remember::Yes } else { Remember::No };
-        engine.choose(&id, "yes".to_owned(), remember).await.unwrap();
+        engine.inbox().choose(&id, "yes".to_owned(), remember).await.unwrap();
     }
     scene.log.until_end_of(1).await;
     assert_eq!(scene.log.count("rule applied: Bash: cargo test"), 1, "the same command only");
-    assert_eq!(engine.rules(scene.project).await.unwrap().len(), 1);
+    assert_eq!(engine.projects().rules(scene.project).await.unwrap().len(), 1);
     engine.stop().await;
 }
 
@@ -236,14 +238,14 @@ async fn k7_a_rule_of_an_older_version_for_every_use_of_a_tool_is_removed_and_sa
     let one = scene.prompt("one").await;
     let id = asked(&mut scene, "Bash").await;
     scene.log.until("rule dropped: Bash").await;
-    assert_eq!(engine.rules(scene.project).await.unwrap(), []);
-    engine.choose(&id, "yes".to_owned(), Remember::No).await.unwrap();
+    assert_eq!(engine.projects().rules(scene.project).await.unwrap(), []);
+    engine.inbox().choose(&id, "yes".to_owned(), Remember::No).await.unwrap();
     scene.log.until_end_of(one).await;
     assert_eq!(scene.log.count("rule dropped: Bash"), 1);
     scene.log.take();
     let two = scene.prompt("two").await;
     let id = asked(&mut scene, "Bash").await;
-    engine.choose(&id, "yes".to_owned(), Remember::No).await.unwrap();
+    engine.inbox().choose(&id, "yes".to_owned(), Remember::No).await.unwrap();
     scene.log.until_end_of(two).await;
     assert_eq!(scene.log.count("rule dropped: Bash"), 0);
     engine.stop().await;
@@ -260,20 +262,20 @@ async fn k7_an_agents_own_always_is_never_chosen() {
     scene.prompt("work").await;
     until("a permission is asked for", async || {
         scene.settle().await;
-        !engine.inbox().await.unwrap().is_empty()
+        !engine.inbox().list().await.unwrap().is_empty()
     })
     .await;
-    let item = engine.inbox().await.unwrap().pop().unwrap();
+    let item = engine.inbox().list().await.unwrap().pop().unwrap();
     let Request::Permission(record) = &item.request else { panic!("no permission") };
     let offered: Vec<&str> = record.options.iter().map(|option| &*option.option_id).collect();
     assert_eq!(offered, ["no"]);
     assert!(record.title.contains("offers no way to allow it once"), "{}", record.title);
     let id = record.request_id.to_string();
     for option in ["always", "never"] {
-        let error = engine.choose(&id, option.to_owned(), Remember::No).await.unwrap_err();
+        let error = engine.inbox().choose(&id, option.to_owned(), Remember::No).await.unwrap_err();
         assert_eq!(error.kind(), Kind::Invalid, "{error}");
     }
-    engine.reject(&id, None).await.unwrap();
+    engine.inbox().reject(&id, None).await.unwrap();
     scene.log.until_end_of(1).await;
     assert_eq!(scene.log.count("agent: not now"), 1);
     engine.stop().await;
@@ -291,7 +293,7 @@ async fn s6_a_permission_that_is_asked_between_turns_reaches_the_human_and_its_a
     scene.turn("work").await;
     let id = asked(&mut scene, "Bash").await;
     until("it is busy", async || scene.engine.figures().await.unwrap().busy > 0).await;
-    scene.engine.choose(&id, "yes".to_owned(), Remember::No).await.unwrap();
+    scene.engine.inbox().choose(&id, "yes".to_owned(), Remember::No).await.unwrap();
     scene.log.until("agent: Bash: yes after all").await;
     scene.engine.stop().await;
 }
@@ -316,9 +318,9 @@ async fn s6_a_tool_can_ask_for_permission_on_behalf_of_a_session() {
     {
         let input = json!({"command": "rm -rf /"});
         let mut asked =
-            engine.ask_permission(asker.clone(), "Bash".to_owned(), &input).await.unwrap();
+            engine.inbox().ask_permission(asker.clone(), "Bash".to_owned(), &input).await.unwrap();
         inbox_has(&mut changes, 1).await;
-        let item = &engine.inbox().await.unwrap()[0];
+        let item = &engine.inbox().list().await.unwrap()[0];
         let Request::Permission(record) = &item.request else { panic!("no permission") };
         assert!(record.title.contains("rm -rf /"), "{}", record.title);
         assert_eq!(record.tool.as_deref(), Some("Bash"));
@@ -326,24 +328,30 @@ async fn s6_a_tool_can_ask_for_permission_on_behalf_of_a_session() {
         assert_eq!(kinds, [PermissionKind::AllowOnce, PermissionKind::RejectOnce]);
         let id = asked.id().to_string();
         let (waited, chosen) =
-            tokio::join!(asked.wait(), engine.choose(&id, option.to_owned(), Remember::No));
+            tokio::join!(asked.wait(), engine.inbox().choose(&id, option.to_owned(), Remember::No));
         chosen.unwrap();
         assert_eq!(waited.unwrap(), outcome);
         inbox_has(&mut changes, 0).await;
     }
     let mut asked =
-        engine.ask_permission(asker.clone(), "Bash".to_owned(), &json!({})).await.unwrap();
+        engine.inbox().ask_permission(asker.clone(), "Bash".to_owned(), &json!({})).await.unwrap();
     inbox_has(&mut changes, 1).await;
     let id = asked.id().to_string();
     let reason = Some("no".to_owned());
-    engine.reject(&id, reason.clone()).await.unwrap();
+    engine.inbox().reject(&id, reason.clone()).await.unwrap();
     assert_eq!(asked.wait().await.unwrap(), Outcome::Rejected { reason });
     // What is allowed for good is allowed at once.
-    let asked = engine.ask_permission(asker.clone(), "Bash".to_owned(), &json!({})).await.unwrap();
-    engine.choose(&asked.id().to_string(), "allow".to_owned(), Remember::Yes).await.unwrap();
-    let mut asked = engine.ask_permission(asker, "Bash".to_owned(), &json!({})).await.unwrap();
+    let asked =
+        engine.inbox().ask_permission(asker.clone(), "Bash".to_owned(), &json!({})).await.unwrap();
+    engine
+        .inbox()
+        .choose(&asked.id().to_string(), "allow".to_owned(), Remember::Yes)
+        .await
+        .unwrap();
+    let mut asked =
+        engine.inbox().ask_permission(asker, "Bash".to_owned(), &json!({})).await.unwrap();
     assert_eq!(asked.wait().await.unwrap(), Outcome::Allowed);
-    assert_eq!(engine.inbox().await.unwrap(), []);
+    assert_eq!(engine.inbox().list().await.unwrap(), []);
     inbox_has(&mut changes, 0).await;
     engine.stop().await;
 }
@@ -363,13 +371,14 @@ async fn s6_somebody_from_outside_can_ask_for_permission() {
         (r#"{"0": {"selectedOption": "Deny"}}"#, Outcome::Rejected { reason: None }),
         (custom, Outcome::Rejected { reason: Some("never".to_owned()) }),
     ] {
-        let asked = engine.ask_permission(asker(), "Bash".to_owned(), &json!({"x": 1})).await;
+        let asked =
+            engine.inbox().ask_permission(asker(), "Bash".to_owned(), &json!({"x": 1})).await;
         let mut asked = asked.unwrap();
-        let item = &engine.inbox().await.unwrap()[0];
+        let item = &engine.inbox().list().await.unwrap()[0];
         assert_eq!((item.session.as_ref(), item.asked_by.as_deref()), (None, Some("cron")));
         assert_eq!(item.working_directory.as_deref(), world.workspace().to_str());
         let id = asked.id().to_string();
-        engine.answer(&id, serde_json::from_str(answer).unwrap()).await.unwrap();
+        engine.inbox().answer(&id, serde_json::from_str(answer).unwrap()).await.unwrap();
         assert_eq!(asked.wait().await.unwrap(), outcome);
     }
     engine.stop().await;

@@ -16,13 +16,13 @@ async fn t10_a_turn_waits_for_a_process_and_says_so() {
     let engine = scene.engine.clone();
     let mut others = Vec::new();
     for _ in 0..2 {
-        let id = engine.create_session(scene.project, None).await.unwrap().stored.id;
+        let id = engine.sessions().create(scene.project, None).await.unwrap().stored.id;
         others.push((id, Log::of(&engine, id).await));
     }
     scene.prompt("work").await;
     scene.log.until("permission gate: pending").await;
     for (id, log) in &mut others {
-        engine.prompt(*id, "me too".to_owned()).await.unwrap();
+        engine.sessions().prompt(*id, "me too".to_owned()).await.unwrap();
         log.until("user: me too").await;
     }
     others[0].1.until("waiting: 1").await;
@@ -56,8 +56,8 @@ async fn t10_a_busy_process_is_never_stopped_to_make_room() {
     scene.prompt("work").await;
     scene.log.until("permission gate: pending").await;
     for _ in 0..3 {
-        let id = engine.create_session(scene.project, None).await.unwrap().stored.id;
-        engine.prompt(id, "hello".to_owned()).await.unwrap();
+        let id = engine.sessions().create(scene.project, None).await.unwrap().stored.id;
+        engine.sessions().prompt(id, "hello".to_owned()).await.unwrap();
         Log::of(&engine, id).await.until_end_of(1).await;
     }
     open_gate(&mut scene).await;
@@ -101,7 +101,7 @@ async fn t10_an_idle_process_is_stopped_and_the_session_does_not_notice() {
     scene.turn("warm").await;
     assert_eq!(started(&mut changes), []);
     // So is the end that comes with the session's.
-    scene.engine.complete(scene.session).await.unwrap();
+    scene.engine.sessions().complete(scene.session).await.unwrap();
     assert_eq!(started(&mut changes), [AgentStatus::Exited]);
     scene.engine.stop().await;
 }
@@ -117,21 +117,21 @@ async fn s8_the_next_session_finds_a_process_that_is_ready() {
         world.starts() >= 2 && engine.figures().await.unwrap().processes >= 2
     })
     .await;
-    let second = engine.create_session(scene.project, None).await.unwrap().stored.id;
+    let second = engine.sessions().create(scene.project, None).await.unwrap().stored.id;
     until("3 processes were started", async || world.starts() >= 3).await;
-    engine.prompt(second, "hello".to_owned()).await.unwrap();
+    engine.sessions().prompt(second, "hello".to_owned()).await.unwrap();
     let mut log = Log::of(&engine, second).await;
     log.until_end_of(1).await;
     assert_eq!(log.story(), ["user: hello → end_turn", "agent: hello"]);
     assert_eq!(
-        engine.session(second).await.unwrap().stored.agent_session_id.as_deref(),
+        engine.sessions().get(second).await.unwrap().stored.agent_session_id.as_deref(),
         Some("s1")
     );
     assert_eq!(world.starts(), 3);
 
     // In another project the spare one is of no use, and is replaced.
-    let other = engine.add_project(&world.make_folder("other"), None).await.unwrap().id;
-    engine.create_session(other, None).await.unwrap();
+    let other = engine.projects().add(&world.make_folder("other"), None).await.unwrap().id;
+    engine.sessions().create(other, None).await.unwrap();
     until("5 processes were started", async || world.starts() >= 5).await;
     until("the old spare process is gone", async || scene.processes().len() <= 2).await;
     engine.stop().await;
@@ -142,15 +142,15 @@ async fn s8_a_spare_process_that_cannot_start_is_nobodys_trouble() {
     let mut world = World::with_counted(&Script::new());
     world.settings.spare = Spare::One;
     let engine = world.open().await;
-    let project = engine.add_project(&world.workspace(), None).await.unwrap().id;
-    engine.create_session(project, None).await.unwrap();
+    let project = engine.projects().add(&world.workspace(), None).await.unwrap().id;
+    engine.sessions().create(project, None).await.unwrap();
     until("2 processes were started", async || world.starts() >= 2).await;
     // It dies, and whoever wanted it gets another one.
     for pid in world.processes() {
         crate::crashing::kill(pid);
     }
-    let second = engine.create_session(project, None).await.unwrap().stored.id;
-    engine.prompt(second, "hello".to_owned()).await.unwrap();
+    let second = engine.sessions().create(project, None).await.unwrap().stored.id;
+    engine.sessions().prompt(second, "hello".to_owned()).await.unwrap();
     Log::of(&engine, second).await.until("agent: hello").await;
     engine.stop().await;
 }
@@ -160,7 +160,7 @@ async fn s8_without_a_spare_process_there_is_none() {
     let world = World::with_counted(&Script::new());
     let mut scene = world.begin().await;
     scene.turn("hello").await;
-    scene.engine.create_session(scene.project, None).await.unwrap();
+    scene.engine.sessions().create(scene.project, None).await.unwrap();
     let figures = scene.engine.figures().await.unwrap();
     assert_eq!((world.starts(), figures.processes), (2, 2));
     assert_eq!(scene.view().await.stored.agent.as_str(), AGENT);

@@ -39,18 +39,19 @@ async fn s5_only_folders_inside_the_root_become_projects() {
         (outside.join("missing"), Kind::Forbidden),
         (root.join("../missing"), Kind::Forbidden),
     ] {
-        let error = engine.add_project(&path, None).await.unwrap_err();
+        let error = engine.projects().add(&path, None).await.unwrap_err();
         assert_eq!(error.kind(), kind, "{}: {error}", path.display());
     }
-    assert_eq!(engine.projects().await.unwrap(), []);
+    assert_eq!(engine.projects().list().await.unwrap(), []);
 
     // The same folder is the same project, whichever way leads to it.
-    let project = engine.add_project(&root.join("sub/../app/."), None).await.unwrap();
+    let project = engine.projects().add(&root.join("sub/../app/."), None).await.unwrap();
     assert_eq!((project.path, project.name.as_str()), (world.workspace(), "app"));
-    let error = engine.add_project(&root.join("in"), Some("other".to_owned())).await.unwrap_err();
+    let error =
+        engine.projects().add(&root.join("in"), Some("other".to_owned())).await.unwrap_err();
     assert!(matches!(&error, Error::ProjectExists { path } if *path == world.workspace()));
     assert_eq!(error.kind(), Kind::Conflict);
-    let named = engine.add_project(&root, Some("  All  ".to_owned())).await.unwrap();
+    let named = engine.projects().add(&root, Some("  All  ".to_owned())).await.unwrap();
     assert_eq!(named.name, "All");
     engine.stop().await;
 }
@@ -59,12 +60,12 @@ async fn s5_only_folders_inside_the_root_become_projects() {
 async fn s5_a_removed_project_takes_no_new_sessions_and_keeps_its_old_ones() {
     let mut scene = World::with(&Script::new()).begin().await;
     let engine = scene.engine.clone();
-    engine.remove_project(scene.project).await.unwrap();
-    assert_eq!(engine.projects().await.unwrap(), []);
-    assert!(engine.project(scene.project).await.unwrap().removed_at.is_some());
-    let error = engine.create_session(scene.project, None).await.unwrap_err();
+    engine.projects().remove(scene.project).await.unwrap();
+    assert_eq!(engine.projects().list().await.unwrap(), []);
+    assert!(engine.projects().get(scene.project).await.unwrap().removed_at.is_some());
+    let error = engine.sessions().create(scene.project, None).await.unwrap_err();
     assert!(matches!(error, Error::UnknownProject { .. }), "{error}");
-    assert_eq!(engine.remove_project(scene.project).await.unwrap_err().kind(), Kind::NotFound);
+    assert_eq!(engine.projects().remove(scene.project).await.unwrap_err().kind(), Kind::NotFound);
     scene.turn("still there?").await;
     assert_eq!(scene.log.count("agent: still there?"), 1);
     engine.stop().await;
@@ -92,7 +93,7 @@ async fn s5_a_project_that_became_a_link_is_not_followed() {
     let neighbour = world.make_folder("neighbour");
     for (target, kind) in [(&outside, Kind::Forbidden), (&neighbour, Kind::Agent)] {
         replace(&world, target);
-        let error = engine.create_session(scene.project, None).await.unwrap_err();
+        let error = engine.sessions().create(scene.project, None).await.unwrap_err();
         assert_eq!(error.kind(), kind, "{error}");
         // A session that was there before goes no other way.
         let turn = scene.prompt("again").await;
@@ -100,10 +101,10 @@ async fn s5_a_project_that_became_a_link_is_not_followed() {
         assert_eq!(scene.log.turn_of(turn), "failed(not_started)");
         assert!(processes_in(target).is_empty());
         scene.log.until("failed").await;
-        engine.resume(scene.session).await.unwrap();
+        engine.sessions().resume(scene.session).await.unwrap();
     }
     fs::remove_file(world.workspace()).unwrap();
-    let error = engine.create_session(scene.project, None).await.unwrap_err();
+    let error = engine.sessions().create(scene.project, None).await.unwrap_err();
     assert_eq!(error.kind(), Kind::NotFound, "{error}");
     fs::rename(world.folder().join("moved"), world.workspace()).unwrap();
     scene.turn("back").await;
@@ -120,7 +121,7 @@ async fn folders_are_completed_inside_the_root_only() {
     fs::write(root.join("apart"), "").unwrap();
     fs::create_dir_all(world.folder().join("outside/app")).unwrap();
     let path = |name: &str| root.join(name).display().to_string();
-    let complete = async |text: String| engine.complete_folder(&text).await;
+    let complete = async |text: String| engine.projects().complete_folder(&text).await;
     assert_eq!(complete(path("ap")).await, [path("app"), path("apple")]);
     assert_eq!(complete(path(".h")).await, [path(".hidden")]);
     assert_eq!(complete(path("")).await, [path("app"), path("apple")]);

@@ -45,7 +45,8 @@ async fn s2_what_is_said_is_numbered_without_gaps_and_read_back_in_order() {
     ]);
     let mut scene = World::with(&script).begin().await;
     let created = scene.view().await;
-    let prompted = scene.engine.prompt(scene.session, "tell a story".to_owned()).await.unwrap();
+    let prompted =
+        scene.engine.sessions().prompt(scene.session, "tell a story".to_owned()).await.unwrap();
     assert_eq!((prompted.seq, prompted.queued), (Some(Seq::new(1)), 0));
     scene.log.until_end_of(1).await;
     assert_eq!(
@@ -59,7 +60,7 @@ async fn s2_what_is_said_is_numbered_without_gaps_and_read_back_in_order() {
             "agent: done"
         ]
     );
-    let page = scene.engine.messages(scene.session, Seq::START, 1000).await.unwrap();
+    let page = scene.engine.sessions().messages(scene.session, Seq::START, 1000).await.unwrap();
     assert_eq!(page.messages, scene.log.messages());
     assert_eq!(page.messages[0].id, prompted.message_id);
     assert!(page.messages.is_sorted_by_key(|message| (message.seq, message.timestamp)));
@@ -80,19 +81,19 @@ async fn s8_a_second_prompt_waits_for_the_turn_to_end_and_then_runs() {
     let mut scene = World::with(&Script::new().turn([gate()])).begin().await;
     let one = scene.prompt("one").await;
     scene.log.until("permission gate: pending").await;
-    let second = scene.engine.prompt(scene.session, "two".to_owned()).await.unwrap();
-    let third = scene.engine.prompt(scene.session, "three".to_owned()).await.unwrap();
+    let second = scene.engine.sessions().prompt(scene.session, "two".to_owned()).await.unwrap();
+    let third = scene.engine.sessions().prompt(scene.session, "three".to_owned()).await.unwrap();
     assert_eq!((second.queued, third.queued), (1, 2));
-    let live = scene.engine.live(scene.session);
+    let live = scene.engine.sessions().live(scene.session);
     assert_eq!(live.running, Some(RunningTurn { id: one, seq: Seq::new(1) }));
     assert_eq!(live.queue, [second.message_id, third.message_id]);
     // They have no place before their turns begin.
     assert_eq!((second.seq, third.seq), (None, None));
     scene.log.until("queue: 2").await;
     assert_eq!(live.activity, Activity::Waiting);
-    let item = &scene.engine.inbox().await.unwrap()[0];
+    let item = &scene.engine.inbox().list().await.unwrap()[0];
     let id = item.request.id().to_string();
-    scene.engine.choose(&id, "go".to_owned(), convoke_engine::Remember::No).await.unwrap();
+    scene.engine.inbox().choose(&id, "go".to_owned(), convoke_engine::Remember::No).await.unwrap();
     scene.log.until_end_of(third.message_id).await;
     assert_eq!(
         scene.log.story(),
@@ -119,23 +120,24 @@ async fn s8_a_33rd_waiting_prompt_is_refused_and_nothing_of_it_is_stored() {
     scene.log.until("agent: working").await;
     for number in 1..=QUEUE_MAX {
         let text = format!("waiting {number}");
-        let prompted = scene.engine.prompt(scene.session, text).await.unwrap();
+        let prompted = scene.engine.sessions().prompt(scene.session, text).await.unwrap();
         assert_eq!(prompted.queued, number);
     }
     let before = scene.view().await.stored.summary;
-    let error = scene.engine.prompt(scene.session, "too much".to_owned()).await.unwrap_err();
+    let error =
+        scene.engine.sessions().prompt(scene.session, "too much".to_owned()).await.unwrap_err();
     assert!(matches!(error, Error::QueueFull { max: QUEUE_MAX }), "{error}");
     assert_eq!(error.kind(), Kind::Busy);
     assert_eq!(scene.view().await.stored.summary, before);
     // Once the running turn is out of the way, all the others run.
-    scene.engine.cancel_turn(scene.session).await.unwrap();
+    scene.engine.sessions().cancel_turn(scene.session).await.unwrap();
     scene.log.until("agent: waiting 32").await;
     let last = scene.log.messages().into_iter().rfind(|it| it.role == Role::User).unwrap();
     scene.log.until_end_of(last.id).await;
     let said = scene.log.story().into_iter().filter(|line| line.starts_with("agent: waiting"));
     assert!(said.eq((1..=QUEUE_MAX).map(|number| format!("agent: waiting {number}"))));
     scene.settle().await;
-    assert_eq!(scene.engine.live(scene.session).queue, []);
+    assert_eq!(scene.engine.sessions().live(scene.session).queue, []);
     scene.engine.stop().await;
 }
 
@@ -143,36 +145,37 @@ async fn s8_a_33rd_waiting_prompt_is_refused_and_nothing_of_it_is_stored() {
 async fn s8_an_empty_prompt_and_unknown_ids_are_told_apart() {
     let scene = World::with(&Script::new()).begin().await;
     let engine = &scene.engine;
-    let error = engine.prompt(scene.session, " \n".to_owned()).await.unwrap_err();
+    let error = engine.sessions().prompt(scene.session, " \n".to_owned()).await.unwrap_err();
     assert!(matches!(error, Error::Refused(Refusal::EmptyPrompt)), "{error}");
     assert_eq!(error.kind(), Kind::Invalid);
     let nobody = SessionId::from_random(random());
     let nothing = ProjectId::from_random(random());
     for error in [
-        engine.prompt(nobody, "hello".to_owned()).await.map(drop).unwrap_err(),
-        engine.session(nobody).await.map(drop).unwrap_err(),
-        engine.watch(nobody, Rev::START).await.map(drop).unwrap_err(),
-        engine.messages(nobody, Seq::START, 10).await.map(drop).unwrap_err(),
-        engine.complete(nobody).await.map(drop).unwrap_err(),
-        engine.resume(nobody).await.map(drop).unwrap_err(),
-        engine.set_mode(nobody, "x".to_owned()).await.unwrap_err(),
-        engine.find_session(&nobody.to_string()).await.map(drop).unwrap_err(),
-        engine.find_session("ffff").await.map(drop).unwrap_err(),
-        engine.find_session("abc").await.map(drop).unwrap_err(),
-        engine.find_session("scripted:nobody").await.map(drop).unwrap_err(),
-        engine.create_session(nothing, None).await.map(drop).unwrap_err(),
-        engine.create_session(scene.project, Some(agent("nobody"))).await.map(drop).unwrap_err(),
-        engine.project(nothing).await.map(drop).unwrap_err(),
-        engine.find_project("ffff").await.map(drop).unwrap_err(),
-        engine.reject("ffff", None).await.unwrap_err(),
+        engine.sessions().prompt(nobody, "hello".to_owned()).await.map(drop).unwrap_err(),
+        engine.sessions().get(nobody).await.map(drop).unwrap_err(),
+        engine.sessions().watch(nobody, Rev::START).await.map(drop).unwrap_err(),
+        engine.sessions().messages(nobody, Seq::START, 10).await.map(drop).unwrap_err(),
+        engine.sessions().complete(nobody).await.map(drop).unwrap_err(),
+        engine.sessions().resume(nobody).await.map(drop).unwrap_err(),
+        engine.sessions().set_mode(nobody, "x".to_owned()).await.unwrap_err(),
+        engine.sessions().find(&nobody.to_string()).await.map(drop).unwrap_err(),
+        engine.sessions().find("ffff").await.map(drop).unwrap_err(),
+        engine.sessions().find("abc").await.map(drop).unwrap_err(),
+        engine.sessions().find("scripted:nobody").await.map(drop).unwrap_err(),
+        engine.sessions().create(nothing, None).await.map(drop).unwrap_err(),
+        engine.sessions().create(scene.project, Some(agent("nobody"))).await.map(drop).unwrap_err(),
+        engine.projects().get(nothing).await.map(drop).unwrap_err(),
+        engine.projects().find("ffff").await.map(drop).unwrap_err(),
+        engine.inbox().reject("ffff", None).await.unwrap_err(),
         engine
+            .inbox()
             .choose(&nobody.to_string(), "x".to_owned(), convoke_engine::Remember::No)
             .await
             .unwrap_err(),
     ] {
         assert_eq!(error.kind(), Kind::NotFound, "{error}");
     }
-    let error = engine.find_session("not an agent:x").await.unwrap_err();
+    let error = engine.sessions().find("not an agent:x").await.unwrap_err();
     assert_eq!(error.kind(), Kind::Invalid, "{error}");
     engine.stop().await;
 }
@@ -184,7 +187,7 @@ async fn w1_a_session_is_found_by_its_id_its_canonical_id_and_a_prefix() {
     let id = scene.session.to_string();
     let prefix = id[..8].to_owned();
     for text in [&id, &id.to_uppercase(), "scripted:a:b", &prefix, &prefix.to_uppercase()] {
-        let found = scene.engine.find_session(text).await;
+        let found = scene.engine.sessions().find(text).await;
         assert_eq!(found.unwrap(), scene.session, "{text}");
     }
     scene.engine.stop().await;
@@ -204,18 +207,18 @@ async fn a_prefix_of_several_ids_names_them() {
     engine.stop().await;
     let around = convoke_engine::Around { random: alike, ..world.around() };
     let engine = convoke_engine::Engine::open(world.settings.clone(), around).await.unwrap();
-    let project = engine.add_project(&world.workspace(), None).await.unwrap();
-    let other = engine.add_project(&world.make_folder("other"), None).await.unwrap();
-    let one = engine.create_session(project.id, None).await.unwrap().stored.id;
-    let two = engine.create_session(project.id, None).await.unwrap().stored.id;
-    let Err(Error::Ambiguous { prefix, candidates }) = engine.find_session("abcd").await else {
+    let project = engine.projects().add(&world.workspace(), None).await.unwrap();
+    let other = engine.projects().add(&world.make_folder("other"), None).await.unwrap();
+    let one = engine.sessions().create(project.id, None).await.unwrap().stored.id;
+    let two = engine.sessions().create(project.id, None).await.unwrap().stored.id;
+    let Err(Error::Ambiguous { prefix, candidates }) = engine.sessions().find("abcd").await else {
         panic!("found")
     };
     assert_eq!(prefix, "abcd");
     let mut expected = [one.to_string(), two.to_string()];
     expected.sort();
     assert_eq!(candidates, expected);
-    let Err(Error::Ambiguous { candidates, .. }) = engine.find_project("abcd").await else {
+    let Err(Error::Ambiguous { candidates, .. }) = engine.projects().find("abcd").await else {
         panic!("found")
     };
     assert_eq!(candidates, [project.id.to_string(), other.id.to_string()]);
@@ -228,13 +231,15 @@ async fn s4_a_list_shows_activity_and_hides_what_is_archived() {
     world.add_agent("slow", &Script::new().turn([Step::say("working"), Step::Hang]));
     let scene = world.begin().await;
     let engine = &scene.engine;
-    let busy = engine.create_session(scene.project, Some(agent("slow"))).await.unwrap().stored.id;
-    let hidden = engine.create_session(scene.project, None).await.unwrap().stored.id;
-    engine.prompt(busy, "work".to_owned()).await.unwrap();
+    let busy =
+        engine.sessions().create(scene.project, Some(agent("slow"))).await.unwrap().stored.id;
+    let hidden = engine.sessions().create(scene.project, None).await.unwrap().stored.id;
+    engine.sessions().prompt(busy, "work".to_owned()).await.unwrap();
     Log::of(engine, busy).await.until("agent: working").await;
-    engine.archive(hidden).await.unwrap();
+    engine.sessions().archive(hidden).await.unwrap();
     let filter = SessionFilter { archived: Archived::Hidden, ..SessionFilter::all() };
-    let listed = engine.sessions(filter, SessionOrder::Created, Window::first(20)).await.unwrap();
+    let listed =
+        engine.sessions().list(filter, SessionOrder::Created, Window::first(20)).await.unwrap();
     let shown: Vec<_> = listed.sessions.iter().map(|it| (it.stored.id, it.activity)).collect();
     assert_eq!(shown, [(busy, Activity::Running), (scene.session, Activity::Idle)]);
     assert_eq!(listed.total, 2);
@@ -247,19 +252,20 @@ async fn w2_a_session_can_be_renamed_archived_and_brought_back() {
     scene.turn("hello").await;
     let engine = &scene.engine;
     let before = scene.view().await.stored.summary.last_active_at;
-    let view = engine.rename(scene.session, "  A better name ".to_owned()).await.unwrap();
+    let view =
+        engine.sessions().rename(scene.session, "  A better name ".to_owned()).await.unwrap();
     assert_eq!(view.stored.summary.title.as_deref(), Some("A better name"));
-    assert!(engine.archive(scene.session).await.unwrap().stored.summary.archived);
-    let twice = engine.archive(scene.session).await.unwrap();
+    assert!(engine.sessions().archive(scene.session).await.unwrap().stored.summary.archived);
+    let twice = engine.sessions().archive(scene.session).await.unwrap();
     assert_eq!(twice.stored.summary.last_seq, scene.view().await.stored.summary.last_seq);
-    assert!(!engine.unarchive(scene.session).await.unwrap().stored.summary.archived);
+    assert!(!engine.sessions().unarchive(scene.session).await.unwrap().stored.summary.archived);
     assert_eq!(scene.view().await.stored.summary.last_active_at, before);
-    let error = engine.rename(scene.session, " ".to_owned()).await.unwrap_err();
+    let error = engine.sessions().rename(scene.session, " ".to_owned()).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Invalid);
     let story = scene.log.until("unarchived").await.story();
     assert_eq!(story[2..], ["renamed: A better name", "archived", "unarchived"]);
     // Prompts are welcome in the archive, too.
-    engine.archive(scene.session).await.unwrap();
+    engine.sessions().archive(scene.session).await.unwrap();
     scene.turn("still there?").await;
     scene.engine.stop().await;
 }

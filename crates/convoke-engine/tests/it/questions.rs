@@ -22,7 +22,7 @@ fn outside() -> Asker {
 
 async fn ask(scene: &Scene) -> Asked {
     let asker = Asker::Session(scene.session);
-    scene.engine.ask(asker, vec![question()]).await.unwrap()
+    scene.engine.inbox().ask(asker, vec![question()]).await.unwrap()
 }
 
 fn labels(outcome: Outcome) -> Vec<String> {
@@ -46,7 +46,7 @@ async fn q19_a_question_in_a_session_is_answered_from_the_inbox() {
     assert_eq!(asked.questions(), [question()]);
     scene.log.until("question: pending").await;
     assert_eq!(scene.view().await.activity, Activity::Waiting);
-    let items = engine.inbox().await.unwrap();
+    let items = engine.inbox().list().await.unwrap();
     assert_eq!((items.len(), items[0].request.id()), (1, asked.id()));
     let id = asked.id().to_string();
     for (wrong, kind) in [
@@ -54,14 +54,15 @@ async fn q19_a_question_in_a_session_is_answered_from_the_inbox() {
         (r#"{"7": {"selectedOption": "Red"}}"#, Kind::Invalid),
         ("{}", Kind::Invalid),
     ] {
-        let error = engine.answer(&id, serde_json::from_str(wrong).unwrap()).await.unwrap_err();
+        let error =
+            engine.inbox().answer(&id, serde_json::from_str(wrong).unwrap()).await.unwrap_err();
         assert_eq!(error.kind(), kind, "{wrong}: {error}");
     }
-    engine.answer(&id, answers("Red")).await.unwrap();
+    engine.inbox().answer(&id, answers("Red")).await.unwrap();
     assert_eq!(labels(asked.wait().await.unwrap()), ["Red"]);
-    let error = engine.answer(&id, answers("Blue")).await.unwrap_err();
+    let error = engine.inbox().answer(&id, answers("Blue")).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Conflict, "{error}");
-    assert_eq!(engine.inbox().await.unwrap(), []);
+    assert_eq!(engine.inbox().list().await.unwrap(), []);
     scene.log.until("question: answered").await;
     // An answer that the asker heard is no prompt.
     assert_eq!(scene.log.story(), ["question: answered"]);
@@ -76,17 +77,17 @@ async fn q10_a_rejection_carries_its_reason_and_a_time_out_is_none() {
     let mut scene = world.begin().await;
     for reason in [Some("ask me later".to_owned()), None] {
         let mut asked = ask(&scene).await;
-        scene.engine.reject(&asked.id().to_string(), reason.clone()).await.unwrap();
+        scene.engine.inbox().reject(&asked.id().to_string(), reason.clone()).await.unwrap();
         assert_eq!(asked.wait().await.unwrap(), Outcome::Rejected { reason });
     }
     let mut asked = ask(&scene).await;
     assert_eq!(asked.wait().await.unwrap(), Outcome::TimedOut);
     scene.log.until("question: timed_out").await;
     // Nobody waits for it any more, and it can be answered.
-    let items = scene.engine.inbox().await.unwrap();
+    let items = scene.engine.inbox().list().await.unwrap();
     assert_eq!(items.len(), 1);
     assert_eq!(items[0].request.status(), Status::TimedOut);
-    scene.engine.answer(&asked.id().to_string(), answers("Red")).await.unwrap();
+    scene.engine.inbox().answer(&asked.id().to_string(), answers("Red")).await.unwrap();
     scene.log.until("question: answered").await;
     let prompt = scene.log.until_message(|message| message.role == Role::User).await;
     scene.log.until_end_of(prompt.id).await;
@@ -103,9 +104,9 @@ async fn q4_an_asker_that_goes_away_leaves_a_question_whose_answer_is_the_next_t
     let gone = scene.log.until("question: abandoned");
     tokio::time::timeout(SOON, gone).await.expect("it takes long");
     assert_eq!(scene.view().await.activity, Activity::Idle);
-    let items = engine.inbox().await.unwrap();
+    let items = engine.inbox().list().await.unwrap();
     assert_eq!(items[0].request.status(), Status::Abandoned);
-    engine.answer(&id, answers("Blue")).await.unwrap();
+    engine.inbox().answer(&id, answers("Blue")).await.unwrap();
     scene.log.until("question: answered").await;
     let prompt = scene.log.until_message(|message| message.role == Role::User).await;
     scene.log.until_end_of(prompt.id).await;
@@ -113,7 +114,7 @@ async fn q4_an_asker_that_goes_away_leaves_a_question_whose_answer_is_the_next_t
     assert!(told.contains("Which colour?") && told.contains("→ Blue"), "{told}");
     let said = scene.log.line("agent: ").replacen("agent: ", "user: ", 1);
     assert_eq!(format!("{said} → end_turn"), told);
-    let error = engine.answer(&id, answers("Red")).await.unwrap_err();
+    let error = engine.inbox().answer(&id, answers("Red")).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Conflict, "{error}");
     engine.stop().await;
 }
@@ -130,7 +131,7 @@ async fn q4_of_many_late_answers_exactly_one_wins() {
         for number in 0..8 {
             let (engine, id) = (scene.engine.clone(), id.clone());
             let label = if number % 2 == 0 { "Red" } else { "Blue" };
-            late.spawn(async move { engine.answer(&id, answers(label)).await });
+            late.spawn(async move { engine.inbox().answer(&id, answers(label)).await });
         }
         let results = late.join_all().await;
         assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
@@ -138,7 +139,7 @@ async fn q4_of_many_late_answers_exactly_one_wins() {
             assert_eq!(error.kind(), Kind::Conflict, "{error}");
         }
     }
-    scene.engine.complete(scene.session).await.unwrap();
+    scene.engine.sessions().complete(scene.session).await.unwrap();
     scene.log.until("completed: user").await;
     assert_eq!(scene.log.count("question: answered"), 5);
     scene.engine.stop().await;
@@ -149,15 +150,15 @@ async fn q4_an_answer_in_an_ended_session_is_kept_and_prompts_nobody() {
     let mut scene = World::with(&Script::new()).begin().await;
     let mut asked = ask(&scene).await;
     let id = asked.id().to_string();
-    scene.engine.complete(scene.session).await.unwrap();
+    scene.engine.sessions().complete(scene.session).await.unwrap();
     assert_eq!(asked.wait().await.unwrap(), Outcome::Abandoned);
     // An ended session asks for nothing.
-    assert_eq!(scene.engine.inbox().await.unwrap(), []);
-    scene.engine.answer(&id, answers("Red")).await.unwrap();
+    assert_eq!(scene.engine.inbox().list().await.unwrap(), []);
+    scene.engine.inbox().answer(&id, answers("Red")).await.unwrap();
     scene.log.until("question: answered").await;
     assert_eq!(scene.log.story(), ["question: answered", "completed: user"]);
     let asker = Asker::Session(scene.session);
-    let error = scene.engine.ask(asker, vec![question()]).await.map(drop).unwrap_err();
+    let error = scene.engine.inbox().ask(asker, vec![question()]).await.map(drop).unwrap_err();
     assert!(matches!(error, Error::Ended { .. }), "{error}");
     scene.engine.stop().await;
 }
@@ -169,14 +170,14 @@ async fn q4_an_asker_does_not_wait_for_what_its_agent_cannot_hear_any_more() {
     scene.prompt("work").await;
     scene.log.until("permission gate: pending").await;
     let mut asked = ask(&scene).await;
-    let items = scene.engine.inbox().await.unwrap();
+    let items = scene.engine.inbox().list().await.unwrap();
     let gate = items.iter().map(|item| item.request.id()).find(|id| *id != asked.id()).unwrap();
     let go = convoke_engine::Remember::No;
-    scene.engine.choose(&gate.to_string(), "go".to_owned(), go).await.unwrap();
+    scene.engine.inbox().choose(&gate.to_string(), "go".to_owned(), go).await.unwrap();
     scene.log.until_end_of(1).await;
     let outcome = tokio::time::timeout(PATIENCE, asked.wait()).await.expect("it waits for ever");
     assert_eq!(outcome.unwrap(), Outcome::Abandoned);
-    assert_eq!(scene.engine.inbox().await.unwrap()[0].request.status(), Status::Abandoned);
+    assert_eq!(scene.engine.inbox().list().await.unwrap()[0].request.status(), Status::Abandoned);
     scene.engine.stop().await;
 }
 
@@ -185,31 +186,32 @@ async fn q19_questions_can_be_left_to_the_human_and_fetched_later() {
     let scene = World::with(&Script::new()).begin().await;
     let engine = scene.engine.clone();
     for asker in [Asker::Session(scene.session), outside()] {
-        let asked = engine.ask(asker.clone(), vec![question()]).await.unwrap();
+        let asked = engine.inbox().ask(asker.clone(), vec![question()]).await.unwrap();
         let id = asked.id();
         asked.leave();
         let text = id.to_string();
-        let (found, questions, outcome) = engine.asked(&asker, &text[..8]).await.unwrap();
+        let (found, questions, outcome) = engine.inbox().asked(&asker, &text[..8]).await.unwrap();
         assert_eq!((found, questions, outcome), (id, vec![question()], None));
         let again = {
             let (engine, asker) = (engine.clone(), asker.clone());
-            tokio::spawn(async move { engine.asked_again(&asker, id).await })
+            tokio::spawn(async move { engine.inbox().asked_again(&asker, id).await })
         };
-        engine.answer(&text, answers("Red")).await.unwrap();
+        engine.inbox().answer(&text, answers("Red")).await.unwrap();
         let outcome = tokio::time::timeout(PATIENCE, again).await.expect("it waits for ever");
         assert_eq!(labels(outcome.unwrap().unwrap()), ["Red"]);
-        let (_, _, outcome) = engine.asked(&asker, &text).await.unwrap();
+        let (_, _, outcome) = engine.inbox().asked(&asker, &text).await.unwrap();
         assert_eq!(labels(outcome.unwrap()), ["Red"]);
         let nobody = RequestId::from_random(random()).to_string();
         for unknown in [nobody.as_str(), "ffff"] {
-            let error = engine.asked(&asker, unknown).await.unwrap_err();
+            let error = engine.inbox().asked(&asker, unknown).await.unwrap_err();
             assert_eq!(error.kind(), Kind::NotFound, "{error}");
         }
     }
     // What one session asked is no other's business.
     let asked = ask(&scene).await;
-    let other = engine.create_session(scene.project, None).await.unwrap().stored.id;
-    let error = engine.asked(&Asker::Session(other), &asked.id().to_string()).await.unwrap_err();
+    let other = engine.sessions().create(scene.project, None).await.unwrap().stored.id;
+    let error =
+        engine.inbox().asked(&Asker::Session(other), &asked.id().to_string()).await.unwrap_err();
     assert_eq!(error.kind(), Kind::NotFound, "{error}");
     engine.stop().await;
 }
@@ -221,7 +223,7 @@ async fn q19_whoever_waits_for_answers_is_told_when_the_daemon_stops() {
     let id = asked.id();
     asked.leave();
     let (engine, asker) = (scene.engine.clone(), Asker::Session(scene.session));
-    let again = tokio::spawn(async move { engine.asked_again(&asker, id).await });
+    let again = tokio::spawn(async move { engine.inbox().asked_again(&asker, id).await });
     tokio::task::yield_now().await;
     scene.engine.stop().await;
     let outcome = tokio::time::timeout(PATIENCE, again).await.expect("it waits for ever");
@@ -245,7 +247,7 @@ async fn q1_questions_in_files_are_in_the_same_inbox() {
         // Another program asks, and the daemon notices by itself.
         folder.create(id, new, now()).unwrap();
         loop {
-            let items = engine.inbox().await.unwrap();
+            let items = engine.inbox().list().await.unwrap();
             if let [item] = items.as_slice() {
                 assert_eq!(item.request.id(), id);
                 assert_eq!(item.asked_by, Some(format!("script {round}")));
@@ -255,11 +257,11 @@ async fn q1_questions_in_files_are_in_the_same_inbox() {
             inbox_changes(&mut changes).await;
         }
         while changes.try_recv().is_ok() {}
-        let error = engine.answer(&id.to_string(), answers("Green")).await.unwrap_err();
+        let error = engine.inbox().answer(&id.to_string(), answers("Green")).await.unwrap_err();
         assert_eq!(error.kind(), Kind::Invalid, "{error}");
         match round {
-            0 => engine.answer(&id.to_string()[..8], answers("Red")).await.unwrap(),
-            1 => engine.reject(&id.to_string(), Some("no".to_owned())).await.unwrap(),
+            0 => engine.inbox().answer(&id.to_string()[..8], answers("Red")).await.unwrap(),
+            1 => engine.inbox().reject(&id.to_string(), Some("no".to_owned())).await.unwrap(),
             _ => {
                 // Another program answers, and the daemon notices that, too.
                 let verdict = convoke_files::questions::Verdict::Reject { reason: None };
@@ -267,9 +269,9 @@ async fn q1_questions_in_files_are_in_the_same_inbox() {
                 inbox_changes(&mut changes).await;
             }
         }
-        let error = engine.answer(&id.to_string(), answers("Red")).await.unwrap_err();
+        let error = engine.inbox().answer(&id.to_string(), answers("Red")).await.unwrap_err();
         assert_eq!(error.kind(), Kind::Conflict, "{error}");
-        assert_eq!(engine.inbox().await.unwrap(), []);
+        assert_eq!(engine.inbox().list().await.unwrap(), []);
     }
     engine.stop().await;
 }
@@ -279,30 +281,30 @@ async fn q19_somebody_from_outside_asks_in_files_and_leaves_them_behind() {
     let mut world = World::with(&Script::new());
     world.settings.questions.sessions_max = 2;
     let engine = world.open().await;
-    let mut asked = engine.ask(outside(), vec![question()]).await.unwrap();
+    let mut asked = engine.inbox().ask(outside(), vec![question()]).await.unwrap();
     let id = asked.id();
     assert!(world.settings.questions_dir.join(id.to_string()).join("status.json").exists());
-    engine.answer(&id.to_string(), answers("Red")).await.unwrap();
+    engine.inbox().answer(&id.to_string(), answers("Red")).await.unwrap();
     assert_eq!(labels(asked.wait().await.unwrap()), ["Red"]);
 
-    let abandoned = engine.ask(outside(), vec![question()]).await.unwrap();
+    let abandoned = engine.inbox().ask(outside(), vec![question()]).await.unwrap();
     let id = abandoned.id();
     drop(abandoned);
     let mut changes = engine.follow();
     let gone = async {
-        while engine.asked(&outside(), &id.to_string()).await.unwrap().2.is_none() {
+        while engine.inbox().asked(&outside(), &id.to_string()).await.unwrap().2.is_none() {
             inbox_changes(&mut changes).await;
         }
     };
     tokio::time::timeout(SOON, gone).await.expect("it takes long");
     // It is still there, and can be answered.
-    assert_eq!(engine.inbox().await.unwrap()[0].request.status(), Status::Abandoned);
-    engine.answer(&id.to_string(), answers("Blue")).await.unwrap();
-    assert_eq!(labels(engine.asked_again(&outside(), id).await.unwrap()), ["Blue"]);
+    assert_eq!(engine.inbox().list().await.unwrap()[0].request.status(), Status::Abandoned);
+    engine.inbox().answer(&id.to_string(), answers("Blue")).await.unwrap();
+    assert_eq!(labels(engine.inbox().asked_again(&outside(), id).await.unwrap()), ["Blue"]);
 
-    let one = engine.ask(outside(), vec![question()]).await.unwrap();
-    let two = engine.ask(outside(), vec![question()]).await.unwrap();
-    let error = engine.ask(outside(), vec![question()]).await.map(drop).unwrap_err();
+    let one = engine.inbox().ask(outside(), vec![question()]).await.unwrap();
+    let two = engine.inbox().ask(outside(), vec![question()]).await.unwrap();
+    let error = engine.inbox().ask(outside(), vec![question()]).await.map(drop).unwrap_err();
     assert_eq!(error.kind(), Kind::Busy, "{error}");
     drop((one, two));
     engine.stop().await;
@@ -313,7 +315,8 @@ async fn q17_too_many_questions_and_none_are_refused() {
     let scene = World::with(&Script::new()).begin().await;
     for asker in [Asker::Session(scene.session), outside()] {
         for questions in [Vec::new(), vec![question(); 6]] {
-            let error = scene.engine.ask(asker.clone(), questions).await.map(drop).unwrap_err();
+            let error =
+                scene.engine.inbox().ask(asker.clone(), questions).await.map(drop).unwrap_err();
             assert!(matches!(error, Error::Questions(_)), "{error}");
             assert_eq!(error.kind(), Kind::Invalid);
         }
@@ -324,7 +327,7 @@ async fn q17_too_many_questions_and_none_are_refused() {
         asked.push(ask(&scene).await);
     }
     let asker = Asker::Session(scene.session);
-    let error = scene.engine.ask(asker, vec![question()]).await.map(drop).unwrap_err();
+    let error = scene.engine.inbox().ask(asker, vec![question()]).await.map(drop).unwrap_err();
     assert_eq!(error.kind(), Kind::Busy, "{error}");
     scene.engine.stop().await;
 }
@@ -334,17 +337,17 @@ async fn s1_what_a_session_was_asked_is_in_the_inbox_again_when_it_is_resumed() 
     let scene = World::with(&Script::new()).begin().await;
     let engine: &Engine = &scene.engine;
     let asked = ask(&scene).await;
-    engine.complete(scene.session).await.unwrap();
-    assert_eq!(engine.inbox().await.unwrap(), []);
+    engine.sessions().complete(scene.session).await.unwrap();
+    assert_eq!(engine.inbox().list().await.unwrap(), []);
     let mut changes = engine.follow();
-    engine.resume(scene.session).await.unwrap();
+    engine.sessions().resume(scene.session).await.unwrap();
     inbox_changes(&mut changes).await;
-    let items = engine.inbox().await.unwrap();
+    let items = engine.inbox().list().await.unwrap();
     let Request::Questions(record) = &items[0].request else { panic!("no questions") };
     assert_eq!(record.request_id, asked.id());
-    engine.archive(scene.session).await.unwrap();
+    engine.sessions().archive(scene.session).await.unwrap();
     inbox_changes(&mut changes).await;
-    assert_eq!(engine.inbox().await.unwrap(), []);
+    assert_eq!(engine.inbox().list().await.unwrap(), []);
     let mut log = Log::of(engine, scene.session).await;
     log.until("archived").await;
     assert_eq!(engine.agents()[0].agent.name.as_str(), AGENT);

@@ -47,27 +47,27 @@ async fn s8_a_prompt_that_waits_is_edited_and_removed() {
     let one = scene.prompt("one").await;
     let two = scene.prompt("two").await;
     let three = scene.prompt("three").await;
-    engine.edit_queued(session, two, "two, but better".to_owned()).await.unwrap();
-    engine.remove_queued(session, one).await.unwrap();
+    engine.sessions().edit_queued(session, two, "two, but better".to_owned()).await.unwrap();
+    engine.sessions().remove_queued(session, one).await.unwrap();
     scene.log.catch_up().await;
     let left = [(two, "two, but better".to_owned()), (three, "three".to_owned())];
     assert_eq!(waiting(&scene), left);
-    assert_eq!(engine.live(session).queue, [two, three]);
+    assert_eq!(engine.sessions().live(session).queue, [two, three]);
     // What is refused changes nothing: an empty text, one that is gone, the one that runs, and one that never was.
-    let empty = engine.edit_queued(session, two, " ".to_owned()).await.unwrap_err();
+    let empty = engine.sessions().edit_queued(session, two, " ".to_owned()).await.unwrap_err();
     assert!(matches!(empty, Error::Refused(Refusal::EmptyPrompt)), "{empty}");
-    let running = engine.live(session).running.unwrap().id;
+    let running = engine.sessions().live(session).running.unwrap().id;
     for id in [one, running, MessageId::from_random(random())] {
         for error in [
-            engine.edit_queued(session, id, "x".to_owned()).await.unwrap_err(),
-            engine.remove_queued(session, id).await.unwrap_err(),
-            engine.send_queued(session, id).await.unwrap_err(),
+            engine.sessions().edit_queued(session, id, "x".to_owned()).await.unwrap_err(),
+            engine.sessions().remove_queued(session, id).await.unwrap_err(),
+            engine.sessions().send_queued(session, id).await.unwrap_err(),
         ] {
             assert!(is_not_queued(&error, id), "{error}");
             assert_eq!(error.kind(), Kind::Conflict);
         }
     }
-    engine.cancel_turn(session).await.unwrap();
+    engine.sessions().cancel_turn(session).await.unwrap();
     scene.log.until_end_of(three).await;
     assert_eq!(
         scene.log.story(),
@@ -94,9 +94,9 @@ async fn s8_a_prompt_that_waits_is_sent_at_once_and_the_others_wait_on() {
     let (engine, session) = (scene.engine.clone(), scene.session);
     let one = scene.prompt("one").await;
     let two = scene.prompt("two").await;
-    engine.send_queued(session, two).await.unwrap();
+    engine.sessions().send_queued(session, two).await.unwrap();
     // A second click is no second wish.
-    match engine.send_queued(session, two).await {
+    match engine.sessions().send_queued(session, two).await {
         Ok(_) => {}
         Err(error) => assert!(is_not_queued(&error, two), "{error}"),
     }
@@ -122,15 +122,15 @@ async fn s8_the_queue_is_bounded_in_bytes_also_by_edits() {
     let (engine, session) = (scene.engine.clone(), scene.session);
     let half = "x".repeat(600 << 10);
     let one = scene.prompt(&half).await;
-    let error = engine.prompt(session, half.clone()).await.unwrap_err();
+    let error = engine.sessions().prompt(session, half.clone()).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Busy, "{error}");
     let two = scene.prompt("two").await;
-    let error = engine.edit_queued(session, two, half.clone()).await.unwrap_err();
+    let error = engine.sessions().edit_queued(session, two, half.clone()).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Busy, "{error}");
     scene.log.catch_up().await;
     assert_eq!(waiting(&scene), [(one, half), (two, "two".to_owned())]);
     // One that was too long for the others can be made shorter.
-    engine.edit_queued(session, one, "short".to_owned()).await.unwrap();
+    engine.sessions().edit_queued(session, one, "short".to_owned()).await.unwrap();
     engine.stop().await;
 }
 
@@ -149,9 +149,9 @@ async fn s1_the_queue_outlives_the_daemon_and_can_still_be_edited() {
     let mut scene = world.begin_again(session).await;
     scene.log.until("queue: 2").await;
     let engine = scene.engine.clone();
-    engine.edit_queued(session, three, "three again".to_owned()).await.unwrap();
-    engine.remove_queued(session, two).await.unwrap();
-    engine.send_queued(session, three).await.unwrap();
+    engine.sessions().edit_queued(session, three, "three again".to_owned()).await.unwrap();
+    engine.sessions().remove_queued(session, two).await.unwrap();
+    engine.sessions().send_queued(session, three).await.unwrap();
     scene.log.until_end_of(three).await;
     assert_eq!(scene.log.count("user: work → failed(interrupted)"), 1);
     assert_eq!(scene.log.count("user: work → cancelled"), 1);
@@ -165,12 +165,14 @@ async fn s1_the_queue_outlives_the_daemon_and_can_still_be_edited() {
 async fn send(scene: &Scene, id: MessageId, text: &str) -> (MessageId, Option<Seq>, usize) {
     let prompt = NewPrompt { text: text.to_owned(), id: Some(id) };
     let Prompted { message_id, seq, queued, rev } =
-        scene.engine.prompt(scene.session, prompt).await.unwrap();
+        scene.engine.sessions().prompt(scene.session, prompt).await.unwrap();
     // Read first: a turn that has ended by now must be among the updates.
-    let message = scene.engine.messages(scene.session, Seq::START, 1000).await.unwrap().messages;
+    let message =
+        scene.engine.sessions().messages(scene.session, Seq::START, 1000).await.unwrap().messages;
     let message = message.into_iter().find(|message| message.id == id);
     let has_ended = message.is_some_and(|message| !message.is_open());
-    let newer = scene.engine.updates_after(scene.session, rev, 1000).await.unwrap().updates;
+    let newer =
+        scene.engine.sessions().updates_after(scene.session, rev, 1000).await.unwrap().updates;
     let of_prompt = newer.iter().find_map(|update| match update {
         Update::Message(message) if message.id == id => Some(&message.turn),
         Update::Message(_) | Update::Delta(_) | Update::State { .. } => None,
@@ -213,7 +215,7 @@ async fn m1_a_prompt_that_is_sent_again_is_accepted_once() {
     let mut scene = world.begin_again(session).await;
     assert_eq!(send(&scene, one, "work").await, first);
     assert_eq!(send(&scene, two, "two").await, done);
-    scene.engine.complete(session).await.unwrap();
+    scene.engine.sessions().complete(session).await.unwrap();
     assert_eq!(send(&scene, two, "two").await, done);
     assert_eq!(scene.engine.figures().await.unwrap().prompts, 0);
     scene.log.until("completed: user").await;
@@ -263,7 +265,7 @@ async fn m1_of_many_at_once_with_the_same_id_one_is_said() {
         for _ in 0..10 {
             let (engine, session) = (scene.engine.clone(), scene.session);
             let prompt = NewPrompt { text: format!("round {round}"), id: Some(id) };
-            sent.spawn(async move { engine.prompt(session, prompt).await.unwrap() });
+            sent.spawn(async move { engine.sessions().prompt(session, prompt).await.unwrap() });
         }
         let sent = sent.join_all().await;
         assert!(sent.iter().all(|prompted| prompted.message_id == id), "{sent:?}");
@@ -281,9 +283,9 @@ async fn m1_an_id_counts_in_its_session_only() {
     let id = new_id();
     send(&scene, id, "hello").await;
     scene.log.until_end_of(id).await;
-    let other = scene.engine.create_session(scene.project, None).await.unwrap().stored.id;
+    let other = scene.engine.sessions().create(scene.project, None).await.unwrap().stored.id;
     let prompt = NewPrompt { text: "hello".to_owned(), id: Some(id) };
-    scene.engine.prompt(other, prompt).await.unwrap();
+    scene.engine.sessions().prompt(other, prompt).await.unwrap();
     let mut log = Log::of(&scene.engine, other).await;
     log.until_end_of(id).await;
     assert_eq!(log.story(), ["user: hello → end_turn", "agent: hello"]);

@@ -128,7 +128,7 @@ async fn m3_a_killed_daemon_keeps_every_word_that_was_told_and_uses_no_revision_
     }
     // A reader of the killed daemon goes on from where it was, and is told the end.
     let last = rounds.last().unwrap().last().unwrap().rev;
-    let page = scene.engine.updates_after(scene.session, last, 100).await.unwrap();
+    let page = scene.engine.sessions().updates_after(scene.session, last, 100).await.unwrap();
     let changed: Vec<Seq> = page
         .updates
         .iter()
@@ -153,7 +153,7 @@ async fn m3_a_session_in_which_nothing_was_under_way_keeps_its_revisions() {
     scene.engine.stop().await;
     let mut scene = world.begin_again(session).await;
     scene.turn("again").await;
-    let changed = scene.engine.updates_after(session, rev, 100).await.unwrap().updates;
+    let changed = scene.engine.sessions().updates_after(session, rev, 100).await.unwrap().updates;
     assert!(changed.iter().all(|update| update.rev().get() < rev.get() + 100), "{changed:#?}");
     scene.engine.stop().await;
 }
@@ -199,9 +199,9 @@ async fn s1_a_killed_daemon_loses_nothing_and_its_queue_goes_on() {
     assert_eq!(scene.view().await.stored.summary.status, Status::Active);
 
     // The question can still be answered, and the answer becomes the next turn.
-    let items = scene.engine.inbox().await.unwrap();
+    let items = scene.engine.inbox().list().await.unwrap();
     let id = items[0].request.id().to_string();
-    scene.engine.answer(&id, answers("Blue")).await.unwrap();
+    scene.engine.inbox().answer(&id, answers("Blue")).await.unwrap();
     scene.log.until("question: answered").await;
     let answer = scene
         .log
@@ -210,7 +210,7 @@ async fn s1_a_killed_daemon_loses_nothing_and_its_queue_goes_on() {
     scene.log.until_end_of(answer.id).await;
     let told = scene.log.line("user: You asked the user earlier");
     assert!(told.contains("Which colour?") && told.contains("→ Blue"), "{told}");
-    assert_eq!(scene.engine.inbox().await.unwrap(), []);
+    assert_eq!(scene.engine.inbox().list().await.unwrap(), []);
     scene.engine.stop().await;
 }
 
@@ -260,15 +260,15 @@ async fn s1_a_stop_in_the_middle_takes_less_than_five_seconds_and_loses_nothing(
     let world = World::with(&script);
     let mut scene = world.begin().await;
     let engine = scene.engine.clone();
-    let second = engine.create_session(scene.project, None).await.unwrap().stored.id;
+    let second = engine.sessions().create(scene.project, None).await.unwrap().stored.id;
     scene.prompt("work").await;
     scene.log.until("agent: working").await;
     let two = scene.prompt("two").await;
-    engine.prompt(second, "ask".to_owned()).await.unwrap();
-    let mut asked = engine.ask(Asker::Session(second), vec![question()]).await.unwrap();
+    engine.sessions().prompt(second, "ask".to_owned()).await.unwrap();
+    let mut asked = engine.inbox().ask(Asker::Session(second), vec![question()]).await.unwrap();
     let waiting = tokio::spawn(async move { asked.wait().await });
-    let mut watcher = engine.watch(second, Rev::START).await.unwrap();
-    while engine.inbox().await.unwrap().len() < 2 {
+    let mut watcher = engine.sessions().watch(second, Rev::START).await.unwrap();
+    while engine.inbox().list().await.unwrap().len() < 2 {
         watcher.next().await.unwrap();
     }
 
@@ -284,9 +284,9 @@ async fn s1_a_stop_in_the_middle_takes_less_than_five_seconds_and_loses_nothing(
         }
     }
     for error in [
-        engine.prompt(scene.session, "more".to_owned()).await.map(drop).unwrap_err(),
-        engine.create_session(scene.project, None).await.map(drop).unwrap_err(),
-        engine.session(scene.session).await.map(drop).unwrap_err(),
+        engine.sessions().prompt(scene.session, "more".to_owned()).await.map(drop).unwrap_err(),
+        engine.sessions().create(scene.project, None).await.map(drop).unwrap_err(),
+        engine.sessions().get(scene.session).await.map(drop).unwrap_err(),
     ] {
         assert_eq!(error.kind(), convoke_engine::Kind::Unavailable, "{error}");
     }
@@ -298,10 +298,10 @@ async fn s1_a_stop_in_the_middle_takes_less_than_five_seconds_and_loses_nothing(
     scene.log.until_end_of(two).await;
     assert_eq!(scene.log.count("turn 1: failed(interrupted)"), 1);
     assert_eq!(scene.log.count("agent: two"), 1);
-    let view = scene.engine.session(second).await.unwrap();
+    let view = scene.engine.sessions().get(second).await.unwrap();
     assert_eq!((view.stored.summary.status, view.activity), (Status::Active, Activity::Idle));
     // The permission went with its agent; the question waits for an answer.
-    let items = scene.engine.inbox().await.unwrap();
+    let items = scene.engine.inbox().list().await.unwrap();
     assert_eq!(items.len(), 1);
     scene.engine.stop().await;
 }
@@ -329,7 +329,7 @@ async fn s1_a_stop_ends_agents_that_will_not_end() {
 
 /// All messages as the store has them.
 async fn stored(scene: &Scene) -> Vec<Message> {
-    scene.engine.messages(scene.session, Seq::START, 1000).await.unwrap().messages
+    scene.engine.sessions().messages(scene.session, Seq::START, 1000).await.unwrap().messages
 }
 
 fn prompts(scene: &Scene) -> Vec<Message> {

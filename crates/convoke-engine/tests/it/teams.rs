@@ -65,7 +65,7 @@ impl Teams {
 
     pub(crate) async fn open_as(world: World, settings: TeamSettings) -> Self {
         let engine = world.open().await;
-        engine.open_teams(settings.clone(), |_| {}).await.unwrap();
+        engine.teams().open(settings.clone(), |_| {}).await.unwrap();
         Self { world, engine, settings }
     }
 
@@ -87,7 +87,9 @@ impl Teams {
         question: &str,
         wait: Wait,
     ) -> Result<TeamAnswer, Error> {
-        timeout(PATIENCE, self.engine.ask_team(asking(caller, to, question, wait))).await.unwrap()
+        timeout(PATIENCE, self.engine.teams().ask(asking(caller, to, question, wait)))
+            .await
+            .unwrap()
     }
 
     /// Asks in the background.
@@ -98,17 +100,17 @@ impl Teams {
         question: &str,
     ) -> JoinHandle<Result<TeamAnswer, Error>> {
         let (engine, ask) = (self.engine.clone(), asking(caller, to, question, Wait::ForEver));
-        tokio::spawn(async move { timeout(PATIENCE, engine.ask_team(ask)).await.unwrap() })
+        tokio::spawn(async move { timeout(PATIENCE, engine.teams().ask(ask)).await.unwrap() })
     }
 
     pub(crate) async fn pair(&self, from: Option<&str>, to: &str) -> StoredPair {
-        self.engine.pair_between(&pair(from, to)).await.unwrap().unwrap()
+        self.engine.teams().pair_between(&pair(from, to)).await.unwrap().unwrap()
     }
 
     /// Waits until so many permissions wait for the human.
     pub(crate) async fn waits_for_human(&self, count: usize) {
         timeout(PATIENCE, async {
-            while self.engine.inbox().await.unwrap().len() != count {
+            while self.engine.inbox().list().await.unwrap().len() != count {
                 tokio::task::yield_now().await;
             }
         })
@@ -118,9 +120,9 @@ impl Teams {
 
     /// Lets every agent that waits for a permission go on.
     pub(crate) async fn allow_all(&self) {
-        for item in self.engine.inbox().await.unwrap() {
+        for item in self.engine.inbox().list().await.unwrap() {
             let id = item.request.id().to_string();
-            self.engine.choose(&id, "go".to_owned(), Remember::No).await.unwrap();
+            self.engine.inbox().choose(&id, "go".to_owned(), Remember::No).await.unwrap();
         }
     }
 

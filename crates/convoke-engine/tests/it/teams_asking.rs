@@ -86,7 +86,7 @@ async fn t13_who_does_not_wait_is_told_so_and_finds_the_answer_later() {
     assert_eq!((timed_out.status, timed_out.queued), (AnswerStatus::TimedOut, 2));
     let standing = async |answer: &convoke_engine::TeamAnswer| {
         let report = answer.message_id.map(WhichQuestion::Message).unwrap();
-        let report = teams.engine.team_report(&pair(None, "a"), report).await.unwrap();
+        let report = teams.engine.teams().report(&pair(None, "a"), report).await.unwrap();
         let question = report.question.unwrap();
         (question.text, question.standing, question.response)
     };
@@ -101,14 +101,15 @@ async fn t13_who_does_not_wait_is_told_so_and_finds_the_answer_later() {
     assert_eq!(standing(&queued).await, ("two".into(), done, "two".into()));
     let last = teams
         .engine
-        .team_report(&pair(None, "a"), WhichQuestion::Last)
+        .teams()
+        .report(&pair(None, "a"), WhichQuestion::Last)
         .await
         .unwrap()
         .question
         .unwrap();
     assert_eq!((last.text.as_str(), last.response.as_str()), ("three", "three"));
-    let error = teams.engine.team_report(&pair(None, "a"), at(99)).await.unwrap_err();
-    assert_eq!(error.to_string(), "external->a was asked nothing at place 99");
+    let error = teams.engine.teams().report(&pair(None, "a"), at(99)).await.unwrap_err();
+    assert_eq!(error.to_string(), "external->a has no question at seq 99");
     teams.engine.stop().await;
 }
 
@@ -119,7 +120,7 @@ async fn t13_when_time_is_over_what_was_said_so_far_is_told_and_the_team_works_o
     let engine = teams.engine.clone();
     let wait = Wait::For(Duration::from_secs(2));
     let asked = tokio::spawn(async move {
-        engine.ask_team(asking(outside(None), "a", "one", wait)).await.unwrap()
+        engine.teams().ask(asking(outside(None), "a", "one", wait)).await.unwrap()
     });
     teams.waits_for_human(1).await;
     let answer = asked.await.unwrap();
@@ -129,7 +130,7 @@ async fn t13_when_time_is_over_what_was_said_so_far_is_told_and_the_team_works_o
     let next = teams.ask("a", "two").await;
     assert_eq!(next.response, "two");
     let late =
-        teams.engine.team_report(&pair(None, "a"), at(answer.seq.unwrap().get())).await.unwrap();
+        teams.engine.teams().report(&pair(None, "a"), at(answer.seq.unwrap().get())).await.unwrap();
     assert_eq!(late.question.unwrap().response, "thinking\n\ndone");
     teams.engine.stop().await;
 }
@@ -138,15 +139,15 @@ async fn t13_when_time_is_over_what_was_said_so_far_is_told_and_the_team_works_o
 async fn t13_a_pair_whose_session_was_cancelled_continues_in_a_new_one() {
     let teams = Teams::open(World::with(&Script::new()), &["a"], AGENT).await;
     let first = teams.ask("a", "one").await.session_id.unwrap();
-    teams.engine.cancel(first).await.unwrap();
+    teams.engine.sessions().cancel(first).await.unwrap();
     let second = teams.ask("a", "two").await;
     assert_eq!((second.status, second.response.as_str()), (AnswerStatus::Answered, "two"));
     assert_ne!(second.session_id, Some(first));
     // The cancelled session stays as it is, and a team that is woken gets a new one, too.
-    teams.engine.cancel(second.session_id.unwrap()).await.unwrap();
-    let woken = teams.engine.wake_team(&"a".parse().unwrap()).await.unwrap();
+    teams.engine.sessions().cancel(second.session_id.unwrap()).await.unwrap();
+    let woken = teams.engine.teams().wake(&"a".parse().unwrap()).await.unwrap();
     assert_ne!(Some(woken.session_id), second.session_id);
-    let kept = teams.engine.session(first).await.unwrap().stored.summary.status;
+    let kept = teams.engine.sessions().get(first).await.unwrap().stored.summary.status;
     assert_eq!(kept, convoke_core::session::Status::Cancelled);
     teams.engine.stop().await;
 }
@@ -172,15 +173,21 @@ async fn t13_a_pair_that_is_only_being_created_keeps_nobody_who_does_not_wait() 
     assert!(matches!(queued, Err(Error::AskLoop { .. })), "a team does not ask itself");
     let mut ask = asking(outside(None), "a", "hello", Wait::No);
     ask.thread = Some("new".to_owned());
-    let queued = teams.engine.ask_team(ask).await.unwrap();
+    let queued = teams.engine.teams().ask(ask).await.unwrap();
     assert_eq!((queued.status, queued.session_id, queued.seq), (AnswerStatus::Queued, None, None));
     std::fs::write(teams.world.root().join("a/gate"), "").unwrap();
     let threaded = convoke_core::team::Pair { thread: Some("new".into()), ..pair(None, "a") };
-    let stored = teams.engine.get_or_create_pair(&threaded).await.unwrap();
+    let stored = teams.engine.teams().get_or_create_pair(&threaded).await.unwrap();
     let mut log = Log::of(&teams.engine, stored.session_id).await;
     log.until_end_of(1).await;
-    let report =
-        teams.engine.team_report(&threaded, WhichQuestion::Last).await.unwrap().question.unwrap();
+    let report = teams
+        .engine
+        .teams()
+        .report(&threaded, WhichQuestion::Last)
+        .await
+        .unwrap()
+        .question
+        .unwrap();
     assert_eq!((report.text.as_str(), report.response.as_str()), ("hello", "hello"));
     teams.engine.stop().await;
 }
@@ -196,7 +203,8 @@ async fn t13_a_turn_that_fails_is_told_as_failed_with_what_was_said() {
         let answer = teams.ask("a", question).await;
         assert_eq!((answer.status, answer.response.as_str()), (AnswerStatus::Failed, said));
         assert!(answer.error.is_some(), "{question}");
-        let report = teams.engine.team_report(&pair(None, "a"), WhichQuestion::Last).await.unwrap();
+        let report =
+            teams.engine.teams().report(&pair(None, "a"), WhichQuestion::Last).await.unwrap();
         let report = report.question.unwrap();
         assert_eq!((report.standing, report.error), (QuestionStanding::Failed, answer.error));
     }
@@ -216,7 +224,7 @@ async fn t15_unknown_teams_and_empty_questions_are_refused_before_anything_happe
     assert_eq!(refused(outside(None), "nonexistent", "x").await, unknown("nonexistent"));
     assert_eq!(refused(outside(Some("nobody")), "a", "x").await, unknown("nobody"));
     assert_eq!(refused(outside(None), "a", " \n").await.1, Kind::Invalid);
-    assert_eq!(teams.engine.pair_stats().await.unwrap().total, 1);
+    assert_eq!(teams.engine.teams().pair_stats().await.unwrap().total, 1);
     teams.engine.stop().await;
 }
 
@@ -237,7 +245,7 @@ async fn t16_a_chain_of_asks_does_not_go_round_in_a_circle() {
     for (to, chain) in [("a", "a → b → c → a"), ("b", "a → b → c → b"), ("c", "a → b → c → c")]
     {
         let error = teams.try_ask(session(in_c), to, "x", Wait::ForEver).await.unwrap_err();
-        assert_eq!(error.to_string(), format!("this ask would go round in a circle: {chain}"));
+        assert_eq!(error.to_string(), format!("this ask would make a circle: {chain}"));
         assert_eq!(error.kind(), Kind::Conflict);
     }
     teams.allow_all().await;
@@ -257,18 +265,18 @@ async fn k7_an_agent_that_asks_after_its_turn_goes_on_with_its_chain_until_it_is
             thread: thread.map(str::to_owned),
             ..asking(in_b.clone(), "a", "x", Wait::No)
         };
-        let error = teams.engine.ask_team(ask).await.unwrap_err();
-        assert_eq!(error.to_string(), "this ask would go round in a circle: a → b → a");
+        let error = teams.engine.teams().ask(ask).await.unwrap_err();
+        assert_eq!(error.to_string(), "this ask would make a circle: a → b → a");
     }
     let asked = teams.try_ask(in_b.clone(), "c", "hello", Wait::ForEver).await.unwrap();
     let in_c = session(asked.session_id.unwrap());
     for (to, chain) in [("a", "a → b → c → a"), ("b", "a → b → c → b")] {
         let error = teams.try_ask(in_c.clone(), to, "x", Wait::No).await.unwrap_err();
-        assert_eq!(error.to_string(), format!("this ask would go round in a circle: {chain}"));
+        assert_eq!(error.to_string(), format!("this ask would make a circle: {chain}"));
     }
     // What a human says begins anew.
     let Caller::Session(id) = in_c.clone() else { unreachable!() };
-    let prompt = teams.engine.prompt(id, "ask b".to_owned()).await.unwrap();
+    let prompt = teams.engine.sessions().prompt(id, "ask b".to_owned()).await.unwrap();
     Log::of(&teams.engine, id).await.until_end_of(prompt.message_id).await;
     let answer = teams.try_ask(in_c, "b", "hello", Wait::ForEver).await.unwrap();
     assert_eq!(answer.pair, pair(Some("c"), "b"));
@@ -293,7 +301,7 @@ async fn k7_what_is_asked_after_a_turn_counts_on_its_chain() {
         assert!(turns < 130, "nothing stops it");
     };
     assert_eq!(turns, 9, "ten asks follow from one, that one included");
-    assert_eq!(error.to_string(), "more than 10 asks have followed from one: a → b → c");
+    assert_eq!(error.to_string(), "one ask has caused more than 10 asks: a → b → c");
     teams.engine.stop().await;
 }
 
@@ -301,17 +309,17 @@ async fn k7_what_is_asked_after_a_turn_counts_on_its_chain() {
 async fn t16_a_session_in_a_teams_folder_speaks_for_that_team_and_others_for_nobody() {
     let teams = Teams::open(World::with(&Script::new()), &["a", "b"], AGENT).await;
     let engine = &teams.engine;
-    let projects = engine.projects().await.unwrap();
+    let projects = engine.projects().list().await.unwrap();
     let of_a = projects.iter().find(|project| project.name == "a").unwrap().id;
-    let human = engine.create_session(of_a, None).await.unwrap().stored.id;
+    let human = engine.sessions().create(of_a, None).await.unwrap().stored.id;
     let answer = teams.try_ask(session(human), "b", "hello", Wait::ForEver).await.unwrap();
     assert_eq!(answer.pair, pair(Some("a"), "b"));
-    let elsewhere = engine.add_project(&teams.world.workspace(), None).await.unwrap().id;
-    let other = engine.create_session(elsewhere, None).await.unwrap().stored.id;
+    let elsewhere = engine.projects().add(&teams.world.workspace(), None).await.unwrap().id;
+    let other = engine.sessions().create(elsewhere, None).await.unwrap().stored.id;
     let answer = teams.try_ask(session(other), "b", "hello", Wait::ForEver).await.unwrap();
     assert_eq!(answer.pair, pair(None, "b"));
-    assert_eq!(engine.speaks_for(&session(human)).await.unwrap(), Some(name("a")));
-    assert_eq!(engine.speaks_for(&session(other)).await.unwrap(), None);
+    assert_eq!(engine.teams().speaks_for(&session(human)).await.unwrap(), Some(name("a")));
+    assert_eq!(engine.teams().speaks_for(&session(other)).await.unwrap(), None);
     engine.stop().await;
 }
 
@@ -329,10 +337,10 @@ async fn t16_chains_and_pairs_have_budgets() {
     teams.waits_for_human(2).await;
     let in_c = teams.pair(Some("b"), "c").await.session_id;
     let error = teams.try_ask(session(in_c), "d", "x", Wait::No).await.unwrap_err();
-    assert_eq!(error.to_string(), "an ask may go through 2 teams: a → b → c → d");
+    assert_eq!(error.to_string(), "a chain of asks may have at most 2 teams: a → b → c → d");
     teams.try_ask(session(in_b), "d", "x", Wait::No).await.unwrap();
     let error = teams.try_ask(session(in_b), "d", "x", Wait::No).await.unwrap_err();
-    assert_eq!(error.to_string(), "more than 3 asks have followed from one: a → b → d");
+    assert_eq!(error.to_string(), "one ask has caused more than 3 asks: a → b → d");
     assert_eq!(error.kind(), Kind::Busy);
     teams.waits_for_human(3).await;
     teams.allow_all().await;
@@ -376,7 +384,7 @@ async fn t14_a_team_that_skips_permissions_is_never_waited_for() {
     let teams = Teams::open_as(world, settings(vec![trusted])).await;
     let answer = teams.ask("a", "do it").await;
     assert_eq!((answer.status, answer.response.as_str()), (AnswerStatus::Answered, "done"));
-    assert!(teams.engine.inbox().await.unwrap().is_empty());
+    assert!(teams.engine.inbox().list().await.unwrap().is_empty());
     let mut log = Log::of(&teams.engine, answer.session_id.unwrap()).await;
     log.until("rule applied: gate").await;
     teams.engine.stop().await;
@@ -398,7 +406,7 @@ async fn t11_t14_claude_is_told_to_skip_permissions_where_its_team_may() {
     assert_eq!((with.len(), without.len()), (2, 2), "{log:#?}");
     // One that is not trusted any more does not work on as if it were.
     trusted.permissions = Permissions::Ask;
-    teams.engine.open_teams(settings(vec![trusted]), |_| {}).await.unwrap();
+    teams.engine.teams().open(settings(vec![trusted]), |_| {}).await.unwrap();
     teams.ask("a", "hello").await;
     let log = teams.claude_log();
     assert!(!log.last().unwrap().contains(flag), "{log:#?}");

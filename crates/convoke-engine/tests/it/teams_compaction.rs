@@ -28,7 +28,7 @@ const TAKE_OVER: &str = "You take the place of a predecessor";
 async fn stands(engine: &Engine, id: convoke_engine::PairId, status: PairStatus) -> StoredPair {
     timeout(PATIENCE, async {
         loop {
-            let pair = engine.pair(id).await.unwrap();
+            let pair = engine.teams().pair(id).await.unwrap();
             if pair.status == status {
                 return pair;
             }
@@ -50,7 +50,7 @@ async fn t8_claude_compacts_by_its_own_command_and_counting_begins_anew() {
     teams.ask("a", "one").await;
     let before = teams.pair(None, "a").await;
     assert_eq!(before.message_count, 1);
-    let compacted = teams.engine.compact_pair(before.id).await.unwrap();
+    let compacted = teams.engine.teams().compact_pair(before.id).await.unwrap();
     assert_eq!(compacted, Compaction::Own);
     let after = teams.pair(None, "a").await;
     assert_eq!((after.message_count, after.status), (0, PairStatus::Active));
@@ -58,7 +58,7 @@ async fn t8_claude_compacts_by_its_own_command_and_counting_begins_anew() {
     let mut log = Log::of(&teams.engine, after.session_id).await;
     log.until("user: /compact").await;
     // What Convoke itself says is no question of anybody's.
-    let report = teams.engine.team_report(&pair(None, "a"), WhichQuestion::Last).await.unwrap();
+    let report = teams.engine.teams().report(&pair(None, "a"), WhichQuestion::Last).await.unwrap();
     assert_eq!(report.question.unwrap().text, "one");
     teams.engine.stop().await;
 }
@@ -75,7 +75,7 @@ async fn t8_an_agent_that_offers_to_compact_is_told_to() {
     let mut log = Log::of(&teams.engine, before.session_id).await;
     log.until("commands: 1").await;
     teams.ask("a", "one").await;
-    assert_eq!(teams.engine.compact_pair(before.id).await.unwrap(), Compaction::Own);
+    assert_eq!(teams.engine.teams().compact_pair(before.id).await.unwrap(), Compaction::Own);
     log.until("agent: /compact").await;
     assert_eq!(teams.pair(None, "a").await.message_count, 0);
     teams.engine.stop().await;
@@ -87,7 +87,7 @@ async fn t16_other_agents_hand_a_summary_to_a_successor_and_the_sessions_name_ea
     let teams = Teams::open(World::with(&script), &["a"], AGENT).await;
     let first = teams.ask("a", "my name is Ann").await;
     let before = teams.pair(None, "a").await;
-    let compacted = teams.engine.compact_pair(before.id).await.unwrap();
+    let compacted = teams.engine.teams().compact_pair(before.id).await.unwrap();
     let Compaction::Successor { session } = compacted else { panic!("{compacted:?}") };
     let after = teams.pair(None, "a").await;
     assert_eq!((after.id, after.session_id), (before.id, session));
@@ -108,18 +108,18 @@ async fn t16_other_agents_hand_a_summary_to_a_successor_and_the_sessions_name_ea
     old.until("archived").await;
     let story = old.story();
     assert_eq!(story[story.len() - 3..], ["continued_in", "completed: compacted", "archived"]);
-    let summary = teams.engine.session(before.session_id).await.unwrap().stored.summary;
+    let summary = teams.engine.sessions().get(before.session_id).await.unwrap().stored.summary;
     assert_eq!((summary.status, summary.archived), (Status::Completed, true));
     // The pair goes on, and what was asked before is still to be had.
     let second = teams.ask("a", "who am I?").await;
     assert_eq!((second.response.as_str(), second.session_id), ("who am I?", Some(session)));
     let asked = WhichQuestion::Message(first.message_id.unwrap());
-    let report = teams.engine.team_report(&pair(None, "a"), asked).await.unwrap();
+    let report = teams.engine.teams().report(&pair(None, "a"), asked).await.unwrap();
     let question = report.question.unwrap();
     assert_eq!(question.text, "my name is Ann");
     assert_eq!(question.session_id, before.session_id);
     // Figures are those of both.
-    let figures = teams.engine.team_analytics(None, Stretch::Day).await.unwrap();
+    let figures = teams.engine.teams().analytics(None, Stretch::Day).await.unwrap();
     let sum = |count: fn(&convoke_engine::PairActivity) -> u64| -> u64 {
         figures.activity.iter().map(count).sum()
     };
@@ -136,11 +136,12 @@ async fn t16_what_is_asked_while_a_successor_takes_over_is_asked_of_the_successo
     teams.ask("a", "one").await;
     let before = teams.pair(None, "a").await;
     let engine = teams.engine.clone();
-    let compacting = tokio::spawn(async move { engine.compact_pair(before.id).await.unwrap() });
+    let compacting =
+        tokio::spawn(async move { engine.teams().compact_pair(before.id).await.unwrap() });
     teams.waits_for_human(1).await;
-    assert_eq!(teams.engine.pair(before.id).await.unwrap().status, PairStatus::Migrating);
-    let again = teams.engine.compact_pair(before.id).await.unwrap_err();
-    assert_eq!(again.to_string(), "external->a is being compacted already");
+    assert_eq!(teams.engine.teams().pair(before.id).await.unwrap().status, PairStatus::Migrating);
+    let again = teams.engine.teams().compact_pair(before.id).await.unwrap_err();
+    assert_eq!(again.to_string(), "external->a is already being compacted");
     assert_eq!(again.kind(), Kind::Conflict);
     let waiting = teams.begin(outside(None), "a", "two");
     let queued = teams.try_ask(outside(None), "a", "three", Wait::No).await.unwrap();
@@ -165,16 +166,16 @@ async fn t8_a_failed_compaction_is_an_error_of_the_pair_which_still_answers_and_
     teams.ask("a", "one").await;
     let before = teams.pair(None, "a").await;
     for reason in ["out of money", "the agent wrote no summary"] {
-        let error = teams.engine.compact_pair(before.id).await.unwrap_err();
+        let error = teams.engine.teams().compact_pair(before.id).await.unwrap_err();
         assert!(error.to_string().contains(reason), "{error}");
         assert_eq!(error.kind(), Kind::Agent);
-        let pair = teams.engine.pair(before.id).await.unwrap();
+        let pair = teams.engine.teams().pair(before.id).await.unwrap();
         assert_eq!((pair.status, pair.session_id), (PairStatus::Error, before.session_id));
         assert!(pair.error.unwrap().contains(reason));
         assert_eq!(teams.ask("a", "still there?").await.response, "still there?");
     }
-    teams.engine.compact_pair(before.id).await.unwrap();
-    let after = teams.engine.pair(before.id).await.unwrap();
+    teams.engine.teams().compact_pair(before.id).await.unwrap();
+    let after = teams.engine.teams().pair(before.id).await.unwrap();
     assert_eq!((after.status, after.error), (PairStatus::Active, None));
     teams.engine.stop().await;
 }
@@ -192,19 +193,19 @@ async fn t16_a_full_context_is_compacted_by_itself_and_a_failure_is_tried_again_
     let id = teams.pair(None, "a").await.id;
     for question in 1..=4 {
         teams.ask("a", &format!("question {question}")).await;
-        assert_eq!(teams.engine.pair(id).await.unwrap().status, PairStatus::Active);
+        assert_eq!(teams.engine.teams().pair(id).await.unwrap().status, PairStatus::Active);
     }
     teams.ask("a", "question 5").await;
     stands(&teams.engine, id, PairStatus::Error).await;
     // Too early for another attempt.
     teams.ask("a", "question 6").await;
-    assert_eq!(teams.engine.pair(id).await.unwrap().status, PairStatus::Error);
+    assert_eq!(teams.engine.teams().pair(id).await.unwrap().status, PairStatus::Error);
     leap(Duration::from_secs(61)).await;
     teams.ask("a", "question 7").await;
     assert_eq!(stands(&teams.engine, id, PairStatus::Active).await.message_count, 0);
     // A successor begins with an empty context.
     teams.ask("a", "question 8").await;
-    assert_eq!(teams.engine.pair(id).await.unwrap().message_count, 1);
+    assert_eq!(teams.engine.teams().pair(id).await.unwrap().message_count, 1);
     teams.engine.stop().await;
 }
 
@@ -218,13 +219,13 @@ async fn t8_t16_more_than_500_messages_are_compacted_in_the_background() {
     for _ in 0..500 {
         teams.ask("a", "hello").await;
     }
-    let pair = teams.engine.pair(id).await.unwrap();
+    let pair = teams.engine.teams().pair(id).await.unwrap();
     assert_eq!((pair.message_count, pair.status), (500, PairStatus::Active));
     teams.ask("a", "one more").await;
     let mut log = Log::of(&teams.engine, pair.session_id).await;
     log.until("user: /compact").await;
     timeout(PATIENCE, async {
-        while teams.engine.pair(id).await.unwrap().message_count > 0 {
+        while teams.engine.teams().pair(id).await.unwrap().message_count > 0 {
             tokio::task::yield_now().await;
         }
     })
@@ -241,18 +242,19 @@ async fn t7_a_compaction_that_a_killed_daemon_left_half_done_does_not_stay_so() 
     teams.ask("a", "one").await;
     let id = teams.pair(None, "a").await.id;
     let engine = teams.engine.clone();
-    let compacting = tokio::spawn(async move { engine.compact_pair(id).await });
+    let compacting = tokio::spawn(async move { engine.teams().compact_pair(id).await });
     teams.waits_for_human(1).await;
-    assert_eq!(teams.engine.pair(id).await.unwrap().status, PairStatus::Compacting);
+    assert_eq!(teams.engine.teams().pair(id).await.unwrap().status, PairStatus::Compacting);
     compacting.abort();
     let teams = teams.reopen().await;
-    let status = teams.engine.pair(id).await.unwrap().status;
+    let status = teams.engine.teams().pair(id).await.unwrap().status;
     assert!(matches!(status, PairStatus::Active | PairStatus::Error), "{status:?}");
     let answer = teams.ask("a", "hello").await;
     assert_eq!(answer.response, "hello");
-    let report = teams.engine.team_report(&pair(None, "a"), WhichQuestion::Last).await.unwrap();
+    let report = teams.engine.teams().report(&pair(None, "a"), WhichQuestion::Last).await.unwrap();
     assert_eq!(report.question.unwrap().standing, QuestionStanding::Answered);
-    let unknown = teams.engine.compact_pair(convoke_engine::PairId::new(99)).await.unwrap_err();
+    let unknown =
+        teams.engine.teams().compact_pair(convoke_engine::PairId::new(99)).await.unwrap_err();
     assert!(matches!(unknown, Error::UnknownPair { .. }));
     teams.engine.stop().await;
 }

@@ -25,7 +25,7 @@ async fn t1_twenty_first_asks_at_once_share_one_session_and_one_spawn() {
         let answers = all(20, || {
             let engine = teams.engine.clone();
             let ask = asking(outside(from), "back", "hello", Wait::ForEver);
-            async move { engine.ask_team(ask).await.unwrap() }
+            async move { engine.teams().ask(ask).await.unwrap() }
         })
         .await;
         assert!(answers.iter().all(|answer| answer.status == AnswerStatus::Answered));
@@ -35,7 +35,7 @@ async fn t1_twenty_first_asks_at_once_share_one_session_and_one_spawn() {
     }
     // One more for the pair that was new.
     assert_eq!(teams.world.starts(), before + 1);
-    let found = teams.engine.pairs(PairFilter::all(), Window::first(100)).await.unwrap();
+    let found = teams.engine.teams().pairs(PairFilter::all(), Window::first(100)).await.unwrap();
     assert_eq!(found.len(), 3);
     assert_eq!(teams.pair(Some("front"), "back").await.message_count, 20);
     teams.engine.stop().await;
@@ -55,8 +55,8 @@ async fn t1_t16_each_direction_and_each_thread_is_a_conversation_of_its_own() {
     for (from, to, thread) in pairs {
         let mut ask = asking(outside(from), to, "hello", Wait::ForEver);
         ask.thread = thread.map(str::to_owned);
-        let first = teams.engine.ask_team(ask.clone()).await.unwrap();
-        let again = teams.engine.ask_team(ask).await.unwrap();
+        let first = teams.engine.teams().ask(ask.clone()).await.unwrap();
+        let again = teams.engine.teams().ask(ask).await.unwrap();
         assert_eq!(first.session_id, again.session_id);
         assert_eq!(again.pair.thread.as_deref(), thread);
         sessions.insert(first.session_id.unwrap().to_string());
@@ -80,10 +80,10 @@ async fn t1_t5_a_pair_keeps_its_session_over_restarts() {
 async fn t5_t6_what_is_remembered_of_a_pair_is_as_new_as_its_last_use() {
     let teams = Teams::open(World::with(&Script::new()), &["a"], AGENT).await;
     let engine = &teams.engine;
-    let unknown = engine.pair_between(&pair(Some("a"), "b")).await.unwrap();
+    let unknown = engine.teams().pair_between(&pair(Some("a"), "b")).await.unwrap();
     assert_eq!(unknown, None);
-    let created = engine.get_or_create_pair(&pair(None, "a")).await.unwrap();
-    assert_eq!(engine.pair_between(&pair(None, "a")).await.unwrap(), Some(created.clone()));
+    let created = engine.teams().get_or_create_pair(&pair(None, "a")).await.unwrap();
+    assert_eq!(engine.teams().pair_between(&pair(None, "a")).await.unwrap(), Some(created.clone()));
     assert_eq!((created.message_count, created.status), (0, PairStatus::Active));
     let mut before = created.last_used_at;
     for asked in 1..=3 {
@@ -108,7 +108,7 @@ async fn t5_pairs_are_listed_by_every_filter_the_last_used_first() {
     teams.try_ask(outside(Some("a")), "b", "x", Wait::ForEver).await.unwrap();
     teams.try_ask(outside(Some("b")), "a", "x", Wait::ForEver).await.unwrap();
     let list = async |filter: PairFilter, limit| -> Vec<String> {
-        let found = teams.engine.pairs(filter, Window::first(limit)).await.unwrap();
+        let found = teams.engine.teams().pairs(filter, Window::first(limit)).await.unwrap();
         found.iter().map(|pair| pair.pair.to_string()).collect()
     };
     let all = PairFilter::all;
@@ -129,11 +129,11 @@ async fn t5_pairs_are_listed_by_every_filter_the_last_used_first() {
     // All of them are warm until they are sent to sleep.
     let standing = |status| PairFilter { status: Some(status), ..all() };
     assert_eq!(list(standing(PairStatus::Active), 100).await.len(), 4);
-    assert_eq!(teams.engine.sleep_team(&name("b")).await.unwrap(), 2);
+    assert_eq!(teams.engine.teams().sleep(&name("b")).await.unwrap(), 2);
     assert_eq!(list(standing(PairStatus::Active), 100).await, ["b->a", "external->a"]);
     assert_eq!(list(standing(PairStatus::Idle), 1).await, ["a->b"]);
     assert_eq!(list(standing(PairStatus::Archived), 100).await, [""; 0]);
-    let stats = teams.engine.pair_stats().await.unwrap();
+    let stats = teams.engine.teams().pair_stats().await.unwrap();
     let expected =
         PairStats { total: 4, active: 4, compact_pending: 0, archived: 0, total_messages: 2 };
     assert_eq!(stats, expected);
@@ -155,18 +155,18 @@ async fn t5_t15_a_pair_is_found_by_its_number_and_by_either_id_of_its_session() 
         format!("{CLAUDE}:{agent_session}"),
     ];
     for way in ways {
-        assert_eq!(teams.engine.find_pair(&way).await.unwrap(), stored, "{way}");
+        assert_eq!(teams.engine.teams().find_pair(&way).await.unwrap(), stored, "{way}");
     }
-    let error = teams.engine.find_pair("not-a-uuid").await.unwrap_err();
+    let error = teams.engine.teams().find_pair("not-a-uuid").await.unwrap_err();
     assert_eq!(error.to_string(), "Invalid session ID format: not-a-uuid");
     assert!(matches!(error, Error::Invalid(Invalid::SessionId { .. })));
     assert_eq!(error.kind(), Kind::Invalid);
     for gone in ["99", "00000000-0000-4000-8000-000000000000", "abcdef01"] {
-        let error = teams.engine.find_pair(gone).await.unwrap_err();
+        let error = teams.engine.teams().find_pair(gone).await.unwrap_err();
         assert_eq!(error.to_string(), format!("there is no team session {gone}"));
         assert_eq!(error.kind(), Kind::NotFound);
     }
-    let error = teams.engine.pair(PairId::new(99)).await.unwrap_err();
+    let error = teams.engine.teams().pair(PairId::new(99)).await.unwrap_err();
     assert_eq!(error.kind(), Kind::NotFound);
     teams.engine.stop().await;
 }
@@ -179,14 +179,14 @@ async fn t9_a_deleted_pair_leaves_a_readable_session_and_its_file_as_wished() {
         let stored = teams.pair(None, "a").await;
         let file = teams.claude_file("a", stored.agent_session_id.as_deref().unwrap());
         assert!(file.exists());
-        let deleted = teams.engine.delete_pair(stored.id, wish).await.unwrap();
+        let deleted = teams.engine.teams().delete_pair(stored.id, wish).await.unwrap();
         assert_eq!(deleted.session_id, answer.session_id.unwrap());
         assert_eq!(file.exists(), wish == SessionFile::Keep);
-        assert_eq!(teams.engine.pair_between(&pair(None, "a")).await.unwrap(), None);
-        let view = teams.engine.session(deleted.session_id).await.unwrap();
+        assert_eq!(teams.engine.teams().pair_between(&pair(None, "a")).await.unwrap(), None);
+        let view = teams.engine.sessions().get(deleted.session_id).await.unwrap();
         assert_eq!(view.stored.summary.status, Status::Completed);
         assert_eq!(view.stored.summary.reason, Some(EndReason::PairDeleted));
-        let gone = teams.engine.delete_pair(stored.id, wish).await.unwrap_err();
+        let gone = teams.engine.teams().delete_pair(stored.id, wish).await.unwrap_err();
         assert_eq!(gone.kind(), Kind::NotFound);
         // The next ask begins anew.
         let next = teams.ask("a", "again").await;
@@ -201,10 +201,10 @@ async fn t9_a_pair_of_a_team_that_is_gone_is_deleted_with_its_file() {
     let teams = Teams::open(with_claude(&Script::new()), &["a"], CLAUDE).await;
     let stored = teams.pair(None, "a").await;
     let file = teams.claude_file("a", stored.agent_session_id.as_deref().unwrap());
-    teams.engine.open_teams(settings(Vec::new()), |_| {}).await.unwrap();
+    teams.engine.teams().open(settings(Vec::new()), |_| {}).await.unwrap();
     let error = teams.try_ask(outside(None), "a", "x", Wait::ForEver).await.unwrap_err();
     assert_eq!(error.to_string(), "Unknown team: a");
-    teams.engine.delete_pair(stored.id, SessionFile::Delete).await.unwrap();
+    teams.engine.teams().delete_pair(stored.id, SessionFile::Delete).await.unwrap();
     assert!(!file.exists());
     teams.engine.stop().await;
 }
@@ -217,7 +217,7 @@ async fn t9_deleting_a_pair_ends_the_question_that_it_works_on() {
     let stored = teams.pair(None, "a").await;
     let mut log = crate::log::Log::of(&teams.engine, stored.session_id).await;
     log.until("agent: hm").await;
-    teams.engine.delete_pair(stored.id, SessionFile::Keep).await.unwrap();
+    teams.engine.teams().delete_pair(stored.id, SessionFile::Keep).await.unwrap();
     let answer = asked.await.unwrap().unwrap();
     assert_eq!(answer.status, AnswerStatus::Failed);
     assert!(processes_in(&teams.world.root().join("a")).is_empty());
@@ -234,7 +234,7 @@ async fn t10_the_death_of_one_pairs_process_leaves_the_others_alone() {
     let before: BTreeSet<u32> = processes_in(&folder).into_iter().collect();
     assert_eq!(before.len(), 3);
     let doomed = teams.pair(Some("a"), "c").await;
-    teams.engine.delete_pair(doomed.id, SessionFile::Keep).await.unwrap();
+    teams.engine.teams().delete_pair(doomed.id, SessionFile::Keep).await.unwrap();
     let after: BTreeSet<u32> = processes_in(&folder).into_iter().collect();
     assert_eq!(before.difference(&after).count(), 1);
     assert!(after.is_subset(&before));
@@ -254,17 +254,17 @@ async fn t14_a_team_with_another_agent_or_folder_begins_a_new_session_for_the_sa
     let first = teams.ask("a", "one").await;
     let id = teams.pair(None, "a").await.id;
     let mut moved = team(&teams.world, "a", "other");
-    teams.engine.open_teams(settings(vec![moved.clone()]), |_| {}).await.unwrap();
+    teams.engine.teams().open(settings(vec![moved.clone()]), |_| {}).await.unwrap();
     let second = teams.ask("a", "two").await;
     assert_ne!(first.session_id, second.session_id);
     assert_eq!(second.agent_session_id.as_deref(), Some("other-1"));
     moved.path = teams.world.make_folder("elsewhere");
-    teams.engine.open_teams(settings(vec![moved]), |_| {}).await.unwrap();
+    teams.engine.teams().open(settings(vec![moved]), |_| {}).await.unwrap();
     let third = teams.ask("a", "three").await;
     assert_ne!(second.session_id, third.session_id);
     let now = teams.pair(None, "a").await;
     assert_eq!((now.id, now.message_count), (id, 1));
-    let old = teams.engine.session(first.session_id.unwrap()).await.unwrap().stored.summary;
+    let old = teams.engine.sessions().get(first.session_id.unwrap()).await.unwrap().stored.summary;
     assert_eq!(old.reason, Some(EndReason::TeamReconfigured));
     assert!(processes_in(&teams.world.root().join("a")).is_empty());
     teams.engine.stop().await;
@@ -275,11 +275,11 @@ async fn t15_threads_have_names_that_fit_into_a_key() {
     let teams = Teams::open(World::with(&Script::new()), &["a"], AGENT).await;
     let mut ask = asking(outside(None), "a", "hello", Wait::ForEver);
     ask.thread = Some("a thread".to_owned());
-    let error = teams.engine.ask_team(ask).await.unwrap_err();
+    let error = teams.engine.teams().ask(ask).await.unwrap_err();
     assert_eq!(error.to_string(), "Invalid thread name: a thread");
     assert_eq!(error.kind(), Kind::Invalid);
     let nobody = Pair { thread: Some("x".to_owned()), ..pair(None, "a") };
-    let error = teams.engine.team_report(&nobody, WhichQuestion::Last).await.unwrap_err();
+    let error = teams.engine.teams().report(&nobody, WhichQuestion::Last).await.unwrap_err();
     assert_eq!(error.to_string(), "there is no team session external->a#x");
     fs::metadata(teams.world.root().join("a")).unwrap();
     teams.engine.stop().await;

@@ -15,7 +15,7 @@ use crate::teams::{CLAUDE, Teams, home, outside, pair, settings, team, with_clau
 use crate::world::{AGENT, World, is_alive, processes_in};
 
 async fn refused(engine: &Engine, team: Team) -> Error {
-    engine.open_teams(settings(vec![team]), |_| {}).await.unwrap_err()
+    engine.teams().open(settings(vec![team]), |_| {}).await.unwrap_err()
 }
 
 #[tokio::test]
@@ -41,9 +41,10 @@ async fn t2_t15_a_team_that_cannot_work_is_named_with_what_is_wrong() {
         let said = format!("Invalid configuration for team 'backend': {reason}");
         assert_eq!((error.to_string(), error.kind()), (said, Kind::Invalid));
     }
-    assert!(engine.teams().is_empty());
+    assert!(engine.teams().list().is_empty());
     assert!(
         engine
+            .teams()
             .pairs(convoke_engine::PairFilter::all(), convoke_engine::Window::first(1))
             .await
             .unwrap()
@@ -61,7 +62,7 @@ async fn t2_a_link_is_followed_and_the_team_works_where_it_leads() {
     let linked = Team { path: link, ..team(&world, "a", AGENT) };
     let teams = Teams::open_as(world, settings(vec![linked])).await;
     assert_eq!(teams.ask("a", "hello").await.response, "hello");
-    assert_eq!(teams.engine.teams()[0].path, real);
+    assert_eq!(teams.engine.teams().list()[0].path, real);
     assert_eq!(processes_in(&real).len(), 1);
     teams.engine.stop().await;
 }
@@ -74,7 +75,7 @@ async fn t3_all_teams_begin_at_once_and_nothing_is_ready_before_all_are() {
     let names = ["a", "b", "c", "d", "e"];
     let teams = settings(names.map(|name| team(&world, name, "gated")).into());
     let told: Mutex<Vec<TeamProgress>> = Mutex::default();
-    let opening = engine.open_teams(teams, |progress| told.lock().unwrap().push(progress));
+    let opening = engine.teams().open(teams, |progress| told.lock().unwrap().push(progress));
     tokio::pin!(opening);
     // All five are being started, and none of them is let through.
     let folders = names.map(|name| world.root().join(name));
@@ -96,7 +97,7 @@ async fn t3_all_teams_begin_at_once_and_nothing_is_ready_before_all_are() {
         told.lock().unwrap().iter().map(|it: &TeamProgress| (it.ready, it.total)).collect();
     assert_eq!(counts, [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)]);
     for name in names {
-        assert!(engine.pair_between(&pair(None, name)).await.unwrap().is_some());
+        assert!(engine.teams().pair_between(&pair(None, name)).await.unwrap().is_some());
     }
     engine.stop().await;
 }
@@ -167,7 +168,7 @@ async fn t4_a_file_that_goes_while_the_daemon_runs_is_noticed_by_the_next_ask() 
     };
     let first = ask("my name is Ann").await;
     let burned = first.agent_session_id.unwrap();
-    teams.engine.sleep_team(&"a".parse().unwrap()).await.unwrap();
+    teams.engine.teams().sleep(&"a".parse().unwrap()).await.unwrap();
     fs::remove_file(teams.claude_file("a", &burned)).unwrap();
     let second = ask("who am I?").await;
     assert_eq!(first.session_id, second.session_id);
@@ -217,7 +218,7 @@ async fn t12_a_claude_that_is_stuck_is_killed_and_the_error_names_team_and_time(
     // Nothing is left of it that would hinder the next attempt.
     fs::remove_file(&slow).unwrap();
     stuck.init_timeout = None;
-    engine.open_teams(settings(vec![stuck]), |_| {}).await.unwrap();
+    engine.teams().open(settings(vec![stuck]), |_| {}).await.unwrap();
     engine.stop().await;
 }
 
@@ -227,7 +228,7 @@ async fn t12_an_acp_agent_that_is_stuck_is_killed_too() {
     let engine = world.open().await;
     let mut configured = settings(vec![team(&world, "backend", AGENT)]);
     configured.init_timeout = Duration::from_millis(300);
-    let error = engine.open_teams(configured, |_| {}).await.unwrap_err();
+    let error = engine.teams().open(configured, |_| {}).await.unwrap_err();
     let source = std::error::Error::source(&error).unwrap().to_string();
     assert_eq!(
         format!("{error}: {source}"),
@@ -252,22 +253,22 @@ async fn t2_teams_that_cannot_be_taken_up_leave_those_from_before() {
     let mut broken = team(&teams.world, "b", AGENT);
     broken.path = PathBuf::from("/nonexistent");
     let both = vec![team(&teams.world, "a", AGENT), broken];
-    engine.open_teams(settings(both), |_| {}).await.unwrap_err();
-    assert_eq!(engine.teams().len(), 1);
+    engine.teams().open(settings(both), |_| {}).await.unwrap_err();
+    assert_eq!(engine.teams().list().len(), 1);
     assert_eq!(teams.ask("a", "hello").await.response, "hello");
     // An agent that would have been started differently works on: its team has not changed after all.
     let running = processes_in(&teams.world.root().join("a"));
     let mut trusted = team(&teams.world, "a", AGENT);
     trusted.permissions = Permissions::Skip;
     let both = vec![trusted, team(&teams.world, "b", "broken")];
-    let error = engine.open_teams(settings(both), |_| {}).await.unwrap_err();
+    let error = engine.teams().open(settings(both), |_| {}).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Agent, "{error}");
     assert_eq!(processes_in(&teams.world.root().join("a")), running);
     assert_eq!(running.len(), 1);
     let progress = Mutex::new(Vec::new());
     let both = vec![team(&teams.world, "a", AGENT), team(&teams.world, "b", AGENT)];
     let told = |it: TeamProgress| progress.lock().unwrap().push(it.ready);
-    engine.open_teams(settings(both), told).await.unwrap();
+    engine.teams().open(settings(both), told).await.unwrap();
     assert_eq!(*progress.lock().unwrap(), [1, 2]);
     assert_eq!(teams.ask("b", "hello").await.response, "hello");
     engine.stop().await;

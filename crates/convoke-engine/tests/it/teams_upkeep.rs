@@ -18,9 +18,9 @@ async fn t7_a_status_tells_what_every_pair_of_a_team_does() {
     let first = teams.begin(outside(Some("b")), "a", "one");
     teams.waits_for_human(1).await;
     let second = teams.try_ask(outside(Some("b")), "a", "two", Wait::No).await.unwrap();
-    let all = teams.engine.team_statuses(None).await.unwrap();
+    let all = teams.engine.teams().statuses(None).await.unwrap();
     assert_eq!(all.iter().map(|it| it.team.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
-    let status = teams.engine.team_statuses(Some(&name("a"))).await.unwrap().remove(0);
+    let status = teams.engine.teams().statuses(Some(&name("a"))).await.unwrap().remove(0);
     let told: Vec<_> = status
         .pairs
         .iter()
@@ -28,7 +28,7 @@ async fn t7_a_status_tells_what_every_pair_of_a_team_does() {
         .collect();
     assert!(told.contains(&("b->a".to_owned(), Activity::Waiting, 1)), "{told:?}");
     assert!(told.contains(&("external->a".to_owned(), Activity::Idle, 0)), "{told:?}");
-    let unknown = teams.engine.team_statuses(Some(&name("x"))).await.unwrap_err();
+    let unknown = teams.engine.teams().statuses(Some(&name("x"))).await.unwrap_err();
     assert_eq!(unknown.to_string(), "Unknown team: x");
     teams.allow_all().await;
     assert_eq!(first.await.unwrap().unwrap().response, "done");
@@ -45,18 +45,18 @@ async fn t7_t10_a_team_sleeps_without_its_busy_processes_and_wakes_when_it_is_to
     teams.waits_for_human(1).await;
     let folder = teams.world.root().join("a");
     assert_eq!(processes_in(&folder).len(), 2);
-    assert_eq!(teams.engine.sleep_team(&name("a")).await.unwrap(), 1);
+    assert_eq!(teams.engine.teams().sleep(&name("a")).await.unwrap(), 1);
     assert_eq!(processes_in(&folder).len(), 1);
-    assert_eq!(teams.engine.sleep_team(&name("a")).await.unwrap(), 0);
+    assert_eq!(teams.engine.teams().sleep(&name("a")).await.unwrap(), 0);
     teams.allow_all().await;
     assert_eq!(busy.await.unwrap().unwrap().response, "done");
-    teams.engine.wake_team(&name("a")).await.unwrap();
+    teams.engine.teams().wake(&name("a")).await.unwrap();
     assert_eq!(processes_in(&folder).len(), 2);
-    let standing = teams.engine.team_statuses(Some(&name("a"))).await.unwrap().remove(0);
+    let standing = teams.engine.teams().statuses(Some(&name("a"))).await.unwrap().remove(0);
     assert!(standing.pairs.iter().all(|(stored, _)| stored.status == PairStatus::Active));
-    assert_eq!(teams.engine.sleep_team(&name("a")).await.unwrap(), 2);
+    assert_eq!(teams.engine.teams().sleep(&name("a")).await.unwrap(), 2);
     assert_eq!(teams.ask("a", "hello").await.response, "hello");
-    let unknown = teams.engine.wake_team(&name("x")).await.unwrap_err();
+    let unknown = teams.engine.teams().wake(&name("x")).await.unwrap_err();
     assert_eq!(unknown.kind(), Kind::NotFound);
     teams.engine.stop().await;
 }
@@ -71,14 +71,14 @@ async fn t13_cancelling_stops_the_question_and_those_behind_it() {
     log.until("agent: hm").await;
     let second = teams.begin(outside(None), "a", "two");
     log.until("queue: 1").await;
-    teams.engine.cancel_pair(&pair(None, "a")).await.unwrap();
+    teams.engine.teams().cancel_pair(&pair(None, "a")).await.unwrap();
     for (asked, said) in [(first, "hm"), (second, "")] {
         let answer = asked.await.unwrap().unwrap();
         assert_eq!((answer.status, answer.response.as_str()), (AnswerStatus::Failed, said));
     }
-    let idle = teams.engine.cancel_pair(&pair(None, "a")).await.unwrap_err();
+    let idle = teams.engine.teams().cancel_pair(&pair(None, "a")).await.unwrap_err();
     assert_eq!(idle.kind(), Kind::Conflict);
-    let never = teams.engine.cancel_pair(&pair(Some("a"), "a")).await.unwrap_err();
+    let never = teams.engine.teams().cancel_pair(&pair(Some("a"), "a")).await.unwrap_err();
     assert_eq!(never.kind(), Kind::NotFound);
     assert_eq!(teams.ask("a", "three").await.response, "three");
     teams.engine.stop().await;
@@ -101,7 +101,7 @@ async fn t16_everything_is_stopped_at_once_also_agents_that_do_not_listen() {
         log.until("agent: hm").await;
         log.until("queue: 1").await;
     }
-    let stopped = timeout(PATIENCE, teams.engine.stop_agents()).await.unwrap().unwrap();
+    let stopped = timeout(PATIENCE, teams.engine.sessions().stop_agents()).await.unwrap().unwrap();
     assert!(stopped.sessions >= 2 && stopped.processes >= 2, "{stopped:?}");
     for asked in asked {
         assert_eq!(asked.await.unwrap().unwrap().status, AnswerStatus::Failed);
@@ -109,7 +109,7 @@ async fn t16_everything_is_stopped_at_once_also_agents_that_do_not_listen() {
     for to in ["a", "b"] {
         assert!(processes_in(&teams.world.root().join(to)).is_empty());
     }
-    let nothing = teams.engine.stop_agents().await.unwrap();
+    let nothing = teams.engine.sessions().stop_agents().await.unwrap();
     assert_eq!((nothing.sessions, nothing.processes), (0, 0));
     teams.engine.stop().await;
 }
@@ -127,7 +127,7 @@ async fn t16_analytics_tell_who_talks_to_whom_what_failed_and_what_it_cost() {
     teams.try_ask(outside(Some("b")), "a", "pay", Wait::ForEver).await.unwrap();
     teams.try_ask(outside(Some("b")), "a", "crash", Wait::ForEver).await.unwrap();
     teams.ask("b", "hello").await;
-    let figures = teams.engine.team_analytics(None, Stretch::Hour).await.unwrap();
+    let figures = teams.engine.teams().analytics(None, Stretch::Hour).await.unwrap();
     assert_eq!(figures.stats.total, 3);
     assert_eq!(figures.pairs.len(), 3);
     let of = |from, to| {
@@ -143,7 +143,7 @@ async fn t16_analytics_tell_who_talks_to_whom_what_failed_and_what_it_cost() {
     assert_eq!(cost.cost, [("USD".to_owned(), 0.25)]);
     let now = crate::world::now();
     let later = convoke_core::time::Timestamp::from_millis(now.as_millis() + 1000);
-    let none = teams.engine.team_analytics(Some(later), Stretch::Day).await.unwrap();
+    let none = teams.engine.teams().analytics(Some(later), Stretch::Day).await.unwrap();
     assert!(none.activity.is_empty());
     teams.engine.stop().await;
 }

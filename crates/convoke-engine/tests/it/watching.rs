@@ -32,7 +32,7 @@ fn is_end(update: &Update) -> bool {
 async fn restless(engine: Engine, session: SessionId) -> (Conversation, Rev) {
     let (mut seen, mut rev) = (Conversation::default(), Rev::START);
     loop {
-        let mut watcher = engine.watch(session, rev).await.unwrap();
+        let mut watcher = engine.sessions().watch(session, rev).await.unwrap();
         for _ in 0..1 + usize::from(random()[0]) * 4 {
             // Given up in the middle now and then, which loses nothing.
             let patience = Duration::from_micros(u64::from(random()[0]));
@@ -50,9 +50,9 @@ async fn restless(engine: Engine, session: SessionId) -> (Conversation, Rev) {
 
 /// A session as the store has it.
 async fn stored(engine: &Engine, session: SessionId) -> (Vec<Message>, Vec<(Rev, SessionState)>) {
-    let messages = engine.messages(session, Seq::START, 1000).await.unwrap();
+    let messages = engine.sessions().messages(session, Seq::START, 1000).await.unwrap();
     assert!(!messages.more);
-    let mut state = engine.session_state(session).await.unwrap();
+    let mut state = engine.sessions().state(session).await.unwrap();
     state.sort_by_key(|(_, state)| state.kind());
     (messages.messages, state)
 }
@@ -64,7 +64,7 @@ async fn s2_ten_restless_watchers_see_the_same_log() {
     let watchers: Vec<_> =
         (0..10).map(|_| tokio::spawn(restless(scene.engine.clone(), scene.session))).collect();
     // And one that never reads.
-    let idle = scene.engine.watch(scene.session, Rev::START).await.unwrap();
+    let idle = scene.engine.sessions().watch(scene.session, Rev::START).await.unwrap();
     scene.prompt("count").await;
     let mut ends = Vec::new();
     for watcher in watchers {
@@ -127,7 +127,7 @@ async fn reader(
         if random()[0] < 16 {
             (seen, rev) = (Conversation::default(), Rev::START);
         }
-        let mut watcher = engine.watch(session, rev).await.unwrap();
+        let mut watcher = engine.sessions().watch(session, rev).await.unwrap();
         for _ in 0..1 + usize::from(random()[0]) * 8 {
             if end.borrow().is_some_and(|end| rev >= end) {
                 kept.push((rev, seen));
@@ -170,7 +170,7 @@ async fn m2_whoever_comes_goes_or_falls_behind_in_a_flood_ends_with_what_is_stor
     // The log falls behind, too, and is told the end of the last turn all the same.
     scene.log.until_end_of(last.unwrap()).await;
     scene.settle().await;
-    let rev = engine.session(session).await.unwrap().stored.summary.rev;
+    let rev = engine.sessions().get(session).await.unwrap().stored.summary.rev;
     end_to.send_replace(Some(rev));
     let (messages, state) = stored(&engine, session).await;
     assert!(messages.iter().all(|message| !message.is_open()), "{messages:#?}");
@@ -187,7 +187,7 @@ async fn m2_whoever_comes_goes_or_falls_behind_in_a_flood_ends_with_what_is_stor
     for (at, mut seen) in kept {
         let (mut after, limit) = (at, 1 + u32::from(random()[0] % 40));
         loop {
-            let page = engine.updates_after(session, after, limit).await.unwrap();
+            let page = engine.sessions().updates_after(session, after, limit).await.unwrap();
             page.updates.iter().for_each(|update| seen.apply(update));
             after = page.rev;
             if !page.more {
@@ -205,7 +205,7 @@ async fn s2_a_watcher_that_fell_behind_reads_on_without_gap_or_repetition() {
     // At most 64 pieces become one update, and 256 updates are kept.
     let script = Script::new().turn([Step::Count(64 * 260)]);
     let mut scene = World::with(&script).begin().await;
-    let mut slow = scene.engine.watch(scene.session, Rev::START).await.unwrap();
+    let mut slow = scene.engine.sessions().watch(scene.session, Rev::START).await.unwrap();
     let turn = scene.prompt("count").await;
     let first = slow.next().await.unwrap();
     assert_eq!(first.update.rev(), Rev::new(1));
@@ -239,12 +239,12 @@ async fn s2_a_watcher_that_fell_behind_reads_on_without_gap_or_repetition() {
 #[tokio::test]
 async fn s2_a_watcher_of_an_ended_session_hears_when_it_goes_on() {
     let mut scene = World::with(&Script::new()).begin().await;
-    scene.engine.complete(scene.session).await.unwrap();
+    scene.engine.sessions().complete(scene.session).await.unwrap();
     scene.log.until("completed: user").await;
-    let mut late = scene.engine.watch(scene.session, scene.log.rev()).await.unwrap();
+    let mut late = scene.engine.sessions().watch(scene.session, scene.log.rev()).await.unwrap();
     assert_eq!(late.session(), scene.session);
     assert_eq!(scene.engine.figures().await.unwrap().watchers, 2);
-    scene.engine.resume(scene.session).await.unwrap();
+    scene.engine.sessions().resume(scene.session).await.unwrap();
     let next = tokio::time::timeout(PATIENCE, late.next()).await.expect("nothing comes").unwrap();
     let Update::Message(message) = &next.update else { panic!("{next:?}") };
     assert_eq!((message.seq, message.rev), (scene.log.last_seq().next(), scene.log.rev().next()));
@@ -266,21 +266,21 @@ async fn w2_what_is_announced_of_a_session_says_what_changed() {
             return change;
         }
     };
-    engine.rename(session, "Parser".to_owned()).await.unwrap();
+    engine.sessions().rename(session, "Parser".to_owned()).await.unwrap();
     let renamed = next().await;
     assert_eq!((renamed.new_title(), renamed.archiving()), (Some("Parser"), None));
     assert_eq!(renamed.before.stored.summary.title, None);
-    engine.archive(session).await.unwrap();
+    engine.sessions().archive(session).await.unwrap();
     let archived = next().await;
     assert_eq!((archived.new_title(), archived.archiving()), (None, Some(Archiving::Archived)));
-    engine.unarchive(session).await.unwrap();
+    engine.sessions().unarchive(session).await.unwrap();
     assert_eq!(next().await.archiving(), Some(Archiving::Unarchived));
-    engine.prompt(session, "work".to_owned()).await.unwrap();
+    engine.sessions().prompt(session, "work".to_owned()).await.unwrap();
     let running = next().await;
     assert_eq!((running.new_title(), running.archiving()), (None, None));
     let activity = (running.before.activity, running.now.activity);
     assert_eq!(activity, (Activity::Idle, Activity::Running));
-    engine.complete(session).await.unwrap();
+    engine.sessions().complete(session).await.unwrap();
     let completed = next().await;
     let statuses = [&completed.before, &completed.now].map(|view| view.stored.summary.status);
     assert_eq!(statuses, [Status::Active, Status::Completed]);
@@ -296,7 +296,7 @@ async fn s2_pages_of_a_log_fit_together_from_both_sides() {
     let (engine, session) = (&scene.engine, scene.session);
     let (mut forth, mut after) = (Vec::new(), Seq::START);
     loop {
-        let page = engine.messages(session, after, 10).await.unwrap();
+        let page = engine.sessions().messages(session, after, 10).await.unwrap();
         after = page.messages.last().unwrap().seq;
         forth.extend(page.messages);
         if !page.more {
@@ -305,7 +305,7 @@ async fn s2_pages_of_a_log_fit_together_from_both_sides() {
     }
     let (mut back, mut before) = (Vec::new(), after.next());
     loop {
-        let page = engine.messages_before(session, before, 10).await.unwrap();
+        let page = engine.sessions().messages_before(session, before, 10).await.unwrap();
         before = page.messages[0].seq;
         back.extend(page.messages.into_iter().rev());
         if !page.more {
@@ -319,7 +319,7 @@ async fn s2_pages_of_a_log_fit_together_from_both_sides() {
     let (mut changed, mut after) = (Conversation::default(), Rev::START);
     let mut count = 0;
     loop {
-        let page = engine.updates_after(session, after, 10).await.unwrap();
+        let page = engine.sessions().updates_after(session, after, 10).await.unwrap();
         assert!(page.updates.is_sorted_by_key(Update::rev));
         assert!(page.updates.iter().all(|update| after < update.rev() && update.rev() <= page.rev));
         count += page.updates.len();
@@ -330,10 +330,10 @@ async fn s2_pages_of_a_log_fit_together_from_both_sides() {
         }
     }
     assert_eq!((changed.messages(), count), (forth.clone(), forth.len()));
-    assert_eq!(engine.updates_after(session, after, 10).await.unwrap().updates, []);
+    assert_eq!(engine.sessions().updates_after(session, after, 10).await.unwrap().updates, []);
     let since = forth[9].updated_at;
-    let rev = engine.rev_at(session, since).await.unwrap();
-    let later = engine.updates_after(session, rev, 1000).await.unwrap().updates;
+    let rev = engine.sessions().rev_at(session, since).await.unwrap();
+    let later = engine.sessions().updates_after(session, rev, 1000).await.unwrap().updates;
     let is_later = forth.iter().filter(|message| message.updated_at > since).count();
     assert_eq!(later.len(), is_later);
     engine.stop().await;
@@ -372,7 +372,7 @@ async fn s2_messages_that_cannot_be_read_hide_none_of_the_others() {
     assert_eq!(damage(&world, r#"{"type":"text","text":"damaged""#), 2);
 
     let engine = world.open().await;
-    let mut watcher = engine.watch(session, Rev::START).await.unwrap();
+    let mut watcher = engine.sessions().watch(session, Rev::START).await.unwrap();
     let mut told = Vec::new();
     while told.len() < whole.len() {
         let next = watcher.next().await.unwrap();
@@ -381,13 +381,14 @@ async fn s2_messages_that_cannot_be_read_hide_none_of_the_others() {
     }
     told.sort();
     assert_eq!(told, whole);
-    let page = engine.messages(session, Seq::START, 100).await.unwrap();
+    let page = engine.sessions().messages(session, Seq::START, 100).await.unwrap();
     let seqs: Vec<Seq> = page.messages.iter().map(|message| message.seq).collect();
     assert_eq!((seqs, page.more), (whole.clone(), false));
-    let newest = engine.messages_before(session, last.next(), 100).await.unwrap().messages;
+    let newest =
+        engine.sessions().messages_before(session, last.next(), 100).await.unwrap().messages;
     assert_eq!(newest.last().unwrap().seq, last);
     // What is left of the conversation is told to an agent that does not remember it.
-    engine.prompt(session, "and now?".to_owned()).await.unwrap();
+    engine.sessions().prompt(session, "and now?".to_owned()).await.unwrap();
     let said = loop {
         let next = watcher.next().await.unwrap();
         let Update::Message(message) = &next.update else { continue };
@@ -417,18 +418,18 @@ async fn k4_after_a_clock_was_set_back_what_is_later_than_the_last_message_is_st
     let world = World::with(&Script::new());
     let around = Around { clock: shifted, ..world.around() };
     let engine = Engine::open(world.settings.clone(), around).await.unwrap();
-    let project = engine.add_project(&world.workspace(), None).await.unwrap().id;
+    let project = engine.projects().add(&world.workspace(), None).await.unwrap().id;
     AHEAD.store(3_600_000, Ordering::SeqCst);
-    let session = engine.create_session(project, None).await.unwrap().stored.id;
+    let session = engine.sessions().create(project, None).await.unwrap().stored.id;
     let mut log = Log::of(&engine, session).await;
-    let one = engine.prompt(session, "one".to_owned()).await.unwrap().message_id;
+    let one = engine.sessions().prompt(session, "one".to_owned()).await.unwrap().message_id;
     log.until_end_of(one).await;
     let last = log.messages().iter().map(|message| message.updated_at).max().unwrap();
     AHEAD.store(0, Ordering::SeqCst);
-    let two = engine.prompt(session, "two".to_owned()).await.unwrap();
+    let two = engine.sessions().prompt(session, "two".to_owned()).await.unwrap();
     log.until_end_of(two.message_id).await;
-    let rev = engine.rev_at(session, last).await.unwrap();
-    let later = engine.updates_after(session, rev, 100).await.unwrap().updates;
+    let rev = engine.sessions().rev_at(session, last).await.unwrap();
+    let later = engine.sessions().updates_after(session, rev, 100).await.unwrap().updates;
     let mut changed = Conversation::default();
     later.iter().for_each(|update| changed.apply(update));
     let seqs: Vec<Seq> = changed.messages().iter().map(|message| message.seq).collect();

@@ -206,8 +206,8 @@ impl World {
     /// Opens an engine, adds the project, and begins a session with the first agent.
     pub(crate) async fn begin(&self) -> Scene {
         let engine = self.open().await;
-        let project = engine.add_project(&self.workspace(), None).await.unwrap().id;
-        let session = engine.create_session(project, None).await.unwrap().stored.id;
+        let project = engine.projects().add(&self.workspace(), None).await.unwrap().id;
+        let session = engine.sessions().create(project, None).await.unwrap().stored.id;
         let log = Log::of(&engine, session).await;
         let (folder, _temporary) = (self.folder.clone(), self.temporary.clone());
         Scene { engine, project, session, log, folder, _temporary }
@@ -216,7 +216,7 @@ impl World {
     /// Opens the engine again, with a session that is there already.
     pub(crate) async fn begin_again(&self, session: SessionId) -> Scene {
         let engine = self.open().await;
-        let project = engine.session(session).await.unwrap().stored.project_id;
+        let project = engine.sessions().get(session).await.unwrap().stored.project_id;
         let log = Log::of(&engine, session).await;
         let (folder, _temporary) = (self.folder.clone(), self.temporary.clone());
         Scene { engine, project, session, log, folder, _temporary }
@@ -237,7 +237,7 @@ impl World {
 impl Scene {
     /// Prompts the session, and tells the id of the prompt.
     pub(crate) async fn prompt(&self, text: &str) -> MessageId {
-        self.engine.prompt(self.session, text.to_owned()).await.unwrap().message_id
+        self.engine.sessions().prompt(self.session, text.to_owned()).await.unwrap().message_id
     }
 
     /// Prompts the session, and waits for the end of the turn.
@@ -260,18 +260,18 @@ impl Scene {
     /// The session, after all that its task has stored by now.
     pub(crate) async fn view(&self) -> SessionView {
         self.settle().await;
-        self.engine.session(self.session).await.unwrap()
+        self.engine.sessions().get(self.session).await.unwrap()
     }
 
     /// Waits until the session's task is through with what can be read in the log: whoever reads the log itself may be a
     /// moment ahead of what the task shows.
     pub(crate) async fn settle(&self) {
-        let view = self.engine.session(self.session).await.unwrap();
+        let view = self.engine.sessions().get(self.session).await.unwrap();
         // Neither changes anything, but both go through the task.
         let same = if view.stored.summary.archived {
-            self.engine.archive(self.session).await
+            self.engine.sessions().archive(self.session).await
         } else {
-            self.engine.unarchive(self.session).await
+            self.engine.sessions().unarchive(self.session).await
         };
         same.unwrap();
     }

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 /// Sessions that may wait for an answer at once, as they are configured by default.
 const SESSIONS_MAX: usize = 100;
 
-/// A folder of its own, deleted with it.
+/// A temporary folder, deleted on drop.
 pub(crate) struct Folder {
     pub(crate) questions: Questions,
     random: Random,
@@ -18,7 +18,7 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// A folder in which so many answered sessions lie.
+    /// A folder with this many answered sessions.
     pub(crate) fn with_others(count: usize) -> Result<Self> {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
         let dir = folder.path().join("questions");

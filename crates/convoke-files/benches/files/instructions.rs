@@ -1,6 +1,6 @@
 //! The instructions that it takes to read one question session.
 
-use convoke_testkit::bench::instructions::{can_count, each, of_errand};
+use convoke_testkit::bench::instructions::{can_count, each, of_subtask};
 use convoke_testkit::bench::{Bench, Result, Row, Unit, questions};
 
 use crate::folder::{Folder, new_set};
@@ -15,7 +15,7 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
     if !can_count()? {
         return Ok(());
     }
-    let count = each(bench.size(TIMES.0, TIMES.1), |times| of_errand(&times.to_string()))?;
+    let count = each(bench.size(TIMES.0, TIMES.1), |times| of_subtask(&times.to_string()))?;
     bench.add(Row::new(name, Unit::Instructions, count))
 }
 

@@ -14,7 +14,7 @@ const OTHERS: (usize, usize) = (10_000, 200);
 
 fn main() -> Result<()> {
     let mut bench = Bench::from_args()?;
-    if let Some(times) = bench.errand() {
+    if let Some(times) = bench.subtask() {
         return instructions::show(times.parse()?);
     }
     if bench.wants(&instructions::ROWS) {

@@ -66,7 +66,7 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
     bench.add(Row::new(memory, Unit::Bytes, resident as f64).goal(Goal::AtMost(100e6)))
 }
 
-/// Writes a transcript with so many turns of so many words each.
+/// Writes a transcript with this many turns of this many words each.
 fn write(path: &Path, turns: usize, words: u64) -> Result<()> {
     let at = questions::asked_at();
     let mut file = BufWriter::new(fs::File::create(path)?);
@@ -84,7 +84,7 @@ fn write(path: &Path, turns: usize, words: u64) -> Result<()> {
     Ok(file.flush()?)
 }
 
-/// Reads every file of a folder, one after the other, and tells how much that was.
+/// Reads every file of a folder, one after the other, and returns the number of bytes.
 fn read_all(folder: &Path) -> std::io::Result<usize> {
     let mut bytes = 0;
     for entry in fs::read_dir(folder)? {

@@ -1,4 +1,4 @@
-//! From the moment at which an answer appears to the return of whoever waits for it.
+//! The time from the appearance of an answer to the return of its waiter.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -23,8 +23,8 @@ pub(crate) const ROWS: [&str; 4] = [
 /// Answers that are waited for.
 const ANSWERS: (usize, usize) = (300, 20);
 
-/// How long a waiter needs at most until it sleeps. Nothing tells when it does, and nothing is wrong with it when it
-/// took longer: then it finds the answer at its first look.
+/// The time that a waiter needs until it sleeps. There is no signal for that, and it does no harm if it takes longer:
+/// then the waiter finds the answer at its first check.
 const UNTIL_ASLEEP: Duration = Duration::from_millis(5);
 
 /// How long a waiter waits before the benchmark gives up.
@@ -96,7 +96,7 @@ fn wait_once(folder: &Questions, id: RequestId) -> Result<Duration> {
     })
 }
 
-/// Waits as `convoke ask` does, and tells when that was over.
+/// Waits as `convoke ask` does, and returns when it was over.
 fn wait(folder: &Questions, id: RequestId) -> Result<Instant> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let outcome = runtime.block_on(folder.wait(id, None, Until::NotPending, Some(PATIENCE)))?;

@@ -45,10 +45,10 @@ fn q7_a_dead_holders_lock_is_cleared() {
 }
 
 #[test]
-fn q7_a_holder_that_ended_and_that_nobody_has_buried_holds_nothing() {
+fn q7_a_zombie_process_holds_no_lock() {
     let (_folder, path) = scene();
     let mut child = Command::new("true").stdout(Stdio::piped()).spawn().unwrap();
-    // The end of its output is the end of the program; its PID stays until somebody waits for it.
+    // The end of its output is the end of the program; its PID stays until its parent reaps it.
     child.stdout.take().unwrap().read_to_end(&mut Vec::new()).unwrap();
     let stat = format!("/proc/{}/stat", child.id());
     while !fs::read_to_string(&stat).unwrap().contains(") Z ") {
@@ -99,7 +99,7 @@ fn q7_a_failed_attempt_leaves_the_holders_lock_alone() {
 }
 
 #[test]
-fn q7_a_lock_that_somebody_else_replaced_is_not_removed() {
+fn q7_a_lock_that_another_process_replaced_is_not_removed() {
     let (_folder, path) = scene();
     let lock = Lock::acquire(&path).unwrap();
     fs::remove_file(&path).unwrap();
@@ -135,7 +135,7 @@ fn what_a_killed_holder_was_just_starting_is_waited_for() {
     let dead = child.id();
     child.wait().unwrap();
     fs::write(&path, dead.to_string()).unwrap();
-    // Whoever has it is not the one who took it.
+    // The child holds the lock, not the process that took it.
     let heir = File::open(&path).unwrap();
     heir.try_lock().unwrap();
     assert!(matches!(clear_if_stale(&path), Ok(Found::Inherited { pid }) if pid == Some(dead)));

@@ -11,7 +11,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use super::{NewSet, Outcome, Questions, RequestFile, Status, Until, Verdict};
 use crate::{Error, Result};
 
-/// Tells the time.
+/// Returns the current time.
 pub type Clock = fn() -> Timestamp;
 
 /// Questions that were asked. Dropping it before it is settled abandons them; they stay answerable.
@@ -154,7 +154,7 @@ impl Outcome {
         }
     }
 
-    /// The state of a request in the core's words.
+    /// The state of a request as the core's type.
     pub fn into_state(self) -> State<Answers> {
         match self {
             Self::Answered(file) => State::Answered(Answers { answers: file.answers }),

@@ -1,4 +1,4 @@
-//! Deleting sessions that nobody needs any more.
+//! Deletes old sessions.
 
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::{Error, Result};
 pub struct Cleaned {
     /// Sessions that were deleted.
     pub deleted: Vec<RequestId>,
-    /// Old sessions that stay, since somebody still waits for their answer.
+    /// Old sessions that were kept because an asker still waits.
     pub waited_on: Vec<RequestId>,
     /// Old sessions that could not be deleted.
     pub failed: Vec<Damage>,
@@ -33,7 +33,7 @@ pub enum Which {
 }
 
 impl Questions {
-    /// Deletes the sessions that nothing has changed in for `retention`, and goes on past those that fail.
+    /// Deletes the sessions without changes for `retention`, and continues past those that fail.
     pub fn clean(&self, which: Which, retention: Duration, now: Timestamp) -> Result<Cleaned> {
         let mut cleaned = Cleaned::default();
         for id in self.ids()? {
@@ -100,7 +100,7 @@ pub(super) fn wait_on(folder: &Path) -> Result<File> {
     let fail = |source| Error::Read { path: path.clone(), source };
     let file = File::open(&path).map_err(fail)?;
     match file.try_lock_shared() {
-        // Somebody is just cleaning; the next look at the folder tells.
+        // Another process is cleaning; the next scan of the folder shows the result.
         Ok(()) | Err(TryLockError::WouldBlock) => Ok(file),
         Err(TryLockError::Error(error)) => Err(fail(error)),
     }

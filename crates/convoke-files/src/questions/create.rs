@@ -29,7 +29,7 @@ pub struct NewSet {
 }
 
 impl Questions {
-    /// Makes the folder, for nobody but its owner.
+    /// Creates the folder, accessible to its owner only.
     pub fn make_dir(&self) -> Result<()> {
         make_folder(&self.dir)
     }

@@ -63,7 +63,7 @@ pub struct StatusFile {
     pub other: Map<String, Value>,
 }
 
-/// `answers.json`: what the human answered. Its appearance is the moment of answering.
+/// `answers.json`: the human's answers. The set is answered once this file exists.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AnswersFile {
@@ -81,7 +81,7 @@ pub struct AnswersFile {
     pub other: Map<String, Value>,
 }
 
-/// Where a question session stands, in the words of its files.
+/// The status of a question session, as its files spell it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -93,7 +93,7 @@ pub enum Status {
     Rejected,
     /// The asker waited as long as it would.
     TimedOut,
-    /// The asker went away, or the files are damaged.
+    /// The asker stopped waiting, or the files are damaged.
     Abandoned,
 }
 
@@ -113,7 +113,7 @@ impl Status {
         }
     }
 
-    /// Where a request stands in the words of its life.
+    /// The status of a request as the core's type.
     pub(super) const fn state(self) -> State<()> {
         match self {
             Self::Pending => State::Pending,
@@ -147,7 +147,7 @@ impl<'de> Deserialize<'de> for Status {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let word = String::deserialize(deserializer)?;
         let known = Self::ALL.into_iter().find(|status| status.as_str() == word);
-        // Other programs have more words for "not yet answered" (`in-progress`, …).
+        // Other programs have more names for "not yet answered" (`in-progress`, …).
         Ok(known.unwrap_or(Self::Pending))
     }
 }

@@ -48,7 +48,7 @@ pub struct Listing {
 }
 
 impl Questions {
-    /// Lists all sessions, oldest first. Damaged ones are told apart and hide no other.
+    /// Lists all sessions, oldest first. Damaged ones are listed separately and hide no other.
     pub fn list(&self) -> Result<Listing> {
         let ids = self.ids()?;
         let threads = thread::available_parallelism().map_or(1, NonZero::get);
@@ -73,10 +73,10 @@ impl Questions {
         for id in ids {
             match self.entry(*id) {
                 Ok(Some(entry)) => listing.entries.push(entry),
-                // Being made or being deleted at this moment.
+                // It is being created or deleted.
                 Ok(None) => {}
                 Err(error) => match self.request(*id) {
-                    // Its questions are whole, so it can be answered, which mends it.
+                    // Its questions are complete, so it can be answered, which repairs it.
                     Ok(request) => listing.entries.push(Entry {
                         id: *id,
                         status: Status::Abandoned,
@@ -99,7 +99,7 @@ impl Questions {
         let answered = file.status == Status::Pending && folder.join(ANSWERS).exists();
         Ok(Some(Entry {
             id,
-            // Whoever answered was killed before writing it down, or is about to.
+            // The answering process was killed before it wrote `status.json`, or is about to write it.
             status: if answered { Status::Completed } else { file.status },
             created_at: file.created_at,
             last_modified: file.last_modified,

@@ -32,8 +32,8 @@ struct Cache {
 
 /// Changes whenever a session is made or deleted, whichever program does it.
 ///
-/// The number of links counts the sessions on most file systems, and so tells two changes apart that fall into one
-/// tick of the clock.
+/// The link count is the number of sessions on most file systems, so it distinguishes two changes within one clock
+/// tick.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Stamp {
     seconds: i64,
@@ -50,7 +50,7 @@ impl Stamp {
 }
 
 impl Questions {
-    /// Finds the sessions that wait for an answer; settled ones are told apart only when they would be too many.
+    /// Finds the pending sessions; settled ones are filtered out only when the limit would be exceeded.
     pub(super) fn pending(&self) -> Result<Pending<'_>> {
         let path = self.dir.join(NAME);
         let fail = |source| Error::Write { path: path.clone(), step: "opening", source };

@@ -16,7 +16,7 @@ use crate::lock::Lock;
 use crate::{Error, Result, atomic, read};
 
 impl Questions {
-    /// Gives a session its verdict, or tells what became of it before.
+    /// Settles a session, or returns its earlier outcome.
     pub fn settle(&self, id: RequestId, verdict: Verdict, now: Timestamp) -> Result<()> {
         let folder = self.existing(id)?;
         if let Verdict::Answer(answers) = &verdict {
@@ -48,7 +48,7 @@ impl Questions {
         Ok(())
     }
 
-    /// Whether the files disagree: somebody was killed while answering, or something is damaged.
+    /// Whether the files are inconsistent: a process was killed while answering, or a file is damaged.
     pub(super) fn is_unfinished(&self, folder: &Path) -> Result<bool> {
         match read::json::<StatusFile>(&folder.join(STATUS)) {
             Ok(Some(status)) => Ok(match status.status {
@@ -74,7 +74,7 @@ impl Questions {
         self.reconcile(id, &folder, Timestamp::from_millis(millis.unwrap_or_default()))
     }
 
-    /// Brings the files of a locked session into agreement and tells where it stands.
+    /// Makes the files of a locked session consistent and returns its status.
     fn reconcile(&self, id: RequestId, folder: &Path, now: Timestamp) -> Result<StatusFile> {
         atomic::sweep(folder);
         let path = folder.join(STATUS);
@@ -92,7 +92,7 @@ impl Questions {
         let status = match (before.status, self.answers(id, folder)?) {
             (Status::Rejected, _) => Status::Rejected,
             (_, Answers::Valid) => Status::Completed,
-            // Answered in a way that nobody can read, or not at all: it can be answered again.
+            // `answers.json` is unreadable or missing: the session can be answered again.
             (_, Answers::SetAside) | (Status::Completed, Answers::None) => Status::Abandoned,
             (_, Answers::BeingWritten) | (_, Answers::None) => before.status,
         };
@@ -154,11 +154,11 @@ enum Answers {
     None,
     Valid,
     BeingWritten,
-    /// Somebody answered in a way that nobody can read.
+    /// `answers.json` exists and is unreadable.
     SetAside,
 }
 
-/// The lock that everybody who changes a session holds.
+/// The lock that every writer of a session holds.
 pub(super) fn lock_path(folder: &Path) -> PathBuf {
     folder.join(format!("{STATUS}.lock"))
 }
@@ -172,7 +172,7 @@ fn parts(verdict: Verdict) -> (Command<()>, Option<Vec<Answer>>, Option<String>)
     }
 }
 
-/// Gives a damaged file another name, so that it is in nobody's way and not lost.
+/// Renames a damaged file, so that its name is free and nothing is lost.
 fn set_aside(path: &Path, error: &Error) -> Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let aside = (0u32..).map(|count| path.with_file_name(format!("{name}.bad{count}")));

@@ -69,7 +69,7 @@ fn compare(
         }
         (_, Some(answers)) => {
             let fault = check_answers(&request.questions, &answers.answers).err();
-            issues.extend(fault.map(|fault| format!("answers.json does not fit: {fault}")));
+            issues.extend(fault.map(|fault| format!("answers.json is invalid: {fault}")));
         }
         (Status::Pending | Status::Rejected | Status::TimedOut | Status::Abandoned, None) => {}
     }

@@ -22,12 +22,12 @@ pub enum Outcome {
     Answered(AnswersFile),
     /// The human would not answer.
     Rejected {
-        /// Why, in their words.
+        /// The reason that the human gave.
         reason: Option<String>,
     },
     /// The asker, or an earlier one, waited as long as it would.
     TimedOut,
-    /// The asker went away before, or the files are damaged.
+    /// The asker stopped waiting earlier, or the files are damaged.
     Abandoned,
 }
 
@@ -36,7 +36,7 @@ pub enum Outcome {
 pub enum Until {
     /// Anything but pending: what an asker waits for.
     NotPending,
-    /// Answered or rejected: what one waits for who comes back to an abandoned session.
+    /// Answered or rejected: the outcomes that a waiter on an abandoned session waits for.
     Settled,
 }
 
@@ -80,13 +80,13 @@ impl Questions {
             loop {
                 let change = tokio::select! {
                     change = watcher.changed() => change,
-                    () = rung(bell.as_ref()) => Change::Told,
+                    () = rung(bell.as_ref()) => Change::Reported,
                     // A program that writes answers in place may be killed halfway, which changes nothing more.
-                    () = tokio::time::sleep(REREAD), if is_being_written(&folder) => Change::Told,
+                    () = tokio::time::sleep(REREAD), if is_being_written(&folder) => Change::Reported,
                     () = at(deadline) => return Ok(None),
                 };
                 // A poll costs one call of the system while the folder is as it was.
-                if change == Change::Told || is_touched(&folder, looked_at) {
+                if change == Change::Reported || is_touched(&folder, looked_at) {
                     break;
                 }
             }
@@ -114,7 +114,7 @@ impl Questions {
             Err(Error::Damaged { .. } | Error::Answers(_)) if is_being_written(folder) => {
                 return Ok(None);
             }
-            // Nobody can read this answer: it is set aside, and the session is abandoned.
+            // The answer is unreadable: it is set aside, and the session is abandoned.
             Err(Error::Damaged { .. } | Error::Answers(_)) => {
                 self.repair(id)?;
             }

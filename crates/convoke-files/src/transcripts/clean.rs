@@ -20,14 +20,14 @@ use crate::lock::Lock;
 pub struct Cleaned {
     /// Transcripts that were deleted.
     pub deleted: Vec<Id>,
-    /// Old transcripts that stay, since somebody has them open.
+    /// Old transcripts that were kept because a process has them open.
     pub open: Vec<Id>,
     /// Old transcripts that could not be deleted.
     pub failed: Vec<Damage>,
 }
 
 impl Transcripts {
-    /// Deletes a transcript that nobody has open, with what was set aside of it.
+    /// Deletes a transcript that no process has open, with its file of bad lines.
     pub fn delete(&self, id: &Id) -> Result<()> {
         self.existing(id)?;
         let lock = self.lock(id)?;
@@ -36,7 +36,8 @@ impl Transcripts {
         Ok(())
     }
 
-    /// Deletes the transcripts in which nothing was said for `age`, and what killed writers left; goes on past what fails.
+    /// Deletes the transcripts without activity for `age`, and leftovers of killed writers; continues past those that
+    /// fail.
     pub fn clean(&self, age: Duration, now: Timestamp) -> Result<Cleaned> {
         let cleaned = self.clean_among(self.names()?.ids, age, now);
         self.sweep();
@@ -46,7 +47,7 @@ impl Transcripts {
     fn clean_among(&self, ids: Vec<Id>, age: Duration, now: Timestamp) -> Cleaned {
         let mut cleaned = Cleaned::default();
         for id in ids {
-            match self.clean_one(&id, |moment| is_old(moment, age, now)) {
+            match self.clean_one(&id, |time| is_old(time, age, now)) {
                 Ok(Fate::Kept) => {}
                 Ok(Fate::Open) => cleaned.open.push(id),
                 Ok(Fate::Deleted) => cleaned.deleted.push(id),
@@ -62,7 +63,7 @@ impl Transcripts {
     fn clean_one(&self, id: &Id, is_old: impl Fn(Timestamp) -> bool) -> Result<Fate> {
         let path = self.path(id);
         // Nothing is older than its beginning, so most need no second look.
-        if !is_old(first_moment(&path)?) {
+        if !is_old(first_time(&path)?) {
             return Ok(Fate::Kept);
         }
         let lock = match Lock::try_acquire(&self.beside(id, super::LOCK_ENDING)) {
@@ -70,8 +71,8 @@ impl Transcripts {
             Err(crate::Error::Locked { .. }) => return Ok(Fate::Open),
             Err(error) => return Err(error.into()),
         };
-        // Only now, since somebody may have said something until the lock was ours.
-        if !is_old(last_moment(&path)?) {
+        // Checked under the lock, since a turn may have been added before the lock was taken.
+        if !is_old(last_time(&path)?) {
             return Ok(Fate::Kept);
         }
         self.delete_locked(id)?;
@@ -81,7 +82,7 @@ impl Transcripts {
 
     fn delete_locked(&self, id: &Id) -> Result<()> {
         let path = self.path(id);
-        // What was set aside goes first: without its transcript nobody would find it.
+        // The file of bad lines goes first: without its transcript it would not be found again.
         for path in [self.beside(id, BAD_ENDING), path.clone()] {
             match fs::remove_file(&path) {
                 Ok(()) => {}
@@ -101,7 +102,7 @@ impl Transcripts {
             let is_temporary = name.starts_with('.') && name.ends_with(TEMP_SUFFIX);
             let age = || entry.metadata().and_then(|file| file.modified()).map(|at| at.elapsed());
             if is_temporary && age().is_ok_and(|age| age.is_ok_and(|age| age > LEFT_BEHIND)) {
-                // Left for the next time when it cannot be deleted now; it is in nobody's way.
+                // A file that cannot be deleted now is left for the next time; it does no harm.
                 fs::remove_file(entry.path()).ok();
             }
         }
@@ -117,12 +118,12 @@ enum Fate {
     Deleted,
 }
 
-fn is_old(moment: Timestamp, age: Duration, now: Timestamp) -> bool {
-    now.millis_since(moment) > i64::try_from(age.as_millis()).unwrap_or(i64::MAX)
+fn is_old(time: Timestamp, age: Duration, now: Timestamp) -> bool {
+    now.millis_since(time) > i64::try_from(age.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// When a transcript was made; one that does not say is as old as its last change.
-fn first_moment(path: &Path) -> Result<Timestamp> {
+fn first_time(path: &Path) -> Result<Timestamp> {
     if let Ok(Some(mut lines)) = Lines::open(path)
         && let Ok(Some(line)) = lines.next()
         && let Parsed::Known(Record::Metadata(metadata)) = line.parse()
@@ -133,12 +134,12 @@ fn first_moment(path: &Path) -> Result<Timestamp> {
 }
 
 /// When anything was last said or done in a transcript. What cannot be read in it may be as new as its last change.
-fn last_moment(path: &Path) -> Result<Timestamp> {
+fn last_time(path: &Path) -> Result<Timestamp> {
     let mut last = None;
     if let Ok(Some(mut lines)) = Lines::open(path) {
         loop {
             match lines.next().map(|line| line.map(|line| line.parse())) {
-                Ok(Some(Parsed::Known(record))) => last = last.max(Some(record.moment())),
+                Ok(Some(Parsed::Known(record))) => last = last.max(Some(record.time())),
                 Ok(Some(Parsed::Other)) => {}
                 Ok(Some(Parsed::Cut(_) | Parsed::Bad(_))) | Err(_) => {
                     last = last.max(Some(changed(path)?));

@@ -1,6 +1,6 @@
 //! What can go wrong with transcripts, beyond what can go wrong with any file.
 //!
-//! Apart from the crate's errors, because those who only ask questions need not know of transcripts.
+//! Separate from the crate's errors, because the code for questions has nothing to do with transcripts.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ pub enum Error {
         id: String,
     },
     /// A prefix fits several transcripts.
-    #[error("{prefix} could be any of {}", list(candidates))]
+    #[error("{prefix} matches several sessions: {}", list(candidates))]
     Ambiguous {
         /// What was given.
         prefix: String,
@@ -38,7 +38,7 @@ pub enum Error {
         /// Which one.
         id: Id,
     },
-    /// Somebody else writes the transcript.
+    /// Another process writes the transcript.
     #[error("the session {id} is open in {}", holder.map_or("another program".to_owned(), |pid| format!("process {pid}")))]
     Open {
         /// Which one.
@@ -47,7 +47,7 @@ pub enum Error {
         holder: Option<u32>,
     },
     /// Some lines cannot be read. Nothing was changed.
-    #[error("{} is damaged: {}", path.display(), told(lines, *count))]
+    #[error("{} is damaged: {}", path.display(), listed(lines, *count))]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -62,7 +62,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// Nobody says that much in one turn.
+    /// The turn exceeds the maximum length of a line.
     #[error("a turn of {bytes} bytes is too long to be kept")]
     TooLong {
         /// How long it is.
@@ -73,13 +73,13 @@ pub enum Error {
 /// A result of this module.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Damaged lines that are told of one by one.
-const TOLD_MAX: usize = 3;
+/// Damaged lines that are listed individually.
+const LISTED_MAX: usize = 3;
 
-fn told(lines: &[BadLine], count: u64) -> String {
-    let told: Vec<String> = lines.iter().take(TOLD_MAX).map(ToString::to_string).collect();
-    let rest = count.saturating_sub(told.len() as u64);
-    let text = told.join("; ");
+fn listed(lines: &[BadLine], count: u64) -> String {
+    let listed: Vec<String> = lines.iter().take(LISTED_MAX).map(ToString::to_string).collect();
+    let rest = count.saturating_sub(listed.len() as u64);
+    let text = listed.join("; ");
     if rest == 0 { text } else { format!("{text}; and {rest} more lines") }
 }
 

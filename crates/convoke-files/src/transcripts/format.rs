@@ -1,7 +1,7 @@
-//! The lines of a transcript. A contract with everyone who reads or writes these files.
+//! The lines of a transcript. A contract with all programs that read or write these files.
 //!
-//! One JSON object a line: first the metadata, then turns and what else happened, told apart by `type`. Types may be
-//! added, and lines of an unknown type are kept and passed over; no field may change its meaning.
+//! One JSON object per line: first the metadata, then turns and other events, with a `type`. Types may be added, and
+//! lines of an unknown type are kept and skipped; no field may change its meaning.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -91,11 +91,11 @@ pub enum Role {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Somebody talks in it.
+    /// A process has it open.
     Active,
     /// It was left in order.
     Completed,
-    /// Whoever talked in it was cut off.
+    /// Its process was killed.
     Interrupted,
 }
 
@@ -112,7 +112,7 @@ pub struct AgentSession {
 
 impl Record {
     /// When it was written.
-    pub const fn moment(&self) -> Timestamp {
+    pub const fn time(&self) -> Timestamp {
         match self {
             Self::Metadata(metadata) => metadata.created_at,
             Self::Turn(turn) => turn.timestamp,
@@ -218,7 +218,7 @@ pub(super) fn parse(line: &[u8]) -> Parsed {
         None => return Parsed::Other,
         // A power cut can leave a file with zeros where the last line should be.
         Some(0) if line.iter().all(|byte| *byte == 0) => {
-            return Parsed::Cut("nothing but zeros".to_owned());
+            return Parsed::Cut("only zero bytes".to_owned());
         }
         // A list with the right things in it would be taken for an object.
         Some(b'[') => return Parsed::Bad("a list instead of an object".to_owned()),
@@ -247,7 +247,7 @@ impl Fields<'_> {
     /// The record of a known type, or what it lacks.
     fn record(self) -> Result<Option<Record>, String> {
         let Self { kind, timestamp, .. } = &self;
-        let moment = || timestamp.ok_or_else(|| lacks(kind, "timestamp"));
+        let time = || timestamp.ok_or_else(|| lacks(kind, "timestamp"));
         let status = |word: &Option<String>| word.as_deref().map(Status::from_str).transpose();
         Ok(Some(match &**kind {
             "metadata" => {
@@ -264,22 +264,22 @@ impl Fields<'_> {
                     Some(other) => return Err(format!("the role {other:?} is unknown")),
                     None => return Err(lacks(kind, "role")),
                 };
-                let timestamp = moment()?;
+                let timestamp = time()?;
                 let content = self.content.ok_or_else(|| lacks("turn", "content"))?;
                 let tokens = self.tokens.unwrap_or_else(|| estimate(&content));
                 Record::Turn(Turn { role, content, timestamp, tokens })
             }
             "status" => {
                 let status = status(&self.status)?.ok_or_else(|| lacks(kind, "status"))?;
-                Record::Status { status, timestamp: moment()? }
+                Record::Status { status, timestamp: time()? }
             }
             "agent" => {
-                let timestamp = moment()?;
+                let timestamp = time()?;
                 let agent = self.agent.ok_or_else(|| lacks("change of agent", "agent"))?;
                 Record::Agent { agent, timestamp }
             }
             "agent_session" => {
-                let timestamp = moment()?;
+                let timestamp = time()?;
                 let id = self.agent_session_id.filter(|id| !id.is_empty());
                 Record::AgentSession(AgentSession {
                     agent: self.agent.ok_or_else(|| lacks("agent_session", "agent"))?,
@@ -288,9 +288,9 @@ impl Fields<'_> {
                     timestamp,
                 })
             }
-            "cleared" => Record::Cleared { timestamp: moment()? },
+            "cleared" => Record::Cleared { timestamp: time()? },
             "imported" => {
-                let timestamp = moment()?;
+                let timestamp = time()?;
                 Record::Imported { from: self.from.unwrap_or_default(), timestamp }
             }
             _ => return Ok(None),

@@ -81,7 +81,7 @@ impl Lines {
 pub struct Turns(Lines);
 
 impl Turns {
-    /// The turns of a transcript that lies anywhere.
+    /// The turns of a transcript at any path.
     pub fn open(path: &Path) -> Result<Self> {
         let missing = || unreadable(path, io::ErrorKind::NotFound.into());
         Lines::open(path)?.map(Self).ok_or_else(missing)
@@ -125,7 +125,7 @@ pub enum Found {
 }
 
 impl Records {
-    /// The lines of a transcript that lies anywhere.
+    /// The lines of a transcript at any path.
     pub fn open(path: &Path) -> Result<Self> {
         let missing = || unreadable(path, io::ErrorKind::NotFound.into());
         Lines::open(path)?.map(Self).ok_or_else(missing)
@@ -162,7 +162,7 @@ impl Iterator for Records {
 /// Opens a plain file for reading. A link could lead anywhere, and a pipe would never end.
 pub(super) fn plain_file(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let strange = || io::Error::other("it is not a plain file");
+    let strange = || io::Error::other("it is not a regular file");
     let opened = File::options().read(true).custom_flags(flags).open(path);
     let file = opened.map_err(|error| match Errno::from_io_error(&error) {
         Some(Errno::LOOP) => strange(),
@@ -172,7 +172,7 @@ pub(super) fn plain_file(path: &Path) -> io::Result<File> {
 }
 
 pub(super) fn too_long(line: u64) -> io::Error {
-    io::Error::other(format!("line {line} is longer than anybody writes"))
+    io::Error::other(format!("line {line} exceeds the maximum length"))
 }
 
 pub(super) fn unreadable(path: &Path, source: io::Error) -> Error {

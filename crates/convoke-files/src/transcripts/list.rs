@@ -65,7 +65,7 @@ pub(super) struct Names {
 }
 
 impl Transcripts {
-    /// Lists all transcripts, newest first. Those that cannot be read are told apart and hide no other.
+    /// Lists all transcripts, newest first. Unreadable ones are listed separately and hide no other.
     pub fn list(&self) -> Result<Listing> {
         let names = self.names()?;
         let threads = thread::available_parallelism().map_or(1, NonZero::get);
@@ -94,7 +94,7 @@ impl Transcripts {
         for id in ids {
             match self.entry(id, locked, &mut buffer) {
                 Ok(Some(entry)) => listing.entries.push(entry),
-                // Deleted at this moment.
+                // It was deleted meanwhile.
                 Ok(None) => {}
                 Err(error) => listing.damaged.push(Damage { id: id.clone(), error }),
             }
@@ -124,7 +124,7 @@ impl Transcripts {
         Ok(Some(Entry { id: id.clone(), agent, turn_count, created_at, status }))
     }
 
-    /// The names in the folder; what is named otherwise is somebody else's.
+    /// The transcripts in the folder, by name; other files belong to other programs.
     pub(super) fn names(&self) -> Result<Names> {
         let mut names = Names { ids: Vec::new(), locked: BTreeSet::new() };
         let fail = |source| unreadable(&self.dir, source);
@@ -146,7 +146,7 @@ impl Transcripts {
     }
 }
 
-/// What a quick look at a file tells.
+/// What is read from the head and the tail of a file.
 #[derive(Default)]
 struct Glance {
     metadata: Option<Metadata>,
@@ -176,12 +176,12 @@ impl Glance {
             let whole = self.see_all(buffer.get(..held).unwrap_or_default());
             buffer.copy_within(whole..held, 0);
             held -= whole;
-            // A plain file gives all it has, so that nobody needs to ask for more in vain.
+            // A short read of a regular file means its end, so no second read is needed.
             if read < room {
                 break;
             }
         }
-        // A last line that is not ended is being written at this moment, or lacks nothing else.
+        // A last line without a line break is being written, or lacks only the line break.
         let rest = buffer.get(..held).unwrap_or_default();
         if !rest.is_empty() && matches!(parse(rest), Parsed::Known(_)) {
             self.see(rest);
@@ -189,7 +189,7 @@ impl Glance {
         Ok(())
     }
 
-    /// Sees every whole line, and tells where the first begins that is not.
+    /// Visits every complete line, and returns the offset of the first incomplete one.
     fn see_all(&mut self, bytes: &[u8]) -> usize {
         let mut rest = bytes;
         while let Some((line, after)) =
@@ -220,7 +220,7 @@ impl Glance {
                 Record::Metadata(_) | Record::Cleared { .. } | Record::Imported { .. },
             )
             | Parsed::Other
-            // Whoever takes the session up hears of it.
+            // Damage in the middle is reported when the session is resumed.
             | Parsed::Cut(_)
             | Parsed::Bad(_) => {}
         }

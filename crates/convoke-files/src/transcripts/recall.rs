@@ -1,4 +1,4 @@
-//! What a session knows when it is taken up again: all that matters of a transcript, in one pass over it.
+//! Reads the state of a session from its transcript, in one pass, to resume it.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -19,7 +19,7 @@ pub struct Recall {
     pub metadata: Metadata,
     /// Whom one talked with last.
     pub agent: String,
-    /// Under which id of its own that agent knows all that was said; `None` when there is no such id.
+    /// The agent's own id of a session in which it knows the whole conversation; `None` when there is none.
     pub agent_session: Option<AgentSession>,
     /// How many turns there are.
     pub turn_count: u64,
@@ -162,12 +162,12 @@ pub(super) enum Tail {
     },
 }
 
-/// Everything that one pass over a file tells.
+/// The result of one pass over a file.
 pub(super) struct Survey {
     pub(super) metadata: Option<Metadata>,
     /// Whom one talked with last, where that is not in the metadata.
     pub(super) agent: Option<String>,
-    /// The first moment that any turn names.
+    /// The earliest timestamp of a turn.
     pub(super) began_at: Option<Timestamp>,
     pub(super) tail: Tail,
     agent_session: Option<AgentSession>,

@@ -69,7 +69,7 @@ impl Transcripts {
         Ok(recovered)
     }
 
-    /// Copies what stands behind `offset` to where bad lines are kept, and tells how much it is.
+    /// Copies the bytes after `offset` to the file of bad lines, and returns their number.
     pub(super) fn set_tail_aside(&self, id: &Id, offset: u64) -> Result<u64> {
         let path = self.path(id);
         let mut torn = Vec::new();

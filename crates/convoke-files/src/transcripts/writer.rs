@@ -11,7 +11,7 @@ use super::format::{Record, line};
 use super::{Error, Id, Result};
 use crate::lock::Lock;
 
-/// The longest line that is written, and the longest that is read. Nobody says that much in one turn.
+/// The longest line that is written or read; far longer than any real turn.
 pub(super) const LINE_BYTES_MAX: usize = 64 << 20;
 
 /// The one writer of a transcript, for as long as this lives.
@@ -50,7 +50,7 @@ impl Writer {
         written.map_err(|source| self.take_back(end, self.fail("writing", source)))
     }
 
-    /// Adds many lines, and tells how many. Either all of them are there and survive, or none is.
+    /// Adds many lines, and returns their number. Either all of them are saved, or none is.
     pub fn append_all(&mut self, records: impl IntoIterator<Item = Result<Record>>) -> Result<u64> {
         let end = self.end()?;
         let mut count = 0;
@@ -107,7 +107,7 @@ impl Writer {
     }
 }
 
-/// Writes all in one call, so that nobody's line can come between and no reader sees two halves.
+/// One write call, so that no other line can come between and no reader sees half of it.
 fn write_once(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     loop {
         match file.write(bytes) {

@@ -6,9 +6,9 @@ use tokio::time::Instant;
 
 use super::*;
 
-/// The pauses, in milliseconds, between looks at a folder whose changes are not told.
-async fn pauses(told: Told, pace: Pace) -> Vec<u128> {
-    let folders = HashMap::from([(PathBuf::from("/nowhere"), told)]);
+/// The pauses, in milliseconds, between polls of a folder without change events.
+async fn pauses(reported: Reported, pace: Pace) -> Vec<u128> {
+    let folders = HashMap::from([(PathBuf::from("/nowhere"), reported)]);
     let mut watcher = Watches::default().watcher(pace);
     watcher.folders = folders;
     let mut pauses = Vec::new();
@@ -21,14 +21,17 @@ async fn pauses(told: Told, pace: Pace) -> Vec<u128> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn q11_what_cannot_be_told_is_asked_for() {
-    assert_eq!(pauses(Told::Local, Pace::Slow).await, [200; 6]);
-    assert_eq!(pauses(Told::None, Pace::Brisk).await, [200, 400, 800, 1600, 2000, 2000]);
-    assert_eq!(pauses(Told::None, Pace::Slow).await, [200, 2000, 20_000, 30_000, 30_000, 30_000]);
+async fn q11_a_folder_without_change_events_is_polled() {
+    assert_eq!(pauses(Reported::Local, Pace::Slow).await, [200; 6]);
+    assert_eq!(pauses(Reported::None, Pace::Brisk).await, [200, 400, 800, 1600, 2000, 2000]);
+    assert_eq!(
+        pauses(Reported::None, Pace::Slow).await,
+        [200, 2000, 20_000, 30_000, 30_000, 30_000]
+    );
 }
 
 #[tokio::test]
-async fn q11_a_change_is_told() {
+async fn q11_a_change_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let mut watcher = Watcher::new();
     watcher.watch(folder.path()).unwrap();
@@ -50,11 +53,14 @@ async fn q11_a_change_wakes_every_watcher_of_its_folder_and_no_other() {
         return;
     }
     fs::write(watched.path().join("answers.json"), "{}").unwrap();
-    assert_eq!((first.changed().await, second.changed().await), (Change::Told, Change::Told));
+    assert_eq!(
+        (first.changed().await, second.changed().await),
+        (Change::Reported, Change::Reported)
+    );
     // Events come in order, so one for the other folder would have come by now.
     drop(first);
     fs::write(watched.path().join("status.json"), "{}").unwrap();
-    assert_eq!(second.changed().await, Change::Told);
+    assert_eq!(second.changed().await, Change::Reported);
     let mut woken = std::pin::pin!(third.changed());
     let none = std::future::poll_fn(|context| {
         std::task::Poll::Ready(woken.as_mut().poll(context).is_pending())

@@ -66,7 +66,7 @@ fn q17_as_many_sessions_may_wait_as_are_allowed() {
     let first = scene.ask();
     scene.ask();
     let refused = scene.questions.create(scene.next_id(), new_set(None), at(0)).unwrap_err();
-    assert_eq!(refused.to_string(), "2 question sessions are waiting for an answer already");
+    assert_eq!(refused.to_string(), "2 question sessions are already waiting for an answer");
     scene.settle(first, answer("A"));
     scene.ask();
 }
@@ -104,7 +104,7 @@ fn q17_sessions_of_other_programs_count_and_settled_or_deleted_ones_do_not() {
         let asked = scene.questions.create(id, new_set(None), at(0));
         asked.map(|()| id).map_err(|error| error.to_string())
     };
-    let full = "2 question sessions are waiting for an answer already".to_owned();
+    let full = "2 question sessions are already waiting for an answer".to_owned();
     assert_eq!(ask(), Err(full.clone()));
     scene.settle(foreign, reject(None));
     let third = ask().unwrap();
@@ -147,11 +147,11 @@ fn a_session_is_found_by_id_and_by_prefix() {
     bytes[15] = 1;
     let twin = RequestId::from_random(bytes);
     scene.questions.create(twin, new_set(None), at(0)).unwrap();
-    assert_eq!(find("0000"), Err(format!("0000 could be any of {id}, {twin}")));
+    assert_eq!(find("0000"), Err(format!("0000 matches several sessions: {id}, {twin}")));
 }
 
 #[test]
-fn sessions_are_listed_oldest_first_and_strangers_are_left_alone() {
+fn sessions_are_listed_oldest_first_and_other_folders_are_ignored() {
     let scene = Scene::new();
     assert_eq!(scene.questions.list().unwrap().entries, []);
     let (a, b, c) = (scene.next_id(), scene.next_id(), scene.next_id());

@@ -1,4 +1,4 @@
-//! Files that are half-written, garbage, or left by somebody who was killed.
+//! Files that are half-written, garbage, or left by a killed process.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::scene::{Scene, answer, answers_file, reject};
 fn an_answerer_killed_half_way_has_answered() {
     let scene = Scene::new();
     let id = scene.ask();
-    // Killed after the moment of answering: its lock, a temporary file and the old status are left.
+    // Killed after `answers.json` was written: its lock, a temporary file and the old status are left.
     fs::write(scene.path(id, "answers.json"), answers_file(id, "A", None).to_string()).unwrap();
     fs::write(scene.path(id, "status.json.lock"), "4194305").unwrap();
     fs::write(scene.path(id, ".half.tmp"), "{").unwrap();
@@ -41,7 +41,7 @@ fn an_answerer_killed_before_the_answer_appeared_has_not_answered() {
 }
 
 #[test]
-fn q18_answers_that_nobody_can_read_are_set_aside_and_the_set_is_abandoned() {
+fn q18_unreadable_answers_are_set_aside_and_the_set_is_abandoned() {
     let scene = Scene::new();
     for garbage in ["{", "[]", "\u{0}", "{\"answers\":1}"] {
         let id = scene.ask();
@@ -143,7 +143,7 @@ async fn an_answer_that_is_written_in_place_is_waited_for() {
 }
 
 #[test]
-fn pipes_and_links_in_the_place_of_files_stop_nobody() {
+fn pipes_and_links_in_the_place_of_files_block_no_reader() {
     let scene = Scene::new();
     let (piped, locked, linked, good) = (scene.ask(), scene.ask(), scene.ask(), scene.ask());
     let pipe = |path: std::path::PathBuf| {
@@ -154,7 +154,7 @@ fn pipes_and_links_in_the_place_of_files_stop_nobody() {
     pipe(scene.path(piped, "status.json"));
     assert_eq!(scene.questions.list().unwrap().entries.len(), 4);
     assert_eq!(scene.settle(good, answer("A")), "completed");
-    // Neither can be anybody's lock; they are removed once they are old enough not to be a lock in the making.
+    // Neither can be a lock file; they are removed once they are too old to be one that is being created.
     pipe(scene.path(locked, "status.json.lock"));
     std::os::unix::fs::symlink("/nowhere", scene.path(linked, "status.json.lock")).unwrap();
     for id in [locked, linked] {

@@ -17,7 +17,7 @@ struct Settler {
 
 impl Settler {
     fn start(scene: &Scene, id: RequestId, verb: &str, label: &str) -> Self {
-        // Examples lie beside the folder of the test programs.
+        // Examples are beside the folder of the test programs.
         let program = std::env::current_exe().unwrap();
         let folder = program.ancestors().nth(2).unwrap().to_owned();
         let program: PathBuf = folder.join("examples/settle_questions");
@@ -48,7 +48,7 @@ impl Settler {
     }
 }
 
-/// Lets as many processes loose as there are verdicts, and tells what each said.
+/// Starts one process per verdict, and returns the output of each.
 fn settle_at_once(scene: &Scene, id: RequestId, verdicts: &[(&str, &str)]) -> Vec<String> {
     let mut settlers: Vec<Settler> =
         verdicts.iter().map(|(verb, label)| Settler::start(scene, id, verb, label)).collect();
@@ -70,7 +70,7 @@ fn q7_of_forty_processes_exactly_one_wins_and_the_files_agree() {
     let winners: Vec<usize> = (0..40).filter(|index| results[*index] == "won").collect();
     assert_eq!(winners.len(), 1, "{results:?}");
     let (verb, label) = verdicts[winners[0]];
-    let told = match verb {
+    let reported = match verb {
         "answer" => {
             assert_eq!(scene.json(id, "answers.json")["answers"][0]["selectedOption"], label);
             "completed"
@@ -81,9 +81,9 @@ fn q7_of_forty_processes_exactly_one_wins_and_the_files_agree() {
             "rejected"
         }
     };
-    assert_eq!(scene.status(id), told);
+    assert_eq!(scene.status(id), reported);
     let losers = results.iter().filter(|result| *result != "won");
-    assert!(losers.clone().all(|text| *text == format!("Session {id} is already {told}")));
+    assert!(losers.clone().all(|text| *text == format!("Session {id} is already {reported}")));
     assert_eq!(scene.questions.validate(id).unwrap(), [""; 0]);
     assert!(scene.names(id).iter().all(|name| name.ends_with(".json")));
 }
@@ -99,7 +99,7 @@ fn two_processes_that_answer_at_once_do_not_both_win() {
 }
 
 #[test]
-fn a_winner_killed_at_any_moment_leaves_files_that_agree() {
+fn a_winner_killed_at_any_time_leaves_consistent_files() {
     let scene = Scene::new();
     for round in 0..40u32 {
         let id = scene.ask();

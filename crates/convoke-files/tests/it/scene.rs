@@ -18,7 +18,7 @@ pub(crate) struct Scene {
     _folder: tempfile::TempDir,
 }
 
-/// A moment in the life of a scene, in seconds.
+/// A time in a scene, in seconds.
 pub(crate) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(1_794_736_800_000 + seconds * 1000)
 }
@@ -55,7 +55,7 @@ impl Scene {
         self.questions.folder(id).join(name)
     }
 
-    /// Leaves a file that nobody is writing any more.
+    /// Leaves a file that is no longer being written.
     pub(crate) fn leave(&self, id: RequestId, name: &str, text: &str) {
         let path = self.path(id, name);
         fs::write(&path, text).unwrap();

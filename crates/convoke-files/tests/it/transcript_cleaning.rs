@@ -27,7 +27,7 @@ fn r5_a_deleted_transcript_is_gone_from_the_folder_and_the_list() {
 }
 
 #[test]
-fn r5_r9_a_transcript_that_somebody_has_open_is_not_deleted() {
+fn r5_r9_an_open_transcript_is_not_deleted() {
     let folder = Folder::new();
     let writer = folder.create("s");
     let error = folder.transcripts.delete(&id("s")).unwrap_err();

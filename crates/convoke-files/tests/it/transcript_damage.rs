@@ -85,8 +85,8 @@ fn r8_a_last_line_that_lacks_only_its_break_is_kept() {
 }
 
 #[test]
-fn r8_damage_is_told_with_its_lines_and_changes_nothing() {
-    let told = |lines: &[&str]| {
+fn r8_damage_is_reported_with_its_lines_and_changes_nothing() {
+    let reported = |lines: &[&str]| {
         let folder = left(lines);
         let before = folder.text("s.jsonl");
         let trouble = trouble(&folder);
@@ -95,13 +95,13 @@ fn r8_damage_is_told_with_its_lines_and_changes_nothing() {
         trouble
     };
     let cut = &HELLO[..20];
-    insta::assert_snapshot!(told(&[METADATA, "garbage", HI]), @"[file] is damaged: line 2: expected value at column 1");
-    insta::assert_snapshot!(told(&[METADATA, cut, HI]), @"[file] is damaged: line 2: EOF while parsing a string at column 20");
-    insta::assert_snapshot!(told(&[METADATA, HELLO, "{\"type\":\"turn\"}"]), @"[file] is damaged: line 3: the turn has no role");
-    insta::assert_snapshot!(told(&[HELLO, HI]), @"[file] is damaged: line 1: the metadata is missing before it");
-    insta::assert_snapshot!(told(&["{", HI]), @"[file] is damaged: line 1: the metadata cannot be read: EOF while parsing an object at column 1");
-    insta::assert_snapshot!(told(&["[]", "1", "2", "3", "4"]), @"[file] is damaged: line 1: the metadata cannot be read: a list instead of an object; line 2: invalid type: integer `1`, expected an object at column 1; line 3: invalid type: integer `2`, expected an object at column 1; and 2 more lines");
-    insta::assert_snapshot!(told(&[]), @"[file] is damaged: line 1: the file is empty");
+    insta::assert_snapshot!(reported(&[METADATA, "garbage", HI]), @"[file] is damaged: line 2: expected value at column 1");
+    insta::assert_snapshot!(reported(&[METADATA, cut, HI]), @"[file] is damaged: line 2: EOF while parsing a string at column 20");
+    insta::assert_snapshot!(reported(&[METADATA, HELLO, "{\"type\":\"turn\"}"]), @"[file] is damaged: line 3: the turn has no role");
+    insta::assert_snapshot!(reported(&[HELLO, HI]), @"[file] is damaged: line 1: the metadata is missing before it");
+    insta::assert_snapshot!(reported(&["{", HI]), @"[file] is damaged: line 1: the metadata cannot be read: EOF while parsing an object at column 1");
+    insta::assert_snapshot!(reported(&["[]", "1", "2", "3", "4"]), @"[file] is damaged: line 1: the metadata cannot be read: a list instead of an object; line 2: invalid type: integer `1`, expected an object at column 1; line 3: invalid type: integer `2`, expected an object at column 1; and 2 more lines");
+    insta::assert_snapshot!(reported(&[]), @"[file] is damaged: line 1: the file is empty");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn r8_lost_metadata_is_made_up_for_from_what_else_is_known() {
     };
     insta::assert_snapshot!(recovered(&[HELLO, SESSION, HI]), @r#"{"type":"metadata","session_id":"s","agent":"codex","created_at":"2026-11-15T10:00:01.000Z","status":"interrupted"}"#);
     insta::assert_snapshot!(recovered(&["{{{", HELLO]), @r#"{"type":"metadata","session_id":"s","agent":"unknown","created_at":"2026-11-15T10:00:01.000Z","status":"interrupted"}"#);
-    // Even nothing at all can be taken up afterwards.
+    // Even an empty file can be resumed afterwards.
     let folder = left(&[]);
     folder.transcripts.recover(&id("s")).unwrap();
     assert_eq!(folder.transcripts.open(&id("s"), PLENTY).unwrap().recall.turn_count, 0);

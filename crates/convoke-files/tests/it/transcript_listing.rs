@@ -62,8 +62,8 @@ fn r4_one_that_cannot_be_read_hides_no_other() {
         [
             "empty: its first line is not the metadata of a session",
             "garbage: its first line is not the metadata of a session",
-            "link: it is not a plain file",
-            "long: line 4 is longer than anybody writes"
+            "link: it is not a regular file",
+            "long: line 4 exceeds the maximum length"
         ]
     );
 }

@@ -10,7 +10,7 @@ use convoke_files::transcripts::{Error, Role, Transcripts};
 
 use crate::transcript_scene::{Folder, PLENTY, id, turn};
 
-/// A process that adds turns to a transcript and tells which are saved.
+/// A process that adds turns to a transcript and prints which are saved.
 struct Adder {
     child: Child,
     output: BufReader<ChildStdout>,
@@ -36,7 +36,7 @@ impl Adder {
         line.trim().to_owned()
     }
 
-    /// Kills it, and tells the last turn that it called saved.
+    /// Kills it, and returns the last turn that it reported as saved.
     fn killed(mut self, mut last: String) -> Option<u64> {
         self.child.kill().unwrap();
         let mut rest = String::new();
@@ -49,7 +49,7 @@ impl Adder {
     }
 }
 
-/// The program that adds turns. Examples lie beside the folder of the test programs.
+/// The program that adds turns. Examples are beside the folder of the test programs.
 fn program() -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     tests.ancestors().nth(2).unwrap().join("examples/write_transcript")
@@ -67,7 +67,7 @@ fn r2_r10_a_writer_killed_fifty_times_loses_no_saved_turn() {
     let mut saved = 0;
     for round in 0..50 {
         let mut adder = Adder::start(&folder.transcripts, "s", 1_000_000);
-        // Each round is killed after another number of turns, and at another moment of the next one.
+        // Each round is killed after another number of turns, and at another point of the next one.
         let mut last = adder.says();
         for _ in 0..round % 7 {
             last = adder.says();
@@ -81,7 +81,7 @@ fn r2_r10_a_writer_killed_fifty_times_loses_no_saved_turn() {
         assert_eq!(kept, (0..kept.len() as u64).collect::<Vec<_>>(), "round {round}");
         assert_eq!(folder.listed(), [format!("s demo {} interrupted", kept.len())]);
     }
-    // The last one leaves a transcript that can be taken up like any other.
+    // The last one leaves a transcript that can be resumed like any other.
     let opened = folder.transcripts.open(&id("s"), PLENTY).unwrap();
     assert!(opened.recall.turn_count > saved);
 }
@@ -181,7 +181,7 @@ fn r9_of_many_writers_at_once_each_adds_whole_lines() {
             let folder = &folder;
             scope.spawn(move || {
                 for _ in 0..5 {
-                    // Whoever does not get it within its patience tries again, as a person would.
+                    // A process that does not get the lock in time tries again, as a person would.
                     let mut opened = loop {
                         match folder.transcripts.open(&id("s"), PLENTY) {
                             Ok(opened) => break opened,

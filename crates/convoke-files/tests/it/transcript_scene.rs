@@ -15,7 +15,7 @@ pub(crate) struct Folder {
     folder: tempfile::TempDir,
 }
 
-/// A moment in the life of a folder, in seconds.
+/// A time in a scene, in seconds.
 pub(crate) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(1_794_736_800_000 + seconds * 1000)
 }
@@ -66,7 +66,7 @@ impl Folder {
         self.transcripts.create(&id(name), "demo", at(0)).unwrap()
     }
 
-    /// A transcript with a question and an answer that nobody has open.
+    /// A closed transcript with a question and an answer.
     pub(crate) fn talk(&self, name: &str) {
         let mut writer = self.create(name);
         writer.append(&turn(Role::User, "hello")).unwrap();

@@ -59,7 +59,7 @@ fn r2_r7_every_turn_is_one_more_line_and_nothing_before_it_changes() {
 }
 
 #[test]
-fn r3_a_transcript_that_is_taken_up_again_knows_every_turn_in_order() {
+fn r3_a_resumed_transcript_has_every_turn_in_order() {
     let folder = Folder::new();
     let mut writer = folder.create("s");
     for number in 0..20 {
@@ -119,16 +119,17 @@ fn r3_an_agents_id_is_forgotten_when_it_has_not_heard_everything() {
         let session = recall.agent_session.map(|session| session.agent_session_id);
         (recall.agent, session.unwrap_or_default(), recall.window.len())
     };
-    let told = |agent: &str, session: &str, turns| (agent.to_owned(), session.to_owned(), turns);
+    let reported =
+        |agent: &str, session: &str, turns| (agent.to_owned(), session.to_owned(), turns);
     let cleared = Record::Cleared { timestamp: at(4) };
     let imported = Record::Imported { from: "x.jsonl".to_owned(), timestamp: at(4) };
     let other = Record::Agent { agent: "codex".to_owned(), timestamp: at(4) };
-    assert_eq!(known(&[session("demo")]), told("demo", "demo-1", 1));
-    assert_eq!(known(&[session("demo"), cleared]), told("demo", "", 0));
-    assert_eq!(known(&[session("demo"), imported.clone()]), told("demo", "", 1));
-    assert_eq!(known(&[session("demo"), imported, session("demo")]), told("demo", "demo-1", 1));
-    assert_eq!(known(&[session("demo"), other]), told("codex", "", 1));
-    assert_eq!(known(&[session("demo"), session("codex")]), told("codex", "codex-1", 1));
+    assert_eq!(known(&[session("demo")]), reported("demo", "demo-1", 1));
+    assert_eq!(known(&[session("demo"), cleared]), reported("demo", "", 0));
+    assert_eq!(known(&[session("demo"), imported.clone()]), reported("demo", "", 1));
+    assert_eq!(known(&[session("demo"), imported, session("demo")]), reported("demo", "demo-1", 1));
+    assert_eq!(known(&[session("demo"), other]), reported("codex", "", 1));
+    assert_eq!(known(&[session("demo"), session("codex")]), reported("codex", "codex-1", 1));
 }
 
 #[test]
@@ -146,7 +147,7 @@ fn r7_lines_of_unknown_types_are_kept_and_passed_over() {
 }
 
 #[test]
-fn r7_a_transcript_that_another_program_wrote_can_be_taken_up() {
+fn r7_a_transcript_that_another_program_wrote_can_be_resumed() {
     let folder = Folder::new();
     folder.leave(
         "spawn-123",
@@ -172,7 +173,7 @@ fn a_transcript_is_found_by_the_beginning_of_its_name() {
     };
     assert_eq!(find("alpha"), "alpha");
     assert_eq!(find("alpha-1"), "alpha-1");
-    assert_eq!(find("alph"), "alph could be any of alpha, alpha-1, alpha-2");
+    assert_eq!(find("alph"), "alph matches several sessions: alpha, alpha-1, alpha-2");
     assert_eq!(find("beta"), "beta");
     assert_eq!(find("bet"), "Session not found: bet");
     assert_eq!(find("gamma"), "Session not found: gamma");
@@ -180,7 +181,7 @@ fn a_transcript_is_found_by_the_beginning_of_its_name() {
 }
 
 #[test]
-fn what_is_not_there_is_told() {
+fn a_missing_transcript_is_reported() {
     let folder = Folder::new();
     let error = folder.transcripts.open(&id("nobody"), PLENTY).unwrap_err();
     assert_eq!(error.to_string(), "Session not found: nobody");

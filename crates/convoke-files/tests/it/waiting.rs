@@ -95,7 +95,7 @@ async fn q12_answers_with_another_call_id_are_waited_past() {
 }
 
 #[tokio::test]
-async fn a_waiter_whose_session_is_deleted_is_told() {
+async fn a_waiter_gets_an_error_when_its_session_is_deleted() {
     let scene = Scene::new();
     let id = scene.ask();
     let questions = scene.questions.clone();

@@ -40,7 +40,7 @@ pub(crate) fn home_in(folder: &Path) -> Result<TempDir> {
     let config = format!(
         "[server]\nlisten = \"127.0.0.1:0\"\n[sessions]\nmax_active = 100\nworkspace_root = \"/\"\n\
          [pool]\nmax_processes = 20\n\
-         [agents.bench]\nprotocol = \"acp\"\ncommand = {agent:?}\nargs = [\"--errand\", \"agent\"]\nsandbox = \"off\"\n"
+         [agents.bench]\nprotocol = \"acp\"\ncommand = {agent:?}\nargs = [\"--subtask\", \"agent\"]\nsandbox = \"off\"\n"
     );
     fs::write(home.path().join("config.toml"), config)?;
     Ok(home)

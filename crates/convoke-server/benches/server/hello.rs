@@ -35,7 +35,7 @@ pub(crate) struct Hello {
 impl Hello {
     pub(crate) fn start(bytes: usize) -> Result<Self> {
         let mut child = Command::new(std::env::current_exe()?)
-            .args(["--errand", &bytes.to_string()])
+            .args(["--subtask", &bytes.to_string()])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()?;

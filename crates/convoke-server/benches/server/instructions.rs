@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use convoke_api::entry::{Entries, Entry};
-use convoke_testkit::bench::instructions::{can_count, counted, counting, each, of_errand};
+use convoke_testkit::bench::instructions::{can_count, counted, counting, each, of_subtask};
 use convoke_testkit::bench::{Bench, Result, Row, Unit};
 
 use crate::daemon::{Daemon, new_home};
@@ -27,7 +27,7 @@ pub(crate) async fn measure(bench: &mut Bench, program: &Path) -> Result<()> {
     if bench.wants(&[reducing]) {
         bench.progress(reducing)?;
         let times = bench.size(REDUCTIONS.0, REDUCTIONS.1);
-        let count = each(times, |times| of_errand(&format!("{REDUCE}{times}")))?;
+        let count = each(times, |times| of_subtask(&format!("{REDUCE}{times}")))?;
         bench.add(Row::new(reducing, Unit::Instructions, count))?;
     }
     if bench.wants(&[getting]) {
@@ -41,8 +41,8 @@ pub(crate) async fn measure(bench: &mut Bench, program: &Path) -> Result<()> {
 }
 
 /// Puts the messages of a conversation into a reader's entries, so many times.
-pub(crate) fn reduce(errand: &str) -> Result<()> {
-    let times: usize = errand.trim_start_matches(REDUCE).parse()?;
+pub(crate) fn reduce(subtask: &str) -> Result<()> {
+    let times: usize = subtask.trim_start_matches(REDUCE).parse()?;
     let messages = conversation(REDUCED);
     for _ in 0..times {
         let mut entries = Entries::new();

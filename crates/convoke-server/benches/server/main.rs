@@ -19,10 +19,10 @@ use convoke_testkit::bench::{Bench, Result, build};
 
 fn main() -> Result<()> {
     let mut bench = Bench::from_args()?;
-    match bench.errand() {
+    match bench.subtask() {
         Some("agent") => return agent::serve(),
-        Some(errand) if errand.starts_with(instructions::REDUCE) => {
-            return instructions::reduce(errand);
+        Some(subtask) if subtask.starts_with(instructions::REDUCE) => {
+            return instructions::reduce(subtask);
         }
         Some(bytes) => return hello::serve(bytes.parse()?),
         None => {}

@@ -66,7 +66,7 @@ async fn turns(bench: &Bench, program: &Path, home: TempDir) -> Result<(Samples,
     let daemon = Daemon::start(program, home).await?;
     let project = daemon.project().await?;
     let session = daemon.begin(&project).await?;
-    let mut direct = Direct::start(["--errand", "agent"]).await?;
+    let mut direct = Direct::start(["--subtask", "agent"]).await?;
     let mut watcher = Watcher::open(&daemon, &session).await?;
     let (mut ours, mut theirs, mut syncs) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..=bench.size(TURNS.0, TURNS.1) {
@@ -92,7 +92,7 @@ async fn turns(bench: &Bench, program: &Path, home: TempDir) -> Result<(Samples,
 async fn new_sessions(bench: &mut Bench, program: &Path, name: &str) -> Result<()> {
     let daemon = Daemon::start(program, new_home()?).await?;
     let project = daemon.project().await?;
-    let mut direct = Direct::start(["--errand", "agent"]).await?;
+    let mut direct = Direct::start(["--subtask", "agent"]).await?;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for round in 0..=bench.size(SESSIONS.0, SESSIONS.1) {
         let begun = Instant::now();

@@ -40,7 +40,7 @@ impl Acceptor {
         let daemon = match Standing::of_this_process() {
             Ok(standing) => Some(standing),
             Err(error) => {
-                tracing::error!("cannot tell how this process is confined: {error}");
+                tracing::error!("cannot determine how this process is confined: {error}");
                 None
             }
         };

@@ -63,7 +63,7 @@ impl Backend for EngineBackend {
         questions: Vec<Question>,
         waiting: Waiting,
     ) -> Result<Found, Refused> {
-        let mut asked = self.engine.ask(asker.clone(), questions.clone()).await?;
+        let mut asked = self.engine.inbox().ask(asker.clone(), questions.clone()).await?;
         let id = asked.id();
         let state = match waiting {
             Waiting::Yes => state(asked.wait().await?),
@@ -76,10 +76,10 @@ impl Backend for EngineBackend {
     }
 
     async fn asked(&self, asker: &Asker, id: &str, waiting: Waiting) -> Result<Found, Refused> {
-        let (id, questions, outcome) = self.engine.asked(asker, id).await?;
+        let (id, questions, outcome) = self.engine.inbox().asked(asker, id).await?;
         let state = match (outcome, waiting) {
             (Some(outcome), _) => state(outcome),
-            (None, Waiting::Yes) => state(self.engine.asked_again(asker, id).await?),
+            (None, Waiting::Yes) => state(self.engine.inbox().asked_again(asker, id).await?),
             (None, Waiting::No) => State::Pending,
         };
         Ok(Found { id, questions, state })
@@ -87,7 +87,8 @@ impl Backend for EngineBackend {
 
     async fn approve(&self, asker: &Asker, approve: Approve) -> Result<Approval, Refused> {
         let Approve { tool_name, input, tool_use_id: _ } = approve;
-        let mut asked = self.engine.ask_permission(asker.clone(), tool_name, &input).await?;
+        let mut asked =
+            self.engine.inbox().ask_permission(asker.clone(), tool_name, &input).await?;
         let deny = |message: &str| Approval::Deny { message: message.to_owned() };
         Ok(match asked.wait().await? {
             Outcome::Allowed | Outcome::Answered(_) => Approval::Allow { updated_input: input },
@@ -96,11 +97,11 @@ impl Backend for EngineBackend {
             }
             Outcome::Rejected { reason: None } => deny("The user said no."),
             Outcome::TimedOut => {
-                deny("The user did not answer in time. This is no refusal; ask again later.")
+                deny("The user did not answer in time. This is not a refusal; ask again later.")
             }
-            Outcome::Abandoned => {
-                deny("The user was not asked to the end. This is no refusal; ask again.")
-            }
+            Outcome::Abandoned => deny(
+                "The request ended before the user answered. This is not a refusal; ask again.",
+            ),
         })
     }
 
@@ -125,12 +126,12 @@ impl Backend for EngineBackend {
     }
 
     async fn teams(&self) -> Result<Vec<Team>, Refused> {
-        Ok(self.engine.team_statuses(None).await?.iter().map(view::team).collect())
+        Ok(self.engine.teams().statuses(None).await?.iter().map(view::team).collect())
     }
 
     async fn team_statuses(&self, team: Option<&str>) -> Result<Vec<TeamStatus>, Refused> {
         let team = team.map(rest::named).transpose()?;
-        let statuses = self.engine.team_statuses(team.as_ref()).await?;
+        let statuses = self.engine.teams().statuses(team.as_ref()).await?;
         Ok(statuses.into_iter().map(view::status).collect())
     }
 
@@ -143,14 +144,14 @@ impl Backend for EngineBackend {
         let from = self.from(asker, from_team).await?;
         let pair = rest::pair(&self.engine, &team, from.as_ref().map(TeamName::as_str), thread)?;
         let which = message_id.map_or(WhichQuestion::Last, WhichQuestion::Message);
-        Ok(view::report(self.engine.team_report(&pair, which).await?))
+        Ok(view::report(self.engine.teams().report(&pair, which).await?))
     }
 
     async fn cancel_team(&self, asker: &Asker, cancel: CancelTeam) -> Result<TeamSession, Refused> {
         let CancelTeam { team, from_team, thread } = cancel;
         let from = self.from(asker, from_team).await?;
         let pair = rest::pair(&self.engine, &team, from.as_ref().map(TeamName::as_str), thread)?;
-        Ok(view::session(self.engine.cancel_pair(&pair).await?))
+        Ok(view::session(self.engine.teams().cancel_pair(&pair).await?))
     }
 }
 
@@ -166,13 +167,13 @@ impl EngineBackend {
             Asker::Session(session) => *session,
             Asker::Outside { .. } => return Ok(wanted),
         };
-        let own = self.engine.speaks_for(&TeamCaller::Session(session)).await?;
+        let own = self.engine.teams().speaks_for(&TeamCaller::Session(session)).await?;
         match (&own, wanted) {
             (Some(own), Some(wanted)) if *own != wanted => Err(Refused::Said(format!(
-                "this session speaks for the team {own}, and not for {wanted}; leave fromTeam out"
+                "this session belongs to the team {own}, not to {wanted}; leave fromTeam out"
             ))),
             (None, Some(wanted)) => Err(Refused::Said(format!(
-                "this session is of no team and cannot speak for {wanted}; leave fromTeam out"
+                "this session belongs to no team and cannot ask for {wanted}; leave fromTeam out"
             ))),
             (Some(_) | None, _) => Ok(own),
         }
@@ -186,7 +187,7 @@ impl EngineBackend {
             text.push_str(&format!("\n\n{hint}"));
         }
         if detail.starts_with("Unknown team") {
-            let teams = self.engine.teams();
+            let teams = self.engine.teams().list();
             let names: Vec<String> = teams.iter().map(|team| team.name.to_string()).collect();
             text.push_str(&match names.is_empty() {
                 true => "\n\nThere are no teams.".to_owned(),

@@ -12,9 +12,9 @@ use crate::backups;
 use crate::failure::Failure;
 use crate::json::{self, Json};
 
-/// Begin a backup
+/// Start a backup
 ///
-/// It is made in the background; GET tells how far it is and what came of it.
+/// It is made in the background; GET shows its progress and its result.
 #[utoipa::path(
     post,
     path = "/api/backups",
@@ -22,8 +22,8 @@ use crate::json::{self, Json};
     tag = "system",
     request_body = NewBackup,
     responses(
-        (status = 202, description = "It was begun", body = Backups),
-        (status = 409, description = "One is being made already"),
+        (status = 202, description = "The backup has started", body = Backups),
+        (status = 409, description = "A backup is already being made"),
     )
 )]
 pub(super) async fn begin(
@@ -44,13 +44,13 @@ pub(super) async fn begin(
     Ok(json::answer(StatusCode::ACCEPTED, &backups::begin(&app, to, keep)?))
 }
 
-/// Tell how far the backup is that is being made, and what came of the last one
+/// Show the progress of the running backup and the result of the last one
 #[utoipa::path(
     get,
     path = "/api/backups",
     operation_id = "backups",
     tag = "system",
-    responses((status = 200, description = "How things stand", body = Backups))
+    responses((status = 200, description = "The running and the last backup", body = Backups))
 )]
 pub(super) async fn show(State(app): Daemon) -> Response {
     json::ok(&app.backups.state())

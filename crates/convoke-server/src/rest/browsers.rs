@@ -32,7 +32,7 @@ const ID_CHARS: usize = 8;
     operation_id = "makeBrowserLink",
     tag = "browsers",
     request_body = Option<NewBrowserLink>,
-    responses((status = 201, description = "The link, or the file that leads to it", body = BrowserLink))
+    responses((status = 201, description = "The link, or the file that redirects to it", body = BrowserLink))
 )]
 pub(super) async fn link(
     State(app): Daemon,
@@ -89,8 +89,8 @@ pub(crate) async fn make_file(app: &Arc<App>) -> Result<PathBuf, convoke_files::
 
 /// Sign a browser in
 ///
-/// For the page: takes the secret of a one-time link, sets a cookie, and returns the second secret that every further
-/// request needs. A browser that is signed in already keeps what it has.
+/// For the page: takes the secret of a one-time link, sets a cookie, and returns the second secret
+/// that every further request needs. A browser that is already signed in keeps its secrets.
 #[utoipa::path(
     post,
     path = "/api/browser-sessions",
@@ -99,9 +99,9 @@ pub(crate) async fn make_file(app: &Arc<App>) -> Result<PathBuf, convoke_files::
     security(()),
     request_body = SignIn,
     responses(
-        (status = 200, description = "The browser was signed in before", body = SignedIn),
+        (status = 200, description = "The browser was already signed in", body = SignedIn),
         (status = 201, description = "The browser is signed in", body = SignedIn),
-        (status = 403, description = "The link was used before, has expired, or never was one"),
+        (status = 403, description = "The link was used before, has expired or is invalid"),
     )
 )]
 pub(super) async fn sign_in(
@@ -146,7 +146,7 @@ pub(super) async fn sign_in(
     path = "/api/browser-sessions",
     operation_id = "listBrowserSessions",
     tag = "browsers",
-    responses((status = 200, description = "All of them, the last used first", body = BrowserSessions))
+    responses((status = 200, description = "All browser sessions, last used first", body = BrowserSessions))
 )]
 pub(super) async fn list(State(app): Daemon) -> Response {
     json::ok(&BrowserSessions { browser_sessions: app.doors.browsers.list() })

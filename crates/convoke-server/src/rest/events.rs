@@ -44,23 +44,24 @@ pub(super) struct From {
 
 /// Follow a session
 ///
-/// Server-sent events: `message` is a whole message, which replaces the one with its `id`; `delta` is `{id, seq, rev,
-/// text}`, words that are appended to an open message; `state` is state that is not conversation, told apart by `kind`. The
-/// id of each is `generation-rev`. A cursor that means nothing to the daemon is answered with `reset` and everything.
+/// Server-sent events: `message` is a whole message, which replaces the one with its `id`; `delta`
+/// is `{id, seq, rev, text}`, text to append to an open message; `state` is state that is not
+/// conversation, with its `kind`. The id of each is `generation-rev`. An unknown cursor is answered
+/// with `reset` and everything.
 #[utoipa::path(
     get,
     path = "/api/sessions/{id}/events",
     operation_id = "followSession",
     tag = "sessions",
     params(
-        ("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id"),
+        ("id" = String, Path, description = "Its id, its canonical id, or a unique prefix of its id"),
         From,
         ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that the client has"),
     ),
     responses(
         (status = 200, description = "The updates as they come", body = String, content_type = "text/event-stream"),
         (status = 404, description = "There is no such session"),
-        (status = 409, description = "Several ids begin so"),
+        (status = 409, description = "The prefix matches several ids"),
     )
 )]
 pub(super) async fn follow(
@@ -72,14 +73,14 @@ pub(super) async fn follow(
     let header = headers.get(LAST_EVENT_ID).map(|id| id.to_str().unwrap_or_default().to_owned());
     let cursor = header.or(from.cursor).map(|text| text.parse::<Cursor>());
     let cursor = cursor.transpose().map_err(|error| Failure::invalid(error.to_string()))?;
-    let newest = app.engine.session(session).await?.stored.summary.rev;
+    let newest = app.engine.sessions().get(session).await?.stored.summary.rev;
     let generation = app.generation().await;
     let after = match cursor {
         Some(cursor) => Some(cursor.rev).filter(|_| cursor.generation == generation),
         None => Some(Rev::new(from.after.unwrap_or(0))),
     };
     let after = after.filter(|after| *after <= newest);
-    let watcher = app.engine.watch(session, after.unwrap_or_default()).await?;
+    let watcher = app.engine.sessions().watch(session, after.unwrap_or_default()).await?;
     let mut head = "retry: 1000\n\n".to_owned();
     if after.is_none() {
         head.push_str("event: reset\ndata: {}\n\n");

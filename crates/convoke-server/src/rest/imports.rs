@@ -25,9 +25,9 @@ const NAME_CHARS_MAX: usize = 200;
     tag = "sessions",
     request_body = Import,
     responses(
-        (status = 200, description = "What came of it", body = Imported),
+        (status = 200, description = "The result of the import", body = Imported),
         (status = 404, description = "There is no such project"),
-        (status = 409, description = "Turns before these are missing, or several ids of projects begin so"),
+        (status = 409, description = "Earlier turns are missing, or the prefix matches several projects"),
     )
 )]
 pub(super) async fn import(
@@ -41,10 +41,10 @@ pub(super) async fn import(
         let detail = format!("transcript must be a name of 1 to {NAME_CHARS_MAX} characters");
         return Err(Failure::invalid(detail));
     }
-    let project = app.engine.find_project(&import.repo_id).await?;
+    let project = app.engine.projects().find(&import.repo_id).await?;
     let agent = import.agent.parse().map_err(convoke_engine::Error::from)?;
     let turns = import.turns.into_iter().map(turn).collect();
-    let imported = app.engine.import(convoke_engine::Import {
+    let imported = app.engine.sessions().import(convoke_engine::Import {
         project,
         transcript: import.transcript,
         agent,

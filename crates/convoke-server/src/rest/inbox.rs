@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::json::{self, Json, MaybeJson};
 use crate::view::{self, Naming};
 
-/// List what waits for a human
+/// List pending requests
 ///
 /// Permissions and questions of all sessions, and questions that programs asked.
 #[utoipa::path(
@@ -19,27 +19,27 @@ use crate::view::{self, Naming};
     path = "/api/inbox",
     operation_id = "listInbox",
     tag = "inbox",
-    responses((status = 200, description = "All of it, the oldest first", body = Inbox))
+    responses((status = 200, description = "All requests, oldest first", body = Inbox))
 )]
 pub(super) async fn list(State(app): Daemon) -> Result<Response, Failure> {
-    let items = app.engine.inbox().await?.into_iter();
+    let items = app.engine.inbox().list().await?.into_iter();
     Ok(json::ok(&Inbox { items: items.map(|item| view::inbox_item(item, Naming::Own)).collect() }))
 }
 
 /// Answer a permission or questions
 ///
-/// The first answer counts.
+/// The first answer wins.
 #[utoipa::path(
     post,
     path = "/api/inbox/{id}/answer",
     operation_id = "answerRequest",
     tag = "inbox",
-    params(("id" = String, Path, description = "Its id, or an unambiguous beginning of it")),
+    params(("id" = String, Path, description = "Its id, or a unique prefix of it")),
     request_body = Answer,
     responses(
         (status = 204, description = "The answer is stored"),
         (status = 404, description = "There is no such request"),
-        (status = 409, description = "It is settled already, or several ids begin so"),
+        (status = 409, description = "It is already settled, or the prefix matches several ids"),
     )
 )]
 pub(super) async fn answer(
@@ -50,25 +50,25 @@ pub(super) async fn answer(
     match answer {
         Answer::Option { option_id, remember } => {
             let remember = if remember { Remember::Yes } else { Remember::No };
-            app.engine.choose(&id, option_id, remember).await?;
+            app.engine.inbox().choose(&id, option_id, remember).await?;
         }
-        Answer::Answers(answers) => app.engine.answer(&id, answers).await?,
+        Answer::Answers(answers) => app.engine.inbox().answer(&id, answers).await?,
     }
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Refuse to answer
+/// Reject a permission or questions
 #[utoipa::path(
     post,
     path = "/api/inbox/{id}/reject",
     operation_id = "rejectRequest",
     tag = "inbox",
-    params(("id" = String, Path, description = "Its id, or an unambiguous beginning of it")),
+    params(("id" = String, Path, description = "Its id, or a unique prefix of it")),
     request_body = Option<Rejection>,
     responses(
-        (status = 204, description = "The asker is told"),
+        (status = 204, description = "The rejection is stored and sent to the asker"),
         (status = 404, description = "There is no such request"),
-        (status = 409, description = "It is settled already, or several ids begin so"),
+        (status = 409, description = "It is already settled, or the prefix matches several ids"),
     )
 )]
 pub(super) async fn reject(
@@ -76,6 +76,6 @@ pub(super) async fn reject(
     Written(id): Written,
     MaybeJson(rejection): MaybeJson<Rejection>,
 ) -> Result<StatusCode, Failure> {
-    app.engine.reject(&id, rejection.reason).await?;
+    app.engine.inbox().reject(&id, rejection.reason).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -66,12 +66,12 @@ impl Part {
         }
         match self.order {
             Order::Place(after) => {
-                let page = engine.messages(self.session, after, limit).await?;
+                let page = engine.sessions().messages(self.session, after, limit).await?;
                 let last = page.messages.last().map(|message| Order::Place(message.seq));
                 Ok(self.with_rest(page.messages, last.filter(|_| page.more)))
             }
             Order::Revision(after, before) => {
-                let page = engine.updates_after(self.session, after, limit).await?;
+                let page = engine.sessions().updates_after(self.session, after, limit).await?;
                 let next = page.more.then_some(Order::Revision(page.rev, before));
                 let messages = page.updates.into_iter().filter_map(|update| match update {
                     Update::Message(message) => Some(Arc::unwrap_or_clone(message)),
@@ -82,7 +82,7 @@ impl Part {
                 Ok(self.with_rest(messages.filter(is_before).collect(), next))
             }
             Order::Before(before) => {
-                let page = engine.messages_before(self.session, before, limit).await?;
+                let page = engine.sessions().messages_before(self.session, before, limit).await?;
                 Ok(Page { messages: page.messages, rest: None })
             }
         }
@@ -100,12 +100,12 @@ impl Part {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Which {
-    /// Those that changed later than this time, in the order in which they changed.
+    /// Only messages that changed after this time, in the order of their changes.
     #[serde(default, deserialize_with = "query::parsed")]
     #[param(value_type = Option<String>, format = DateTime)]
     since: Option<Timestamp>,
-    /// Those that changed after this revision, in the order in which they changed: the `rev` of the last one is the next
-    /// cursor.
+    /// Only messages that changed after this revision, in the order of their changes: the `rev` of
+    /// the last one is the next cursor.
     #[serde(default, deserialize_with = "query::within::<_, 0, 9_007_199_254_740_991>")]
     #[param(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
     after: Option<u64>,
@@ -113,7 +113,7 @@ pub(super) struct Which {
     #[serde(default, deserialize_with = "query::within::<_, 1, 9_007_199_254_740_991>")]
     #[param(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
     before: Option<u64>,
-    /// How many at most; all, if nothing is said, or 250 with `before`.
+    /// How many at most; all, by default, or 250 with `before`.
     #[serde(default, deserialize_with = "query::within::<_, 1, 10_000>")]
     #[param(minimum = 1, maximum = 10_000)]
     limit: Option<u64>,
@@ -121,15 +121,16 @@ pub(super) struct Which {
 
 /// List the messages of a session
 ///
-/// Whole messages as people read them; with `after` or `since` as they changed, each once. One that is still written has
-/// `partial: true` and the words so far. The header `Convoke-Generation` says what revisions belong to.
+/// Whole messages in the order of the conversation; with `after` or `since` in the order of their
+/// changes, each once. A message that is still being written has `partial: true` and the text so
+/// far. The header `Convoke-Generation` names the generation of the revisions.
 #[utoipa::path(
     get,
     path = "/api/sessions/{id}/messages",
     operation_id = "listMessages",
     tag = "sessions",
     params(
-        ("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id"),
+        ("id" = String, Path, description = "Its id, its canonical id, or a unique prefix of its id"),
         Which
     ),
     responses(
@@ -150,7 +151,7 @@ pub(super) async fn list(
         Which { after: None, since: None, .. } => Order::Place(Seq::START),
         Which { after, since, before, .. } => {
             let since = match since {
-                Some(time) => app.engine.rev_at(session, time).await?,
+                Some(time) => app.engine.sessions().rev_at(session, time).await?,
                 None => Rev::START,
             };
             Order::Revision(since.max(Rev::new(after.unwrap_or(0))), before.map(Seq::new))

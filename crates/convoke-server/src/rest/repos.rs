@@ -14,7 +14,7 @@ use crate::view;
 
 /// Add a project
 ///
-/// The folder must lie within the workspace root, also once links are followed.
+/// The folder must be inside the workspace root, also after symbolic links are resolved.
 #[utoipa::path(
     post,
     path = "/api/repos",
@@ -24,11 +24,11 @@ use crate::view;
     responses(
         (status = 201, description = "The project was added", body = Repo),
         (status = 404, description = "There is no such folder"),
-        (status = 409, description = "The folder is a project already"),
+        (status = 409, description = "The folder is already a project"),
     )
 )]
 pub(super) async fn add(State(app): Daemon, Json(new): Json<NewRepo>) -> Result<Response, Failure> {
-    let project = app.engine.add_project(Path::new(&new.path), new.name).await?;
+    let project = app.engine.projects().add(Path::new(&new.path), new.name).await?;
     Ok(json::answer(StatusCode::CREATED, &view::repo(project)))
 }
 
@@ -38,10 +38,10 @@ pub(super) async fn add(State(app): Daemon, Json(new): Json<NewRepo>) -> Result<
     path = "/api/repos",
     operation_id = "listRepos",
     tag = "repos",
-    responses((status = 200, description = "All projects, the first added first", body = Repos))
+    responses((status = 200, description = "All projects, in the order in which they were added", body = Repos))
 )]
 pub(super) async fn list(State(app): Daemon) -> Result<Response, Failure> {
-    let projects = app.engine.projects().await?;
+    let projects = app.engine.projects().list().await?;
     Ok(json::ok(&Repos { repos: projects.into_iter().map(view::repo).collect() }))
 }
 
@@ -53,18 +53,18 @@ pub(super) async fn list(State(app): Daemon) -> Result<Response, Failure> {
     path = "/api/repos/{id}",
     operation_id = "removeRepo",
     tag = "repos",
-    params(("id" = String, Path, description = "Its id, or an unambiguous beginning of it")),
+    params(("id" = String, Path, description = "Its id, or a unique prefix of it")),
     responses(
         (status = 204, description = "The project was removed"),
         (status = 404, description = "There is no such project"),
-        (status = 409, description = "Several ids begin so"),
+        (status = 409, description = "The prefix matches several ids"),
     )
 )]
 pub(super) async fn remove(
     State(app): Daemon,
     Written(text): Written,
 ) -> Result<StatusCode, Failure> {
-    let id = app.engine.find_project(&text).await?;
-    app.engine.remove_project(id).await?;
+    let id = app.engine.projects().find(&text).await?;
+    app.engine.projects().remove(id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -18,23 +18,23 @@ use crate::view;
 
 /// Show a session with its project and all of its messages
 ///
-/// However many there are, they are sent as they are read.
+/// The messages are streamed as they are read.
 #[utoipa::path(
     get,
     path = "/api/sessions/{id}",
     operation_id = "showSession",
     tag = "sessions",
-    params(("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id")),
+    params(("id" = String, Path, description = "Its id, its canonical id, or a unique prefix of its id")),
     responses(
         (status = 200, description = "The session", body = WholeSession),
         (status = 404, description = "There is no such session"),
-        (status = 409, description = "Several ids begin so"),
+        (status = 409, description = "The prefix matches several ids"),
     )
 )]
 pub(super) async fn show(State(app): Daemon, Written(name): Written) -> Result<Response, Failure> {
-    let named = named_or_none(&name, app.engine.session_named(&name).await)?;
+    let named = named_or_none(&name, app.engine.sessions().named(&name).await)?;
     let (id, session) = (named.stored.id, view::session(named));
-    let repo = view::repo(app.engine.project(session.repo_id).await?);
+    let repo = view::repo(app.engine.projects().get(session.repo_id).await?);
     let last = Seq::new(session.message_count);
     let detail = convoke_api::bodies::SessionDetail { session, repo };
     let mut head = serde_json::to_string(&detail)
@@ -45,22 +45,23 @@ pub(super) async fn show(State(app): Daemon, Written(name): Written) -> Result<R
     messages::stream(&app.engine, Part::upto(id, last), head, "]}").await
 }
 
-/// Say something to the agent
+/// Send a prompt to the agent
 ///
-/// Answered as soon as it is stored; the agent's answer comes as a message. Behind a running turn it waits in the queue.
-/// A session that Convoke completed, because it was idle or to make room, is resumed.
+/// Returns as soon as the prompt is stored; the agent's answer arrives as a message. During a turn
+/// the prompt is queued. A session that Convoke completed, because it was idle or to make room, is
+/// resumed.
 #[utoipa::path(
     post,
     path = "/api/sessions/{id}/prompt",
     operation_id = "prompt",
     tag = "sessions",
-    params(("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id")),
+    params(("id" = String, Path, description = "Its id, its canonical id, or a unique prefix of its id")),
     request_body = Prompt,
     responses(
         (status = 202, description = "The prompt is stored", body = Prompted),
         (status = 404, description = "There is no such session"),
-        (status = 409, description = "The session has ended, or several ids begin so"),
-        (status = 429, description = "As many prompts wait as may"),
+        (status = 409, description = "The session has ended, or the prefix matches several ids"),
+        (status = 429, description = "The queue is full"),
     )
 )]
 pub(super) async fn prompt(
@@ -69,7 +70,7 @@ pub(super) async fn prompt(
     Json(prompt): Json<Prompt>,
 ) -> Result<Response, Failure> {
     let Prompt { text, message_id } = prompt;
-    let prompted = app.engine.prompt(id, NewPrompt { text, id: message_id }).await?;
+    let prompted = app.engine.sessions().prompt(id, NewPrompt { text, id: message_id }).await?;
     let answer = Prompted {
         accepted: true,
         message_id: prompted.message_id,
@@ -80,29 +81,29 @@ pub(super) async fn prompt(
     Ok(json::answer(StatusCode::ACCEPTED, &answer))
 }
 
-/// Show what is true of a session now and is not conversation
+/// Show the state of a session
 ///
-/// The prompts that wait, what the agent offers, and what it has used.
+/// The queued prompts, the agent's commands, modes and settings, and its usage.
 #[utoipa::path(
     get,
     path = "/api/sessions/{id}/state",
     operation_id = "showState",
     tag = "sessions",
-    params(("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id")),
+    params(("id" = String, Path, description = "Its id, its canonical id, or a unique prefix of its id")),
     responses(
         (status = 200, description = "The state", body = StateOfSession),
         (status = 404, description = "There is no such session"),
-        (status = 409, description = "Several ids begin so"),
+        (status = 409, description = "The prefix matches several ids"),
     )
 )]
 pub(super) async fn state(State(app): Daemon, Named(id): Named) -> Result<Response, Failure> {
-    let snapshot = app.engine.snapshot(id, 0, 0).await?;
+    let snapshot = app.engine.sessions().snapshot(id, 0, 0).await?;
     let state = snapshot.state.into_iter().map(|(_, state)| state).collect();
     let generation = app.generation().await;
     Ok(json::ok(&StateOfSession { generation, rev: snapshot.rev, state }))
 }
 
-/// Change a prompt that waits
+/// Change a queued prompt
 #[utoipa::path(
     patch,
     path = "/api/sessions/{id}/queue/{prompt}",
@@ -116,7 +117,7 @@ pub(super) async fn state(State(app): Daemon, Named(id): Named) -> Result<Respon
     responses(
         (status = 200, description = "The session", body = Session),
         (status = 404, description = "There is no such session"),
-        (status = 409, description = "The prompt does not wait any more, or several ids begin so"),
+        (status = 409, description = "The prompt is no longer queued, or the prefix matches several ids"),
     )
 )]
 pub(super) async fn edit_queued(
@@ -124,10 +125,10 @@ pub(super) async fn edit_queued(
     Queued { session, prompt }: Queued,
     Json(patch): Json<QueuePatch>,
 ) -> Result<Response, Failure> {
-    Ok(shown(app.engine.edit_queued(session, prompt, patch.text).await?))
+    Ok(shown(app.engine.sessions().edit_queued(session, prompt, patch.text).await?))
 }
 
-/// Remove a prompt that waits
+/// Remove a queued prompt
 #[utoipa::path(
     delete,
     path = "/api/sessions/{id}/queue/{prompt}",
@@ -140,19 +141,19 @@ pub(super) async fn edit_queued(
     responses(
         (status = 200, description = "The session", body = Session),
         (status = 404, description = "There is no such session"),
-        (status = 409, description = "The prompt does not wait any more, or several ids begin so"),
+        (status = 409, description = "The prompt is no longer queued, or the prefix matches several ids"),
     )
 )]
 pub(super) async fn remove_queued(
     State(app): Daemon,
     Queued { session, prompt }: Queued,
 ) -> Result<Response, Failure> {
-    Ok(shown(app.engine.remove_queued(session, prompt).await?))
+    Ok(shown(app.engine.sessions().remove_queued(session, prompt).await?))
 }
 
-/// Send a prompt that waits next
+/// Send a queued prompt next
 ///
-/// The running turn is stopped for it.
+/// The running turn is cancelled for it.
 #[utoipa::path(
     post,
     path = "/api/sessions/{id}/queue/{prompt}/send",
@@ -165,36 +166,35 @@ pub(super) async fn remove_queued(
     responses(
         (status = 200, description = "The session", body = Session),
         (status = 404, description = "There is no such session"),
-        (status = 409, description = "The prompt does not wait any more, or several ids begin so"),
+        (status = 409, description = "The prompt is no longer queued, or the prefix matches several ids"),
     )
 )]
 pub(super) async fn send_queued(
     State(app): Daemon,
     Queued { session, prompt }: Queued,
 ) -> Result<Response, Failure> {
-    Ok(shown(app.engine.send_queued(session, prompt).await?))
+    Ok(shown(app.engine.sessions().send_queued(session, prompt).await?))
 }
 
-/// Stop the running turn
-///
-/// The session goes on.
+/// Cancel the running turn
+/// The session stays active.
 #[utoipa::path(
     post,
     path = "/api/sessions/{id}/cancel",
     operation_id = "cancelTurn",
     tag = "sessions",
-    params(("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id")),
+    params(("id" = String, Path, description = "Its id, its canonical id, or a unique prefix of its id")),
     responses(
-        (status = 200, description = "The agent was told to stop", body = Session),
+        (status = 200, description = "The agent was asked to stop", body = Session),
         (status = 404, description = "There is no such session"),
-        (status = 409, description = "No turn is running, or several ids begin so"),
+        (status = 409, description = "No turn is running, or the prefix matches several ids"),
     )
 )]
 pub(super) async fn cancel_turn(State(app): Daemon, Named(id): Named) -> Result<Response, Failure> {
-    Ok(shown(app.engine.cancel_turn(id).await?))
+    Ok(shown(app.engine.sessions().cancel_turn(id).await?))
 }
 
-/// End a session well
+/// Complete a session
 ///
 /// It can be resumed.
 #[utoipa::path(
@@ -202,52 +202,53 @@ pub(super) async fn cancel_turn(State(app): Daemon, Named(id): Named) -> Result<
     path = "/api/sessions/{id}/complete",
     operation_id = "completeSession",
     tag = "sessions",
-    params(("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id")),
+    params(("id" = String, Path, description = "Its id, its canonical id, or a unique prefix of its id")),
     responses(
         (status = 200, description = "The session, completed", body = Session),
         (status = 404, description = "There is no such session"),
-        (status = 409, description = "The session has ended, or several ids begin so"),
+        (status = 409, description = "The session has ended, or the prefix matches several ids"),
     )
 )]
 pub(super) async fn complete(State(app): Daemon, Named(id): Named) -> Result<Response, Failure> {
-    Ok(shown(app.engine.complete(id).await?))
+    Ok(shown(app.engine.sessions().complete(id).await?))
 }
 
-/// End a session for good
+/// Cancel a session for good
 ///
-/// The agent is told, and its process ended. A session that has ended already stays as it is.
+/// The running turn is cancelled and the agent process stopped. A session that has already ended is
+/// unchanged.
 #[utoipa::path(
     delete,
     path = "/api/sessions/{id}",
     operation_id = "cancelSession",
     tag = "sessions",
-    params(("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id")),
+    params(("id" = String, Path, description = "Its id, its canonical id, or a unique prefix of its id")),
     responses(
-        (status = 200, description = "The session, cancelled, or as it had ended before", body = Session),
+        (status = 200, description = "The session, cancelled, or as it ended before", body = Session),
         (status = 404, description = "There is no such session"),
-        (status = 409, description = "Several ids begin so"),
+        (status = 409, description = "The prefix matches several ids"),
     )
 )]
 pub(super) async fn cancel(State(app): Daemon, Named(id): Named) -> Result<Response, Failure> {
-    Ok(shown(app.engine.cancel(id).await?))
+    Ok(shown(app.engine.sessions().cancel(id).await?))
 }
 
-/// Let an ended session accept prompts again
+/// Resume a session that has ended
 #[utoipa::path(
     post,
     path = "/api/sessions/{id}/resume",
     operation_id = "resumeSession",
     tag = "sessions",
-    params(("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id")),
+    params(("id" = String, Path, description = "Its id, its canonical id, or a unique prefix of its id")),
     responses(
         (status = 200, description = "The session, active again", body = Session),
         (status = 404, description = "There is no such session"),
-        (status = 409, description = "The session was cancelled, or is active, or several ids begin so"),
-        (status = 429, description = "As many sessions are active as may be"),
+        (status = 409, description = "The session was cancelled, or is active, or the prefix matches several ids"),
+        (status = 429, description = "The limit of active sessions is reached"),
     )
 )]
 pub(super) async fn resume(State(app): Daemon, Named(id): Named) -> Result<Response, Failure> {
-    Ok(shown(app.engine.resume(id).await?))
+    Ok(shown(app.engine.sessions().resume(id).await?))
 }
 
 /// Rename, archive or unarchive a session
@@ -256,12 +257,12 @@ pub(super) async fn resume(State(app): Daemon, Named(id): Named) -> Result<Respo
     path = "/api/sessions/{id}",
     operation_id = "changeSession",
     tag = "sessions",
-    params(("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id")),
+    params(("id" = String, Path, description = "Its id, its canonical id, or a unique prefix of its id")),
     request_body = SessionPatch,
     responses(
         (status = 200, description = "The session", body = Session),
         (status = 404, description = "There is no such session"),
-        (status = 409, description = "Several ids begin so"),
+        (status = 409, description = "The prefix matches several ids"),
     )
 )]
 pub(super) async fn patch(
@@ -269,14 +270,16 @@ pub(super) async fn patch(
     Named(id): Named,
     Json(patch): Json<SessionPatch>,
 ) -> Result<Response, Failure> {
-    let mut session = app.engine.session(id).await?;
+    let mut session = app.engine.sessions().get(id).await?;
     if let Some(title) = patch.title {
-        session = app.engine.rename(id, title).await?;
+        session = app.engine.sessions().rename(id, title).await?;
     }
     match patch.archived {
-        Some(true) if !session.stored.summary.archived => session = app.engine.archive(id).await?,
+        Some(true) if !session.stored.summary.archived => {
+            session = app.engine.sessions().archive(id).await?;
+        }
         Some(false) if session.stored.summary.archived => {
-            session = app.engine.unarchive(id).await?;
+            session = app.engine.sessions().unarchive(id).await?;
         }
         Some(_) | None => {}
     }
@@ -289,13 +292,13 @@ pub(super) async fn patch(
     path = "/api/sessions/{id}/mode",
     operation_id = "setMode",
     tag = "sessions",
-    params(("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id")),
+    params(("id" = String, Path, description = "Its id, its canonical id, or a unique prefix of its id")),
     request_body = ChosenMode,
     responses(
-        (status = 200, description = "The agent was told", body = Session),
+        (status = 200, description = "The change was sent to the agent", body = Session),
         (status = 404, description = "There is no such session"),
-        (status = 409, description = "The agent is not running, or several ids begin so"),
-        (status = 502, description = "The agent does not follow"),
+        (status = 409, description = "The agent is not running, or the prefix matches several ids"),
+        (status = 502, description = "The agent rejected the change"),
     )
 )]
 pub(super) async fn mode(
@@ -303,8 +306,8 @@ pub(super) async fn mode(
     Named(id): Named,
     Json(ChosenMode { mode }): Json<ChosenMode>,
 ) -> Result<Response, Failure> {
-    app.engine.set_mode(id, mode).await?;
-    Ok(shown(app.engine.session(id).await?))
+    app.engine.sessions().set_mode(id, mode).await?;
+    Ok(shown(app.engine.sessions().get(id).await?))
 }
 
 /// Change one of the agent's settings
@@ -313,13 +316,13 @@ pub(super) async fn mode(
     path = "/api/sessions/{id}/setting",
     operation_id = "setSetting",
     tag = "sessions",
-    params(("id" = String, Path, description = "Its id, its canonical id, or an unambiguous beginning of its id")),
+    params(("id" = String, Path, description = "Its id, its canonical id, or a unique prefix of its id")),
     request_body = ChosenSetting,
     responses(
-        (status = 200, description = "The agent was told", body = Session),
+        (status = 200, description = "The change was sent to the agent", body = Session),
         (status = 404, description = "There is no such session"),
-        (status = 409, description = "The agent is not running, or several ids begin so"),
-        (status = 502, description = "The agent does not follow"),
+        (status = 409, description = "The agent is not running, or the prefix matches several ids"),
+        (status = 502, description = "The agent rejected the change"),
     )
 )]
 pub(super) async fn setting(
@@ -327,8 +330,8 @@ pub(super) async fn setting(
     Named(id): Named,
     Json(ChosenSetting { setting, choice }): Json<ChosenSetting>,
 ) -> Result<Response, Failure> {
-    app.engine.set_setting(id, setting, choice).await?;
-    Ok(shown(app.engine.session(id).await?))
+    app.engine.sessions().set_setting(id, setting, choice).await?;
+    Ok(shown(app.engine.sessions().get(id).await?))
 }
 
 fn shown(session: SessionView) -> Response {

@@ -17,12 +17,12 @@ use crate::json::{self, Json};
 use crate::query::{self, Query};
 use crate::view;
 
-/// Sessions in a page, if nothing is said.
+/// Sessions in a page, by default.
 const LIMIT: u64 = 20;
 /// Sessions of a longer list that are read at once; the first ones are on their way while the others are read.
 const PIECE: usize = 250;
 
-/// Begin a session
+/// Create a session
 ///
 /// Waits until the agent is ready.
 #[utoipa::path(
@@ -34,13 +34,13 @@ const PIECE: usize = 250;
     responses(
         (
             status = 201,
-            description = "The session has begun",
+            description = "The session was created",
             body = Session,
-            headers(("Location" = String, description = "Where the session is")),
+            headers(("Location" = String, description = "The path of the session")),
         ),
         (status = 404, description = "There is no such project or agent"),
-        (status = 409, description = "Several ids of projects begin so"),
-        (status = 429, description = "As many sessions are active as may be"),
+        (status = 409, description = "The prefix matches several projects"),
+        (status = 429, description = "The limit of active sessions is reached"),
         (status = 502, description = "The agent did not start"),
     )
 )]
@@ -48,10 +48,10 @@ pub(super) async fn create(
     State(app): Daemon,
     Json(new): Json<NewSession>,
 ) -> Result<Response, Failure> {
-    let project = app.engine.find_project(&new.repo_id).await?;
+    let project = app.engine.projects().find(&new.repo_id).await?;
     let agent = new.agent.map(|name| name.parse()).transpose();
     let agent = agent.map_err(convoke_engine::Error::from)?;
-    let session = view::session(app.engine.create_session(project, agent).await?);
+    let session = view::session(app.engine.sessions().create(project, agent).await?);
     let mut response = json::answer(StatusCode::CREATED, &session);
     if let Ok(place) = HeaderValue::from_str(&format!("/api/sessions/{}", session.id)) {
         response.headers_mut().insert(LOCATION, place);
@@ -64,7 +64,7 @@ pub(super) async fn create(
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Which {
-    /// Only those of this project: its id, or an unambiguous beginning of it.
+    /// Only those of this project: its id, or a unique prefix of it.
     repo_id: Option<String>,
     /// Only those with one of these statuses, separated by commas: `active`, `completed`, `cancelled`, `error`.
     #[serde(default, deserialize_with = "statuses")]
@@ -75,7 +75,7 @@ pub(super) struct Which {
     status: Vec<Status>,
     /// `true`: only archived ones; else only the others.
     archived: Option<bool>,
-    /// How many at most; 20, if nothing is said.
+    /// How many at most; 20, by default.
     #[serde(default, deserialize_with = "query::within::<_, 1, 10_000>")]
     #[param(minimum = 1, maximum = 10_000)]
     limit: Option<u64>,
@@ -98,8 +98,7 @@ fn statuses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Status>, D
 }
 
 /// List sessions
-///
-/// The last created first, without their messages.
+/// Newest first, without messages.
 #[utoipa::path(
     get,
     path = "/api/sessions",
@@ -107,9 +106,9 @@ fn statuses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Status>, D
     tag = "sessions",
     params(Which),
     responses(
-        (status = 200, description = "Some sessions, and how many there are", body = Sessions),
+        (status = 200, description = "A page of sessions, and the total number", body = Sessions),
         (status = 404, description = "There is no such project"),
-        (status = 409, description = "Several ids of projects begin so"),
+        (status = 409, description = "The prefix matches several projects"),
     )
 )]
 pub(super) async fn list(
@@ -117,7 +116,7 @@ pub(super) async fn list(
     Query(which): Query<Which>,
 ) -> Result<Response, Failure> {
     let project = match &which.repo_id {
-        Some(text) => Some(app.engine.find_project(text).await?),
+        Some(text) => Some(app.engine.projects().find(text).await?),
         None => None,
     };
     let filter = SessionFilter {
@@ -131,10 +130,11 @@ pub(super) async fn list(
     let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     let window = Window { limit: narrow(limit), offset: narrow(offset) };
     if limit > PIECE as u64 {
-        let pieces = app.engine.sessions_in_pieces(filter, SessionOrder::Created, window, PIECE);
+        let pieces =
+            app.engine.sessions().list_in_pieces(filter, SessionOrder::Created, window, PIECE);
         return LongList::new(pieces, limit, offset).send().await;
     }
-    let listed = app.engine.sessions(filter, SessionOrder::Created, window).await?;
+    let listed = app.engine.sessions().list(filter, SessionOrder::Created, window).await?;
     let sessions = listed.sessions.into_iter().map(view::session).collect();
     Ok(json::ok(&Sessions { sessions, total: listed.total, limit, offset }))
 }

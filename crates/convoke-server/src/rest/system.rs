@@ -12,9 +12,9 @@ use crate::failure::Failure;
 use crate::health::problems;
 use crate::json;
 
-/// Tell whether the daemon can do its work
+/// Check whether the daemon works
 ///
-/// Open to everybody on this machine. The status is `ok`, or `degraded` with the reasons.
+/// Needs no token. The status is `ok`, or `degraded` with the reasons.
 #[utoipa::path(
     get,
     path = "/healthz",
@@ -22,8 +22,8 @@ use crate::json;
     tag = "system",
     security(()),
     responses(
-        (status = 200, description = "It can", body = Health),
-        (status = 503, description = "It cannot, and why", body = Health),
+        (status = 200, description = "It works", body = Health),
+        (status = 503, description = "It does not work, with the reasons", body = Health),
     )
 )]
 pub(super) async fn health(State(app): Daemon) -> Response {
@@ -33,20 +33,20 @@ pub(super) async fn health(State(app): Daemon) -> Response {
     json::answer(status, &health)
 }
 
-/// Tell what the daemon has to do
+/// Show the state of the daemon
 #[utoipa::path(
     get,
     path = "/api/status",
     operation_id = "status",
     tag = "system",
-    responses((status = 200, description = "What it has to do", body = Status))
+    responses((status = 200, description = "Its state and its work", body = Status))
 )]
 pub(super) async fn status(State(app): Daemon) -> Result<Response, Failure> {
     let problems = problems(&app);
     let figures = match app.engine.figures().await {
         // The health check itself must answer.
         Err(error) if !problems.is_empty() => {
-            tracing::warn!("cannot count what goes on: {error}");
+            tracing::warn!("cannot count sessions and processes: {error}");
             Figures::default()
         }
         figures => figures?,
@@ -70,7 +70,7 @@ pub(super) async fn status(State(app): Daemon) -> Result<Response, Failure> {
     }))
 }
 
-/// Count things for Prometheus
+/// Show metrics for Prometheus
 #[utoipa::path(
     get,
     path = "/metrics",

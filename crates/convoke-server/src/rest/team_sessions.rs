@@ -18,7 +18,7 @@ use crate::json;
 use crate::query::{self, Query};
 use crate::view::teams as view;
 
-/// Conversations in a page, if nothing is said.
+/// Conversations in a page, by default.
 const LIMIT: u64 = 100;
 
 /// Which conversations are listed.
@@ -29,12 +29,12 @@ pub(super) struct Which {
     /// Only those of this asker.
     #[param(pattern = "^[A-Za-z0-9-]+$")]
     from: Option<String>,
-    /// `true`: only those of callers from outside.
+    /// `true`: only those of callers outside of teams.
     external: Option<bool>,
     /// Only those with this answering team.
     #[param(pattern = "^[A-Za-z0-9-]+$")]
     to: Option<String>,
-    /// Only those that stand so.
+    /// Only those with this status.
     #[serde(default, deserialize_with = "status")]
     #[param(
         value_type = Option<String>,
@@ -49,7 +49,7 @@ pub(super) struct Which {
     #[serde(default, deserialize_with = "query::parsed")]
     #[param(value_type = Option<String>, format = DateTime)]
     used_after: Option<Timestamp>,
-    /// How many at most; 100, if nothing is said.
+    /// How many at most; 100, by default.
     #[serde(default, deserialize_with = "query::within::<_, 1, 10_000>")]
     #[param(minimum = 1, maximum = 10_000)]
     limit: Option<u64>,
@@ -65,15 +65,14 @@ fn status<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PairStatu
 }
 
 /// List the conversations of teams
-///
-/// The last used first.
+/// Last used first.
 #[utoipa::path(
     get,
     path = "/api/teams/sessions",
     operation_id = "listTeamSessions",
     tag = "teams",
     params(Which),
-    responses((status = 200, description = "Some conversations", body = TeamSessions))
+    responses((status = 200, description = "A page of conversations", body = TeamSessions))
 )]
 pub(super) async fn list(
     State(app): Daemon,
@@ -96,7 +95,7 @@ pub(super) async fn list(
         used_after: which.used_after,
     };
     let limit = u32::try_from(which.limit.unwrap_or(LIMIT)).unwrap_or(u32::MAX);
-    let pairs = app.engine.pairs(filter, Window::first(limit)).await?;
+    let pairs = app.engine.teams().pairs(filter, Window::first(limit)).await?;
     Ok(json::ok(&TeamSessions { sessions: pairs.into_iter().map(view::session).collect() }))
 }
 
@@ -106,10 +105,10 @@ pub(super) async fn list(
     path = "/api/teams/stats",
     operation_id = "teamStats",
     tag = "teams",
-    responses((status = 200, description = "Counted over all of them", body = TeamStats))
+    responses((status = 200, description = "Totals over all conversations", body = TeamStats))
 )]
 pub(super) async fn stats(State(app): Daemon) -> Result<Response, Failure> {
-    Ok(json::ok(&view::stats(app.engine.pair_stats().await?)))
+    Ok(json::ok(&view::stats(app.engine.teams().pair_stats().await?)))
 }
 
 /// Since when, and how finely.
@@ -117,11 +116,11 @@ pub(super) async fn stats(State(app): Daemon) -> Result<Response, Failure> {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Since {
-    /// Activity since this moment; 30 stretches back, if nothing is said.
+    /// Activity since this time; 30 hours or days back, by default.
     #[serde(default, deserialize_with = "query::parsed")]
     #[param(value_type = Option<String>, format = DateTime)]
     since: Option<Timestamp>,
-    /// Activity by the `hour` or by the `day`; by the day, if nothing is said.
+    /// Activity by the `hour` or by the `day`; by the day, by default.
     #[serde(default, deserialize_with = "stretch")]
     #[param(value_type = Option<String>, pattern = "^(hour|day)$")]
     stretch: Option<Stretch>,
@@ -135,7 +134,7 @@ fn stretch<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Stretch>
     }
 }
 
-/// Show how teams have talked
+/// Show statistics of the conversations of teams
 ///
 /// Who asks whom, when, what failed, and what it cost.
 #[utoipa::path(
@@ -150,7 +149,7 @@ pub(super) async fn analytics(
     State(app): Daemon,
     Query(Since { since, stretch }): Query<Since>,
 ) -> Result<Response, Failure> {
-    let analytics = app.engine.team_analytics(since, stretch.unwrap_or(Stretch::Day)).await?;
+    let analytics = app.engine.teams().analytics(since, stretch.unwrap_or(Stretch::Day)).await?;
     Ok(json::ok(&view::analytics(analytics)))
 }
 
@@ -162,21 +161,21 @@ pub(super) async fn analytics(
     path = "/api/teams/sessions/{id}/compact",
     operation_id = "compactTeamSession",
     tag = "teams",
-    params(("id" = String, Path, description = "Its number, or the beginning of its session's id")),
+    params(("id" = String, Path, description = "Its number, or a unique prefix of its session's id")),
     responses(
         (status = 200, description = "The conversation, compacted", body = Compacted),
         (status = 404, description = "There is no such conversation"),
-        (status = 409, description = "It is being compacted already, or several ids begin so"),
+        (status = 409, description = "It is already being compacted, or the prefix matches several ids"),
         (status = 502, description = "Its agent did not compact it"),
     )
 )]
 pub(super) async fn compact(State(app): Daemon, Written(id): Written) -> Result<Response, Failure> {
-    let pair = app.engine.find_pair(&id).await?;
-    let how = match app.engine.compact_pair(pair.id).await? {
+    let pair = app.engine.teams().find_pair(&id).await?;
+    let how = match app.engine.teams().compact_pair(pair.id).await? {
         Compaction::Own => CompactedHow::Own,
         Compaction::Successor { .. } => CompactedHow::Successor,
     };
-    let session = view::session(app.engine.pair(pair.id).await?);
+    let session = view::session(app.engine.teams().pair(pair.id).await?);
     Ok(json::ok(&Compacted { how, session }))
 }
 
@@ -185,26 +184,26 @@ pub(super) async fn compact(State(app): Daemon, Written(id): Written) -> Result<
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct File {
-    /// `true`: delete what the agent keeps of it, too.
+    /// `true`: also delete the agent's own file of it.
     with_file: Option<bool>,
 }
 
-/// Forget a conversation of teams
+/// Delete a conversation of teams
 ///
-/// Its session ends and stays readable. Whoever asks next begins a new one.
+/// Its session ends and stays readable. The next ask starts a new one.
 #[utoipa::path(
     delete,
     path = "/api/teams/sessions/{id}",
     operation_id = "deleteTeamSession",
     tag = "teams",
     params(
-        ("id" = String, Path, description = "Its number, or the beginning of its session's id"),
+        ("id" = String, Path, description = "Its number, or a unique prefix of its session's id"),
         File,
     ),
     responses(
         (status = 200, description = "The conversation as it was", body = TeamSession),
         (status = 404, description = "There is no such conversation"),
-        (status = 409, description = "Several ids begin so"),
+        (status = 409, description = "The prefix matches several ids"),
     )
 )]
 pub(super) async fn delete(
@@ -212,7 +211,7 @@ pub(super) async fn delete(
     Written(id): Written,
     Query(File { with_file }): Query<File>,
 ) -> Result<Response, Failure> {
-    let pair = app.engine.find_pair(&id).await?;
+    let pair = app.engine.teams().find_pair(&id).await?;
     let file = if with_file == Some(true) { SessionFile::Delete } else { SessionFile::Keep };
-    Ok(json::ok(&view::session(app.engine.delete_pair(pair.id, file).await?)))
+    Ok(json::ok(&view::session(app.engine.teams().delete_pair(pair.id, file).await?)))
 }

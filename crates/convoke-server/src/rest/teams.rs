@@ -35,9 +35,9 @@ pub(super) async fn list(State(app): Daemon) -> Result<Response, Failure> {
     Ok(json::ok(&all(&app).await?))
 }
 
-/// Read the teams' file again
+/// Reload teams.json
 ///
-/// Waits until every team is ready. What is wrong leaves everything as it was.
+/// Waits until every team is ready. If the file has errors, nothing changes.
 #[utoipa::path(
     post,
     path = "/api/teams/reload",
@@ -45,7 +45,7 @@ pub(super) async fn list(State(app): Daemon) -> Result<Response, Failure> {
     tag = "teams",
     responses(
         (status = 200, description = "All teams, by name", body = Teams),
-        (status = 422, description = "The file does not say what it should"),
+        (status = 422, description = "The file is invalid"),
         (status = 502, description = "The agent of a team did not start"),
     )
 )]
@@ -58,11 +58,11 @@ pub(super) async fn reload(State(app): Daemon) -> Result<Response, Failure> {
 }
 
 async fn all(app: &App) -> Result<Teams, Failure> {
-    let statuses = app.engine.team_statuses(None).await?;
+    let statuses = app.engine.teams().statuses(None).await?;
     Ok(Teams { teams: statuses.iter().map(view::team).collect() })
 }
 
-/// Show how a team stands
+/// Show the status of a team
 #[utoipa::path(
     get,
     path = "/api/teams/{team}/status",
@@ -78,7 +78,7 @@ pub(super) async fn status(
     State(app): Daemon,
     Written(team): Written,
 ) -> Result<Response, Failure> {
-    let status = app.engine.team_statuses(Some(&named(&team)?)).await?.pop();
+    let status = app.engine.teams().statuses(Some(&named(&team)?)).await?.pop();
     let status = status.ok_or_else(|| Failure::internal("a team was there and is not"))?;
     Ok(json::ok(&view::status(status)))
 }
@@ -94,11 +94,11 @@ pub(super) async fn status(
     params(("team" = String, Path, description = "Its name")),
     request_body = TeamQuestion,
     responses(
-        (status = 200, description = "What became of the question", body = TeamAnswer),
-        (status = 202, description = "The team works on, or will", body = TeamAnswer),
+        (status = 200, description = "The answer, or the status of the question", body = TeamAnswer),
+        (status = 202, description = "There is no answer yet; the question is running or queued", body = TeamAnswer),
         (status = 404, description = "There is no such team"),
-        (status = 409, description = "The ask would go round in a circle, or too far"),
-        (status = 429, description = "As many questions wait as may, or were asked lately"),
+        (status = 409, description = "The ask would make a circle, or a chain that is too long"),
+        (status = 429, description = "The queue is full, or the limit of asks per hour is reached"),
         (status = 502, description = "The agent of the team did not start"),
     )
 )]
@@ -112,7 +112,7 @@ pub(super) async fn ask(
 
 /// Send a team a message
 ///
-/// The same as asking, with an answer that need not be waited for.
+/// The same as asking, optionally without waiting for the answer.
 #[utoipa::path(
     post,
     path = "/api/teams/{team}/send",
@@ -121,11 +121,11 @@ pub(super) async fn ask(
     params(("team" = String, Path, description = "Its name")),
     request_body = TeamMessage,
     responses(
-        (status = 200, description = "What became of the message", body = TeamAnswer),
-        (status = 202, description = "The team works on, or will", body = TeamAnswer),
+        (status = 200, description = "The answer, or the status of the message", body = TeamAnswer),
+        (status = 202, description = "There is no answer yet; the question is running or queued", body = TeamAnswer),
         (status = 404, description = "There is no such team"),
-        (status = 409, description = "The ask would go round in a circle, or too far"),
-        (status = 429, description = "As many questions wait as may, or were asked lately"),
+        (status = 409, description = "The ask would make a circle, or a chain that is too long"),
+        (status = 429, description = "The queue is full, or the limit of asks per hour is reached"),
         (status = 502, description = "The agent of the team did not start"),
     )
 )]
@@ -163,7 +163,7 @@ pub(crate) async fn ask_team(
         Failure::invalid("timeout must be -1 (return at once), 0 (wait), or milliseconds")
     })?;
     let ask = TeamAsk { caller, to: named(team)?, thread, question, wait };
-    Ok(view::answer(engine.ask_team(ask).await?))
+    Ok(view::answer(engine.teams().ask(ask).await?))
 }
 
 /// Which question is wanted.
@@ -171,11 +171,11 @@ pub(crate) async fn ask_team(
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Asked {
-    /// The team that asked; nobody's, if nothing is said.
+    /// The team that asked; a caller outside of teams, by default.
     from: Option<String>,
     /// In which thread.
     thread: Option<String>,
-    /// Where the question is in its session; the last one, if nothing is said.
+    /// The question's `seq` in its session; the last one, by default.
     #[serde(default, deserialize_with = "query::within::<_, 1, 9_007_199_254_740_991>")]
     #[param(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
     seq: Option<u64>,
@@ -185,9 +185,9 @@ pub(super) struct Asked {
     message_id: Option<MessageId>,
 }
 
-/// Show what has become of a question
+/// Show the answer to a question, or its status
 ///
-/// Also of one for whose answer nobody waited.
+/// Also works if the caller did not wait for the answer.
 #[utoipa::path(
     get,
     path = "/api/teams/{team}/report",
@@ -196,7 +196,7 @@ pub(super) struct Asked {
     params(("team" = String, Path, description = "The team that was asked"), Asked),
     responses(
         (status = 200, description = "The question, and its answer so far", body = TeamReport),
-        (status = 404, description = "There is no such team, or it was never asked so"),
+        (status = 404, description = "There is no such team or question"),
     )
 )]
 pub(super) async fn report(
@@ -210,13 +210,13 @@ pub(super) async fn report(
         (None, Some(seq)) => WhichQuestion::At(Seq::new(seq)),
         (None, None) => WhichQuestion::Last,
     };
-    let report = app.engine.team_report(&pair, which).await?;
+    let report = app.engine.teams().report(&pair, which).await?;
     Ok(json::ok(&view::report(report)))
 }
 
-/// Stop what a team works on for somebody
+/// Cancel the questions of a caller to a team
 ///
-/// What waits behind it is stopped, too.
+/// Cancels the running question and the queued ones.
 #[utoipa::path(
     post,
     path = "/api/teams/{team}/cancel",
@@ -225,9 +225,9 @@ pub(super) async fn report(
     params(("team" = String, Path, description = "The team that was asked")),
     request_body = Option<TeamCancel>,
     responses(
-        (status = 200, description = "The agent was told to stop", body = TeamSession),
-        (status = 404, description = "There is no such team, or it was never asked so"),
-        (status = 409, description = "It works on nothing"),
+        (status = 200, description = "The agent was asked to stop", body = TeamSession),
+        (status = 404, description = "There is no such team or question"),
+        (status = 409, description = "It has no running question"),
     )
 )]
 pub(super) async fn cancel(
@@ -236,12 +236,12 @@ pub(super) async fn cancel(
     MaybeJson(cancel): MaybeJson<TeamCancel>,
 ) -> Result<Response, Failure> {
     let pair = pair(&app.engine, &team, cancel.from_team.as_deref(), cancel.thread)?;
-    Ok(json::ok(&view::session(app.engine.cancel_pair(&pair).await?)))
+    Ok(json::ok(&view::session(app.engine.teams().cancel_pair(&pair).await?)))
 }
 
-/// Stop the processes of a team that work on nothing
+/// Stop the idle processes of a team
 ///
-/// Whoever asks it next wakes it.
+/// The next ask starts one again.
 #[utoipa::path(
     post,
     path = "/api/teams/{team}/sleep",
@@ -254,13 +254,13 @@ pub(super) async fn cancel(
     )
 )]
 pub(super) async fn sleep(State(app): Daemon, Written(team): Written) -> Result<Response, Failure> {
-    let processes = app.engine.sleep_team(&named(&team)?).await?;
+    let processes = app.engine.teams().sleep(&named(&team)?).await?;
     Ok(json::ok(&view::stopped(Stopped { sessions: 0, processes })))
 }
 
 /// Start the process of a team
 ///
-/// So that the next answer need not wait for it.
+/// The next ask then does not wait for it.
 #[utoipa::path(
     post,
     path = "/api/teams/{team}/wake",
@@ -270,28 +270,28 @@ pub(super) async fn sleep(State(app): Daemon, Written(team): Written) -> Result<
     responses(
         (status = 200, description = "The conversation that is ready", body = TeamSession),
         (status = 404, description = "There is no such team"),
-        (status = 409, description = "Its session was cancelled at this moment"),
+        (status = 409, description = "Its session was cancelled meanwhile"),
         (status = 502, description = "Its agent did not start"),
     )
 )]
 pub(super) async fn wake(State(app): Daemon, Written(team): Written) -> Result<Response, Failure> {
-    Ok(json::ok(&view::session(app.engine.wake_team(&named(&team)?).await?)))
+    Ok(json::ok(&view::session(app.engine.teams().wake(&named(&team)?).await?)))
 }
 
-/// Stop everything that any agent does
+/// Stop all agents
 ///
-/// Turns that run and turns that wait are cancelled, and all agents are stopped. Sessions stay, and go on with the next
-/// prompt.
+/// Running and queued turns are cancelled, and all agent processes are stopped. Sessions stay, and
+/// continue with the next prompt.
 #[utoipa::path(
     post,
     path = "/api/agents/stop",
     operation_id = "stopAgents",
     tag = "agents",
-    responses((status = 200, description = "What was stopped", body = StoppedAgents))
+    responses((status = 200, description = "The number of stopped agents", body = StoppedAgents))
 )]
 pub(super) async fn stop_agents(State(app): Daemon) -> Result<Response, Failure> {
-    tracing::warn!("all agents are stopped, as somebody wished");
-    Ok(json::ok(&view::stopped(app.engine.stop_agents().await?)))
+    tracing::warn!("all agents were stopped on request");
+    Ok(json::ok(&view::stopped(app.engine.sessions().stop_agents().await?)))
 }
 
 /// The name of a team.
@@ -307,7 +307,7 @@ pub(crate) fn pair(
     thread: Option<String>,
 ) -> Result<Pair, Failure> {
     let (from, to) = (from.map(named).transpose()?, named(team)?);
-    let known = engine.teams();
+    let known = engine.teams().list();
     for name in from.iter().chain([&to]) {
         if !known.iter().any(|team| team.name == *name) {
             let name = name.to_string();

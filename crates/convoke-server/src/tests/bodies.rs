@@ -28,13 +28,13 @@ async fn a_body_that_makes_no_sense_is_refused_with_the_reason() {
         send(&scene, json, r#"{"path": "relative"}"#).await,
     ];
     insta::assert_snapshot!(told.join("\n"), @r"
-    415 invalid: the body must be application/json, and this request says no Content-Type
-    415 invalid: the body must be application/json, and this request says text/plain
+    415 invalid: the body must be application/json, and this request has no Content-Type
+    415 invalid: the body must be application/json, and this request has text/plain
     400 invalid: the body is empty
     400 invalid: the body is not JSON: EOF while parsing an object at line 1 column 1
-    422 invalid: the body does not fit: missing field `path` at line 1 column 2
-    422 invalid: the body does not fit: invalid type: integer `1`, expected a string at line 1 column 10
-    422 invalid: the body does not fit: unknown field `nmae`, expected `path` or `name` at line 1 column 21
+    422 invalid: invalid body: missing field `path` at line 1 column 2
+    422 invalid: invalid body: invalid type: integer `1`, expected a string at line 1 column 10
+    422 invalid: invalid body: unknown field `nmae`, expected `path` or `name` at line 1 column 21
     422 invalid: the body must be a JSON object
     422 invalid: the body must be a JSON object
     422 invalid: the path relative is not absolute
@@ -73,18 +73,18 @@ async fn a_query_that_makes_no_sense_is_refused_by_name() {
     told.push(scene.get("/api/sessions?repoId=abcdef").await.problem());
     told.push(scene.get("/api/search").await.problem());
     insta::assert_snapshot!(told.join("\n"), @r"
-    422 invalid: the query does not fit: limit: must be a whole number between 1 and 10000, and is '0'
-    422 invalid: the query does not fit: limit: must be a whole number between 1 and 10000, and is '10001'
-    422 invalid: the query does not fit: limit: must be a whole number between 1 and 10000, and is 'abc'
-    422 invalid: the query does not fit: limit: must be a whole number between 1 and 10000, and is ' 5'
-    422 invalid: the query does not fit: limit: must be a whole number between 1 and 10000, and is ''
-    422 invalid: the query does not fit: offset: must be a whole number between 0 and 4294967295, and is '-1'
-    422 invalid: the query does not fit: status: 'foo' is not one of active, completed, cancelled, error
-    422 invalid: the query does not fit: status: '' is not one of active, completed, cancelled, error
-    422 invalid: the query does not fit: archived: provided string was not `true` or `false`
-    422 invalid: the query does not fit: limt: unknown field `limt`, expected one of `repoId`, `status`, `archived`, `limit`, `offset`
-    422 invalid: the query does not fit: duplicate field `limit`
+    422 invalid: invalid query: limit: must be a whole number between 1 and 10000, and is '0'
+    422 invalid: invalid query: limit: must be a whole number between 1 and 10000, and is '10001'
+    422 invalid: invalid query: limit: must be a whole number between 1 and 10000, and is 'abc'
+    422 invalid: invalid query: limit: must be a whole number between 1 and 10000, and is ' 5'
+    422 invalid: invalid query: limit: must be a whole number between 1 and 10000, and is ''
+    422 invalid: invalid query: offset: must be a whole number between 0 and 4294967295, and is '-1'
+    422 invalid: invalid query: status: 'foo' is not one of active, completed, cancelled, error
+    422 invalid: invalid query: status: '' is not one of active, completed, cancelled, error
+    422 invalid: invalid query: archived: provided string was not `true` or `false`
+    422 invalid: invalid query: limt: unknown field `limt`, expected one of `repoId`, `status`, `archived`, `limit`, `offset`
+    422 invalid: invalid query: duplicate field `limit`
     404 repo_not_found: there is no project abcdef
-    422 invalid: the query does not fit: missing field `q`
+    422 invalid: invalid query: missing field `q`
     ");
 }

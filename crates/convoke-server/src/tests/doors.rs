@@ -64,7 +64,7 @@ async fn the_key_of_a_session_opens_its_tools_and_nothing_else() {
     assert_eq!(ask(&scene, "/mcp", &[("authorization", &own)]).await.status, 405);
     for path in ["/api/sessions", "/ws", "/metrics"] {
         let answer = ask(&scene, path, &[("authorization", &own)]).await;
-        let said = "403 forbidden: the key of a session opens /mcp and nothing else";
+        let said = "403 forbidden: the key of a session is valid for /mcp only";
         assert_eq!(answer.problem(), said, "{path}");
     }
     // K3: a key ends with its process.

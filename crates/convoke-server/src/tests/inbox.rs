@@ -77,8 +77,8 @@ async fn a_permission_is_answered_once() {
     insta::assert_snapshot!(told.join("\n"), @r"
     422 invalid_answer: the permission has no option 'nope'
     422 invalid_answer: the request is for a permission
-    422 invalid: the body does not fit: give either optionId or answers, not both
-    422 invalid: the body does not fit: missing field `optionId` (of a permission) or `answers` (of questions)
+    422 invalid: invalid body: give either optionId or answers, not both
+    422 invalid: invalid body: missing field `optionId` (of a permission) or `answers` (of questions)
     204
     409 already_settled: the request is already answered
     ");

@@ -121,8 +121,13 @@ async fn a_call_that_hangs_up_abandons_its_questions_and_a_late_answer_is_the_ne
         scene.post(&path, json!({"answers": {"0": {"selectedOption": "Blue"}}})).await.status,
         204
     );
-    let mut watcher =
-        scene.app.engine.watch(session.parse().unwrap(), Default::default()).await.unwrap();
+    let mut watcher = scene
+        .app
+        .engine
+        .sessions()
+        .watch(session.parse().unwrap(), Default::default())
+        .await
+        .unwrap();
     loop {
         let published = watcher.next().await.unwrap();
         let message: Value = serde_json::from_str(published.json()).unwrap();

@@ -166,7 +166,7 @@ impl Scene {
         let prompt = prompted.json()["messageId"].as_str().unwrap().to_owned();
         let id = session.parse().unwrap();
         let after = convoke_core::message::Rev::START;
-        let mut watcher = self.app.engine.watch(id, after).await.unwrap();
+        let mut watcher = self.app.engine.sessions().watch(id, after).await.unwrap();
         loop {
             let published = watcher.next().await.unwrap();
             let update: Value = serde_json::from_str(published.json()).unwrap();

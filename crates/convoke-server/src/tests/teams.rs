@@ -30,7 +30,7 @@ async fn with_teams(names: &[&str]) -> Scene {
         init_timeout: Duration::from_secs(30),
         limits: TeamLimits { hops_max: 5, chain_messages_max: 50, pair_messages_per_hour: 200 },
     };
-    scene.app.engine.open_teams(settings, |_| {}).await.unwrap();
+    scene.app.engine.teams().open(settings, |_| {}).await.unwrap();
     scene
 }
 
@@ -74,7 +74,7 @@ async fn t13_the_agent_of_a_session_speaks_for_its_own_team_and_nobody_elses() {
     assert_eq!(call(&scene, key.token(), "teams_ask", question(json!("a"))).await, said);
     let (text, is_error) = call(&scene, key.token(), "teams_ask", question(json!("b"))).await;
     assert!(is_error);
-    assert_eq!(text, "this session speaks for the team a, and not for b; leave fromTeam out");
+    assert_eq!(text, "this session belongs to the team a, not to b; leave fromTeam out");
     let (text, _) = call(&scene, key.token(), "teams_report", json!({"team": "b"})).await;
     assert_eq!(text, "hello");
     let pairs = scene.get("/api/teams/sessions?from=a").await.json();
@@ -85,7 +85,7 @@ async fn t13_the_agent_of_a_session_speaks_for_its_own_team_and_nobody_elses() {
     let (text, _) = call(&scene, owner, "teams_list", json!({})).await;
     assert_eq!(text, "- a: The team a (scripted)\n- b: The team b (scripted)");
     let (text, _) = call(&scene, owner, "teams_status", json!({})).await;
-    assert!(text.contains("a: 0 of 1 conversations at work"), "{text}");
+    assert!(text.contains("a: 0 of 1 conversations busy"), "{text}");
 }
 
 #[tokio::test]
@@ -100,7 +100,7 @@ async fn t13_a_session_without_a_team_asks_from_outside() {
     assert_eq!(pairs["sessions"][0]["messageCount"], 1);
     let posing = json!({"team": "a", "question": "hello", "fromTeam": "a"});
     let (text, is_error) = call(&scene, key.token(), "teams_ask", posing).await;
-    assert!(is_error && text.contains("is of no team and cannot speak for a"), "{text}");
+    assert!(is_error && text.contains("belongs to no team and cannot ask for a"), "{text}");
 }
 
 #[tokio::test]

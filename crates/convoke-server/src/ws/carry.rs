@@ -19,7 +19,7 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::view::{self, Naming};
 
-/// Entries that a history or a page has, if nothing is said.
+/// Entries that a history or a page has, by default.
 const ENTRIES: u32 = 200;
 /// Entries that a history or a page has at most, but for those that are open.
 const ENTRIES_MAX: u32 = 1000;
@@ -73,71 +73,71 @@ pub(super) async fn carry(
             page(&app, &session_id, before, Render::asked(render), enough(limit)).await
         }
         F::SessionClose { session_id } => {
-            let id = app.engine.find_session(&session_id).await?;
+            let id = app.engine.sessions().find(&session_id).await?;
             Ok(Reply::Leave(id, Box::new(ServerFrame::SessionClosed { session_id })))
         }
         F::SessionSend { session_id, content, message_id } => {
             send(&app, &session_id, content, message_id).await
         }
         F::QueueEdit { session_id, message_id, content } => {
-            let id = app.engine.find_session(&session_id).await?;
-            Ok(changed(app.engine.edit_queued(id, message_id, content).await?))
+            let id = app.engine.sessions().find(&session_id).await?;
+            Ok(changed(app.engine.sessions().edit_queued(id, message_id, content).await?))
         }
         F::QueueRemove { session_id, message_id } => {
-            let id = app.engine.find_session(&session_id).await?;
-            Ok(changed(app.engine.remove_queued(id, message_id).await?))
+            let id = app.engine.sessions().find(&session_id).await?;
+            Ok(changed(app.engine.sessions().remove_queued(id, message_id).await?))
         }
         F::QueueSend { session_id, message_id } => {
-            let id = app.engine.find_session(&session_id).await?;
-            Ok(changed(app.engine.send_queued(id, message_id).await?))
+            let id = app.engine.sessions().find(&session_id).await?;
+            Ok(changed(app.engine.sessions().send_queued(id, message_id).await?))
         }
         F::SessionCancel { session_id } => {
-            let id = app.engine.find_session(&session_id).await?;
-            let (session_id, uid) = names(app.engine.cancel_turn(id).await?);
+            let id = app.engine.sessions().find(&session_id).await?;
+            let (session_id, uid) = names(app.engine.sessions().cancel_turn(id).await?);
             Ok(ServerFrame::SessionCancelled { session_id, uid }.into())
         }
         F::SessionArchive { session_id } => archive(&app, &session_id).await,
         F::SessionUnarchive { session_id } => unarchive(&app, &session_id).await,
         F::SessionRename { session_id, title } => rename(&app, &session_id, title).await,
         F::SessionResume { session_id } => {
-            let id = app.engine.find_session(&session_id).await?;
-            Ok(changed(app.engine.resume(id).await?))
+            let id = app.engine.sessions().find(&session_id).await?;
+            Ok(changed(app.engine.sessions().resume(id).await?))
         }
         F::SessionEnd { session_id, how } => {
-            let id = app.engine.find_session(&session_id).await?;
+            let id = app.engine.sessions().find(&session_id).await?;
             Ok(changed(match how {
-                EndHow::Complete => app.engine.complete(id).await?,
-                EndHow::Cancel => app.engine.cancel(id).await?,
+                EndHow::Complete => app.engine.sessions().complete(id).await?,
+                EndHow::Cancel => app.engine.sessions().cancel(id).await?,
             }))
         }
         F::SessionMode { session_id, mode } => {
-            let id = app.engine.find_session(&session_id).await?;
-            app.engine.set_mode(id, mode).await?;
-            Ok(changed(app.engine.session(id).await?))
+            let id = app.engine.sessions().find(&session_id).await?;
+            app.engine.sessions().set_mode(id, mode).await?;
+            Ok(changed(app.engine.sessions().get(id).await?))
         }
         F::SessionSetting { session_id, setting, choice } => {
-            let id = app.engine.find_session(&session_id).await?;
-            app.engine.set_setting(id, setting, choice).await?;
-            Ok(changed(app.engine.session(id).await?))
+            let id = app.engine.sessions().find(&session_id).await?;
+            app.engine.sessions().set_setting(id, setting, choice).await?;
+            Ok(changed(app.engine.sessions().get(id).await?))
         }
         F::PermissionAnswer { permission_id, option_id, remember } => {
             let remember = if remember == Some(true) { Remember::Yes } else { Remember::No };
             let id = request(&permission_id)?;
-            app.engine.choose(&permission_id, option_id, remember).await?;
+            app.engine.inbox().choose(&permission_id, option_id, remember).await?;
             Ok(ServerFrame::InboxSettled { id }.into())
         }
         F::QuestionAnswer { question_id, answers } => {
             let id = request(&question_id)?;
-            app.engine.answer(&question_id, answers).await?;
+            app.engine.inbox().answer(&question_id, answers).await?;
             Ok(ServerFrame::InboxSettled { id }.into())
         }
         F::QuestionReject { question_id, reason } => {
             let id = request(&question_id)?;
-            app.engine.reject(&question_id, reason).await?;
+            app.engine.inbox().reject(&question_id, reason).await?;
             Ok(ServerFrame::InboxSettled { id }.into())
         }
         F::InboxList {} => {
-            let items = app.engine.inbox().await?.into_iter();
+            let items = app.engine.inbox().list().await?.into_iter();
             let items = items.map(|item| view::inbox_item(item, Naming::Canonical)).collect();
             Ok(ServerFrame::InboxList { items }.into())
         }
@@ -163,23 +163,23 @@ fn changed(session: SessionView) -> Reply {
 }
 
 async fn project_list(app: &App) -> Replied {
-    let projects = app.engine.projects().await?.into_iter().map(view::repo).collect();
+    let projects = app.engine.projects().list().await?.into_iter().map(view::repo).collect();
     Ok(ServerFrame::ProjectList { projects }.into())
 }
 
 async fn project_add(app: &App, path: &str, name: Option<String>) -> Replied {
-    let project = view::repo(app.engine.add_project(Path::new(path), name).await?);
+    let project = view::repo(app.engine.projects().add(Path::new(path), name).await?);
     Ok(ServerFrame::ProjectAdded { project }.into())
 }
 
 async fn project_remove(app: &App, id: &str) -> Replied {
-    let project_id = app.engine.find_project(id).await?;
-    app.engine.remove_project(project_id).await?;
+    let project_id = app.engine.projects().find(id).await?;
+    app.engine.projects().remove(project_id).await?;
     Ok(ServerFrame::ProjectRemoved { project_id }.into())
 }
 
 async fn folder_complete(app: &App, path: String) -> Reply {
-    let folders = app.engine.complete_folder(&path).await;
+    let folders = app.engine.projects().complete_folder(&path).await;
     ServerFrame::FolderCompletions { path, folders }.into()
 }
 
@@ -192,7 +192,7 @@ async fn agent_list(app: &App) -> Reply {
 }
 
 async fn session_list(app: &App, project: &str, archived: Option<bool>) -> Replied {
-    let project_id = app.engine.find_project(project).await?;
+    let project_id = app.engine.projects().find(project).await?;
     let filter = SessionFilter {
         project: Some(project_id),
         statuses: Vec::new(),
@@ -200,15 +200,15 @@ async fn session_list(app: &App, project: &str, archived: Option<bool>) -> Repli
         kind: Some(SessionKind::Session),
     };
     let window = Window::first(Window::LIMIT_MAX);
-    let listed = app.engine.sessions(filter, SessionOrder::Active, window).await?;
+    let listed = app.engine.sessions().list(filter, SessionOrder::Active, window).await?;
     let sessions = listed.sessions.into_iter().map(view::session_item).collect();
     Ok(ServerFrame::SessionList { project_id, sessions }.into())
 }
 
 async fn session_create(app: &App, project: &str, agent: Option<String>) -> Replied {
-    let project_id = app.engine.find_project(project).await?;
+    let project_id = app.engine.projects().find(project).await?;
     let agent = agent.map(|name| name.parse()).transpose().map_err(Error::from)?;
-    let session = view::session_item(app.engine.create_session(project_id, agent).await?);
+    let session = view::session_item(app.engine.sessions().create(project_id, agent).await?);
     let (session_id, uid) = (session.id.clone(), session.uid);
     Ok(ServerFrame::SessionCreated { session_id, uid, project_id, session }.into())
 }
@@ -223,8 +223,8 @@ struct Wish {
 }
 
 async fn open(app: Arc<App>, id: &str, wish: Wish) -> Replied {
-    let id = app.engine.find_session(id).await?;
-    let session = app.engine.session(id).await?;
+    let id = app.engine.sessions().find(id).await?;
+    let session = app.engine.sessions().get(id).await?;
     let generation = app.generation().await;
     let is_same = wish.generation.as_ref().is_none_or(|known| *known == generation);
     // A revision of another generation, or from the future, means nothing: then the client gets everything anew.
@@ -237,12 +237,12 @@ async fn open(app: Arc<App>, id: &str, wish: Wish) -> Replied {
 async fn open_anew(app: Arc<App>, session: SessionView, generation: String, wish: Wish) -> Replied {
     let id = session.stored.id;
     let newest = history::newest(&app.engine, id, wish.enough).await?;
-    let watcher = app.engine.watch(id, newest.rev).await?;
+    let watcher = app.engine.sessions().watch(id, newest.rev).await?;
     let mut subscription = Subscription::new(Arc::clone(&app), session, watcher, None, wish.render);
     subscription.continue_with(&newest.entries);
     let entries = words::render_all(&app.renderer, newest.entries, wish.render).await;
     // Clients hear of changes as they come; what is told now must not be older than that.
-    let session = view::session_item(app.engine.session(id).await?);
+    let session = view::session_item(app.engine.sessions().get(id).await?);
     let (session_id, uid, rev) = (session.id.clone(), session.uid, newest.rev);
     let history = ServerFrame::SessionHistory {
         session_id: session_id.clone(),
@@ -258,9 +258,9 @@ async fn open_anew(app: Arc<App>, session: SessionView, generation: String, wish
 }
 
 async fn reopen(app: Arc<App>, session: SessionView, after: Rev, wish: Wish) -> Replied {
-    let watcher = app.engine.watch(session.stored.id, after).await?;
+    let watcher = app.engine.sessions().watch(session.stored.id, after).await?;
     // Answers that the client has in part are rendered on from there; what it has not comes whole.
-    let open = app.engine.snapshot(session.stored.id, 0, 0).await?.messages;
+    let open = app.engine.sessions().snapshot(session.stored.id, 0, 0).await?.messages;
     let open: Vec<Entry> =
         open.iter().map(Entry::from).filter(|entry| entry.rev <= after).collect();
     let upto = session.stored.summary.rev;
@@ -274,7 +274,7 @@ async fn reopen(app: Arc<App>, session: SessionView, after: Rev, wish: Wish) -> 
 }
 
 async fn page(app: &App, id: &str, before: Seq, render: Render, enough: u32) -> Replied {
-    let session = app.engine.session(app.engine.find_session(id).await?).await?;
+    let session = app.engine.sessions().get(app.engine.sessions().find(id).await?).await?;
     let (entries, more) = history::page(&app.engine, session.stored.id, before, enough).await?;
     let entries = words::render_all(&app.renderer, entries, render).await;
     let (session_id, uid) = names(session);
@@ -282,29 +282,29 @@ async fn page(app: &App, id: &str, before: Seq, render: Render, enough: u32) -> 
 }
 
 async fn send(app: &App, id: &str, text: String, message_id: Option<MessageId>) -> Replied {
-    let id = app.engine.find_session(id).await?;
-    let prompted = app.engine.prompt(id, NewPrompt { text, id: message_id }).await?;
-    let (session_id, uid) = names(app.engine.session(id).await?);
+    let id = app.engine.sessions().find(id).await?;
+    let prompted = app.engine.sessions().prompt(id, NewPrompt { text, id: message_id }).await?;
+    let (session_id, uid) = names(app.engine.sessions().get(id).await?);
     let (message_id, seq, queued) = (prompted.message_id, prompted.seq, prompted.queued > 0);
     Ok(ServerFrame::SessionSent { session_id, uid, message_id, seq, queued }.into())
 }
 
 async fn archive(app: &App, id: &str) -> Replied {
-    let id = app.engine.find_session(id).await?;
-    let (session_id, uid) = names(app.engine.archive(id).await?);
+    let id = app.engine.sessions().find(id).await?;
+    let (session_id, uid) = names(app.engine.sessions().archive(id).await?);
     Ok(ServerFrame::SessionArchived { session_id, uid }.into())
 }
 
 async fn unarchive(app: &App, id: &str) -> Replied {
-    let id = app.engine.find_session(id).await?;
-    let session = view::session_item(app.engine.unarchive(id).await?);
+    let id = app.engine.sessions().find(id).await?;
+    let session = view::session_item(app.engine.sessions().unarchive(id).await?);
     let (session_id, uid) = (session.id.clone(), session.uid);
     Ok(ServerFrame::SessionUnarchived { session_id, uid, session }.into())
 }
 
 async fn rename(app: &App, id: &str, title: String) -> Replied {
-    let id = app.engine.find_session(id).await?;
-    let session = view::session_item(app.engine.rename(id, title).await?);
+    let id = app.engine.sessions().find(id).await?;
+    let session = view::session_item(app.engine.sessions().rename(id, title).await?);
     let (session_id, uid, title) = (session.id, session.uid, session.title);
     Ok(ServerFrame::SessionTitleUpdated { session_id, uid, title }.into())
 }

@@ -24,7 +24,7 @@ pub(super) struct Newest {
 
 /// Reads the newest entries of a session.
 pub(super) async fn newest(engine: &Engine, id: SessionId, enough: u32) -> Result<Newest> {
-    let snapshot = engine.snapshot(id, enough, ENTRIES_BYTES_MAX).await?;
+    let snapshot = engine.sessions().snapshot(id, enough, ENTRIES_BYTES_MAX).await?;
     let mut entries: Vec<Entry> = snapshot.messages.iter().map(Entry::from).collect();
     entries.extend(snapshot.state.iter().map(|(rev, state)| Entry::of_state(state, *rev)));
     Ok(Newest { entries, rev: snapshot.rev, more: snapshot.more })
@@ -40,7 +40,7 @@ pub(super) async fn page(
     let (mut entries, mut bytes, mut first) = (Vec::new(), 0, before);
     loop {
         let left = enough.saturating_sub(u32::try_from(entries.len()).unwrap_or(u32::MAX));
-        let page = engine.messages_before(id, first, left.min(PAGE)).await?;
+        let page = engine.sessions().messages_before(id, first, left.min(PAGE)).await?;
         for message in page.messages.iter().rev() {
             let entry = Entry::from(message);
             bytes += json_bytes(&entry);

@@ -61,7 +61,7 @@ pub(super) async fn prove(mut socket: WebSocket, app: Arc<App>, visitor: Visitor
     }
     match socket.send(Message::Text(READY)).await {
         Ok(()) => converse(socket, app, Some(visit)).await,
-        Err(error) => tracing::debug!("a page went away while it signed in: {error}"),
+        Err(error) => tracing::debug!("a page disconnected while it signed in: {error}"),
     }
 }
 

@@ -142,10 +142,10 @@ impl SocketTask {
             }
             Happened::News(Ok(Item::Frame(text))) => self.put([Message::Text(text)]).await,
             Happened::News(Ok(Item::Lost) | Err(broadcast::error::RecvError::Lagged(_))) => {
-                Err(Ended::Close(TRY_AGAIN, "fell behind; open again"))
+                Err(Ended::Close(TRY_AGAIN, "fell behind; reconnect"))
             }
             Happened::News(Err(broadcast::error::RecvError::Closed)) | Happened::Stop => {
-                Err(Ended::Close(GOING_AWAY, "the daemon stops"))
+                Err(Ended::Close(GOING_AWAY, "the daemon is stopping"))
             }
             Happened::Tick if self.heard.elapsed() > SILENCE_MAX => Err(Ended::Gone),
             Happened::Tick => {

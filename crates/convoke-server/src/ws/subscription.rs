@@ -189,7 +189,7 @@ impl Subscription {
         if !matches!(message.content, Content::Notice(_)) {
             return;
         }
-        if let Ok(session) = self.app.engine.session(self.session).await {
+        if let Ok(session) = self.app.engine.sessions().get(self.session).await {
             self.name = view::session_item(session).id;
         }
     }

@@ -1,4 +1,4 @@
-//! Many writers at once, each in a session of its own.
+//! Many writers at once, each in its own session.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -161,8 +161,8 @@ fn append_bare(
 
 /// Counts the commits that others make to a database.
 ///
-/// The number stands in the index beside the log, for the database's own use; nothing else tells it. The file must stay
-/// open until the store is closed: closing it would release the locks that the database has on it.
+/// The number stands in the index beside the log, for the database's own use; there is no other source for it. The file
+/// must stay open until the store is closed: closing it would release the locks that the database has on it.
 struct Commits {
     index: File,
 }

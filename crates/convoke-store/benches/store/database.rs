@@ -17,12 +17,12 @@ const PROJECTS: usize = 20;
 const MESSAGES_PER_SESSION: usize = 10;
 /// Messages of a session that has any; most have none, so that there are many sessions and long logs too.
 pub(crate) const LOG_MESSAGES: usize = 500;
-/// Sessions that are talked in at the same time, so that their messages lie among each other's.
+/// Sessions that are talked in at the same time, so that their messages are interleaved.
 const AT_ONCE: usize = 8;
 /// Rows in one transaction of the filling.
 const CHUNK: usize = 100_000;
 
-/// A database in a folder of its own, deleted with it.
+/// A database in a temporary folder, deleted on drop.
 pub(crate) struct Database {
     pub(crate) path: PathBuf,
     pub(crate) sessions: usize,
@@ -95,7 +95,7 @@ fn connect(path: &Path) -> Result<Connection> {
     Ok(db)
 }
 
-/// So many milliseconds after a moment in 2026.
+/// This many milliseconds after a fixed time in 2026.
 pub(crate) fn moment(millis: usize) -> Timestamp {
     Timestamp::from_millis(1_794_736_800_000 + i64::try_from(millis).unwrap_or(i64::MAX / 2))
 }

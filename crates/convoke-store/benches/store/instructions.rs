@@ -1,6 +1,6 @@
 //! The instructions that it takes to store one piece of an agent's answer.
 
-use convoke_testkit::bench::instructions::{can_count, each, of_errand};
+use convoke_testkit::bench::instructions::{can_count, each, of_subtask};
 use convoke_testkit::bench::{Bench, Result, Row, Unit};
 
 use crate::database::Database;
@@ -8,7 +8,7 @@ use crate::speech::{Speaker, Talk, record};
 
 pub(crate) const ROWS: [&str; 1] = ["instructions: append of one piece"];
 /// Followed by how many.
-pub(crate) const ERRAND: &str = "append ";
+pub(crate) const SUBTASK: &str = "append ";
 
 const TIMES: (usize, usize) = (2_000, 50);
 
@@ -18,7 +18,8 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<()> {
     if !can_count()? {
         return Ok(());
     }
-    let count = each(bench.size(TIMES.0, TIMES.1), |times| of_errand(&format!("{ERRAND}{times}")))?;
+    let count =
+        each(bench.size(TIMES.0, TIMES.1), |times| of_subtask(&format!("{SUBTASK}{times}")))?;
     bench.add(Row::new(name, Unit::Instructions, count))
 }
 

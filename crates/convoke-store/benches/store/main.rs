@@ -27,8 +27,8 @@ fn main() -> Result<()> {
 }
 
 async fn measure(mut bench: Bench) -> Result<()> {
-    if let Some(words) = bench.errand() {
-        return match words.strip_prefix(instructions::ERRAND) {
+    if let Some(words) = bench.subtask() {
+        return match words.strip_prefix(instructions::SUBTASK) {
             Some(times) => instructions::append(times.parse()?).await,
             None => memory::read_everything(words).await,
         };

@@ -1,4 +1,4 @@
-//! Memory, in processes of their own: it must not grow with what is stored.
+//! Memory, in separate processes: it must not grow with the size of the database.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use convoke_core::message::Seq;
 use convoke_store::{SearchQuery, SessionFilter, SessionOrder, Store, Window};
 use convoke_testkit::bench::random::{Random, word};
-use convoke_testkit::bench::{Goal, Result, Row, Unit, errand, process};
+use convoke_testkit::bench::{Goal, Result, Row, Unit, process, subtask};
 
 use crate::database::{Database, moment, session_id};
 
@@ -27,10 +27,10 @@ pub(crate) fn row(large: f64, small: f64) -> Row {
 pub(crate) fn grown(database: &Database) -> Result<f64> {
     let path = database.path.to_str().ok_or("the path is not text")?;
     let words = format!("{} {} {path}", database.sessions, database.logs);
-    Ok(errand(&words)?.trim().parse()?)
+    Ok(subtask(&words)?.trim().parse()?)
 }
 
-/// The errand of such a process: it prints by how many bytes it has grown.
+/// The subtask of such a process: it prints by how many bytes it has grown.
 pub(crate) async fn read_everything(words: &str) -> Result<()> {
     let mut words = words.splitn(3, ' ');
     let mut next = || words.next().ok_or("three words are needed: SESSIONS LOGS PATH");

@@ -29,7 +29,7 @@ const INDEX: &str = "INSERT INTO message_search (rowid, text, scope) VALUES (?1,
 const PROGRESS: &str =
     "UPDATE agent_sessions SET last_seq = ?2, settled_seq = 0, updated_at = ?3 WHERE n = ?1";
 
-/// A database of that schema, in a folder of its own.
+/// A database of that schema, in a temporary folder.
 pub(crate) struct Pieces {
     db: Connection,
     talks: BTreeMap<i64, Talk>,

@@ -1,4 +1,4 @@
-//! The book of migrations that every database keeps about itself, and the check that it tells our story.
+//! The table of applied migrations in every database, and the check that it matches this program.
 
 use std::path::Path;
 
@@ -51,7 +51,7 @@ pub(super) fn read(db: &Connection) -> rusqlite::Result<Vec<Entry>> {
             version: row.get(0)?,
             name: row.get(1)?,
             checksum: row.get(2)?,
-            applied_at: row::moment(row, 3)?,
+            applied_at: row::timestamp(row, 3)?,
         })
     })?;
     entries.collect()
@@ -89,7 +89,7 @@ pub(super) fn strike(db: &Connection, step: &Step) -> rusqlite::Result<Option<Ti
     db.query_row(
         "DELETE FROM schema_migrations WHERE version = ?1 RETURNING applied_at",
         [step.version],
-        |row| row::moment(row, 0),
+        |row| row::timestamp(row, 0),
     )
     .optional()
 }

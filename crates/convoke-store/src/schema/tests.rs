@@ -1,4 +1,4 @@
-//! The runner with migrations of its own, and every real one up and down.
+//! The runner with test migrations, and every real one up and down.
 
 use super::*;
 

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::store::Window;
 
-/// The sessions in a window and how many there are, as of one moment.
+/// The sessions in a window and the total number, from one snapshot.
 pub(super) fn page(
     db: &Connection,
     filter: &SessionFilter,
@@ -32,11 +32,11 @@ pub(super) fn pieces(
     piece: usize,
     mut take: impl FnMut(SessionPiece),
 ) -> rusqlite::Result<()> {
-    let moment = db.unchecked_transaction()?;
+    let snapshot = db.unchecked_transaction()?;
     let (limit, project) = (window.limit(), filter.project.map(|id| id.to_string()));
     let mut params: Vec<&dyn ToSql> = vec![&limit, &window.offset];
     params.extend(project.iter().map(|id| id as &dyn ToSql));
-    let mut statement = moment.prepare_cached(&page_sql(filter, order))?;
+    let mut statement = snapshot.prepare_cached(&page_sql(filter, order))?;
     let mut rows = statement.query_map(params_from_iter(params), session)?;
     loop {
         let sessions = rows.by_ref().take(piece).collect::<rusqlite::Result<Vec<_>>>()?;
@@ -45,7 +45,7 @@ pub(super) fn pieces(
         }
         take(SessionPiece::Sessions(sessions));
     }
-    take(SessionPiece::Total(total(&moment, filter)?));
+    take(SessionPiece::Total(total(&snapshot, filter)?));
     Ok(())
 }
 

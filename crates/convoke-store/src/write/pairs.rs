@@ -8,7 +8,7 @@ use crate::error::{Error, Fault};
 use crate::pairs::{self, PairChange, PairCreation, PairId, StoredPair};
 use crate::sessions::NewSession;
 
-/// A pair with the session in which it talks. Whoever comes second gets what the first one made.
+/// A pair with its session. A second creation of the same pair gets the first one.
 #[derive(Debug)]
 pub(crate) struct CreatePair {
     pub(crate) pair: Pair,

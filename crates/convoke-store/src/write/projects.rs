@@ -13,7 +13,7 @@ use crate::row;
 #[derive(Debug)]
 pub(crate) struct AddProject {
     pub(crate) project: Project,
-    /// The directory as text; whoever makes the change has checked that it is.
+    /// The directory as text; the caller has checked that it is UTF-8.
     pub(crate) path: String,
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Record {
     durability: Durability,
 }
 
-/// An update as it will lie in the tables. Made by the caller, so that the writer thread encodes no JSON.
+/// An update as it is stored. Encoded by the caller, so that the writer thread encodes no JSON.
 #[derive(Debug)]
 enum Encoded {
     Message(MessageRow),
@@ -43,7 +43,7 @@ struct MessageRow {
     created_at: Timestamp,
     updated_at: Timestamp,
     request: Option<RequestRow>,
-    /// Whether it is words, to which deltas are appended.
+    /// Whether it is text, to which deltas are appended.
     has_deltas: bool,
     /// What is searched, once the message is whole.
     searchable: Option<String>,
@@ -237,7 +237,7 @@ impl MessageRow {
         Ok(())
     }
 
-    /// Replaces the row, which has all the words, so that their deltas can go.
+    /// Replaces the row, which has the whole text, so that its deltas can be deleted.
     fn replace(&self, db: &Connection, id: SessionId, session: i64) -> Result<(), Fault> {
         if self.has_deltas {
             db.prepare_cached("DELETE FROM deltas WHERE session = ?1 AND seq = ?2")?
@@ -265,7 +265,7 @@ impl MessageRow {
         if let Some(request) = &self.request {
             request.store(db, session, self.seq, self.updated_at)?;
         }
-        // The words of a prompt never change, only its turn does.
+        // The text of a prompt never changes, only its turn does.
         if let Some(text) = self.searchable.as_ref().filter(|_| self.role != role_word(Role::User))
         {
             search::put(db, session, n, text)?;
@@ -352,7 +352,7 @@ fn standing(
     )?
     .query_row([session.to_string()], |row| {
         let change = match is_shown_alike(row, summary)? {
-            true if row::moment(row, 6)? == summary.last_active_at => SummaryChange::Progress,
+            true if row::timestamp(row, 6)? == summary.last_active_at => SummaryChange::Progress,
             true => SummaryChange::Activity,
             false => SummaryChange::Whole,
         };

@@ -1,4 +1,4 @@
-//! Keeps the newest state of every request to a human, as their messages tell it.
+//! Stores the newest state of every request to a human, taken from its message.
 
 use convoke_core::content::Content;
 use convoke_core::message::Seq;
@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 
 use crate::error::{Error, Fault, Result};
 
-/// A request as it will lie in the table.
+/// A request as it is stored.
 #[derive(Debug)]
 pub(super) struct RequestRow {
     id: String,

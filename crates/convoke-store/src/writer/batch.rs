@@ -14,25 +14,25 @@ use crate::error::{Error, Fault, Result, for_each_caller};
 use crate::guard::Guard;
 use crate::write::{Change, Durability};
 
-/// A change of any kind with somebody waiting for it.
+/// A change of any kind, with the reply channel of its caller.
 pub(super) trait Job: Send {
     fn durability(&self) -> Durability;
     /// Makes the change and keeps its outcome until the commit.
     fn run(&mut self, db: &Connection, guard: &Guard) -> Attempt;
     /// Hands the kept outcome to the caller.
     fn answer(self: Box<Self>, path: &Path);
-    /// Tells the caller that the commit failed.
+    /// Reports to the caller that the commit failed.
     fn fail(self: Box<Self>, error: Error);
 }
 
-/// What became of one change, for the moment.
+/// The outcome of one change, before the commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Attempt {
     Made,
     Failed,
 }
 
-/// A change with its outcome and the caller who waits for it.
+/// A change with its outcome and the reply channel of its caller.
 pub(super) struct Task<C: Change> {
     change: C,
     outcome: Option<Result<C::Outcome, Fault>>,
@@ -65,7 +65,7 @@ impl<C: Change> Job for Task<C> {
 
     fn answer(self: Box<Self>, path: &Path) {
         if let Some(outcome) = self.outcome {
-            // A caller who no longer waits is told nothing; the change stands.
+            // A caller that stopped waiting gets no reply; the change stands.
             self.reply.send(outcome.map_err(|fault| fault.at(path))).ok();
         }
     }
@@ -84,8 +84,8 @@ pub(super) struct Batch {
     runtime: Handle,
     /// How many there were.
     commits: Arc<AtomicU64>,
-    /// What the database was last told of when to sync.
-    told: Option<Durability>,
+    /// The sync mode that was set last.
+    reported: Option<Durability>,
 }
 
 /// Why a transaction came to nothing.
@@ -100,7 +100,7 @@ enum Setback {
 
 impl Batch {
     pub(super) fn new(path: &Path, guard: Guard, runtime: Handle, commits: Arc<AtomicU64>) -> Self {
-        Self { path: path.into(), guard, jobs: Vec::new(), runtime, commits, told: None }
+        Self { path: path.into(), guard, jobs: Vec::new(), runtime, commits, reported: None }
     }
 
     pub(super) fn add(&mut self, job: Box<dyn Job>) {
@@ -109,8 +109,8 @@ impl Batch {
 
     /// Makes every change that can be made, in as few commits as possible, and answers every caller.
     ///
-    /// What fails beside others is tried again after them, alone: the reason may be one of the others, and nobody is
-    /// told of what is not committed yet.
+    /// A change that fails in a batch is tried again after the others, alone: one of the others may be the cause, and
+    /// no caller is answered before the commit.
     pub(super) fn carry_out(&mut self, db: &mut Connection, pace: &mut Pace) {
         let mut aside = Vec::new();
         while !self.jobs.is_empty() {
@@ -121,7 +121,7 @@ impl Batch {
             let is_alone = self.jobs.len() == 1;
             match self.attempt(db, pace) {
                 Ok(()) => {
-                    // Before anybody is told, so that whoever was told does not take what was before for what is.
+                    // Before the replies, so that a caller with a reply never reads an older cached response.
                     self.commits.fetch_add(1, Ordering::Release);
                     // Into a file that was deleted meanwhile, a commit is as good as none, unless it is rescued.
                     match self.guard.look(db) {
@@ -152,7 +152,7 @@ impl Batch {
         if is_alone {
             answer();
         } else {
-            // Nobody waits for the task itself, only for the answers.
+            // The task itself is not joined, only the replies are awaited.
             drop(self.runtime.spawn(async move { answer() }));
         }
     }
@@ -180,10 +180,10 @@ impl Batch {
     fn attempt(&mut self, db: &mut Connection, pace: &mut Pace) -> Result<(), Setback> {
         let asked = self.jobs.iter().map(|job| job.durability()).max().unwrap_or(Durability::Soon);
         let durability = pace.durability(asked, Instant::now());
-        if self.told != Some(durability) {
-            self.told = None;
+        if self.reported != Some(durability) {
+            self.reported = None;
             set_durability(db, durability).map_err(Setback::Beginning)?;
-            self.told = Some(durability);
+            self.reported = Some(durability);
         }
         let transaction = db
             .transaction_with_behavior(TransactionBehavior::Immediate)

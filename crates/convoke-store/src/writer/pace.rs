@@ -1,10 +1,10 @@
-//! Decides when what was committed without a sync must be synced. Pure: moments are handed in.
+//! Decides when unsynced commits must be synced. Pure: times are parameters.
 
 use std::time::{Duration, Instant};
 
 use crate::write::Durability;
 
-/// How long an agent's words may stay where a power cut would lose them.
+/// How long an agent's output may stay unsynced, where a power cut would lose it.
 const UNSYNCED_MAX: Duration = Duration::from_millis(200);
 
 /// How long a sync that failed is left alone; the disk may be full, and trying harder makes no room.

@@ -110,7 +110,7 @@ async fn queue<C: Change>(writer: &Writer, change: C) -> impl Future<Output = Re
 }
 
 #[tokio::test]
-async fn whoever_is_refused_because_of_another_change_finds_it_committed() {
+async fn a_change_refused_because_of_another_finds_that_one_committed() {
     let (_folder, place, writer) = start(WAL_BYTES_MAX);
     let same = (0..2).map(|_| note("same".to_owned()));
     let refused = queue_together(&writer, same).await.pop().unwrap();
@@ -171,7 +171,7 @@ async fn a_full_disk_fails_those_that_need_room_and_the_writer_lives_on() {
     let changes =
         (0..9).map(|number| note(if number % 2 == 0 { big(number) } else { number.to_string() }));
     let outcomes = make_together(&writer, changes).await;
-    let told: Vec<String> = outcomes
+    let reported: Vec<String> = outcomes
         .into_iter()
         .map(|outcome| match outcome {
             Ok(_) => "stored".to_owned(),
@@ -183,7 +183,7 @@ async fn a_full_disk_fails_those_that_need_room_and_the_writer_lives_on() {
         })
         .collect();
     assert_eq!(
-        told,
+        reported,
         ["full", "stored", "full", "stored", "full", "stored", "full", "stored", "full"]
     );
     assert_eq!(notes(&place), ["before", "1", "3", "5", "7"]);
@@ -196,7 +196,7 @@ async fn a_full_disk_fails_those_that_need_room_and_the_writer_lives_on() {
 }
 
 #[tokio::test]
-async fn another_program_that_writes_delays_nobody_for_ever_and_the_writer_lives_on() {
+async fn another_writing_program_delays_changes_for_a_bounded_time_only() {
     let (_folder, place, writer) = start(WAL_BYTES_MAX);
     writer.make(Made(|db: &Connection| Ok(db.busy_timeout(Duration::ZERO)?))).await.unwrap();
     let other = Connection::open(&place.path).unwrap();
@@ -244,7 +244,7 @@ async fn the_log_stays_bounded_while_there_is_always_a_reader_in_it() {
     assert!(longest < written / 2, "{longest} bytes");
 }
 
-/// One begins to read before the other ends, so that at no moment nobody reads.
+/// One starts to read before the other ends, so that there is always a reader.
 fn read_without_pause(place: &Place, done: &AtomicBool) {
     let begin = |reader: &Connection| {
         reader.execute_batch("BEGIN").unwrap();
@@ -268,7 +268,7 @@ async fn stopping_lets_everything_queued_be_committed() {
         make_together(&writer, (0..20).map(|number| note(number.to_string()))),
         writer.stop(),
     );
-    // Those that were too late were told so, and nothing of them is stored.
+    // Changes that were too late failed, and nothing of them is stored.
     let made = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
     assert!(outcomes.iter().all(|outcome| matches!(outcome, Ok(_) | Err(Error::Closed))));
     assert_eq!(notes(&place).len(), made);

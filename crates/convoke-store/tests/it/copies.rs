@@ -1,4 +1,4 @@
-//! Copies that are made while others write hold one moment of the database, and are read back.
+//! Copies that are made during writes are consistent snapshots, and are read back.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,7 +10,7 @@ use convoke_store::{Contents, Error, Progress, Store, backup};
 use crate::world::{World, at, prompt};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn k8_a_copy_made_while_others_write_is_whole_and_of_one_moment() {
+async fn k8_a_copy_made_during_writes_is_whole_and_consistent() {
     let world = World::new().await;
     let mut talk = world.talk().await;
     for number in 0..200 {
@@ -79,7 +79,7 @@ async fn k8_a_copy_is_made_of_what_a_killed_daemon_left_and_replaces_nothing() {
 }
 
 #[tokio::test]
-async fn k8_a_spoiled_copy_is_told_apart() {
+async fn k8_a_damaged_copy_is_detected() {
     let world = World::new().await;
     world.talk().await.turn(&world.store, "hello", &["you"]).await;
     let target = world.folder().join("copy.db");
@@ -117,7 +117,7 @@ async fn a_restored_copy_begins_a_new_generation_and_a_reopened_database_does_no
     assert_eq!(world.store.generation().await.unwrap(), generation);
     let target = world.folder().join("copy.db");
     let contents = backup::make(&world.path(), &target, |_| {}).unwrap();
-    // The same copy may be restored more than once, and each time others go on from it.
+    // The same copy may be restored more than once, and each time new sessions continue from it.
     let mut seen = vec![generation];
     for _ in 0..2 {
         backup::begin_generation(&target).unwrap();

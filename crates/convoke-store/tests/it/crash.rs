@@ -1,4 +1,4 @@
-//! Killed at any moment, nothing that was acknowledged is missing and nothing is torn.
+//! After a kill at any time, nothing that was acknowledged is missing and nothing is torn.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -108,7 +108,7 @@ fn orphaned_deltas(path: &Path) -> u64 {
 }
 
 #[tokio::test]
-async fn law_3_m3_a_kill_at_any_moment_loses_nothing_that_was_acknowledged() {
+async fn law_3_m3_a_kill_at_any_time_loses_nothing_that_was_acknowledged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("convoke.db");
     let mut sessions: BTreeMap<SessionId, Vec<Message>> = BTreeMap::new();

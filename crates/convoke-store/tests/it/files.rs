@@ -36,7 +36,7 @@ async fn refusals(path: &Path) -> Vec<String> {
     ]
 }
 
-/// Everything that could open the path refuses with the same words, and changes nothing.
+/// Everything that could open the path fails with the same error, and changes nothing.
 async fn assert_refused_untouched(path: &Path, words: &str) {
     let folder = path.parent().unwrap();
     let before = contents(folder);
@@ -97,7 +97,7 @@ async fn every_clone_of_a_closed_store_says_so() {
 }
 
 #[tokio::test]
-async fn a_second_writer_is_told_who_the_first_one_is() {
+async fn a_second_writer_fails_with_the_pid_of_the_first() {
     let world = World::new().await;
     let path = world.path();
     let in_use = |error: Error| {
@@ -256,7 +256,7 @@ async fn an_empty_file_is_filled_but_not_when_its_log_says_otherwise() {
     let path = folder.path().join("convoke.db");
     fs::write(&path, "").unwrap();
     Store::open(&path, at(0)).await.unwrap().close().await;
-    // Somebody emptied, or lost, the database, and what was not yet in it is still in the log.
+    // The database file was emptied or lost, and the changes that were not checkpointed are still in the WAL.
     for lost in [true, false] {
         fs::write(&path, "").unwrap();
         if lost {

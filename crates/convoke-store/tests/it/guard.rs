@@ -13,7 +13,7 @@ use crate::world::{Talk, World, at, prompt};
 /// How long the store may take to notice something.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Prompts until one is refused; tells what was acknowledged and why it ended.
+/// Prompts until one is refused; returns what was acknowledged and the error.
 async fn prompt_until_refused(store: &Store, talk: &mut Talk) -> (Vec<Message>, Error) {
     let mut acknowledged = talk.messages.clone();
     loop {

@@ -109,7 +109,7 @@ async fn messages_are_read_forwards_and_backwards_in_pages() {
 }
 
 #[tokio::test]
-async fn s8_what_changed_since_a_moment_is_strictly_later_and_growth_counts() {
+async fn s8_changes_since_a_time_are_strictly_later_and_growth_counts() {
     let world = World::new().await;
     let mut talk = world.talk().await;
     for moment in [10, 20, 20, 20, 30, 40] {
@@ -301,7 +301,7 @@ async fn m1_a_page_is_read_between_two_commits_even_while_an_answer_grows() {
     let (mut messages, mut state) = (page.messages, talk.state.clone());
     assert_eq!(messages, talk.messages);
     assert_eq!(world.store.message(talk.id, Seq::new(2)).await.unwrap(), messages.last().cloned());
-    // A reader that goes on from the revision of what it has read gets the rest.
+    // A reader that continues from the revision of what it has read gets the rest.
     let rev = talk.session.summary().rev;
     let stop = Command::CancelTurn;
     for command in [says("c"), stop] {

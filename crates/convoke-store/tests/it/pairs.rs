@@ -48,7 +48,7 @@ async fn t1_each_directed_pair_has_its_own_session_and_null_counts_as_one() {
         assert_eq!(world.store.pair(stored.id).await.unwrap(), Some(stored.clone()));
         assert_eq!(world.store.pair_in(stored.session_id).await.unwrap(), Some(stored));
     }
-    // Whoever came second left no session behind.
+    // The second creation left no session behind.
     assert_eq!(world.store.count_sessions(&SessionFilter::all()).await.unwrap(), 5);
     let twice = world.raw().execute(
         "INSERT INTO team_pairs (to_team, session_id, created_at, last_used_at, message_count, status)

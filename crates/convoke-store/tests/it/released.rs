@@ -110,7 +110,7 @@ async fn assert_fits(
 }
 
 async fn everything(store: &Store) -> String {
-    let mut told = String::new();
+    let mut reported = String::new();
     let page = store.sessions(SessionFilter::all(), SessionOrder::Created, EVERYTHING).await;
     for session in page.unwrap().sessions {
         let messages = read(store, &session).await;
@@ -120,15 +120,15 @@ async fn everything(store: &Store) -> String {
         let title = summary.title.as_deref().unwrap_or("-");
         let archived = if summary.archived { ", archived" } else { "" };
         let head = format!("{kind:?} {} {}{archived}: {title}", session.agent, summary.status);
-        writeln!(told, "{head} ({} messages){}", messages.len(), words(&messages)).unwrap();
+        writeln!(reported, "{head} ({} messages){}", messages.len(), words(&messages)).unwrap();
         for (_, state) in &states {
-            writeln!(told, "  {{{}}}", state_words(state)).unwrap();
+            writeln!(reported, "  {{{}}}", state_words(state)).unwrap();
         }
     }
     for project in store.projects(EVERYTHING).await.unwrap() {
-        writeln!(told, "{} = {}", project.name, project.path.display()).unwrap();
+        writeln!(reported, "{} = {}", project.name, project.path.display()).unwrap();
         for rule in store.rules(project.id).await.unwrap() {
-            writeln!(told, "  {} may {}", rule.agent, rule.tool).unwrap();
+            writeln!(reported, "  {} may {}", rule.agent, rule.tool).unwrap();
         }
     }
     let mut pairs = Vec::new();
@@ -137,9 +137,9 @@ async fn everything(store: &Store) -> String {
     }
     pairs.sort();
     for request in store.pending_requests(EVERYTHING).await.unwrap() {
-        writeln!(told, "waits: {}", kind(&request.request)).unwrap();
+        writeln!(reported, "waits: {}", kind(&request.request)).unwrap();
     }
-    told + &pairs.join("\n")
+    reported + &pairs.join("\n")
 }
 
 #[tokio::test]
@@ -147,14 +147,14 @@ async fn k8_m4_the_database_of_the_first_release_is_read_back_whole() {
     let (_folder, path) = copy_of("first-release.db");
     schema::check(&path).unwrap();
     let store = Store::open(&path, at(0)).await.unwrap();
-    let told = everything(&store).await;
-    insta::assert_snapshot!(told);
+    let reported = everything(&store).await;
+    insta::assert_snapshot!(reported);
     let query = SearchQuery { text: "größe 日本語".to_owned(), project: None, session: None };
     assert_eq!(store.search(query, None, 10).await.unwrap().hits.len(), 1);
     store.close().await;
     // Opened and closed again, nothing has become of it that was not there before.
     let store = Store::open(&path, at(0)).await.unwrap();
-    assert_eq!(everything(&store).await, told);
+    assert_eq!(everything(&store).await, reported);
     store.close().await;
     schema::check(&path).unwrap();
 }
@@ -294,11 +294,11 @@ fn first_schema() -> Vec<(String, String, Option<String>)> {
     schema_of(&db)
 }
 
-async fn told(path: &Path) -> String {
+async fn reported(path: &Path) -> String {
     let store = Store::open(path, at(0)).await.unwrap();
-    let told = everything(&store).await;
+    let reported = everything(&store).await;
     store.close().await;
-    told
+    reported
 }
 
 #[tokio::test]
@@ -306,14 +306,14 @@ async fn m4_the_database_of_the_first_release_goes_up_down_and_up_again_without_
     let (_folder, path) = copy_of("first-release.db");
     let first = said(&path);
     assert!(first.sessions.values().any(|session| session.tokens != (0, 0)));
-    let told_first = told(&path).await;
+    let reported_first = reported(&path).await;
     assert_eq!(said(&path), first, "up");
     let down = schema::rollback(&path, 1).unwrap();
     assert_eq!(down.iter().map(|migration| migration.version).collect::<Vec<_>>(), [2]);
     schema::check(&path).unwrap();
     assert_eq!(schema_of(&Connection::open(&path).unwrap()), first_schema());
     assert_eq!(said(&path), first, "down");
-    assert_eq!(told(&path).await, told_first);
+    assert_eq!(reported(&path).await, reported_first);
     assert_eq!(said(&path), first, "up again");
     schema::check(&path).unwrap();
 }

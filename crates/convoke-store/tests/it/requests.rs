@@ -1,4 +1,4 @@
-//! Requests to humans: kept in step with the messages that tell of them.
+//! Requests to humans: stored in step with their messages.
 
 use convoke_core::content::Content;
 use convoke_core::id::RequestId;
@@ -72,7 +72,7 @@ async fn a_request_is_stored_with_its_message_and_changes_with_it() {
 }
 
 #[tokio::test]
-async fn q4_a_request_that_nobody_waits_for_any_more_can_still_be_found_and_answered() {
+async fn q4_a_request_without_a_waiting_asker_can_still_be_found_and_answered() {
     let world = World::new().await;
     let mut talk = world.talk().await;
     let id = request_id();

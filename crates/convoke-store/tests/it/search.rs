@@ -73,7 +73,7 @@ async fn an_answer_is_one_even_when_others_speak_in_between() {
 }
 
 #[tokio::test]
-async fn what_nobody_said_is_not_found() {
+async fn text_that_is_not_stored_is_not_found() {
     let world = World::new().await;
     let mut talk = world.talk().await;
     let tool = Tool {

@@ -47,7 +47,7 @@ async fn one_callers_mistakes_never_fail_another_and_readers_see_whole_commits()
     }
 }
 
-/// What a reader sees is a moment between commits: a session's row agrees with the messages that it is about.
+/// A reader sees a snapshot between commits: a session's row is consistent with its messages.
 async fn look(store: &Store) {
     let page = store.sessions(SessionFilter::all(), SessionOrder::Active, Window::first(20));
     for session in page.await.unwrap().sessions {

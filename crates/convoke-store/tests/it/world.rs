@@ -16,7 +16,7 @@ use convoke_core::update::{OpenMessages, Update, UpdateStamp, Updates, append};
 use convoke_store::{NewProject, NewSession, SessionKind, Store, Sync};
 use tempfile::TempDir;
 
-/// A moment, counted from the beginning of every test.
+/// A time, counted from the beginning of every test.
 pub(crate) fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(1_800_000_000_000 + millis)
 }
@@ -30,7 +30,7 @@ pub(crate) fn bytes() -> [u8; 16] {
     spread.to_be_bytes()
 }
 
-/// A store with one project, in a directory of its own.
+/// A store with one project, in a temporary directory.
 pub(crate) struct World {
     folder: TempDir,
     pub(crate) store: Store,

@@ -1,4 +1,4 @@
-//! The page in a real browser. What is measured there, and against what, is told by `web/test/bench.js`.
+//! The page in a real browser. `web/test/bench.js` defines what is measured there, and against what.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

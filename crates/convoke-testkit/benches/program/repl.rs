@@ -1,4 +1,4 @@
-//! The REPL: a folder full of transcripts listed, and a long one taken up, until the prompt stands on a terminal.
+//! The REPL: a folder full of transcripts listed, and a long one resumed, until the prompt is shown on a terminal.
 
 use std::fs;
 use std::io::{BufWriter, Read as _, Write as _};
@@ -86,7 +86,7 @@ fn until_prompt(program: &Path, home: &Path) -> Result<(f64, u64)> {
     command.cwd(std::env::temp_dir());
     let start = Instant::now();
     let mut child = pair.slave.spawn_command(command)?;
-    // As long as somebody has it, the end of the program is not the end of its output.
+    // As long as another handle is open, the end of the program is not the end of its output.
     drop(pair.slave);
     let mut output = pair.master.try_clone_reader()?;
     let (mut screen, mut bytes) = (Vec::new(), [0; 4096]);
@@ -107,7 +107,7 @@ fn until_prompt(program: &Path, home: &Path) -> Result<(f64, u64)> {
     Ok((time, resident))
 }
 
-/// Writes a transcript with so many turns of so many words each.
+/// Writes a transcript with this many turns of this many words each.
 fn write(path: &Path, turns: usize, words: u64) -> Result<()> {
     let at = questions::asked_at();
     let mut file = BufWriter::new(fs::File::create(path)?);
@@ -126,7 +126,7 @@ fn write(path: &Path, turns: usize, words: u64) -> Result<()> {
     Ok(file.flush()?)
 }
 
-/// Reads every file of a folder, one after the other, and tells how much that was.
+/// Reads every file of a folder, one after the other, and returns the number of bytes.
 fn read_all(folder: &Path) -> std::io::Result<usize> {
     let mut bytes = 0;
     for entry in fs::read_dir(folder)? {

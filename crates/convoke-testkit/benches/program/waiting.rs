@@ -17,7 +17,7 @@ pub(crate) const ROWS: [&str; 4] = [
 
 /// Programs that wait, few enough for what Linux allows a user to watch by default, which is 128.
 const ASKERS: (usize, usize) = (100, 10);
-/// More than that: those who cannot watch must poll.
+/// Above that, waiters cannot watch and must poll.
 const MANY_ASKERS: (usize, usize) = (200, 20);
 /// How long they are watched, in seconds.
 const WATCHED: (usize, usize) = (5, 1);

@@ -42,7 +42,7 @@ impl Dialect for Acp {
         }
     }
 
-    fn tell(&mut self, step: &Step, cue: &Cue) -> Option<Vec<Value>> {
+    fn encode(&mut self, step: &Step, cue: &Cue) -> Option<Vec<Value>> {
         let update = match step {
             Step::Say(text) => chunk("agent_message_chunk", text),
             Step::Stream(pieces) => {

@@ -131,7 +131,7 @@ impl Dialect for Claude {
         }
     }
 
-    fn tell(&mut self, step: &Step, cue: &Cue) -> Option<Vec<Value>> {
+    fn encode(&mut self, step: &Step, cue: &Cue) -> Option<Vec<Value>> {
         Some(match step {
             Step::Say(text) => vec![self.message(&json!({"type": "text", "text": text}))],
             Step::Stream(pieces) => self.stream(pieces),

@@ -4,13 +4,13 @@ use serde_json::Value;
 
 use super::script::{Ask, Step};
 
-/// Puts what a script says into the words of one protocol, and takes apart what the client says.
+/// Encodes the steps of a script in one protocol, and decodes the messages of the client.
 pub(super) trait Dialect: Send {
     /// What a line of the client's is.
     fn hear(&mut self, line: Value) -> Heard;
 
-    /// The messages of a step that only says something; none when the protocol has no words for it.
-    fn tell(&mut self, step: &Step, cue: &Cue) -> Option<Vec<Value>>;
+    /// The messages of a step that only sends something; none when the protocol cannot express it.
+    fn encode(&mut self, step: &Step, cue: &Cue) -> Option<Vec<Value>>;
 
     /// The id of the agent's own request with this number.
     fn id(&self, number: u64) -> Value;
@@ -44,7 +44,7 @@ pub(super) struct Cue {
     pub(super) id: Value,
     /// What is wanted.
     pub(super) method: String,
-    /// The words of a prompt; other requests have none.
+    /// The text of a prompt; other requests have none.
     pub(super) prompt: Option<String>,
 }
 
@@ -64,7 +64,7 @@ pub(super) enum Heard {
     },
     /// It wants the turn to stop, and perhaps to hear that this was understood.
     Cancel {
-        /// What tells so.
+        /// The acknowledgement to send.
         receipt: Option<Value>,
     },
     /// Nothing that matters.

@@ -16,19 +16,19 @@ use super::script::{Ask, Ignored, Protocol, Script, Step, Turn};
 /// How much is said at once in a flood.
 const FLOOD_PIECE_BYTES: usize = 4 << 10;
 
-/// What is said of a permission that nobody decides.
+/// The result for a permission that was not decided.
 const CANCELLED: &str = "cancelled";
 
 /// How a scripted agent ended.
 #[derive(Debug)]
 pub enum Ending {
-    /// Its client went away.
+    /// Its client disconnected.
     Closed,
     /// The script wants this exit code.
     Exit(u8),
     /// The script wants it to die of this signal.
     Die(i32),
-    /// Its pipes broke, or the script says what the protocol has no words for.
+    /// Its pipes broke, or the protocol cannot express a step of the script.
     Failed(io::Error),
 }
 
@@ -38,7 +38,7 @@ impl From<io::Error> for Ending {
     }
 }
 
-/// Plays a script until its client goes away or the script wants an end.
+/// Plays a script until its client disconnects or the script ends it.
 pub async fn serve(
     protocol: Protocol,
     script: Script,
@@ -134,16 +134,16 @@ impl Player {
             | Step::Update(_)
             | Step::Tell(_)
             | Step::LongLine(_)
-            | Step::Echo => self.tell(&step, cue).await?,
+            | Step::Echo => self.send_step(&step, cue).await?,
             Step::Count(last) => {
                 for number in 1..=last {
-                    self.tell(&Step::Say(format!("{number} ")), cue).await?;
+                    self.send_step(&Step::Say(format!("{number} ")), cue).await?;
                 }
             }
             Step::Flood(bytes) => {
                 let piece = Step::Say("x".repeat(FLOOD_PIECE_BYTES));
                 for _ in 0..bytes.div_ceil(FLOOD_PIECE_BYTES) {
-                    self.tell(&piece, cue).await?;
+                    self.send_step(&piece, cue).await?;
                 }
             }
             Step::Ask(ask) => return self.ask(ask).await,
@@ -177,8 +177,8 @@ impl Player {
         Ok(Next::GoOn)
     }
 
-    async fn tell(&mut self, step: &Step, cue: &Cue) -> Played {
-        let Some(messages) = self.dialect.tell(step, cue) else {
+    async fn send_step(&mut self, step: &Step, cue: &Cue) -> Played {
+        let Some(messages) = self.dialect.encode(step, cue) else {
             return Err(io::Error::other(format!("this protocol cannot say {step:?}")).into());
         };
         self.send_all(messages).await
@@ -278,7 +278,7 @@ impl Player {
     }
 }
 
-/// What came back, in few words.
+/// A short summary of the response.
 fn outcome_of(answer: &Value) -> Value {
     match answer.get("error") {
         None => json!({"result": answer["result"]}),

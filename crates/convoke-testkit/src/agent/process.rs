@@ -1,4 +1,4 @@
-//! A scripted agent as a process of its own, with what only a process can do wrong.
+//! A scripted agent as a separate process, with the faults that only a process can have.
 
 use std::fs;
 use std::io;
@@ -13,8 +13,8 @@ use super::script::{Ignored, Protocol, Script};
 
 const USAGE: &str = "usage: scripted_agent --protocol acp|claude SCRIPT.json";
 
-/// Plays the script that the arguments name on standard input and output. Further arguments are those of `claude`, which
-/// tell the session's id.
+/// Plays the script that the arguments name on standard input and output. Further arguments are those of `claude`,
+/// which include the session's id.
 pub async fn main(args: impl Iterator<Item = String>) -> io::Result<ExitCode> {
     let args: Vec<String> = args.collect();
     let ["--protocol", protocol, file, rest @ ..] =
@@ -28,15 +28,15 @@ pub async fn main(args: impl Iterator<Item = String>) -> io::Result<ExitCode> {
         _ => return Err(io::Error::other(USAGE)),
     };
     let mut script: Script = serde_json::from_slice(&fs::read(file)?)?;
-    let told = rest.windows(2).find_map(|pair| match pair {
+    let session_id = rest.windows(2).find_map(|pair| match pair {
         ["--session-id" | "--resume", id] => Some((*id).to_owned()),
         _ => None,
     });
-    if let Some(id) = told {
+    if let Some(id) = session_id {
         script.session = id;
     }
     if script.ignores.contains(&Ignored::Terminate) {
-        // Whoever listens for a signal does not die of it, and never looking is ignoring it.
+        // A signal with an installed handler does not kill the process, and one that is never read is ignored.
         drop(signal(SignalKind::terminate())?);
     }
     let stays = script.ignores.contains(&Ignored::EndOfInput);
@@ -64,7 +64,7 @@ pub(super) async fn complain(bytes: usize) -> io::Result<()> {
     errors.flush().await
 }
 
-/// Starts a process that outlives this one, and tells its number in a file once it runs.
+/// Starts a process that outlives this one, and writes its pid to a file once it runs.
 pub(super) fn spawn_sleeper(file: &str) -> io::Result<()> {
     // It keeps our output open, as the children of real agents do.
     let sleeper = Command::new("sleep").arg("600").stdin(Stdio::null()).spawn()?;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Script {
-    /// The id of the session that it opens; any text at all. Claude is told its session's id instead.
+    /// The id of the session that it opens; any text. Claude gets its session's id as an argument instead.
     pub session: String,
     /// What it says it can do, as ACP's `agentCapabilities`.
     pub capabilities: Value,
@@ -25,7 +25,7 @@ pub struct Script {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Turn {
-    /// Words that the prompt must contain; without them it fits any prompt.
+    /// Text that the prompt must contain; without it any prompt matches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
     /// What is done, in this order. Without an answer among them, the turn ends well after the last.
@@ -36,7 +36,7 @@ pub struct Turn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ignored {
-    /// The wish to stop the turn.
+    /// A request to cancel the turn.
     Cancel,
     /// SIGTERM, in a process.
     Terminate,
@@ -52,7 +52,7 @@ pub enum Step {
     Say(String),
     /// Says one message in these pieces.
     Stream(Vec<String>),
-    /// Says the numbers from 1 to this one, each in a piece of its own, with blanks between them.
+    /// Sends the numbers from 1 to this one, each in its own chunk, separated by blanks.
     Count(u64),
     /// Says at least so many bytes, in pieces of 4 KiB.
     Flood(usize),
@@ -62,9 +62,9 @@ pub enum Step {
     Plan(Vec<String>),
     /// Calls a tool. The same call again, with the same id, is a duplicate.
     Call(Tool),
-    /// Tells more about a call, perhaps its end.
+    /// Updates a call, perhaps with its end.
     Update(Tool),
-    /// Asks for permission and goes on with what belongs to the answer.
+    /// Asks for permission and continues with the steps for the answer.
     Ask(Ask),
     /// Asks for permission and takes that back before it is answered.
     AskInVain(Ask),
@@ -75,11 +75,11 @@ pub enum Step {
         /// Its parameters.
         params: Value,
     },
-    /// Sends any `update` of a session in ACP, such as usage, commands, modes and kinds that nobody knows.
+    /// Sends any `update` of a session in ACP, such as usage, commands, modes and unknown kinds.
     Tell(Value),
     /// Says a word in a line of at least so many bytes.
     LongLine(usize),
-    /// Repeats the prompt as words of the user.
+    /// Repeats the prompt as a message of the user.
     Echo,
     /// Sends any JSON.
     Send(Value),
@@ -124,7 +124,7 @@ pub struct Tool {
     /// The arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub args: Option<Value>,
-    /// How far it is, in ACP's words. Claude knows only calls without a status, and those that ended.
+    /// Its status as in ACP. Claude knows only calls without a status, and those that ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     /// What the tool printed.
@@ -144,8 +144,8 @@ pub struct Ask {
     /// What the human can choose from. Claude always offers `allow` and `deny`.
     #[serde(default)]
     pub choices: Vec<Choice>,
-    /// What is done next, by the chosen option, by `cancelled` or by `failed`. Without it the agent goes on, or ends its
-    /// turn when it was cancelled.
+    /// The next steps, by the chosen option, by `cancelled` or by `failed`. Without them the agent continues, or ends
+    /// its turn when it was cancelled.
     #[serde(default)]
     pub then: BTreeMap<String, Vec<Step>>,
 }
@@ -156,7 +156,7 @@ pub struct Ask {
 pub struct Choice {
     /// The agent's id of it.
     pub id: String,
-    /// Its kind, in ACP's words.
+    /// Its kind as in ACP.
     pub kind: String,
 }
 
@@ -194,7 +194,7 @@ impl Script {
         self
     }
 
-    /// The same with one more turn, for a prompt with these words in it.
+    /// The same with one more turn, for a prompt that contains this text.
     #[must_use]
     pub fn when(mut self, words: &str, steps: impl Into<Vec<Step>>) -> Self {
         self.turns.push(Turn { when: Some(words.to_owned()), steps: steps.into() });

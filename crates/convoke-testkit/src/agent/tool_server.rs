@@ -5,7 +5,7 @@ use std::io;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
-/// Serves on standard input and output until the client goes away.
+/// Serves on standard input and output until the client disconnects.
 pub async fn serve_tools() -> io::Result<()> {
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     let mut output = tokio::io::stdout();

@@ -14,7 +14,7 @@ pub struct Program {
     pub name: String,
     /// What it is for.
     pub kind: Kind,
-    /// Where its package lies.
+    /// The folder of its package.
     pub package: PathBuf,
     /// The program itself.
     pub path: PathBuf,
@@ -29,7 +29,7 @@ pub enum Kind {
     Product,
 }
 
-/// Runs cargo with these words and returns the programs it built or found up to date.
+/// Runs cargo with these arguments and returns the programs it built or found up to date.
 ///
 /// What cargo has to say goes to standard error.
 pub fn programs(words: &[&str]) -> Result<Vec<Program>> {

@@ -20,7 +20,7 @@ pub struct Direct {
 }
 
 impl Direct {
-    /// Starts this program with these words, which make it an agent that speaks ACP, and begins a session.
+    /// Starts this program with these arguments, which make it an ACP agent, and opens a session.
     pub async fn start(words: [&str; 2]) -> Result<Self> {
         let mut agent = Command::new(std::env::current_exe()?)
             .args(words)

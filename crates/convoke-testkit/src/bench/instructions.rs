@@ -38,10 +38,10 @@ pub fn each(times: usize, mut count: impl FnMut(usize) -> Result<f64>) -> Result
     Ok((twice - once) / times as f64)
 }
 
-/// The instructions of this program when it is started for something that needs a process of its own.
-pub fn of_errand(what: &str) -> Result<f64> {
+/// The instructions of this program when it is started for a task in a separate process.
+pub fn of_subtask(what: &str) -> Result<f64> {
     let program = std::env::current_exe()?;
-    let output = counting(&program).args(["--errand", what]).output()?;
+    let output = counting(&program).args(["--subtask", what]).output()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if !output.status.success() {
         return Err(said.into());

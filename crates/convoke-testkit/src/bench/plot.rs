@@ -1,4 +1,4 @@
-//! A figure that depends on something: curves for a chart, which whoever collects the rows draws.
+//! Curves for a chart, which `xtask bench` draws.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub struct Plot {
 pub struct Across {
     /// What is counted.
     pub name: String,
-    /// How far apart the counts lie.
+    /// The distance between the counts.
     pub scale: Scale,
 }
 

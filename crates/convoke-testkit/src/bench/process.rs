@@ -18,7 +18,7 @@ pub fn peak_bytes(pid: u32) -> Result<u64> {
 fn memory(pid: u32, name: &str) -> Result<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
     let kib = field(&status, name).and_then(|text| text.strip_suffix("kB"));
-    let kib: u64 = kib.ok_or("the kernel does not tell how much memory is used")?.trim().parse()?;
+    let kib: u64 = kib.ok_or("the kernel does not report the memory in use")?.trim().parse()?;
     Ok(kib * 1024)
 }
 
@@ -40,7 +40,7 @@ pub fn cpu_time(pid: u32) -> Result<Duration> {
 /// The bytes that a process has had written to disks; those for other processes and for itself do not count.
 pub fn written_bytes(pid: u32) -> Result<u64> {
     let io = fs::read_to_string(format!("/proc/{pid}/io"))?;
-    Ok(field(&io, "write_bytes:").ok_or("the kernel does not tell what is written")?.parse()?)
+    Ok(field(&io, "write_bytes:").ok_or("the kernel does not report the bytes written")?.parse()?)
 }
 
 fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::Result;
 use super::random::Random;
 
-/// The moment at which made-up sessions were asked.
+/// The time at which the generated sessions were asked.
 pub fn asked_at() -> Timestamp {
     Timestamp::from_millis(1_794_736_800_000)
 }

@@ -1,6 +1,6 @@
-//! Numbers and words that look random and are the same in every run.
+//! Pseudo-random numbers and words, the same in every run.
 
-/// Words of which a text is made; about as many as people use.
+/// The vocabulary of generated texts, about as large as people use.
 const VOCABULARY: f64 = 50_000.0;
 
 /// A sequence of numbers; the same seed gives the same sequence.
@@ -35,7 +35,7 @@ impl Random {
         (u128::from(high) << 64 | u128::from(low)).to_be_bytes()
     }
 
-    /// Some words, with the frequencies that words have: the second is half as frequent as the first, and so on.
+    /// Some words, with the frequencies of natural language: the second is half as frequent as the first, and so on.
     pub fn text(&mut self, words: u64) -> String {
         let mut text = String::new();
         for at in 0..words {

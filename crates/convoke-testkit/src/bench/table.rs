@@ -32,7 +32,7 @@ enum Side {
     Right,
 }
 
-/// Words to the left, numbers to the right.
+/// Text to the left, numbers to the right.
 const ALIGNMENT: [Side; COLUMNS] =
     [Side::Left, Side::Right, Side::Right, Side::Left, Side::Right, Side::Left, Side::Left];
 

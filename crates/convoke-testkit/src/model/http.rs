@@ -15,7 +15,7 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// Reads a request; none when the client goes away first.
+    /// Reads a request; none when the client disconnects first.
     pub(super) async fn read(stream: &mut TcpStream) -> io::Result<Option<Self>> {
         let mut stream = BufReader::new(stream);
         let first = read_line(&mut stream).await?;

@@ -16,13 +16,13 @@ const AT_ONCE: Pace = Pace { pieces: 3, pause: Duration::ZERO };
 /// What the model replies.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Reply {
-    /// Words.
+    /// Text.
     Say { text: String, pace: Pace },
     /// A tool call.
     Call { id: String, name: String, args: Value },
 }
 
-/// How fast words come.
+/// How fast the text is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pace {
     pub(super) pieces: usize,
@@ -45,7 +45,7 @@ impl Reply {
             }
             ("tool", None) if shown.has_tools => {
                 let (name, args) = rest.split_once(' ').unwrap_or((rest, "{}"));
-                // A mistake in a test shows as a tool call that makes no sense.
+                // A mistake in a test shows as an invalid tool call.
                 let args = serde_json::from_str(args).unwrap_or_else(|_| json!(args));
                 Self::Call { id: fresh_id("call_"), name: name.to_owned(), args }
             }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// What agents wrap their own remarks to the model in. They stand among the words of the user.
+/// The tags in which agents wrap their own remarks to the model, inside the text of the user.
 const ASIDES: [&str; 6] = [
     "system-reminder",
     "info-msg",
@@ -11,7 +11,7 @@ const ASIDES: [&str; 6] = [
     "turn-context",
     "user_instructions",
 ];
-/// How Claude tells its model that a turn was cancelled, in the words of the user.
+/// The text with which Claude reports a cancelled turn to its model, as a message of the user.
 const INTERRUPTED: &str = "[Request interrupted";
 
 /// A conversation as a model sees it.
@@ -80,7 +80,7 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// The words of a message: one text, or several blocks.
+/// The text of a message: one string, or several blocks.
 fn words(content: &Value) -> String {
     let texts = match content.as_str() {
         Some(text) => vec![text],

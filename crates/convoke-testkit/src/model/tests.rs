@@ -28,7 +28,7 @@ fn text_of(answer: &str) -> String {
 }
 
 #[tokio::test]
-async fn an_echo_tells_how_many_prompts_were_shown() {
+async fn an_echo_counts_the_prompts() {
     let messages = json!([user("one"), {"role": "assistant", "content": "x"}, user("two")]);
     for path in ["/v1/messages", "/v1/chat/completions"] {
         let answer = post(path, &json!({"messages": messages})).await;
@@ -37,7 +37,7 @@ async fn an_echo_tells_how_many_prompts_were_shown() {
 }
 
 #[tokio::test]
-async fn a_tool_is_called_and_its_result_is_told() {
+async fn a_tool_is_called_and_its_result_is_returned() {
     let wish = user(r#"[[tool Bash {"command": "ls"}]]"#);
     let asked = json!({"messages": [wish], "tools": [{}], "stream": true});
     for path in ["/v1/messages", "/v1/chat/completions"] {

@@ -134,7 +134,7 @@ fn entry(seq: u64) -> Entry {
 }
 
 fn prompt(seq: u64) -> EntryBody {
-    let content = format!("Please look at place {seq}, and at what stands around it.");
+    let content = format!("Please look at seq {seq}, and at what stands around it.");
     EntryBody::User(Prompted { content, html: None, state: PromptState::Done })
 }
 

@@ -55,7 +55,7 @@ pub(crate) struct Damaged {
 pub(crate) enum Outcome {
     Sent,
     Rejected,
-    /// Somebody else was faster.
+    /// The session was settled elsewhere first.
     Late(Ending),
     /// It could not be written, and why.
     Failed(String),

@@ -35,7 +35,7 @@ pub(crate) struct Model {
     pub(crate) is_leaving: bool,
 }
 
-/// What lies over the page for a while.
+/// An overlay over the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Overlay {
     /// The keys, from a line on.
@@ -89,7 +89,7 @@ impl Model {
     }
 
     /// Says what happened.
-    pub(crate) fn tell(&mut self, text: impl Into<String>) {
+    pub(crate) fn notify(&mut self, text: impl Into<String>) {
         self.notice = Some(Notice { text: text.into(), kind: NoticeKind::News, at: self.now });
     }
 

@@ -25,7 +25,7 @@ use crate::sheet::Ending;
 use crate::terminal::Screen;
 use crate::{AnswerOptions, Error};
 
-/// How often the words that say how long ago something was are written anew.
+/// How often relative times are redrawn.
 const MINUTE: Duration = Duration::from_secs(60);
 /// Looks at the folder that may wait to be shown; the scout waits beyond that, and misses nothing.
 const FINDINGS: usize = 1;
@@ -38,9 +38,9 @@ pub(crate) async fn run(questions: Questions, options: AnswerOptions) -> Result<
     let user_folder = options.user_folder.as_ref().map(|folder| folder.display().to_string());
     let folder = questions.dir().display().to_string();
     let mut model = Model::new(folder, user_folder, options.colour, (options.clock)());
-    // Before the screen is taken, so that a folder that cannot be read is told in plain words.
+    // Before the screen switches, so that an unreadable folder is reported as a plain error.
     let (scout, found) = look(Scout::new(questions.clone())).await.map_err(panicked)?;
-    // Whoever has just started this looks at it and needs no bell.
+    // No bell for questions that are there at the start.
     update(&mut model, (options.clock)(), Message::Found(found?));
     Run::start(model, scout, questions, options)?.until_left().await
 }
@@ -219,7 +219,7 @@ fn mouse_message(mouse: MouseEvent, model: &Model) -> Option<Message> {
     }
 }
 
-/// Looks at the folder again whenever something in it changes, until nobody wants to know.
+/// Scans the folder whenever it changes, until the receiver is dropped.
 async fn scout_on(mut scout: Scout, findings: mpsc::Sender<Message>) {
     loop {
         scout.changed().await;

@@ -43,7 +43,7 @@ impl Scout {
             }
         }
         for damage in &listing.damaged {
-            // What is known can still be answered; settling it mends the file.
+            // A known session can still be answered; settling it repairs the file.
             if !self.open.contains_key(&damage.id) {
                 let words = words_on_set(&damage.error);
                 found.damaged.push(Damaged { id: damage.id, words });

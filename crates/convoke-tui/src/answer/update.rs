@@ -30,7 +30,7 @@ pub(crate) fn update(model: &mut Model, now: Timestamp, message: Message) -> Opt
         }
         Message::Found(found) => arrival::merge(model, found),
         Message::Unreadable(words) => {
-            model.tell(words);
+            model.notify(words);
             None
         }
         Message::Settled { id, outcome } => arrival::settled(model, id, outcome),

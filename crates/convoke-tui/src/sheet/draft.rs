@@ -7,14 +7,14 @@ use convoke_core::time::Timestamp;
 
 use crate::editor::Editor;
 
-/// An answer in the making. Rows are the options, and one more for the human's own words.
+/// A draft of an answer. Rows are the options, and one more for free text.
 #[derive(Debug, Clone)]
 pub(crate) struct Draft {
     /// The row that the human is at.
     pub(crate) cursor: usize,
     /// The rows that are chosen; with one choice at most one.
     pub(crate) chosen: BTreeSet<usize>,
-    /// The human's own words, kept also while they are not chosen.
+    /// The free text, kept also while it is not chosen.
     pub(crate) words: Editor,
     /// Whether choosing nothing is the answer.
     pub(crate) nothing: Nothing,
@@ -30,7 +30,7 @@ pub(crate) struct Draft {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Nothing {
     Unsaid,
-    /// The human wants to go on, and is asked.
+    /// The human continued without an answer, and is asked to confirm.
     Asked,
     Meant,
 }
@@ -121,7 +121,7 @@ impl Draft {
     }
 }
 
-/// The row of the human's own words.
+/// The row for free text.
 pub(crate) fn words_row(question: &Question) -> usize {
     question.options.len()
 }

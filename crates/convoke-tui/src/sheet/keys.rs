@@ -1,4 +1,4 @@
-//! What keys, clicks and pastes do to a set of questions. Pure; whoever shows the set carries out what follows.
+//! What keys, clicks and pastes do to a set of questions. Pure; the screen that shows the set carries out the result.
 
 mod question;
 mod reject;
@@ -34,7 +34,7 @@ pub(crate) enum Step {
     Send(Vec<Answer>),
     /// The human will not answer.
     Reject(Option<String>),
-    /// The human has seen that somebody else settled it.
+    /// The human has seen that the set was settled elsewhere.
     Away,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn press(set: &mut QuestionSet, key: KeyEvent, room: Room, now: Times
         Page::Review(row) => review::press(set, row, key, now),
         Page::Reason(back) => reject::press_in_reason(set, back, key, room),
         Page::ConfirmReject(back) => reject::press_in_question(set, back, key),
-        // Whoever was typing when the set went away must not choose or quit by it.
+        // Keys typed while the set disappeared must not choose or quit.
         Page::Gone(_) if matches!(key.code, KeyCode::Enter | KeyCode::Esc) => Step::Away,
         Page::Gone(_) => Step::Taken,
         Page::Settling => Step::Left,

@@ -55,7 +55,7 @@ pub(crate) fn rows(text: &str, width: usize) -> Vec<Range<usize>> {
 /// Styled text without line breaks in rows that fit, without the spaces at their ends.
 pub(crate) fn spans(spans: &[Span<'static>], width: usize) -> Vec<Vec<Span<'static>>> {
     let text: String = spans.iter().map(|span| &*span.content).collect();
-    // What is left of the spans, and where it begins: no row needs what was before the last one.
+    // The remaining spans and their start: no row needs what was before the last one.
     let (mut rest, mut from) = (spans, 0);
     let row = |row: Range<usize>| {
         while let [first, others @ ..] = rest

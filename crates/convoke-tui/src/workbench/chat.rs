@@ -134,7 +134,7 @@ impl Chat {
         self.forget_oldest();
     }
 
-    /// Appends words to an entry.
+    /// Appends text to an entry.
     pub(crate) fn append(&mut self, entry_id: &str, content: &str, rev: Rev) {
         self.entries.append(entry_id, content, rev);
     }
@@ -210,7 +210,7 @@ impl Chat {
         self.looks.retain(|place, _| entries.position(*place).is_some() || *place == QUEUE);
     }
 
-    /// What must be asked for so that the human can go on reading where they are.
+    /// The page to request so that the human can keep scrolling.
     pub(crate) fn wanted(&self) -> Option<Wanted> {
         if self.paging.is_some() || self.phase != Phase::Open {
             return None;

@@ -1,4 +1,4 @@
-//! Where things are: a function of the model, so that whoever moves in them and whoever draws them agree.
+//! The layout: a function of the model, so that drawing and mouse handling agree.
 
 use ratatui::layout::{Rect, Size};
 

@@ -1,4 +1,4 @@
-//! The way to the daemon: one task that holds the socket, says what it is told to say, and comes back when it breaks.
+//! The connection to the daemon: one task that owns the socket, sends requests, and reconnects.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -16,7 +16,7 @@ const PAUSE_MIN: Duration = Duration::from_millis(50);
 /// How long to wait between tries at most.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
-/// What the task tells.
+/// What the task reports.
 pub(crate) enum News {
     /// Something for the screen.
     Message(Message),
@@ -24,7 +24,7 @@ pub(crate) enum News {
     Linked(Client),
 }
 
-/// Holds the way to the daemon until nobody wants to know any more.
+/// Keeps the connection to the daemon until the receiver is dropped.
 pub(crate) async fn hold(
     first: Client,
     reach: Reach,
@@ -66,9 +66,9 @@ pub(crate) async fn hold(
 }
 
 enum Ended {
-    /// The daemon went away, and how.
+    /// Lost the connection to the daemon, and how.
     Gone(String),
-    /// Nobody wants to know any more.
+    /// The receiver was dropped.
     Unwanted,
 }
 
@@ -91,7 +91,7 @@ async fn talk(
                 Ok(None) => return Ended::Gone("The daemon has stopped".to_owned()),
                 // Another version may say what this one does not know.
                 Err(error @ Error::Malformed { .. }) => Message::Failed(words(&error)),
-                Err(_) => return Ended::Gone("The daemon went away".to_owned()),
+                Err(_) => return Ended::Gone("Lost the connection to the daemon".to_owned()),
             },
         };
         if news.send(News::Message(message)).await.is_err() {

@@ -70,9 +70,9 @@ pub(crate) enum Wish {
     Open(SessionId),
     /// More entries of a session.
     Page(SessionId),
-    /// Say something in a session; the words, in case it fails.
+    /// Send a prompt to a session; with its text, in case it fails.
     Send(SessionId, String),
-    /// Begin a session.
+    /// Create a session.
     Create,
     /// Add a project, for a new session.
     AddProject,
@@ -84,11 +84,11 @@ pub(crate) enum Wish {
     Archive(SessionId, String),
     /// Show a session again, with its title.
     Unarchive(SessionId, String),
-    /// Put the agent to something that it offers, in words for people.
+    /// Set a mode or setting of the agent, with its display name.
     Choose(String),
-    /// Stop the running turn.
+    /// Cancel the running turn.
     Stop,
-    /// Let an ended session accept prompts again.
+    /// Resume a session that has ended.
     Resume,
     /// Answer or reject a request.
     Settle(RequestId),

@@ -38,7 +38,7 @@ pub struct Model {
     pub(crate) drafts: HashMap<SessionId, Editor>,
     /// All that waits for the human, oldest first.
     pub(crate) inbox: Vec<Request>,
-    /// Whether it was asked what waits; whoever has just come looks at it and needs no bell.
+    /// Whether the inbox was loaded; requests that are there at the start ring no bell.
     pub(crate) has_inbox: bool,
     /// The request of the inbox that the human is at.
     pub(crate) inbox_cursor: Option<RequestId>,
@@ -94,14 +94,14 @@ pub(crate) enum Focus {
 /// How teams talk.
 #[derive(Debug, Default)]
 pub(crate) struct Teams {
-    /// The last used first.
+    /// Last used first.
     pub(crate) sessions: Vec<TeamSession>,
     /// `None` until they were asked for.
     pub(crate) stats: Option<TeamStats>,
     pub(crate) cursor: usize,
 }
 
-/// What lies over the page for a while.
+/// An overlay over the page.
 #[derive(Debug)]
 pub(crate) enum Overlay {
     /// The keys, from a line on.
@@ -165,7 +165,7 @@ impl Model {
     /// Asks something of the daemon, or says that it is not there.
     pub(crate) fn wish(&mut self, wish: Wish, frame: ClientFrame) -> Asked {
         if self.link != Link::Up {
-            self.refuse("The daemon is not there: nothing was done.");
+            self.refuse("Not connected to the daemon: nothing was done.");
             return Asked::No;
         }
         self.last_wish += 1;
@@ -180,7 +180,7 @@ impl Model {
         self.wishes.remove(&request_id?.parse().ok()?)
     }
 
-    /// What nobody will answer any more.
+    /// Removes and returns the requests that will not be answered, because the connection was lost.
     pub(crate) fn forget_wishes(&mut self) -> Vec<Wish> {
         self.wishes.drain().map(|(_, wish)| wish).collect()
     }
@@ -248,7 +248,7 @@ impl Model {
     }
 
     /// Says what happened.
-    pub(crate) fn tell(&mut self, text: impl Into<String>) {
+    pub(crate) fn notify(&mut self, text: impl Into<String>) {
         self.notice = Some(Notice { text: text.into(), kind: NoticeKind::News, at: self.now });
     }
 

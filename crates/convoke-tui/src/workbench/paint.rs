@@ -1,4 +1,4 @@
-//! What people see of a session as lines that fit. Slow compared with drawing, so whoever calls it keeps the lines.
+//! A session as lines that fit the screen. Slow compared with drawing, so callers cache the lines.
 
 mod diff;
 mod request;
@@ -144,7 +144,7 @@ fn queue(paper: &mut Paper, prompts: &[QueuedEntry]) {
             paper.lines.push(Line::default());
         }
         user(paper, &prompt.content);
-        paper.lines.push(Line::styled("  queued: waits for the turn to end", news));
+        paper.lines.push(Line::styled("  queued until the turn ends", news));
     }
 }
 
@@ -155,7 +155,7 @@ fn thinking(paper: &mut Paper, words: &Words, fold: Fold) {
     let lines: Vec<&str> = words.content.lines().filter(|line| !line.trim().is_empty()).collect();
     match fold {
         Fold::Folded => {
-            // While it goes on, the newest words tell more than the first.
+            // While it is running, the end is more useful than the beginning.
             let line = if words.partial { lines.last() } else { lines.first() };
             let text = format!("{head}{}", clean::line(line.copied().unwrap_or_default()));
             paper.lines.push(Line::styled(wrap::shorten(&text, paper.width), style));

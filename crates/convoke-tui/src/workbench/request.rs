@@ -49,7 +49,7 @@ pub(crate) enum Memory {
 }
 
 impl Request {
-    /// What the daemon tells of.
+    /// A request of the daemon's inbox.
     pub(crate) fn new(item: InboxItem) -> Self {
         let card = match item.kind {
             InboxKind::Permission => Card::Permission(PermissionCard::of(&item)),
@@ -66,7 +66,7 @@ impl Request {
         self.item = item;
     }
 
-    /// Whether the human would lose something if it went away.
+    /// Whether closing it would lose input of the human.
     pub(crate) fn is_touched(&self) -> bool {
         match &self.card {
             Card::Permission(_) => false,

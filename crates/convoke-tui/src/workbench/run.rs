@@ -24,11 +24,11 @@ use crate::picture::Way;
 use crate::terminal::Screen;
 use crate::{Error, WorkbenchOptions};
 
-/// How often the words that say how long ago something was are written anew.
+/// How often relative times are redrawn.
 const MINUTE: Duration = Duration::from_secs(60);
 /// What the daemon says that may wait to be shown; the daemon waits beyond that, and cuts off who never reads.
 const NEWS: usize = 256;
-/// What may wait to be said to the daemon; beyond that it is refused, and told.
+/// Requests queued for the daemon; beyond that they are refused with a message.
 const ORDERS: usize = 256;
 /// News that are taken in before the screen is drawn again.
 const NEWS_PER_PICTURE: usize = 64;
@@ -127,7 +127,7 @@ impl Run {
         self.screen.draw(|frame| view::view(&self.model, frame)).map_err(Error::Terminal)
     }
 
-    /// Takes in what the daemon said, and what it has said since: a picture of each would be drawn for nobody.
+    /// Takes all frames that have arrived, so that only one picture is drawn for them.
     fn take_news(&mut self, first: News) -> Result<Stay, Error> {
         let mut next = Some(first);
         for _ in 0..NEWS_PER_PICTURE {
@@ -159,7 +159,7 @@ impl Run {
                 }
                 Effect::Say(envelope) => {
                     if self.orders.try_send(envelope).is_err() {
-                        self.model.refuse("The daemon is too busy: this was not done.");
+                        self.model.refuse("The daemon is too busy: nothing was done.");
                     }
                 }
             }

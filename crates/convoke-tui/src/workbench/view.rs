@@ -119,7 +119,7 @@ fn too_small(model: &Model, picture: &mut Picture) {
         "Make the terminal larger:".to_owned(),
         format!("{}×{} at least,", SIZE_MIN.width, SIZE_MIN.height),
         format!("now {}×{}.", size.width, size.height),
-        "Your drafts are safe; q leaves.".to_owned(),
+        "Your drafts are kept; q quits.".to_owned(),
     ];
     let mut strip = Strip::default();
     for text in texts {

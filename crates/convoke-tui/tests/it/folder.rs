@@ -15,7 +15,7 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// A folder that nobody has asked in; it does not even exist.
+    /// A folder without questions; it does not even exist.
     pub(crate) fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
         let limits = Limits { questions_max: 5, options_max: 5 };

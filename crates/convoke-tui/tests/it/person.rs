@@ -94,7 +94,7 @@ impl Person {
     pub(crate) fn closes_the_window(mut self) {
         // A keyboard that is put away says a line break and an end of file, which mean nothing.
         drop(self.keyboard);
-        // Whoever reads the screen finds out with the next thing to read that nobody listens.
+        // The reader of the screen notices a dropped receiver with the next output.
         drop(self.output);
         self.master.resize(PtySize { rows: 25, ..SIZE }).unwrap();
         self.reader.join().unwrap();
@@ -126,13 +126,13 @@ fn modes(master: &(dyn MasterPty + Send)) -> String {
     format!("{:?}", master.get_termios().unwrap())
 }
 
-/// Examples lie beside the folder of the test programs.
+/// Examples are beside the folder of the test programs.
 pub(crate) fn program(example: &str) -> PathBuf {
     let program = std::env::current_exe().unwrap();
     program.ancestors().nth(2).unwrap().join("examples").join(example)
 }
 
-/// Hands on what the terminal is told, until it ends.
+/// Forwards the terminal's output, until it ends.
 fn follow(mut reader: Box<dyn Read + Send>) -> (Receiver<Vec<u8>>, JoinHandle<()>) {
     let (send, output) = channel();
     let thread = thread::spawn(move || {

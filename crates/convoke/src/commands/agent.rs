@@ -18,7 +18,7 @@ use crate::signals;
 
 pub(crate) use check::UnknownAgent;
 
-/// See which agents are installed, and whether they answer
+/// List agents, and check that they start
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,

@@ -10,7 +10,7 @@ use crate::logs::Loudness;
 use crate::output::Output;
 use crate::{clock, signals};
 
-/// Answer questions in the terminal, as they come
+/// Answer questions in the terminal as they arrive
 ///
 /// Shows what agents and scripts ask, oldest first, and keeps what you write while you move between questions.
 /// Press ? for the keys. Works without the daemon.

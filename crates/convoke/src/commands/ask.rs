@@ -18,12 +18,13 @@ use crate::logs::Loudness;
 use crate::output::{Output, aside_on_terminal, plain};
 use crate::signals;
 
-/// Ask the human, and print the answers
+/// Ask the human and print the answers
 ///
-/// The questions are JSON: a list of {"prompt", "title", "options": [{"label", "description"}], "multiSelect"},
-/// or an object with that list as "questions". They are answered with `convoke answer`, in the browser, or with
-/// `convoke questions answer`. Works without the daemon. Exits with 4 when the human rejects the questions and
-/// with 5 when time is over; a late answer is kept and can be had with `convoke questions wait`.
+/// The questions are JSON: a list of {"prompt", "title", "options": [{"label", "description"}],
+/// "multiSelect"}, or an object with that list as "questions". Answer them with `convoke answer`,
+/// in the browser, or with `convoke questions answer`. Works without the daemon. Exits with 4 if
+/// the human rejects the questions and with 5 on timeout; a late answer is kept, and `convoke
+/// questions wait` prints it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = r#"Examples:
   convoke ask questions.json
@@ -34,10 +35,10 @@ pub(crate) struct AskArgs {
     /// File with the questions; - or nothing reads standard input
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Milliseconds to wait, 0 for ever [default: questions.timeout_ms]
+    /// Milliseconds to wait; 0 waits without limit [default: questions.timeout_ms]
     #[arg(long, value_name = "N")]
     timeout_ms: Option<u64>,
-    /// Do not wait; print the id of the session
+    /// Print the id of the session and do not wait
     #[arg(long)]
     non_blocking: bool,
     /// Name of this call, which the answers must carry
@@ -49,7 +50,7 @@ pub(crate) struct AskArgs {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AskError {
     /// A person typed the command and nothing else.
-    #[error("there are no questions: standard input is a terminal")]
+    #[error("no questions given: standard input is a terminal")]
     NoInput,
     /// The questions cannot be read.
     #[error("cannot read the questions from {from}")]
@@ -60,7 +61,7 @@ pub(crate) enum AskError {
         source: io::Error,
     },
     /// The questions are not JSON, or not questions.
-    #[error("the questions from {from} cannot be understood")]
+    #[error("cannot parse the questions from {from}")]
     NotQuestions {
         /// The file, or standard input.
         from: String,

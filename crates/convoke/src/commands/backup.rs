@@ -20,11 +20,11 @@ use crate::{clock, daemon, signals};
 /// How often the daemon is asked how far it is.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Back up everything that is data, and read it back
+/// Back up all data and verify the backup
 ///
-/// Copies the database while the daemon goes on writing, and with it questions, transcripts, settings and teams; neither
-/// tokens nor logs. Each backup is a folder of its own with a manifest of sizes and SHA-256 sums, and has its name only
-/// once all of it has been read back.
+/// Copies the database while the daemon keeps writing, and the questions, transcripts, settings and
+/// teams; no tokens or logs. Each backup is a separate folder with a manifest of sizes and SHA-256
+/// sums, and gets its final name only after all of it has been read back.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke backup
@@ -34,8 +34,8 @@ pub(crate) struct BackupArgs {
     /// Folder for the backups [default: backup.dir of the configuration]
     #[arg(long, value_name = "DIR")]
     to: Option<PathBuf>,
-    /// Keep so many backups in that folder, and remove older ones once this one was read back [default: backup.keep of
-    /// the configuration for its own folder, all in any other]
+    /// Number of backups to keep in that folder; older ones are removed after this one is verified
+    /// [default: backup.keep of the configuration for its own folder, all in any other]
     #[arg(long, value_name = "N")]
     keep: Option<NonZeroU32>,
 }
@@ -56,7 +56,7 @@ pub(crate) fn run(
     let home = world.open_home(global, output)?;
     let config = world.config(&home)?.config;
     let to = args.to.as_deref().map(std::path::absolute).transpose();
-    let to = to.context("cannot tell where the folder for backups is")?;
+    let to = to.context("cannot determine the folder for backups")?;
     let mut progress = Bar::new(output, global);
     let running = signals::block_on(async { Ok(daemon::find(&home).await?) })?;
     let made = match running {
@@ -79,7 +79,7 @@ pub(crate) fn configured(home: &Home, config: &Config) -> Plan {
     let inside = entries.into_iter().filter_map(|path| match path.strip_prefix(home.path()) {
         Ok(inside) => Some(inside.to_owned()),
         Err(_) => {
-            tracing::warn!("{} is not in the home, and not part of backups", path.display());
+            tracing::warn!("{} is outside of the home and not backed up", path.display());
             None
         }
     });
@@ -125,7 +125,7 @@ async fn ask(client: &Client, new: &NewBackup, bar: &mut Bar) -> anyhow::Result<
     loop {
         let Backups { running, last, .. } = client.backups().await?;
         if let Some(ended) = last.filter(|ended| ended.number >= number) {
-            let reason = ended.error.unwrap_or_else(|| "the daemon does not say why".to_owned());
+            let reason = ended.error.unwrap_or_else(|| "the daemon gave no reason".to_owned());
             return ended.backup.ok_or_else(|| BackupFailed { reason }.into());
         }
         if let Some(BackupProgress { done_bytes, total_bytes }) = running {

@@ -11,7 +11,7 @@ use crate::clock;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, plain, table};
 
-/// List the browsers that are signed in to the page, and sign them out
+/// List the browsers signed in to the page, and sign them out
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,
@@ -33,7 +33,7 @@ enum BrowserCommand {
     Revoke(RevokeArgs),
 }
 
-/// List the browsers that are signed in, the last used first
+/// List the signed-in browsers, last used first
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke browser list

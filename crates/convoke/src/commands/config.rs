@@ -9,7 +9,7 @@ use crate::config::{Loaded, teams};
 use crate::home::Home;
 use crate::output::{Output, table};
 
-/// Look at the configuration
+/// Show the configuration
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,
@@ -28,9 +28,9 @@ enum ConfigCommand {
 
 /// Print every setting, its value and its source
 ///
-/// Defaults are beaten by config.toml, config.toml by the environment, and the environment by flags.
-/// What teams.json says about processes beats all of them.
-/// Secrets among the variables of agents are shown as ***.
+/// Flags override environment variables, variables override config.toml, and config.toml overrides
+/// the defaults. Process settings in teams.json override all of them. Secrets in the environment
+/// variables of agents are shown as ***.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke config show

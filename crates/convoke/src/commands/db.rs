@@ -11,7 +11,7 @@ use crate::args::GlobalArgs;
 use crate::clock;
 use crate::output::{Answer, Output, ask, table};
 
-/// Look at the database's schema, and move it forth and back
+/// Inspect the database, and migrate or roll back its schema
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,
@@ -39,29 +39,29 @@ enum DbCommand {
   convoke db status --json")]
 struct StatusArgs {}
 
-/// Read the whole database and tell what is damaged; changes nothing
+/// Read the whole database and report damage; changes nothing
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke db check
   convoke db check --json")]
 struct CheckArgs {}
 
-/// Bring the database up to date, creating it if need be
+/// Apply the pending migrations; creates the database if there is none
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke db migrate")]
 struct MigrateArgs {}
 
-/// Take back the newest migrations, and lose what they hold
+/// Roll back the newest migrations, and lose the data in what they added
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke db rollback
   convoke db rollback --steps 2 --yes")]
 struct RollbackArgs {
-    /// How many migrations to take back
+    /// Number of migrations to roll back
     #[arg(long, value_name = "N", default_value = "1")]
     steps: NonZeroUsize,
-    /// Do not ask first
+    /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
 }
@@ -70,10 +70,10 @@ struct RollbackArgs {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RollbackError {
     /// The human said no.
-    #[error("nothing was rolled back: you did not say yes")]
+    #[error("nothing was rolled back: it was not confirmed")]
     Declined,
     /// There is no human to ask.
-    #[error("a rollback loses data, and there is no terminal to ask on")]
+    #[error("a rollback loses data, and there is no terminal to confirm it on")]
     NobodyToAsk,
 }
 

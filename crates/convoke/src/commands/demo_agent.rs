@@ -18,8 +18,8 @@ use crate::{random, signals};
 pub(crate) struct DemoAgentArgs {}
 
 pub(crate) fn run(world: &World) -> anyhow::Result<()> {
-    let state =
-        state_folder(&world.environment).context("cannot tell where to remember sessions")?;
+    let state = state_folder(&world.environment)
+        .context("cannot determine where to store the demo agent's sessions")?;
     signals::block_on(async {
         let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
         Ok(demo::serve(input, output, &state, random::bytes).await?)

@@ -12,11 +12,11 @@ use crate::logs;
 use crate::output::{Output, table};
 use agents::FoundAgent;
 
-/// Find out whether this machine is ready for Convoke
+/// Check whether this machine is ready for Convoke
 ///
-/// Checks the home, the configuration, the database, the backups, the port, the logs, the sandbox, the agents and the teams.
-/// Each check says what it found and, where something is wrong, the way out.
-/// The exit code is 0 unless a check failed; warnings do not count.
+/// Checks the home, the configuration, the database, the backups, the port, the logs, the sandbox,
+/// the agents and the teams. Each check prints what it found and, if something is wrong, how to fix
+/// it. Exits with 0 unless a check failed; warnings do not count.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke doctor
@@ -52,7 +52,7 @@ impl Check {
     }
 
     fn skipped(check: &'static str, reason: &str) -> Self {
-        let finding = format!("not looked at: {reason}");
+        let finding = format!("not checked: {reason}");
         Self { check, status: Status::Warn, finding, fix: None }
     }
 
@@ -96,12 +96,12 @@ fn examine(global: &GlobalArgs, world: &World, output: &Output) -> Report {
     checks.push(usable.as_ref().map_or_else(|| no_home("database"), checks::database));
     checks.push(match (&usable, &config) {
         (Some(_), Some(config)) => checks::backups(config),
-        (Some(_), None) => Check::skipped("backups", "the configuration has mistakes"),
+        (Some(_), None) => Check::skipped("backups", "the configuration has errors"),
         (None, _) => no_home("backups"),
     });
     checks.push(match (&named, &config) {
         (Some(home), Some(config)) => checks::port(home, config),
-        (Some(_), None) => Check::skipped("port", "the configuration has mistakes"),
+        (Some(_), None) => Check::skipped("port", "the configuration has errors"),
         (None, _) => no_home("port"),
     });
     checks.push(usable.as_ref().map_or_else(|| no_home("logs"), checks::logs));
@@ -110,14 +110,14 @@ fn examine(global: &GlobalArgs, world: &World, output: &Output) -> Report {
     checks.push(agents::check(&agents));
     checks.push(match &config {
         Some(config) => checks::teams(config, &agents),
-        None => Check::skipped("teams", "the configuration has mistakes"),
+        None => Check::skipped("teams", "the configuration has errors"),
     });
     let healthy = checks.iter().all(|check| check.status != Status::Fail);
     Report { healthy, checks, agents }
 }
 
 fn no_home(check: &'static str) -> Check {
-    Check::skipped(check, "there is no home to look into")
+    Check::skipped(check, "there is no home to check")
 }
 
 fn human(report: &Report, colour: Colour) -> String {

@@ -20,7 +20,7 @@ use crate::output::{Output, aside, plain};
 use crate::repl::Profiles;
 use file::Sent;
 
-/// Make sessions of conversations that were kept elsewhere
+/// Import conversations as sessions
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,
@@ -42,14 +42,14 @@ enum ImportCommand {
 
 /// Import transcripts of `convoke spawn`, so that they can be searched and resumed
 ///
-/// What is there already is recognised and not imported again; what was said since then is added, unless the session
-/// itself went on. Lines that cannot be read are named, and all others are imported.
+/// Turns that were imported before are skipped; newer turns are added, unless the session itself
+/// has continued. Unreadable lines are reported, and all others are imported.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke import spawn --project ~/src/web
   convoke import spawn old/talk.jsonl --json")]
 struct SpawnArgs {
-    /// Transcript, or a folder of them [default: those of this home]
+    /// Transcript, or a folder of transcripts [default: those of this home]
     #[arg(value_name = "FILE|DIR")]
     path: Option<PathBuf>,
     /// Project that the sessions belong to: its name, id or folder [default: the one around the current folder]
@@ -201,12 +201,11 @@ impl Report {
         );
         let (known, continued) = (count(ImportOutcome::Known), count(ImportOutcome::Continued));
         if known > 0 {
-            text += &format!("{} there already\n", counted(known as u64, "transcript"));
+            text += &format!("{} imported before\n", counted(known as u64, "transcript"));
         }
         if continued > 0 {
             let sessions = counted(continued as u64, "transcript");
-            text +=
-                &format!("{sessions} left alone: the session is there and has a life of its own\n");
+            text += &format!("{sessions} skipped: the session exists already and has continued\n");
         }
         text
     }

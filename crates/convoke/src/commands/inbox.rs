@@ -19,9 +19,9 @@ use crate::output::{Output, plain, table};
 pub(crate) use find::InboxError;
 use find::{Term, allowing, denying, find};
 
-/// See and answer what agents ask: permissions and questions of all sessions
+/// List and answer the permissions and questions of all sessions
 ///
-/// ID may be any unambiguous start of an id, four characters or more. The first answer wins.
+/// ID is an id, or a unique prefix of one with at least four characters. The first answer wins.
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,
@@ -46,14 +46,14 @@ enum InboxCommand {
     Reject(RejectArgs),
 }
 
-/// List what waits for an answer, oldest first
+/// List pending requests, oldest first
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke inbox list
   convoke inbox list --json | jq '.items | length'")]
 struct ListArgs {}
 
-/// Give a permission
+/// Allow a permission request
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke inbox allow 3fa8
@@ -62,7 +62,7 @@ struct ListArgs {}
 struct AllowArgs {
     /// Request
     id: String,
-    /// Choose this one of the agent's options, by its id or its name
+    /// Option of the agent to choose, by its id or its name
     #[arg(long, value_name = "O")]
     option: Option<String>,
     /// Always allow this exact command, or changes to this exact file, of this agent in this project
@@ -70,7 +70,7 @@ struct AllowArgs {
     always: bool,
 }
 
-/// Refuse a permission
+/// Deny a permission request
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke inbox deny 3fa8")]
@@ -81,8 +81,8 @@ struct DenyArgs {
 
 /// Answer questions
 ///
-/// The answers are JSON, by the number of the question, counted from 0; each has "selectedOption",
-/// "selectedOptions" or "customText".
+/// The answers are JSON, keyed by the number of the question, counted from 0; each has
+/// "selectedOption", "selectedOptions" or "customText".
 #[derive(Debug, clap::Args)]
 #[command(after_help = r#"Examples:
   convoke inbox answer 3fa8 --answers '{"0": {"selectedOption": "SQLite"}}'
@@ -95,7 +95,7 @@ struct AnswerArgs {
     answers: String,
 }
 
-/// Turn a permission or questions down, and say why
+/// Reject a permission request or questions, with a reason
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke inbox reject 3fa8
@@ -103,7 +103,7 @@ struct AnswerArgs {
 struct RejectArgs {
     /// Request
     id: String,
-    /// Why, for whoever asked
+    /// Reason, sent to the asker
     #[arg(long, value_name = "T")]
     reason: Option<String>,
 }
@@ -139,7 +139,7 @@ pub(crate) fn run(
 fn list(inbox: &Inbox, output: &Output) -> anyhow::Result<()> {
     output.show(inbox, |Inbox { items }, _| {
         if items.is_empty() {
-            return "Nothing waits for you.\n".to_owned();
+            return "No pending requests.\n".to_owned();
         }
         let now = clock::now();
         let row = |item: &InboxItem| {

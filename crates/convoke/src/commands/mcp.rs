@@ -6,10 +6,11 @@ use crate::logs::Loudness;
 use crate::output::Output;
 use crate::{logs, mcp, signals};
 
-/// Serve MCP on standard input and output, so that an agent can ask its human and teams
+/// Run an MCP server on standard input and output, with tools to ask the human and teams
 ///
-/// Register it with an agent as a stdio server; it offers ask_user_questions and get_answered_questions, which work
-/// without the daemon, and teams_ask and the other tools about teams, which start it. Agents that the daemon starts get it by themselves, and speak to the daemon through it.
+/// Register it with an agent as a stdio server. The tools ask_user_questions and
+/// get_answered_questions work without the daemon; teams_ask and the other team tools start it.
+/// Agents that the daemon starts get this server automatically, connected to the daemon.
 #[derive(Debug, clap::Args)]
 #[command(after_help = r#"Examples:
   claude mcp add convoke -- convoke mcp

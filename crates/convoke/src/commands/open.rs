@@ -13,10 +13,10 @@ use crate::browser;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::Output;
 
-/// Open the page in your browser, and sign the browser in
+/// Open the page in your browser and sign the browser in
 ///
-/// Makes a link that works once, within five minutes, and hands the browser a private file that leads to it.
-/// A browser stays signed in until it is not used for 30 days; see `convoke browser`.
+/// Creates a link that works once, within five minutes, and passes it to the browser in a private
+/// file. A browser stays signed in until it has not been used for 30 days; see `convoke browser`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke open
@@ -55,7 +55,7 @@ async fn print(client: &Client, output: &Output) -> anyhow::Result<()> {
 async fn open(client: &Client, output: &Output) -> anyhow::Result<()> {
     let url = client.status().await?.url;
     let link = client.browser_link(LinkForm::File).await?;
-    let file = link.file.context("the daemon made no file for the browser")?;
+    let file = link.file.context("the daemon created no file for the browser")?;
     browser::open(Path::new(&file)).await?;
     output
         .show(&Opened { url: &url }, |Opened { url }, _| format!("Opened {url} in your browser.\n"))

@@ -14,7 +14,7 @@ use crate::output::{Output, plain, table};
 
 pub(crate) use find::{ProjectError, Wanted, absolute, around, find, short};
 
-/// Add, list and remove the folders in which agents may work
+/// Add, list and remove projects: the folders in which agents may work
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,
@@ -37,7 +37,7 @@ enum ProjectCommand {
     Remove(RemoveArgs),
 }
 
-/// Add a folder; it must lie within sessions.workspace_root
+/// Add a folder; it must be inside sessions.workspace_root
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke project add .
@@ -45,7 +45,7 @@ enum ProjectCommand {
 struct AddArgs {
     /// Folder
     path: String,
-    /// What to call it [default: the folder's name]
+    /// Name of the project [default: the folder's name]
     #[arg(long, value_name = "N")]
     name: Option<String>,
 }
@@ -65,7 +65,7 @@ struct ListArgs {}
   convoke project remove web
   convoke project remove 3fa8")]
 struct RemoveArgs {
-    /// Project: its name, its path, or an unambiguous start of its id
+    /// Project: its name, its path, or a unique prefix of its id
     #[arg(value_name = "PROJECT")]
     project: String,
 }

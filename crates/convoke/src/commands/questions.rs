@@ -23,7 +23,7 @@ use crate::signals;
 
 /// List, show, answer, reject and clean up questions to the human
 ///
-/// ID may be any unambiguous start of an id, four characters or more. Works without the daemon.
+/// ID is an id, or a unique prefix of one with at least four characters. Works without the daemon.
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,
@@ -63,12 +63,12 @@ impl QuestionsCommand {
   convoke questions list
   convoke questions list --status pending --json")]
 struct ListArgs {
-    /// Only those that stand so
+    /// Only those with this status
     #[arg(long, value_name = "S")]
     status: Option<ShownStatus>,
 }
 
-/// Show the questions of a session, and its answers
+/// Show the questions and answers of a session
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke questions show 3fa8")]
@@ -77,10 +77,10 @@ struct ShowArgs {
     id: String,
 }
 
-/// Wait for the answers of a session, and print them
+/// Wait for the answers of a session and print them
 ///
-/// Waits also for questions whose asker has left. Exits with 4 when the human rejects them, and with 5 when time is
-/// over.
+/// Also works for questions whose asker has left. Exits with 4 if the human rejects them, and with
+/// 5 on timeout.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke questions wait 3fa8 --timeout-ms 60000
@@ -88,7 +88,7 @@ struct ShowArgs {
 struct WaitArgs {
     /// Session
     id: String,
-    /// Milliseconds to wait, 0 for ever [default: questions.timeout_ms]
+    /// Milliseconds to wait; 0 waits without limit [default: questions.timeout_ms]
     #[arg(long, value_name = "N")]
     timeout_ms: Option<u64>,
     /// Name of the call that asked, which the answers must carry
@@ -98,8 +98,8 @@ struct WaitArgs {
 
 /// Answer the questions of a session
 ///
-/// The answers are JSON, by the number of the question, counted from 0; each has "selectedOption",
-/// "selectedOptions" or "customText". The first answer wins.
+/// The answers are JSON, keyed by the number of the question, counted from 0; each has
+/// "selectedOption", "selectedOptions" or "customText". The first answer wins.
 #[derive(Debug, clap::Args)]
 #[command(after_help = r#"Examples:
   convoke questions answer 3fa8 --answers '{"0": {"selectedOption": "SQLite"}}'
@@ -112,7 +112,7 @@ struct AnswerArgs {
     answers: String,
 }
 
-/// Turn the questions of a session down
+/// Reject the questions of a session
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke questions reject 3fa8
@@ -120,12 +120,12 @@ struct AnswerArgs {
 struct RejectArgs {
     /// Session
     id: String,
-    /// Why, for whoever asked
+    /// Reason, sent to the asker
     #[arg(long, value_name = "T")]
     reason: Option<String>,
 }
 
-/// Check that the files of a session are whole and agree; changes nothing
+/// Check that the files of a session are complete and consistent; changes nothing
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke questions validate 3fa8")]
@@ -134,7 +134,7 @@ struct ValidateArgs {
     id: String,
 }
 
-/// Delete old sessions, except those that somebody still waits for
+/// Delete old question sessions, except those whose asker still waits
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke questions clean
@@ -169,7 +169,7 @@ impl From<ShownStatus> for Status {
 
 /// Answers that are no answers.
 #[derive(Debug, thiserror::Error)]
-#[error("--answers cannot be understood")]
+#[error("cannot parse --answers")]
 pub(crate) struct NotAnswers {
     source: serde_json::Error,
 }
@@ -313,7 +313,7 @@ fn validate(asking: &Asking, id: &str, output: &Output) -> anyhow::Result<()> {
     let issues = asking.questions.validate(id)?;
     let validated = Validated { session_id: id, is_valid: issues.is_empty(), issues };
     output.show(&validated, |validated, _| match validated.issues.as_slice() {
-        [] => format!("{id} is whole\n"),
+        [] => format!("{id} is valid\n"),
         issues => issues.iter().map(|issue| format!("{issue}\n")).collect(),
     })?;
     if validated.is_valid { Ok(()) } else { Err(Ended::Invalid.into()) }
@@ -331,7 +331,7 @@ fn clean(asking: &Asking, args: &CleanArgs, output: &Output) -> anyhow::Result<(
     output.show(&cleaned, |cleaned, _| {
         let mut text = format!("deleted {} question sessions\n", cleaned.deleted);
         if cleaned.waited_on > 0 {
-            text += &format!("kept {} that somebody still waits for\n", cleaned.waited_on);
+            text += &format!("kept {} whose asker still waits\n", cleaned.waited_on);
         }
         text
     })?;

@@ -13,17 +13,17 @@ use crate::clock;
 use crate::home::Home;
 use crate::output::{Output, aside};
 
-/// Bring a backup back, and set aside what is there now
+/// Restore a backup, and set the current data aside
 ///
-/// The daemon must not be running. The backup is read from beginning to end first; one that is damaged changes nothing.
-/// What is there now is moved into a folder of its own and never deleted. Killed at any moment, either the old or the
-/// new state holds, and the next start says which.
+/// The daemon must not be running. The whole backup is verified first; a damaged one changes
+/// nothing. The current data is moved into a separate folder and never deleted. If the command is
+/// killed, either the old or the restored data is in place, and the next start reports which.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke restore ~/.convoke/backups/convoke-2026-11-16T15-01-13.000Z
   convoke restore ~/.convoke/convoke.db.rescued")]
 pub(crate) struct RestoreArgs {
-    /// A backup's folder, or a single database file
+    /// Folder of a backup, or a single database file
     path: PathBuf,
 }
 
@@ -61,8 +61,8 @@ pub(crate) fn run(
         let (sessions, messages) =
             (count(shown.sessions, "session"), count(shown.messages, "message"));
         let aside = shown.set_aside.as_ref().map_or_else(
-            || "there was nothing before it".to_owned(),
-            |path| format!("what was there before is in {path}"),
+            || "there was no earlier data".to_owned(),
+            |path| format!("the earlier data is in {path}"),
         );
         format!("restored {sessions} and {messages} from {}\n{aside}\n", shown.restored)
     })
@@ -73,13 +73,10 @@ pub(crate) fn finish(home: &Home) -> anyhow::Result<()> {
     match backup::finish_restore(home.path())? {
         None => {}
         Some(Unfinished::NotBegun) => {
-            aside(
-                "a restore was cut off before it changed anything: everything is as it was before",
-            );
+            aside("a restore was interrupted before it changed anything; the data is unchanged");
         }
         Some(Unfinished::Switched { set_aside }) => aside(&format!(
-            "a restore was cut off and is complete now: the restored state holds, \
-             and what was there before is in {}",
+            "an interrupted restore was completed: the restored data is in use, and the earlier data is in {}",
             set_aside.display()
         )),
     }

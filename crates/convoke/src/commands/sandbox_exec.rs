@@ -92,7 +92,7 @@ pub(crate) struct NoLayer {
 
 /// The network cannot be closed without the layer that has namespaces.
 #[derive(Debug, thiserror::Error)]
-#[error("--network {network} needs bwrap, and it does not hold: {why}")]
+#[error("--network {network} needs bwrap, which does not work here: {why}")]
 pub(crate) struct NetworkNotHeld {
     network: Network,
     why: String,
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &SandboxExecArgs, world: &World) -> anyhow::Result<ExitC
     let found = catalogue::find(&name, path)
         .or_else(|| Some(PathBuf::from(program)).filter(|_| name.contains('/')))
         .ok_or_else(|| NoProgram { program: name.into_owned() })?;
-    let here = std::env::current_dir().context("cannot tell the current folder")?;
+    let here = std::env::current_dir().context("cannot determine the current folder")?;
     let mut policy = policy(args, world)?;
     let named = rest.iter().map(PathBuf::from).filter(|path| path.is_absolute());
     policy.shown = std::iter::once(found.clone()).chain(named).collect();
@@ -144,7 +144,8 @@ fn policy(args: &SandboxExecArgs, world: &World) -> anyhow::Result<Policy> {
         },
     };
     if layers.bubblewrap.is_none() && args.network != Network::Open {
-        let why = available.lacks(Layer::Bubblewrap).unwrap_or("--layers leaves it out").to_owned();
+        let why =
+            available.lacks(Layer::Bubblewrap).unwrap_or("--layers does not include it").to_owned();
         return Err(NetworkNotHeld { network: args.network, why }.into());
     }
     Ok(Policy {

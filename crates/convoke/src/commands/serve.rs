@@ -33,17 +33,19 @@ const THREADS: usize = 2;
 /// How long work that blocks may take to end when the daemon stops.
 const LAST_WORK: Duration = Duration::from_millis(300);
 
-/// Serve the daemon and its page, in the foreground
+/// Run the daemon and its web page in the foreground
 ///
-/// Says where the page is when it is ready, on a terminal with a link that works once; ends on Ctrl-C or `convoke stop`, and its agents with it.
-/// Other commands start it by themselves when they need it.
+/// Prints the address of the page when it is ready; on a terminal, as a link that works once.
+/// Ctrl-C or `convoke stop` stops the daemon and its agents. Other commands start the daemon when
+/// they need it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke serve
   convoke serve --open
   convoke serve --listen 127.0.0.1:0")]
 pub(crate) struct ServeArgs {
-    /// Where to listen, address and port; port 0 picks a free one [default: server.listen of the configuration]
+    /// Address and port to listen on; port 0 picks a free one [default: server.listen of the
+    /// configuration]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
     /// Open the page in the browser
@@ -59,8 +61,8 @@ pub(crate) struct ServeArgs {
 pub(crate) enum ServeError {
     /// The home has one already.
     #[error("{}", match .pid {
-        Some(pid) => format!("the daemon of this home is running already, as process {pid}"),
-        None => "the daemon of this home is running already".to_owned(),
+        Some(pid) => format!("the daemon of this home is already running, as process {pid}"),
+        None => "the daemon of this home is already running".to_owned(),
     })]
     Running {
         /// Its process, where it says.

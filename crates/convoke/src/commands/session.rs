@@ -21,9 +21,10 @@ pub(crate) use new::project as chosen_project;
 pub(crate) use queue::QueueError;
 pub(crate) use send::SendError;
 
-/// Begin, list, show and prompt sessions: conversations with agents
+/// Create, list, show and prompt sessions: conversations with agents
 ///
-/// ID may be any unambiguous start of an id, four characters or more, or `AGENT:ID` as the agent calls it.
+/// ID is an id, a unique prefix of one with at least four characters, or `AGENT:ID` with the
+/// agent's own id of the session.
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,

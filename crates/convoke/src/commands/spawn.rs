@@ -89,7 +89,7 @@ pub(crate) enum DeleteError {
     NoTerminal,
 }
 
-/// Some sessions could not be deleted; the log says why.
+/// Some sessions could not be deleted; see the log for the cause.
 #[derive(Debug, thiserror::Error)]
 #[error("{count} sessions could not be deleted")]
 pub(crate) struct CleanIncomplete {

@@ -8,9 +8,9 @@ use crate::daemon::{self, DaemonError};
 use crate::output::{Output, plain};
 use crate::signals;
 
-/// See whether the daemon is running, where its page is, and what it has to do
+/// Show whether the daemon is running, the address of its page, and its work
 ///
-/// Never starts it; ends with 3 when it is not running.
+/// Does not start the daemon; exits with 3 if it is not running.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke status
@@ -35,16 +35,17 @@ fn told(status: &Status) -> String {
         version, pid, url, home, active_sessions, processes, busy, waiting, inbox, ..
     } = status;
     let problems: String = status.problems.iter().map(problem).collect();
-    let backup = status.last_backup_at.as_deref().unwrap_or("none yet: convoke backup");
+    let backup =
+        status.last_backup_at.as_deref().unwrap_or("none yet; make one with: convoke backup");
     let up = duration(status.uptime_ms);
     let queue = match waiting {
         0 => String::new(),
-        1 => ", 1 turn waits for a free one".to_owned(),
-        count => format!(", {count} turns wait for a free one"),
+        1 => ", 1 turn waiting".to_owned(),
+        count => format!(", {count} turns waiting"),
     };
     format!(
         "daemon    convoke {}, process {pid}, running for {up}\n\
-         page      {}, opened by: convoke open\n\
+         page      {}, open it with: convoke open\n\
          home      {}\n\
          sessions  {active_sessions} active\n\
          agents    {processes} running, {busy} busy{queue}\n\
@@ -55,9 +56,9 @@ fn told(status: &Status) -> String {
         plain(url),
         plain(home),
         match inbox {
-            0 => "nothing waits for you".to_owned(),
-            1 => "1 request waits for you: convoke inbox list".to_owned(),
-            count => format!("{count} requests wait for you: convoke inbox list"),
+            0 => "no pending requests".to_owned(),
+            1 => "1 pending request; see: convoke inbox list".to_owned(),
+            count => format!("{count} pending requests; see: convoke inbox list"),
         },
         plain(backup),
     )

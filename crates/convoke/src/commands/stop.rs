@@ -16,15 +16,16 @@ use crate::signals;
 /// How long the daemon may take to end: it gives its agents five seconds.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Stop the daemon and the agents that it runs
+/// Stop the daemon and its agents
 ///
-/// Sessions stay as they are and go on when the daemon is back. Nothing happens when it is not running.
+/// Sessions are kept and continue when the daemon runs again. Does nothing if the daemon is not
+/// running.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke stop
   convoke stop --agents")]
 pub(crate) struct StopArgs {
-    /// Stop only what agents do, and the agents: turns are cancelled, and the daemon stays
+    /// Stop only the agents and cancel their turns; the daemon keeps running
     #[arg(long)]
     agents: bool,
 }
@@ -60,7 +61,7 @@ pub(crate) fn run(
     let pid = signals::block_on(async {
         // By the lock that it holds, so that it need not answer for being stopped.
         let Some(pid) = daemon::process(&home) else { return Ok(None) };
-        let process = Process::new(pid).context("the daemon does not know its own process")?;
+        let process = Process::new(pid).context("the daemon reported no process id")?;
         process.terminate().with_context(|| format!("cannot stop process {pid}"))?;
         match tokio::time::timeout(PATIENCE, process.ended()).await {
             Ok(ended) => ended.with_context(|| format!("cannot wait for process {pid}"))?,
@@ -85,7 +86,7 @@ fn stop_agents(home: &Home, output: &Output) -> anyhow::Result<()> {
     output.show(&stopped, |stopped, _| match (stopped.sessions, stopped.processes) {
         (0, 0) => "no agent is running\n".to_owned(),
         (sessions, processes) => format!(
-            "stopped {processes} {}, {sessions} of them at work; sessions go on with the next prompt\n",
+            "stopped {processes} {}, {sessions} of them busy; sessions continue with the next prompt\n",
             if processes == 1 { "agent" } else { "agents" }
         ),
     })

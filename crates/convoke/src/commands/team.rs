@@ -13,10 +13,10 @@ use crate::args::GlobalArgs;
 use crate::daemon::{self, DaemonArgs};
 use crate::output::Output;
 
-/// Ask teams: projects with a name, whose agents answer others and remember what was asked
+/// Ask teams: named projects whose agents answer others and remember earlier questions
 ///
-/// Teams are configured in teams.json in the home. Each pair of teams has one lasting conversation, and so has everybody
-/// who asks from outside.
+/// Teams are configured in teams.json in the home. Each pair of teams has one lasting conversation;
+/// all callers outside of teams share one with each team.
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,
@@ -54,7 +54,7 @@ enum TeamCommand {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TeamError {
     /// The team did not answer in time and works on.
-    #[error("{team} did not answer within {waited} and works on")]
+    #[error("{team} did not answer within {waited} and is still working")]
     TimedOut {
         /// The team.
         team: String,
@@ -78,7 +78,7 @@ pub(crate) enum TeamError {
         reason: String,
     },
     /// There is nothing to report.
-    #[error("{team} was not asked anything yet")]
+    #[error("{team} has not been asked anything yet")]
     Unasked {
         /// The team.
         team: String,
@@ -86,7 +86,7 @@ pub(crate) enum TeamError {
         way_out: String,
     },
     /// A text that is no moment.
-    #[error("not a moment: {text}")]
+    #[error("not a date or time: {text}")]
     NotAMoment {
         /// The text.
         text: String,

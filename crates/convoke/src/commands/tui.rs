@@ -15,9 +15,8 @@ use crate::{clock, signals};
 
 /// Work with sessions in the terminal: list, chat, inbox and teams
 ///
-/// Shows the sessions of all projects as they go on, what they ask of you, and how teams talk.
-/// Press ? for the keys.
-/// When the daemon is restarted, the screen waits for it and goes on where it was.
+/// Shows the sessions of all projects live, their requests to you, and the conversations of teams.
+/// Press ? for the keys. When the daemon restarts, the screen reconnects and keeps its place.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke tui")]
@@ -36,7 +35,7 @@ pub(crate) fn run(
     if !io::stdout().is_terminal() {
         return Err(convoke_tui::Error::NoTerminal.into());
     }
-    let folder = std::env::current_dir().context("cannot tell what the current folder is")?;
+    let folder = std::env::current_dir().context("cannot determine the current folder")?;
     // A word on stderr would stand in the middle of the picture.
     let home = world.home_for(Access::Read, global, Loudness::Off, output)?;
     signals::block_on(async {

@@ -73,7 +73,7 @@ impl Draft {
     fn change(&mut self, table: Entry, sources: &Sources<'_>, mistakes: &mut Vec<Mistake>) {
         let section = format!("agents.{}", table.key);
         let Value::Table(entries) = table.node.value else {
-            let hint = || format!("begin it with `[{section}]`");
+            let hint = || format!("start it with `[{section}]`");
             let problem = Problem::wrong_type("a table", &table.node);
             mistakes.push(problem.at(table.node.origin, &section, hint));
             return;

@@ -37,7 +37,7 @@ fn resolve(reference: &str, environment: &Environment) -> Result<String, Problem
     if !is_name(name) {
         let text = format!("`${{{reference}}}` does not name an environment variable");
         return Err(Problem::new(text)
-            .hint("write `${NAME}` or `${NAME:-default}`; `$${` stands for a literal `${`"));
+            .hint("write `${NAME}` or `${NAME:-default}`; `$${` is a literal `${`"));
     }
     if default.is_some_and(|default| default.contains("${")) {
         let text = format!("the default of `${{{name}:-…}}` refers to another variable");
@@ -71,7 +71,7 @@ fn unset(name: &str) -> Problem {
 
 fn not_text(name: &str) -> Problem {
     Problem::new(format!("the environment variable {name} is not valid UTF-8"))
-        .hint(format!("set {name} to a text"))
+        .hint(format!("set {name} to valid UTF-8"))
 }
 
 #[cfg(test)]

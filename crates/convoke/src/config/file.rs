@@ -34,9 +34,10 @@ pub(super) fn read(
             let offset = error.span().map_or(source.len(), |span| span.start);
             mistakes.push(Mistake {
                 origin: Some(place(&source, offset)),
-                text: format!("this is not TOML: {}", error.message()),
-                hint: "texts need quotes, every key stands once, and a table begins with `[name]`"
-                    .to_owned(),
+                text: format!("invalid TOML: {}", error.message()),
+                hint:
+                    "strings need quotes, each key appears once, and a table starts with `[name]`"
+                        .to_owned(),
             });
             Vec::new()
         }
@@ -144,8 +145,8 @@ impl Reader<'_> {
             Ok(text) if text.text.contains('\0') => {
                 self.mistakes.push(Mistake {
                     origin: Some(origin),
-                    text: "the text contains the character NUL".to_owned(),
-                    hint: "take the `\\u0000` out".to_owned(),
+                    text: "the string contains a NUL character".to_owned(),
+                    hint: "remove the `\\u0000`".to_owned(),
                 });
                 Value::Broken
             }

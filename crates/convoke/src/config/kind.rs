@@ -258,7 +258,7 @@ fn as_fraction(value: &Value) -> f64 {
 /// Makes a path of a text: `~` is the user's folder, and what is relative is so to `base`.
 pub(super) fn resolve(text: &str, base: Base, sources: &Sources<'_>) -> Result<PathBuf, Problem> {
     if text.is_empty() {
-        return Err(Problem::new("expected a path, found an empty text"));
+        return Err(Problem::new("expected a path, found an empty string"));
     }
     let Some(path) = sources.environment.expand_tilde(Path::new(text)) else {
         return Err(Problem::new(format!(

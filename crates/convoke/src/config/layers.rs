@@ -69,7 +69,7 @@ impl Sorted {
     fn take_section(&mut self, node: Node, section: &str, mistakes: &mut Vec<Mistake>) {
         let Value::Table(entries) = node.value else {
             let problem = Problem::wrong_type("a table", &node);
-            let hint = || format!("begin it with `[{section}]`");
+            let hint = || format!("start it with `[{section}]`");
             mistakes.push(problem.at(node.origin, section, hint));
             return;
         };

@@ -58,8 +58,8 @@ impl Mistake {
 impl fmt::Display for Mistakes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.list.len() {
-            1 => f.write_str("there is a mistake in the configuration"),
-            count => write!(f, "there are {count} mistakes in the configuration"),
+            1 => f.write_str("the configuration has an error"),
+            count => write!(f, "the configuration has {count} errors"),
         }
     }
 }
@@ -91,7 +91,7 @@ impl Problem {
     pub(super) fn wrong_type(expected: &str, found: &Node) -> Self {
         let origin = found.origin;
         let told = match (&found.value, origin) {
-            (Value::Text(text), _) if text.text.is_empty() => "an empty text".to_owned(),
+            (Value::Text(text), _) if text.text.is_empty() => "an empty string".to_owned(),
             (Value::Text(text), Origin::Variable(_) | Origin::Flag(_)) => {
                 format!("`{}`", text.text)
             }

@@ -26,7 +26,7 @@ pub(super) fn settle(
     let mut projects = BTreeMap::new();
     for table in tables {
         let section = format!("projects.\"{}\"", table.key);
-        let hint = || format!("begin it with `[{section}]`, with the absolute path of a folder");
+        let hint = || format!("start it with `[{section}]`, with the absolute path of a folder");
         let path = match resolve(&table.key, Base::Nothing, sources) {
             Ok(path) => path,
             Err(problem) => {

@@ -17,12 +17,12 @@ const INTRODUCTION: &str = "\
 
 Convoke keeps everything in its home: `--home`, else `$CONVOKE_HOME`, else `~/.convoke`.
 The settings are in `config.toml` there; every one of them is optional.
-Flags beat environment variables, variables beat the file, and the file beats the defaults.
+Flags override environment variables, variables override the file, and the file overrides the defaults.
 `convoke config show` prints every value with its source.
 
-In texts, `${VAR}` stands for an environment variable and `${VAR:-default}` also for one that is not set or empty; `$${` is a literal `${`.
-A path may begin with `~` or `~/`.
-An unknown key, a wrong type or a value out of range stops the program with file, line and what would be right.
+In strings, `${VAR}` is replaced by an environment variable, and `${VAR:-default}` by the default if the variable is not set or empty; `$${` is a literal `${`.
+A path may start with `~` or `~/`.
+An unknown key, a wrong type or a value out of range stops the program with an error that gives the file, the line and the accepted values.
 
 | key | default | accepts | variable, flag | what it is for |
 |---|---|---|---|---|

@@ -91,7 +91,7 @@ pub(super) static SETTINGS: [Setting; 32] = [
     .variable("AGENT_SESSION_IDLE_TIMEOUT"),
     Setting::new(
         "sessions.workspace_root",
-        "the folder that every project must be in",
+        "the folder that all projects must be inside of",
         Kind::Path { default: "~", base: Base::Nothing, field: |c| &mut c.sessions.workspace_root },
     )
     .variable("AGENT_WORKSPACE_ROOT"),
@@ -120,7 +120,7 @@ pub(super) static SETTINGS: [Setting; 32] = [
     ),
     Setting::new(
         "pool.idle_timeout_ms",
-        "milliseconds after which an idle agent process is ended",
+        "milliseconds after which an idle agent process is stopped",
         Kind::Whole {
             default: 300_000,
             range: 1..=YEAR_MS,
@@ -129,7 +129,7 @@ pub(super) static SETTINGS: [Setting; 32] = [
     ),
     Setting::new(
         "pool.health_check_interval_ms",
-        "milliseconds between two looks at the agent processes",
+        "milliseconds between checks of the agent processes",
         Kind::Whole {
             default: 30_000,
             // More often than this would be a busy loop.
@@ -144,7 +144,7 @@ pub(super) static SETTINGS: [Setting; 32] = [
     ),
     Setting::new(
         "sandbox.layers",
-        "the layers that confine agents; one that does not work here is left out, and that is said",
+        "the layers that confine agents; one that does not work here is skipped, with a notice",
         Kind::Words { default: &LAYERS, choices: &LAYERS, field: |c| &mut c.sandbox.layers },
     ),
     Setting::new(
@@ -178,17 +178,17 @@ pub(super) static SETTINGS: [Setting; 32] = [
     ),
     Setting::new(
         "teams.max_hops",
-        "teams through which one ask may lead",
+        "teams in one chain of asks",
         Kind::Whole { default: 5, range: 1..=100, field: |c| &mut c.teams.max_hops },
     ),
     Setting::new(
         "teams.max_chain_messages",
-        "asks between teams that may follow from one, that one included",
+        "asks between teams that one ask may cause, including itself",
         Kind::Whole { default: 50, range: 1..=100_000, field: |c| &mut c.teams.max_chain_messages },
     ),
     Setting::new(
         "teams.max_pair_messages_per_hour",
-        "asks from one team to one other within an hour, in all threads",
+        "asks per hour from one team to another, over all threads",
         Kind::Whole {
             default: 200,
             range: 1..=1_000_000,
@@ -197,7 +197,7 @@ pub(super) static SETTINGS: [Setting; 32] = [
     ),
     Setting::new(
         "questions.dir",
-        "the folder of the questions to you, relative to the home",
+        "the folder for questions to you, relative to the home",
         Kind::Path { default: "questions", base: Base::Home, field: |c| &mut c.questions.dir },
     )
     .variable("CONVOKE_QUESTIONS_DIR"),
@@ -250,17 +250,17 @@ pub(super) static SETTINGS: [Setting; 32] = [
     ),
     Setting::new(
         "backup.every",
-        "how often the daemon makes a backup by itself, if anything changed",
+        "how often the daemon makes a backup, if anything changed",
         Kind::Interval { default: "24h", field: |c| &mut c.backup.every },
     ),
     Setting::new(
         "backup.keep",
-        "backups that are kept in `backup.dir`; older ones are removed after a new one was read back",
+        "backups that are kept in `backup.dir`; older ones are removed after a new one is verified",
         Kind::Whole { default: 3, range: 1..=10_000, field: |c| &mut c.backup.keep },
     ),
     Setting::new(
         "backup.dir",
-        "the folder of the backups, relative to the home",
+        "the folder for backups, relative to the home",
         Kind::Path { default: "backups", base: Base::Home, field: |c| &mut c.backup.dir },
     ),
 ];

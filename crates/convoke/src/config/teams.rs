@@ -37,7 +37,7 @@ pub(crate) enum TeamsError {
         /// Why not.
         source: io::Error,
     },
-    /// The file does not say what it should.
+    /// The file is invalid.
     #[error("{}:{line}:{column}: {text}", path.display())]
     Wrong {
         /// The file.
@@ -162,7 +162,7 @@ impl<'de> Visitor<'de> for Reader {
         let mut teams = BTreeMap::new();
         while let Some((name, entry)) = map.next_entry::<String, Entry>()? {
             if teams.contains_key(&name) {
-                return Err(de::Error::custom(format!("the team '{name}' is there twice")));
+                return Err(de::Error::custom(format!("the team '{name}' is defined twice")));
             }
             teams.insert(name, entry);
         }
@@ -219,7 +219,7 @@ fn team((name, entry): (String, Entry)) -> Result<Team, TeamsError> {
     let fault = |reason: String| Invalid::Team { team: name.clone(), reason };
     let team: TeamName = name.parse()?;
     if TAKEN.contains(&name.as_str()) {
-        return Err(fault("the name is taken; call it something else".to_owned()).into());
+        return Err(fault("the name is reserved; choose another".to_owned()).into());
     }
     let agent = entry.agent.as_deref().unwrap_or(AGENT);
     let agent: AgentName = agent.parse().map_err(|error: Invalid| fault(error.to_string()))?;
@@ -381,15 +381,15 @@ mod tests {
             "{\"settings\": {\"maxProcesses\": 0}, \"teams\": {}}",
         ];
         let told: Vec<String> = cases.iter().map(|text| read_text(text).unwrap_err()).collect();
-        insta::assert_snapshot!(told.join("\n"), @r"
+        insta::assert_snapshot!(told.join("\n"), @"
         ~/teams.json:1:1: EOF while parsing an object
         ~/teams.json:1:20: unknown field `team`, expected `settings` or `teams`
         ~/teams.json:2:11: invalid type: integer `1`, expected path string
         ~/teams.json:1:36: missing field `path`
-        ~/teams.json:1:52: the team 'a' is there twice
+        ~/teams.json:1:52: the team 'a' is defined twice
         Invalid team name: ../etc
-        Invalid configuration for team 'sessions': the name is taken; call it something else
-        Invalid configuration for team 'external': the name is taken; call it something else
+        Invalid configuration for team 'sessions': the name is reserved; choose another
+        Invalid configuration for team 'external': the name is reserved; choose another
         Invalid configuration for team 'a': color must look like #E91E63, not red
         Invalid configuration for team 'a': sessionInitTimeout must be between 1 and 31536000000, not 0
         ~/teams.json: settings.maxProcesses must be between 1 and 1000, not 0

@@ -341,10 +341,10 @@ fn a_key_that_is_not_known_is_told_with_its_place() {
       known are `listen`, `allow_remote`
     server = 3
     → config.toml:1:10: `server`: expected a table, found a whole number
-      begin it with `[server]`
+      start it with `[server]`
     [[sessions]]
     → config.toml:1:1: `sessions`: expected a table, found a list
-      begin it with `[sessions]`
+      start it with `[sessions]`
     "server.listen" = '127.0.0.1:1'
     → config.toml:1:1: unknown key `server.listen`
       known are `teams_file`, `server`, `sessions`, `limits`, `pool`, `sandbox`, `teams`, `questions`, `spawner`, `backup`, `agents`, `projects`
@@ -386,17 +386,17 @@ fn a_value_that_will_not_do_is_told_with_its_place() {
     → config.toml:1:17: `server.listen`: expected an IP address and a port, found `localhost:7717`
       where the daemon listens; port 0 picks a free one; by default `listen = "127.0.0.1:7717"`
     questions.dir = ''
-    → config.toml:1:17: `questions.dir`: expected a path, found an empty text
-      the folder of the questions to you, relative to the home; by default `dir = "questions"`
+    → config.toml:1:17: `questions.dir`: expected a path, found an empty string
+      the folder for questions to you, relative to the home; by default `dir = "questions"`
     questions.dir = '~bob/q'
     → config.toml:1:17: `questions.dir`: cannot expand `~bob/q`
       only `~` and `~/` are expanded; write an absolute path
     questions.dir = "a\u0000b"
-    → config.toml:1:17: the text contains the character NUL
-      take the `\u0000` out
+    → config.toml:1:17: the string contains a NUL character
+      remove the `\u0000`
     sessions.workspace_root = 'work'
     → config.toml:1:27: `sessions.workspace_root`: expected an absolute path, found `work`
-      the folder that every project must be in; by default `workspace_root = "~"`
+      the folder that all projects must be inside of; by default `workspace_root = "~"`
     teams_file = 'ü${NOPE}'
     → config.toml:1:14: the environment variable NOPE is not set
       set it, or give a default: `${NOPE:-…}`
@@ -424,7 +424,7 @@ fn a_mistake_in_an_agents_table_is_told_with_its_place() {
     insta::assert_snapshot!(told(files), @r#"
     agents = []
     → config.toml:1:10: `agents`: expected a table, found a list
-      begin it with `[agents]`
+      start it with `[agents]`
     agents.new = {}
     → config.toml:1:8: `agents.new`: the agent has no command
       add `command = "…"`: a name on the search path, or an absolute path
@@ -438,7 +438,7 @@ fn a_mistake_in_an_agents_table_is_told_with_its_place() {
     → config.toml:1:22: `agents.new.command`: expected an absolute path, found `bin/new`
       the program: a name on the search path, or an absolute path
     agents.new.command = ' '
-    → config.toml:1:22: `agents.new.command`: expected a program, found an empty text
+    → config.toml:1:22: `agents.new.command`: expected a program, found an empty string
       the program: a name on the search path, or an absolute path
     agents.goose.comand = 'goose'
     → config.toml:1:14: unknown key `agents.goose.comand`
@@ -448,13 +448,13 @@ fn a_mistake_in_an_agents_table_is_told_with_its_place() {
       its arguments; {workspace} is replaced by the project's absolute path
     agents.goose.env = { 'A=B' = 'c' }
     → config.toml:1:20: `agents.goose.env`: `A=B` cannot be the name of a variable
-      variables it gets besides the inherited ones
+      environment variables in addition to the inherited ones
     agents.goose.env = { A = ['c'] }
     → config.toml:1:26: `agents.goose.env`: expected a string, found a list
-      variables it gets besides the inherited ones
+      environment variables in addition to the inherited ones
     agents.goose.title = ''
     → config.toml:1:22: `agents.goose.title`: expected 1 to 60 printable characters, found 0
-      the name that people read
+      the name shown to people
     agents.goose.sandbox = 'none'
     → config.toml:1:24: `agents.goose.sandbox`: `none` is not one of the choices
       known are `workspace`, `off`

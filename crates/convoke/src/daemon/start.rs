@@ -38,7 +38,7 @@ pub(super) async fn start(home: &Home, world: &World) -> anyhow::Result<Running>
     if let Some(running) = find(home).await? {
         return Ok(running);
     }
-    aside_on_terminal("Starting the daemon; `convoke stop` ends it.");
+    aside_on_terminal("Starting the daemon; `convoke stop` stops it.");
     let child = spawn(home, world).map_err(|source| DaemonError::CannotStart { source })?;
     match timeout_at(deadline, ready(home, &watcher, child)).await {
         Ok(running) => Ok(running?),

@@ -70,7 +70,7 @@ pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
             return (Code::AskedWrongly, Some("see `convoke agent list`".to_owned()));
         }
         if cause.is::<NotAnswers>() {
-            let form = r#"the form is '{"0": {"selectedOption": "A"}}'; see --help"#;
+            let form = r#"the format is '{"0": {"selectedOption": "A"}}'; see --help"#;
             return (Code::AskedWrongly, Some(form.to_owned()));
         }
         if let Some(error) = cause.downcast_ref::<backup::Error>() {
@@ -79,7 +79,7 @@ pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
         match cause.downcast_ref::<RollbackError>() {
             Some(RollbackError::Declined) => return (Code::Rejected, None),
             Some(RollbackError::NobodyToAsk) => {
-                return (Code::AskedWrongly, Some("add --yes if you mean it".to_owned()));
+                return (Code::AskedWrongly, Some("add --yes to confirm".to_owned()));
             }
             None => {}
         }
@@ -90,17 +90,20 @@ pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
 fn backup_hint(error: &backup::Error) -> Option<String> {
     use backup::Error;
     let hint = match error {
-        Error::Running { pid: Some(pid) } => format!("wait for process {pid}, which makes it"),
+        Error::Running { pid: Some(pid) } => format!("wait for process {pid}, which is making it"),
         Error::Running { pid: None } => "wait for it to end".to_owned(),
         Error::NoRoom { folder, .. } => {
-            format!("make room (df -h '{}'), or choose another disk with --to", folder.display())
+            format!(
+                "free some space (df -h '{}'), or choose another disk with --to",
+                folder.display()
+            )
         }
         Error::NotABackup { .. } => {
             "give the folder of one backup, with manifest.json in it, or a database file".to_owned()
         }
         Error::Damaged { .. } => "nothing was changed; try an older backup".to_owned(),
         Error::Io { path, .. } => {
-            format!("is there room, and may you write there? ls -ld '{}'", path.display())
+            format!("check free space and permissions: df -h '{0}'; ls -ld '{0}'", path.display())
         }
         Error::Store(error) => return store_hint(error),
         Error::Lock(_) => return None,
@@ -111,9 +114,7 @@ fn backup_hint(error: &backup::Error) -> Option<String> {
 fn serve_hint(error: &ServeError) -> Option<String> {
     use convoke_engine::Error;
     match error {
-        ServeError::Running { .. } => {
-            Some("use it as it is, or end it with `convoke stop`".to_owned())
-        }
+        ServeError::Running { .. } => Some("use it, or stop it with `convoke stop`".to_owned()),
         ServeError::Bind { source, .. } if source.kind() == std::io::ErrorKind::AddrInUse => {
             Some("let it pick a free port: --listen 127.0.0.1:0".to_owned())
         }
@@ -140,23 +141,23 @@ fn agent_hint(error: &convoke_agents::Error) -> Option<String> {
     use convoke_agents::Error;
     match error {
         Error::NotInstalled { .. } | Error::NotFound { .. } => {
-            Some("`convoke agent list` says how to install it".to_owned())
+            Some("`convoke agent list` shows how to install it".to_owned())
         }
         Error::AuthRequired { methods, .. } if !methods.is_empty() => {
             Some(format!("log in with the agent itself first: {}", methods.join("; ")))
         }
         Error::AuthRequired { .. } => Some("log in with the agent itself first".to_owned()),
         Error::Timeout { .. } | Error::SessionTimeout { .. } => {
-            Some("try it again, or start the agent by hand to see what it waits for".to_owned())
+            Some("try again, or start the agent by hand to see what it waits for".to_owned())
         }
         Error::NoRoom { .. } => {
-            Some("try it again later, or raise pool.max_processes in config.toml".to_owned())
+            Some("try again later, or raise pool.max_processes in config.toml".to_owned())
         }
         Error::NoLandlock | Error::Exposed { .. } => {
-            Some("set sandbox = \"off\" for the agent, if it may write wherever you may".to_owned())
+            Some("set sandbox = \"off\" for the agent, if it may write everywhere you can".to_owned())
         }
         Error::LayerMissing { .. } => {
-            Some("see `convoke doctor`, or take the layer out of sandbox.require".to_owned())
+            Some("see `convoke doctor`, or remove the layer from sandbox.require".to_owned())
         }
         Error::NetworkNotHeld { .. } => Some(
             "install bubblewrap and see `convoke doctor`, or set sandbox.network = \"open\" in config.toml"
@@ -183,17 +184,17 @@ fn ended_advice(ended: &Ended) -> (Code, Option<String>) {
         Ended::Abandoned | Ended::Invalid => (Code::CouldNot, None),
         Ended::Interrupted { id } => {
             let way_out =
-                format!("they stay answerable; wait again with: convoke questions wait {id}");
+                format!("they can still be answered; wait again with: convoke questions wait {id}");
             (Code::CouldNot, Some(way_out))
         }
-        Ended::Incomplete { .. } => (Code::CouldNot, Some("the log says why".to_owned())),
+        Ended::Incomplete { .. } => (Code::CouldNot, Some("see the log for the cause".to_owned())),
     }
 }
 
 fn ask_advice(error: &AskError) -> (Code, Option<String>) {
     let way_out = match error {
         AskError::NoInput | AskError::NotQuestions { .. } => {
-            "see `convoke ask --help` for the form"
+            "see `convoke ask --help` for the format"
         }
         AskError::Unreadable { .. } => "give a file that can be read, or - for standard input",
     };
@@ -207,23 +208,23 @@ fn files_advice(error: &convoke_files::Error) -> (Code, Option<String>) {
             let folder = path.parent().unwrap_or(path).display();
             (
                 Code::CouldNot,
-                format!(
-                    "is there room, and may you write there? df -h '{folder}'; ls -ld '{folder}'"
-                ),
+                format!("check free space and permissions: df -h '{folder}'; ls -ld '{folder}'"),
             )
         }
         Error::Read { path, .. } => {
-            (Code::CouldNot, format!("may you read it? ls -ld '{}'", path.display()))
+            (Code::CouldNot, format!("check its permissions: ls -ld '{}'", path.display()))
         }
         Error::Damaged { path, .. } => {
             let folder = path.parent().unwrap_or(path).display();
             (
                 Code::CouldNot,
-                format!("look at it, and delete the session if it is of no use: rm -r '{folder}'"),
+                format!(
+                    "inspect it, and delete the session if you do not need it: rm -r '{folder}'"
+                ),
             )
         }
         Error::Locked { .. } | Error::Watch { .. } => {
-            (Code::CouldNot, "try again in a moment".to_owned())
+            (Code::CouldNot, "try again in a few seconds".to_owned())
         }
         Error::Invalid(_) => {
             (Code::AskedWrongly, "give an id, or at least its first four characters".to_owned())
@@ -237,12 +238,12 @@ fn files_advice(error: &convoke_files::Error) -> (Code, Option<String>) {
         }
         Error::Questions(_) => (
             Code::AskedWrongly,
-            "the form is shown by `convoke ask --help`, the limits by `convoke config show`"
+            "see `convoke ask --help` for the formatat and `convoke config show` for the limits"
                 .to_owned(),
         ),
         Error::TooLong { .. } => (
             Code::AskedWrongly,
-            "put what is long into a file, and name that file instead".to_owned(),
+            "put long text into a file, and refer to that file instead".to_owned(),
         ),
         Error::Answers(_) => (
             Code::AskedWrongly,
@@ -284,7 +285,7 @@ fn home_advice(error: &home::Error) -> (Code, String) {
             // No chown or chmod here: the folder may be one of the system's, named by mistake.
             let path = path.display();
             let way_out = format!(
-                "choose another home with --home, or see who may write it: ls -ld '{path}'"
+                "choose another home with --home, or check its permissions: ls -ld '{path}'"
             );
             (Code::CouldNot, way_out)
         }
@@ -299,24 +300,22 @@ fn store_hint(error: &convoke_store::Error) -> Option<String> {
             let folder = path.parent().unwrap_or(path).display();
             let path = path.display();
             format!(
-                "nothing was changed; bring a backup back (ls '{folder}/backups', then convoke restore PATH), \
-                 or recover what is left: sqlite3 '{path}' .recover | sqlite3 recovered.db, \
-                 then convoke restore recovered.db; `convoke db check` tells all that is damaged"
+                "nothing was changed; restore a backup (ls '{folder}/backups', then convoke restore PATH), or recover what can be read: sqlite3 '{path}' .recover | sqlite3 recovered.db, \
+                 then convoke restore recovered.db; `convoke db check` lists all damage"
             )
         }
         Error::Lost { rescued: Some(rescued), .. } => format!(
-            "end the daemon and start it again: everything that was stored is in '{}' and is used then",
+            "restart the daemon (convoke stop, convoke serve): all stored data is in '{}' and will be used then",
             rescued.display()
         ),
         Error::Lost { rescued: None, .. } => {
-            "leave the daemon running and make room in its home, until `convoke status` says that it is rescued"
+            "keep the daemon running and free space on the disk of its home, until `convoke status` reports that the data is rescued"
                 .to_owned()
         }
         Error::Rescued { path, rescued } => {
             let (path, rescued) = (path.display(), rescued.display());
             format!(
-                "use the rescued one, and set the other aside: convoke restore '{rescued}'; \
-                 or go on with {path}: mv '{rescued}' '{rescued}.old'"
+                "use the rescued one, and set the other aside: convoke restore '{rescued}'; or keep {path}: mv '{rescued}' '{rescued}.old'"
             )
         }
         Error::NotADatabase { path } | Error::ForeignDatabase { path } => {
@@ -328,9 +327,9 @@ fn store_hint(error: &convoke_store::Error) -> Option<String> {
             format!("move it away: mv '{path}' '{path}.other'")
         }
         Error::ReadOnly { path } | Error::Denied { path, .. } => {
-            format!("see who may write it: ls -l '{}'", path.display())
+            format!("check its permissions: ls -l '{}'", path.display())
         }
-        Error::DiskFull { path } => format!("make room: df -h '{}'", path.display()),
+        Error::DiskFull { path } => format!("free some space: df -h '{}'", path.display()),
         Error::InUse { pid: Some(pid), .. } => {
             format!("wait for process {pid} to end, or see what it is: ps -p {pid}")
         }

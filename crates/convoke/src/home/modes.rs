@@ -52,11 +52,11 @@ impl std::fmt::Display for Repair {
         let path = path.display();
         match result {
             Ok(()) => {
-                write!(f, "the permissions of {path} were {found:03o} and are {wanted:03o} again")
+                write!(f, "restored the permissions of {path} from {found:03o} to {wanted:03o}")
             }
             Err(error) => write!(
                 f,
-                "the permissions of {path} are {found:03o} and cannot be made {wanted:03o}: {error}"
+                "cannot change the permissions of {path} from {found:03o} to {wanted:03o}: {error}"
             ),
         }
     }

@@ -159,7 +159,7 @@ impl Calls {
             Ok((id, ())) => id,
             Err(error) => {
                 if error.is_panic() {
-                    tracing::error!("a call failed within: {error}");
+                    tracing::error!("an MCP call failed: {error}");
                 }
                 error.id()
             }

@@ -49,7 +49,7 @@ fn an_agent_that_cannot_be_checked_is_explained() {
     exit 1
     --- stderr
     error: the agent codex is not installed: there is no codex-acp on the search path
-    hint: `convoke agent list` says how to install it
+    hint: `convoke agent list` shows how to install it
     ");
     insta::assert_snapshot!(machine.run("agent check broken"), @"
     exit 1

@@ -223,20 +223,20 @@ fn q3_what_cannot_be_asked_is_refused_with_the_way_out() {
     exit 2
     --- stderr
     error: At least one question is required to create a session
-    hint: the form is shown by `convoke ask --help`, the limits by `convoke config show`
+    hint: see `convoke ask --help` for the formatat and `convoke config show` for the limits
     ");
     insta::assert_snapshot!(ask(r#"{"questions": [{"title": "x"}]}"#), @"
     exit 2
     --- stderr
-    error: the questions from bad.json cannot be understood
+    error: cannot parse the questions from bad.json
       missing field `prompt` at line 1 column 29
-    hint: see `convoke ask --help` for the form
+    hint: see `convoke ask --help` for the format
     ");
     insta::assert_snapshot!(ask(r#"[{"prompt": "?", "options": [{"label": "A"}]}]"#), @"
     exit 2
     --- stderr
     error: Question 0 has 1 options, between 2 and 5 are allowed
-    hint: the form is shown by `convoke ask --help`, the limits by `convoke config show`
+    hint: see `convoke ask --help` for the formatat and `convoke config show` for the limits
     ");
     insta::assert_snapshot!(machine.run("ask missing.json"), @"
     exit 2
@@ -258,13 +258,13 @@ fn q17_limits_of_the_configuration_are_enforced() {
     exit 2
     --- stderr
     error: Too many questions: 2, at most 1 are allowed
-    hint: the form is shown by `convoke ask --help`, the limits by `convoke config show`
+    hint: see `convoke ask --help` for the formatat and `convoke config show` for the limits
     ");
     asked(&machine);
     insta::assert_snapshot!(machine.run("ask --non-blocking questions.json"), @"
     exit 1
     --- stderr
-    error: 1 question sessions are waiting for an answer already
+    error: 1 question sessions are already waiting for an answer
     hint: answer some of them with `convoke answer`, or raise questions.max_sessions
     ");
 }
@@ -273,7 +273,7 @@ fn q17_limits_of_the_configuration_are_enforced() {
 fn a_person_who_asks_nothing_is_told_how() {
     let (screen, code) = machine().run_on_terminal("ask", "");
     assert_eq!(code, 2);
-    assert!(screen.contains("there are no questions: standard input is a terminal"), "{screen}");
+    assert!(screen.contains("no questions given: standard input is a terminal"), "{screen}");
 }
 
 #[test]

@@ -155,7 +155,7 @@ fn an_unknown_key_is_refused_with_the_nearest_known_one() {
     insta::assert_snapshot!(with_file("[sessions]\nmax_actve = 3\n").run("config show"), @"
     exit 2
     --- stderr
-    error: there is a mistake in the configuration
+    error: the configuration has an error
       [tmp]/.convoke/config.toml:2:1: unknown key `sessions.max_actve`
         hint: did you mean `max_active`?
     ");
@@ -166,7 +166,7 @@ fn an_unknown_key_like_no_other_is_refused_with_the_known_ones() {
     insta::assert_snapshot!(with_file("[sessions]\ncolour = 3\n").run("config show"), @"
     exit 2
     --- stderr
-    error: there is a mistake in the configuration
+    error: the configuration has an error
       [tmp]/.convoke/config.toml:2:1: unknown key `sessions.colour`
         hint: known are `max_active`, `idle_timeout_minutes`, `workspace_root`
     ");
@@ -177,7 +177,7 @@ fn a_wrong_type_is_refused() {
     insta::assert_snapshot!(with_file("[sessions]\nmax_active = \"3\"\n").run("config show"), @"
     exit 2
     --- stderr
-    error: there is a mistake in the configuration
+    error: the configuration has an error
       [tmp]/.convoke/config.toml:2:14: `sessions.max_active`: expected a whole number, found a string
         hint: sessions that may be active at once; by default `max_active = 5`
     ");
@@ -188,7 +188,7 @@ fn a_value_out_of_range_is_refused_with_the_range() {
     insta::assert_snapshot!(with_file("[pool]\nmax_processes = 0\n").run("config show"), @"
     exit 2
     --- stderr
-    error: there is a mistake in the configuration
+    error: the configuration has an error
       [tmp]/.convoke/config.toml:2:17: `pool.max_processes`: expected a whole number from 1 to 1000, found 0
         hint: agent processes that may run at once; further turns wait; by default `max_processes = 10`
     ");
@@ -199,7 +199,7 @@ fn a_remote_address_is_refused_without_leave() {
     insta::assert_snapshot!(with_file("[server]\nlisten = \"0.0.0.0:7717\"\n").run("config show"), @"
     exit 2
     --- stderr
-    error: there is a mistake in the configuration
+    error: the configuration has an error
       [tmp]/.convoke/config.toml:2:10: `server.listen`: other machines could reach 0.0.0.0:7717
         hint: use 127.0.0.1, or set `allow_remote = true` in [server]
     ");
@@ -210,9 +210,9 @@ fn broken_toml_is_refused() {
     insta::assert_snapshot!(with_file("[server\nlisten = 3\n").run("config show"), @"
     exit 2
     --- stderr
-    error: there is a mistake in the configuration
-      [tmp]/.convoke/config.toml:1:8: this is not TOML: unclosed table, expected `]`
-        hint: texts need quotes, every key stands once, and a table begins with `[name]`
+    error: the configuration has an error
+      [tmp]/.convoke/config.toml:1:8: invalid TOML: unclosed table, expected `]`
+        hint: strings need quotes, each key appears once, and a table starts with `[name]`
     ");
 }
 
@@ -221,9 +221,9 @@ fn a_key_that_stands_twice_is_refused() {
     insta::assert_snapshot!(with_file("[pool]\nmax_processes = 1\nmax_processes = 2\n").run("config show"), @"
     exit 2
     --- stderr
-    error: there is a mistake in the configuration
-      [tmp]/.convoke/config.toml:3:1: this is not TOML: duplicate key
-        hint: texts need quotes, every key stands once, and a table begins with `[name]`
+    error: the configuration has an error
+      [tmp]/.convoke/config.toml:3:1: invalid TOML: duplicate key
+        hint: strings need quotes, each key appears once, and a table starts with `[name]`
     ");
 }
 
@@ -232,7 +232,7 @@ fn a_variable_that_is_not_set_is_refused() {
     insta::assert_snapshot!(with_file("teams_file = \"${TEAMS}\"\n").run("config show"), @"
     exit 2
     --- stderr
-    error: there is a mistake in the configuration
+    error: the configuration has an error
       [tmp]/.convoke/config.toml:1:14: the environment variable TEAMS is not set
         hint: set it, or give a default: `${TEAMS:-…}`
     ");
@@ -243,7 +243,7 @@ fn a_file_that_is_not_utf_8_is_refused() {
     insta::assert_snapshot!(with_file(b"# caf\xe9\n").run("config show"), @"
     exit 2
     --- stderr
-    error: there is a mistake in the configuration
+    error: the configuration has an error
       [tmp]/.convoke/config.toml:1:6: the file is not valid UTF-8 from here on
         hint: save it as UTF-8
     ");
@@ -254,7 +254,7 @@ fn a_folder_in_place_of_the_file_is_refused() {
     insta::assert_snapshot!(Convoke::new().folder("config.toml").run("config show"), @"
     exit 2
     --- stderr
-    error: there is a mistake in the configuration
+    error: the configuration has an error
       [tmp]/.convoke/config.toml: this is a folder, not a file
         hint: move it away: mv '[tmp]/.convoke/config.toml' '[tmp]/.convoke/config.toml.d'
     ");
@@ -268,7 +268,7 @@ fn a_file_that_cannot_be_read_is_refused() {
     insta::assert_snapshot!(machine.run("config show"), @"
     exit 2
     --- stderr
-    error: there is a mistake in the configuration
+    error: the configuration has an error
       [tmp]/.convoke/config.toml: cannot read the file: Too many levels of symbolic links (os error 40)
         hint: see what is there: ls -l '[tmp]/.convoke/config.toml'
     ");
@@ -284,15 +284,15 @@ fn s9_s10_a_variable_with_a_bad_value_is_named() {
     insta::assert_snapshot!(machine.run("config show"), @r#"
     exit 2
     --- stderr
-    error: there are 4 mistakes in the configuration
+    error: the configuration has 4 errors
       env AGENT_MAX_CONCURRENT_SESSIONS: `sessions.max_active`: expected a whole number, found `many`
         hint: sessions that may be active at once; by default `max_active = 5`
       env AGENT_SESSION_IDLE_TIMEOUT: `sessions.idle_timeout_minutes`: expected a number of minutes from 0.001 to 525600, found -1
         hint: minutes without activity after which a session is completed; fractions are allowed; by default `idle_timeout_minutes = 30`
       env AGENT_WORKSPACE_ROOT: `sessions.workspace_root`: expected an absolute path, found `work`
-        hint: the folder that every project must be in; by default `workspace_root = "~"`
-      env CONVOKE_QUESTIONS_DIR: `questions.dir`: expected a path, found an empty text
-        hint: the folder of the questions to you, relative to the home; by default `dir = "questions"`
+        hint: the folder that all projects must be inside of; by default `workspace_root = "~"`
+      env CONVOKE_QUESTIONS_DIR: `questions.dir`: expected a path, found an empty string
+        hint: the folder for questions to you, relative to the home; by default `dir = "questions"`
     "#);
 }
 
@@ -304,9 +304,9 @@ fn a_variable_that_is_not_text_is_named() {
         machine.command(&["config", "show"]).env("CONVOKE_QUESTIONS_DIR", value).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r#"
-    error: there is a mistake in the configuration
+    error: the configuration has an error
       env CONVOKE_QUESTIONS_DIR: `questions.dir`: the value is not valid UTF-8
-        hint: the folder of the questions to you, relative to the home; by default `dir = "questions"`
+        hint: the folder for questions to you, relative to the home; by default `dir = "questions"`
     "#);
 }
 
@@ -316,7 +316,7 @@ fn all_mistakes_are_told_at_once_to_machines_too() {
     insta::assert_snapshot!(machine.run("config show"), @"
     exit 2
     --- stderr
-    error: there are 2 mistakes in the configuration
+    error: the configuration has 2 errors
       [tmp]/.convoke/config.toml:1:1: unknown key `colour`
         hint: known are `teams_file`, `server`, `sessions`, `limits`, `pool`, `sandbox`, `teams`, `questions`, `spawner`, `backup`, `agents`, `projects`
       [tmp]/.convoke/config.toml:3:17: `pool.max_processes`: expected a whole number from 1 to 1000, found 0
@@ -325,6 +325,6 @@ fn all_mistakes_are_told_at_once_to_machines_too() {
     insta::assert_snapshot!(machine.run("config show --json"), @r#"
     exit 2
     --- stderr
-    {"error":"there are 2 mistakes in the configuration","causes":["[tmp]/.convoke/config.toml:1:1: unknown key `colour` (known are `teams_file`, `server`, `sessions`, `limits`, `pool`, `sandbox`, `teams`, `questions`, `spawner`, `backup`, `agents`, `projects`)","[tmp]/.convoke/config.toml:3:17: `pool.max_processes`: expected a whole number from 1 to 1000, found 0 (agent processes that may run at once; further turns wait; by default `max_processes = 10`)"],"hint":null,"exitCode":2}
+    {"error":"the configuration has 2 errors","causes":["[tmp]/.convoke/config.toml:1:1: unknown key `colour` (known are `teams_file`, `server`, `sessions`, `limits`, `pool`, `sandbox`, `teams`, `questions`, `spawner`, `backup`, `agents`, `projects`)","[tmp]/.convoke/config.toml:3:17: `pool.max_processes`: expected a whole number from 1 to 1000, found 0 (agent processes that may run at once; further turns wait; by default `max_processes = 10`)"],"hint":null,"exitCode":2}
     "#);
 }

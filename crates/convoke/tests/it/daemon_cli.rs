@@ -54,12 +54,12 @@ fn a_command_starts_the_daemon_and_stop_ends_it() {
     exit 0
     --- stdout
     daemon    convoke 0.1.0, process [pid], running for [while]
-    page      [url], opened by: convoke open
+    page      [url], open it with: convoke open
     home      [tmp]/.convoke
     sessions  0 active
     agents    0 running, 0 busy
-    inbox     nothing waits for you
-    backup    none yet: convoke backup
+    inbox     no pending requests
+    backup    none yet; make one with: convoke backup
     ");
     let stopped = scene.run("stop").replace(&pid.to_string(), "[pid]");
     insta::assert_snapshot!(stopped, @r"
@@ -95,14 +95,14 @@ fn a_daemon_that_cannot_start_says_why() {
     let config = format!("[server]\nlisten = \"{address}\"\n");
     let machine = Convoke::new().file("config.toml", config);
     let told = machine.run("project list").replace(&address, "[address]");
-    insta::assert_snapshot!(told, @r"
+    insta::assert_snapshot!(told, @"
     exit 3
     --- stderr
     error: the daemon did not start
       error: cannot listen on [address]
         Address already in use (os error 98)
       hint: let it pick a free port: --listen 127.0.0.1:0
-    hint: run it where you can see it: convoke serve; what it wrote is in [tmp]/.convoke/logs/daemon.stderr
+    hint: run it in the foreground: convoke serve; its output is in [tmp]/.convoke/logs/daemon.stderr
     ");
 }
 
@@ -131,7 +131,7 @@ fn the_daemon_outlives_the_terminal_that_started_it() {
     let scene = Scene::on(Convoke::new().env("NO_COLOR", "1"));
     let (screen, code) = scene.machine.run_on_terminal("project list", "");
     assert_eq!(code, 0, "{screen}");
-    assert!(screen.contains("Starting the daemon; `convoke stop` ends it."), "{screen}");
+    assert!(screen.contains("Starting the daemon; `convoke stop` stops it."), "{screen}");
     let pid = scene.pid();
     let (screen, _) = scene.machine.run_on_terminal("project list", "");
     assert!(!screen.contains("Starting"), "{screen}");

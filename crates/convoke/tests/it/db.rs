@@ -116,13 +116,13 @@ fn a_rollback_that_nobody_can_confirm_is_refused() {
     insta::assert_snapshot!(machine.run("db rollback"), @"
     exit 2
     --- stderr
-    error: a rollback loses data, and there is no terminal to ask on
-    hint: add --yes if you mean it
+    error: a rollback loses data, and there is no terminal to confirm it on
+    hint: add --yes to confirm
     ");
     insta::assert_snapshot!(machine.run("db rollback --json"), @r#"
     exit 2
     --- stderr
-    {"error":"a rollback loses data, and there is no terminal to ask on","causes":[],"hint":"add --yes if you mean it","exitCode":2}
+    {"error":"a rollback loses data, and there is no terminal to confirm it on","causes":[],"hint":"add --yes to confirm","exitCode":2}
     "#);
     assert_eq!(machine.run("db status"), before);
 }
@@ -195,7 +195,7 @@ fn a_damaged_database_is_refused_with_a_way_to_save_what_is_left() {
     exit 1
     --- stderr
     error: [tmp]/.convoke/convoke.db is damaged: database disk image is malformed
-    hint: nothing was changed; bring a backup back (ls '[tmp]/.convoke/backups', then convoke restore PATH), or recover what is left: sqlite3 '[tmp]/.convoke/convoke.db' .recover | sqlite3 recovered.db, then convoke restore recovered.db; `convoke db check` tells all that is damaged
+    hint: nothing was changed; restore a backup (ls '[tmp]/.convoke/backups', then convoke restore PATH), or recover what can be read: sqlite3 '[tmp]/.convoke/convoke.db' .recover | sqlite3 recovered.db, then convoke restore recovered.db; `convoke db check` lists all damage
     ");
 }
 

@@ -31,13 +31,13 @@ fn a_fresh_machine_is_ready_but_for_an_agent() {
     --- stdout
     ok    home      [tmp]/.convoke
     ok    config    [tmp]/.convoke/config.toml
-    ok    database  none yet; it is made when it is needed
+    ok    database  none yet; it will be created when needed
     ok    backups   none yet in [tmp]/.convoke/backups
-    ok    port      any free one will be taken
-    ok    logs      none yet; the folder is made when it is needed
+    ok    port      any free port will be used
+    ok    logs      none yet; the folder will be created when needed
     warn  agents    none is installed besides the demo agent
                     → install one of those below
-    ok    teams     none are described
+    ok    teams     none are configured
     --- stderr
     ");
     let told = machine.run("doctor");
@@ -91,7 +91,7 @@ fn machines_get_checks_and_agents() {
     insta::assert_json_snapshot!(report["checks"][4], @r#"
     {
       "check": "port",
-      "finding": "any free one will be taken",
+      "finding": "any free port will be used",
       "fix": null,
       "status": "ok"
     }
@@ -118,13 +118,13 @@ fn a_broken_configuration_is_reported_and_the_rest_examined() {
                     → known are `teams_file`, `server`, `sessions`, `limits`, `pool`, `sandbox`, `teams`, `questions`, `spawner`, `backup`, `agents`, `projects`
     fail  config    [tmp]/.convoke/config.toml:3:17: `pool.max_processes`: expected a whole number from 1 to 1000, found 0
                     → agent processes that may run at once; further turns wait; by default `max_processes = 10`
-    ok    database  none yet; it is made when it is needed
-    warn  backups   not looked at: the configuration has mistakes
-    warn  port      not looked at: the configuration has mistakes
-    ok    logs      none yet; the folder is made when it is needed
+    ok    database  none yet; it will be created when needed
+    warn  backups   not checked: the configuration has errors
+    warn  port      not checked: the configuration has errors
+    ok    logs      none yet; the folder will be created when needed
     warn  agents    none is installed besides the demo agent
                     → install one of those below
-    warn  teams     not looked at: the configuration has mistakes
+    warn  teams     not checked: the configuration has errors
     --- stderr
     error: this machine is not ready: see config
     ");
@@ -143,13 +143,13 @@ fn an_unusable_home_is_reported_and_the_rest_examined() {
                     → choose another home with --home or CONVOKE_HOME
     fail  config    [tmp]/.convoke/taken/home/config.toml: cannot read the file: Not a directory (os error 20)
                     → see what is there: ls -l '[tmp]/.convoke/taken/home/config.toml'
-    warn  database  not looked at: there is no home to look into
-    warn  backups   not looked at: there is no home to look into
-    warn  port      not looked at: the configuration has mistakes
-    warn  logs      not looked at: there is no home to look into
+    warn  database  not checked: there is no home to check
+    warn  backups   not checked: there is no home to check
+    warn  port      not checked: the configuration has errors
+    warn  logs      not checked: there is no home to check
     warn  agents    none is installed besides the demo agent
                     → install one of those below
-    warn  teams     not looked at: the configuration has mistakes
+    warn  teams     not checked: the configuration has errors
     --- stderr
     error: this machine is not ready: see home, config
     ");
@@ -159,14 +159,14 @@ fn an_unusable_home_is_reported_and_the_rest_examined() {
     --- stdout
     fail  home      the home given by env CONVOKE_HOME is not an absolute path: nowhere
                     → set CONVOKE_HOME to an absolute path, or unset it
-    warn  config    not looked at: there is no home to look into
-    warn  database  not looked at: there is no home to look into
-    warn  backups   not looked at: there is no home to look into
-    warn  port      not looked at: there is no home to look into
-    warn  logs      not looked at: there is no home to look into
+    warn  config    not checked: there is no home to check
+    warn  database  not checked: there is no home to check
+    warn  backups   not checked: there is no home to check
+    warn  port      not checked: there is no home to check
+    warn  logs      not checked: there is no home to check
     warn  agents    none is installed besides the demo agent
                     → install one of those below
-    warn  teams     not looked at: the configuration has mistakes
+    warn  teams     not checked: the configuration has errors
     --- stderr
     error: this machine is not ready: see home
     ");
@@ -188,7 +188,7 @@ fn a_home_that_others_can_enter_is_reported_with_the_way_out() {
     insta::assert_snapshot!(lines.join("\n"), @"
     exit 0
     --- stdout
-    warn  home      others can look into [tmp]/.convoke (mode 755)
+    warn  home      other users can read [tmp]/.convoke (mode 755)
                     → chmod 700 '[tmp]/.convoke'
     ");
 }
@@ -202,9 +202,9 @@ fn the_database_is_examined() {
         let (finding, fix) = (lines.next().unwrap(), lines.next().unwrap());
         if fix.contains('→') { format!("{finding}\n{fix}") } else { finding.to_owned() }
     };
-    insta::assert_snapshot!(database(), @"ok    database  none yet; it is made when it is needed");
+    insta::assert_snapshot!(database(), @"ok    database  none yet; it will be created when needed");
     machine.run("db migrate");
-    insta::assert_snapshot!(database(), @"ok    database  [tmp]/.convoke/convoke.db is sound, schema 2");
+    insta::assert_snapshot!(database(), @"ok    database  [tmp]/.convoke/convoke.db is intact, schema 2");
     machine.run("db rollback --yes");
     insta::assert_snapshot!(database(), @"
     warn  database  [tmp]/.convoke/convoke.db has schema 1, and 2 is the newest
@@ -235,17 +235,17 @@ fn a_team_that_keeps_the_daemon_from_starting_is_reported() {
         doctor("{"),
     ];
     insta::assert_snapshot!(told.join("\n"), @r#"
-    ok    teams     1 is described in [tmp]/.convoke/teams.json
+    ok    teams     1 is configured in [tmp]/.convoke/teams.json
     fail  teams     the team a has no agent: codex is not installed
-                    → mend that, or take the team out of [tmp]/.convoke/teams.json
+                    → fix that, or remove the team from [tmp]/.convoke/teams.json
     fail  teams     the team a has no agent: none is called nobody
-                    → mend that, or take the team out of [tmp]/.convoke/teams.json
+                    → fix that, or remove the team from [tmp]/.convoke/teams.json
     fail  teams     Invalid configuration for team 'a': Project path does not exist: /no/where
-                    → mend that, or take the team out of [tmp]/.convoke/teams.json
+                    → fix that, or remove the team from [tmp]/.convoke/teams.json
     fail  teams     Invalid configuration for team 'a': / is outside of the workspace root [tmp] (sessions.workspace_root)
-                    → mend that, or take the team out of [tmp]/.convoke/teams.json
+                    → fix that, or remove the team from [tmp]/.convoke/teams.json
     fail  teams     [tmp]/.convoke/teams.json:1:1: EOF while parsing an object
-                    → the form is {"teams": {"NAME": {"path": "/absolute/path"}}}
+                    → the format is {"teams": {"NAME": {"path": "/absolute/path"}}}
     "#);
 }
 
@@ -259,7 +259,7 @@ fn a_port_that_is_taken_is_ours_or_someone_elses() {
         let line = told.lines().find(|line| line.contains("  port  ")).unwrap();
         line.to_owned()
     };
-    insta::assert_snapshot!(port(), @"warn  port      [address] is taken by another program");
+    insta::assert_snapshot!(port(), @"warn  port      [address] is in use by another program");
     fs::create_dir(machine.home().join("run")).unwrap();
     let daemon =
         format!(r#"{{"pid":4242,"url":"http://{address}","token":"t","version":"0.1.0"}}"#);
@@ -285,14 +285,14 @@ fn a_log_folder_that_is_none_is_reported() {
     --- stdout
     ok    home      [tmp]/.convoke
     ok    config    [tmp]/.convoke/config.toml
-    ok    database  none yet; it is made when it is needed
+    ok    database  none yet; it will be created when needed
     ok    backups   none yet in [tmp]/.convoke/backups
-    ok    port      any free one will be taken
+    ok    port      any free port will be used
     warn  logs      cannot write logs in [tmp]/.convoke/logs: Not a directory (os error 20)
                     → see what is there: ls -ld '[tmp]/.convoke/logs'
     warn  agents    none is installed besides the demo agent
                     → install one of those below
-    ok    teams     none are described
+    ok    teams     none are configured
     --- stderr
     ");
 }

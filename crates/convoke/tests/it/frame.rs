@@ -19,7 +19,7 @@ fn the_version_is_one_line() {
 #[test]
 fn without_a_command_the_help_is_an_error() {
     let told = Convoke::new().run("");
-    assert!(told.starts_with("exit 2\n--- stderr\nKeep the conversations"), "{told}");
+    assert!(told.starts_with("exit 2\n--- stderr\nRun, resume and review"), "{told}");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_log_filter_that_is_not_understood_is_a_warning() {
     applied 1 foundation
     applied 2 whole_messages
     --- stderr
-     WARN CONVOKE_LOG is not understood and has no effect: error parsing level filter: expected one of "off", "error", "warn", "info", "debug", "trace", or a number 0-5
+     WARN CONVOKE_LOG is invalid and ignored: error parsing level filter: expected one of "off", "error", "warn", "info", "debug", "trace", or a number 0-5
     "#);
 }
 

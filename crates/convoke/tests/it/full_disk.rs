@@ -45,7 +45,7 @@ fn s1_a_full_disk_in_the_middle_of_a_turn_fails_the_turn_and_loses_nothing() {
     let end = &end["content"];
     assert_eq!((&end["stopReason"], &end["why"]), (&json!("failed"), &json!("internal")));
     let text = end["text"].as_str().unwrap();
-    assert!(text.contains("what the agent said could not be stored: "), "{text}");
+    assert!(text.contains("the agent's output could not be stored: "), "{text}");
     assert_eq!(daemon.messages(&session), events.messages(), "what was told is what is stored");
     for session in [session, other] {
         let messages = daemon.turn(&session, "hello");

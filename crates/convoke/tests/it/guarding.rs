@@ -59,7 +59,7 @@ fn k8_a_database_deleted_under_the_daemon_is_refused_told_and_back_after_a_kill(
     }
     let (acknowledged, refusal) = prompt_until_refused(&daemon, &session);
     assert!(refusal["detail"].as_str().unwrap().contains("was deleted or replaced"), "{refusal}");
-    assert!(refusal["hint"].as_str().unwrap().contains("start it again"), "{refusal}");
+    assert!(refusal["hint"].as_str().unwrap().contains("restart the daemon"), "{refusal}");
     let health = daemon.get("/healthz");
     assert_eq!(health.status, 503);
     assert_eq!(health.json()["status"], "failing");
@@ -178,7 +178,7 @@ fn k8_a_restore_is_refused_while_the_daemon_runs() {
     let refused = daemon.machine.run(&format!("restore {}", backup["path"].as_str().unwrap()));
     assert!(refused.starts_with("exit 1"), "{refused}");
     assert!(
-        refused.contains("is running already") && refused.contains("convoke stop"),
+        refused.contains("is already running") && refused.contains("convoke stop"),
         "{refused}"
     );
     let none = daemon.machine.run("restore /nowhere");

@@ -99,7 +99,7 @@ fn a_home_that_depends_on_the_current_folder_is_refused() {
     insta::assert_snapshot!(Convoke::new().env("HOME", "").run("config show"), @"
     exit 2
     --- stderr
-    error: cannot tell where the home is: HOME is not set to an absolute path
+    error: cannot locate the home: HOME is not set to an absolute path
     hint: set HOME, CONVOKE_HOME or --home to an absolute path
     ");
 }
@@ -119,7 +119,7 @@ fn a_home_that_others_can_enter_is_a_warning() {
     set_mode(&machine.home(), 0o755);
     let told = machine.run("db migrate");
     let (_, warning) = told.split_once("--- stderr\n").unwrap();
-    insta::assert_snapshot!(warning, @" WARN others can look into the home [tmp]/.convoke (mode 755); run: chmod 700 '[tmp]/.convoke'");
+    insta::assert_snapshot!(warning, @" WARN other users can read the home [tmp]/.convoke (mode 755); run: chmod 700 '[tmp]/.convoke'");
 }
 
 #[test]
@@ -127,5 +127,5 @@ fn a_log_that_cannot_be_written_is_a_warning() {
     let told = Convoke::new().file("logs", "a file where a folder should be").run("db migrate");
     assert!(told.starts_with("exit 0\n"), "{told}");
     let (_, warning) = told.split_once("--- stderr\n").unwrap();
-    insta::assert_snapshot!(warning, @" WARN cannot log to a file: [tmp]/.convoke/logs is no folder to write in: File exists (os error 17)");
+    insta::assert_snapshot!(warning, @" WARN cannot log to a file: [tmp]/.convoke/logs is not a writable folder: File exists (os error 17)");
 }

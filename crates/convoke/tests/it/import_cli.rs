@@ -100,11 +100,11 @@ fn what_is_imported_twice_is_there_once_and_what_was_said_since_is_added() {
     let scene = scene();
     let import = "import spawn try-out.jsonl --project web";
     scene.run(import);
-    insta::assert_snapshot!(scene.run(import), @r"
+    insta::assert_snapshot!(scene.run(import), @"
     exit 0
     --- stdout
     0 transcripts imported, 0 turns
-    1 transcript there already
+    1 transcript imported before
     ");
     let more = talk()
         + r#"{"type":"turn","role":"user","content":"Thanks","timestamp":"2025-03-01T11:00:00.000Z","tokens":2}"#;
@@ -121,7 +121,7 @@ fn what_is_imported_twice_is_there_once_and_what_was_said_since_is_added() {
     exit 0
     --- stdout
     0 transcripts imported, 0 turns
-    1 transcript left alone: the session is there and has a life of its own
+    1 transcript skipped: the session exists already and has continued
     ");
     let exported = stdout(&scene, &format!("session export {id}"));
     let said = turns(&exported);
@@ -148,7 +148,7 @@ fn a_transcript_that_says_something_else_than_before_is_refused_and_nothing_is_m
     --- stderr
     try-out.jsonl: turn 3 of this transcript is not the one that the session has
     error: 1 file could not be imported
-    hint: what was left out is named above
+    hint: the skipped lines are listed above
     ");
     let listed = scene.machine.json("session list --json");
     let id = listed["sessions"][0]["id"].as_str().unwrap();
@@ -197,7 +197,7 @@ fn r8_damaged_lines_are_named_and_all_else_is_imported() {
     talks/a.jsonl:4: EOF while parsing a value at column 15
     talks/b.jsonl:1: expected ident at column 2
     error: 2 lines could not be imported
-    hint: what was left out is named above
+    hint: the skipped lines are listed above
     ");
     insta::assert_snapshot!(scene.run("import spawn nowhere --project web"), @r"
     exit 1

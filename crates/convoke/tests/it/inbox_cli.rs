@@ -29,7 +29,7 @@ fn a_permission_is_listed_and_given() {
     insta::assert_snapshot!(scene.run("inbox list"), @r"
     exit 0
     --- stdout
-    Nothing waits for you.
+    No pending requests.
     ");
     let id = wants_to_write(&scene, &session);
     assert_eq!(scene.machine.json("session list --json")["sessions"][0]["activity"], "waiting");
@@ -43,13 +43,13 @@ fn a_permission_is_listed_and_given() {
     insta::assert_snapshot!(told, @r"
     exit 2
     --- stderr
-    error: '[id]' is too short for the beginning of an id
+    error: '[id]' is too short for a prefix of an id
     hint: give at least four characters of the id
     ");
     insta::assert_snapshot!(scene.run(&format!("inbox allow {id} --option maybe")), @"
     exit 2
     --- stderr
-    error: [the-id] has no option 'maybe'; there are allow, reject
+    error: [the-id] has no option 'maybe'; its options are allow, reject
     hint: choose one of them with --option
     ");
     insta::assert_snapshot!(scene.run(&format!("inbox allow {}", &id[..4])), @r"
@@ -64,7 +64,7 @@ fn a_permission_is_listed_and_given() {
     exit 1
     --- stderr
     error: nothing in the inbox begins with '[id]'
-    hint: see `convoke inbox list`; somebody may have answered it already
+    hint: see `convoke inbox list`; it may have been answered already
     ");
     insta::assert_snapshot!(scene.run(&format!("inbox reject {id}")), @r"
     exit 1
@@ -152,9 +152,9 @@ fn q19_questions_of_programs_are_answered_in_the_inbox_too() {
     insta::assert_snapshot!(answer("yes"), @r#"
     exit 2
     --- stderr
-    error: --answers cannot be understood
+    error: cannot parse --answers
       expected value at line 1 column 1
-    hint: the form is '{"0": {"selectedOption": "A"}}'; see --help
+    hint: the format is '{"0": {"selectedOption": "A"}}'; see --help
     "#);
     insta::assert_snapshot!(answer(r#"{"0": {"selectedOption": "Maybe"}}"#), @r"
     exit 2

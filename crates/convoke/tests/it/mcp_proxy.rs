@@ -337,8 +337,8 @@ fn an_unreachable_daemon_is_an_error_for_each_request_with_its_id_and_a_way_out(
     for id in [json!(1), json!("two"), json!(3)] {
         agent.send(&call(&id, "ask_user_questions"));
         let said = format!(
-            "cannot ask Convoke: nobody answers at http://{closed}/mcp: Connection refused (os error 111) \
-             (see whether it runs: convoke status)"
+            "cannot reach the daemon: cannot connect to http://{closed}/mcp: Connection refused (os error 111) \
+             (check whether it is running: convoke status)"
         );
         let expected =
             json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": said}});
@@ -381,11 +381,11 @@ fn a_daemon_that_refuses_or_breaks_off_is_an_error_with_the_id() {
         request.stream.shutdown(std::net::Shutdown::Both).unwrap();
     });
     insta::assert_snapshot!(told.join("\n"), @"
-    cannot ask Convoke: this token opens nothing (was the daemon restarted by somebody else? convoke stop, and try again)
-    cannot ask Convoke: unexpected answer from [url]: status 502, <html>oops</html> (is that daemon of another version? convoke stop, and try again)
-    Convoke ended the call without an answer
-    Convoke ended the call without an answer
-    cannot ask Convoke: the connection to [url] broke off: error reading a body from connection: unexpected EOF during chunk size line (see whether it runs: convoke status)
+    cannot reach the daemon: this token opens nothing (if another program restarted the daemon, run convoke stop and try again)
+    cannot reach the daemon: unexpected response from [url]: status 502, <html>oops</html> (if that daemon is of another version, run convoke stop and try again)
+    the daemon ended the call without an answer
+    the daemon ended the call without an answer
+    cannot reach the daemon: the connection to [url] was lost: error reading a body from connection: unexpected EOF during chunk size line (check whether it is running: convoke status)
     ");
 }
 
@@ -456,6 +456,6 @@ fn half_a_way_to_the_daemon_is_asked_wrongly() {
     exit 3
     --- stderr
     error: not the address of a daemon: not a url
-    hint: see whether it runs: convoke status
+    hint: check whether it is running: convoke status
     ");
 }

@@ -242,7 +242,7 @@ fn k9_a_listed_name_that_resolves_to_this_machine_is_refused() {
     };
     assert_eq!(told(&["--domain", &name, "--domain", &address]), "hello\n200");
     let refused = told(&["--domain", &name]);
-    assert!(refused.contains("its name leads to") && refused.ends_with("403"), "{refused}");
+    assert!(refused.contains("the name resolves to") && refused.ends_with("403"), "{refused}");
     let unlisted = told(&[]);
     assert!(unlisted.contains("it is not on the list") && unlisted.ends_with("403"), "{unlisted}");
 }
@@ -269,7 +269,7 @@ fn k9_a_policy_that_cannot_hold_keeps_the_agent_from_starting() {
         );
         let why = refused(&daemon);
         let expected = format!(
-            "sandbox.network = {network} needs bubblewrap, and it does not hold: sandbox.layers leaves it out"
+            "sandbox.network = {network} needs bubblewrap, which does not work here: sandbox.layers does not include it"
         );
         assert!(why.ends_with(&expected), "{why}");
         let examined = daemon.machine.run("doctor");

@@ -306,7 +306,7 @@ fn k1_permissions_that_an_agent_changed_are_put_back_while_the_daemon_runs() {
         let logs = fs::read_dir(home.join("logs")).unwrap();
         let mut texts = logs.map(|log| fs::read_to_string(log.unwrap().path()).unwrap());
         let is_it = |line: &str| {
-            line.contains("convoke.db were 666") && line.contains(r#""target":"security""#)
+            line.contains("convoke.db from 666") && line.contains(r#""target":"security""#)
         };
         texts.any(|text| text.lines().any(is_it))
     });
@@ -330,7 +330,7 @@ fn k1_a_home_that_an_agent_made_unreadable_does_not_keep_the_daemon_from_startin
     take_away();
     let told = machine.run("session list");
     assert!(told.starts_with("exit 0\n"), "{told}");
-    assert!(told.contains("were 000 and are 700 again"), "it says so: {told}");
+    assert!(told.contains("from 000 to 700"), "it says so: {told}");
     assert_eq!(mode(&home), 0o700);
     take_away();
     let told = machine.run("stop");

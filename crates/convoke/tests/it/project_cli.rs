@@ -62,7 +62,7 @@ fn s5_what_is_no_folder_of_the_workspace_is_refused() {
     insta::assert_snapshot!(scene.run("project add ./web/../web"), @r"
     exit 1
     --- stderr
-    error: [tmp]/web is a project already
+    error: [tmp]/web is already a project
     hint: see `convoke project list`
     ");
     insta::assert_snapshot!(scene.run("project remove shop"), @r"
@@ -82,7 +82,7 @@ fn a_name_that_two_projects_have_lists_them() {
     insta::assert_snapshot!(scene.run("project remove web"), @r"
     exit 2
     --- stderr
-    error: 'web' could be any of these projects: [id] ([tmp]/web), [id] ([tmp]/old/web)
+    error: 'web' matches several projects: [id] ([tmp]/web), [id] ([tmp]/old/web)
     hint: give its path, or more characters of its id
     ");
 }

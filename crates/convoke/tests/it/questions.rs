@@ -105,9 +105,9 @@ fn q15_answers_that_do_not_fit_are_refused_and_the_session_stays_answerable() {
     insta::assert_snapshot!(scene.answer("yes"), @r#"
     exit 2
     --- stderr
-    error: --answers cannot be understood
+    error: cannot parse --answers
       expected value at line 1 column 1
-    hint: the form is '{"0": {"selectedOption": "A"}}'; see --help
+    hint: the format is '{"0": {"selectedOption": "A"}}'; see --help
     "#);
 }
 
@@ -159,7 +159,7 @@ fn q16_validation_ends_with_1_when_something_is_wrong() {
     let id = asked(&machine);
     assert_eq!(
         machine.run(&format!("questions validate {id}")),
-        format!("exit 0\n--- stdout\n{id} is whole\n")
+        format!("exit 0\n--- stdout\n{id} is valid\n")
     );
     let status = machine.home().join("questions").join(&id).join("status.json");
     fs::remove_file(status).unwrap();

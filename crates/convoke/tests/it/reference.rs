@@ -32,7 +32,7 @@ fn the_command_page_says_what_the_help_says() {
 #[test]
 fn the_program_without_arguments_shows_its_help() {
     let told = Convoke::new().run("");
-    assert!(told.starts_with("exit 2\n--- stderr\nKeep the conversations"), "{told}");
+    assert!(told.starts_with("exit 2\n--- stderr\nRun, resume and review"), "{told}");
 }
 
 /// Adds a command and those below it.

@@ -445,7 +445,7 @@ fn s6_state_folders_are_made_and_state_files_are_written_in_place() {
         let said = String::from_utf8(output.stderr).unwrap();
         let said = said.replace(machine.path("").to_str().unwrap(), "[tmp]/");
         insta::allow_duplicates! {
-            insta::assert_snapshot!(said, @"convoke: warning: [tmp]/missing.json does not exist, and a confined program cannot make it");
+            insta::assert_snapshot!(said, @"convoke: warning: [tmp]/missing.json does not exist, and a sandboxed program cannot create it");
         }
         assert_eq!(fs::metadata(folder).unwrap().permissions().mode() & 0o777, 0o700);
     }
@@ -471,7 +471,7 @@ fn s6_what_is_to_be_hidden_cannot_lie_in_what_is_to_be_written() {
     let said = String::from_utf8(output.stderr).unwrap();
     insta::assert_snapshot!(said.replace(around, "[tmp]"), @r#"
     error: [tmp]/.convoke is to be hidden, and lies in [tmp], which is to be written
-    hint: set sandbox = "off" for the agent, if it may write wherever you may
+    hint: set sandbox = "off" for the agent, if it may write everywhere you can
     "#);
     assert_eq!(output.status.code(), Some(1));
 }

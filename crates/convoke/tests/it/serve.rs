@@ -40,8 +40,8 @@ fn a_second_daemon_on_the_same_home_is_told_of_the_first() {
             insta::assert_snapshot!(told, @r"
             exit 1
             --- stderr
-            error: the daemon of this home is running already, as process [pid]
-            hint: use it as it is, or end it with `convoke stop`
+            error: the daemon of this home is already running, as process [pid]
+            hint: use it, or stop it with `convoke stop`
             ");
         }
     }
@@ -89,14 +89,14 @@ fn other_machines_are_let_in_only_on_purpose() {
     insta::assert_snapshot!(machine.run("serve --listen 0.0.0.0:0"), @r"
     exit 2
     --- stderr
-    error: there is a mistake in the configuration
+    error: the configuration has an error
       flag --listen: `server.listen`: other machines could reach 0.0.0.0:0
         hint: use 127.0.0.1, or set `allow_remote = true` in [server]
     ");
     insta::assert_snapshot!(machine.run("serve --listen 7717"), @r#"
     exit 2
     --- stderr
-    error: there is a mistake in the configuration
+    error: the configuration has an error
       flag --listen: `server.listen`: expected an IP address and a port, found `7717`
         hint: where the daemon listens; port 0 picks a free one; by default `listen = "127.0.0.1:7717"`
     "#);

@@ -15,7 +15,7 @@ fn s8_a_session_begins_in_a_folder_that_becomes_a_project() {
     insta::assert_snapshot!(scene.run("session list"), @r"
     exit 0
     --- stdout
-    No sessions. Begin one with: convoke session new --project PATH
+    No sessions. Create one with: convoke session new --project PATH
     ");
     insta::assert_snapshot!(scene.run("session new --project web --agent demo"), @r"
     exit 0
@@ -36,10 +36,10 @@ fn s8_a_session_begins_in_a_folder_that_becomes_a_project() {
     let mut command = scene.machine.command(&["session", "new", "--agent", "demo"]);
     let output = command.current_dir(inside).output().unwrap();
     assert_eq!(mask(&String::from_utf8(output.stdout).unwrap()), "[the-id] demo in web\n");
-    insta::assert_snapshot!(scene.run("session new"), @r"
+    insta::assert_snapshot!(scene.run("session new"), @"
     exit 2
     --- stderr
-    error: [tmp] is in no project
+    error: [tmp] is not in a project
     hint: name the project with --project, or add this folder: convoke project add .
     ");
     insta::assert_snapshot!(scene.run("session new --project web --agent nobody"), @r"
@@ -167,7 +167,7 @@ fn a_turn_is_stopped_and_the_session_goes_on() {
     insta::assert_snapshot!(scene.run(&format!("session cancel {session} --turn")), @r"
     exit 0
     --- stdout
-    [the-id] told to stop its turn
+    [the-id] is stopping its turn
     ");
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
@@ -284,8 +284,8 @@ fn s3_a_session_is_ended_resumed_renamed_and_cancelled() {
     insta::assert_snapshot!(run("resume ID"), @r"
     exit 1
     --- stderr
-    error: the session is active already
-    hint: prompt it: convoke session send ID TEXT
+    error: the session is already active
+    hint: send it a prompt: convoke session send ID TEXT
     ");
     insta::assert_snapshot!(run("rename ID Parser"), @r"
     exit 0
@@ -306,7 +306,7 @@ fn s3_a_session_is_ended_resumed_renamed_and_cancelled() {
     exit 1
     --- stderr
     error: a cancelled session cannot be resumed
-    hint: begin a new one: convoke session new
+    hint: create a new one: convoke session new
     ");
     let other = "00000000-0000-4000-8000-000000000000";
     insta::assert_snapshot!(scene.run(&format!("session show {other}")), @r"
@@ -355,11 +355,12 @@ fn s2_a_session_is_shown_with_everything_that_was_said() {
     let told = scene.run(&format!("session show {session}"));
     // How many messages there are is the demo agent's business.
     let told: Vec<&str> = told.lines().filter(|line| !line.starts_with("begun")).collect();
-    insta::assert_snapshot!(told.join("\n"), @r"
+    insta::assert_snapshot!(told.join("\n"), @"
     exit 0
     --- stdout
     /plan
     [id]  active, demo in web ([tmp]/web)
+    created just now, last active just now, 5 messages
 
     > /plan
     - plan, 3 of 3 done
@@ -423,7 +424,7 @@ fn a_turn_that_a_restart_cuts_off_has_failed_for_whoever_waits() {
     scene.run("project list");
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"error: The turn failed: Convoke was ended in the middle of it");
+    insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"error: The turn failed: Convoke stopped during the turn");
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn r3_an_agent_that_can_takes_up_its_own_session_and_that_is_said() {
     assert_eq!(told.stderr, "");
     let told = scene.pipe("spawn --resume s", "second\n");
     assert_eq!(told.stdout, "second\n");
-    assert_eq!(told.stderr, "The agent took up its own session again.\n");
+    assert_eq!(told.stderr, "The agent resumed its own session.\n");
     assert_eq!(
         scene.said("s"),
         ["user: first", "assistant: first", "user: second", "assistant: second"]
@@ -137,7 +137,7 @@ fn r3_claude_takes_up_its_own_session_too() {
     assert_eq!((told.stdout.as_str(), told.stderr.as_str()), ("one\n", ""));
     let told = scene.pipe("spawn --resume s", "two\n");
     assert_eq!(told.stdout, "2!\n");
-    assert_eq!(told.stderr, "The agent took up its own session again.\n");
+    assert_eq!(told.stderr, "The agent resumed its own session.\n");
     assert_eq!(scene.listed("s"), "claude 4 completed");
 }
 
@@ -149,7 +149,10 @@ fn r3_an_agent_that_cannot_is_told_every_turn_and_that_is_said() {
         let scene = Scene::with(&[("echo", script)]);
         scene.leave("s", transcript("s", "echo", "2026-11-15T10:00:00.000Z"));
         let told = scene.pipe("spawn --resume s", "What is my name?\nAnd now?\n");
-        assert_eq!(told.stderr, "The agent started anew and was given the transcript.\n");
+        assert_eq!(
+            told.stderr,
+            "The agent was restarted with the transcript of this conversation.\n"
+        );
         let lines: Vec<&str> = told.stdout.lines().collect();
         let quoted = lines.iter().filter(|line| line.starts_with("{\"role\"")).copied();
         assert_eq!(
@@ -235,7 +238,7 @@ fn r5_a_session_is_deleted_with_a_confirmation_and_only_on_purpose() {
     exit 2
     --- stderr
     error: cannot ask whether to delete the session: this is not a terminal
-    hint: add --yes if you mean it
+    hint: add --yes to confirm
     ");
     insta::assert_snapshot!(scene.machine.run("spawn --delete-session session-123 --yes"), @"
     exit 0
@@ -254,7 +257,7 @@ fn r5_a_session_is_deleted_with_a_confirmation_and_only_on_purpose() {
     insta::assert_snapshot!(scene.machine.run("spawn --delete-session alph --yes"), @"
     exit 2
     --- stderr
-    error: alph could be any of alpha-1, alpha-2
+    error: alph matches several sessions: alpha-1, alpha-2
     hint: give more characters of the id
     ");
     let deleted = scene.machine.json("spawn --delete-session alpha-1 --yes --json");
@@ -340,7 +343,7 @@ fn r8_a_torn_last_line_recovers_by_itself() {
     let told = scene.pipe("spawn --resume s", "hello\n");
     assert_eq!(told.code, 0);
     assert!(
-        told.stderr.contains("The last line of the transcript was torn (25 bytes)"),
+        told.stderr.contains("The last line of the transcript was incomplete (25 bytes)"),
         "{}",
         told.stderr
     );
@@ -358,7 +361,7 @@ fn r9_r10_a_second_writer_is_refused_by_name_and_readers_see_what_was_saved() {
     let pid = talk.pid();
     let text = format!(
         "error: the session s is open in process {pid}\n\
-         hint: leave it there first, or see what it is: ps -p {pid}\n"
+         hint: exit it there first, or see what it is: ps -p {pid}\n"
     );
     assert_eq!((told.code, told.stderr), (1, text));
     assert!(scene.machine.run("spawn --delete-session s --yes").starts_with("exit 1\n"));

@@ -58,7 +58,7 @@ fn a_turn_that_fails_is_said_and_the_next_one_goes_on() {
     let stderr = told.stderr;
     assert!(stderr.contains("error: the turn failed: no luck"), "{stderr}");
     assert!(stderr.contains("error: the agent's process ended: exit code 3"), "{stderr}");
-    assert!(stderr.contains("The agent took up its own session again."), "{stderr}");
+    assert!(stderr.contains("The agent resumed its own session."), "{stderr}");
     assert!(stderr.ends_with("error: 2 of the turns failed\n"), "{stderr}");
     let said = scene.said("s");
     assert_eq!(said[1], "assistant: so far");
@@ -122,7 +122,7 @@ fn a_conversation_is_exported_and_imported_into_another() {
     let expected = ["first", "first", "second"];
     let said = scene.said("two");
     assert!(said.iter().zip(expected).all(|(said, text)| said.ends_with(text)), "{said:?}");
-    assert!(told.stderr.contains("remembers nothing of this conversation"), "{}", told.stderr);
+    assert!(told.stderr.contains("without any memory of this conversation"), "{}", told.stderr);
 }
 
 #[test]
@@ -137,9 +137,9 @@ fn r3_another_agent_goes_on_with_the_same_conversation() {
     assert_eq!(scene.listed("s"), "loud 4 completed");
     // It is the last one that is talked with when the session is taken up, and it knows everything.
     let told = scene.pipe("spawn --resume s", "");
-    assert_eq!(told.stderr, "The agent took up its own session again.\n");
+    assert_eq!(told.stderr, "The agent resumed its own session.\n");
     let told = scene.pipe("spawn --resume s --agent echo", "back\n");
-    assert_eq!(told.stderr, "The agent started anew and was given the transcript.\n");
+    assert_eq!(told.stderr, "The agent was restarted with the transcript of this conversation.\n");
     assert!(told.stdout.contains("\"text\":\"LOUD\"}") && told.stdout.ends_with("\nback\n"));
     assert_eq!(scene.listed("s"), "echo 6 completed");
 }

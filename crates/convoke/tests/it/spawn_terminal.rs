@@ -116,7 +116,7 @@ fn a_second_ctrl_c_ends_an_agent_that_does_not_stop() {
     terminal.types(CTRL_C);
     terminal.sees("it is started again with the next prompt.\n\ndeaf›");
     terminal.types("hello\r");
-    terminal.sees("The agent took up its own session again.\nhello\n\ndeaf›");
+    terminal.sees("The agent resumed its own session.\nhello\n\ndeaf›");
     terminal.types(CTRL_D);
     assert_eq!(terminal.ends().1, 0);
     assert_eq!(scene.said("s")[1], "assistant: Once upon a time");
@@ -234,7 +234,7 @@ fn r3_a_session_that_is_taken_up_shows_where_it_was() {
     let scene = Scene::with(&[("echo", Script::new())]);
     scene.leave("s", transcript("s", "echo", "2026-11-15T10:00:00.000Z"));
     let mut terminal = scene.terminal("spawn --resume s");
-    terminal.sees("The agent started anew and was given the transcript.");
+    terminal.sees("The agent was restarted with the transcript of this conversation.");
     terminal.sees("My name is Ann.");
     terminal.sees("Hello Ann.");
     terminal.sees("Ctrl-D leaves.\necho›");
@@ -258,7 +258,7 @@ fn r8_a_person_is_asked_about_a_damaged_transcript() {
     terminal.types("leave\r");
     let (screen, code) = terminal.ends();
     assert_eq!(code, 1, "{screen}");
-    assert!(screen.ends_with("the session s is left as it is\n"), "{screen}");
+    assert!(screen.ends_with("the session s is unchanged\n"), "{screen}");
     assert_eq!(std::fs::read_to_string(scene.path("s")).unwrap(), damaged);
 
     let mut terminal = scene.terminal("spawn --resume s");

@@ -75,19 +75,19 @@ fn t13_the_exit_code_tells_an_answer_from_everything_else() {
         .when("slow", [Step::say("well"), Step::Hang])
         .when("crash", [Step::say("oh"), Step::Exit(3)]);
     let teams = Teams::new(&["backend"], &script);
-    insta::assert_snapshot!(teams.run("team ask backend slow --timeout-ms 300"), @r"
+    insta::assert_snapshot!(teams.run("team ask backend slow --timeout-ms 300"), @"
     exit 5
     --- stderr
     backend has said so far:
     well
-    error: backend did not answer within 0.3 s and works on
+    error: backend did not answer within 0.3 s and is still working
     hint: fetch the answer with: convoke team report backend --seq 1
     ");
     let told = teams.run("team send backend later --no-wait");
     insta::assert_snapshot!(told, @r"
     exit 0
     --- stdout
-    backend has it, behind another question; fetch the answer with: convoke team report backend --message [id]
+    backend has queued it behind another question; fetch the answer with: convoke team report backend --message [id]
     ");
     insta::assert_snapshot!(teams.run("team report backend --seq 1"), @r"
     exit 5
@@ -159,20 +159,20 @@ fn t15_what_is_asked_wrongly_is_told_in_the_words_of_the_contract() {
     insta::assert_snapshot!(teams.run("team report backend"), @r"
     exit 1
     --- stderr
-    error: backend was not asked anything yet
+    error: backend has not been asked anything yet
     hint: ask it with: convoke team ask backend TEXT
     ");
     insta::assert_snapshot!(teams.run("team sessions --used-after yesterday"), @r"
     exit 2
     --- stderr
-    error: not a moment: yesterday
+    error: not a date or time: yesterday
     hint: write it as 2026-11-15, 2026-11-15T10:00:00Z, or 12h, 7d, 2w ago
     ");
     insta::assert_snapshot!(teams.run("team ask backend hello --from backend"), @r"
     exit 1
     --- stderr
-    error: this ask would go round in a circle: backend → backend
-    hint: answer with what is known by now; those before wait for it
+    error: this ask would make a circle: backend → backend
+    hint: answer with what you know; the teams before you in the chain wait for it
     ");
 }
 
@@ -263,7 +263,7 @@ fn t8_t9_conversations_are_compacted_and_deleted() {
     assert_eq!(
         teams.run(&format!("team compact {acp}")),
         format!(
-            "exit 0\n--- stdout\nconversation {acp} goes on in session [the-id], with a summary\n"
+            "exit 0\n--- stdout\nconversation {acp} continues in session [the-id], with a summary\n"
         )
     );
     assert_eq!(
@@ -299,7 +299,7 @@ fn t16_all_agents_are_stopped_by_one_word() {
         teams.run(&format!("team send {team} work --no-wait"));
     }
     let told = teams.run("stop --agents");
-    assert!(told.starts_with("exit 0\n--- stdout\nstopped 2 agents, 2 of them at work"), "{told}");
+    assert!(told.starts_with("exit 0\n--- stdout\nstopped 2 agents, 2 of them busy"), "{told}");
     insta::assert_snapshot!(teams.run("stop --agents"), @r"
     exit 0
     --- stdout

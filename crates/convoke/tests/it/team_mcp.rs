@@ -112,15 +112,15 @@ fn t13_any_agent_asks_teams_and_reads_their_whole_answer() {
         said("- backend (scripted)\n- frontend (scripted)")
     );
     let (status, _) = agent.call("teams_status", json!({"team": "backend"}));
-    assert!(status.starts_with("backend: 0 of 2 conversations at work"), "{status}");
+    assert!(status.starts_with("backend: 0 of 2 conversations busy"), "{status}");
     let slow = json!({"team": "backend", "question": "slow", "timeout": 300});
     let (text, is_error) = agent.call("teams_ask", slow);
     assert!(text.starts_with("[Team: backend | Status: timed_out | Session: "), "{text}");
-    assert!(text.ends_with("Said so far:\n\nwell") && !is_error, "{text}");
+    assert!(text.ends_with("Answer so far:\n\nwell") && !is_error, "{text}");
     let more = json!({"toTeam": "backend", "message": "more", "waitForResponse": false});
     let (text, is_error) = agent.call("teams_send_message", more);
     assert!(text.starts_with("[Team: backend | Status: queued | Session: "), "{text}");
-    assert!(text.contains("One question is before it.") && !is_error, "{text}");
+    assert!(text.contains("One question is ahead of it.") && !is_error, "{text}");
     let (text, _) = agent.call("teams_report", json!({"team": "backend"}));
     assert!(text.starts_with("[Team: backend | Status: queued | "), "{text}");
     let (text, is_error) = agent.call("teams_cancel", json!({"team": "backend"}));
@@ -195,12 +195,12 @@ fn t13_t16_agents_of_teams_ask_each_other_and_never_in_a_circle() {
     let circle = told("ask b: ask c: ask a: hello");
     assert!(
         circle.starts_with(
-            "b says <c says <a fails <this ask would go round in a circle: external → a → b → c → a"
+            "b says <c says <a fails <this ask would make a circle: external → a → b → c → a"
         ),
         "{circle}"
     );
     let myself = told("ask a: hello");
-    assert!(myself.contains("a fails <this ask would go round in a circle: external → a → a"));
+    assert!(myself.contains("a fails <this ask would make a circle: external → a → a"));
     let nobody = told("ask x: hello");
     assert_eq!(
         nobody,
@@ -236,7 +236,7 @@ fn k7_agents_that_ask_after_their_turns_do_not_talk_in_circles() {
         let ids = sessions.iter().map(|it| it["sessionId"].as_str().unwrap().to_owned());
         ids.flat_map(|id| teams.daemon.messages(&id)).collect()
     };
-    let circle = "a fails <this ask would go round in a circle: external → a → b → a";
+    let circle = "a fails <this ask would make a circle: external → a → b → a";
     let afterwards = teams.machine().path().join("root/b/afterwards.txt");
     let refused =
         || std::fs::read_to_string(&afterwards).is_ok_and(|text| text.starts_with(circle));

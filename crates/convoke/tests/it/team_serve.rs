@@ -33,31 +33,31 @@ fn t2_t15_a_team_that_cannot_work_keeps_the_daemon_from_starting() {
     exit 2
     --- stderr
     error: Invalid configuration for team 'backend': Project path does not exist: /nonexistent/path
-    hint: mend it in teams.json; nothing was started
+    hint: fix it in teams.json; nothing was started
     ");
     insta::assert_snapshot!(told(json!({"path": "relative"})), @r"
     exit 2
     --- stderr
     error: Invalid configuration for team 'backend': Project path must be absolute: relative
-    hint: mend it in teams.json; nothing was started
+    hint: fix it in teams.json; nothing was started
     ");
     insta::assert_snapshot!(told(json!({"agent": "nobody"})), @r"
     exit 2
     --- stderr
     error: Invalid configuration for team 'backend': there is no agent called nobody
-    hint: mend it in teams.json; nothing was started
+    hint: fix it in teams.json; nothing was started
     ");
     insta::assert_snapshot!(told(json!({"colour": "red"})), @r#"
     exit 2
     --- stderr
     error: [tmp]/.convoke/teams.json:1:29: unknown field `colour`, expected one of `path`, `description`, `skipPermissions`, `sessionInitTimeout`, `color`, `agent`
-    hint: the form is {"teams": {"NAME": {"path": "/absolute/path"}}}
+    hint: the format is {"teams": {"NAME": {"path": "/absolute/path"}}}
     "#);
     insta::assert_snapshot!(machine(vec![("a_b", json!({}))]).run("serve"), @r"
     exit 2
     --- stderr
     error: Invalid team name: a_b
-    hint: mend it in teams.json; nothing was started
+    hint: fix it in teams.json; nothing was started
     ");
 }
 
@@ -69,7 +69,7 @@ fn t12_t15_a_team_whose_agent_is_stuck_or_missing_is_a_matter_of_processes() {
     exit 1
     --- stderr
     error: Process error for team "backend": Session initialization timed out after 300ms
-    hint: try it again, or start the agent by hand to see what it waits for
+    hint: try again, or start the agent by hand to see what it waits for
     "#);
     assert!(!stuck.home().join("run/daemon.json").exists());
     fs::remove_file(stuck.path().join("slow")).unwrap();
@@ -78,7 +78,7 @@ fn t12_t15_a_team_whose_agent_is_stuck_or_missing_is_a_matter_of_processes() {
     exit 1
     --- stderr
     error: Process error for team "backend": the agent codex is not installed: there is no codex-acp on the search path
-    hint: `convoke agent list` says how to install it
+    hint: `convoke agent list` shows how to install it
     "#);
     // A command that starts the daemon tells why it does not start.
     let told = missing.run("team list");
@@ -115,7 +115,7 @@ fn t3_nothing_is_served_before_every_team_is_ready() {
     // It can be seen and stopped all the same, and the next attempt goes well.
     let pid = child.id();
     let told = machine.run("status");
-    let error = format!("error: the daemon, process {pid}, is starting or ending\n");
+    let error = format!("error: the daemon, process {pid}, is starting or stopping\n");
     assert!(told.starts_with(&format!("exit 3\n--- stderr\n{error}")), "{told}");
     let told = machine.run("stop");
     assert!(told.contains(&format!("stopped the daemon, process {pid}")), "{told}");
@@ -175,13 +175,13 @@ fn t14_a_changed_file_is_taken_up_by_itself_and_a_broken_one_is_not() {
     until("the new team is there", || names() == ["a", "b"]);
     assert_eq!(teams.ask("b", "hello")["response"], "hello");
     replace(&file, "{ not json");
-    until("it is logged", || !teams.daemon.logged("the teams stay as they were").is_empty());
+    until("it is logged", || !teams.daemon.logged("the teams were not reloaded").is_empty());
     assert_eq!(names(), ["a", "b"]);
     insta::assert_snapshot!(teams.run("team reload"), @r"
     exit 2
     --- stderr
     error: [tmp]/.convoke/teams.json:1:3: key must be a string
-    hint: the teams from before stay; mend the file and reload
+    hint: the earlier teams stay in use; fix the file and reload
     ");
     let broken = vec![("a", json!({"agent": "scripted", "path": "/nonexistent"}))];
     replace(&file, &teams_json(teams.machine(), broken));
@@ -196,7 +196,7 @@ fn t14_a_changed_file_is_taken_up_by_itself_and_a_broken_one_is_not() {
     insta::assert_snapshot!(teams.run("team list"), @r"
     exit 0
     --- stdout
-    No teams. Describe them in teams.json in the home, then run: convoke team reload
+    No teams. Configure them in teams.json in the home, then run: convoke team reload
     ");
 }
 

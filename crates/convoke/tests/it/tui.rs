@@ -22,7 +22,7 @@ fn a_person_works_in_the_terminal_from_the_first_session_to_the_last_key() {
     terminal.types("\r");
     terminal.sees("▸ DM Demo");
     terminal.types("\r");
-    terminal.sees("Say something to demo");
+    terminal.sees("Message demo");
 
     terminal.types("/write notes.txt hello\r");
     terminal.sees("tab answers");
@@ -43,7 +43,7 @@ fn a_person_works_in_the_terminal_from_the_first_session_to_the_last_key() {
     terminal.types("s");
     terminal.sees("Send these answers");
     terminal.types("\r");
-    terminal.sees("Nothing waits for you.");
+    terminal.sees("No pending requests.");
     terminal.types(SESSIONS);
     terminal.sees("→ Stop");
 
@@ -54,7 +54,7 @@ fn a_person_works_in_the_terminal_from_the_first_session_to_the_last_key() {
     terminal.sees("nothing was done");
     // Any command that needs the daemon starts it.
     scene.run("project list");
-    terminal.sees("The daemon is back.");
+    terminal.sees("Reconnected to the daemon.");
     terminal.types("\r");
     terminal.sees("You said: Are you there?");
 
@@ -63,7 +63,7 @@ fn a_person_works_in_the_terminal_from_the_first_session_to_the_last_key() {
     terminal.types(ESC);
     terminal.sees("n new");
     terminal.types("a");
-    terminal.sees("u takes it back");
+    terminal.sees("u undoes it");
     let sessions = scene.machine.json("session list --archived --json");
     assert_eq!(sessions["total"], 1);
     terminal.types("q");
@@ -95,9 +95,9 @@ fn s10_a_session_that_a_human_completed_refuses_prompts() {
     let mut terminal = scene.machine.on_terminal("tui");
     terminal.sees("New Session");
     terminal.types("\r");
-    terminal.sees("Ended: esc, then R resumes it.");
+    terminal.sees("Ended: press esc, then R to resume.");
     terminal.types("/plan\r");
-    terminal.sees("This session has ended: esc, then R resumes it.");
+    terminal.sees("This session has ended: press esc, then R to resume.");
     assert_eq!(scene.count(&session), "1", "only its end is told");
 }
 

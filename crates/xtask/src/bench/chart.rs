@@ -77,7 +77,7 @@ impl Axis {
             Scale::Linear => (at - self.least) / (self.most - self.least),
             Scale::Logarithmic => (at / self.least).ln() / (self.most / self.least).ln(),
         };
-        // All points may lie at one place, which is then the start.
+        // All points may be at one place, which is then the start.
         start + (end - start) * if share.is_finite() { share } else { 0.0 }
     }
 

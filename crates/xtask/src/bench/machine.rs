@@ -13,7 +13,7 @@ pub(super) fn facts() -> Result<String> {
     let memory = fs::read_to_string("/proc/meminfo")?;
     let kilobytes: u64 = field(&memory, "MemTotal")
         .and_then(|text| text.split_whitespace().next())
-        .context("/proc/meminfo does not tell MemTotal")?
+        .context("/proc/meminfo has no MemTotal")?
         .parse()?;
     Ok(format!(
         "- date: {}\n- processors: {count} × {model}\n- memory: {} GiB\n- system: {}\n- compiler: {}\n",

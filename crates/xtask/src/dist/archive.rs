@@ -1,4 +1,4 @@
-//! Archives that depend on nothing but what is in them and the moment they are given.
+//! Reproducible archives: they depend only on their contents and the given time.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,12 +6,12 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 /// Writes what is in a folder as a compressed tarball, everything below `prefix`.
-pub(super) fn write(folder: &Path, to: &Path, prefix: &str, moment: u64) -> Result<()> {
+pub(super) fn write(folder: &Path, to: &Path, prefix: &str, timestamp: u64) -> Result<()> {
     let plain = to.with_extension("");
     let mut tar = Command::new("tar");
     tar.args(["--create", "--format=gnu", "--sort=name", "--numeric-owner"])
         .args(["--owner=0", "--group=0", "--mode=u+rw,go=rX"])
-        .arg(format!("--mtime=@{moment}"))
+        .arg(format!("--mtime=@{timestamp}"))
         .arg(format!("--transform=s,^\\.,{prefix},"))
         .arg("--file")
         .arg(&plain)

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 
 use super::archive::run;
 
-/// Builds the static program, and tells where it is.
+/// Builds the static program, and returns its path.
 pub(super) fn program(root: &Path) -> Result<PathBuf> {
     let target = target()?;
     // Named even where it is this machine's own: the flags are not for what runs while building.
@@ -29,7 +29,7 @@ fn target() -> Result<String> {
     }
     let version = said("rustc", &["-vV"])?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(str::to_owned).context("rustc does not tell for which machine it builds")
+    host.map(str::to_owned).context("rustc does not report its target")
 }
 
 /// A program that still asks for an interpreter would not start everywhere.
@@ -42,8 +42,8 @@ fn check_static(program: &Path) -> Result<()> {
     Ok(())
 }
 
-/// When the last commit was made; the epoch where nobody can tell.
-pub(super) fn moment(root: &Path) -> u64 {
+/// The time of the last commit; the epoch where git does not know it.
+pub(super) fn timestamp(root: &Path) -> u64 {
     let log = Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root).output();
     let said = log.map(|log| String::from_utf8_lossy(&log.stdout).trim().parse().ok());
     said.ok().flatten().unwrap_or_default()

@@ -23,7 +23,7 @@ Description: keeps the conversations people have with coding agents
  with coding agents durable, resumable and visible from everywhere.
 ";
 
-/// Writes the package, and tells where it is.
+/// Writes the package, and returns its path.
 pub(super) fn write(release: &Release, staged: &Staged, out: &Path) -> Result<PathBuf> {
     let machine = debian_name(release.machine)?;
     let package = out.join(format!("convoke_{VERSION}_{machine}.deb"));
@@ -35,8 +35,8 @@ pub(super) fn write(release: &Release, staged: &Staged, out: &Path) -> Result<Pa
     fs::write(parts.join("control/control"), control)?;
     fs::write(parts.join("control/md5sums"), checksums(&staged.system)?)?;
     fs::write(parts.join("debian-binary"), "2.0\n")?;
-    write_archive(&parts.join("control"), &parts.join("control.tar.gz"), ".", release.moment)?;
-    write_archive(&staged.system, &parts.join("data.tar.gz"), ".", release.moment)?;
+    write_archive(&parts.join("control"), &parts.join("control.tar.gz"), ".", release.timestamp)?;
+    write_archive(&staged.system, &parts.join("data.tar.gz"), ".", release.timestamp)?;
     if package.exists() {
         fs::remove_file(&package)?;
     }
@@ -53,7 +53,7 @@ fn debian_name(machine: &str) -> Result<&'static str> {
         "x86_64" => Ok("amd64"),
         "aarch64" => Ok("arm64"),
         "riscv64" => Ok("riscv64"),
-        other => bail!("nobody has said yet what Debian calls {other}"),
+        other => bail!("the Debian name of the architecture {other} is not known"),
     }
 }
 

@@ -22,14 +22,14 @@ pub struct TestModule {
     pub name: String,
     /// Where its first attribute stands.
     pub line: usize,
-    /// Where its closing brace stands; `None` when the module is a file of its own.
+    /// The line of its closing brace; `None` when the module is a separate file.
     pub end_line: Option<usize>,
     /// Whether nothing but comments follows it.
     pub closes_file: bool,
 }
 
 impl TestModule {
-    /// Whether a line of its file lies inside.
+    /// Whether a line of its file is inside.
     pub fn contains(&self, line: usize) -> bool {
         self.end_line.is_some_and(|end| (self.line..=end).contains(&line))
     }
@@ -97,7 +97,7 @@ impl<'a> Scan<'_, 'a> {
 
     fn meet(&mut self, token: Token<'a>) {
         match (token.kind, token.text) {
-            // The module's own words belong to no item.
+            // The module's own documentation belongs to no item.
             (Kind::Comment, text) if text.starts_with("//!") => {}
             (Kind::Comment, text) => self.comments.push(text.to_owned()),
             (Kind::Mark, "#") => self.attribute(token.line),

@@ -1,4 +1,4 @@
-//! Splits Rust source into words, marks, literals and comments.
+//! Splits Rust source into words, punctuation, literals and comments.
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,7 +143,7 @@ fn quoted(rest: &str) -> Option<usize> {
     Some(rest.len())
 }
 
-/// The length of `'x'`, `'\n'` or `'static`; a byte's `b` is a word of its own, which harms nobody.
+/// The length of `'x'`, `'\n'` or `'static`; the `b` of a byte literal is a separate word, which does no harm.
 fn character_or_lifetime(rest: &str) -> usize {
     let body = rest.split_at(1).1;
     let mut chars = body.chars();

@@ -1,4 +1,4 @@
-//! A module `foo` lives in `foo.rs`: ten tabs called `mod.rs` tell nobody apart.
+//! A module `foo` is in `foo.rs`: ten editor tabs called `mod.rs` cannot be told apart.
 
 use crate::finding::Finding;
 use crate::tree::Tree;

@@ -16,7 +16,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-/// Whether the first thing that is not an inner attribute is a `//!` with words in it.
+/// Whether the first thing that is not an inner attribute is a non-empty `//!`.
 fn opens_with_docs(source: &str) -> bool {
     let mut depth = 0_usize;
     for token in lex(source) {

@@ -31,7 +31,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The names taken from a crate, given what follows its own: `::a`, `::{a, b::c}`, or nothing that tells.
+/// The names imported from a crate, given what follows its name: `::a`, `::{a, b::c}`, or neither.
 fn names<'a>(after: &[Token<'a>]) -> Vec<&'a str> {
     match after {
         [colon, second, brace, rest @ ..] if is_path(colon, second) && brace.text == "{" => {

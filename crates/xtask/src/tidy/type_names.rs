@@ -1,4 +1,4 @@
-//! A type is named after what it is; some endings say only that nobody found the word.
+//! A type is named after what it is; some endings only say that a better name was not found.
 
 use crate::finding::Finding;
 use crate::tree::Tree;

@@ -1,4 +1,4 @@
-//! What is left undone is written down where it can be found: an issue, not a comment.
+//! Unfinished work is recorded in an issue, not in a comment.
 
 use crate::finding::Finding;
 use crate::rust::{Kind, Token, lex};
@@ -75,7 +75,7 @@ fn pretences(path: &str, tokens: &[Token<'_>], findings: &mut Vec<Finding>) {
                 "write it, or leave the whole item out until it is written",
             ),
             ("ignore", Some("#"), Some("["), _) => (
-                "a test that nobody runs".to_owned(),
+                "an ignored test".to_owned(),
                 "mend the test or delete it; one that needs a special machine asks for it and says so",
             ),
             _ => continue,

@@ -42,7 +42,7 @@ fn ask(command: &mut Command, question: &Value) -> Option<Value> {
     output.status.success().then(|| serde_json::from_slice(&output.stdout).ok())?
 }
 
-/// Answers what is pending, now and then twice at the same moment.
+/// Answers pending questions, sometimes twice at the same time.
 pub(super) fn answerer(world: &World<'_>) {
     let mut random = world.random(9_100);
     while !world.is_over() {

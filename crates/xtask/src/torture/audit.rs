@@ -1,4 +1,4 @@
-//! The auditor: compares what clients were told with what is stored.
+//! The auditor: compares the responses that clients got with what is stored.
 
 mod leftovers;
 mod log;
@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 
 use super::clients::text_of;
 use super::http::Door;
-use super::ledger::{Book, Prompt, Told};
+use super::ledger::{Ack, Book, Prompt};
 use super::machine::Machine;
 
 pub(super) use leftovers::{can_read_database, leftovers};
 
-/// How long turns may take to end once everybody is told to stop.
+/// How long turns may take to end once all clients have stopped.
 const SETTLE_MAX: Duration = Duration::from_secs(120);
 /// How many prompts are searched for.
 const SEARCHED: usize = 20;
@@ -33,7 +33,7 @@ pub(super) struct Stored {
     pub(super) queues: BTreeMap<String, Vec<Value>>,
 }
 
-/// Ends what is under way, and tells what does not end.
+/// Cancels running turns, and reports those that do not end.
 pub(super) fn settle(door: &Door, findings: &mut Vec<String>) {
     let deadline = Instant::now() + SETTLE_MAX;
     loop {
@@ -67,7 +67,7 @@ fn sessions(door: &Door) -> Vec<Value> {
     list.get("sessions").and_then(Value::as_array).cloned().unwrap_or_default()
 }
 
-/// Reads everything, and tells what is wrong in itself: gaps, doubles, moments that go back, messages that are open.
+/// Reads everything, and reports inconsistencies: gaps, duplicates, times that go back, open messages.
 pub(super) fn read(door: &Door, findings: &mut Vec<String>) -> Stored {
     let mut stored = Stored::default();
     let mut ids = BTreeSet::new();
@@ -100,7 +100,7 @@ pub(super) fn read(door: &Door, findings: &mut Vec<String>) -> Stored {
     stored
 }
 
-/// Compares what clients of the daemon were told with what is stored.
+/// Compares the responses that clients of the daemon got with what is stored.
 pub(super) fn compare(door: &Door, book: &Book, stored: &Stored, findings: &mut Vec<String>) {
     prompts::compare(book, stored, findings);
     log::shown(book, stored, findings);
@@ -110,7 +110,7 @@ pub(super) fn compare(door: &Door, book: &Book, stored: &Stored, findings: &mut 
 
 /// What was said is found.
 fn search(door: &Door, book: &Book, findings: &mut Vec<String>) {
-    let is_sent = |prompt: &Prompt| prompt.told == Told::Done && prompt.change.is_none();
+    let is_sent = |prompt: &Prompt| prompt.ack == Ack::Done && prompt.change.is_none();
     let done = book.prompts.iter().filter(|(_, prompt)| is_sent(prompt));
     for (text, _) in done.take(SEARCHED) {
         let word = prompts::mark(text);
@@ -126,7 +126,7 @@ fn number_of(value: &Value, key: &str) -> u64 {
     value.get(key).and_then(Value::as_u64).unwrap_or_default()
 }
 
-/// Compares what askers, answerers and talkers were told with the files.
+/// Compares the output that askers, answerers and REPLs got with the files.
 pub(super) fn compare_files(machine: &Machine, book: &Book, findings: &mut Vec<String>) {
     let questions = machine.home().join("questions");
     let read = |id: &str, name: &str| -> Option<Value> {
@@ -163,11 +163,11 @@ fn compare_transcript(path: &Path, id: &str, book: &Book, findings: &mut Vec<Str
             Err(error) => findings.push(format!("{id}.jsonl:{}: {error}", number + 1)),
         }
     }
-    for (text, (_, told)) in book.said.iter().filter(|(_, (session, _))| session == id) {
-        match (told, said.get(text).copied().unwrap_or_default()) {
-            (Told::Done, 0) => findings.push(format!("lost in {id}: {text:?}")),
+    for (text, (_, ack)) in book.said.iter().filter(|(_, (session, _))| session == id) {
+        match (ack, said.get(text).copied().unwrap_or_default()) {
+            (Ack::Done, 0) => findings.push(format!("lost in {id}: {text:?}")),
             (_, 2..) => findings.push(format!("twice in {id}: {text:?}")),
-            (Told::Done, _) | (Told::Unknown | Told::Refused, _) => {}
+            (Ack::Done, _) | (Ack::Unknown | Ack::Refused, _) => {}
         }
     }
 }

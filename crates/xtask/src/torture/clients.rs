@@ -1,4 +1,4 @@
-//! Clients of the daemon: they begin sessions, cancel, complete, resume and answer, and record what they were told.
+//! Clients of the daemon: they create sessions, cancel, complete, resume and answer, and record the responses.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -30,7 +30,7 @@ pub(super) struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    /// A world in which nobody has said anything.
+    /// A world without any prompts yet.
     pub(super) fn new(machine: &'a Machine, ledger: &'a Ledger, seed: u64, door: &Door) -> Self {
         let add = |path: std::path::PathBuf| {
             let outcome = door.call("POST", "/api/repos", Some(&json!({"path": path})));

@@ -13,13 +13,13 @@ use serde_json::json;
 
 use super::clients::{self, World};
 use super::http::{Answer, Outcome};
-use super::ledger::{Prompt, Told};
+use super::ledger::{Ack, Prompt};
 use super::machine::{Disk, Machine, run, signal_process};
 use super::schedule::Fault;
 
 /// How long a daemon may take to stop. It promises five seconds; a machine that is this busy is given more.
 const STOP_MAX: Duration = Duration::from_secs(15);
-/// A moment far away, as a wrong clock would give it.
+/// A distant time, as a wrong clock would give it.
 const FAR: &str = "2040-01-01T00:00:00.000Z";
 /// What fills the disk.
 const FILLER: &str = "filler";
@@ -28,7 +28,7 @@ const FILLER: &str = "filler";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Made {
     Yes,
-    /// This user may not, or there was nobody to kill.
+    /// This user has no right to do it, or there was no process to kill.
     No,
 }
 
@@ -94,7 +94,7 @@ fn on_bad_disk(machine: &Machine, make: impl FnOnce() -> Made) -> Made {
     made
 }
 
-/// Leaves no room on the disk for a moment.
+/// Fills the disk for about a second.
 fn fill(home: &Path, random: &mut Random) -> Made {
     let path = home.join(FILLER);
     let Ok(mut file) = File::create(&path) else { return Made::No };
@@ -108,7 +108,7 @@ fn fill(home: &Path, random: &mut Random) -> Made {
     Made::Yes
 }
 
-/// Lets nobody open anything for writing for a moment. What is open stays so.
+/// Makes the home read-only for about a second. Files that are open stay writable.
 fn make_read_only(home: &Path, random: &mut Random) -> Made {
     let home = home.as_os_str();
     if !run("mount", &["--bind".as_ref(), home, home]) {
@@ -116,7 +116,7 @@ fn make_read_only(home: &Path, random: &mut Random) -> Made {
     }
     let made = run("mount", &["-o".as_ref(), OsStr::new("remount,bind,ro"), home]);
     thread::sleep(Duration::from_millis(300 + random.below(900)));
-    // Lazily, since somebody may have opened a file through it.
+    // Lazily, since a process may have opened a file through it.
     run("umount", &["-l".as_ref(), home]);
     if made { Made::Yes } else { Made::No }
 }
@@ -138,14 +138,14 @@ fn jump(world: &World<'_>, random: &mut Random) -> Made {
         "repoId": repo, "transcript": text, "agent": "wild", "createdAt": FAR,
         "turns": [{"role": "user", "content": text, "timestamp": FAR, "tokens": 3}],
     });
-    let told = match door.call("POST", "/api/imports", Some(&body)) {
+    let ack = match door.call("POST", "/api/imports", Some(&body)) {
         Outcome::Answered(Answer { status: 200, body }) => {
             world.adopt(&door, &body);
-            Told::Done
+            Ack::Done
         }
-        Outcome::Answered(Answer { status: 400..=499, .. }) | Outcome::NotSent => Told::Refused,
-        Outcome::Answered(_) | Outcome::Unknown => Told::Unknown,
+        Outcome::Answered(Answer { status: 400..=499, .. }) | Outcome::NotSent => Ack::Refused,
+        Outcome::Answered(_) | Outcome::Unknown => Ack::Unknown,
     };
-    world.ledger.book().prompts.insert(text, Prompt::unchanged(told, None));
+    world.ledger.book().prompts.insert(text, Prompt::unchanged(ack, None));
     Made::Yes
 }

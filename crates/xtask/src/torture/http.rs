@@ -1,4 +1,5 @@
-//! Just enough HTTP to talk to the daemon, which tells apart what was answered, what may have been done, and what was not.
+//! Just enough HTTP to talk to the daemon; distinguishes answered requests, requests that may have been carried out,
+//! and those that were not sent.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -21,7 +22,7 @@ pub(super) struct Door {
 pub(super) enum Outcome {
     /// The daemon answered.
     Answered(Answer),
-    /// The request left, and no answer came: nobody knows whether it was done.
+    /// The request was sent, and no response came: it may have been carried out.
     Unknown,
     /// The request never left.
     NotSent,
@@ -94,7 +95,7 @@ impl Door {
         let head = head.replace("HTTP/1.1", "HTTP/1.0");
         let last = cursor.map(|cursor| format!("last-event-id: {cursor}\r\n")).unwrap_or_default();
         write!(stream, "{head}{last}\r\n")?;
-        // A quiet session is no broken one; whoever follows looks up now and then.
+        // A quiet session is not a broken one: the timeout lets the follower check for the end of the round.
         stream.set_read_timeout(Some(Duration::from_secs(1)))?;
         Ok(Events { lines: BufReader::new(stream), line: Vec::new(), event: Event::default() })
     }

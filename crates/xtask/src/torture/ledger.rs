@@ -1,4 +1,4 @@
-//! What clients were told: it must hold at the end, whatever happened.
+//! The responses that clients got: what they promise must hold at the end, whatever happened.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,16 +7,16 @@ use serde_json::Value;
 
 /// What a client knows of something that it wanted done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum Ack {
     /// It was done.
     Done,
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
     /// It was refused.
     Refused,
 }
 
-/// Everything that clients were told.
+/// All responses that clients got.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     book: Mutex<Book>,
@@ -36,7 +36,7 @@ pub(super) struct Book {
     /// Question sets that were answered, with what was chosen.
     pub(super) answered: BTreeMap<String, String>,
     /// What was said in a REPL: its session and the text.
-    pub(super) said: BTreeMap<String, (String, Told)>,
+    pub(super) said: BTreeMap<String, (String, Ack)>,
     /// What must not be, found while it happened.
     pub(super) findings: Vec<String>,
 }
@@ -44,14 +44,14 @@ pub(super) struct Book {
 /// A prompt, and what became of it as far as its sender knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Prompt {
-    pub(super) told: Told,
+    pub(super) ack: Ack,
     /// Where it was put; known when it was acknowledged.
     pub(super) place: Option<Place>,
     /// How it was changed while it waited in the queue.
-    pub(super) change: Option<(QueueChange, Told)>,
+    pub(super) change: Option<(QueueChange, Ack)>,
 }
 
-/// Where a prompt was put, as its sender was told.
+/// The place of a prompt, as its response gave it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) session: String,
@@ -73,8 +73,8 @@ pub(super) enum QueueChange {
 
 impl Prompt {
     /// A prompt that did not wait, or was not changed while it did.
-    pub(super) const fn unchanged(told: Told, place: Option<Place>) -> Self {
-        Self { told, place, change: None }
+    pub(super) const fn unchanged(ack: Ack, place: Option<Place>) -> Self {
+        Self { ack, place, change: None }
     }
 }
 

@@ -1,4 +1,4 @@
-//! A machine of its own: a home on a small disk, projects, agents that misbehave, and a daemon that is started again.
+//! A separate environment: a home on a small disk, projects, misbehaving agents, and a daemon that is restarted.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -41,10 +41,10 @@ pub(super) struct Machine {
     disk_turns: AtomicU64,
 }
 
-/// Where the home lies.
+/// The path of the home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Disk {
-    /// On a disk of its own, which can be filled and made read-only.
+    /// On a separate disk, which can be filled and made read-only.
     Small,
     /// On the disk of the machine, since this user may mount nothing.
     Shared,
@@ -112,7 +112,7 @@ impl Machine {
         Some(Door { address: address.parse().ok()?, token })
     }
 
-    /// Starts the daemon, and waits until it serves. Tells how it ended, if it did instead.
+    /// Starts the daemon, and waits until it serves. Returns its exit status if it ended instead.
     pub(super) fn start_daemon(&self) -> Result<Option<ExitStatus>> {
         let log =
             File::options().append(true).create(true).open(self.root.path().join("daemon"))?;
@@ -156,7 +156,7 @@ impl Machine {
         self.disk_turns.load(Ordering::SeqCst)
     }
 
-    /// The process of the daemon, as long as nobody has noticed its end.
+    /// The process of the daemon, until its end was noticed.
     pub(super) fn pid(&self) -> Option<u32> {
         self.daemon().as_ref().map(Child::id)
     }
@@ -179,7 +179,7 @@ impl Machine {
         }
     }
 
-    /// Stops the daemon as people do; tells whether that went well.
+    /// Runs `convoke stop`; returns whether it succeeded.
     pub(super) fn stop(&self) -> bool {
         self.is_expected.store(true, Ordering::SeqCst);
         let stopped = self.command(&["stop"]).status().is_ok_and(|status| status.success());
@@ -254,14 +254,14 @@ pub(super) fn signal_process(pid: u32, signal: Signal) {
     }
 }
 
-/// Whether a program of the system did what it was told.
+/// Whether a system program succeeded.
 pub(super) fn run(program: &str, args: &[&OsStr]) -> bool {
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Gives the home a small disk of its own, if this user may.
+/// Mounts a small disk for the home, if this user may.
 fn mount(home: &Path) -> Disk {
     let words = ["-t", "tmpfs", "-o", DISK, "convoke-torture"].map(OsStr::new);
     if run("mount", &[&words[..], &[home.as_os_str()]].concat()) {

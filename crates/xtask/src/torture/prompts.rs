@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::clients::{PAUSE, World, text_of};
 use super::http::{Answer, Door, Manners, Outcome};
-use super::ledger::{Place, Prompt, QueueChange, Told};
+use super::ledger::{Ack, Place, Prompt, QueueChange};
 use super::script::TRICKS;
 
 /// How often a request was sent.
@@ -45,7 +45,7 @@ impl World<'_> {
                 outcome = door.call("POST", &path, Some(&body));
             }
         }
-        let mut prompt = self.told(session, made.as_deref(), sent, &outcome);
+        let mut prompt = self.recorded(session, made.as_deref(), sent, &outcome);
         if let Some(place) = prompt.place.as_ref().filter(|place| place.seq.is_none())
             && sent == Sent::Once
             && random.below(3) == 0
@@ -56,7 +56,13 @@ impl World<'_> {
     }
 
     /// What the answer to a prompt says.
-    fn told(&self, session: String, made: Option<&str>, sent: Sent, outcome: &Outcome) -> Prompt {
+    fn recorded(
+        &self,
+        session: String,
+        made: Option<&str>,
+        sent: Sent,
+        outcome: &Outcome,
+    ) -> Prompt {
         match outcome {
             Outcome::Answered(Answer { status: 202, body }) => {
                 let message_id = text_of(body, "messageId");
@@ -67,18 +73,18 @@ impl World<'_> {
                 if body.get("queued") != Some(&Value::Bool(seq.is_none())) {
                     self.ledger.complain(format!("queued and seq contradict each other: {body}"));
                 }
-                Prompt::unchanged(Told::Done, Some(Place { session, message_id, seq }))
+                Prompt::unchanged(Ack::Done, Some(Place { session, message_id, seq }))
             }
             Outcome::Answered(Answer { status: 400..=499, .. }) if sent == Sent::Once => {
-                Prompt::unchanged(Told::Refused, None)
+                Prompt::unchanged(Ack::Refused, None)
             }
             Outcome::Answered(Answer { status, body }) => {
                 if *status == 500 {
                     self.ledger.complain(format!("a prompt was answered with 500: {body}"));
                 }
-                Prompt::unchanged(Told::Unknown, None)
+                Prompt::unchanged(Ack::Unknown, None)
             }
-            Outcome::Unknown | Outcome::NotSent => Prompt::unchanged(Told::Unknown, None),
+            Outcome::Unknown | Outcome::NotSent => Prompt::unchanged(Ack::Unknown, None),
         }
     }
 
@@ -100,12 +106,7 @@ impl World<'_> {
 }
 
 /// Edits, removes or sends a prompt that waits.
-fn change_queue(
-    door: &Door,
-    place: &Place,
-    text: &str,
-    random: &mut Random,
-) -> (QueueChange, Told) {
+fn change_queue(door: &Door, place: &Place, text: &str, random: &mut Random) -> (QueueChange, Ack) {
     let path = format!("/api/sessions/{}/queue/{}", place.session, place.message_id);
     let (change, outcome) = match random.below(3) {
         0 => {
@@ -116,10 +117,10 @@ fn change_queue(
         1 => (QueueChange::Remove, door.call("DELETE", &path, None)),
         _ => (QueueChange::Send, door.call("POST", &format!("{path}/send"), None)),
     };
-    let told = match outcome {
-        Outcome::Answered(Answer { status: 200..=299, .. }) => Told::Done,
-        Outcome::Answered(Answer { status: 400..=499, .. }) | Outcome::NotSent => Told::Refused,
-        Outcome::Answered(_) | Outcome::Unknown => Told::Unknown,
+    let ack = match outcome {
+        Outcome::Answered(Answer { status: 200..=299, .. }) => Ack::Done,
+        Outcome::Answered(Answer { status: 400..=499, .. }) | Outcome::NotSent => Ack::Refused,
+        Outcome::Answered(_) | Outcome::Unknown => Ack::Unknown,
     };
-    (change, told)
+    (change, ack)
 }

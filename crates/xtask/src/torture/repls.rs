@@ -1,4 +1,4 @@
-//! Conversations in the terminal's REPL, through a pipe, which are killed and taken up again.
+//! Conversations in the REPL, through a pipe, which are killed and resumed.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Stdio};
@@ -7,12 +7,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::clients::World;
-use super::ledger::Told;
+use super::ledger::Ack;
 
 /// How long an answer may take, on a machine that has much to do.
 const ANSWER_MAX: Duration = Duration::from_secs(8);
 
-/// Talks, is killed, and takes up what it had.
+/// Talks, is killed, and resumes its conversation.
 pub(super) fn talker(world: &World<'_>, client: u64) {
     let mut random = world.random(client);
     let id = format!("talk-{client}");
@@ -33,10 +33,10 @@ pub(super) fn talker(world: &World<'_>, client: u64) {
                 break;
             }
             let text = world.text("said");
-            let told = repl.say(&text);
+            let ack = repl.say(&text);
             begun |= world.machine.home().join(format!("spawn/sessions/{id}.jsonl")).exists();
-            world.ledger.book().said.insert(text, (id.clone(), told));
-            if told != Told::Done {
+            world.ledger.book().said.insert(text, (id.clone(), ack));
+            if ack != Ack::Done {
                 break;
             }
         }
@@ -57,7 +57,7 @@ impl Repl {
         if let Some(output) = child.stdout.take() {
             thread::spawn(move || {
                 for line in BufReader::new(output).lines().map_while(Result::ok) {
-                    // Whoever listened has left.
+                    // The receiver was dropped.
                     if line_to.send(line).is_err() {
                         break;
                     }
@@ -68,18 +68,18 @@ impl Repl {
     }
 
     /// Says something, and waits until the agent has repeated it: then it was saved.
-    fn say(&mut self, text: &str) -> Told {
-        let Some(input) = self.child.stdin.as_mut() else { return Told::Refused };
+    fn say(&mut self, text: &str) -> Ack {
+        let Some(input) = self.child.stdin.as_mut() else { return Ack::Refused };
         if writeln!(input, "{text}").and_then(|()| input.flush()).is_err() {
-            return Told::Unknown;
+            return Ack::Unknown;
         }
         let deadline = Instant::now() + ANSWER_MAX;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.lines.recv_timeout(left) {
-                Ok(line) if line.contains(text) => return Told::Done,
+                Ok(line) if line.contains(text) => return Ack::Done,
                 Ok(_) => {}
-                Err(_) => return Told::Unknown,
+                Err(_) => return Ack::Unknown,
             }
         }
     }

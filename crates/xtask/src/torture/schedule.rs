@@ -20,9 +20,9 @@ pub(super) enum Fault {
     KillWaiter,
     /// SIGKILL for a REPL.
     KillRepl,
-    /// No room on the disk for a moment.
+    /// A full disk for about a second.
     FillDisk,
-    /// Nothing in the home can be opened for writing for a moment.
+    /// A read-only home for about a second.
     ReadOnly,
     /// A clock that was wrong has left its marks.
     JumpClock,

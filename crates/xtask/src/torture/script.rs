@@ -1,11 +1,11 @@
-//! Agents that flood, hang, crash, lie and fork when a prompt says so, and echo all others.
+//! Agents that flood, hang, crash, lie and fork when a prompt says so, and echo all other prompts.
 
 use std::path::Path;
 
 use convoke_testkit::agent::{Ask, Script, Step, Tool};
 use serde_json::json;
 
-/// The words in a prompt that make an agent misbehave.
+/// The text in a prompt that makes an agent misbehave.
 pub(super) const TRICKS: [&str; 7] = ["flood", "hang", "crash", "exit", "lie", "fork", "permit"];
 
 /// How often one process does each; after that it echoes.

@@ -54,7 +54,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Applies an event as the contract says; tells what is wrong with it.
+    /// Applies an event according to the contract; returns violations.
     fn apply(&mut self, event: Event) -> Option<String> {
         let Event { name, id, data } = event;
         if name == "reset" {

@@ -24,7 +24,7 @@ fn said_of(crates: &[(&str, &[&str])]) -> Vec<String> {
 }
 
 #[test]
-fn the_core_depends_on_none_of_ours_and_nobody_on_the_binary() {
+fn the_core_depends_on_no_own_crate_and_no_crate_on_the_binary() {
     let found = said_of(&[
         ("convoke", &["convoke-core", "convoke-store"]),
         ("convoke-core", &["convoke-store"]),

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use xtask::tidy::Check;
 use xtask::tree::Tree;
 
-/// A tree of the given files in a directory of its own.
+/// A tree of the given files in a temporary directory.
 pub(crate) fn made_up(files: &[(&str, &str)]) -> TempDir {
     let root = tempfile::tempdir().unwrap();
     for (path, text) in files {
@@ -23,7 +23,7 @@ pub(crate) fn said(check: Check, files: &[(&str, &str)]) -> Vec<String> {
     said_of(check, made_up(files).path())
 }
 
-/// Fails with what a check says of the tree that this file lies in.
+/// Fails with the findings of a check in this repository.
 #[track_caller]
 pub(crate) fn passes_here(check: Check) {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().parent().unwrap();

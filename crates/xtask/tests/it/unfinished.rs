@@ -1,4 +1,4 @@
-//! Notes without an issue, placeholders and tests that nobody runs are found.
+//! Notes without an issue, placeholders and ignored tests are found.
 
 use xtask::tidy::unfinished::check;
 
@@ -33,7 +33,7 @@ fn nothing_may_pretend_to_be_there() {
     let expected = [
         "a.rs:1: a todo! in the code — write it, or leave the whole item out until it is written",
         "a.rs:2: a unimplemented! in the code — write it, or leave the whole item out until it is written",
-        "a.rs:4: a test that nobody runs \
+        "a.rs:4: an ignored test \
          — mend the test or delete it; one that needs a special machine asks for it and says so",
     ];
     assert_eq!(said(check, &[("a.rs", source)]), expected);

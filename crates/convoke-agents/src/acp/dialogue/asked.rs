@@ -28,7 +28,8 @@ impl Dialogue {
         }
     }
 
-    /// The agent wants a permission. It may be for a session of a helper of its own; the human decides all the same.
+    /// The agent asks for a permission. It may be for a session of one of its sub-agents; the human decides all the
+    /// same.
     fn ask(&mut self, id: Value, params: &Value) {
         if self.turn.as_ref().is_some_and(Turn::is_cancelled) {
             // The request and our cancel have crossed.

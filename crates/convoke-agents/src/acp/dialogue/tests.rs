@@ -42,25 +42,25 @@ async fn a_turn_is_one_prompt_until_its_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_reason_to_stop_is_understood_and_an_unknown_one_is_told() {
+async fn every_stop_reason_is_understood_and_an_unknown_one_is_reported() {
     let mut scene = Scene::ready().await;
     let reasons =
         ["end_turn", "cancelled", "refusal", "max_tokens", "max_turn_requests", "boredom"];
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for (id, reason) in (3..).zip(reasons) {
         scene.prompt("x").await;
         scene.update([chunk("y")]).await;
         scene.transcript();
         scene.line(json!({"id": id, "result": {"stopReason": reason, "usage": null}})).await;
-        told.push(scene.transcript());
+        reported.push(scene.transcript());
     }
-    insta::assert_snapshot!(told.join("\n"), @r#"
+    insta::assert_snapshot!(reported.join("\n"), @r#"
     ! turn 1 ended {"stopReason":"end_turn"}
     ! turn 2 ended {"stopReason":"cancelled"}
     ! turn 3 ended {"stopReason":"refusal"}
     ! turn 4 ended {"stopReason":"max_tokens"}
     ! turn 5 ended {"stopReason":"max_turn_requests"}
-    ! noticed {"event":"advice","severity":"warning","text":"The agent ended its turn for a reason of its own: boredom"}
+    ! noticed {"event":"advice","severity":"warning","text":"The agent ended its turn for an unknown reason: boredom"}
     ! turn 6 ended {"stopReason":"end_turn"}
     "#);
 }
@@ -69,7 +69,7 @@ async fn every_reason_to_stop_is_understood_and_an_unknown_one_is_told() {
 #[tokio::test(start_paused = true)]
 async fn an_error_fails_the_turn_with_its_words() {
     let mut scene = Scene::ready().await;
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for (id, error) in (3..).zip([
         json!({"code": -32603, "message": "Internal error", "data": {"details": "API Error: 400"}}),
         json!({"code": 400, "message": "bad request"}),
@@ -79,9 +79,9 @@ async fn an_error_fails_the_turn_with_its_words() {
         scene.prompt("x").await;
         scene.transcript();
         scene.line(json!({"id": id, "error": error})).await;
-        told.push(scene.transcript());
+        reported.push(scene.transcript());
     }
-    insta::assert_snapshot!(told.join("\n"), @r#"
+    insta::assert_snapshot!(reported.join("\n"), @r#"
     ! turn 1 ended {"stopReason":"failed","why":"agent_error","detail":"Internal error: API Error: 400"}
     ! turn 2 ended {"stopReason":"failed","why":"agent_error","detail":"bad request"}
     ! turn 3 ended {"stopReason":"cancelled"}
@@ -91,7 +91,7 @@ async fn an_error_fails_the_turn_with_its_words() {
 
 /// As copilot does.
 #[tokio::test(start_paused = true)]
-async fn a_count_from_the_beginning_is_told_turn_by_turn() {
+async fn a_running_total_is_reported_turn_by_turn() {
     let (mut scene, launch) = Scene::new(Start::New { id: "unused".to_owned() });
     let hello =
         json!({"id": "$", "result": {"protocolVersion": 1, "agentInfo": {"name": "Copilot"}}});
@@ -267,7 +267,7 @@ async fn a_permission_that_cannot_be_answered_is_refused() {
     "#);
 }
 
-/// As claude does when its turn is cancelled, but by itself.
+/// As claude does when its turn is cancelled, but without a cancellation.
 #[tokio::test(start_paused = true)]
 async fn the_agent_may_take_its_request_back() {
     let mut scene = Scene::ready().await;
@@ -285,7 +285,7 @@ async fn the_agent_may_take_its_request_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn s3_a_cancel_answers_open_permissions_after_it_told_the_agent() {
+async fn s3_a_cancel_is_sent_before_open_permissions_are_answered() {
     let mut scene = Scene::ready().await;
     scene.prompt("run").await;
     scene.line(bare(0)).await;

@@ -1,4 +1,4 @@
-//! A turn at the agent: one prompt at a time, its end in Convoke's words, and a way out when it does not end.
+//! A turn at the agent: one prompt at a time, the translation of its end, and a timeout when it does not end.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub(super) struct Turn {
 enum Seen {
     /// Nothing, though it should have said something.
     Nothing,
-    /// Something, or it was given a command, which needs no words.
+    /// Output, or a command was sent, which needs no output.
     Enough,
 }
 
@@ -82,7 +82,7 @@ impl Dialogue {
         self.request("session/prompt", params, Pending::Prompt { turn: place });
     }
 
-    /// Stops the turn: the agent is told first, and then gets its open permissions back.
+    /// Cancels the turn: first sends the cancellation, then answers its open permissions as cancelled.
     pub(super) fn cancel(&mut self, now: Instant) {
         let Some(turn) = &mut self.turn else { return };
         if turn.is_cancelled() {
@@ -148,9 +148,9 @@ impl Dialogue {
             Some("max_tokens") => return Stop::MaxTokens,
             Some("max_turn_requests") => return Stop::MaxTurnRequests,
             Some("end_turn") => {}
-            // What it did is there all the same; only the reason is in words that nobody knows.
+            // The output is kept; only the stop reason is unknown.
             Some(other) => {
-                self.advise(&format!("The agent ended its turn for a reason of its own: {other}"));
+                self.advise(&format!("The agent ended its turn for an unknown reason: {other}"));
                 return Stop::EndTurn;
             }
             None => tracing::debug!("the agent does not say why it ended its turn"),

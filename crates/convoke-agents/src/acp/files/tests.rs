@@ -156,16 +156,17 @@ fn only_plain_text_files_of_a_reasonable_size_are_read() {
     )
     .unwrap();
     fs::create_dir(place.path.join("folder")).unwrap();
-    let told = |fault: Fault| {
+    let reported = |fault: Fault| {
         format!("{} {}", fault.code, fault.message.replace(&*place.path.to_string_lossy(), ""))
     };
     let names = ["binary", "large", "pipe", "folder", "", "missing", "binary/below"];
-    let told: Vec<String> = names.iter().map(|name| told(place.read(name).unwrap_err())).collect();
-    insta::assert_snapshot!(told.join("\n"), @r"
+    let reported: Vec<String> =
+        names.iter().map(|name| reported(place.read(name).unwrap_err())).collect();
+    insta::assert_snapshot!(reported.join("\n"), @r"
     -32602 /binary is not UTF-8 text
     -32602 /large is larger than 10 MiB
-    -32602 /pipe is not a plain file
-    -32602 /folder is not a plain file
+    -32602 /pipe is not a regular file
+    -32602 /folder is not a regular file
     -32602 / is a folder
     -32002 /missing does not exist
     -32603 /binary/below: Not a directory (os error 20)

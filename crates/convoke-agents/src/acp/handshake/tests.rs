@@ -65,19 +65,19 @@ fn convoke_says_what_it_can_do_and_asks_for_version_one() {
 
 #[tokio::test(start_paused = true)]
 async fn another_version_of_the_protocol_is_a_clear_error() {
-    for (version, told) in [
+    for (version, reported) in [
         (json!(2), "it speaks version 2 of ACP, and Convoke speaks version 1"),
-        (json!(null), "it does not say which version of ACP it speaks"),
+        (json!(null), "it did not send a version of ACP"),
     ] {
         let (mut scene, launch) = Scene::new(new());
         let hello = json!({"id": "$", "result": {"protocolVersion": version}});
         let error = scene.shake(&launch, [&[hello][..]]).await.unwrap_err();
-        assert_eq!(error.to_string(), format!("the agent does not keep to its protocol: {told}"));
+        assert_eq!(error.to_string(), format!("the agent violates its protocol: {reported}"));
     }
     let (mut scene, launch) = Scene::new(new());
     let refusal = json!({"id": "$", "error": {"code": -32022, "message": "unsupported", "data": {"requested": 1, "supported": [2]}}});
     let error = scene.shake(&launch, [&[refusal][..]]).await.unwrap_err();
-    insta::assert_snapshot!(error, @r#"the agent refuses: unsupported: {"requested":1,"supported":[2]}"#);
+    insta::assert_snapshot!(error, @r#"the agent returned an error: unsupported: {"requested":1,"supported":[2]}"#);
 }
 
 /// As cline does without a key.
@@ -105,20 +105,17 @@ async fn an_agent_that_wants_a_login_says_how() {
 async fn a_refused_or_nameless_new_session_is_an_error() {
     let refusal = json!({"id": "$", "error": {"code": -32603, "message": "Internal error", "data": {"details": "no folder"}}});
     let nameless = json!({"id": "$", "result": {"sessionId": ""}});
-    for (answer, told) in [
-        (refusal, "the agent refuses: Internal error: no folder"),
-        (
-            nameless,
-            "the agent does not keep to its protocol: it opened a session without telling its id",
-        ),
+    for (answer, reported) in [
+        (refusal, "the agent returned an error: Internal error: no folder"),
+        (nameless, "the agent violates its protocol: it opened a session without an id"),
     ] {
         let (mut scene, launch) = Scene::new(new());
         let error = scene.shake(&launch, [&[hello(&json!({}))][..], &[answer]]).await.unwrap_err();
-        assert_eq!(error.to_string(), told);
+        assert_eq!(error.to_string(), reported);
     }
 }
 
-/// As kimi does: it reads its notes before it has told the id of the session.
+/// As kimi does: it reads its notes before it has sent the id of the session.
 #[tokio::test(start_paused = true)]
 async fn requests_before_there_is_a_session_are_served() {
     let (mut scene, launch) = Scene::new(new());
@@ -139,7 +136,7 @@ async fn requests_before_there_is_a_session_are_served() {
     "#);
 }
 
-/// As claude and most others do: the history comes before the answer, which has an id of its own.
+/// As claude and most others do: the history comes before the answer, which has another id.
 #[tokio::test(start_paused = true)]
 async fn a_loaded_session_replays_without_being_reported() {
     let (mut scene, launch) = Scene::new(resume());
@@ -211,16 +208,16 @@ async fn an_agent_that_promised_to_resume_and_cannot_may_load() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_cannot_be_resumed_is_told_from_one_that_fails() {
+async fn a_session_that_cannot_be_resumed_is_distinguished_from_a_failure() {
     let refusal = json!({"id": "$", "error": {"code": -32002, "message": "Resource not found"}});
-    for (able, told) in [
+    for (able, reported) in [
         (json!({"loadSession": true}), "Resource not found"),
         (json!({"sessionCapabilities": {"resume": {}}}), "Resource not found"),
-        (json!({"loadSession": false}), "it offers no way to take up a session"),
+        (json!({"loadSession": false}), "it does not support resuming a session"),
     ] {
         let (mut scene, launch) = Scene::new(resume());
         let answers = [&[hello(&able)][..], std::slice::from_ref(&refusal)];
         let error = scene.shake(&launch, answers).await.unwrap_err();
-        assert_eq!(error.to_string(), format!("the agent cannot resume the session: {told}"));
+        assert_eq!(error.to_string(), format!("the agent cannot resume the session: {reported}"));
     }
 }

@@ -84,7 +84,7 @@ impl Command {
         let mut ended = self.ended.clone();
         async move {
             let end = ended.wait_for(Option::is_some).await;
-            // A command that was released is killed without anybody looking.
+            // A released command is killed in the background.
             end.ok().and_then(|end| *end).unwrap_or_default()
         }
     }
@@ -164,7 +164,7 @@ async fn wait_for_leader(group: Pid, mut changes: Signals) -> Ended {
     }
 }
 
-/// Fills the screen until the command has ended, and then tells how.
+/// Fills the screen until the command has ended, and then returns its exit status.
 async fn attend(
     exit: Exit,
     mut output: pipe::Receiver,

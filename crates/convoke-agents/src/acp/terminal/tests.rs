@@ -78,10 +78,10 @@ async fn k1_a_command_is_confined_as_the_agent_is_whatever_its_environment_says(
     std::fs::write(&library, "not even a library").unwrap();
     preloaded.environment = vec![("LD_PRELOAD".into(), library.into())];
     let (_, output) = run(&mut terminals, preloaded).await;
-    let told = output["output"].as_str().unwrap();
-    assert!(!told.contains("for the owner only"), "{told}");
+    let reported = output["output"].as_str().unwrap();
+    assert!(!reported.contains("for the owner only"), "{reported}");
     // The dynamic linker complains in the program, and in none of the stages before it.
-    assert!(told.contains("LD_PRELOAD") && !told.contains("convoke:"), "{told}");
+    assert!(reported.contains("LD_PRELOAD") && !reported.contains("convoke:"), "{reported}");
     assert!(folder.path().join("inside").exists());
     assert!(!outside.path().join("new").exists());
 }
@@ -94,13 +94,13 @@ async fn k1_a_command_does_not_see_a_file_of_others_by_naming_it() {
     let theirs = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(theirs.path(), "theirs").unwrap();
     let path = theirs.path().to_str().unwrap();
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for layers in [Layers::NONE, all_layers()] {
         terminals.launch.confinement = supervised(Policy { layers, ..Policy::unconfined() });
         let (exit, _) = run(&mut terminals, order("grep", &["theirs", path])).await;
-        told.push(exit["exitCode"].as_i64());
+        reported.push(exit["exitCode"].as_i64());
     }
-    assert_eq!(told, [Some(0), Some(2)]);
+    assert_eq!(reported, [Some(0), Some(2)]);
 }
 
 /// What a command leaves running is the agent's until it releases the terminal, and ends then, whatever it moved to.

@@ -1,4 +1,4 @@
-//! Whatever an agent sends, the conversation goes on.
+//! The conversation survives anything that an agent sends.
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;

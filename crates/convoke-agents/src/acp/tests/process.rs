@@ -37,11 +37,11 @@ async fn play(script: &str) -> Play {
 
 impl Play {
     async fn reports(&mut self) -> String {
-        let mut told = Vec::new();
+        let mut lines = Vec::new();
         while let Some(report) = self.reports.recv().await {
-            told.push(reported(&report));
+            lines.push(reported(&report));
         }
-        told.join("\n")
+        lines.join("\n")
     }
 }
 
@@ -50,9 +50,9 @@ fn prompt() -> Order {
 }
 
 #[tokio::test]
-async fn s3_an_agent_that_ends_while_it_starts_tells_how_and_why() {
+async fn s3_an_agent_that_exits_during_its_start_reports_how_and_why() {
     let error = play("read l; echo 'no key' >&2; exit 3").await.started.unwrap_err();
-    insta::assert_snapshot!(error, @"the agent ended before it was ready: exit code 3, after saying: no key");
+    insta::assert_snapshot!(error, @"the agent ended before it was ready: exit code 3, last output: no key");
 }
 
 #[tokio::test]
@@ -110,7 +110,7 @@ async fn a_stopped_agent_closes_its_session_and_reports_nothing() {
 }
 
 #[tokio::test]
-async fn an_agent_that_is_gone_can_be_stopped_though_nobody_reads_its_reports() {
+async fn an_exited_agent_can_be_stopped_while_its_reports_are_unread() {
     let said = r#"{"method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"}}}}"#;
     let script =
         format!("{READY} for i in 1 2 3 4; do for j in $(seq 100); do echo '{said}'; done; done");
@@ -175,7 +175,7 @@ async fn the_sessions_of_an_agent_can_be_listed() {
     }
     "#);
     let refused = driver.list(Some("2".to_owned())).await.unwrap_err();
-    assert_eq!(refused.to_string(), "the agent refuses: Method not found");
+    assert_eq!(refused.to_string(), "the agent returned an error: Method not found");
 }
 
 #[tokio::test]

@@ -28,7 +28,7 @@ thread_local! {
     static COUNT: Cell<u8> = const { Cell::new(0) };
 }
 
-/// Bytes that are different each time and the same in every run: each test has a thread of its own.
+/// Bytes that are different each time and the same in every run: each test has its own thread.
 pub(in crate::acp) fn count() -> [u8; 16] {
     [COUNT.replace(COUNT.get().wrapping_add(1)); 16]
 }
@@ -104,7 +104,7 @@ impl Scene {
         let transcript = &mut self.transcript;
         let agent = async {
             while let Ok(Some(Line::Json(line))) = from_driver.next().await {
-                transcript.push(told(&line));
+                transcript.push(sent(&line));
                 let lines = if line.get("method").is_some() { answers.next() } else { None };
                 for answer in lines.unwrap_or_default() {
                     let answer = format!("{}\n", with_id(answer, &line["id"]));
@@ -170,9 +170,9 @@ impl Scene {
         self.settle().await;
     }
 
-    /// Lets everything happen that can happen by itself, and writes down what comes out.
+    /// Runs until everything is idle, and records the output.
     pub(in crate::acp) async fn settle(&mut self) {
-        // The clock is paused: it only moves on when nobody has anything to do.
+        // The clock is paused: it only advances when all tasks are idle.
         let moment = Duration::from_millis(1);
         while self.end.is_none() {
             match timeout(moment, self.talk.step(Some(&mut self.wishes))).await {
@@ -188,14 +188,14 @@ impl Scene {
         while let Ok(Ok(Some(Line::Json(line)))) =
             timeout(Duration::from_millis(1), self.from_driver.next()).await
         {
-            self.transcript.push(told(&line));
+            self.transcript.push(sent(&line));
         }
         while let Ok(report) = self.reports.try_recv() {
             self.transcript.push(reported(&report));
         }
     }
 
-    /// What the agent was told (`>`) and what the session was told (`!`) since the last look.
+    /// The lines sent to the agent (`>`) and the reports to the session (`!`) since the last call.
     pub(in crate::acp) fn transcript(&mut self) -> String {
         let folder = self.workspace.path().canonicalize().unwrap();
         let text = std::mem::take(&mut self.transcript).join("\n");
@@ -236,7 +236,7 @@ fn with_id(line: &Value, id: &Value) -> Value {
     line
 }
 
-fn told(line: &Value) -> String {
+fn sent(line: &Value) -> String {
     let mut line = line.clone();
     if line["method"] == "initialize" {
         return "> initialize".to_owned();

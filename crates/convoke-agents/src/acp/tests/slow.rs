@@ -1,4 +1,4 @@
-//! Sessions and agents that do not listen in time: nothing is lost, and nobody waits for ever.
+//! Sessions and agents that do not read in time: nothing is lost, and nothing blocks for ever.
 
 use std::cell::Cell;
 

@@ -53,7 +53,7 @@ fn goose_says_neither_kind_nor_status_and_shows_a_terminal() {
 }
 
 #[test]
-fn codex_shows_a_terminal_of_its_own_and_tells_the_output_apart() {
+fn codex_shows_its_own_terminal_and_separates_the_output() {
     insta::assert_snapshot!(hear([
         json!({"toolCallId": "call_1", "kind": "execute", "title": "touch x", "status": "in_progress", "content": [{"type": "terminal", "terminalId": "call_1"}], "rawInput": {"command": "touch x"}, "_meta": {"terminal_info": {}}}),
         json!({"toolCallId": "call_1", "_meta": {"terminal_output_delta": {"data": "hello\n", "terminal_id": "call_1"}}}),
@@ -91,7 +91,7 @@ fn two_calls_with_one_id_are_one_call() {
 }
 
 #[test]
-fn odd_outputs_are_told_as_well_as_they_can_be() {
+fn odd_outputs_are_reported_as_well_as_possible() {
     let outputs = [
         json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]),
         json!({"x": 1}),
@@ -114,7 +114,7 @@ fn odd_outputs_are_told_as_well_as_they_can_be() {
 
 /// As kimi does while its model writes the arguments, and opencode while a command prints.
 #[test]
-fn what_a_running_call_prints_is_told_when_it_ends() {
+fn the_output_of_a_running_call_is_reported_when_it_ends() {
     let printed = |text: &str| json!({"toolCallId": "t", "status": "in_progress", "content": [{"type": "content", "content": {"type": "text", "text": text}}]});
     insta::assert_snapshot!(hear([
         printed("a"),

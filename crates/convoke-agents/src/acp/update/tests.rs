@@ -46,7 +46,7 @@ fn every_kind() -> Vec<Value> {
 }
 
 #[test]
-fn every_kind_of_update_is_told_in_our_words() {
+fn every_kind_of_update_is_translated() {
     insta::assert_snapshot!(hear(Hearing::Live, every_kind()), @r#"
     ! said "ECHO tur"
     ! thought "****\npondering"
@@ -59,12 +59,12 @@ fn every_kind_of_update_is_told_in_our_words() {
     ! noticed {"event":"advice","severity":"warning","text":"Low on credit: Soon over"}
     ! noticed {"event":"compacted","text":"The agent compacted its context."}
     ! noticed {"event":"advice","severity":"error","text":"The agent could not compact its context: no model"}
-    ! noticed {"event":"unknown","kind":"subagent_update","payload":{"sessionId":"child","sessionUpdate":"subagent_update"},"text":"The agent sent something Convoke does not know: subagent_update."}
+    ! noticed {"event":"unknown","kind":"subagent_update","payload":{"sessionId":"child","sessionUpdate":"subagent_update"},"text":"The agent sent an update of an unknown kind: subagent_update."}
     "#);
 }
 
 #[test]
-fn a_replay_tells_only_what_holds_now() {
+fn a_replay_reports_only_current_state() {
     insta::assert_snapshot!(hear(Hearing::Replay, every_kind()), @r#"
     ! state {"kind":"settings","settings":[{"id":"effort","name":"Effort","category":"thought_level","current":"low","choices":[]}]}
     ! state {"kind":"modes","current":"https://agentclientprotocol.com/protocol/session-modes#agent","available":[]}

@@ -1,6 +1,6 @@
 //! What the agent says and thinks, in pieces or in whole messages.
 //!
-//! A sub-agent talks to the agent and not to people, so its words are left out; its tool calls are shown.
+//! A sub-agent talks to the agent and not to people, so its text is left out; its tool calls are shown.
 
 use convoke_core::bounds::clip;
 use convoke_core::session::Report;
@@ -14,7 +14,7 @@ use crate::driver::WORDS_BYTES_MAX;
 pub(super) struct Answer {
     /// The message whose pieces are coming.
     current: String,
-    /// The last message of which pieces came; when it comes as a whole, its words were told already.
+    /// The last message that was streamed; when it arrives whole, its text was already reported.
     in_pieces: String,
     /// The model that wrote it. Not always the chosen one: in some modes another one thinks.
     pub(super) model: String,
@@ -81,7 +81,7 @@ impl Conversation {
         }
     }
 
-    /// The arguments of a tool come in pieces too, but are told when the call is whole.
+    /// The arguments of a tool are streamed too, but reported when the call is complete.
     fn hear_delta(&mut self, delta: &Value) {
         match word(delta, "type") {
             "text_delta" => self.say(word(delta, "text")),
@@ -108,7 +108,7 @@ impl Conversation {
                 "text" if is_news => self.say(word(block, "text")),
                 "thinking" if is_news => self.think(word(block, "thinking")),
                 "tool_use" | "server_tool_use" | "mcp_tool_use" => self.call(block, frame),
-                // Tools that the model's maker runs have their results among the words.
+                // Tools that run at the model's provider have their results among the text blocks.
                 _ if block["tool_use_id"].is_string() => self.settle(block, &Value::Null),
                 _ => {}
             }
@@ -122,12 +122,12 @@ impl Conversation {
         if let Some(turn) = &mut self.turn {
             turn.answered = true;
         }
-        self.tell(Report::Said(clip(text, WORDS_BYTES_MAX)));
+        self.report(Report::Said(clip(text, WORDS_BYTES_MAX)));
     }
 
     fn think(&mut self, text: &str) {
         if !text.is_empty() {
-            self.tell(Report::Thought(clip(text, WORDS_BYTES_MAX)));
+            self.report(Report::Thought(clip(text, WORDS_BYTES_MAX)));
         }
     }
 }

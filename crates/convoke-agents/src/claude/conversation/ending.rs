@@ -19,8 +19,8 @@ impl Conversation {
         if !turn.answered && stop == Stop::EndTurn {
             self.say(word(frame, "result"));
         }
-        self.tell_usage(frame);
-        self.tell(Report::TurnEnded { turn: turn.place, stop });
+        self.report_usage(frame);
+        self.report(Report::TurnEnded { turn: turn.place, stop });
     }
 
     /// The agent works without a prompt when something that it runs in the background is done.
@@ -28,11 +28,11 @@ impl Conversation {
         if frame["is_error"] == true && !was_aborted(frame) {
             self.advise("error", detail(frame));
         }
-        self.tell_usage(frame);
+        self.report_usage(frame);
     }
 
     /// Tokens are those of the turn. Money is that of the whole session, also before it was resumed; `/clear` resets it.
-    fn tell_usage(&mut self, frame: &Value) {
+    fn report_usage(&mut self, frame: &Value) {
         let (used, models, model) = (&frame["usage"], &frame["modelUsage"], &self.answer.model);
         let tokens = |count: u64| Some(count).filter(|count| *count > 0);
         let cost = frame["total_cost_usd"].as_f64();
@@ -49,7 +49,7 @@ impl Conversation {
     }
 }
 
-/// Whether this is the end of the turn, and not of one that the agent began by itself.
+/// Whether this is the end of the turn, and not of one that the agent started on its own.
 fn ends(turn: &Turn, frame: &Value) -> bool {
     let prompts = list(frame, "user_message_uuids");
     if prompts.is_empty() {
@@ -60,7 +60,7 @@ fn ends(turn: &Turn, frame: &Value) -> bool {
     prompts.iter().any(|prompt| *prompt == turn.message)
 }
 
-/// A failure is told by `is_error`, since errors of the model come as `success`.
+/// A failure has `is_error`, since errors of the model come as `success`.
 fn stop(turn: &Turn, frame: &Value) -> Stop {
     if turn.interrupted && was_aborted(frame) {
         return Stop::Cancelled;
@@ -86,7 +86,7 @@ fn was_aborted(frame: &Value) -> bool {
     reason.map_or(word(frame, "subtype") == "error_during_execution", |r| r.starts_with("aborted"))
 }
 
-/// What went wrong, in the most telling words that there are.
+/// The most specific error message that there is.
 fn detail(frame: &Value) -> String {
     let result = word(frame, "result").trim();
     if !result.is_empty() {

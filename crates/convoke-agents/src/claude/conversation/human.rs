@@ -1,4 +1,4 @@
-//! What the agent asks of the human: permissions, and questions of its own.
+//! Requests of the agent to the human: permissions and questions.
 
 use convoke_core::bounds::json_bytes;
 use convoke_core::id::RequestId;
@@ -19,7 +19,7 @@ const DENY: &str = "deny";
 const INPUTS_BYTES_MAX: usize = 16 << 20;
 /// The tool by which the agent asks questions. Its permission is answered with the answers.
 const QUESTION_TOOL: &str = "AskUserQuestion";
-/// More than the agent's own limits, which may change; whoever shows the questions has to cope.
+/// More than the agent's own limits, which may change; the user interfaces must cope.
 const QUESTION_LIMITS: Limits = Limits { questions_max: 16, options_max: 32 };
 
 /// A request of the agent's that is open.
@@ -84,14 +84,14 @@ impl Conversation {
         };
         let ask = Ask { wire_id: wire_id.to_owned(), input: input.clone(), subject };
         self.asked.insert(id, ask);
-        self.tell(Report::Asked(record));
+        self.report(Report::Asked(record));
     }
 
     pub(super) fn hear_withdrawal(&mut self, wire_id: &str) {
         let found = self.asked.iter().find(|(_, ask)| ask.wire_id == wire_id).map(|(id, _)| *id);
         if let Some(id) = found {
             self.asked.remove(&id);
-            self.tell(Report::Withdrew(id));
+            self.report(Report::Withdrew(id));
         }
     }
 
@@ -112,8 +112,7 @@ impl Conversation {
                 deny(reason.as_deref().unwrap_or("The user does not want this."))
             }
             (_, Reply::TimedOut) => deny(
-                "Nobody answered in time. The user has not refused: do something else that needs \
-                 no permission, or end your turn and say what you are waiting for.",
+                "The user did not answer in time. This is not a refusal: do something else that needs no permission, or end your turn and say what you are waiting for.",
             ),
             (_, Reply::Cancelled) => self.take_back(),
         };

@@ -78,7 +78,7 @@ impl Conversation {
     }
 
     pub(super) fn enter_mode(&mut self, mode: &str) {
-        // Several frames tell of one change, and the first mode is told with the offers.
+        // Several frames report one change, and the first mode is reported with the offers.
         let is_news = self.offer.greeting.is_some() && self.offer.mode != mode;
         if !mode.is_empty() && is_news {
             mode.clone_into(&mut self.offer.mode);
@@ -102,7 +102,7 @@ impl Conversation {
         let stands_for_it = |model: &&Model| model.full_name == full_name;
         let mut fitting = self.offer.models.iter().filter(stands_for_it).peekable();
         let known = fitting.peek().map_or(full_name, |model| &model.choice.id).to_owned();
-        // Several ids can stand for one model, and the chosen one goes on to.
+        // Several ids can name one model; the chosen id stays the current one.
         if !fitting.any(|model| model.choice.id == self.offer.model) {
             self.choose_model(&known);
         }
@@ -128,7 +128,7 @@ impl Conversation {
     }
 }
 
-/// The modes on offer, with the current one even when it is none that is offered to everybody.
+/// The available modes, with the current one even when it is not among those offered.
 fn known_modes(current: &str) -> Vec<OfferedChoice> {
     let offered = MODES.iter().map(|(id, name, meaning)| OfferedChoice {
         id: (*id).to_owned(),

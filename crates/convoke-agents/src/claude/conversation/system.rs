@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::{Conversation, word};
 
-/// How often people are told in one turn that the model is asked again.
-const RETRIES_TOLD_MAX: u32 = 8;
+/// How many retries of the model are reported in one turn.
+const RETRIES_REPORTED_MAX: u32 = 8;
 
 impl Conversation {
     pub(super) fn hear_system(&mut self, frame: &Value) {
@@ -32,19 +32,19 @@ impl Conversation {
                 "Claude forgot the conversation and began a new one, which it calls {session}."
             );
             self.advise("warning", text);
-            self.tell(Report::Renewed { agent_session: self.session.clone() });
+            self.report(Report::Renewed { agent_session: self.session.clone() });
         }
     }
 
     /// Every attempt waits twice as long as the one before, so the first, second, fourth and eighth are news enough.
     fn hear_retry(&mut self, frame: &Value) {
         let attempt = frame["attempt"].as_u64().unwrap_or(1);
-        let told = self.turn.as_ref().map_or(0, |turn| turn.retries_told);
-        if !attempt.is_power_of_two() || told >= RETRIES_TOLD_MAX {
+        let reported = self.turn.as_ref().map_or(0, |turn| turn.retries_reported);
+        if !attempt.is_power_of_two() || reported >= RETRIES_REPORTED_MAX {
             return;
         }
         if let Some(turn) = &mut self.turn {
-            turn.retries_told += 1;
+            turn.retries_reported += 1;
         }
         let of = frame["max_retries"].as_u64().map_or(String::new(), |max| format!("/{max}"));
         let seconds = frame["retry_delay_ms"].as_f64().unwrap_or(0.0) / 1000.0;

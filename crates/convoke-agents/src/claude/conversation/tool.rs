@@ -51,18 +51,18 @@ impl Conversation {
         self.announce(id, tool, args, title);
         if tool == "TodoWrite" {
             let steps = list(args, "todos").iter().filter_map(plan_step).collect();
-            self.tell(Report::Planned(steps));
+            self.report(Report::Planned(steps));
         }
     }
 
-    /// Tells of a call unless it was told of; a permission may come before its call.
+    /// Reports a call unless it was reported before; a permission may come before its call.
     pub(super) fn announce(&mut self, id: &str, tool: &str, args: &Value, title: Option<String>) {
         if self.calls.0.contains_key(id) {
             return;
         }
         let diffs = fit(planned_diffs(tool, args));
         let result = ToolResult { diffs: diffs.clone(), ..ToolResult::default() };
-        self.tell(Report::ToolCalled(ToolUpdate {
+        self.report(Report::ToolCalled(ToolUpdate {
             tool_call_id: id.to_owned(),
             tool: Some(tool.to_owned()),
             title,
@@ -74,7 +74,7 @@ impl Conversation {
         self.calls.remember(id, diffs);
     }
 
-    /// What the tools gave back. All other words in the user's name are the agent's own: summaries, replays, marks.
+    /// The results of tools. All other text in the user's name is the agent's own: summaries, replays, marks.
     pub(super) fn hear_results(&mut self, frame: &Value) {
         for block in list(&frame["message"], "content") {
             if word(block, "type") == "tool_result" {
@@ -99,7 +99,7 @@ impl Conversation {
             }
             (ToolStatus::Complete, ToolResult { text, diffs, error: None })
         };
-        self.tell(Report::ToolCalled(ToolUpdate {
+        self.report(Report::ToolCalled(ToolUpdate {
             tool_call_id: id.to_owned(),
             status: Some(status),
             result: Some(result),
@@ -139,7 +139,7 @@ fn gist(args: &Value) -> Option<String> {
     Some(gist).filter(|gist| !gist.is_empty())
 }
 
-/// The sort of a tool, in the words of the other protocol.
+/// The kind of a tool, as in ACP.
 fn kind(tool: &str) -> &'static str {
     match tool {
         "Read" | "NotebookRead" => "read",
@@ -183,7 +183,7 @@ fn plan_step(todo: &Value) -> Option<PlanStep> {
     Some(PlanStep { content, status, priority: None })
 }
 
-/// The words of a result, which is a text or a list of blocks.
+/// The text of a result, which is a string or a list of blocks.
 fn plain_text(content: &Value) -> String {
     let Some(blocks) = content.as_array() else {
         return content.as_str().unwrap_or_default().to_owned();

@@ -29,7 +29,7 @@ async fn t11_a_session_lies_in_the_folder_that_the_environment_names() {
     assert!(error.contains("it made no session at /elsewhere/projects/-"), "{error}");
     launch.environment.clear();
     let error = create_session(&launch, ID).await.unwrap_err().to_string();
-    assert_eq!(error, "the agent refuses: Claude needs a HOME to keep its sessions in");
+    assert_eq!(error, "the agent returned an error: Claude needs a HOME to keep its sessions in");
 }
 
 #[tokio::test(start_paused = true)]
@@ -52,7 +52,7 @@ async fn t4_a_used_id_is_burned() {
 }
 
 #[tokio::test]
-async fn whoever_is_not_logged_in_is_told_so() {
+async fn a_missing_login_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let script = "echo 'Not logged in · Please run /login'; exit 1";
     let error = create_session(&launch(folder.path(), script), ID).await.unwrap_err();

@@ -64,7 +64,7 @@ async fn t11_claude_is_started_with_frames_in_both_directions() {
 }
 
 #[tokio::test]
-async fn servers_of_tools_are_told_in_a_private_file_that_goes_with_the_process() {
+async fn mcp_servers_are_in_a_private_file_that_is_removed_with_the_process() {
     let folder = tempfile::tempdir().unwrap();
     let script =
         format!(r#"shift 11; cp -p "$2" config; echo "$2" > path; {READY} cat > /dev/null"#);
@@ -144,7 +144,7 @@ async fn every_way_not_to_start_has_its_error() {
     let crash = "echo 'Segmentation fault' >&2; kill -SEGV $$";
     assert!(matches!(refused(crash).await, Error::Exited(exit) if exit.signal == Some(11)));
     let no = r#"read x; echo '{"type":"control_response","response":{"subtype":"error","request_id":"convoke-1","error":"too old"}}'; cat"#;
-    assert_eq!(refused(no).await.to_string(), "the agent refuses: too old");
+    assert_eq!(refused(no).await.to_string(), "the agent returned an error: too old");
     let deaf = "exec 1>&-; sleep 600";
     assert!(matches!(refused(deaf).await, Error::Exited(exit) if exit.signal == Some(9)));
 }

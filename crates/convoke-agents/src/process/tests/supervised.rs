@@ -1,4 +1,4 @@
-//! Processes under a supervisor: what it ends, what it tells, and what a race for the workspace gains.
+//! Processes under a supervisor: what it kills, what it reports, and what a race for the workspace gains.
 
 use convoke_testkit::tools::search_path;
 
@@ -46,7 +46,7 @@ impl Held {
     }
 }
 
-/// What moves to a session of its own leaves a group, but not its supervisor.
+/// A process that calls `setsid` leaves its group, but not its supervisor.
 #[tokio::test]
 async fn k3_a_supervisor_ends_whatever_the_process_started() {
     let escape = "setsid sh -c 'exec 3>held; echo 1; exec sleep 1000' & read line; exit 5";
@@ -59,7 +59,7 @@ async fn k3_a_supervisor_ends_whatever_the_process_started() {
                 ..launch(folder.path(), escape)
             };
             let (mut child, mut pipes) = Child::spawn(&launch).await.unwrap();
-            assert_eq!(told_pid(&mut pipes).await, 1);
+            assert_eq!(printed_pid(&mut pipes).await, 1);
             assert!(!held.0.is_finished());
             match ending {
                 "stopped" => drop(child.stop(pipes.input).await),
@@ -132,7 +132,7 @@ async fn k1_a_workspace_that_is_swapped_for_a_link_opens_nothing_else() {
 }
 
 #[tokio::test]
-async fn k3_a_supervised_process_tells_how_it_ended() {
+async fn k3_a_supervised_process_reports_its_exit_status() {
     for layers in [Layers::NONE, all_layers()] {
         let cases = [
             ("exit 3", exit(Some(3), None, None)),
@@ -152,7 +152,7 @@ async fn k3_a_supervised_process_tells_how_it_ended() {
 }
 
 #[tokio::test]
-async fn k4_a_process_that_uses_too_much_is_ended_and_told_why() {
+async fn k4_a_process_that_uses_too_much_is_killed_with_the_reason() {
     let limits = |memory, tasks, temp| Limits { memory_bytes: memory, tasks, temp_bytes: temp };
     let cases = [
         (limits(Some(64 << 20), None, None), "head -c 200000000 /dev/zero | tail", "memory_max"),

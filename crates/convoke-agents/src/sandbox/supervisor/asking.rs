@@ -1,4 +1,4 @@
-//! Asks the daemon about connections that are not on the list, over a socket of its own.
+//! Asks the daemon about connections that are not on the list, over a separate socket.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -43,7 +43,7 @@ pub(super) fn start(
     Ok(())
 }
 
-/// Serves every connection in a task of its own, up to so many at once.
+/// Serves every connection in a separate task, up to this many at once.
 fn accept<Serving>(
     listener: TcpListener,
     most: usize,

@@ -70,7 +70,7 @@ impl Watch {
 }
 
 fn sentence(what: &str, setting: &str, used: &str, most: &str) -> String {
-    format!("ended for its use of {what}: {used}, and {setting} allows {most}")
+    format!("killed for using too much ({what}): {used}, and {setting} allows {most}")
 }
 
 fn size(bytes: u64) -> String {

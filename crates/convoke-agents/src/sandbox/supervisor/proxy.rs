@@ -99,13 +99,13 @@ impl Proxy {
         if let Ruling::Deny { why } = ruling {
             return Err(Refusal::forbidden(target, &why));
         }
-        let mut failure = "its name has no address".to_owned();
+        let mut failure = "the name has no address".to_owned();
         for address in self.resolve(target).await?.into_iter().take(ADDRESSES_MAX) {
             let address = SocketAddr::new(address, target.port);
             match timeout(CONNECT_PATIENCE, TcpStream::connect(address)).await {
                 Ok(Ok(server)) => return Ok(server),
                 Ok(Err(error)) => failure = error.to_string(),
-                Err(_) => failure = "it does not answer".to_owned(),
+                Err(_) => failure = "the host does not respond".to_owned(),
             }
         }
         Err(Refusal::unreachable(target, &failure))
@@ -126,9 +126,9 @@ impl Proxy {
             Host::Name(name) => {
                 let resolving = lookup_host((name.as_str(), target.port));
                 let resolved = timeout(CONNECT_PATIENCE, resolving).await;
-                let late = |_| Refusal::unreachable(target, "its name is not resolved in time");
+                let late = |_| Refusal::unreachable(target, "the name was not resolved in time");
                 let unknown = |error: std::io::Error| {
-                    Refusal::unreachable(target, &format!("its name is not resolved: {error}"))
+                    Refusal::unreachable(target, &format!("cannot resolve the name: {error}"))
                 };
                 resolved.map_err(late)?.map_err(unknown)?.map(|address| address.ip()).collect()
             }
@@ -138,8 +138,7 @@ impl Proxy {
         match found.first() {
             Some(address) if fit.is_empty() => {
                 let why = format!(
-                    "its name leads to {address}, which is on this machine or in a private network; list that address in \
-                     sandbox.domains, too, if that is meant"
+                    "the name resolves to {address}, which is on this machine or in a private network; add that address to sandbox.domains to allow it"
                 );
                 Err(Refusal::forbidden(target, &why))
             }
@@ -161,7 +160,10 @@ async fn read_head(client: &mut TcpStream) -> Result<(Vec<u8>, Vec<u8>), Refusal
                 return Ok(seen + place + END.len());
             }
             if read == 0 {
-                return Err(Refusal::new("400 Bad Request", "the request has no end".to_owned()));
+                return Err(Refusal::new(
+                    "400 Bad Request",
+                    "the request is incomplete".to_owned(),
+                ));
             }
             if bytes.len() > HEAD_BYTES_MAX {
                 let text = format!("the head of the request is longer than {HEAD_BYTES_MAX} bytes");
@@ -169,7 +171,7 @@ async fn read_head(client: &mut TcpStream) -> Result<(Vec<u8>, Vec<u8>), Refusal
             }
         }
     };
-    let late = |_| Refusal::new("408 Request Timeout", "the request did not come".to_owned());
+    let late = |_| Refusal::new("408 Request Timeout", "no request arrived in time".to_owned());
     let end = timeout(HEAD_PATIENCE, reading).await.map_err(late)??;
     let rest = bytes.split_off(end);
     Ok((bytes, rest))

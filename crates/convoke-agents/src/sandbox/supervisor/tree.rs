@@ -92,7 +92,7 @@ pub(super) fn kill_all(root: Pid) {
     }
 }
 
-/// Waits for orphans that ended; `child` has a waiter of its own.
+/// Waits for orphans that ended; `child` has its own waiter.
 pub(super) fn reap_orphans(all: &[Descendant], child: Option<u32>) {
     let is_orphan = |one: &&Descendant| {
         one.depth == 1 && one.is_zombie && Some(one.pid.as_raw_pid().cast_unsigned()) != child
@@ -101,6 +101,6 @@ pub(super) fn reap_orphans(all: &[Descendant], child: Option<u32>) {
 }
 
 fn reap(pid: Pid) {
-    // Not ours any more, or not dead yet: the next look tells.
+    // Not our child any more, or not dead yet: the next check finds out.
     waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG).ok();
 }

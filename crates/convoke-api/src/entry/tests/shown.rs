@@ -119,6 +119,6 @@ fn a_prompt_that_waits_is_part_of_the_queue_until_its_turn_begins() {
     6 0: {"prompts":[],"type":"queue"}
     7 3: {"content":"prompt 3","state":"running","type":"user"}
     8 3: {"content":"prompt 3","state":"done","type":"user"}
-    9 4: {"event":"turn_ended","stopReason":"refusal","text":"The model refused to go on.","turn":3,"type":"notice"}
+    9 4: {"event":"turn_ended","stopReason":"refusal","text":"The model refused to continue.","turn":3,"type":"notice"}
     "#);
 }

@@ -47,25 +47,25 @@ fn t13_everything_else_begins_with_a_header_and_says_what_to_do_next() {
     insta::assert_snapshot!(texts.join("\n---\n"), @r#"
     [Team: backend | Status: queued | Session: 1a2b3c4d]
 
-    No answer yet. The team has taken it up. Fetch the answer later with teams_report: team "backend", fromTeam "frontend", messageId "00000000-0000-4000-8000-000000000007".
+    No answer yet. The team is working on it. Fetch the answer later with teams_report: team "backend", fromTeam "frontend", messageId "00000000-0000-4000-8000-000000000007".
     ---
     [Team: backend | Status: queued | Session: 1a2b3c4d]
 
-    No answer yet. 2 questions are before it. Fetch the answer later with teams_report: team "backend", thread "api", messageId "00000000-0000-4000-8000-000000000007".
+    No answer yet. 2 questions are ahead of it. Fetch the answer later with teams_report: team "backend", thread "api", messageId "00000000-0000-4000-8000-000000000007".
     ---
     [Team: backend | Status: queued | Session: new]
 
-    No answer yet. The team has taken it up. Fetch the answer later with teams_report: team "backend", fromTeam "frontend".
+    No answer yet. The team is working on it. Fetch the answer later with teams_report: team "backend", fromTeam "frontend".
     ---
     [Team: backend | Status: timed_out | Session: 1a2b3c4d]
 
-    No answer within 30 s. The team works on; do not ask again. Fetch the answer later with teams_report: team "backend", fromTeam "frontend", messageId "00000000-0000-4000-8000-000000000007".
+    No answer within 30 s. The team is still working on it; do not ask again. Fetch the answer later with teams_report: team "backend", fromTeam "frontend", messageId "00000000-0000-4000-8000-000000000007".
     ---
     [Team: backend | Status: timed_out | Session: 1a2b3c4d]
 
-    No answer within 1.5 s. The team works on; do not ask again. Fetch the answer later with teams_report: team "backend", fromTeam "frontend", messageId "00000000-0000-4000-8000-000000000007".
+    No answer within 1.5 s. The team is still working on it; do not ask again. Fetch the answer later with teams_report: team "backend", fromTeam "frontend", messageId "00000000-0000-4000-8000-000000000007".
 
-    Said so far:
+    Answer so far:
 
     Well,
     ---
@@ -73,13 +73,13 @@ fn t13_everything_else_begins_with_a_header_and_says_what_to_do_next() {
 
     The turn failed: it crashed.
 
-    Said so far:
+    Answer so far:
 
     Well
     ---
     [Team: backend | Status: answered | Session: 1a2b3c4d]
 
-    The team answered without a word.
+    The team gave an empty answer.
     ---
     [Team: backend | Status: answered | Session: 1a2b3c4d]
 
@@ -111,24 +111,24 @@ fn t13_a_report_tells_how_a_question_stands() {
         json!({"status": "unasked", "seq": null, "question": null, "response": ""}),
     ];
     let texts: Vec<String> = cases.into_iter().map(read).collect();
-    insta::assert_snapshot!(texts.join("\n---\n"), @r"
+    insta::assert_snapshot!(texts.join("\n---\n"), @"
     [Team: backend | Status: working | Session: 1a2b3c4d]
 
-    The team is still working on it. Ask for it later.
+    The team is still working on it. Fetch the answer later.
 
-    Said so far:
+    Answer so far:
 
     So.
     ---
     [Team: backend | Status: queued | Session: 1a2b3c4d]
 
-    It waits; 1 before it. Ask for it later.
+    It is queued, with 1 ahead of it. Fetch the answer later.
     ---
     FAILURE [Team: backend | Status: failed | Session: 1a2b3c4d]
 
     The turn was cancelled.
 
-    Said so far:
+    Answer so far:
 
     So.
     ---

@@ -1,13 +1,12 @@
-//! Who is being compacted, and whose last attempt failed: it is tried again, ever more patiently.
+//! Which pairs are being compacted, and whose last attempt failed: retries with growing pauses.
 
 use std::collections::HashMap;
-use std::sync::PoisonError;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use convoke_store::PairId;
 use tokio::time::Instant;
 
-use crate::engine::Shared;
 use crate::error::Error;
 
 /// How long a failed compaction is left alone at first; every failure doubles it.
@@ -15,51 +14,57 @@ const RETRY_FIRST: Duration = Duration::from_secs(60);
 /// The longest pause between two attempts.
 const RETRY_MAX: Duration = Duration::from_secs(6 * 60 * 60);
 
-/// How compacting goes, for pairs where it does not just go well.
-pub(crate) type Attempts = HashMap<PairId, Attempt>;
+/// How compacting goes, for pairs where it is under way or has failed.
+#[derive(Debug, Default)]
+pub(in super::super) struct Attempts {
+    pairs: Mutex<Pairs>,
+}
+
+type Pairs = HashMap<PairId, Attempt>;
 
 /// How compacting one pair goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Attempt {
+struct Attempt {
     /// Failures so far, one after the other.
     failures: u32,
-    /// When the clock may try again; `None` while somebody does.
+    /// When the clock may try again; `None` while an attempt is under way.
     again: Option<Instant>,
 }
 
-impl Shared {
-    fn with_attempts<T>(&self, look: impl FnOnce(&mut Attempts) -> T) -> T {
+impl Attempts {
+    fn pairs(&self) -> MutexGuard<'_, Pairs> {
         // Every change under this lock is one call, so a panic leaves nothing half done.
-        look(&mut self.attempts.lock().unwrap_or_else(PoisonError::into_inner))
+        self.pairs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether somebody compacts the pair now.
-    pub(in super::super) fn is_attempting(&self, id: PairId) -> bool {
-        self.with_attempts(|attempts| attempts.get(&id).is_some_and(|it| it.again.is_none()))
+    /// Whether the pair is being compacted.
+    pub(in super::super) fn is_running(&self, id: PairId) -> bool {
+        self.pairs().get(&id).is_some_and(|attempt| attempt.again.is_none())
     }
 
     /// Begins an attempt, unless one is under way.
-    pub(super) fn begin_attempt(&self, id: PairId) -> bool {
-        self.with_attempts(|attempts| begin(attempts, id, |_| true))
+    pub(super) fn begin(&self, id: PairId) -> bool {
+        begin(&mut self.pairs(), id, |_| true)
     }
 
     /// Begins an attempt, unless one is under way or the last one failed too lately.
-    pub(super) fn begin_attempt_if_due(&self, id: PairId) -> bool {
+    pub(super) fn begin_if_due(&self, id: PairId) -> bool {
         let now = Instant::now();
-        self.with_attempts(|attempts| begin(attempts, id, |again| again <= now))
+        begin(&mut self.pairs(), id, |again| again <= now)
     }
 
-    pub(super) fn end_attempt(&self, id: PairId, error: Option<&Error>) {
-        self.with_attempts(|attempts| match error {
+    /// Ends an attempt; after a failure the next one has to wait.
+    pub(super) fn end(&self, id: PairId, error: Option<&Error>) {
+        match error {
             None => {
-                attempts.remove(&id);
+                self.pairs().remove(&id);
             }
-            Some(_) => fail(attempts, id, Instant::now()),
-        });
+            Some(_) => fail(&mut self.pairs(), id, Instant::now()),
+        }
     }
 }
 
-fn begin(attempts: &mut Attempts, id: PairId, may: impl FnOnce(Instant) -> bool) -> bool {
+fn begin(attempts: &mut Pairs, id: PairId, may: impl FnOnce(Instant) -> bool) -> bool {
     let Some(attempt) = attempts.get_mut(&id) else {
         return attempts.insert(id, Attempt { failures: 0, again: None }).is_none();
     };
@@ -70,7 +75,7 @@ fn begin(attempts: &mut Attempts, id: PairId, may: impl FnOnce(Instant) -> bool)
     is_free
 }
 
-fn fail(attempts: &mut Attempts, id: PairId, now: Instant) {
+fn fail(attempts: &mut Pairs, id: PairId, now: Instant) {
     let Some(attempt) = attempts.get_mut(&id) else { return };
     let pause = RETRY_FIRST.saturating_mul(1 << attempt.failures.min(16)).min(RETRY_MAX);
     attempt.failures += 1;
@@ -83,7 +88,7 @@ mod tests {
 
     #[test]
     fn t8_a_failed_compaction_is_tried_again_ever_more_patiently() {
-        let (mut attempts, id) = (Attempts::new(), PairId::new(1));
+        let (mut attempts, id) = (Pairs::new(), PairId::new(1));
         let mut now = Instant::now();
         let mut pauses = Vec::new();
         for _ in 0..11 {

@@ -11,9 +11,10 @@ use convoke_core::session::{Command, EndReason, Report};
 use convoke_core::team::PairStatus;
 use convoke_store::{PairChange, StoredPair};
 
-use super::{Compaction, said};
-use crate::engine::Engine;
+use super::Compaction;
 use crate::error::{Error, Result};
+use crate::teams::Teams;
+use crate::teams::create::new_session;
 
 /// What a predecessor is asked for.
 pub(in super::super) const SUMMARISE: &str = "This conversation has grown long, and a successor will take your place. \
@@ -28,50 +29,54 @@ const QUOTED_BELOW: &str =
 /// The longest summary that is quoted whole.
 const SUMMARY_BYTES_MAX: usize = 200_000;
 
-/// Lets a successor take a pair's conversation over.
-pub(super) async fn hand_over(engine: &Engine, pair: &StoredPair) -> Result<Compaction> {
-    let shared = &engine.shared;
-    let _closed = shared.pair_cache.close(&pair.pair).await?;
-    // It may have moved while those before were let through.
-    let pair = &engine.pair(pair.id).await?;
-    let compacting = PairChange::Standing { status: PairStatus::Compacting, error: None };
-    shared.change_pair(pair, compacting).await?;
-    engine.wake_session(pair.session_id).await?;
-    let summary = said(engine, pair.session_id, SUMMARISE.to_owned()).await?;
-    if summary.trim().is_empty() {
-        let reason = "the agent wrote no summary".to_owned();
-        return Err(Error::CompactionFailed { reason });
+impl Teams {
+    /// Lets a successor take a pair's conversation over.
+    pub(super) async fn hand_over(&self, pair: &StoredPair) -> Result<Compaction> {
+        let _closed = self.cache.close(&pair.pair).await?;
+        // It may have moved while those before were let through.
+        let pair = &self.pair(pair.id).await?;
+        let compacting = PairChange::Standing { status: PairStatus::Compacting, error: None };
+        self.change_pair(pair, compacting).await?;
+        self.wake_session(pair.session_id).await?;
+        let summary = self.said(pair.session_id, SUMMARISE.to_owned()).await?;
+        if summary.trim().is_empty() {
+            let reason = "the agent wrote no summary".to_owned();
+            return Err(Error::CompactionFailed { reason });
+        }
+        let migrating = PairChange::Standing { status: PairStatus::Migrating, error: None };
+        self.change_pair(pair, migrating).await?;
+        let session = self.succeed(pair, &summary).await?;
+        Ok(Compaction::Successor { session })
     }
-    let migrating = PairChange::Standing { status: PairStatus::Migrating, error: None };
-    shared.change_pair(pair, migrating).await?;
-    let session = succeed(engine, pair, &summary).await?;
-    Ok(Compaction::Successor { session })
-}
 
-/// Begins the session that goes on with a summary, and points the pair to it.
-async fn succeed(engine: &Engine, pair: &StoredPair, summary: &str) -> Result<SessionId> {
-    let shared = &engine.shared;
-    let team = shared.team(&pair.pair.to)?;
-    shared.pool.release(&pair.pair.to_string()).await;
-    let mut errand = shared.errand_of(&team, String::new()).await?;
-    let id = errand.session;
-    // The pair's own key is still the predecessor's.
-    errand.key = id.to_string();
-    let made = shared.make_agent_session(&team, &errand).await?;
-    shared.store.create_session(crate::teams::create::new_session(&errand, shared.now())).await?;
-    shared.begin_made(&errand, made, "successor").await?;
-    let noticed = |event| Command::Agent(Report::Noticed(Notice::new(event)));
-    engine.carry(id, noticed(LifecycleEvent::Continues { session: pair.session_id })).await?;
-    let summary = Turn { role: Speaker::Assistant, text: clip(summary, SUMMARY_BYTES_MAX) };
-    let quoted = quote::transcript([&summary], &shared.nonce());
-    said(engine, id, format!("{TAKE_OVER} {QUOTED_BELOW}\n\n{quoted}")).await?;
-    // Only now that the successor knows everything does it take over.
-    shared.change_pair(pair, PairChange::Moved { session_id: id }).await?;
-    shared.pool.release(&id.to_string()).await;
-    engine.carry(pair.session_id, noticed(LifecycleEvent::ContinuedIn { session: id })).await?;
-    shared.end_session(pair.session_id, EndReason::Compacted).await?;
-    engine.carry(pair.session_id, Command::Archive).await?;
-    Ok(id)
+    /// Begins the session that goes on with a summary, and points the pair to it.
+    async fn succeed(&self, pair: &StoredPair, summary: &str) -> Result<SessionId> {
+        let team = self.team(&pair.pair.to)?;
+        self.processes.pool.release(&pair.pair.to_string()).await;
+        let mut spec = self.process_spec(&team, String::new()).await?;
+        let id = spec.session;
+        // The pair's own key is still the predecessor's.
+        spec.key = id.to_string();
+        let made = self.make_agent_session(&team, &spec).await?;
+        self.store.create_session(new_session(&spec, self.around.now())).await?;
+        self.begin_made(&spec, made, "successor").await?;
+        let noticed = |event| Command::Agent(Report::Noticed(Notice::new(event)));
+        self.sessions
+            .carry(id, noticed(LifecycleEvent::Continues { session: pair.session_id }))
+            .await?;
+        let summary = Turn { role: Speaker::Assistant, text: clip(summary, SUMMARY_BYTES_MAX) };
+        let quoted = quote::transcript([&summary], &self.around.nonce());
+        self.said(id, format!("{TAKE_OVER} {QUOTED_BELOW}\n\n{quoted}")).await?;
+        // Only now that the successor knows everything does it take over.
+        self.change_pair(pair, PairChange::Moved { session_id: id }).await?;
+        self.processes.pool.release(&id.to_string()).await;
+        self.sessions
+            .carry(pair.session_id, noticed(LifecycleEvent::ContinuedIn { session: id }))
+            .await?;
+        self.end_session(pair.session_id, EndReason::Compacted).await?;
+        self.sessions.carry(pair.session_id, Command::Archive).await?;
+        Ok(id)
+    }
 }
 
 /// The session before, where a message names one.

@@ -106,7 +106,7 @@ fn r8_what_is_wrong_with_a_line_is_said() {
     bad: expected value at column 1
     cut: EOF while parsing a string at column 25
     cut: EOF while parsing an object at column 14
-    cut: nothing but zeros
+    cut: only zero bytes
     bad: a list instead of an object
     bad: invalid type: integer `1`, expected an object at column 1
     bad: missing field `type` at column 7

@@ -31,7 +31,7 @@ pub(super) enum Refusal {
         how: &'static str,
     },
     /// The kernel does not tell.
-    #[error("cannot tell how the process that connected is confined: {why}")]
+    #[error("cannot determine how the process that connected is confined: {why}")]
     Unknown {
         /// What the system says.
         why: String,

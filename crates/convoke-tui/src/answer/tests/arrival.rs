@@ -42,7 +42,7 @@ fn several_arrivals_ring_once() {
 }
 
 #[test]
-fn the_queue_is_oldest_first_and_those_whose_asker_has_left_come_last() {
+fn the_queue_is_oldest_first_with_abandoned_sets_last() {
     let stage = Stage::with([tea(), late(), shop()]);
     let names: Vec<String> = stage.model.sets.iter().map(crate::sheet::QuestionSet::name).collect();
     assert_eq!(names, ["Database", "Tea", "Names"]);

@@ -15,7 +15,7 @@ fn q19_the_review_shows_what_is_missing_and_refuses_to_send() {
 }
 
 #[test]
-fn a_recommendation_that_was_never_looked_at_is_told_in_the_review() {
+fn an_unvisited_recommendation_is_marked_in_the_review() {
     let mut asked = shop();
     asked.questions.rotate_left(2);
     let mut stage = Stage::with([asked]);
@@ -34,7 +34,7 @@ fn q19_after_sending_the_next_set_is_shown() {
 }
 
 #[test]
-fn whoever_is_late_hears_that_someone_else_answered_first() {
+fn a_late_answer_shows_that_the_set_was_answered_elsewhere() {
     let mut stage = Stage::with([tea(), shop()]);
     stage.keys("n o").types("Oolong").keys("enter enter");
     stage.settle(2, Outcome::Late(Ending::Answered));

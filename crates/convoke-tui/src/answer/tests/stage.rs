@@ -14,7 +14,7 @@ use crate::answer::view;
 use crate::sheet::{Asked, Asker, Ending};
 use crate::stage::{key, screen, styles};
 
-/// A screen with what there is in the folder, at a time that stands still unless it is moved.
+/// A screen with what there is in the folder, with a clock that moves only when the test moves it.
 pub(super) struct Stage {
     pub(super) model: Model,
     pub(super) effects: Vec<Effect>,
@@ -67,7 +67,7 @@ impl Stage {
         self.find(vec![], vec![]);
     }
 
-    /// Somebody else settles a set.
+    /// Another process settles a set.
     pub(super) fn end(&mut self, number: u8, ending: Ending) {
         self.open.retain(|asked| asked.id != id(number));
         self.find(vec![(id(number), ending)], vec![]);

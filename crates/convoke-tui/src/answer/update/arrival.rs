@@ -1,4 +1,4 @@
-//! What others do in the folder, and what came of our own verdicts.
+//! Changes by other processes in the folder, and the results of our own verdicts.
 
 use convoke_core::id::RequestId;
 
@@ -37,7 +37,7 @@ pub(super) fn merge(model: &mut Model, found: Found) -> Option<Effect> {
         // The page itself shows it.
         queue::open_first(model);
     } else if let Some(text) = &text {
-        model.tell(text.clone());
+        model.notify(text.clone());
     }
     text.map(Effect::Announce)
 }
@@ -67,7 +67,7 @@ pub(super) fn settled(model: &mut Model, id: RequestId, outcome: Outcome) -> Opt
 fn end(model: &mut Model, id: RequestId, ending: Ending) {
     let Some(set) = model.sets.iter_mut().find(|set| set.asked.id == id) else { return };
     if set.page == Page::Settling {
-        // By ourselves perhaps: whoever writes the verdict will tell.
+        // It may be our own verdict; its writer reports the result.
         return;
     }
     let name = set.name();
@@ -94,7 +94,7 @@ fn put_away(model: &mut Model, id: RequestId, words: String) {
     } else {
         model.sets.retain(|set| set.asked.id != id);
     }
-    model.tell(words);
+    model.notify(words);
 }
 
 /// A word about sets that have come.

@@ -22,7 +22,7 @@ fn dispatch(model: &mut Model, key: KeyEvent) -> Option<Effect> {
         return leave(model);
     }
     if view::is_too_small(model.size) {
-        // Nobody should change what they cannot see.
+        // No changes to what is not visible.
         return if key.code == KeyCode::Char('q') { leave(model) } else { None };
     }
     match model.overlay {
@@ -84,8 +84,8 @@ pub(super) fn leave(model: &mut Model) -> Option<Effect> {
     }
     model.is_leaving = true;
     model.refuse(match touched {
-        1 => "Unsent answers would be lost. Press it again to leave.".to_owned(),
-        _ => format!("Unsent answers in {touched} sets would be lost. Press it again to leave."),
+        1 => "Unsent answers would be lost. Press again to quit.".to_owned(),
+        _ => format!("Unsent answers in {touched} sets would be lost. Press again to quit."),
     });
     None
 }

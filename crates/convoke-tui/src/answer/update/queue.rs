@@ -46,7 +46,7 @@ pub(super) fn choose(model: &mut Model, line: usize) {
             open(model, Some(set.asked.id));
             model.overlay = None;
         }
-        None => model.refuse("This set is damaged: it can be neither shown nor answered here."),
+        None => model.refuse("This set is damaged and cannot be shown or answered."),
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) fn text_area(size: Size, area: Rect) -> Rect {
     Rect { x: area.x + 1, width: width.min(area.width.saturating_sub(1)), ..area }
 }
 
-/// Who asks, the pages of the set and a rule; returns what is left for the page.
+/// The asker, the pages of the set and a rule; returns the remaining area for the page.
 pub(super) fn head(model: &Model, set: &QuestionSet, picture: &mut Picture, area: Rect) -> Rect {
     let [first, second, third] = [0, 1, 2].map(|row| Rect { y: area.y + row, height: 1, ..area });
     origin(model, set, picture, first);
@@ -65,7 +65,7 @@ pub(super) fn head(model: &Model, set: &QuestionSet, picture: &mut Picture, area
     body(area, model.size)
 }
 
-/// What is left of an area below the head.
+/// The area below the head.
 pub(super) fn body(area: Rect, size: Size) -> Rect {
     text_area(size, Rect { y: area.y + HEAD, height: area.height.saturating_sub(HEAD), ..area })
 }

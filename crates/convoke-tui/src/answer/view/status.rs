@@ -55,9 +55,9 @@ fn in_set(set: &QuestionSet) -> Hints {
             ("esc", "to the options"),
             ("ctrl-z", "undo"),
         ],
-        Page::Reason(_) => vec![("enter", "go on"), ("alt-enter", "new line"), ("esc", "back")],
+        Page::Reason(_) => vec![("enter", "continue"), ("alt-enter", "new line"), ("esc", "back")],
         Page::ConfirmReject(_) => vec![("y", "reject"), ("e", "edit the reason"), ("esc", "back")],
-        Page::Gone(_) => vec![("enter", "go on")],
+        Page::Gone(_) => vec![("enter", "continue")],
     };
     Hints { here, always: vec![] }
 }
@@ -66,7 +66,7 @@ fn on_question(set: &QuestionSet, index: usize) -> Vec<Hint> {
     let several = set.question(index).is_some_and(|(question, _)| question.multi_select);
     let mut hints = vec![("↑↓", "move")];
     if several {
-        hints.extend([("space", "toggle"), ("enter", "go on")]);
+        hints.extend([("space", "toggle"), ("enter", "continue")]);
     } else {
         hints.push(("enter", "choose"));
     }

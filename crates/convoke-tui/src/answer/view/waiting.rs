@@ -48,7 +48,7 @@ pub(super) fn too_small(model: &Model, picture: &mut Picture) {
         "Make the terminal larger:".to_owned(),
         format!("{}×{} at least,", SIZE_MIN.width, SIZE_MIN.height),
         format!("now {}×{}.", size.width, size.height),
-        "Your drafts are safe; q leaves.".to_owned(),
+        "Your drafts are kept; q quits.".to_owned(),
     ];
     let area = Rect::new(0, 0, size.width, size.height);
     let mut strip = Strip::default();

@@ -1,4 +1,4 @@
-//! Choosing among the options of a question, and writing own words for it.
+//! Choosing among the options of a question, and writing free text for it.
 
 use crossterm::event::{KeyCode, KeyEvent};
 
@@ -38,7 +38,7 @@ pub(super) fn press(set: &mut QuestionSet, index: usize, key: KeyEvent, room: Ro
     Step::Taken
 }
 
-/// A key while own words are written: every letter is text here, and no shortcut fires.
+/// A key in the free-text field: every letter is text here, and no shortcut fires.
 pub(super) fn press_in_words(
     set: &mut QuestionSet,
     index: usize,
@@ -62,7 +62,7 @@ pub(super) fn press_in_words(
     Step::Taken
 }
 
-/// Chooses a row of a question, or begins to write where it is for own words.
+/// Chooses a row of a question, or opens the free-text field.
 pub(super) fn choose(set: &mut QuestionSet, index: usize, row: usize) {
     let Some((question, draft)) = set.question_mut(index) else { return };
     if row > words_row(question) {
@@ -75,7 +75,7 @@ pub(super) fn choose(set: &mut QuestionSet, index: usize, row: usize) {
     }
 }
 
-/// Begins to write own words.
+/// Opens the free-text field.
 pub(super) fn write(set: &mut QuestionSet, index: usize) {
     if let Some((question, draft)) = set.question_mut(index) {
         draft.cursor = words_row(question);
@@ -106,7 +106,7 @@ fn choose_at_cursor(set: &mut QuestionSet, index: usize) {
     }
 }
 
-/// Takes what is chosen, or at the cursor where one is to be chosen, and goes on.
+/// Accepts the chosen options, or the one at the cursor for a single choice, and moves to the next question.
 fn accept(set: &mut QuestionSet, index: usize) -> Step {
     let Some((question, draft)) = set.question_mut(index) else { return Step::Taken };
     let at_words = draft.cursor == words_row(question);

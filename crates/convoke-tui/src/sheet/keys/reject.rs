@@ -15,7 +15,7 @@ pub(super) fn press_in_reason(
 ) -> Step {
     match write(&mut set.reason, key, room.editor_width()) {
         Meaning::Written | Meaning::PageUp | Meaning::PageDown => {}
-        // Whoever typed blindly, thinking to be elsewhere, has rejected nothing yet.
+        // Asks for confirmation, in case the keys were meant for another page.
         Meaning::Accept => set.page = Page::ConfirmReject(back),
         Meaning::Leave => set.go(back),
     }

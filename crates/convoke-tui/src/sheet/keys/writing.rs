@@ -1,10 +1,10 @@
-//! What a key means to whoever writes.
+//! The meaning of keys in a text field.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::editor::Editor;
 
-/// What a key means to whoever writes.
+/// The meaning of a key in a text field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Meaning {
     /// It was written, or moved the cursor.
@@ -24,7 +24,7 @@ pub(crate) fn write(editor: &mut Editor, key: KeyEvent, width: usize) -> Meaning
         (KeyCode::Esc, _) => return Meaning::Leave,
         (KeyCode::PageUp, _) => return Meaning::PageUp,
         (KeyCode::PageDown, _) => return Meaning::PageDown,
-        // Terminals without the newer keyboard protocol tell Enter from Shift-Enter by nothing.
+        // Terminals without the newer keyboard protocol send the same bytes for Enter and Shift-Enter.
         (KeyCode::Enter, modifiers) if modifiers.intersects(NEW_LINE) => editor.break_line(),
         (KeyCode::Char('j'), KeyModifiers::CONTROL) => editor.break_line(),
         (KeyCode::Enter, _) => return Meaning::Accept,

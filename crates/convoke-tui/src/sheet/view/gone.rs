@@ -1,4 +1,4 @@
-//! A set that somebody else settled while the human was at it.
+//! A set that was settled elsewhere while the human was answering it.
 
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};

@@ -1,4 +1,4 @@
-//! The options of a question, with a row for the human's own words at the end.
+//! The options of a question, with a row for free text at the end.
 
 use convoke_core::question::{Choice, Question};
 use ratatui::style::Style;
@@ -10,7 +10,7 @@ use crate::picture::{Strip, Target};
 use crate::sheet::draft::{Draft, Label, words_row};
 use crate::text::{clean, wrap};
 
-/// Rows of own words that are shown while nobody writes them.
+/// Rows of free text that are shown while it is not being edited.
 const WORDS_ROWS_MAX: usize = 3;
 
 /// Whether the human is choosing or writing.
@@ -62,7 +62,7 @@ impl Options<'_> {
         self.focus(row, from);
     }
 
-    /// The row for own words, and what they are so far.
+    /// The row for free text, with the text so far.
     fn words(&mut self, focus: Focus) {
         let row = words_row(self.question);
         let from = self.strip.len();

@@ -48,11 +48,9 @@ fn opening(set: &QuestionSet, width: usize, palette: Palette) -> Strip {
     };
     let asker = words::asker(&set.asked);
     let text = match set.asked.asker {
-        Asker::Waits => format!("{asker} is told that you will not answer {questions}."),
+        Asker::Waits => format!("{asker} will learn that you reject {questions}."),
         Asker::TimedOut | Asker::Abandoned => {
-            format!(
-                "{asker} does not wait any more; it is written down that you refused {questions}."
-            )
+            format!("{asker} is no longer waiting; your rejection of {questions} is recorded.")
         }
     };
     for spans in wrap::spans(&[Span::raw(text)], width) {

@@ -85,7 +85,7 @@ fn answer_lines(
     for label in draft.labels(question) {
         let mut spans = vec![Span::raw(clean::line(&Label::of(label).text))];
         if !draft.seen {
-            spans.push(Span::styled(" · recommended, not looked at", palette.news()));
+            spans.push(Span::styled(" · recommended, not visited", palette.news()));
         }
         lines.extend(arrowed(&spans, width, palette));
     }

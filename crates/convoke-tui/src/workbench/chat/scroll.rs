@@ -187,7 +187,7 @@ impl Chat {
         (block, row - left)
     }
 
-    /// Shows what follows a row; tells whether there was enough of it.
+    /// Shows the rows after a row; returns whether there were enough.
     fn fill_from(&mut self, block: usize, row: usize) -> bool {
         self.shown.clear();
         let mut left = usize::from(self.room.height);

@@ -39,7 +39,7 @@ pub(super) fn hunks(paper: &mut Paper, change: &Diff) {
     let palette = paper.palette;
     tool::heading(paper, &clean::line(&change.path));
     let Some(diff) = compare(change) else {
-        let text = "  │ too large to be compared";
+        let text = "  │ too large to compare";
         paper.lines.push(Line::styled(text, palette.faint()));
         return;
     };

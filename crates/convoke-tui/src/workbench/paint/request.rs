@@ -49,9 +49,9 @@ fn outcome(
     let palette = paper.palette;
     let because = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
     match status {
-        Status::Pending => ("◆ ", "waits for you".to_owned(), palette.news()),
+        Status::Pending => ("◆ ", "needs your answer".to_owned(), palette.news()),
         Status::Answered => ("✓ ", chosen.unwrap_or_else(|| "answered".to_owned()), palette.good()),
-        Status::Rejected => ("✗ ", format!("you said no{because}"), palette.bad()),
+        Status::Rejected => ("✗ ", format!("you declined{because}"), palette.bad()),
         Status::TimedOut => {
             ("◇ ", "timed out; it can still be answered".to_owned(), palette.news())
         }

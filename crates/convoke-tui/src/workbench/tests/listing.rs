@@ -49,7 +49,7 @@ fn a_search_leaves_the_titles_that_contain_it() {
     stage.keys("enter");
     assert_eq!(stage.model.chat.as_ref().map(|chat| chat.id), Some(session_id(4)));
     stage.keys("esc esc /").types("nothing like it");
-    assert!(stage.screen().contains("No title contains this."), "{}", stage.screen());
+    assert!(stage.screen().contains("No session has this in its title."), "{}", stage.screen());
     stage.keys("esc");
     assert!(stage.screen().contains("release notes"), "{}", stage.screen());
 }
@@ -82,7 +82,7 @@ fn archived_sessions_have_a_shelf_of_their_own() {
     let asked =
         |it: &ClientFrame| matches!(it, ClientFrame::SessionList { archived: Some(true), .. });
     assert_eq!(stage.said().iter().filter(|frame| asked(frame)).count(), 2);
-    assert!(stage.screen().contains("Nothing is archived."), "{}", stage.screen());
+    assert!(stage.screen().contains("No archived sessions."), "{}", stage.screen());
     let mut old = session(9, 9000, "Put away", Activity::Idle);
     old.archived = true;
     let project_id = old.project_id;
@@ -141,5 +141,5 @@ fn rows_and_views_can_be_clicked() {
     stage.clicks("Write the release");
     assert_eq!(stage.model.chat.as_ref().map(|chat| chat.id), Some(session_id(2)));
     stage.clicks("2 Inbox");
-    assert!(stage.screen().contains("Nothing waits for you."), "{}", stage.screen());
+    assert!(stage.screen().contains("No pending requests."), "{}", stage.screen());
 }

@@ -1,4 +1,4 @@
-//! The daemon goes away and comes back.
+//! The connection to the daemon is lost and restored.
 
 use convoke_api::frames::ClientFrame;
 use convoke_core::message::Rev;
@@ -9,17 +9,17 @@ use convoke_api::frames::ServerFrame;
 
 fn lost() -> Stage {
     let mut stage = Stage::talking(80, 16, vec![prompt(1, "Hello"), words(2, "Hi.")]);
-    stage.send(Message::Unlinked("The daemon went away".to_owned()));
+    stage.send(Message::Unlinked("Lost the connection to the daemon".to_owned()));
     stage
 }
 
 #[test]
-fn that_the_daemon_is_gone_is_told_and_what_was_shown_stays() {
+fn a_lost_connection_is_shown_and_the_screen_keeps_its_content() {
     insta::assert_snapshot!(lost().screen());
 }
 
 #[test]
-fn words_are_kept_while_there_is_nobody_to_say_them_to() {
+fn a_draft_is_kept_while_the_daemon_is_away() {
     let mut stage = lost();
     stage.types("Still there?").keys("enter");
     assert_eq!(stage.said(), []);
@@ -28,13 +28,13 @@ fn words_are_kept_while_there_is_nobody_to_say_them_to() {
 }
 
 #[test]
-fn words_that_were_under_way_come_back_with_a_warning() {
+fn an_unanswered_prompt_becomes_a_draft_again_with_a_warning() {
     let mut stage = Stage::talking(80, 16, vec![prompt(1, "Hello")]);
     stage.types("Again").keys("enter");
-    stage.send(Message::Unlinked("The daemon went away".to_owned()));
+    stage.send(Message::Unlinked("Lost the connection to the daemon".to_owned()));
     let screen = stage.screen();
     assert!(screen.contains("❯ Again"), "{screen}");
-    assert!(screen.contains("look whether your last words arrived"), "{screen}");
+    assert!(screen.contains("check whether your last message arrived"), "{screen}");
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn when_it_is_back_everything_is_asked_for_that_may_have_changed() {
             ClientFrame::SessionOpen { session_id, after, generation, render: None, limit },
         ]
     );
-    assert!(stage.screen().contains("The daemon is back."), "{}", stage.screen());
+    assert!(stage.screen().contains("Reconnected to the daemon."), "{}", stage.screen());
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn an_answer_that_was_under_way_can_be_given_again() {
     let mut stage = Stage::talking(80, 16, vec![prompt(1, "Hello")]);
     stage.hear(ServerFrame::InboxList { items: vec![permission(7)] });
     stage.keys("tab y");
-    stage.send(Message::Unlinked("The daemon went away".to_owned()));
+    stage.send(Message::Unlinked("Lost the connection to the daemon".to_owned()));
     stage.send(Message::Linked);
     stage.said();
     stage.keys("y");

@@ -32,7 +32,7 @@ fn a_session_that_has_begun_is_opened() {
         session: session(9, 0, "New Session", Activity::Idle),
     });
     assert_eq!(stage.model.chat.as_ref().map(|chat| chat.id), Some(session_id(9)));
-    assert!(stage.screen().contains("Say something to claude-code"), "{}", stage.screen());
+    assert!(stage.screen().contains("Message claude-code"), "{}", stage.screen());
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn serve_upto(stage: &mut Stage, last: u64) {
     serve_at_most(stage, last, u64::MAX);
 }
 
-/// The same with so many entries in a page at most; tells whether something was asked for.
+/// The same with so many entries in a page at most; returns whether something was requested.
 fn serve_at_most(stage: &mut Stage, last: u64, most: u64) -> bool {
     let said = stage.said();
     let is_asked = !said.is_empty();

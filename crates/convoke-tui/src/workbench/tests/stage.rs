@@ -126,7 +126,7 @@ impl Stage {
         }
     }
 
-    /// The daemon says something by itself.
+    /// The daemon pushes a frame.
     pub(super) fn hear(&mut self, frame: ServerFrame) {
         self.send(Message::Heard(Box::new(Envelope::push(frame))));
     }

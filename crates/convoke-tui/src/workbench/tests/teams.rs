@@ -67,7 +67,7 @@ fn the_session_of_a_pair_is_shown_and_not_listed() {
 }
 
 #[test]
-fn without_teams_the_way_to_them_is_told() {
+fn without_teams_a_hint_is_shown() {
     let mut stage = Stage::with_sessions(80, 14);
     stage.keys("3");
     let stats =

@@ -14,7 +14,7 @@ use crate::workbench::message::Wish;
 use crate::workbench::model::{Asked, Model};
 use crate::workbench::request::{Card, Choice, Memory, PermissionCard};
 
-/// A key for the card; tells whether that had a use.
+/// Handles a key for the card; returns whether it was used.
 pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
     let (room, now) = (layout::sheet_room(model), model.now);
     let Some(request) = model.request_mut() else { return Taken::No };

@@ -12,7 +12,7 @@ use crate::workbench::model::{Focus, Model};
 use convoke_api::entry::EntryBody;
 use convoke_core::request::Status;
 
-/// A key while the session is read; tells whether that had a use.
+/// Handles a key while the session is read; returns whether it was used.
 pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
     let Some(chat) = &mut model.chat else {
         model.focus = Focus::List;

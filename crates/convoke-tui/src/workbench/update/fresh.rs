@@ -32,7 +32,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
         NewSession::Starting { .. } => {
             if key.code == KeyCode::Esc {
                 model.overlay = None;
-                model.tell("The session appears in the list once its agent has started.");
+                model.notify("The session appears in the list once its agent has started.");
             }
         }
     }
@@ -70,7 +70,7 @@ pub(super) fn choose_agent(model: &mut Model, project: ProjectId) {
     show(model, NewSession::Agent { project, cursor: 0 });
 }
 
-/// The session has begun.
+/// The session was created.
 pub(super) fn begun(model: &mut Model, id: SessionId) {
     if let Some(Overlay::New(_)) = model.overlay {
         model.overlay = None;

@@ -15,7 +15,7 @@ pub(super) fn linked(model: &mut Model) {
     let was_down = matches!(model.link, Link::Down(_));
     model.link = Link::Up;
     if was_down {
-        model.tell("The daemon is back.");
+        model.notify("Reconnected to the daemon.");
     }
     model.wish(Wish::List, ClientFrame::AgentList {});
     model.wish(Wish::List, ClientFrame::ProjectList {});
@@ -31,11 +31,11 @@ pub(super) fn unlinked(model: &mut Model, words: &str) {
     let wishes = model.forget_wishes();
     if model.link == Link::Up || model.link == Link::Opening {
         model.link = Link::Down(model.now);
-        model.tell(format!("{words}; waiting for it to come back."));
+        model.notify(format!("{words}; reconnecting."));
     }
     for wish in wishes {
         if let Wish::Send(..) = wish {
-            model.refuse("The daemon went away: look whether your last words arrived.");
+            model.refuse("The connection was lost: check whether your last message arrived.");
         }
         fail(model, wish);
     }
@@ -159,18 +159,18 @@ fn with_chat(model: &mut Model, id: SessionId, change: impl FnOnce(&mut Chat)) {
     }
 }
 
-/// A wish was granted.
+/// A request succeeded.
 fn done(model: &mut Model, wish: Wish, news: &News) {
     match wish {
         Wish::Archive(id, title) => {
             model.archived = Some(id);
-            model.tell(format!("Archived: {title}. u takes it back."));
+            model.notify(format!("Archived: {title}. u undoes it."));
         }
-        Wish::Unarchive(_, title) => model.tell(format!("Back in the list: {title}")),
-        Wish::Rename => model.tell("Renamed."),
-        Wish::Choose(what) => model.tell(what),
-        Wish::Stop => model.tell("The agent was told to stop."),
-        Wish::Resume => model.tell("The session takes prompts again."),
+        Wish::Unarchive(_, title) => model.notify(format!("Restored: {title}")),
+        Wish::Rename => model.notify("Renamed."),
+        Wish::Choose(what) => model.notify(what),
+        Wish::Stop => model.notify("Asked the agent to stop."),
+        Wish::Resume => model.notify("Resumed the session."),
         Wish::Settle(id) => inbox::settled(model, id),
         Wish::Create => {
             if let News::Session(id) = news {
@@ -186,7 +186,7 @@ fn done(model: &mut Model, wish: Wish, news: &News) {
     }
 }
 
-/// A wish was refused.
+/// A request was refused.
 fn fail_with(model: &mut Model, wish: Wish, message: &str) {
     if let Wish::Open(id) = &wish {
         with_chat(model, *id, |chat| chat.phase = Phase::Failed(message.to_owned()));
@@ -196,7 +196,7 @@ fn fail_with(model: &mut Model, wish: Wish, message: &str) {
     }
 }
 
-/// A wish will not be granted: things are as before.
+/// A request failed: the model goes back to its earlier state.
 fn fail(model: &mut Model, wish: Wish) {
     match wish {
         Wish::Send(id, text) => session::give_back(model, id, &text),

@@ -36,11 +36,11 @@ pub(super) fn take(model: &mut Model, items: Vec<InboxItem>) {
         }
     }
     if known.values().any(Request::is_touched) {
-        model.tell("Somebody else answered what you were about to answer.");
+        model.notify("This request was already answered elsewhere.");
     } else if let Some(text) = news(&arrived).filter(|_| !is_first) {
-        // What stands before the human need not be told of, but they may look elsewhere.
+        // A visible request needs no message, but the human may look elsewhere.
         if arrived.iter().any(|(_, sight)| *sight == Sight::Unseen) {
-            model.tell(text.clone());
+            model.notify(text.clone());
         }
         model.effects.push(Effect::Announce(text));
     }
@@ -84,7 +84,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
             if let Some(id) = model.request().and_then(|request| request.item.uid) {
                 session::open(model, id);
             } else {
-                model.refuse("This was not asked in a session.");
+                model.refuse("This request does not belong to a session.");
             }
             return Taken::Yes;
         }
@@ -112,7 +112,7 @@ fn leave_empty_card(model: &mut Model) {
 fn news(arrived: &[(String, Sight)]) -> Option<String> {
     match arrived {
         [] => None,
-        [(title, _)] => Some(format!("Waits for you: {title}")),
-        [_, _, ..] => Some(format!("{} requests wait for you", arrived.len())),
+        [(title, _)] => Some(format!("Needs your answer: {title}")),
+        [_, _, ..] => Some(format!("{} requests need your answer", arrived.len())),
     }
 }

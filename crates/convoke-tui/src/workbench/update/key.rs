@@ -48,7 +48,7 @@ fn dispatch(model: &mut Model, key: KeyEvent) {
         return leave(model);
     }
     if layout::is_too_small(model.size) {
-        // Nobody should change what they cannot see.
+        // No changes to what is not visible.
         if key.code == KeyCode::Char('q') {
             leave(model);
         }
@@ -140,7 +140,7 @@ fn leave(model: &mut Model) {
         return;
     }
     model.is_leaving = true;
-    model.refuse("What you wrote and did not send would be lost. Press it again to leave.");
+    model.refuse("Unsent text would be lost. Press again to quit.");
 }
 
 fn help(model: &mut Model, key: KeyEvent, scroll: usize) {
@@ -165,7 +165,7 @@ fn rename(model: &mut Model, key: KeyEvent) {
     match write(title, key, width) {
         Meaning::Written | Meaning::PageUp | Meaning::PageDown => {}
         Meaning::Leave => model.overlay = None,
-        Meaning::Accept if title.is_blank() => model.refuse("A title needs a letter at least."),
+        Meaning::Accept if title.is_blank() => model.refuse("The title is empty."),
         Meaning::Accept => {
             let title = title.text().replace('\n', " ").trim().to_owned();
             model.overlay = None;

@@ -9,7 +9,7 @@ use crate::workbench::list::{Row, Shelf};
 use crate::workbench::model::{Focus, Model};
 use crate::workbench::view;
 
-/// A key in the list; tells whether that had a use.
+/// Handles a key in the list; returns whether it was used.
 pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
     let page = view::list_rows(model);
     let list = &mut model.list;

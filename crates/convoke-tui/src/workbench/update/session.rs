@@ -82,7 +82,7 @@ pub(super) fn send(model: &mut Model) {
     }
 }
 
-/// Puts words that were not taken back where they were written.
+/// Puts the text of a refused prompt back into its draft.
 pub(super) fn give_back(model: &mut Model, id: SessionId, text: &str) {
     let since = model.drafts.remove(&id);
     let mut draft = Editor::default();
@@ -103,8 +103,10 @@ pub(super) fn stop(model: &mut Model, id: SessionId) {
 pub(super) fn resume(model: &mut Model, id: SessionId) {
     let status = model.list.session(id).map(|session| session.status);
     match status {
-        Some(Status::Active) => model.refuse("This session takes prompts as it is."),
-        Some(Status::Cancelled) => model.refuse("This session was ended for good."),
+        Some(Status::Active) => model.refuse("This session is already active."),
+        Some(Status::Cancelled) => {
+            model.refuse("This session was cancelled and cannot be resumed.")
+        }
         Some(Status::Completed | Status::Error) | None => {
             model.wish(Wish::Resume, ClientFrame::SessionResume { session_id: id.to_string() });
         }
@@ -140,7 +142,7 @@ fn step_away(model: &mut Model, id: SessionId) {
 /// Takes the last archiving back.
 pub(super) fn undo(model: &mut Model) {
     let Some(id) = model.archived.take() else {
-        model.refuse("There is nothing to take back.");
+        model.refuse("There is nothing to undo.");
         return;
     };
     let title = model.list.session(id).map(|session| session.title.clone()).unwrap_or_default();

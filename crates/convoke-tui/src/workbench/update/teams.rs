@@ -18,7 +18,7 @@ pub(super) fn take(model: &mut Model, sessions: Vec<TeamSession>, stats: TeamSta
     teams.stats = Some(stats);
 }
 
-/// A key in the list of conversations; tells whether that had a use.
+/// Handles a key in the list of conversations; returns whether it was used.
 pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
     let last = model.teams.sessions.len().saturating_sub(1);
     let at = &mut model.teams.cursor;

@@ -1,4 +1,4 @@
-//! What is asked of the human: a line that tells of it, or all of it while they answer.
+//! A request to the human: a line that announces it, or all of it while they answer.
 
 use convoke_core::request::PermissionKind;
 use ratatui::layout::Rect;
@@ -15,7 +15,7 @@ use crate::workbench::request::{Card, PermissionCard, Request};
 /// The card below the open session: two rows, or all of it while the human answers.
 pub(super) fn dock(model: &Model, request: &Request, picture: &mut Picture, area: Rect) {
     if model.focus == Focus::Card {
-        return whole(model, request, picture, area, "waits for you");
+        return whole(model, request, picture, area, "needs your answer");
     }
     let palette = model.palette;
     let head = Rect { height: 1, ..area };

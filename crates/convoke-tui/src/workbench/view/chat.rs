@@ -36,7 +36,7 @@ fn nothing(model: &Model, picture: &mut Picture, page: Rect) {
     }
     strip.push(Line::styled("No session is open.", palette.strong()));
     strip.gap();
-    for (key, text) in [("enter", "opens one from the list"), ("n", "begins a new one")] {
+    for (key, text) in [("enter", "opens one from the list"), ("n", "creates a new one")] {
         strip.push(vec![Span::styled(format!("{key:>7}  "), palette.here()), Span::raw(text)]);
     }
     picture.strip(area, strip);
@@ -61,10 +61,10 @@ fn heading(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
     let state = match (session.status, session.activity) {
         (Status::Active, Activity::Idle) => String::new(),
         (Status::Active, Activity::Running) => "working".to_owned(),
-        (Status::Active, Activity::Waiting) => "waits for you".to_owned(),
+        (Status::Active, Activity::Waiting) => "needs your answer".to_owned(),
         (Status::Completed, _) => "ended".to_owned(),
-        (Status::Cancelled, _) => "ended for good".to_owned(),
-        (Status::Error, _) => "broken".to_owned(),
+        (Status::Cancelled, _) => "cancelled".to_owned(),
+        (Status::Error, _) => "failed".to_owned(),
     };
     let usage = chat.usage().map(cost).unwrap_or_default();
     let cells: usize = left.iter().map(|span| wrap::width(&span.content)).sum();
@@ -111,7 +111,7 @@ fn entries(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
     if chat.shown().is_empty() {
         let words = match &chat.phase {
             Phase::Opening => "Opening…".to_owned(),
-            Phase::Open => "Nothing was said yet.".to_owned(),
+            Phase::Open => "No messages yet.".to_owned(),
             Phase::Failed(why) => format!("This session cannot be shown: {}", clean::line(why)),
         };
         let mut strip = Strip::default();
@@ -140,7 +140,7 @@ fn entries(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
     }
 }
 
-/// What is being written, below a rule that tells when there is more above.
+/// The draft, below a rule that shows when there is more above.
 fn written(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
     let palette = model.palette;
     let rule_area = Rect { height: 1, ..area };
@@ -189,7 +189,7 @@ fn invitation(model: &Model) -> String {
         (Status::Completed | Status::Error, _) => "Ended: press esc, then R to resume.".to_owned(),
         (Status::Active, Activity::Running) => "Next prompt (sent after this turn)".to_owned(),
         (Status::Active, Activity::Waiting | Activity::Idle) => {
-            format!("Say something to {}", session.cli_type)
+            format!("Message {}", session.cli_type)
         }
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn page(model: &Model, new: &NewSession, picture: &mut Picture, area:
 /// Another title.
 pub(super) fn rename(model: &Model, title: &Editor, picture: &mut Picture, area: Rect) {
     let area = layout::text_area(area);
-    let mut strip = titled(model, "Another title for this session");
+    let mut strip = titled(model, "New title for this session");
     field(&mut strip, model, title, usize::from(area.width));
     picture.strip(area, strip);
 }

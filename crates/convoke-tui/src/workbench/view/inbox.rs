@@ -23,7 +23,7 @@ pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
     let mut strip = Strip::default();
     if model.inbox.is_empty() {
         strip.gap();
-        strip.push(Line::styled(" Nothing waits for you.", model.palette.faint()));
+        strip.push(Line::styled(" No pending requests.", model.palette.faint()));
     }
     let seen = usize::from(area.height) / ROWS + 1;
     let first = at.saturating_sub(seen);
@@ -77,7 +77,7 @@ pub(super) fn page(model: &Model, picture: &mut Picture, area: Rect) {
     let Some(request) = model.request() else {
         let mut strip = Strip::default();
         strip.gap();
-        strip.push(Line::styled("What agents ask appears here.", model.palette.faint()));
+        strip.push(Line::styled("Requests from agents appear here.", model.palette.faint()));
         picture.strip(layout::text_area(area), strip);
         return;
     };

@@ -52,7 +52,7 @@ fn heading(model: &Model, picture: &mut Picture, area: Rect) {
     if model.focus != Focus::Search && search.is_blank() {
         let text = match model.list.shelf {
             Shelf::Current => return,
-            Shelf::Archived => " Archived sessions, A goes back",
+            Shelf::Archived => " Archived sessions (A: back)",
         };
         picture.line(area, Line::styled(text, palette.news()));
         return;
@@ -70,10 +70,12 @@ fn heading(model: &Model, picture: &mut Picture, area: Rect) {
 fn empty(model: &Model, picture: &mut Picture, area: Rect) {
     let text = match (&model.link, model.list.shelf) {
         (Link::Opening, _) => "Asking the daemon…",
-        (Link::Up | Link::Down(_), _) if !model.list.search.is_blank() => "No title contains this.",
-        (Link::Up | Link::Down(_), Shelf::Archived) => "Nothing is archived.",
+        (Link::Up | Link::Down(_), _) if !model.list.search.is_blank() => {
+            "No session has this in its title."
+        }
+        (Link::Up | Link::Down(_), Shelf::Archived) => "No archived sessions.",
         (Link::Up | Link::Down(_), Shelf::Current) => {
-            "No projects yet. Press n to begin a session in a folder."
+            "No projects yet. Press n to create a session in a folder."
         }
     };
     let mut strip = Strip::default();

@@ -80,7 +80,7 @@ fn in_making(new: &NewSession) -> Vec<Hint> {
         NewSession::Folder { .. } => {
             vec![("enter", "choose"), ("tab", "complete"), ("esc", "back")]
         }
-        NewSession::Starting { .. } => vec![("esc", "do not wait")],
+        NewSession::Starting { .. } => vec![("esc", "continue in background")],
     }
 }
 
@@ -123,7 +123,7 @@ fn on_card(model: &Model) -> Hints {
             Page::ConfirmReject(_) => {
                 return only(vec![("y", "reject"), ("e", "edit the reason"), ("esc", "back")]);
             }
-            Page::Gone(_) => return only(vec![("enter", "go on")]),
+            Page::Gone(_) => return only(vec![("enter", "continue")]),
             Page::Settling => Vec::new(),
         },
         None => Vec::new(),

@@ -1,4 +1,4 @@
-//! How teams talk: who asks whom, how it stands, how much was said, and when last.
+//! The conversations of teams: asker, answerer, status, messages, and last use.
 
 use convoke_api::bodies::{TeamSession, TeamStats};
 use convoke_core::team::PairStatus;
@@ -17,7 +17,7 @@ pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
     let head = Rect { height: 1, ..area };
     let Some(stats) = &model.teams.stats else {
         let text = match model.link {
-            Link::Down(_) => " The daemon is not there.",
+            Link::Down(_) => " Not connected to the daemon.",
             Link::Opening | Link::Up => " Asking the daemon…",
         };
         picture.line(head, Line::styled(text, palette.faint()));
@@ -47,7 +47,7 @@ pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
 
 fn summary(stats: &TeamStats) -> String {
     let TeamStats { total, active, compact_pending, archived, total_messages } = stats;
-    let mut parts = vec![format!("{total} conversations"), format!("{active} in working order")];
+    let mut parts = vec![format!("{total} conversations"), format!("{active} active")];
     if *compact_pending > 0 {
         parts.push(format!("{compact_pending} to be compacted"));
     }

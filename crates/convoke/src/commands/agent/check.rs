@@ -20,9 +20,10 @@ use crate::home::Home;
 use crate::output::{Output, aside_on_terminal};
 use crate::{random, signals};
 
-/// Start an agent, shake hands with it, and tell its version and abilities
+/// Start an agent and print its version and capabilities
 ///
-/// The agent works in an empty folder and is stopped at once; no prompt is sent, so no model is used.
+/// The agent runs in an empty folder and is stopped after the handshake; no prompt is sent, so no
+/// model is used.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke agent check demo
@@ -95,7 +96,7 @@ pub(super) fn run(
 fn reap(folder: &Path) {
     match leftovers::reap(folder) {
         Ok(found) => found.iter().for_each(|left| tracing::info!("found at the start: {left:?}")),
-        Err(error) => tracing::warn!("cannot look for agents that were left running: {error}"),
+        Err(error) => tracing::warn!("cannot look for leftover agent processes: {error}"),
     }
 }
 

@@ -46,12 +46,12 @@ fn privacy(home: &Home, exposure: Exposure) -> Check {
     let path = home.path().display();
     match exposure {
         Exposure::Private if !home.path().exists() => {
-            Check::ok("home", format!("{path} is made when it is needed"))
+            Check::ok("home", format!("{path} will be created when needed"))
         }
         Exposure::Private => Check::ok("home", path.to_string()),
         Exposure::Open { mode } => Check::warn(
             "home",
-            format!("others can look into {path} (mode {mode:o})"),
+            format!("other users can read {path} (mode {mode:o})"),
             format!("chmod 700 '{path}'"),
         ),
     }
@@ -81,7 +81,7 @@ fn writing(home: &Path) -> Result<(), Box<Check>> {
             check: "home",
             status: Status::Fail,
             finding: format!("the disk of {path} is full ({} KiB are left)", free / 1024),
-            fix: Some(format!("see what takes up the space: df -h '{path}'; du -xsh '{path}'")),
+            fix: Some(format!("see what uses the space: df -h '{path}'; du -xsh '{path}'")),
         })),
         Ok(_) => Ok(()),
         Err(error) => Err(Box::new(Check::fail("home", error))),
@@ -101,7 +101,7 @@ pub(super) fn config(
     let file = home.config_file();
     match world.config(home) {
         Ok(loaded) => {
-            let absence = if file.exists() { "" } else { "the defaults hold; there is no " };
+            let absence = if file.exists() { "" } else { "using the defaults; there is no " };
             checks.push(Check::ok("config", format!("{absence}{}", file.display())));
             Some(loaded.config)
         }
@@ -126,7 +126,7 @@ pub(super) fn database(home: &Home) -> Check {
         return problem;
     }
     if !path.exists() && !path.is_symlink() {
-        return Check::ok("database", "none yet; it is made when it is needed");
+        return Check::ok("database", "none yet; it will be created when needed");
     }
     let looked_at = schema::status(&path).and_then(|found| schema::check(&path).map(|()| found));
     let migrations = match looked_at {
@@ -141,7 +141,7 @@ pub(super) fn database(home: &Home) -> Check {
         let finding = format!("{path} has schema {version}, and {newest} is the newest");
         return Check::warn("database", finding, "convoke db migrate");
     }
-    Check::ok("database", format!("{path} is sound, schema {version}"))
+    Check::ok("database", format!("{path} is intact, schema {version}"))
 }
 
 /// The copy of a database that was deleted or replaced under a daemon.
@@ -151,13 +151,13 @@ fn lost(home: &Home) -> Option<Check> {
         return None;
     }
     let finding = format!(
-        "{} was deleted or replaced while a daemon was running; what was stored is in {}",
+        "{} was deleted or replaced while a daemon was running; the stored data is in {}",
         path.display(),
         rescued.display()
     );
     let fix = if path.exists() {
         format!(
-            "use that one: convoke restore '{0}'; or go on with the other: mv '{0}' '{0}.old'",
+            "use that one: convoke restore '{0}'; or keep the other: mv '{0}' '{0}.old'",
             rescued.display()
         )
     } else {
@@ -178,7 +178,7 @@ pub(super) fn backups(config: &Config) -> Check {
         (Ok(None), Some(_)) => Check::ok("backups", format!("none yet in {folder}")),
         (Ok(None), None) => Check::warn(
             "backups",
-            format!("none in {folder}, and the daemon makes none by itself"),
+            format!("none in {folder}, and automatic backups are off"),
             "convoke backup; or set backup.every in config.toml",
         ),
     }
@@ -188,7 +188,7 @@ pub(super) fn backups(config: &Config) -> Check {
 pub(super) fn port(home: &Home, config: &Config) -> Check {
     let address = config.server.listen;
     match TcpListener::bind(address) {
-        Ok(_) if address.port() == 0 => Check::ok("port", "any free one will be taken"),
+        Ok(_) if address.port() == 0 => Check::ok("port", "any free port will be used"),
         Ok(_) => Check::ok("port", format!("{address} is free")),
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => taken(home, address),
         Err(error) => {
@@ -220,13 +220,13 @@ pub(super) fn teams(config: &Config, agents: &[FoundAgent]) -> Check {
             check: "teams",
             status: Status::Fail,
             finding: wrong,
-            fix: Some(format!("mend that, or take the team out of {path}")),
+            fix: Some(format!("fix that, or remove the team from {path}")),
         };
     }
     match teams.len() {
-        0 => Check::ok("teams", "none are described"),
-        1 => Check::ok("teams", format!("1 is described in {path}")),
-        count => Check::ok("teams", format!("{count} are described in {path}")),
+        0 => Check::ok("teams", "none are configured"),
+        1 => Check::ok("teams", format!("1 is configured in {path}")),
+        count => Check::ok("teams", format!("{count} are configured in {path}")),
     }
 }
 
@@ -243,12 +243,12 @@ fn taken(home: &Home, address: SocketAddr) -> Check {
     let daemon = said.and_then(|said| serde_json::from_slice::<Daemon>(&said).ok());
     match daemon {
         Some(Daemon { pid, url }) if url.trim_end_matches('/') == format!("http://{address}") => {
-            Check::ok("port", format!("{address} is where our daemon listens (pid {pid})"))
+            Check::ok("port", format!("the daemon of this home listens on {address} (pid {pid})"))
         }
         Some(_) | None => Check::warn(
             "port",
-            format!("{address} is taken by another program"),
-            "end that program, or choose another `listen` in [server] of config.toml",
+            format!("{address} is in use by another program"),
+            "stop that program, or choose another `listen` in [server] of config.toml",
         ),
     }
 }
@@ -256,7 +256,7 @@ fn taken(home: &Home, address: SocketAddr) -> Check {
 pub(super) fn logs(home: &Home) -> Check {
     let folder = home.logs();
     if !folder.exists() {
-        return Check::ok("logs", "none yet; the folder is made when it is needed");
+        return Check::ok("logs", "none yet; the folder will be created when needed");
     }
     let writable = fs::read_dir(&folder)
         .and_then(|entries| {
@@ -289,13 +289,13 @@ pub(super) fn sandbox(world: &World, config: Option<&Config>) -> Vec<Check> {
     let check = |(word, layer): &(&str, Layer)| match available.lacks(*layer) {
         _ if !wanted(word) => Check::warn(
             "sandbox",
-            format!("{word} is off: sandbox.layers leaves it out"),
+            format!("{word} is off: sandbox.layers does not include it"),
             format!("add \"{word}\" to sandbox.layers in config.toml"),
         ),
         Some(why) if demanded(word) => Check {
             check: "sandbox",
             status: Status::Fail,
-            finding: format!("{word} is off, and sandbox.require demands it: {why}"),
+            finding: format!("{word} is off, and sandbox.require requires it: {why}"),
             fix: Some(way_out(*layer).to_owned()),
         },
         Some(why) => Check::warn("sandbox", format!("{word} is off: {why}"), way_out(*layer)),
@@ -314,7 +314,7 @@ pub(super) fn sandbox(world: &World, config: Option<&Config>) -> Vec<Check> {
     let count = places.len();
     checks.push(Check::ok(
         "secrets",
-        format!("{count} places are hidden from agents; there are: {}", there.join(", ")),
+        format!("{count} paths are hidden from agents; of these exist: {}", there.join(", ")),
     ));
     checks
 }
@@ -323,16 +323,16 @@ pub(super) fn sandbox(world: &World, config: Option<&Config>) -> Vec<Check> {
 fn network(sandbox: &Sandbox, available: &Available) -> Option<Check> {
     let finding = match sandbox.network.as_str() {
         "proxy" => format!(
-            "agents connect to {} listed hosts, and ask about others",
+            "agents may connect to {} listed hosts; the proxy asks about others",
             sandbox.domains.len()
         ),
-        "off" => "agents connect to Convoke's own tools only".to_owned(),
+        "off" => "agents may connect only to Convoke's own tools".to_owned(),
         _ => return None,
     };
     let is_wanted = sandbox.layers.iter().any(|word| word == "bwrap");
     let lacking = available
         .lacks(Layer::Bubblewrap)
-        .or((!is_wanted).then_some("sandbox.layers leaves it out"));
+        .or((!is_wanted).then_some("sandbox.layers does not include it"));
     Some(match lacking {
         None => Check::ok("network", finding),
         Some(why) => Check {
@@ -363,9 +363,9 @@ fn detail(layer: Layer, available: &Available) -> String {
     match (layer, &available.bubblewrap, &available.landlock) {
         (Layer::Bubblewrap, Ok(path), _) => format!(" ({})", path.display()),
         (Layer::Landlock, _, Ok(generation)) if *generation < WRITING_GENERATION => {
-            format!(" (generation {generation}, which does not hold truncation)")
+            format!(" (ABI {generation}, which does not restrict truncation)")
         }
-        (Layer::Landlock, _, Ok(generation)) => format!(" (generation {generation})"),
+        (Layer::Landlock, _, Ok(generation)) => format!(" (ABI {generation})"),
         (Layer::Bubblewrap | Layer::Landlock | Layer::Seccomp, _, _) => String::new(),
     }
 }

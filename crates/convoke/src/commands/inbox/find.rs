@@ -22,19 +22,19 @@ pub(super) enum Term {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InboxError {
     /// It says too little.
-    #[error("'{text}' is too short for the beginning of an id")]
+    #[error("'{text}' is too short for a prefix of an id")]
     Short {
         /// What was given.
         text: String,
     },
     /// Nothing with such an id waits.
-    #[error("nothing in the inbox begins with '{text}'")]
+    #[error("no request in the inbox has an id that starts with '{text}'")]
     Unknown {
         /// What was given.
         text: String,
     },
-    /// Several ids begin so.
-    #[error("'{text}' is the beginning of several ids: {}", candidates.join(", "))]
+    /// The prefix matches several ids.
+    #[error("'{text}' matches several ids: {}", candidates.join(", "))]
     Ambiguous {
         /// What was given.
         text: String,
@@ -48,7 +48,7 @@ pub(crate) enum InboxError {
         id: String,
     },
     /// The agent offers no such option.
-    #[error("{id} has no option '{option}'; there are {}", offered.join(", "))]
+    #[error("{id} has no option '{option}'; its options are {}", offered.join(", "))]
     NoOption {
         /// The beginning of its id.
         id: String,
@@ -58,7 +58,7 @@ pub(crate) enum InboxError {
         offered: Vec<String>,
     },
     /// The agent offers no way to say yes.
-    #[error("{id} has no option that allows it; there are {}", offered.join(", "))]
+    #[error("{id} has no option that allows it; its options are {}", offered.join(", "))]
     NoWayToAllow {
         /// The beginning of its id.
         id: String,
@@ -210,10 +210,10 @@ mod tests {
         {"optionId":"o-allow_once","remember":true}
         {"optionId":"o-allow_always"}
         {"optionId":"o-allow_once","remember":true}
-        aaaa1111 has no option 'maybe'; there are o-allow_always, o-allow_once, o-reject_once
+        aaaa1111 has no option 'maybe'; its options are o-allow_always, o-allow_once, o-reject_once
         {"optionId":"o-allow_once"}
         aaaa1111 does not say exactly what it would do, so it can only be allowed this time
-        aaaa1111 has no option that allows it; there are o-allow_always, o-reject_once
+        aaaa1111 has no option that allows it; its options are o-allow_always, o-reject_once
         aaaa2222 asks questions, not for permission
         "#);
     }
@@ -237,12 +237,12 @@ mod tests {
         };
         let lines =
             ["AAAA1", "aaaa2222-0000-4000-8000-000000000001", "aaaa", "aaa", "bbbb"].map(found);
-        insta::assert_snapshot!(lines.join("\n"), @r"
+        insta::assert_snapshot!(lines.join("\n"), @"
         aaaa1111
         aaaa2222
-        'aaaa' is the beginning of several ids: aaaa1111-0000-4000-8000-000000000001, aaaa2222-0000-4000-8000-000000000001
-        'aaa' is too short for the beginning of an id
-        nothing in the inbox begins with 'bbbb'
+        'aaaa' matches several ids: aaaa1111-0000-4000-8000-000000000001, aaaa2222-0000-4000-8000-000000000001
+        'aaa' is too short for a prefix of an id
+        no request in the inbox has an id that starts with 'bbbb'
         ");
     }
 }

@@ -29,7 +29,7 @@ pub(crate) enum ProjectError {
         text: String,
     },
     /// Several are called so.
-    #[error("'{text}' could be any of these projects: {}", candidates.join(", "))]
+    #[error("'{text}' matches several projects: {}", candidates.join(", "))]
     Ambiguous {
         /// What was given.
         text: String,
@@ -37,7 +37,7 @@ pub(crate) enum ProjectError {
         candidates: Vec<String>,
     },
     /// The current folder is in no project.
-    #[error("{} is in no project", folder.display())]
+    #[error("{} is not in a project", folder.display())]
     Nowhere {
         /// The current folder.
         folder: PathBuf,
@@ -51,7 +51,7 @@ pub(crate) fn short(id: impl std::fmt::Display) -> String {
 
 /// A path from the root on, as far as that can be told from here.
 pub(crate) fn absolute(path: &str) -> anyhow::Result<String> {
-    let here = std::env::current_dir().context("cannot tell what the current folder is")?;
+    let here = std::env::current_dir().context("cannot determine the current folder")?;
     Ok(here.join(path).display().to_string())
 }
 
@@ -151,8 +151,8 @@ mod tests {
     #[test]
     fn what_could_be_several_lists_them() {
         insta::assert_snapshot!([chosen("aaaa", None), chosen("api", None)].join("\n"), @r"
-        'aaaa' could be any of these projects: aaaa1111-0000-4000-8000-000000000001 (/home/me/web), aaaa2222-0000-4000-8000-000000000001 (/home/me/api)
-        'api' could be any of these projects: aaaa2222-0000-4000-8000-000000000001 (/home/me/api), bbbb3333-0000-4000-8000-000000000001 (/home/me/old/api)
+        'aaaa' matches several projects: aaaa1111-0000-4000-8000-000000000001 (/home/me/web), aaaa2222-0000-4000-8000-000000000001 (/home/me/api)
+        'api' matches several projects: aaaa2222-0000-4000-8000-000000000001 (/home/me/api), bbbb3333-0000-4000-8000-000000000001 (/home/me/old/api)
         ");
     }
 
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(around("/home/me/web/inner").unwrap(), "/home/me/web/inner");
         assert_eq!(
             around("/home/me/website").unwrap_err().to_string(),
-            "/home/me/website is in no project"
+            "/home/me/website is not in a project"
         );
     }
 }

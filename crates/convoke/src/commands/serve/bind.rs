@@ -95,13 +95,13 @@ impl ControlSocket {
     ) -> anyhow::Result<Option<(Self, UnixListener)>> {
         let Some(path) = socket_path(home, environment) else {
             tracing::warn!(
-                "there is no control socket, and commands use TCP: the path {} has more than \
+                "no control socket, commands use TCP instead: the path {} has more than \
                  {SOCKET_PATH_MAX} bytes, and XDG_RUNTIME_DIR is not set",
                 home.control_socket().display()
             );
             return Ok(None);
         };
-        let failed = || format!("cannot make the control socket {}", path.display());
+        let failed = || format!("cannot create the control socket {}", path.display());
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(error).with_context(failed);

@@ -67,7 +67,7 @@ impl Drop for Announcement {
 /// What opens the daemon to programs: another one at each start, so that one that leaked is soon worth nothing.
 pub(super) fn token(home: &Home) -> anyhow::Result<Token> {
     let path = home.run().join("token");
-    let token = Token::from_random(random::key().context("cannot make a token")?);
+    let token = Token::from_random(random::key().context("cannot create a token")?);
     atomic::write(&path, token.as_str().as_bytes())?;
     Ok(token)
 }

@@ -31,7 +31,7 @@ impl Guard {
                 let (home, problems) = (home.clone(), problems.clone());
                 let look = tokio::task::spawn_blocking(move || look(&home, &problems));
                 if let Err(error) = look.await {
-                    tracing::error!("the home could not be looked at: {error}");
+                    tracing::error!("cannot check the home: {error}");
                 }
             }
         };
@@ -56,7 +56,7 @@ pub(super) fn account_for(repairs: &[Repair]) -> Option<HealthProblem> {
     repairs.iter().for_each(Repair::log);
     repairs.iter().any(|repair| repair.result.is_err()).then(|| HealthProblem {
         code: "permissions".to_owned(),
-        text: "the permissions of files in the home were changed and cannot be put back".to_owned(),
+        text: "the permissions of files in the home were changed and cannot be restored".to_owned(),
         hint: Some("the log names them, with the target `security`".to_owned()),
     })
 }
@@ -68,17 +68,19 @@ fn check_disk(home: &Home) -> Option<HealthProblem> {
     };
     let free = match free_bytes(home.path()) {
         Ok(free) => free,
-        Err(error) => return problem(format!("the disk of the home cannot be looked at: {error}")),
+        Err(error) => {
+            return problem(format!("cannot read the free space on the disk of the home: {error}"));
+        }
     };
     let filled = home.reserve().fill(free);
     if free < LOW_BYTES {
         let left = free / 1024;
         return problem(format!(
-            "the disk of the home is full ({left} KiB are left): messages may not be stored, decisions are"
+            "the disk of the home is full ({left} KiB are left): messages may not be stored; your answers and decisions still are"
         ));
     }
     filled.err().and_then(|error| {
-        problem(format!("no space can be set aside for decisions on a full disk: {error}"))
+        problem(format!("cannot reserve space for decisions on a full disk: {error}"))
     })
 }
 

@@ -109,7 +109,7 @@ impl Watching {
         let watched = folders.into_iter().filter(|folder| match watcher.watch(folder) {
             Ok(()) => true,
             Err(error) => {
-                tracing::warn!("changes of the teams are not noticed: {error}");
+                tracing::warn!("cannot watch teams.json for changes: {error}");
                 false
             }
         });
@@ -133,13 +133,13 @@ async fn follow(watcher: Watcher, reloader: Reloader, path: PathBuf, before: Con
         }
         seen = now;
         match reloader.reload().await {
-            Ok(()) => tracing::info!("the teams are those of the changed {}", path.display()),
+            Ok(()) => tracing::info!("reloaded the teams from {}", path.display()),
             Err(fault) => {
                 let said = match &fault {
                     TeamsFault::Unreadable(said) => said.clone(),
                     TeamsFault::Engine(error) => in_one_line(error),
                 };
-                tracing::warn!("the teams stay as they were: {said}");
+                tracing::warn!("the teams were not reloaded: {said}");
             }
         }
     }

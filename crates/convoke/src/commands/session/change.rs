@@ -8,7 +8,7 @@ use super::list::state;
 use crate::commands::project::short;
 use crate::output::{Output, plain};
 
-/// End a session for good, or only stop its running turn
+/// Cancel a session for good, or only its running turn
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke session cancel 3fa8 --turn
@@ -17,12 +17,12 @@ pub(super) struct CancelArgs {
     /// Session
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
-    /// Only stop the running turn; the session goes on
+    /// Cancel only the running turn; the session stays active
     #[arg(long)]
     turn: bool,
 }
 
-/// End a session well; it can be resumed
+/// Complete a session; it can be resumed
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke session complete 3fa8")]
@@ -32,7 +32,7 @@ pub(super) struct CompleteArgs {
     id: String,
 }
 
-/// Let a session that has ended accept prompts again
+/// Resume a session that has ended, so that it accepts prompts again
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke session resume 3fa8")]
@@ -63,7 +63,7 @@ pub(super) struct UnarchiveArgs {
     id: String,
 }
 
-/// Give a session another title
+/// Rename a session
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke session rename 3fa8 'The parser'")]
@@ -82,7 +82,7 @@ pub(super) async fn cancel(
 ) -> anyhow::Result<()> {
     if args.turn {
         let session = client.cancel_turn(&args.id).await;
-        return show(session, output, |_| "told to stop its turn".to_owned());
+        return show(session, output, |_| "is stopping its turn".to_owned());
     }
     show(client.cancel(&args.id).await, output, state)
 }

@@ -10,7 +10,7 @@ use crate::output::{Format, Output, Reader, plain};
 use crate::spoken::Spoken;
 use crate::written::Form;
 
-/// Print what was said in a session, as a transcript that `convoke import spawn` takes, a list or a page
+/// Print a session as a transcript for `convoke import spawn`, as a JSON array or as Markdown
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke session export 3fa8 > talk.jsonl
@@ -19,7 +19,7 @@ pub(super) struct ExportArgs {
     /// Session
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
-    /// How it is written [default: jsonl, or json with --json]
+    /// Output format [default: jsonl, or json with --json]
     #[arg(long, value_name = "F")]
     format: Option<Form>,
 }

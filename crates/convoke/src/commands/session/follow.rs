@@ -62,7 +62,7 @@ impl<'a> Following<'a> {
                 }
                 Ok(None) => {}
                 Err(error) if is_passing(&error) => {
-                    tracing::debug!("the stream broke off: {error}");
+                    tracing::debug!("the stream ended: {error}");
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -81,7 +81,7 @@ impl<'a> Following<'a> {
 
     async fn reconnect(&mut self) -> anyhow::Result<()> {
         if !matches!(daemon::find(self.home).await, Ok(Some(_))) {
-            aside_on_terminal("The daemon is gone; waiting for it to come back.");
+            aside_on_terminal("Lost the connection to the daemon; reconnecting.");
         }
         tokio::time::sleep(self.pause).await;
         self.pause = (self.pause * 2).min(PAUSE_MAX);

@@ -98,15 +98,15 @@ fn permission(record: &Permission) -> String {
     let id = short(record.permission_id);
     let title = &record.title;
     match record.status {
-        Status::Pending => format!("{id} may I: {title}"),
+        Status::Pending => format!("{id} permission: {title}"),
         Status::Answered => {
             let chosen =
                 record.options.iter().find(|it| Some(&it.option_id) == record.option_id.as_ref());
             let chosen = chosen.map_or("answered", |option| option.name.as_str());
-            format!("{id} may I: {title} → {chosen}")
+            format!("{id} permission: {title} → {chosen}")
         }
         Status::Rejected | Status::TimedOut | Status::Abandoned => {
-            format!("{id} may I: {title} → {}", record.status)
+            format!("{id} permission: {title} → {}", record.status)
         }
     }
 }

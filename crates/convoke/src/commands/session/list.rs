@@ -19,19 +19,19 @@ use crate::output::{Format, Indenter, Output, Reader, aside_on_terminal, plain, 
   convoke session list --project web --status active,error
   convoke session list --limit 100 --json | jq -r '.sessions[].title'")]
 pub(super) struct ListArgs {
-    /// Only those of a project: its name, its path, or an unambiguous start of its id
+    /// Only sessions of a project: its name, its path, or a unique prefix of its id
     #[arg(long, value_name = "P")]
     project: Option<String>,
-    /// Only those that stand so; several are separated by commas
+    /// Only sessions with this status; separate several with commas
     #[arg(long, value_name = "S", value_delimiter = ',')]
     status: Vec<ShownStatus>,
-    /// Only archived ones, which are hidden otherwise
+    /// Only archived sessions, which are hidden otherwise
     #[arg(long)]
     archived: bool,
-    /// How many at most [default: 20]
+    /// Maximum number to list [default: 20]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     limit: Option<u64>,
-    /// How many to leave out at the beginning
+    /// Number to skip at the beginning
     #[arg(long, value_name = "N")]
     offset: Option<u64>,
 }
@@ -101,7 +101,7 @@ async fn print(mut answer: Text, output: &Output) -> anyhow::Result<()> {
 
 fn listed_table(listed: &Sessions, names: &BTreeMap<ProjectId, String>) -> String {
     if listed.sessions.is_empty() {
-        return "No sessions. Begin one with: convoke session new --project PATH\n".to_owned();
+        return "No sessions. Create one with: convoke session new --project PATH\n".to_owned();
     }
     let now = clock::now();
     let row = |session: &Session| {

@@ -7,16 +7,17 @@ use convoke_api::bodies::{NewRepo, NewSession, Repo, Repos};
 use crate::commands::project::{Wanted, around, find, short};
 use crate::output::{Output, aside, plain};
 
-/// Begin a session; its agent is started
+/// Create a session and start its agent
 ///
-/// A folder that is no project yet becomes one.
+/// A folder that is not a project yet is added as one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke session new
   convoke session new --project ~/src/web --agent codex
   convoke session send $(convoke session new --json | jq -r .id) 'hello' --wait")]
 pub(super) struct NewArgs {
-    /// Project: its name, its path, or an unambiguous start of its id [default: the one around the current folder]
+    /// Project: its name, its path, or a unique prefix of its id [default: the one around the
+    /// current folder]
     #[arg(long, value_name = "P")]
     project: Option<String>,
     /// Agent, as in `convoke agent list` [default: the first that is installed]
@@ -37,7 +38,7 @@ pub(super) async fn run(client: &Client, args: &NewArgs, output: &Output) -> any
 pub(crate) async fn project(client: &Client, wanted: Option<&str>) -> anyhow::Result<Repo> {
     let Repos { repos } = client.repos().await?;
     let Some(text) = wanted else {
-        let here = std::env::current_dir().context("cannot tell what the current folder is")?;
+        let here = std::env::current_dir().context("cannot determine the current folder")?;
         return Ok(around(&here, repos)?);
     };
     match find(text, &repos)? {

@@ -22,10 +22,11 @@ use crate::home::Home;
 use crate::output::{Format, Output};
 use crate::signals;
 
-/// Say something to the agent of a session
+/// Send a prompt to the agent of a session
 ///
-/// A session that was completed because it was idle, or to make room, is resumed. With --wait the answer is printed as it comes, and the command
-/// ends with the turn: with 0 when it ended well, and with 1 when it failed or was stopped.
+/// A session that Convoke completed, because it was idle or to make room, is resumed. With --wait,
+/// prints the answer as it arrives and exits when the turn ends: with 0 if it ended normally, with
+/// 1 if it failed or was stopped.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke session send 3fa8 'fix the failing test'
@@ -35,9 +36,9 @@ pub(super) struct SendArgs {
     /// Session
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
-    /// What to say; - reads standard input
+    /// Text of the prompt; - reads standard input
     text: String,
-    /// Print the answer as it comes, and end with the turn
+    /// Print the answer as it arrives, and exit when the turn ends
     #[arg(long)]
     wait: bool,
 }
@@ -60,7 +61,7 @@ pub(crate) enum SendError {
         sentence: String,
     },
     /// The wait was interrupted; the turn goes on.
-    #[error("interrupted while waiting; the turn goes on")]
+    #[error("interrupted while waiting; the turn continues")]
     Interrupted {
         /// The session.
         id: String,
@@ -96,7 +97,7 @@ pub(super) async fn run(
     }
     output.show(&prompted, |prompted, _| match prompted.seq {
         Some(seq) => format!("sent as message {seq}\n"),
-        None => format!("waits as {} behind a running turn\n", short(prompted.message_id)),
+        None => format!("queued as {} behind the running turn\n", short(prompted.message_id)),
     })
 }
 

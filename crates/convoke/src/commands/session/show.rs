@@ -13,7 +13,7 @@ use crate::clock;
 use crate::colour::Colour;
 use crate::output::{Format, Output, Reader, plain};
 
-/// Show a session and everything that was said in it
+/// Show a session and its messages
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke session show 3fa8
@@ -68,7 +68,7 @@ async fn for_people(
     for state in client.session_state(&detail.session.id.to_string()).await?.state {
         let SessionState::Queue { prompts } = state else { continue };
         for prompt in prompts {
-            let waits = output.colour.faint("(waits for its turn)");
+            let waits = output.colour.faint("(queued)");
             output.piece(&format!("\n{}{waits}\n", quoted(&prompt.text)))?;
         }
     }
@@ -80,7 +80,7 @@ fn heading(detail: &SessionDetail) -> String {
     let now = clock::now();
     let archived = if session.archived { ", archived" } else { "" };
     format!(
-        "{}\n{}  {}{archived}, {} in {} ({})\nbegun {}, active {}, {} messages\n",
+        "{}\n{}  {}{archived}, {} in {} ({})\ncreated {}, last active {}, {} messages\n",
         plain(&session.title),
         session.id,
         state(session),

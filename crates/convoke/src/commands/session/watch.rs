@@ -21,10 +21,10 @@ use crate::home::Home;
 use crate::output::{Format, Output, Reader};
 use crate::signals;
 
-/// Follow a session: a line for each new message, until Ctrl-C
+/// Follow a session: print each new message until Ctrl-C
 ///
-/// Goes on by itself when the daemon was restarted. With --json every message is one line of JSON, again whenever it has
-/// changed; one that is still written has `partial`.
+/// Reconnects when the daemon restarts. With --json each message is one line of JSON, printed again
+/// whenever it changes; a message that is still being written has `partial`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke session watch 3fa8
@@ -33,7 +33,8 @@ pub(super) struct WatchArgs {
     /// Session
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
-    /// Begin with what changed after this revision, the `rev` of a message; 0 begins with everything [default: now]
+    /// Start with the changes after this revision, the `rev` of a message; 0 starts from the
+    /// beginning [default: now]
     #[arg(long, value_name = "REV")]
     after: Option<u64>,
 }

@@ -100,7 +100,7 @@ fn open_or_repair(
         Repair::Recover => {
             let Recovered { kept, set_aside, bad } = transcripts.recover(id)?;
             let bad = bad.display();
-            aside(&format!("Recovered: {kept} lines are kept, {set_aside} are set aside in {bad}"));
+            aside(&format!("Recovered: kept {kept} lines, moved {set_aside} to {bad}"));
             Ok(Some(transcripts.open(id, tokens_max)?))
         }
         Repair::Delete => {

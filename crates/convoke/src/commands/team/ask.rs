@@ -9,10 +9,10 @@ use convoke_api::bodies::{AnswerStatus, TeamAnswer, TeamMessage, TeamQuestion};
 use super::TeamError;
 use crate::output::{Format, Output, aside, plain};
 
-/// Ask a team, and print its answer
+/// Ask a team and print its answer
 ///
-/// Ends with 0 only when there is an answer, with 5 when time was over, and with 1 when there will be none.
-/// A team that was asked works on in any case; `convoke team report` prints a late answer.
+/// Exits with 0 if there is an answer, with 5 on timeout, and with 1 if there will be none. The
+/// team keeps working after a timeout; `convoke team report` prints a late answer.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke team ask backend 'Which endpoint creates a user?'
@@ -21,34 +21,34 @@ use crate::output::{Format, Output, aside, plain};
 pub(super) struct AskArgs {
     /// Team to ask
     team: String,
-    /// What to ask; - reads standard input
+    /// Text of the question; - reads standard input
     text: String,
     #[command(flatten)]
     speaker: Speaker,
-    /// How many milliseconds to wait; 0 waits as long as it takes, -1 not at all
+    /// Milliseconds to wait; 0 waits without limit, -1 does not wait
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true,
         value_parser = clap::value_parser!(i64).range(-1..))]
     timeout_ms: i64,
 }
 
-/// Send a team a message, and print what it says to it
+/// Send a team a message and print its answer
 ///
-/// Ends with 0 only when there is an answer, or when nobody waits for one.
+/// Exits with 0 if there is an answer, and with --no-wait once the message is sent.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke team send backend 'The new client is out.'
   convoke team send backend 'Please update the docs.' --from frontend --no-wait")]
 pub(super) struct SendArgs {
-    /// Team to tell
+    /// Team to send to
     team: String,
-    /// What to say; - reads standard input
+    /// Text of the prompt; - reads standard input
     text: String,
     #[command(flatten)]
     speaker: Speaker,
     /// Do not wait for an answer
     #[arg(long)]
     no_wait: bool,
-    /// How many milliseconds to wait; 0 waits as long as it takes
+    /// Milliseconds to wait; 0 waits without limit
     #[arg(long, value_name = "N", conflicts_with = "no_wait",
         value_parser = clap::value_parser!(i64).range(0..))]
     timeout_ms: Option<i64>,
@@ -57,7 +57,7 @@ pub(super) struct SendArgs {
 /// Who speaks, and in which conversation.
 #[derive(Debug, clap::Args)]
 pub(super) struct Speaker {
-    /// Team that asks; without it, somebody from outside
+    /// Team that asks [default: a caller outside of teams]
     #[arg(long, value_name = "T")]
     pub(super) from: Option<String>,
     /// Named thread beside the main conversation
@@ -128,7 +128,7 @@ fn show(answer: &TeamAnswer, waiting: Waiting, output: &Output) -> anyhow::Resul
         }
         AnswerStatus::Failed => {
             so_far(answer, output);
-            let reason = answer.error.clone().unwrap_or_else(|| "it does not say why".to_owned());
+            let reason = answer.error.clone().unwrap_or_else(|| "it gave no reason".to_owned());
             Err(TeamError::Failed { team, reason: plain(&reason) }.into())
         }
     }
@@ -144,8 +144,8 @@ fn so_far(answer: &TeamAnswer, output: &Output) {
 fn queued(answer: &TeamAnswer) -> String {
     let place = match answer.queued {
         None | Some(0) => format!("{} has it", answer.team),
-        Some(1) => format!("{} has it, behind another question", answer.team),
-        Some(count) => format!("{} has it, behind {count} other questions", answer.team),
+        Some(1) => format!("{} has queued it behind another question", answer.team),
+        Some(count) => format!("{} has queued it behind {count} other questions", answer.team),
     };
     format!("{place}; {}", later(answer))
 }

@@ -15,13 +15,13 @@ use crate::output::{Output, plain, table};
   convoke team list --json | jq -r '.teams[].name'")]
 pub(super) struct ListArgs {}
 
-/// See what teams work on, and for whom
+/// Show what teams are working on, and for whom
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke team status
   convoke team status backend --json | jq .team.busy")]
 pub(super) struct StatusArgs {
-    /// Team; all of them, if left out
+    /// Team [default: all teams]
     team: Option<String>,
 }
 
@@ -32,7 +32,7 @@ struct Statuses {
 }
 
 const NONE: &str =
-    "No teams. Describe them in teams.json in the home, then run: convoke team reload\n";
+    "No teams. Configure them in teams.json in the home, then run: convoke team reload\n";
 
 pub(super) async fn list(client: &Client, _: &ListArgs, output: &Output) -> anyhow::Result<()> {
     output.show(&client.teams().await?, |teams, _| human(teams))

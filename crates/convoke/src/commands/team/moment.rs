@@ -43,7 +43,7 @@ mod tests {
         assert_eq!(told("12h"), "2026-11-14T22:00:00.000Z");
         assert_eq!(told("2w"), "2026-11-01T10:00:00.000Z");
         for bad in ["", "d", "yesterday", "-7d", "7 d", "9999999999999999999w", "ü"] {
-            assert_eq!(told(bad), format!("not a moment: {bad}"));
+            assert_eq!(told(bad), format!("not a date or time: {bad}"));
         }
     }
 }

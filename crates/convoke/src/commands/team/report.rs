@@ -9,9 +9,10 @@ use super::TeamError;
 use super::ask::Speaker;
 use crate::output::{Format, Output, aside, plain};
 
-/// Print the answer to the last question, also when nobody waited for it
+/// Print the answer to the last question, even if the caller did not wait for it
 ///
-/// Ends with 0 only when there is an answer, with 5 as long as the team works on it, and with 1 when there is none.
+/// Exits with 0 if there is an answer, with 5 while the team is working on it, and with 1 if there
+/// is none.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke team report backend
@@ -21,10 +22,10 @@ pub(super) struct ReportArgs {
     team: String,
     #[command(flatten)]
     speaker: Speaker,
-    /// Question, by the id that was told with it; the last one, if left out
+    /// Question, by the id printed when it was asked [default: the last one]
     #[arg(long, value_name = "ID")]
     message: Option<MessageId>,
-    /// Question, by its place in the session
+    /// Question, by its seq in the session
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "message")]
     seq: Option<u64>,
 }
@@ -52,7 +53,7 @@ pub(super) async fn run(client: &Client, args: &ReportArgs, output: &Output) -> 
         }
         ReportStatus::Failed => {
             so_far(&report, output);
-            let reason = report.error.unwrap_or_else(|| "it does not say why".to_owned());
+            let reason = report.error.unwrap_or_else(|| "it gave no reason".to_owned());
             Err(TeamError::Failed { team, reason: plain(&reason) }.into())
         }
         ReportStatus::Unasked => {

@@ -9,7 +9,7 @@ use super::moment;
 use crate::clock;
 use crate::output::{Output, plain, table};
 
-/// List the conversations of teams, the last used first
+/// List the conversations of teams, last used first
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke team sessions
@@ -17,25 +17,25 @@ use crate::output::{Output, plain, table};
   convoke team sessions --status active --used-after 7d
   convoke team sessions --created-after 2026-11-01 --json | jq -r '.sessions[].sessionId'")]
 pub(super) struct SessionsArgs {
-    /// Only those in which this team asks
+    /// Only conversations in which this team asks
     #[arg(long, value_name = "T", conflicts_with = "external")]
     from: Option<String>,
-    /// Only those of callers from outside
+    /// Only conversations of callers outside of teams
     #[arg(long)]
     external: bool,
-    /// Only those in which this team answers
+    /// Only conversations in which this team answers
     #[arg(long, value_name = "T")]
     to: Option<String>,
-    /// Only those that stand so
+    /// Only those with this status
     #[arg(long, value_name = "S")]
     status: Option<Standing>,
-    /// Only those created later: a date, a moment, or how long ago, such as 7d
+    /// Only conversations created after this: a date, a time, or an age such as 7d
     #[arg(long, value_name = "D")]
     created_after: Option<String>,
-    /// Only those used later: a date, a moment, or how long ago, such as 12h
+    /// Only conversations used after this: a date, a time, or an age such as 12h
     #[arg(long, value_name = "D")]
     used_after: Option<String>,
-    /// How many at most [default: 100]
+    /// Maximum number to list [default: 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     limit: Option<u64>,
 }
@@ -88,7 +88,7 @@ pub(super) async fn run(
 
 fn human(TeamSessions { sessions }: &TeamSessions) -> String {
     if sessions.is_empty() {
-        return "No such conversations.\n".to_owned();
+        return "No matching conversations.\n".to_owned();
     }
     let now = clock::now();
     let row = |session: &TeamSession| {

@@ -18,7 +18,7 @@ const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
 
 /// Count the conversations of teams and their messages
 ///
-/// On a terminal a matrix shows who talks to whom, and how much.
+/// On a terminal, also prints a matrix of message counts by asking and answering team.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke team stats

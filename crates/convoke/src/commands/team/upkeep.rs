@@ -8,7 +8,7 @@ use super::ask::Speaker;
 use super::list;
 use crate::output::{Output, plain};
 
-/// Stop what a team works on for somebody, and what waits behind it
+/// Cancel the running and queued questions of a caller to a team
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke team cancel backend
@@ -28,18 +28,19 @@ pub(super) async fn cancel(
     let cancel =
         TeamCancel { from_team: args.speaker.from.clone(), thread: args.speaker.thread.clone() };
     let session = client.cancel_team(&args.team, &cancel).await?;
-    output.show(&session, |session, _| format!("told {} to stop\n", session.to_team))
+    output.show(&session, |session, _| format!("asked {} to stop\n", session.to_team))
 }
 
 /// Compact a conversation that has become long
 ///
-/// Agents that can do it themselves are told to; for others a successor begins with a summary. Waits until it is done.
+/// An agent with a compaction command runs it; for others, a new session starts with a summary.
+/// Waits until it is done.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke team compact 3
   convoke team compact 1a2b3c4d")]
 pub(super) struct CompactArgs {
-    /// Conversation: its number, or an unambiguous start of its session's id
+    /// Conversation: its number, or a unique prefix of its session's id
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
 }
@@ -57,13 +58,13 @@ pub(super) async fn compact(
             CompactedHow::Successor => {
                 let session: String =
                     compacted.session.session_id.to_string().chars().take(8).collect();
-                format!("conversation {id} goes on in session {session}, with a summary\n")
+                format!("conversation {id} continues in session {session}, with a summary\n")
             }
         }
     })
 }
 
-/// Forget a conversation; the next ask begins a new one
+/// Delete a conversation; the next ask starts a new one
 ///
 /// Its session ends and stays readable.
 #[derive(Debug, clap::Args)]
@@ -71,10 +72,10 @@ pub(super) async fn compact(
   convoke team delete 3
   convoke team delete 1a2b3c4d --with-file")]
 pub(super) struct DeleteArgs {
-    /// Conversation: its number, or an unambiguous start of its session's id
+    /// Conversation: its number, or a unique prefix of its session's id
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     id: String,
-    /// Delete the file that its agent keeps of it, too
+    /// Also delete the agent's own file of it
     #[arg(long)]
     with_file: bool,
 }
@@ -90,11 +91,11 @@ pub(super) async fn delete(
     };
     output.show(&deleted, |deleted, _| {
         let from = deleted.from_team.as_ref().map_or("outside", |from| from.as_str());
-        format!("forgot conversation {}, from {from} to {}\n", deleted.id, deleted.to_team)
+        format!("deleted conversation {}, from {from} to {}\n", deleted.id, deleted.to_team)
     })
 }
 
-/// Stop the processes of a team that work on nothing; whoever asks it next wakes it
+/// Stop the idle processes of a team; the next ask starts one again
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke team sleep backend")]
@@ -110,13 +111,13 @@ pub(super) async fn sleep(
 ) -> anyhow::Result<()> {
     let stopped = client.sleep_team(&args.team).await?;
     output.show(&stopped, |stopped, _| match stopped.processes {
-        0 => format!("{} had nothing to stop\n", plain(&args.team)),
+        0 => format!("{} had no idle process to stop\n", plain(&args.team)),
         1 => format!("{} is asleep: 1 process stopped\n", plain(&args.team)),
         count => format!("{} is asleep: {count} processes stopped\n", plain(&args.team)),
     })
 }
 
-/// Start the process of a team, so that the next answer need not wait for it
+/// Start the process of a team, so that the next ask does not wait for it
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke team wake backend")]
@@ -130,9 +131,10 @@ pub(super) async fn wake(client: &Client, args: &WakeArgs, output: &Output) -> a
     output.show(&session, |session, _| format!("{} is awake\n", session.to_team))
 }
 
-/// Read teams.json again
+/// Reload teams.json
 ///
-/// Happens by itself when the file changes. What is wrong with it is told, and leaves everything as it was.
+/// The daemon also does this when the file changes. Errors in the file are reported, and the teams
+/// then stay as they were.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke team reload")]

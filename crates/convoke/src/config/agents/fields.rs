@@ -46,19 +46,19 @@ pub(in crate::config) static FIELDS: [Field; 14] = [
     },
     Field {
         key: "env",
-        doc: "variables it gets besides the inherited ones",
+        doc: "environment variables in addition to the inherited ones",
         set: |agent, node, _| set_env(agent, node),
         show: |agent| json!(agent.env),
     },
     Field {
         key: "title",
-        doc: "the name that people read",
+        doc: "the name shown to people",
         set: |agent, node, _| set_label(&mut agent.title, node, TITLE_CHARS_MAX),
         show: |agent| json!(agent.title),
     },
     Field {
         key: "badge",
-        doc: "the name for narrow places, two letters as a rule",
+        doc: "a short name for narrow columns, usually two letters",
         set: |agent, node, _| set_label(&mut agent.badge, node, BADGE_CHARS_MAX),
         show: |agent| json!(agent.badge),
     },
@@ -82,7 +82,7 @@ pub(in crate::config) static FIELDS: [Field; 14] = [
     },
     Field {
         key: "nested_sandbox",
-        doc: "whether it brings a sandbox of its own: \"none\", or \"bwrap\", for which Landlock is left out",
+        doc: "the sandbox that the agent itself uses: \"none\", or \"bwrap\", for which Landlock is left out",
         set: |agent, node, _| choose(&mut agent.nested_sandbox, node, &NestedSandbox::WORDS),
         show: |agent| json!(word_of(&agent.nested_sandbox, &NestedSandbox::WORDS)),
     },
@@ -149,7 +149,7 @@ fn set_command(
     agent.command = if text.text.contains(['/', '~']) {
         resolve(&text.text, Base::Nothing, sources)?.to_string_lossy().into_owned()
     } else if text.text.trim().is_empty() {
-        return Err(Problem::new("expected a program, found an empty text"));
+        return Err(Problem::new("expected a program, found an empty string"));
     } else {
         text.text.clone()
     };
@@ -239,7 +239,7 @@ fn set_size(limit: &mut Option<u64>, node: &Node) -> Result<serde_json::Value, P
         | Value::List(_)
         | Value::Table(_)
         | Value::Broken => {
-            return Err(Problem::wrong_type("a number, or a text such as \"4GiB\"", node));
+            return Err(Problem::wrong_type("a number, or a string such as \"4GiB\"", node));
         }
     };
     match limit {

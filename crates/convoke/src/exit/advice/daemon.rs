@@ -31,34 +31,32 @@ pub(super) fn advice(cause: &(dyn std::error::Error + 'static)) -> Option<(Code,
         return Some((Code::CouldNot, send_hint(error)));
     }
     let NotStopped { pid } = cause.downcast_ref()?;
-    Some((Code::CouldNot, Some(format!("look at it with ps -p {pid}; end it with kill -9 {pid}"))))
+    Some((Code::CouldNot, Some(format!("inspect it with ps -p {pid}; kill it with kill -9 {pid}"))))
 }
 
 fn daemon_hint(error: &DaemonError) -> String {
     match error {
         DaemonError::NotRunning => "start it with: convoke serve".to_owned(),
         DaemonError::NotReady { .. } => {
-            "teams may take a while to be ready; wait, or end it with: convoke stop".to_owned()
+            "preparing teams may take a while; wait, or stop it with: convoke stop".to_owned()
         }
-        DaemonError::Gone { .. } => {
-            "nothing that was said is lost; start it with: convoke serve".to_owned()
-        }
+        DaemonError::Gone { .. } => "no messages are lost; start it with: convoke serve".to_owned(),
         DaemonError::Refused { source, .. } => {
             let hint = source.problem().and_then(problem_hint);
             hint.unwrap_or_else(|| "see why with: convoke status".to_owned())
         }
         DaemonError::Unreadable { path, .. } => {
             let folder = path.ancestors().nth(2).unwrap_or(path).display();
-            format!("give it back to yourself: chmod -R u+rwX '{folder}'")
+            format!("restore your permissions: chmod -R u+rwX '{folder}'")
         }
         DaemonError::Silent { pid, .. } => {
-            format!("look at it with ps -p {pid}; `convoke stop` may end it")
+            format!("inspect it with ps -p {pid}; `convoke stop` may stop it")
         }
         DaemonError::NotStarted { source } | DaemonError::TooSlow { source, .. } => format!(
-            "run it where you can see it: convoke serve; what it wrote is in {}",
+            "run it in the foreground: convoke serve; its output is in {}",
             source.path.display()
         ),
-        DaemonError::CannotStart { .. } => "run it yourself: convoke serve".to_owned(),
+        DaemonError::CannotStart { .. } => "run it in the foreground: convoke serve".to_owned(),
     }
 }
 
@@ -69,11 +67,11 @@ fn api_advice(error: &Error) -> (Code, Option<String>) {
         | Error::Unreachable { .. }
         | Error::TimedOut { .. }
         | Error::Broken { .. } => {
-            (Code::Unreachable, Some("see whether it runs: convoke status".to_owned()))
+            (Code::Unreachable, Some("check whether it is running: convoke status".to_owned()))
         }
         Error::Unexpected { .. } | Error::Malformed { .. } => (
             Code::CouldNot,
-            Some("is that daemon of another version? convoke stop, and try again".to_owned()),
+            Some("if that daemon is of another version, run convoke stop and try again".to_owned()),
         ),
     }
 }
@@ -97,10 +95,10 @@ fn problem_hint(problem: &Problem) -> Option<String> {
         code::UNKNOWN_AGENT => "see `convoke agent list`",
         code::UNKNOWN_TEAM => "see `convoke team list`",
         code::TEAM_SESSION_NOT_FOUND => "see `convoke team sessions`",
-        code::AGENT_FAILED => "find out why with `convoke agent check NAME`",
+        code::AGENT_FAILED => "find the cause with `convoke agent check NAME`",
         code::SESSION_ENDED => "resume it first: convoke session resume ID",
-        code::SESSION_CANCELLED => "begin a new one: convoke session new",
-        code::SESSION_ACTIVE => "prompt it: convoke session send ID TEXT",
+        code::SESSION_CANCELLED => "create a new one: convoke session new",
+        code::SESSION_ACTIVE => "send it a prompt: convoke session send ID TEXT",
         code::TOO_MANY_SESSIONS => {
             "end one with `convoke session complete ID`, or raise sessions.max_active"
         }
@@ -108,9 +106,9 @@ fn problem_hint(problem: &Problem) -> Option<String> {
             "see what it asks with `convoke inbox list --json`; it can still be answered"
         }
         code::UNAUTHORIZED => {
-            "was the daemon restarted by somebody else? convoke stop, and try again"
+            "if another program restarted the daemon, run convoke stop and try again"
         }
-        code::STOPPING => "try again in a moment",
+        code::STOPPING => "try again in a few seconds",
         _ => return problem.hint.clone(),
     };
     Some(hint.to_owned())
@@ -136,7 +134,7 @@ fn project_advice(error: &ProjectError) -> (Code, Option<String>) {
 fn inbox_advice(error: &InboxError) -> (Code, Option<String>) {
     let (code, hint) = match error {
         InboxError::Unknown { .. } => {
-            (Code::CouldNot, "see `convoke inbox list`; somebody may have answered it already")
+            (Code::CouldNot, "see `convoke inbox list`; it may have been answered already")
         }
         InboxError::Short { .. } => (Code::AskedWrongly, "give at least four characters of the id"),
         InboxError::Ambiguous { .. } => (Code::AskedWrongly, "give more characters of the id"),
@@ -173,7 +171,7 @@ fn send_hint(error: &SendError) -> Option<String> {
         }
         SendError::NotWell { .. } => None,
         SendError::Interrupted { id } => Some(format!(
-            "see what comes with `convoke session watch {id}`, stop it with `convoke session cancel {id} --turn`"
+            "follow it with `convoke session watch {id}`, cancel it with `convoke session cancel {id} --turn`"
         )),
     }
 }

@@ -33,10 +33,10 @@ pub(super) fn advice(cause: &(dyn StdError + 'static)) -> Option<(Code, Option<S
         return Some((Code::CouldNot, Some("see `convoke agent list`".to_owned())));
     }
     if cause.is::<ImportIncomplete>() {
-        return Some((Code::CouldNot, Some("what was left out is named above".to_owned())));
+        return Some((Code::CouldNot, Some("the skipped lines are listed above".to_owned())));
     }
     if cause.is::<CleanIncomplete>() {
-        return Some((Code::CouldNot, Some("the log says why".to_owned())));
+        return Some((Code::CouldNot, Some("see the log for the cause".to_owned())));
     }
     match cause.downcast_ref::<DeleteError>()? {
         DeleteError::Declined => Some((Code::Rejected, None)),
@@ -64,9 +64,9 @@ fn transcript_advice(error: &Error) -> (Code, Option<String>) {
             (Code::CouldNot, format!("resume it with: convoke spawn --resume {id}"))
         }
         Error::Open { holder: Some(pid), .. } => {
-            (Code::CouldNot, format!("leave it there first, or see what it is: ps -p {pid}"))
+            (Code::CouldNot, format!("exit it there first, or see what it is: ps -p {pid}"))
         }
-        Error::Open { holder: None, .. } => (Code::CouldNot, "leave it there first".to_owned()),
+        Error::Open { holder: None, .. } => (Code::CouldNot, "exit it there first".to_owned()),
         Error::Damaged { .. } => (
             Code::CouldNot,
             "resume it on a terminal to choose, or send `recover` as the first line of the pipe: bad \
@@ -74,7 +74,7 @@ fn transcript_advice(error: &Error) -> (Code, Option<String>) {
                 .to_owned(),
         ),
         Error::Deleted { .. } => {
-            (Code::CouldNot, "keep what you need from the screen; it is not saved".to_owned())
+            (Code::CouldNot, "copy what you need from the screen; it is not saved".to_owned())
         }
         Error::TooLong { .. } => (Code::CouldNot, "split it into several prompts".to_owned()),
     };

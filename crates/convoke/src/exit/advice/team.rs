@@ -13,7 +13,7 @@ pub(super) fn advice(cause: &(dyn std::error::Error + 'static)) -> Option<(Code,
     }
     match cause.downcast_ref::<TeamError>()? {
         TeamError::TimedOut { way_out, .. } => Some((Code::TimedOut, Some(way_out.clone()))),
-        TeamError::NotYet { .. } => Some((Code::TimedOut, Some("ask for it later".to_owned()))),
+        TeamError::NotYet { .. } => Some((Code::TimedOut, Some("try again later".to_owned()))),
         TeamError::Failed { .. } => Some((Code::CouldNot, None)),
         TeamError::Unasked { way_out, .. } => Some((Code::CouldNot, Some(way_out.clone()))),
         TeamError::NotAMoment { .. } => Some((
@@ -26,13 +26,13 @@ pub(super) fn advice(cause: &(dyn std::error::Error + 'static)) -> Option<(Code,
 fn teams_hint(error: &TeamsError) -> String {
     match error {
         TeamsError::Read { path, .. } => {
-            format!("may you read it? ls -ld '{}'", path.display())
+            format!("check its permissions: ls -ld '{}'", path.display())
         }
         TeamsError::Wrong { .. } => {
-            r#"the form is {"teams": {"NAME": {"path": "/absolute/path"}}}"#.to_owned()
+            r#"the format is {"teams": {"NAME": {"path": "/absolute/path"}}}"#.to_owned()
         }
         TeamsError::Range { .. } => "times are in milliseconds".to_owned(),
-        TeamsError::Team(_) => "mend it in teams.json; nothing was started".to_owned(),
+        TeamsError::Team(_) => "fix it in teams.json; nothing was started".to_owned(),
     }
 }
 
@@ -43,7 +43,7 @@ pub(super) fn serve_hint(error: &Error) -> Option<String> {
         return serve_hint(error);
     }
     if let Error::Invalid(_) = error {
-        return Some("mend it in teams.json; nothing was started".to_owned());
+        return Some("fix it in teams.json; nothing was started".to_owned());
     }
     let Error::TeamProcess { source, .. } = error else { return None };
     let alone = "try its agent alone with `convoke agent check NAME`";

@@ -31,9 +31,9 @@ struct Agreed {
 /// Why a request has no answer.
 #[derive(Debug, thiserror::Error)]
 enum Unanswered {
-    #[error("cannot ask Convoke")]
+    #[error("cannot reach the daemon")]
     Failed(#[from] Error),
-    #[error("Convoke ended the call without an answer")]
+    #[error("the daemon ended the call without an answer")]
     Ended,
 }
 
@@ -49,7 +49,7 @@ impl Standing {
         match message.failed(&why, hint.as_deref()) {
             // Nobody is left to tell when the writer is gone.
             Some(answer) => out.send(answer).await.unwrap_or_default(),
-            None => tracing::debug!("a message without an answer got lost: {why}"),
+            None => tracing::debug!("a notification was not delivered: {why}"),
         }
     }
 

@@ -14,7 +14,7 @@ const GONE_MAX: Duration = Duration::from_secs(10);
 /// Held by the system as long as a process lives; the file itself stays, and its content says nothing.
 const STAYS: &str = "convoke.db.lock";
 
-/// Takes up every conversation once more and leaves it, stops the daemon, and tells what is left.
+/// Resumes every conversation once more and exits it, stops the daemon, and reports leftovers.
 pub(in super::super) fn leftovers(machine: &Machine, book: &Book, findings: &mut Vec<String>) {
     let mut ids: Vec<&String> = book.said.values().map(|(id, _)| id).collect();
     ids.sort_unstable();
@@ -25,13 +25,13 @@ pub(in super::super) fn leftovers(machine: &Machine, book: &Book, findings: &mut
             Ok(output) if output.status.success() => {}
             Ok(output) => {
                 let said = String::from_utf8_lossy(&output.stderr).into_owned();
-                findings.push(format!("{id} cannot be taken up: {said}"));
+                findings.push(format!("{id} cannot be resumed: {said}"));
             }
-            Err(error) => findings.push(format!("{id} cannot be taken up: {error}")),
+            Err(error) => findings.push(format!("{id} cannot be resumed: {error}")),
         }
     }
     for id in locked_questions(machine) {
-        // Whoever comes next clears the lock of one that was killed; whether the answer is taken does not matter.
+        // The next process clears the lock of a killed one; whether the answer is accepted does not matter.
         let answers = r#"{"0": {"selectedOption": "A"}}"#;
         machine.command(&["questions", "answer", &id, "--answers", answers]).status().ok();
     }

@@ -8,7 +8,7 @@ use super::super::clients::text_of;
 use super::super::ledger::Book;
 use super::{Stored, number_of};
 
-/// Tells what is wrong with a conversation in which nothing runs: places, times, and messages that are still open.
+/// Reports errors in a conversation without a running turn: places, times, and messages that are still open.
 pub(super) fn check(session: &str, messages: &[Value], findings: &mut Vec<String>) {
     let mut stops: BTreeMap<u64, String> = BTreeMap::new();
     let mut before = String::new();

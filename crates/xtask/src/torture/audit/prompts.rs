@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::super::clients::text_of;
-use super::super::ledger::{Book, Place, Prompt, QueueChange, Told};
+use super::super::ledger::{Ack, Book, Place, Prompt, QueueChange};
 use super::Stored;
 
 /// A prompt that is stored.
@@ -27,7 +27,7 @@ pub(super) fn queue(state: &Value) -> Vec<Value> {
     queue.filter_map(|kind| kind.get("prompts")?.as_array()).flatten().cloned().collect()
 }
 
-/// Compares what senders of prompts were told with what is stored.
+/// Compares the responses to prompts with what is stored.
 pub(super) fn compare(book: &Book, stored: &Stored, findings: &mut Vec<String>) {
     let mut found: BTreeMap<String, Vec<Found>> = BTreeMap::new();
     for (session, value, text) in said(stored) {
@@ -62,34 +62,32 @@ fn said(stored: &Stored) -> impl Iterator<Item = (&str, &Value, String)> {
 /// What is wrong with a prompt.
 fn judge(text: &str, prompt: &Prompt, found: &[Found]) -> Option<String> {
     let place = &prompt.place;
-    match (prompt.told, &prompt.change, found) {
+    match (prompt.ack, &prompt.change, found) {
         (_, _, [_, _, ..]) => Some(format!("stored twice: the prompt {text:?}")),
-        (Told::Done, Some((QueueChange::Remove, Told::Done)), [_]) => {
+        (Ack::Done, Some((QueueChange::Remove, Ack::Done)), [_]) => {
             Some(format!("removed and stored: the prompt {text:?}"))
         }
-        (Told::Done, Some((QueueChange::Remove, Told::Done | Told::Unknown)), []) => None,
-        (Told::Done, _, []) => Some(format!("lost: the prompt {text:?} at {place:?}")),
-        (Told::Refused, _, [_]) => Some(format!("refused and stored: {text:?}")),
-        (Told::Done, change, [found]) => {
+        (Ack::Done, Some((QueueChange::Remove, Ack::Done | Ack::Unknown)), []) => None,
+        (Ack::Done, _, []) => Some(format!("lost: the prompt {text:?} at {place:?}")),
+        (Ack::Refused, _, [_]) => Some(format!("refused and stored: {text:?}")),
+        (Ack::Done, change, [found]) => {
             let is_there = place.as_ref().is_none_or(|place| {
                 let is_same = (&place.session, &place.message_id)
                     == (&found.place.session, &found.place.message_id);
                 is_same && (place.seq.is_none() || place.seq == found.place.seq)
             });
             if !is_there {
-                return Some(format!("the prompt {text:?} is not where it was told to be"));
+                return Some(format!("the prompt {text:?} is not where its response said"));
             }
             let may_say = |words: &str| match change {
-                Some((QueueChange::Edit(edited), Told::Done)) => words == edited,
-                Some((QueueChange::Edit(edited), Told::Unknown)) => {
-                    words == edited || words == text
-                }
+                Some((QueueChange::Edit(edited), Ack::Done)) => words == edited,
+                Some((QueueChange::Edit(edited), Ack::Unknown)) => words == edited || words == text,
                 Some(_) | None => words == text,
             };
             let words = &found.text;
             (!may_say(words)).then(|| format!("the prompt {text:?} says {words:?} ({change:?})"))
         }
-        (Told::Unknown, _, [] | [_]) | (Told::Refused, _, []) => None,
+        (Ack::Unknown, _, [] | [_]) | (Ack::Refused, _, []) => None,
     }
 }
 
@@ -106,22 +104,22 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_is_there_once_where_and_as_its_sender_was_told() {
-        let done = Prompt::unchanged(Told::Done, Some(place(None)));
-        let first = Prompt::unchanged(Told::Done, Some(place(Some(1))));
-        let changed = |change, told| Prompt { change: Some((change, told)), ..done.clone() };
-        let edited = |told| changed(QueueChange::Edit("n1n b".to_owned()), told);
-        let removed = |told| changed(QueueChange::Remove, told);
+    fn a_prompt_is_stored_once_as_its_response_said() {
+        let done = Prompt::unchanged(Ack::Done, Some(place(None)));
+        let first = Prompt::unchanged(Ack::Done, Some(place(Some(1))));
+        let changed = |change, ack| Prompt { change: Some((change, ack)), ..done.clone() };
+        let edited = |ack| changed(QueueChange::Edit("n1n b".to_owned()), ack);
+        let removed = |ack| changed(QueueChange::Remove, ack);
         let (a, b) = (found(Some(2), "n1n a"), found(Some(2), "n1n b"));
         for (prompt, found) in [
             (&done, std::slice::from_ref(&a)),
             (&done, &[found(None, "n1n a")]),
-            (&edited(Told::Done), std::slice::from_ref(&b)),
-            (&edited(Told::Unknown), std::slice::from_ref(&a)),
-            (&edited(Told::Refused), std::slice::from_ref(&a)),
-            (&removed(Told::Done), &[]),
-            (&removed(Told::Unknown), &[]),
-            (&removed(Told::Refused), std::slice::from_ref(&a)),
+            (&edited(Ack::Done), std::slice::from_ref(&b)),
+            (&edited(Ack::Unknown), std::slice::from_ref(&a)),
+            (&edited(Ack::Refused), std::slice::from_ref(&a)),
+            (&removed(Ack::Done), &[]),
+            (&removed(Ack::Unknown), &[]),
+            (&removed(Ack::Refused), std::slice::from_ref(&a)),
         ] {
             assert_eq!(judge("n1n a", prompt, found), None);
         }
@@ -130,11 +128,11 @@ mod tests {
             (&done, &[a.clone(), a.clone()]),
             (&first, std::slice::from_ref(&a)),
             (&done, std::slice::from_ref(&b)),
-            (&edited(Told::Done), std::slice::from_ref(&a)),
-            (&edited(Told::Refused), std::slice::from_ref(&b)),
-            (&removed(Told::Done), std::slice::from_ref(&a)),
-            (&removed(Told::Refused), &[]),
-            (&Prompt::unchanged(Told::Refused, None), std::slice::from_ref(&a)),
+            (&edited(Ack::Done), std::slice::from_ref(&a)),
+            (&edited(Ack::Refused), std::slice::from_ref(&b)),
+            (&removed(Ack::Done), std::slice::from_ref(&a)),
+            (&removed(Ack::Refused), &[]),
+            (&Prompt::unchanged(Ack::Refused, None), std::slice::from_ref(&a)),
         ] {
             assert!(judge("n1n a", prompt, found).is_some(), "{prompt:?} {found:?}");
         }

@@ -8,8 +8,8 @@ use super::scene::Scene;
 use crate::claude::conversation::Step;
 
 #[test]
-fn an_answer_in_pieces_is_told_once_though_it_comes_again_as_a_whole() {
-    let told = play(
+fn a_streamed_answer_is_reported_once_though_it_arrives_again_whole() {
+    let reported = play(
         r#"
         prompt hello
         {"type":"command_lifecycle","command_uuid":"$1","state":"started"}
@@ -29,7 +29,7 @@ fn an_answer_in_pieces_is_told_once_though_it_comes_again_as_a_whole() {
         {"type":"command_lifecycle","command_uuid":"$1","state":"completed"}
         "#,
     );
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     > {"message":{"content":"hello","role":"user"},"parent_tool_use_id":null,"session_id":"","type":"user","uuid":"$1"}
     thought "hmm"
     said "ECHO t"
@@ -40,8 +40,8 @@ fn an_answer_in_pieces_is_told_once_though_it_comes_again_as_a_whole() {
 }
 
 #[test]
-fn an_answer_without_pieces_is_told_as_a_whole() {
-    let told = play(
+fn an_unstreamed_answer_is_reported_whole() {
+    let reported = play(
         r#"
         prompt hello
         {"type":"assistant","message":{"id":"msg_1","content":[{"type":"thinking","thinking":"hmm"},{"type":"text","text":"one"}],"stop_reason":null},"parent_tool_use_id":null,"session_id":"ses"}
@@ -49,7 +49,7 @@ fn an_answer_without_pieces_is_told_as_a_whole() {
         {"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"one two","stop_reason":"end_turn"}
         "#,
     );
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     > {"message":{"content":"hello","role":"user"},"parent_tool_use_id":null,"session_id":"","type":"user","uuid":"$1"}
     thought "hmm"
     said "one"
@@ -59,8 +59,8 @@ fn an_answer_without_pieces_is_told_as_a_whole() {
 }
 
 #[test]
-fn a_tool_call_is_told_when_it_is_whole_and_when_it_is_done() {
-    let told = play(
+fn a_tool_call_is_reported_when_it_is_complete_and_when_it_is_done() {
+    let reported = play(
         r#"
         {"type":"stream_event","event":{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"toolu_1","name":"Bash","input":{}}},"parent_tool_use_id":null}
         {"type":"stream_event","event":{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"command\":"}},"parent_tool_use_id":null}
@@ -72,7 +72,7 @@ fn a_tool_call_is_told_when_it_is_whole_and_when_it_is_done() {
         {"type":"user","message":{"role":"user","content":[{"tool_use_id":"toolu_3","type":"tool_result","content":[{"type":"text","text":"one"},{"type":"image","source":{}},{"type":"text","text":"two"}]}]},"parent_tool_use_id":null}
         "#,
     );
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     tool toolu_1 args={"command":"echo hi\necho ho","description":"greet"} kind="execute" status="running" title="echo hi ⏎ echo ho" tool="Bash"
     tool toolu_1 result={"text":"hi"} status="complete"
     tool toolu_2 args={"file_path":"/w/none"} kind="read" status="running" title="/w/none" tool="Read"
@@ -83,8 +83,8 @@ fn a_tool_call_is_told_when_it_is_whole_and_when_it_is_done() {
 }
 
 #[test]
-fn edits_are_told_with_what_they_change() {
-    let told = play(
+fn edits_are_reported_with_their_changes() {
+    let reported = play(
         r#"
         {"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t1","name":"Edit","input":{"replace_all":false,"file_path":"/w/a","old_string":"old","new_string":"new"}}]},"parent_tool_use_id":null}
         {"type":"user","message":{"role":"user","content":[{"tool_use_id":"t1","type":"tool_result","content":"updated"}]},"parent_tool_use_id":null,"tool_use_result":{"filePath":"/w/a","oldString":"old","newString":"new","originalFile":"an old file"}}
@@ -94,7 +94,7 @@ fn edits_are_told_with_what_they_change() {
         {"type":"user","message":{"role":"user","content":[{"tool_use_id":"t3","type":"tool_result","content":"no thanks","is_error":true}]},"parent_tool_use_id":null}
         "#,
     );
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     tool t1 args={"file_path":"/w/a","new_string":"new","old_string":"old","replace_all":false} kind="edit" result={"diffs":[{"newText":"new","oldText":"old","path":"/w/a"}]} status="running" title="/w/a" tool="Edit"
     tool t1 result={"diffs":[{"newText":"new","oldText":"old","path":"/w/a"}],"text":"updated"} status="complete"
     tool t2 args={"content":"new","file_path":"/w/b"} kind="edit" result={"diffs":[{"newText":"new","path":"/w/b"}]} status="running" title="/w/b" tool="Write"
@@ -106,12 +106,12 @@ fn edits_are_told_with_what_they_change() {
 
 #[test]
 fn a_list_of_things_to_do_is_a_plan_too() {
-    let told = play(
+    let reported = play(
         r#"
         {"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t1","name":"TodoWrite","input":{"todos":[{"content":"look","status":"completed","activeForm":"Looking"},{"content":"leap","status":"in_progress"},{"content":"land","status":"pending"},{"status":"pending"}]}}]},"parent_tool_use_id":null}
         "#,
     );
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     tool t1 args={"todos":[{"activeForm":"Looking","content":"look","status":"completed"},{"content":"leap","status":"in_progress"},{"content":"land","status":"pending"},{"status":"pending"}]} kind="think" status="running" tool="TodoWrite"
     Planned([PlanStep { content: "look", status: Completed, priority: None }, PlanStep { content: "leap", status: InProgress, priority: None }, PlanStep { content: "land", status: Pending, priority: None }])
     "#);
@@ -119,7 +119,7 @@ fn a_list_of_things_to_do_is_a_plan_too() {
 
 #[test]
 fn a_sub_agent_is_not_heard_but_what_it_does_is_shown() {
-    let told = play(
+    let reported = play(
         r#"
         {"type":"assistant","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"Task","input":{"description":"do sub","prompt":"touch it","subagent_type":"general-purpose"}}]},"parent_tool_use_id":null}
         {"type":"system","subtype":"task_started","task_id":"a","tool_use_id":"t1","description":"do sub"}
@@ -131,7 +131,7 @@ fn a_sub_agent_is_not_heard_but_what_it_does_is_shown() {
         {"type":"user","message":{"role":"user","content":[{"tool_use_id":"t1","type":"tool_result","content":[{"type":"text","text":"touched"}]}]},"parent_tool_use_id":null}
         "#,
     );
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     tool t1 args={"description":"do sub","prompt":"touch it","subagent_type":"general-purpose"} kind="think" status="running" title="do sub" tool="Task"
     tool t2 args={"command":"touch sub.txt"} kind="execute" status="running" title="do sub: Bash: touch sub.txt" tool="Bash"
     tool t2 result={} status="complete"
@@ -140,8 +140,8 @@ fn a_sub_agent_is_not_heard_but_what_it_does_is_shown() {
 }
 
 #[test]
-fn what_claude_says_in_the_users_name_is_not_told() {
-    let told = play(
+fn text_of_claude_in_the_users_name_is_not_reported() {
+    let reported = play(
         r#"
         {"type":"user","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]},"parent_tool_use_id":null}
         {"type":"user","message":{"role":"user","content":"This session is being continued from a previous conversation"},"isSynthetic":true,"isReplay":false}
@@ -150,7 +150,7 @@ fn what_claude_says_in_the_users_name_is_not_told() {
         {"type":"keep_alive"}
         "#,
     );
-    assert_eq!(told, "");
+    assert_eq!(reported, "");
 }
 
 #[test]
@@ -159,15 +159,15 @@ fn a_huge_result_is_cut_and_says_so() {
     let content = "ä".repeat(2_500_000);
     let block = json!({"type": "tool_result", "tool_use_id": "t", "content": content});
     let steps = scene.conversation.hear(&json!({"type": "user", "message": {"content": [block]}}));
-    let [Step::Tell(Report::ToolCalled(update))] = steps.as_slice() else { panic!("{steps:?}") };
+    let [Step::Report(Report::ToolCalled(update))] = steps.as_slice() else { panic!("{steps:?}") };
     let text = update.result.clone().unwrap().text.unwrap();
     assert!(text.len() <= 1 << 20 && text.starts_with("ää") && text.ends_with("ää"));
     assert!(text.contains("\n[… 3951496 bytes left out by Convoke …]\n"));
 }
 
 #[test]
-fn what_nobody_knows_is_kept_when_it_may_be_part_of_the_conversation() {
-    let told = play(
+fn an_unknown_frame_is_kept_when_it_may_be_part_of_the_conversation() {
+    let reported = play(
         r#"
         {"type":"hologram","content":"wave"}
         {"type":"hologram","battery":7}
@@ -175,8 +175,8 @@ fn what_nobody_knows_is_kept_when_it_may_be_part_of_the_conversation() {
         {"type":5}
         "#,
     );
-    insta::assert_snapshot!(told, @r#"
-    notice {"event":"unknown","kind":"hologram","payload":{"content":"wave","type":"hologram"}}: The agent sent something Convoke does not know: hologram.
-    notice {"event":"unknown","kind":"","payload":{"message":"no type"}}: The agent sent something Convoke does not know: .
+    insta::assert_snapshot!(reported, @r#"
+    notice {"event":"unknown","kind":"hologram","payload":{"content":"wave","type":"hologram"}}: The agent sent an update of an unknown kind: hologram.
+    notice {"event":"unknown","kind":"","payload":{"message":"no type"}}: The agent sent an update of an unknown kind: .
     "#);
 }

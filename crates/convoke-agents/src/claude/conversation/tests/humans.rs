@@ -11,8 +11,8 @@ const ASKING: &str = r#"
 
 /// What follows after a permission was asked for.
 fn play_on(script: &str) -> String {
-    let told = play(&format!("{ASKING}{script}"));
-    told.lines().skip(3).collect::<Vec<_>>().join("\n")
+    let reported = play(&format!("{ASKING}{script}"));
+    reported.lines().skip(3).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -32,20 +32,20 @@ fn every_reply_to_a_permission_has_its_answer() {
     insta::assert_snapshot!(play_on("reply $2 choose something else"), @r#"> {"response":{"request_id":"3f25","response":{"behavior":"deny","message":"The user denied this."},"subtype":"success"},"type":"control_response"}"#);
     insta::assert_snapshot!(play_on("reply $2 reject use mkdir"), @r#"> {"response":{"request_id":"3f25","response":{"behavior":"deny","message":"use mkdir"},"subtype":"success"},"type":"control_response"}"#);
     insta::assert_snapshot!(play_on("reply $2 reject"), @r#"> {"response":{"request_id":"3f25","response":{"behavior":"deny","message":"The user does not want this."},"subtype":"success"},"type":"control_response"}"#);
-    insta::assert_snapshot!(play_on("reply $2 timeout"), @r#"> {"response":{"request_id":"3f25","response":{"behavior":"deny","message":"Nobody answered in time. The user has not refused: do something else that needs no permission, or end your turn and say what you are waiting for."},"subtype":"success"},"type":"control_response"}"#);
+    insta::assert_snapshot!(play_on("reply $2 timeout"), @r#"> {"response":{"request_id":"3f25","response":{"behavior":"deny","message":"The user did not answer in time. This is not a refusal: do something else that needs no permission, or end your turn and say what you are waiting for."},"subtype":"success"},"type":"control_response"}"#);
     insta::assert_snapshot!(play_on("reply $2 cancelled"), @r#"> {"response":{"request_id":"3f25","response":{"behavior":"deny","interrupt":true,"message":"The request was cancelled."},"subtype":"success"},"type":"control_response"}"#);
     insta::assert_snapshot!(play_on("reply $2 answer B"), @r#"> {"response":{"request_id":"3f25","response":{"behavior":"deny","message":"The user's answer does not fit the request."},"subtype":"success"},"type":"control_response"}"#);
 }
 
 #[test]
 fn a_reply_counts_once() {
-    let told = play_on("reply $2 choose deny\nreply $2 choose allow");
-    assert_eq!(told.lines().count(), 1);
+    let reported = play_on("reply $2 choose deny\nreply $2 choose allow");
+    assert_eq!(reported.lines().count(), 1);
 }
 
 #[test]
 fn an_interrupt_takes_the_open_permission_off_the_screen() {
-    let told = play_on(
+    let reported = play_on(
         r#"
         cancel
         {"type":"control_cancel_request","request_id":"3f25"}
@@ -57,7 +57,7 @@ fn an_interrupt_takes_the_open_permission_off_the_screen() {
         {"type":"control_cancel_request","request_id":"3f25"}
         "#,
     );
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     > {"request":{"subtype":"interrupt"},"request_id":"convoke-1","type":"control_request"}
     withdrew $2
     tool toolu_1 result={"error":"The user doesn't want to proceed with this tool use."} status="error"
@@ -67,13 +67,13 @@ fn an_interrupt_takes_the_open_permission_off_the_screen() {
 
 #[test]
 fn a_permission_that_is_cancelled_by_us_cancels_its_turn() {
-    let told = play_on(
+    let reported = play_on(
         r#"
         reply $2 cancelled
         {"terminal_reason":"aborted_tools","is_error":true,"subtype":"error_during_execution","type":"result","user_message_uuids":["$1"]}
         "#,
     );
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     > {"response":{"request_id":"3f25","response":{"behavior":"deny","interrupt":true,"message":"The request was cancelled."},"subtype":"success"},"type":"control_response"}
     ended 1: The turn was cancelled.
     "#);
@@ -81,13 +81,13 @@ fn a_permission_that_is_cancelled_by_us_cancels_its_turn() {
 
 #[test]
 fn a_permission_outside_of_our_turns_is_denied_without_an_interrupt() {
-    let told = play(
+    let reported = play(
         r#"
         {"type":"control_request","request_id":"a1","request":{"subtype":"can_use_tool","tool_name":"Deploy","input":{},"description":"to the moon","tool_use_id":"t9"}}
         reply $1 cancelled
         "#,
     );
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     tool t9 args={} kind="other" status="running" tool="Deploy"
     asked {"kind":"permission","requestId":"$1","toolCallId":"t9","tool":"Deploy","title":"Deploy: to the moon","scope":{"kind":"call","tool":"Deploy","args":{}},"options":[{"optionId":"allow","name":"Allow","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
     > {"response":{"request_id":"a1","response":{"behavior":"deny","message":"The request was cancelled."},"subtype":"success"},"type":"control_response"}
@@ -95,11 +95,11 @@ fn a_permission_outside_of_our_turns_is_denied_without_an_interrupt() {
 }
 
 #[test]
-fn more_permissions_than_anybody_can_answer_are_denied() {
+fn permissions_beyond_the_limit_are_denied() {
     let ask = r#"{"type":"control_request","request_id":"a","request":{"subtype":"can_use_tool","tool_name":"X","input":{}}}"#;
-    let told = play(&[ask; 33].join("\n"));
-    assert_eq!(told.matches("asked").count(), 32);
-    insta::assert_snapshot!(told.lines().last().unwrap(), @r#"> {"response":{"request_id":"a","response":{"behavior":"deny","message":"Too many requests wait for the user already."},"subtype":"success"},"type":"control_response"}"#);
+    let reported = play(&[ask; 33].join("\n"));
+    assert_eq!(reported.matches("asked").count(), 32);
+    insta::assert_snapshot!(reported.lines().last().unwrap(), @r#"> {"response":{"request_id":"a","response":{"behavior":"deny","message":"Too many requests wait for the user already."},"subtype":"success"},"type":"control_response"}"#);
 }
 
 #[test]
@@ -117,32 +117,32 @@ fn questions_are_asked_as_questions_and_answered_by_their_text() {
 }
 
 #[test]
-fn questions_that_nobody_could_answer_are_a_permission() {
-    let told = play(
+fn questions_that_cannot_be_answered_become_a_permission() {
+    let reported = play(
         r#"
         {"type":"control_request","request_id":"dc91","request":{"subtype":"can_use_tool","tool_name":"AskUserQuestion","input":{"questions":[{"question":""}]}}}
         "#,
     );
-    insta::assert_snapshot!(told, @r#"asked {"kind":"permission","requestId":"$1","tool":"AskUserQuestion","title":"AskUserQuestion","scope":{"kind":"call","tool":"AskUserQuestion","args":{"questions":[{"question":""}]}},"options":[{"optionId":"allow","name":"Allow","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}"#);
+    insta::assert_snapshot!(reported, @r#"asked {"kind":"permission","requestId":"$1","tool":"AskUserQuestion","title":"AskUserQuestion","scope":{"kind":"call","tool":"AskUserQuestion","args":{"questions":[{"question":""}]}},"options":[{"optionId":"allow","name":"Allow","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}"#);
 }
 
 #[test]
 fn a_request_of_an_unknown_kind_is_answered_with_an_error() {
-    let told = play(
+    let reported = play(
         r#"
         {"type":"control_request","request_id":"h1","request":{"subtype":"hook_callback","callback_id":"x"}}
         {"type":"control_request","request_id":"h2"}
         "#,
     );
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     > {"response":{"error":"Convoke does not take requests of the kind 'hook_callback'","request_id":"h1","subtype":"error"},"type":"control_response"}
     > {"response":{"error":"Convoke does not take requests of the kind ''","request_id":"h2","subtype":"error"},"type":"control_response"}
     "#);
 }
 
 #[test]
-fn the_greeting_tells_what_claude_offers() {
-    let told = play(
+fn the_handshake_reports_the_offers_of_claude() {
+    let reported = play(
         r#"
         greet
         {"type":"system","subtype":"status","status":null,"permissionMode":"plan"}
@@ -152,7 +152,7 @@ fn the_greeting_tells_what_claude_offers() {
         {"type":"system","subtype":"init","session_id":"ses","model":"claude-next","permissionMode":"default"}
         "#,
     );
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     > {"request":{"hooks":null,"subtype":"initialize"},"request_id":"convoke-1","type":"control_request"}
     state {"kind":"commands","commands":[{"name":"compact","description":"Clear conversation history but keep a summary","hint":"[instructions]"}]}
     state {"kind":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"default","choices":[{"id":"default","name":"Default (recommended)","description":"Opus 5.5"},{"id":"opus","name":"Opus"},{"id":"sonnet","name":"Sonnet"}]}]}
@@ -164,7 +164,7 @@ fn the_greeting_tells_what_claude_offers() {
 
 #[test]
 fn modes_and_models_change_when_claude_agrees() {
-    let told = play(
+    let reported = play(
         r#"
         greet
         {"type":"control_response","response":{"subtype":"success","request_id":"convoke-1","response":{"models":[{"value":"default"},{"value":"sonnet"}]}}}
@@ -181,7 +181,7 @@ fn modes_and_models_change_when_claude_agrees() {
         {"type":"control_response","response":{"subtype":"success","request_id":"somebody else's"}}
         "#,
     );
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     > {"request":{"hooks":null,"subtype":"initialize"},"request_id":"convoke-1","type":"control_request"}
     state {"kind":"settings","settings":[{"id":"model","name":"Model","category":"model","current":"default","choices":[{"id":"default","name":"default"},{"id":"sonnet","name":"sonnet"}]}]}
     state {"kind":"modes","current":"default","available":[{"id":"default","name":"Default","description":"Asks before it changes or runs anything"},{"id":"acceptEdits","name":"Accept edits","description":"Edits files in the workspace without asking"},{"id":"plan","name":"Plan","description":"Reads and plans, and changes nothing"},{"id":"dontAsk","name":"Don't ask","description":"Does what is allowed already, and refuses the rest without asking"}]}

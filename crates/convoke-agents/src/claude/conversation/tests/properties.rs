@@ -1,4 +1,4 @@
-//! Whatever comes, the conversation goes on.
+//! The conversation survives any input.
 
 use convoke_core::session::Report;
 use proptest::prelude::*;
@@ -96,7 +96,7 @@ fn any_frame() -> impl Strategy<Value = Value> {
 }
 
 fn endings(steps: &[Step]) -> usize {
-    steps.iter().filter(|step| matches!(step, Step::Tell(Report::TurnEnded { .. }))).count()
+    steps.iter().filter(|step| matches!(step, Step::Report(Report::TurnEnded { .. }))).count()
 }
 
 proptest! {

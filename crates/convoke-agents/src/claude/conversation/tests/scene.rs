@@ -104,7 +104,7 @@ fn id(made: u8) -> RequestId {
 fn show(step: &Step) -> String {
     let text = match step {
         Step::Send(frame) => format!("> {frame}"),
-        Step::Tell(report) => show_report(report),
+        Step::Report(report) => show_report(report),
     };
     (1..=MADE.get())
         .fold(text, |text, made| text.replace(&id(made).to_string(), &format!("${made}")))

@@ -4,7 +4,7 @@ use super::play;
 
 #[test]
 fn an_interrupted_answer_is_a_cancelled_turn() {
-    let told = play(
+    let reported = play(
         r#"
         prompt a long story
         {"type":"stream_event","event":{"type":"message_start","message":{"id":"msg_1"}},"parent_tool_use_id":null}
@@ -17,7 +17,7 @@ fn an_interrupted_answer_is_a_cancelled_turn() {
         prompt next
         "#,
     );
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     > {"message":{"content":"a long story","role":"user"},"parent_tool_use_id":null,"session_id":"","type":"user","uuid":"$1"}
     said "E"
     > {"request":{"subtype":"interrupt"},"request_id":"convoke-1","type":"control_request"}
@@ -29,7 +29,7 @@ fn an_interrupted_answer_is_a_cancelled_turn() {
 
 #[test]
 fn an_interrupt_that_comes_before_its_prompt_has_begun_is_sent_again() {
-    let told = play(
+    let reported = play(
         r#"
         prompt a long story
         cancel
@@ -40,7 +40,7 @@ fn an_interrupt_that_comes_before_its_prompt_has_begun_is_sent_again() {
         {"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_streaming","user_message_uuids":["$1"]}
         "#,
     );
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     > {"message":{"content":"a long story","role":"user"},"parent_tool_use_id":null,"session_id":"","type":"user","uuid":"$1"}
     > {"request":{"subtype":"interrupt"},"request_id":"convoke-1","type":"control_request"}
     > {"request":{"subtype":"interrupt"},"request_id":"convoke-2","type":"control_request"}
@@ -50,7 +50,7 @@ fn an_interrupt_that_comes_before_its_prompt_has_begun_is_sent_again() {
 
 #[test]
 fn a_second_prompt_in_a_turn_is_refused_because_claude_would_merge_them() {
-    let told = play(
+    let reported = play(
         r#"
         prompt one
         prompt two
@@ -58,7 +58,7 @@ fn a_second_prompt_in_a_turn_is_refused_because_claude_would_merge_them() {
         prompt three
         "#,
     );
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     > {"message":{"content":"one","role":"user"},"parent_tool_use_id":null,"session_id":"","type":"user","uuid":"$1"}
     ended 2: The turn failed: another turn was still running
     said "1"
@@ -69,14 +69,14 @@ fn a_second_prompt_in_a_turn_is_refused_because_claude_would_merge_them() {
 
 #[test]
 fn an_error_of_the_model_fails_the_turn_though_claude_calls_it_a_success() {
-    let told = play(
+    let reported = play(
         r#"
         prompt hello
         {"type":"assistant","message":{"id":"2e97","model":"<synthetic>","stop_reason":"stop_sequence","content":[{"type":"text","text":"API Error: 400 scripted HTTP 400"}]},"parent_tool_use_id":null,"error":"unknown","is_api_error_message":true,"api_error_status":400}
         {"stop_reason":"stop_sequence","total_cost_usd":0.25,"usage":{"input_tokens":0,"output_tokens":0},"terminal_reason":"api_error","is_error":true,"num_turns":1,"subtype":"success","api_error_status":400,"result":"API Error: 400 scripted HTTP 400","type":"result","user_message_uuids":["$1"]}
         "#,
     );
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     > {"message":{"content":"hello","role":"user"},"parent_tool_use_id":null,"session_id":"","type":"user","uuid":"$1"}
     state {"kind":"usage","cost":{"amount":0.25,"currency":"USD"}}
     ended 1: The turn failed: API Error: 400 scripted HTTP 400
@@ -87,11 +87,11 @@ fn an_error_of_the_model_fails_the_turn_though_claude_calls_it_a_success() {
 fn every_way_to_end_has_its_stop_reason() {
     for (ending, sentence) in [
         (r#""subtype":"success","is_error":false,"stop_reason":"end_turn""#, "The turn ended."),
-        (r#""subtype":"success","stop_reason":"refusal""#, "The model refused to go on."),
-        (r#""subtype":"success","stop_reason":"max_tokens""#, "The model ran out of room."),
+        (r#""subtype":"success","stop_reason":"refusal""#, "The model refused to continue."),
+        (r#""subtype":"success","stop_reason":"max_tokens""#, "The model reached its token limit."),
         (
             r#""subtype":"error_max_turns","is_error":true,"terminal_reason":"max_turns","stop_reason":"tool_use""#,
-            "The agent took as many steps as one turn may.",
+            "The turn reached its maximum number of steps.",
         ),
         (
             r#""subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_tools","errors":["a","b"]"#,
@@ -107,14 +107,14 @@ fn every_way_to_end_has_its_stop_reason() {
             "The turn ended.",
         ),
     ] {
-        let told = play(&format!("prompt x\n{{\"type\":\"result\",{ending}}}"));
-        assert_eq!(told.lines().last(), Some(&*format!("ended 1: {sentence}")), "{ending}");
+        let reported = play(&format!("prompt x\n{{\"type\":\"result\",{ending}}}"));
+        assert_eq!(reported.lines().last(), Some(&*format!("ended 1: {sentence}")), "{ending}");
     }
 }
 
 #[test]
 fn a_turn_that_claude_begins_by_itself_ends_none_of_ours() {
-    let told = play(
+    let reported = play(
         r#"
         prompt wait for it
         {"type":"result","subtype":"success","is_error":false,"result":"started","user_message_uuid":"$1","user_message_uuids":["$1"]}
@@ -128,7 +128,7 @@ fn a_turn_that_claude_begins_by_itself_ends_none_of_ours() {
         {"type":"result","subtype":"success","is_error":false,"result":"yours","origin":{"kind":"task-notification"},"user_message_uuids":["$2"]}
         "#,
     );
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     > {"message":{"content":"wait for it","role":"user"},"parent_tool_use_id":null,"session_id":"","type":"user","uuid":"$1"}
     said "started"
     ended 1: The turn ended.
@@ -143,7 +143,7 @@ fn a_turn_that_claude_begins_by_itself_ends_none_of_ours() {
 
 #[test]
 fn compaction_is_a_prompt_that_ends_like_any_other() {
-    let told = play(
+    let reported = play(
         r#"
         prompt /compact
         {"type":"system","subtype":"status","status":"compacting"}
@@ -155,7 +155,7 @@ fn compaction_is_a_prompt_that_ends_like_any_other() {
         {"is_error":false,"num_turns":0,"stop_reason":null,"total_cost_usd":0.357274,"usage":{"input_tokens":0,"output_tokens":0},"subtype":"success","result":"","local_command":"compact","type":"result","user_message_uuids":["$1"]}
         "#,
     );
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     > {"message":{"content":"/compact","role":"user"},"parent_tool_use_id":null,"session_id":"","type":"user","uuid":"$1"}
     notice {"event":"compacted"}: The agent compacted its context.
     state {"kind":"usage","contextUsed":2666,"cost":{"amount":0.357274,"currency":"USD"}}
@@ -164,8 +164,8 @@ fn compaction_is_a_prompt_that_ends_like_any_other() {
 }
 
 #[test]
-fn the_output_of_a_local_command_is_told_once() {
-    let told = play(
+fn the_output_of_a_local_command_is_reported_once() {
+    let reported = play(
         r#"
         prompt /usage
         {"type":"assistant","message":{"id":"1476","model":"<synthetic>","content":[{"type":"text","text":"Total cost: $0.36"}]},"parent_tool_use_id":null,"local_command_source":"<local-command-stdout>Total cost: $0.36</local-command-stdout>"}
@@ -175,7 +175,7 @@ fn the_output_of_a_local_command_is_told_once() {
         {"type":"result","subtype":"success","is_error":false,"num_turns":0,"result":"Total cost: $0.36"}
         "#,
     );
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     > {"message":{"content":"/usage","role":"user"},"parent_tool_use_id":null,"session_id":"","type":"user","uuid":"$1"}
     said "Total cost: $0.36"
     ended 1: The turn ended.
@@ -186,7 +186,7 @@ fn the_output_of_a_local_command_is_told_once() {
 }
 
 #[test]
-fn a_storm_of_retries_is_told_in_a_few_words() {
+fn many_retries_are_reported_in_a_few_notices() {
     let retry = |attempt: u64| {
         format!(
             r#"{{"type":"system","subtype":"api_retry","attempt":{attempt},"max_retries":10,"retry_delay_ms":{},"error_status":401,"error":"authentication_failed"}}"#,
@@ -194,8 +194,8 @@ fn a_storm_of_retries_is_told_in_a_few_words() {
         )
     };
     let storm: Vec<String> = (1..=10).map(retry).collect();
-    let told = play(&format!("prompt x\n{}", storm.join("\n")));
-    insta::assert_snapshot!(told, @r#"
+    let reported = play(&format!("prompt x\n{}", storm.join("\n")));
+    insta::assert_snapshot!(reported, @r#"
     > {"message":{"content":"x","role":"user"},"parent_tool_use_id":null,"session_id":"","type":"user","uuid":"$1"}
     notice {"event":"advice","severity":"warning"}: retrying 1/10 in 1 s: 401 authentication_failed
     notice {"event":"advice","severity":"warning"}: retrying 2/10 in 2 s: 401 authentication_failed
@@ -203,13 +203,13 @@ fn a_storm_of_retries_is_told_in_a_few_words() {
     notice {"event":"advice","severity":"warning"}: retrying 8/10 in 69 s: 401 authentication_failed
     "#);
     let storms: Vec<String> = (0..100).map(|_| storm.join("\n")).collect();
-    let told = play(&format!("prompt x\n{}", storms.join("\n")));
-    assert_eq!(told.lines().count(), 1 + 8);
+    let reported = play(&format!("prompt x\n{}", storms.join("\n")));
+    assert_eq!(reported.lines().count(), 1 + 8);
 }
 
 #[test]
-fn limits_and_information_are_told_when_they_are_news() {
-    let told = play(
+fn limits_and_information_are_reported_when_they_change() {
+    let reported = play(
         r#"
         {"type":"rate_limit_event","rate_limit_info":{"status":"allowed","rateLimitType":"five_hour"}}
         {"type":"rate_limit_event","rate_limit_info":{"status":"allowed_warning","rateLimitType":"five_hour"}}
@@ -219,7 +219,7 @@ fn limits_and_information_are_told_when_they_are_news() {
         {"type":"system","subtype":"informational"}
         "#,
     );
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     notice {"event":"advice","severity":"warning"}: The limit of five_hour is nearly reached.
     notice {"event":"advice","severity":"error"}: The limit of usage is reached.
     notice {"event":"advice","severity":"notice"}: safeguards stopped the response above
@@ -227,8 +227,8 @@ fn limits_and_information_are_told_when_they_are_news() {
 }
 
 #[test]
-fn a_conversation_that_claude_forgets_is_told() {
-    let told = play(
+fn a_conversation_that_claude_forgets_is_reported() {
+    let reported = play(
         r#"
         prompt /clear
         {"type":"conversation_reset","new_conversation_id":"5890","trigger":"clear","user_message_uuid":"$1"}
@@ -237,7 +237,7 @@ fn a_conversation_that_claude_forgets_is_told() {
         {"type":"system","subtype":"init","session_id":"other","model":"","permissionMode":""}
         "#,
     );
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     > {"message":{"content":"/clear","role":"user"},"parent_tool_use_id":null,"session_id":"","type":"user","uuid":"$1"}
     notice {"event":"advice","severity":"warning"}: Claude forgot the conversation and began a new one, which it calls other.
     renewed other
@@ -247,7 +247,7 @@ fn a_conversation_that_claude_forgets_is_told() {
 }
 
 #[test]
-fn leaving_interrupts_the_turn_and_tells_nobody() {
+fn stopping_interrupts_the_turn_without_a_report() {
     insta::assert_snapshot!(play("leave"), @"");
     insta::assert_snapshot!(play("prompt x\nleave"), @r#"
     > {"message":{"content":"x","role":"user"},"parent_tool_use_id":null,"session_id":"","type":"user","uuid":"$1"}

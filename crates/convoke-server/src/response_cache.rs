@@ -1,4 +1,4 @@
-//! Answers that were given lately and still hold. Who asks again before anything has changed is answered without the store.
+//! Responses that are cached until the next change of anything that is stored or shown of sessions.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,49 +7,49 @@ use axum::body::{self, Body, Bytes, HttpBody as _};
 use axum::extract::{MatchedPath, Request};
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use convoke_engine::{Engine, Moment};
+use convoke_engine::{Engine, Version};
 
 use crate::failure::Failure;
 use crate::json;
 
-/// What is asked again and again, and depends on nothing but what is stored and shown of sessions.
+/// Routes that clients poll, and whose responses depend on nothing but what is stored and shown of sessions.
 const ROUTES: [&str; 2] = ["/api/sessions", "/api/sessions/{id}"];
 
-/// Bytes of all answers that are kept, their names included.
+/// Bytes of all cached responses, their keys included; beyond that the cache is emptied.
 const BYTES_MAX: usize = 1024 * 1024;
 
-/// The answers that hold.
+/// The cached responses.
 #[derive(Default)]
-pub(crate) struct Kept {
+pub(crate) struct ResponseCache {
     answers: Mutex<Answers>,
 }
 
 #[derive(Default)]
 struct Answers {
-    /// The moment that they were given in.
-    moment: Option<Moment>,
+    /// The version that they belong to.
+    version: Option<Version>,
     by_name: HashMap<String, Bytes>,
     bytes: usize,
 }
 
-/// What an answer is kept by, if it is kept: path and query.
+/// The cache key of a request, if its response is cached: path and query.
 pub(crate) fn name(request: &Request) -> Option<String> {
     let route = request.extensions().get::<MatchedPath>()?;
     let is_kept = request.method() == Method::GET && ROUTES.contains(&route.as_str());
     is_kept.then(|| request.uri().to_string())
 }
 
-impl Kept {
-    /// Answers as before, if that still holds, else as `fresh` does.
+impl ResponseCache {
+    /// Answers from the cache, else with `fresh`, which is then cached.
     pub(crate) async fn answer(
         &self,
         engine: &Engine,
         name: String,
         fresh: impl Future<Output = Response>,
     ) -> Response {
-        // Before anything is read, so that a change meanwhile does not go unnoticed.
-        let moment = engine.moment();
-        if let Some(body) = self.answers().of(moment).get(&name) {
+        // Read before anything else, so that a change meanwhile makes the entry stale.
+        let version = engine.sessions().version();
+        if let Some(body) = self.answers().of(version).get(&name) {
             return json::written(StatusCode::OK, body.clone());
         }
         let (parts, body) = fresh.await.into_parts();
@@ -60,7 +60,7 @@ impl Kept {
         }
         match body::to_bytes(body, BYTES_MAX).await {
             Ok(body) => {
-                self.answers().keep(moment, name, body.clone());
+                self.answers().keep(version, name, body.clone());
                 Response::from_parts(parts, Body::from(body))
             }
             Err(error) => {
@@ -70,23 +70,23 @@ impl Kept {
     }
 
     fn answers(&self) -> MutexGuard<'_, Answers> {
-        // At worst what a panic left here is forgotten with the next change.
+        // What a panic left here is dropped with the next change at the latest.
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Answers {
-    /// Those that hold in this moment.
-    fn of(&mut self, moment: Moment) -> &mut HashMap<String, Bytes> {
-        if self.moment != Some(moment) {
-            self.moment = Some(moment);
+    /// The responses of this version.
+    fn of(&mut self, version: Version) -> &mut HashMap<String, Bytes> {
+        if self.version != Some(version) {
+            self.version = Some(version);
             self.forget();
         }
         &mut self.by_name
     }
 
-    fn keep(&mut self, moment: Moment, name: String, body: Bytes) {
-        if self.moment != Some(moment) {
+    fn keep(&mut self, version: Version, name: String, body: Bytes) {
+        if self.version != Some(version) {
             return;
         }
         let bytes = name.len() + body.len();

@@ -1,0 +1,71 @@
+//! What is done with sessions when the daemon starts: those that were cut off end their turns, active ones get tasks.
+
+use std::sync::Arc;
+
+use convoke_core::id::SessionId;
+use convoke_core::session::Status;
+use convoke_store::{SessionFilter, SessionKind, SessionOrder, Window};
+
+use super::Sessions;
+use crate::error::{Kind, Result};
+use crate::session;
+
+/// Sessions that are read from the store at once.
+const PAGE: u32 = 100;
+
+impl Sessions {
+    /// Ends what was cut off when the daemon was killed, and lets the queues go on.
+    pub(crate) async fn recover(self: &Arc<Self>) -> Result<()> {
+        let mut after: Option<SessionId> = None;
+        loop {
+            let page = self.store.unsettled_sessions(after, PAGE).await?;
+            let Some(last) = page.last().map(|session| session.id) else { break };
+            for session in page {
+                self.recover_one(session.id).await?;
+            }
+            after = Some(last);
+        }
+        // Questions may be open where nothing else was under way.
+        for request in self.store.pending_requests(Window::first(Window::LIMIT_MAX)).await? {
+            if let Some(session) = request.session_id {
+                self.recover_one(session).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn recover_one(self: &Arc<Self>, session: SessionId) -> Result<()> {
+        match session::recover(self, session).await {
+            Err(error) if error.kind() != Kind::Unavailable => {
+                // One broken session must not keep all the others from going on.
+                tracing::error!(session.id = %session, "a session is left as it was: {error}");
+                Ok(())
+            }
+            recovered => recovered,
+        }
+    }
+
+    /// Gives every active session its task, whose clock completes it when nothing happens.
+    pub(crate) async fn start_active(self: &Arc<Self>) -> Result<()> {
+        let filter = SessionFilter {
+            statuses: vec![Status::Active],
+            kind: Some(SessionKind::Session),
+            ..SessionFilter::all()
+        };
+        // All of them are listed first: one that completes at once would move the others to another page.
+        let mut active = Vec::new();
+        let mut window = Window::first(PAGE);
+        loop {
+            let page = self.store.sessions(filter.clone(), SessionOrder::Created, window).await?;
+            if page.sessions.is_empty() {
+                break;
+            }
+            active.extend(page.sessions.into_iter().map(|session| session.id));
+            window.offset += PAGE;
+        }
+        for session in active {
+            session::start_task(self, session).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,61 @@
+//! Stopping all agents at once.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use convoke_core::session::Command;
+use tokio::task::JoinSet;
+
+use super::Sessions;
+use crate::error::Result;
+
+/// Rounds at most; each one stops the agents that began something during the round before.
+const ROUNDS_MAX: usize = 10;
+/// How long a session may take to store that its turns are cancelled before its process is stopped all the same.
+const CANCEL_PATIENCE: Duration = Duration::from_millis(500);
+
+/// What was stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stopped {
+    /// Sessions in which something went on.
+    pub sessions: usize,
+    /// Processes.
+    pub processes: usize,
+}
+
+impl Sessions {
+    /// Stops everything that any agent does, at once: turns that run, turns that wait, and the processes.
+    pub async fn stop_agents(self: &Arc<Self>) -> Result<Stopped> {
+        let (mut sessions, mut processes) = (HashSet::new(), HashSet::new());
+        for _ in 0..ROUNDS_MAX {
+            let busy = self.registry.busy();
+            let keys = self.processes.pool.keys().await;
+            if busy.is_empty() && keys.is_empty() {
+                break;
+            }
+            // One that is still about to stop is met again in the next round.
+            sessions.extend(busy.iter().copied());
+            processes.extend(keys.iter().cloned());
+            let mut stopping = JoinSet::new();
+            for session in busy {
+                let sessions = Arc::clone(self);
+                stopping.spawn(async move {
+                    if let Err(error) = sessions.carry(session, Command::CancelTurns).await {
+                        // It may have ended meanwhile.
+                        tracing::debug!(session.id = %session, "nothing to stop: {error}");
+                    }
+                });
+            }
+            // A session that cannot be stored must not keep its process alive.
+            tokio::time::timeout(CANCEL_PATIENCE, stopping.join_all()).await.ok();
+            let mut stopping = JoinSet::new();
+            for key in keys {
+                let pool = self.processes.pool.clone();
+                stopping.spawn(async move { pool.release(&key).await });
+            }
+            stopping.join_all().await;
+        }
+        Ok(Stopped { sessions: sessions.len(), processes: processes.len() })
+    }
+}
