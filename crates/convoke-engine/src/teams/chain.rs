@@ -280,7 +280,10 @@ mod tests {
             chain = chain.ask(&team(name), LIMITS).unwrap();
         }
         let error = chain.ask(&team("d"), LIMITS).unwrap_err();
-        assert_eq!(error.to_string(), "a chain of asks may have at most 3 teams: external → a → b → c → d");
+        assert_eq!(
+            error.to_string(),
+            "a chain of asks may have at most 3 teams: external → a → b → c → d"
+        );
     }
 
     #[test]

@@ -105,7 +105,7 @@ pub(super) fn resume(model: &mut Model, id: SessionId) {
     match status {
         Some(Status::Active) => model.refuse("This session is already active."),
         Some(Status::Cancelled) => {
-            model.refuse("This session was cancelled and cannot be resumed.")
+            model.refuse("This session was cancelled and cannot be resumed.");
         }
         Some(Status::Completed | Status::Error) | None => {
             model.wish(Wish::Resume, ClientFrame::SessionResume { session_id: id.to_string() });
