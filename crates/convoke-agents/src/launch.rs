@@ -284,12 +284,12 @@ mod tests {
         let mut around = surroundings();
         around.sandbox.require = vec![Layer::Landlock];
         let error = Launch::of(&shell(), &around, occasion()).err().unwrap();
-        insta::assert_snapshot!(error, @"the agent claude-code is not started: sandbox.require demands landlock, and it does not hold: not here");
+        insta::assert_snapshot!(error, @"the agent claude-code is not started: sandbox.require lists landlock, which does not work here: not here");
         around.sandbox.require = vec![Layer::Bubblewrap, Layer::Seccomp];
         assert!(Launch::of(&shell(), &around, occasion()).is_ok());
         around.sandbox.layers = vec![Layer::Bubblewrap];
         let error = Launch::of(&shell(), &around, occasion()).err().unwrap();
-        insta::assert_snapshot!(error, @"the agent claude-code is not started: sandbox.require demands seccomp, and it does not hold: sandbox.layers does not include it");
+        insta::assert_snapshot!(error, @"the agent claude-code is not started: sandbox.require lists seccomp, which does not work here: sandbox.layers does not include it");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 
 /// Characters below which a prefix of an id says too little.
-const PREFIX_MIN: usize = 4;
+pub(crate) const PREFIX_MIN: usize = 4;
 
 /// The only match of a prefix. Fails with `unknown` when nothing matches or the prefix is too short.
 pub(crate) fn only<T>(

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 
 use super::Sessions;
 use crate::error::{Error, Result};
-use crate::prefix::only;
+use crate::prefix::{PREFIX_MIN, only};
 use crate::teams::Team;
 use crate::view::{Live, SessionView, Version};
 use crate::watch::Watcher;
@@ -84,6 +84,9 @@ impl Sessions {
         if text.contains(':') {
             let id: CanonicalId = text.parse()?;
             return self.store.session_by_canonical_id(&id).await?.ok_or_else(unknown);
+        }
+        if text.len() < PREFIX_MIN {
+            return Err(unknown());
         }
         let found = self.store.sessions_by_prefix(text, CANDIDATES_MAX).await?;
         only(text, found, |found| found.id.to_string(), unknown())

@@ -117,7 +117,7 @@ async fn what_is_not_there_is_told_apart() {
         scene.post("/api/sessions", json!({"repoId": project, "agent": "nobody"})).await,
         scene.post("/api/sessions", json!({"repoId": project, "agent": "../x"})).await,
     ];
-    insta::assert_snapshot!(told.map(|answer| answer.problem()).join("\n"), @r"
+    insta::assert_snapshot!(told.map(|answer| answer.problem()).join("\n"), @"
     404 session_not_found: there is no session nope
     404 session_not_found: there is no session ab
     404 session_not_found: there is no session 11111111-1111-4111-8111-111111111111

@@ -264,7 +264,7 @@ fn a_port_that_is_taken_is_ours_or_someone_elses() {
     let daemon =
         format!(r#"{{"pid":4242,"url":"http://{address}","token":"t","version":"0.1.0"}}"#);
     fs::write(machine.home().join("run/daemon.json"), daemon).unwrap();
-    insta::assert_snapshot!(port(), @"ok    port      [address] is where our daemon listens (pid 4242)");
+    insta::assert_snapshot!(port(), @"ok    port      the daemon of this home listens on [address] (pid 4242)");
     drop(listener);
     insta::assert_snapshot!(port(), @"ok    port      [address] is free");
 }

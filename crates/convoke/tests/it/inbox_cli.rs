@@ -60,10 +60,10 @@ fn a_permission_is_listed_and_given() {
     ends(&scene, &session);
     assert_eq!(fs::read_to_string(scene.web().join("notes.txt")).unwrap(), "hello\n");
     // The first answer won.
-    insta::assert_snapshot!(scene.run(&format!("inbox allow {id}")), @r"
+    insta::assert_snapshot!(scene.run(&format!("inbox allow {id}")), @"
     exit 1
     --- stderr
-    error: nothing in the inbox begins with '[id]'
+    error: no request in the inbox has an id that starts with '[id]'
     hint: see `convoke inbox list`; it may have been answered already
     ");
     insta::assert_snapshot!(scene.run(&format!("inbox reject {id}")), @r"

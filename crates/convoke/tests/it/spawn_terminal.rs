@@ -264,7 +264,7 @@ fn r8_a_person_is_asked_about_a_damaged_transcript() {
     let mut terminal = scene.terminal("spawn --resume s");
     terminal.sees(question);
     terminal.types("recover\r");
-    terminal.sees("Recovered: 3 lines are kept, 1 are set aside");
+    terminal.sees("Recovered: kept 3 lines, moved 1 to ");
     terminal.sees("Ctrl-D leaves.\necho›");
     terminal.types(CTRL_D);
     assert_eq!(terminal.ends().1, 0);

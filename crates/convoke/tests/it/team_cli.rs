@@ -89,13 +89,13 @@ fn t13_the_exit_code_tells_an_answer_from_everything_else() {
     --- stdout
     backend has queued it behind another question; fetch the answer with: convoke team report backend --message [id]
     ");
-    insta::assert_snapshot!(teams.run("team report backend --seq 1"), @r"
+    insta::assert_snapshot!(teams.run("team report backend --seq 1"), @"
     exit 5
     --- stderr
     backend has said so far:
     well
     error: backend has not answered yet
-    hint: ask for it later
+    hint: try again later
     ");
     let queued = teams.machine().json("team send backend more --no-wait --json");
     assert_eq!((&queued["status"], &queued["queued"]), (&json!("queued"), &json!(2)));
@@ -104,14 +104,14 @@ fn t13_the_exit_code_tells_an_answer_from_everything_else() {
     exit 5
     --- stderr
     error: backend has not answered yet
-    hint: ask for it later
+    hint: try again later
     ");
     let busy = teams.run("team status backend");
     assert!(busy.contains("busy (1, 2 waiting)"), "{busy}");
-    insta::assert_snapshot!(teams.run("team cancel backend"), @r"
+    insta::assert_snapshot!(teams.run("team cancel backend"), @"
     exit 0
     --- stdout
-    told backend to stop
+    asked backend to stop
     ");
     insta::assert_snapshot!(teams.run("team ask backend crash"), @r"
     exit 1
@@ -150,7 +150,7 @@ fn t15_what_is_asked_wrongly_is_told_in_the_words_of_the_contract() {
     --- stderr
     error: Invalid session ID format: not-a-uuid
     ");
-    insta::assert_snapshot!(teams.run("team delete 99"), @r"
+    insta::assert_snapshot!(teams.run("team delete 99"), @"
     exit 1
     --- stderr
     error: there is no team session 99
@@ -286,7 +286,7 @@ fn t8_t9_conversations_are_compacted_and_deleted() {
     let deleted = teams.run(&format!("team delete {} --with-file", &agent_session[..8]));
     assert_eq!(
         deleted,
-        format!("exit 0\n--- stdout\nforgot conversation {claude}, from outside to claude\n")
+        format!("exit 0\n--- stdout\ndeleted conversation {claude}, from outside to claude\n")
     );
     assert_eq!(files(), [""; 0]);
     assert_eq!(teams.ask("claude", "hello")["status"], "answered");

@@ -395,7 +395,7 @@ async fn changes_do_not_pile_up_at_an_agent_that_does_not_answer() {
     }
     let transcript = scene.transcript();
     assert_eq!(transcript.matches("session/set_mode").count(), 32);
-    assert_eq!(transcript.matches("has not answered the changes").count(), 8);
+    assert_eq!(transcript.matches("has not confirmed earlier changes").count(), 8);
 }
 
 #[tokio::test(start_paused = true)]

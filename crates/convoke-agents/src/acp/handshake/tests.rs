@@ -66,7 +66,7 @@ fn convoke_says_what_it_can_do_and_asks_for_version_one() {
 #[tokio::test(start_paused = true)]
 async fn another_version_of_the_protocol_is_a_clear_error() {
     for (version, reported) in [
-        (json!(2), "it speaks version 2 of ACP, and Convoke speaks version 1"),
+        (json!(2), "it uses version 2 of ACP, and Convoke uses version 1"),
         (json!(null), "it did not send a version of ACP"),
     ] {
         let (mut scene, launch) = Scene::new(new());

@@ -52,7 +52,7 @@ impl Opener<'_> {
         match end {
             End::Whole => {}
             End::TornOff { bytes } => aside(&format!(
-                "The last line of the transcript was torn ({bytes} bytes) and is set aside; every whole turn is kept."
+                "The last line of the transcript was incomplete ({bytes} bytes) and is set aside; every whole turn is kept."
             )),
         }
         let kept = Some(recall.agent.clone()).filter(|agent| agent != UNKNOWN_AGENT);
