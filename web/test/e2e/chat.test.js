@@ -255,7 +255,7 @@ test("s10 a message resumes a session that ended by idleness", async () => {
   daemon = await new Daemon().start({ env: { AGENT_SESSION_IDLE_TIMEOUT: "0.01" } });
   const { id } = await daemon.createSession(await daemon.addProject(), "demo");
   const page = await openPage(browser, daemon, { path: `/s/${id}` });
-  await page.getByText("It was idle for a while.").waitFor();
+  await page.getByText("It was idle for too long.").waitFor();
   await say(page, "hello");
   await answer(page).getByText("You said: hello").waitFor();
   assert.deepEqual(page.problems, []);
