@@ -1,7 +1,7 @@
 //! Facts about a session that neither human nor agent said. A contract, see `message`.
 //!
-//! Events are grouped by what they are about. On disk and on the wire there are no groups: all events are told apart by
-//! `event` alone, so a word may be used in one group only.
+//! Events are grouped by what they are about. On disk and on the wire there are no groups: `event` alone tells them
+//! apart, so a word may be used in one group only.
 
 mod sentence;
 

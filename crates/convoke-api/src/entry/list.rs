@@ -60,20 +60,9 @@ impl Entries {
 
     /// The prompts that wait, first to last. They are shown after the conversation.
     pub fn queue(&self) -> &[QueuedEntry] {
-        let queue = self.state.iter().find_map(|entry| match &entry.body {
-            EntryBody::Queue { prompts } => Some(prompts.as_slice()),
-            EntryBody::User(_)
-            | EntryBody::Assistant(_)
-            | EntryBody::Thinking(_)
-            | EntryBody::ToolCall(_)
-            | EntryBody::Plan { .. }
-            | EntryBody::Permission(_)
-            | EntryBody::Question(_)
-            | EntryBody::Notice(_)
-            | EntryBody::Commands { .. }
-            | EntryBody::Modes { .. }
-            | EntryBody::Settings { .. }
-            | EntryBody::Usage(_) => None,
+        let queue = self.state.iter().find_map(|entry| {
+            let EntryBody::Queue { prompts } = &entry.body else { return None };
+            Some(prompts.as_slice())
         });
         queue.unwrap_or_default()
     }

@@ -35,7 +35,7 @@ async fn t10_a_turn_waits_for_a_process_and_says_so() {
         log.until_end_of(1).await;
         assert_eq!(log.count("agent: me too"), 1);
     }
-    // The place in the line is told in one message, however often it changes.
+    // One message shows the place in the queue, however often it changes.
     assert_eq!(
         others[1].1.story(),
         ["user: me too → end_turn", "waiting: 1", "resumed: native", "agent: me too"]

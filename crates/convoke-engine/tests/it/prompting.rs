@@ -148,17 +148,17 @@ async fn s8_an_empty_prompt_and_unknown_ids_are_told_apart() {
     let error = engine.sessions().prompt(scene.session, " \n".to_owned()).await.unwrap_err();
     assert!(matches!(error, Error::Refused(Refusal::EmptyPrompt)), "{error}");
     assert_eq!(error.kind(), Kind::Invalid);
-    let nobody = SessionId::from_random(random());
+    let missing = SessionId::from_random(random());
     let nothing = ProjectId::from_random(random());
     for error in [
-        engine.sessions().prompt(nobody, "hello".to_owned()).await.map(drop).unwrap_err(),
-        engine.sessions().get(nobody).await.map(drop).unwrap_err(),
-        engine.sessions().watch(nobody, Rev::START).await.map(drop).unwrap_err(),
-        engine.sessions().messages(nobody, Seq::START, 10).await.map(drop).unwrap_err(),
-        engine.sessions().complete(nobody).await.map(drop).unwrap_err(),
-        engine.sessions().resume(nobody).await.map(drop).unwrap_err(),
-        engine.sessions().set_mode(nobody, "x".to_owned()).await.unwrap_err(),
-        engine.sessions().find(&nobody.to_string()).await.map(drop).unwrap_err(),
+        engine.sessions().prompt(missing, "hello".to_owned()).await.map(drop).unwrap_err(),
+        engine.sessions().get(missing).await.map(drop).unwrap_err(),
+        engine.sessions().watch(missing, Rev::START).await.map(drop).unwrap_err(),
+        engine.sessions().messages(missing, Seq::START, 10).await.map(drop).unwrap_err(),
+        engine.sessions().complete(missing).await.map(drop).unwrap_err(),
+        engine.sessions().resume(missing).await.map(drop).unwrap_err(),
+        engine.sessions().set_mode(missing, "x".to_owned()).await.unwrap_err(),
+        engine.sessions().find(&missing.to_string()).await.map(drop).unwrap_err(),
         engine.sessions().find("ffff").await.map(drop).unwrap_err(),
         engine.sessions().find("abc").await.map(drop).unwrap_err(),
         engine.sessions().find("scripted:nobody").await.map(drop).unwrap_err(),
@@ -169,7 +169,7 @@ async fn s8_an_empty_prompt_and_unknown_ids_are_told_apart() {
         engine.inbox().reject("ffff", None).await.unwrap_err(),
         engine
             .inbox()
-            .choose(&nobody.to_string(), "x".to_owned(), convoke_engine::Remember::No)
+            .choose(&missing.to_string(), "x".to_owned(), convoke_engine::Remember::No)
             .await
             .unwrap_err(),
     ] {

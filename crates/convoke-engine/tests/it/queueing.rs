@@ -26,7 +26,7 @@ async fn busy(script: &Script) -> Scene {
     scene
 }
 
-/// The prompts that wait, as readers are told.
+/// The queued prompts, as readers receive them.
 fn waiting(scene: &Scene) -> Vec<(MessageId, String)> {
     match scene.log.state(StateKind::Queue) {
         Some((_, SessionState::Queue { prompts })) => {
@@ -160,8 +160,8 @@ async fn s1_the_queue_outlives_the_daemon_and_can_still_be_edited() {
     engine.stop().await;
 }
 
-/// Sends a prompt, and tells its id, its place, and how many are before it. Whoever follows from the revision that the
-/// sender is told reads of the prompt, whatever has become of it.
+/// Sends a prompt, and returns its id, its place, and how many are before it. A reader that follows from the returned
+/// revision receives the prompt, whatever has become of it.
 async fn send(scene: &Scene, id: MessageId, text: &str) -> (MessageId, Option<Seq>, usize) {
     let prompt = NewPrompt { text: text.to_owned(), id: Some(id) };
     let Prompted { message_id, seq, queued, rev } =

@@ -55,7 +55,7 @@ impl Other {
     }
 }
 
-/// What a reader in the other engine was told of an answer before that engine was killed.
+/// What a reader in the other engine received of an answer before that engine was killed.
 struct Told {
     rev: Rev,
     /// How many bytes of the answer.
@@ -79,7 +79,7 @@ fn count_until_killed(
         Told { rev: Rev::new(rev.parse().unwrap()), bytes: bytes.parse().unwrap() }
     });
     let told = told.collect();
-    // What it wrote and nobody read was told to nobody.
+    // What it wrote and the daemon had not read reached no reader.
     drop(Other { process, session });
     (session, told)
 }
@@ -126,7 +126,7 @@ async fn m3_a_killed_daemon_keeps_every_word_that_was_told_and_uses_no_revision_
         assert_eq!(scene.log.turn_of(prompts[round].id), "failed(interrupted)");
         before = prompts[round].rev;
     }
-    // A reader of the killed daemon goes on from where it was, and is told the end.
+    // A reader of the killed daemon continues from its revision, and receives the end.
     let last = rounds.last().unwrap().last().unwrap().rev;
     let page = scene.engine.sessions().updates_after(scene.session, last, 100).await.unwrap();
     let changed: Vec<Seq> = page

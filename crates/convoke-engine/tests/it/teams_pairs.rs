@@ -278,8 +278,8 @@ async fn t15_threads_have_names_that_fit_into_a_key() {
     let error = teams.engine.teams().ask(ask).await.unwrap_err();
     assert_eq!(error.to_string(), "Invalid thread name: a thread");
     assert_eq!(error.kind(), Kind::Invalid);
-    let nobody = Pair { thread: Some("x".to_owned()), ..pair(None, "a") };
-    let error = teams.engine.teams().report(&nobody, WhichQuestion::Last).await.unwrap_err();
+    let missing = Pair { thread: Some("x".to_owned()), ..pair(None, "a") };
+    let error = teams.engine.teams().report(&missing, WhichQuestion::Last).await.unwrap_err();
     assert_eq!(error.to_string(), "there is no team session external->a#x");
     fs::metadata(teams.world.root().join("a")).unwrap();
     teams.engine.stop().await;

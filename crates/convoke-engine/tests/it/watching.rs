@@ -167,7 +167,7 @@ async fn m2_whoever_comes_goes_or_falls_behind_in_a_flood_ends_with_what_is_stor
     for number in 0..6 {
         last = Some(scene.prompt(&format!("turn {number}")).await);
     }
-    // The log falls behind, too, and is told the end of the last turn all the same.
+    // The log falls behind, too, and still receives the end of the last turn.
     scene.log.until_end_of(last.unwrap()).await;
     scene.settle().await;
     let rev = engine.sessions().get(session).await.unwrap().stored.summary.rev;

@@ -177,6 +177,7 @@ pub(super) async fn send_queued(
 }
 
 /// Cancel the running turn
+///
 /// The session stays active.
 #[utoipa::path(
     post,

@@ -241,7 +241,7 @@ async fn open_anew(app: Arc<App>, session: SessionView, generation: String, wish
     let mut subscription = Subscription::new(Arc::clone(&app), session, watcher, None, wish.render);
     subscription.continue_with(&newest.entries);
     let entries = words::render_all(&app.renderer, newest.entries, wish.render).await;
-    // Clients hear of changes as they come; what is told now must not be older than that.
+    // Clients receive changes as they come; this answer must not be older than those.
     let session = view::session_item(app.engine.sessions().get(id).await?);
     let (session_id, uid, rev) = (session.id.clone(), session.uid, newest.rev);
     let history = ServerFrame::SessionHistory {

@@ -46,7 +46,11 @@ fn s1_a_full_disk_in_the_middle_of_a_turn_fails_the_turn_and_loses_nothing() {
     assert_eq!((&end["stopReason"], &end["why"]), (&json!("failed"), &json!("internal")));
     let text = end["text"].as_str().unwrap();
     assert!(text.contains("the agent's output could not be stored: "), "{text}");
-    assert_eq!(daemon.messages(&session), events.messages(), "what was told is what is stored");
+    assert_eq!(
+        daemon.messages(&session),
+        events.messages(),
+        "the events sent are the messages stored"
+    );
     for session in [session, other] {
         let messages = daemon.turn(&session, "hello");
         assert!(messages.iter().any(|message| message["content"]["text"] == "hello"));

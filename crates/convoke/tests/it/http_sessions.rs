@@ -85,7 +85,7 @@ fn s1_m3_killing_the_daemon_in_the_middle_loses_nothing_that_was_told() {
     let stored = daemon.messages(&session);
     for message in &told {
         let kept = stored.iter().find(|kept| kept["id"] == message["id"]).unwrap();
-        assert!(words_of(kept).starts_with(words_of(message)), "nothing that was told is lost");
+        assert!(words_of(kept).starts_with(words_of(message)), "no event that was sent is lost");
     }
     assert_eq!(seqs(&stored), (1..=stored.len() as u64).collect::<Vec<_>>(), "no gaps");
     assert!(stored.iter().all(|message| message["content"].get("partial").is_none()));

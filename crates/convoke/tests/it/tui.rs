@@ -98,7 +98,7 @@ fn s10_a_session_that_a_human_completed_refuses_prompts() {
     terminal.sees("Ended: press esc, then R to resume.");
     terminal.types("/plan\r");
     terminal.sees("This session has ended: press esc, then R to resume.");
-    assert_eq!(scene.count(&session), "1", "only its end is told");
+    assert_eq!(scene.count(&session), "1", "only its end is a message");
 }
 
 #[test]

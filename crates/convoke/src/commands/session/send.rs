@@ -232,7 +232,7 @@ impl Turn {
     }
 
     fn message(&mut self, message: &Message) -> io::Result<()> {
-        // What was said before belongs to other turns, and how this one ends is told by how the program ends.
+        // Earlier messages belong to other turns, and the exit code says how this one ends.
         let is_ours = self.begun.is_some_and(|begun| begun < message.seq);
         if !is_ours || is_end(message) {
             return Ok(());
