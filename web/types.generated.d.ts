@@ -561,7 +561,7 @@ declare namespace Api {
       exitCode?: number;
       /** The signal that ended it. */
       signal?: number;
-      /** The last it said on stderr, cut to a few lines. */
+      /** The last lines of its stderr. */
       stderrTail?: string;
     }
     /** The kernel cannot confine the agent. */
@@ -952,7 +952,7 @@ declare namespace Api {
     reason?: string;
   };
 
-  /** Where a session is in its life; nothing leaves `cancelled`. */
+  /** The state of a session; `cancelled` is final. */
   type SessionStatus = "active" | "completed" | "cancelled" | "error";
 
   /** How a turn ended, in a word. */
@@ -1050,7 +1050,7 @@ declare namespace Api {
     error?: string;
   };
 
-  /** Where a pair's conversation stands. */
+  /** The status of a pair. */
   type TeamSessionStatus = "active" | "idle" | "compact_pending" | "compacting" | "archived" | "error" | "migrating";
 
   /** Counted over all conversations: `GET /api/teams/stats`. */

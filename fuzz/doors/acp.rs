@@ -15,7 +15,7 @@ pub async fn hear(
     first: Vec<Order>,
     follow: impl FnMut(Report) -> Vec<Order>,
 ) -> Result<()> {
-    let (mut session, to_session, mut wishes) = Session::new(follow);
+    let (mut session, to_session, mut requests) = Session::new(follow);
     let mut talk = connect(pipes(output), launch, random, to_session)?;
     tokio::select! {
         biased;
@@ -23,7 +23,7 @@ pub async fn hear(
         () = session.listen() => return Ok(()),
     };
     session.give(first);
-    while talk.step(Some(&mut wishes)).await.is_continue() {
+    while talk.step(Some(&mut requests)).await.is_continue() {
         session.catch_up();
     }
     Ok(())

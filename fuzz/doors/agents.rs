@@ -7,7 +7,7 @@ use tokio::io::sink;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TryRecvError;
 
-use crate::driver::{ORDERS_MAX, Order, REPORTS_MAX, Wish};
+use crate::driver::{DriverRequest, ORDERS_MAX, Order, REPORTS_MAX};
 use crate::lines::{Reader, Writer};
 use crate::process::Pipes;
 
@@ -22,22 +22,22 @@ pub(crate) fn pipes(output: Vec<u8>) -> Pipes {
 /// The session's side of a driver: `follow` maps each report to orders.
 pub(crate) struct Session<F> {
     reports: mpsc::Receiver<Report>,
-    to_driver: mpsc::Sender<Wish>,
+    to_driver: mpsc::Sender<DriverRequest>,
     follow: F,
 }
 
 impl<F: FnMut(Report) -> Vec<Order>> Session<F> {
     /// A session, with the driver's ends of both queues.
-    pub(crate) fn new(follow: F) -> (Self, mpsc::Sender<Report>, mpsc::Receiver<Wish>) {
+    pub(crate) fn new(follow: F) -> (Self, mpsc::Sender<Report>, mpsc::Receiver<DriverRequest>) {
         let (to_session, reports) = mpsc::channel(REPORTS_MAX);
-        let (to_driver, wishes) = mpsc::channel(ORDERS_MAX);
-        (Self { reports, to_driver, follow }, to_session, wishes)
+        let (to_driver, requests) = mpsc::channel(ORDERS_MAX);
+        (Self { reports, to_driver, follow }, to_session, requests)
     }
 
     /// Sends orders to the driver; drops those for which the queue has no room.
     pub(crate) fn give(&self, orders: Vec<Order>) {
         for order in orders {
-            self.to_driver.try_send(Wish::Order(order)).ok();
+            self.to_driver.try_send(DriverRequest::Order(order)).ok();
         }
     }
 

@@ -15,12 +15,12 @@ pub async fn hear(
     first: Vec<Order>,
     follow: impl FnMut(Report) -> Vec<Order>,
 ) -> Result<()> {
-    let (mut session, to_session, mut wishes) = Session::new(follow);
+    let (mut session, to_session, mut requests) = Session::new(follow);
     let conversation = Conversation::new("session".to_owned(), random);
     let mut talk = Talk::new(conversation, pipes(output), to_session);
     talk.greet().await?;
     session.give(first);
-    while talk.step(&mut wishes).await.is_continue() {
+    while talk.step(&mut requests).await.is_continue() {
         session.catch_up();
     }
     Ok(())

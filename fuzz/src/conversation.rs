@@ -90,7 +90,7 @@ impl Conversation {
         self.prompts += 1;
         let id = MessageId::from_random((u128::MAX - u128::from(self.prompts)).to_be_bytes());
         let stamp = Stamp { id, at: self.now() };
-        // Every other prompt is followed by a wish to stop.
+        // Every other prompt is followed by a cancellation.
         let text = format!("prompt {}", self.prompts);
         let mut orders = self.follow(Command::Prompt { text, stamp });
         if self.prompts % 2 == 0 {

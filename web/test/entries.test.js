@@ -116,7 +116,7 @@ test("what the human said is remembered without repetitions in a row, also what 
 
 // Written by a test of convoke-api, whose reducer ends in the same state.
 const recorded = JSON.parse(readFileSync(new URL("../../crates/convoke-api/fixtures/frames.json", import.meta.url), "utf8"));
-for (const { name, frames, expected } of recorded) test(`w2 recorded frames: ${name}`, () => {
+for (const { name, frames, expected } of recorded) test(`m5 recorded frames: ${name}`, () => {
   const entries = makeEntries();
   for (const frame of frames) {
     const kind = frame.type.replace("session:", "");

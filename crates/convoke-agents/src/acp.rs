@@ -31,7 +31,9 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
-use crate::driver::{Abilities, Confinement, Driver, Launch, ORDERS_MAX, Random, Started, Wish};
+use crate::driver::{
+    Abilities, Confinement, Driver, DriverRequest, Launch, ORDERS_MAX, Random, Started,
+};
 use crate::error::{Error, Result};
 use crate::process::{Child, Pipes, open_workspace};
 use dialogue::Dialogue;
@@ -42,7 +44,7 @@ use terminal::Terminals;
 
 /// How long the last lines of a process that ended are waited for; one that left its group may hold the pipe for ever.
 const LAST_WORDS_GRACE: Duration = Duration::from_secs(1);
-/// How long an agent may take to close its session before it is stopped all the same.
+/// How long an agent may take to close its session before it is stopped anyway.
 const CLOSE_GRACE: Duration = Duration::from_secs(2);
 
 /// Starts an agent and opens or resumes its session. Reports come through `reports`.
@@ -54,10 +56,10 @@ pub(crate) async fn start(
     let (mut child, pipes) = Child::spawn(&launch).await?;
     let mut talk = connect(pipes, &launch, random, reports)?;
     let started = shake(&mut talk, &mut child, &launch).await?;
-    let (driver, wishes) = mpsc::channel(ORDERS_MAX);
+    let (driver, requests) = mpsc::channel(ORDERS_MAX);
     let pid = child.pid();
     let close = Close { abilities: started.abilities, session: started.agent_session.clone() };
-    let task = tokio::spawn(attend(child, talk, wishes, close));
+    let task = tokio::spawn(attend(child, talk, requests, close));
     Ok((Driver::new(pid, driver, task), started))
 }
 
@@ -103,7 +105,7 @@ async fn shake(talk: &mut Talk, child: &mut Child, launch: &Launch) -> Result<St
     }
 }
 
-/// What is needed to take leave of an agent.
+/// What is needed to shut an agent down.
 struct Close {
     abilities: Abilities,
     session: String,
@@ -113,11 +115,11 @@ struct Close {
 async fn attend(
     mut child: Child,
     mut talk: Talk,
-    mut wishes: mpsc::Receiver<Wish>,
+    mut requests: mpsc::Receiver<DriverRequest>,
     close: Close,
 ) -> Exit {
     let end = tokio::select! {
-        end = talk.run(&mut wishes) => Ok(end),
+        end = talk.run(&mut requests) => Ok(end),
         exit = child.exited() => Err(exit),
     };
     let exit = match end {
@@ -134,17 +136,17 @@ async fn attend(
         hear_last_words(&mut talk).await;
         talk.report_last(Report::Exited(exit.clone())).await;
     };
-    // A session that wants an end does not take reports any more.
+    // A session that has asked for a stop no longer reads reports.
     tokio::select! {
         () = reported => {}
-        () = dismissed(&mut wishes) => {}
+        () = dismissed(&mut requests) => {}
     }
     exit
 }
 
-/// Waits until Convoke wants an end. Nothing else can be had of an agent that is gone.
-async fn dismissed(wishes: &mut mpsc::Receiver<Wish>) {
-    while let Some(Wish::Order(_) | Wish::List { .. }) = wishes.recv().await {}
+/// Waits for the stop request. All other requests are dropped: the agent has exited.
+async fn dismissed(requests: &mut mpsc::Receiver<DriverRequest>) {
+    while let Some(DriverRequest::Order(_) | DriverRequest::List { .. }) = requests.recv().await {}
 }
 
 /// Reads what a process said before it ended. A slow session is waited for, a silent pipe is not.
@@ -158,7 +160,7 @@ async fn hear_last_words(talk: &mut Talk) {
     }
 }
 
-/// Takes leave: the session is closed where the agent knows how, and then its input is.
+/// Shuts the agent down: closes the session, if the agent supports that, and then its input.
 async fn stop(child: Child, mut talk: Talk, close: Close) -> Exit {
     // The receiver of reports is gone, and a full queue must not keep the agent from ending.
     talk.mute();

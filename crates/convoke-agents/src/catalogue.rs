@@ -70,7 +70,7 @@ pub enum Sandbox {
 }
 
 impl Sandbox {
-    /// Every way of confinement with the word that the configuration has for it.
+    /// Every kind of confinement with its word in the configuration.
     pub const WORDS: [(&str, Self); 2] = [("workspace", Self::Workspace), ("off", Self::Off)];
 }
 
@@ -90,7 +90,7 @@ impl NestedSandbox {
 }
 
 impl Agent {
-    /// An agent of which no more than its name is known; `command` is still empty.
+    /// An agent with only a name; `command` is still empty.
     pub fn named(name: AgentName) -> Self {
         Self {
             title: name.to_string(),

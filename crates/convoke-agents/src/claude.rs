@@ -22,7 +22,7 @@ use convoke_core::session::Report;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use crate::driver::{Abilities, Driver, Launch, ORDERS_MAX, Random, Start, Started, Wish};
+use crate::driver::{Abilities, Driver, DriverRequest, Launch, ORDERS_MAX, Random, Start, Started};
 use crate::process::Child;
 use crate::{Error, Result};
 
@@ -32,7 +32,7 @@ use talk::{End, Talk};
 pub use create::create_session;
 pub use session_file::{session_file, session_file_in};
 
-/// How long it may take to hear that its turn is cancelled before it is stopped all the same.
+/// How long it may take to confirm a cancelled turn before it is stopped anyway.
 const LEAVE_GRACE: Duration = Duration::from_secs(1);
 
 /// It resumes a session without replaying it; everything else works on its session files.
@@ -58,10 +58,10 @@ pub(crate) async fn start(
     };
     let name =
         greeted?.map_or("Claude Code".to_owned(), |version| format!("Claude Code {version}"));
-    let (pid, (orders, wishes)) = (child.pid(), mpsc::channel(ORDERS_MAX));
+    let (pid, (orders, requests)) = (child.pid(), mpsc::channel(ORDERS_MAX));
     let task = tokio::spawn(async move {
-        let exit = attend(child, talk, wishes).await;
-        // It may want to read about its servers again as long as it lives.
+        let exit = attend(child, talk, requests).await;
+        // It may read the file with its servers again as long as it runs.
         drop(servers);
         exit
     });
@@ -70,7 +70,7 @@ pub(crate) async fn start(
     Ok((Driver::new(pid, orders, task), started))
 }
 
-/// Greets an agent that may end at any moment, and tells its version.
+/// Does the handshake with an agent that may exit at any time, and returns its version.
 async fn greet(talk: &mut Talk, child: &mut Child, session: &str) -> Result<Option<String>> {
     let greeted = tokio::select! {
         greeted = talk.greet() => greeted,
@@ -83,9 +83,13 @@ async fn greet(talk: &mut Talk, child: &mut Child, session: &str) -> Result<Opti
 }
 
 /// Serves an agent until its process has ended, and returns its exit status.
-async fn attend(mut child: Child, mut talk: Talk, mut wishes: mpsc::Receiver<Wish>) -> Exit {
+async fn attend(
+    mut child: Child,
+    mut talk: Talk,
+    mut requests: mpsc::Receiver<DriverRequest>,
+) -> Exit {
     let end = tokio::select! {
-        end = talk.run(&mut wishes) => Ok(end),
+        end = talk.run(&mut requests) => Ok(end),
         exit = child.exited() => Err(exit),
     };
     let exit = match end {
@@ -96,13 +100,13 @@ async fn attend(mut child: Child, mut talk: Talk, mut wishes: mpsc::Receiver<Wis
         }
         Ok(End::Silent) => child.end().await,
         Err(exit) => {
-            if talk.hear_out(&mut wishes).await != End::Silent {
+            if talk.hear_out(&mut requests).await != End::Silent {
                 return exit;
             }
             exit
         }
     };
-    talk.report_last(Report::Exited(exit.clone()), &mut wishes).await;
+    talk.report_last(Report::Exited(exit.clone()), &mut requests).await;
     exit
 }
 

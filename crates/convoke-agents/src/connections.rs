@@ -47,7 +47,7 @@ struct Wanted {
 }
 
 impl Gate {
-    /// Attends to one more supervisor; gives the socket that it is to ask on. This ends with the socket.
+    /// Serves one more supervisor; returns its end of the socket. Ends when the socket is closed.
     pub(crate) fn attend(&self) -> io::Result<OwnedFd> {
         let (ours, theirs) = net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;
@@ -120,11 +120,11 @@ async fn write(mut socket: OwnedWriteHalf, mut answers: mpsc::Receiver<Connectio
 
 /// The daemon's end of a gate: turns what is asked into requests of the session, and orders into answers.
 #[derive(Debug, Clone)]
-pub(crate) struct Desk {
+pub(crate) struct Broker {
     book: Arc<Mutex<Book>>,
 }
 
-impl Desk {
+impl Broker {
     /// A gate for the supervisors of one agent, and the queue for the agent's reports; both come out of `reports`.
     pub(crate) fn open(
         random: Random,
@@ -132,13 +132,13 @@ impl Desk {
     ) -> (Self, Gate, mpsc::Sender<Report>) {
         let (requests, wanted) = mpsc::channel(REQUESTS_MAX);
         let (inner, from_agent) = mpsc::channel(crate::driver::REPORTS_MAX);
-        let desk = Self { book: Arc::new(Mutex::new(Book::new(random))) };
-        tokio::spawn(desk.clone().relay(from_agent, wanted, reports));
-        (desk, Gate { requests }, inner)
+        let broker = Self { book: Arc::new(Mutex::new(Book::new(random))) };
+        tokio::spawn(broker.clone().relay(from_agent, wanted, reports));
+        (broker, Gate { requests }, inner)
     }
 
-    /// Looks at an order on its way to the agent, and gives it back unless it answers a request about a connection.
-    pub(crate) fn look_at(&self, order: Order) -> Option<Order> {
+    /// Intercepts orders to the agent: returns the order unless it answers a request about a connection.
+    pub(crate) fn intercept(&self, order: Order) -> Option<Order> {
         match &order {
             Order::Prompt { .. } => self.book().turn_began(),
             Order::Reply { request, reply } => {

@@ -56,7 +56,7 @@ struct Demo {
 /// A session of this process.
 struct Session {
     workspace: PathBuf,
-    /// The first server of tools that it was given: the way to its human.
+    /// The first MCP server that it was given, through which it asks its human.
     server: Option<Server>,
     /// Cancelled when the running turn shall stop.
     cancel: CancellationToken,

@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::catalogue::Protocol;
-use crate::connections::{Desk, Gate};
+use crate::connections::{Broker, Gate};
 use crate::error::{Error, Result};
 use crate::sandbox::{Missing, Network, Policy};
 use crate::temp::TempFolder;
@@ -38,9 +38,9 @@ pub struct Launch {
     pub workspace: PathBuf,
     /// How it is confined.
     pub confinement: Confinement,
-    /// Layers that were wanted and do not hold.
+    /// Requested layers that are not in effect.
     pub missing: Vec<Missing>,
-    /// The folder for its temporary files, which goes with its process.
+    /// The folder for its temporary files, removed with its process.
     pub temp: Option<Arc<TempFolder>>,
     /// The servers of tools that the agent is given.
     pub mcp_servers: Vec<McpServer>,
@@ -133,9 +133,9 @@ pub enum Order {
     },
     /// Cancel the running turn. Its open permissions are answered as cancelled by separate orders.
     Cancel,
-    /// The session is over: the agent stops whatever it still does for it. The process is let go after this.
+    /// The session is over: the agent stops all work for it. The process is released after this.
     End,
-    /// What became of a request that the agent made.
+    /// The outcome of a request that the agent made.
     Reply {
         /// Which one.
         request: RequestId,
@@ -189,10 +189,10 @@ pub async fn start(
     match launch.confinement.network() {
         Network::Open | Network::Off => start_process(launch, random, reports).await,
         Network::Proxy => {
-            let (desk, gate, reports) = Desk::open(random, reports);
+            let (broker, gate, reports) = Broker::open(random, reports);
             let launch = Launch { gate: Some(gate), ..launch };
             let (driver, started) = start_process(launch, random, reports).await?;
-            Ok((Driver { desk: Some(desk), ..driver }, started))
+            Ok((Driver { broker: Some(broker), ..driver }, started))
         }
     }
 }
@@ -223,13 +223,15 @@ pub(crate) const WORDS_BYTES_MAX: usize = 1 << 20;
 /// also while its agent or its session makes it wait.
 pub(crate) const ORDERS_MAX: usize = 32;
 
-/// Waits until the session's queue has room for this report. Cancel-safe; fails when the session does not listen any more.
+/// Waits until the session's queue has room for this report. Cancel-safe; fails if the session no longer reads
+/// reports.
 pub(crate) async fn reserve<'a>(
     session: &'a mpsc::Sender<Report>,
     report: &Report,
 ) -> Result<mpsc::Permit<'a, Report>> {
     if report.bytes() > SHORT_BYTES_MAX {
-        // So many places are free only when few reports wait. They are given back before the report takes one.
+        // This many permits are available only while few reports are queued. They are returned before the report
+        // takes one.
         let free = session.max_capacity().saturating_sub(BEFORE_LONG_MAX);
         drop(session.reserve_many(free).await.map_err(|_| Error::Gone)?);
     }
@@ -243,20 +245,20 @@ pub(crate) async fn reserve<'a>(
 #[derive(Debug)]
 pub struct Driver {
     pid: u32,
-    wishes: mpsc::Sender<Wish>,
+    requests: mpsc::Sender<DriverRequest>,
     task: JoinHandle<Exit>,
     /// Where requests about connections are answered, for an agent that can make some.
-    desk: Option<Desk>,
+    broker: Option<Broker>,
 }
 
 /// A message to a driver's task.
 #[derive(Debug)]
-pub(crate) enum Wish {
+pub(crate) enum DriverRequest {
     /// Send this to the agent.
     Order(Order),
     /// Ask the agent for its sessions, from the cursor on.
     List { cursor: Option<String>, reply: oneshot::Sender<Result<Page>> },
-    /// Take leave of the agent, and end.
+    /// Shut the agent down, and end.
     Stop,
 }
 
@@ -283,9 +285,13 @@ pub struct Listed {
 }
 
 impl Driver {
-    /// The handle of a task that attends to an agent. The task kills its agent when the queue is closed.
-    pub(crate) const fn new(pid: u32, wishes: mpsc::Sender<Wish>, task: JoinHandle<Exit>) -> Self {
-        Self { pid, wishes, task, desk: None }
+    /// The handle of a driver's task. The task kills its agent when the queue is closed.
+    pub(crate) const fn new(
+        pid: u32,
+        requests: mpsc::Sender<DriverRequest>,
+        task: JoinHandle<Exit>,
+    ) -> Self {
+        Self { pid, requests, task, broker: None }
     }
 
     /// The number by which the operating system knows the agent's process.
@@ -295,34 +301,34 @@ impl Driver {
 
     /// Passes an order on. Reports show whether it was carried out.
     pub async fn send(&self, order: Order) -> Result<()> {
-        let order = match &self.desk {
-            Some(desk) => desk.look_at(order),
+        let order = match &self.broker {
+            Some(broker) => broker.intercept(order),
             None => Some(order),
         };
         // An answer about a connection is not for the agent.
         let Some(order) = order else { return Ok(()) };
-        self.wishes.send(Wish::Order(order)).await.map_err(|_| Error::Gone)
+        self.requests.send(DriverRequest::Order(order)).await.map_err(|_| Error::Gone)
     }
 
     /// Asks the agent for its sessions, from the cursor of an earlier page on.
     pub async fn list(&self, cursor: Option<String>) -> Result<Page> {
         let (reply, answer) = oneshot::channel();
-        let wish = Wish::List { cursor, reply };
-        self.wishes.send(wish).await.map_err(|_| Error::Gone)?;
+        let request = DriverRequest::List { cursor, reply };
+        self.requests.send(request).await.map_err(|_| Error::Gone)?;
         answer.await.map_err(|_| Error::Gone)?
     }
 
     /// Ends when the agent does.
     pub(crate) async fn closed(&self) {
-        self.wishes.closed().await;
+        self.requests.closed().await;
     }
 
     /// Stops the agent after all orders so far, with escalating signals, and returns its exit status. Nothing more is
     /// reported.
     pub async fn stop(self) -> Exit {
         // A task that is over knows how the agent ended.
-        self.wishes.send(Wish::Stop).await.ok();
-        // The agent of a task that broke down was killed when the task was.
+        self.requests.send(DriverRequest::Stop).await.ok();
+        // If the task panicked, its agent was killed when the task was dropped.
         self.task.await.unwrap_or_default()
     }
 }

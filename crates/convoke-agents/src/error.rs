@@ -105,7 +105,7 @@ pub enum Error {
     /// The agent ended before it was ready.
     #[error("the agent ended before it was ready: {0}")]
     Exited(Exit),
-    /// The agent wants its user to log in first.
+    /// The user must log in to the agent first.
     #[error("the agent asks for a login: {detail}")]
     AuthRequired {
         /// The ways that it offers.
@@ -143,7 +143,7 @@ pub enum Error {
         /// What it said.
         detail: String,
     },
-    /// The agent is not there any more.
+    /// The agent's process has exited.
     #[error("the agent is gone")]
     Gone,
     /// Talking to the agent failed.

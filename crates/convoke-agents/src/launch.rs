@@ -16,7 +16,7 @@ use crate::temp::TempFolder;
 /// How long an agent may take to be ready: slow ones need seconds, and a stuck one must not be waited for.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What Convoke knows of the world that an agent starts in.
+/// The environment in which Convoke starts agents.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
     /// The variables that Convoke itself was started with.
@@ -27,7 +27,7 @@ pub struct Surroundings {
     pub home: PathBuf,
     /// A private folder for the temporary files of this agent.
     pub temp: Arc<TempFolder>,
-    /// What the user wants of the sandbox, and what the machine offers.
+    /// The settings of the sandbox, and what the machine supports.
     pub sandbox: Settings,
 }
 
@@ -137,7 +137,7 @@ fn confinement(
     Ok((supervised(policy), missing))
 }
 
-/// Refuses to start an agent whose network policy would not hold.
+/// Refuses to start an agent whose network policy cannot be enforced.
 fn check_network(agent: &Agent, around: &Surroundings, missing: &[Missing]) -> Result<()> {
     let network = around.sandbox.network;
     let lacking = missing.iter().find(|it| it.layer == Layer::Bubblewrap);

@@ -44,11 +44,11 @@ pub struct Leftover {
     pub program: PathBuf,
     /// The process that led the group.
     pub pid: u32,
-    /// What became of it.
+    /// What happened to it.
     pub outcome: Outcome,
 }
 
-/// What became of a group that was recorded.
+/// What happened to a recorded group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// Nothing was left of it.
@@ -66,7 +66,8 @@ pub enum Outcome {
 
 /// Kills processes that earlier daemons left behind, and reports on every record in the folder.
 ///
-/// Blocks until the killed are gone, or two seconds for each group. Nothing is done about a group whose starter lives.
+/// Blocks until the killed processes are gone, at most two seconds per group. A group whose starter is alive is left
+/// alone.
 pub fn reap(folder: &Path) -> io::Result<Vec<Leftover>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,

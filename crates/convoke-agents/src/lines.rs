@@ -24,7 +24,7 @@ const LINE_BYTES_MAX: usize = 12 << 20;
 const VALUES_MAX: usize = 200_000;
 /// How much is asked of the stream at once.
 const READ_BYTES: usize = 16 << 10;
-/// How much of a line that is not JSON is worth repeating.
+/// How much of a line that is not JSON is logged.
 const JUNK_CHARS_MAX: usize = 200;
 
 /// What a line turned out to be.

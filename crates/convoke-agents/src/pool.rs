@@ -79,7 +79,7 @@ enum Request {
     Keys(oneshot::Sender<BTreeSet<String>>),
 }
 
-/// A caller who wants a process.
+/// A caller that waits for a process.
 struct Wait {
     key: String,
     launch: Launch,
@@ -130,7 +130,7 @@ impl Pool {
         self.mailbox.send(Request::Prepare { key: key.to_owned(), launch }).await.ok();
     }
 
-    /// Stops a key's process, whatever it does, and waits until it is gone.
+    /// Stops a key's process, even a busy one, and waits until it is gone.
     pub async fn release(&self, key: &str) {
         let (done, gone) = oneshot::channel();
         let request = Request::Release { key: key.to_owned(), done };
@@ -325,7 +325,8 @@ impl PoolTask {
             wait.place.send_replace(0);
             return;
         }
-        // One that is on its way out makes room for the first in the queue; another need not go for the same caller.
+        // A process that is already stopping makes room for the first in the queue; no other is evicted for the same
+        // caller.
         let leaving = self.slots.values().filter(|slot| slot.is_leaving()).count();
         let needs_room =
             |wait: &&Wait| self.slots.get(&wait.key).is_none_or(|slot| slot.is_leaving());

@@ -36,7 +36,7 @@ const STDERR_GRACE: Duration = Duration::from_millis(500);
 /// A process and everything that it started. Dropping it kills all of them; the runtime sees to it that nothing stays a
 /// zombie.
 pub(crate) struct Child {
-    /// What a successor of this daemon would find the group by. It goes first, while the number is still ours.
+    /// The record by which a later daemon finds the group. It is removed first, while the process id is still ours.
     record: Option<Record>,
     begun: Begun,
     /// Removed after the process.

@@ -1,4 +1,4 @@
-//! Starting an agent in its own session of a conversation, or in a new one when it does not have that any more.
+//! Starts an agent in its own session of a conversation, or in a new one if that no longer exists.
 
 use convoke_core::id::SessionId;
 

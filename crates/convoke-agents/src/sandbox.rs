@@ -28,6 +28,7 @@ mod mounts;
 mod planted;
 mod policy;
 mod reading;
+mod resolve;
 mod scope;
 mod seccomp;
 mod secrets;
@@ -53,6 +54,7 @@ pub(crate) use policy::{
     ConnectionAnswer, ConnectionRequest, Ending, Ruling, TERMINATE, Text, Word,
 };
 pub use policy::{Layers, Limits, Network, Policy, Seccomp, Use};
+pub(crate) use resolve::open_without_links;
 pub use scope::Systemd;
 pub(crate) use secrets::hidden as hidden_secrets;
 pub use secrets::places as secret_places;

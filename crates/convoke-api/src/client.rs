@@ -1,7 +1,7 @@
-//! The typed client: one method for each call of the REST interface, readers for what streams, and the WebSocket.
+//! The typed client: one method for each REST call, readers for streams, and the WebSocket.
 //!
-//! Plain HTTP to this machine, over TCP or the control socket, no TLS. Connections are kept and used again; nothing is
-//! retried on its own.
+//! Plain HTTP to this machine, over TCP or the control socket, without TLS. Connections are pooled; nothing is
+//! retried.
 
 mod browsers;
 mod calls;
@@ -40,23 +40,23 @@ pub use socket::Socket;
 pub use teams::{TeamReportQuery, TeamSessionQuery};
 pub use transcript::{Messages, Text, Transcript};
 
-/// How long the daemon may take for what it has at hand.
+/// The timeout of most calls.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// How long it may take for what needs an agent to be started; the daemon itself gives up earlier.
+/// The timeout of calls that start an agent; the daemon itself gives up earlier.
 const START_PATIENCE: Duration = Duration::from_secs(180);
-/// How long the way to the daemon may take.
+/// The timeout for connecting.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
-/// How much of an answer that makes no sense is shown.
+/// The longest excerpt of an unexpected response in an error.
 const EXCERPT_CHARS: usize = 200;
 
-/// A way to the daemon.
+/// A client of the daemon.
 #[derive(Clone)]
 pub struct Client {
     http: legacy::Client<Endpoint, Full<Bytes>>,
     endpoint: Endpoint,
-    /// What requests name as their host, without a slash at its end.
+    /// The base URL of requests, without a trailing slash.
     base: String,
-    /// What errors call the daemon: its URL, or the path of its control socket.
+    /// The daemon in error messages: its URL, or the path of its control socket.
     place: String,
     authorization: HeaderValue,
 }
@@ -68,19 +68,19 @@ impl std::fmt::Debug for Client {
     }
 }
 
-/// What is asked of the daemon.
+/// A REST call.
 struct Call {
     method: Method,
     /// Path and query, encoded.
     path: String,
     body: Option<Bytes>,
     patience: Duration,
-    /// A status whose answer is of use like that of a success.
+    /// An error status whose body is read like that of a success.
     accepted: Option<StatusCode>,
 }
 
 impl Client {
-    /// A client of the daemon at this URL, over TCP. The connection is made with the first call.
+    /// A client of the daemon at this URL, over TCP. Connects with the first call.
     pub fn connect(base_url: &str, token: &str) -> Result<Self> {
         let base = base_url.trim_end_matches('/');
         let endpoint = base.parse::<Uri>().ok().as_ref().and_then(Endpoint::of_url);
@@ -88,7 +88,7 @@ impl Client {
         Self::at(endpoint, base, base.to_owned(), token)
     }
 
-    /// A client of the daemon with this control socket. Its requests name the daemon's URL as their host.
+    /// A client of the daemon with this control socket. `base_url` becomes the Host of its requests.
     pub fn connect_control(socket: &Path, base_url: &str, token: &str) -> Result<Self> {
         let place = socket.display().to_string();
         Self::at(Endpoint::Control(socket.to_owned()), base_url, place, token)
@@ -108,18 +108,18 @@ impl Client {
         Ok(Self { http, endpoint, base, place, authorization })
     }
 
-    /// Where the daemon is.
+    /// The daemon's URL.
     pub fn url(&self) -> &str {
         &self.base
     }
 
-    /// Calls, and reads the whole answer.
+    /// Calls, and reads the whole response.
     async fn fetch<T: DeserializeOwned>(&self, call: Call) -> Result<T> {
         let body = self.fetch_bytes(call).await?;
         serde_json::from_slice(&body).map_err(|source| self.malformed(source))
     }
 
-    /// Calls, and reads an answer that says no more than that it went well.
+    /// Calls, and discards the body of a successful response.
     async fn done(&self, call: Call) -> Result<()> {
         self.fetch_bytes(call).await.map(drop)
     }
@@ -134,7 +134,7 @@ impl Client {
         self.within(patience, whole).await
     }
 
-    /// Calls, and gives the body of a good answer to be read piece by piece.
+    /// Calls, and returns the body of a successful response as a stream.
     async fn open(&self, call: Call) -> Result<Incoming> {
         let patience = call.patience;
         self.within(patience, async { Ok(self.send(call).await?.into_body()) }).await
@@ -160,7 +160,7 @@ impl Client {
         Err(self.refused(response).await)
     }
 
-    /// What an answer that is no good says.
+    /// The error in an unsuccessful response.
     async fn refused(&self, response: Response<Incoming>) -> Error {
         let status = response.status();
         let body = match response.into_body().collect().await {
@@ -208,7 +208,7 @@ impl Client {
     }
 }
 
-/// What the system says of a failed connection, without the layers above that say no more.
+/// The I/O error of a failed connection, without the layers above it that add nothing.
 fn said_by_system(error: legacy::Error) -> Box<dyn std::error::Error + Send + Sync> {
     let mut cause: Option<&dyn std::error::Error> = Some(&error);
     while let Some(layer) = cause {
@@ -235,17 +235,17 @@ impl Call {
     }
 
     fn json(self, body: &impl Serialize) -> Self {
-        // Our own bodies are written without fail: their keys are words.
+        // Serialising our own bodies cannot fail: all keys are strings.
         let body = serde_json::to_vec(body).unwrap_or_default();
         Self { body: Some(body.into()), ..self }
     }
 
-    /// Takes an answer with this status for a good one, too.
+    /// Accepts this status as success, too.
     fn also(self, status: StatusCode) -> Self {
         Self { accepted: Some(status), ..self }
     }
 
-    /// Gives the daemon time to start an agent.
+    /// Uses the timeout for starting an agent.
     fn patient(self) -> Self {
         Self { patience: START_PATIENCE, ..self }
     }

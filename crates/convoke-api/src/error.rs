@@ -1,75 +1,75 @@
-//! What can go wrong between a client and the daemon.
+//! The client's errors.
 
 use std::time::Duration;
 
 use crate::bodies::Problem;
 
-/// What goes wrong is one of these, or it went well.
+/// The result of the client's functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a call did not do what it is for.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What should be the daemon's address is none.
+    /// The daemon's address is not a valid URL.
     #[error("not the address of a daemon: {url}")]
     Address {
-        /// What was given.
+        /// The address.
         url: String,
     },
-    /// Nobody listens there, or there is no way there.
+    /// No connection: nothing listens there, or the network failed.
     #[error("cannot connect to {url}")]
     Unreachable {
-        /// Where.
+        /// The daemon's URL or socket.
         url: String,
-        /// What the system says.
+        /// The cause.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// Somebody listens and says nothing.
+    /// The daemon did not respond in time.
     #[error("{url} did not answer within {} s", patience.as_secs())]
     TimedOut {
-        /// Where.
+        /// The daemon's URL or socket.
         url: String,
-        /// How long was waited.
+        /// The timeout.
         patience: Duration,
     },
-    /// The connection broke in the middle.
+    /// The connection broke during a call.
     #[error("the connection to {url} was lost")]
     Broken {
-        /// Where.
+        /// The daemon's URL or socket.
         url: String,
-        /// What the system says.
+        /// The cause.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The daemon said why it would not.
+    /// The daemon refused the call, and says why.
     #[error("{0}")]
     Problem(Box<Problem>),
-    /// Something else than the daemon answers there, or a daemon that we do not know.
+    /// The response is not one of this API: another server, or a daemon of another version.
     #[error("unexpected response from {url}: status {status}, {body}")]
     Unexpected {
-        /// Where.
+        /// The daemon's URL or socket.
         url: String,
         /// The HTTP status.
         status: u16,
-        /// The beginning of what was said.
+        /// The beginning of the body.
         body: String,
     },
-    /// The daemon answered something that makes no sense.
+    /// The daemon's response cannot be parsed.
     #[error("{url} sent an invalid response")]
     Malformed {
-        /// Where.
+        /// The daemon's URL or socket.
         url: String,
-        /// What is wrong with it.
+        /// The parser's error.
         source: serde_json::Error,
     },
 }
 
 impl Error {
-    /// Whether the daemon cannot be reached, so that starting it, or another try, may help.
+    /// Whether there was no connection, so that starting the daemon, or a retry, may help.
     pub const fn is_unreachable(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Broken { .. })
     }
 
-    /// The problem that the daemon told of.
+    /// The problem that the daemon reported.
     pub fn problem(&self) -> Option<&Problem> {
         match self {
             Self::Problem(problem) => Some(problem),

@@ -1,7 +1,7 @@
-//! JSON on the wire: what REST, WebSocket and MCP say, and what programs of ours need to read it.
+//! JSON on the wire: the bodies of REST, the frames of the WebSocket, the texts of MCP, and a client for them.
 //!
 //! Bodies and frames are contracts: fields and variants may be added, none may change its meaning or its JSON.
-//! Nothing here decides or stores; the core's messages pass through as they stand.
+//! Nothing here decides or stores; the core's messages are sent as they are.
 
 pub mod bodies;
 mod client;

@@ -1,6 +1,6 @@
-//! What every MCP server of ours says alike: its tools, what they take, and the texts that agents read.
+//! What all of Convoke's MCP servers share: the tools, their parameters, and the texts that agents read.
 //!
-//! Free of any library that speaks the protocol. The texts are a contract with agents, pinned by tests.
+//! Independent of any MCP library. The texts are a contract with agents, pinned by tests.
 
 mod input;
 pub mod teams;

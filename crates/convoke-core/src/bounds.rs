@@ -1,4 +1,4 @@
-//! Sizes: how long one message may be, and how what is longer is shortened or split.
+//! Size limits of messages, and how longer ones are shortened or split.
 //!
 //! Every reader of a log holds at least one message in memory, so the bound on a message bounds all of them.
 
@@ -19,19 +19,19 @@ pub const REQUEST_BYTES_MAX: usize = 64 << 10;
 pub const PROMPT_BYTES_MAX: usize = 1 << 20;
 /// The longest piece of an answer; a longer one is split into several.
 pub const PIECE_BYTES_MAX: usize = 64 << 10;
-/// The most that one run of words holds; the words after that begin another one, so that both can be read alone.
+/// The longest run of text in one message; further text begins another message, so that both can be read alone.
 pub const WORDS_BYTES_MAX: usize = 256 << 10;
 /// The longest arguments of a tool call that keep their shape in a message that is too long.
 const ARGS_BYTES_MAX: usize = 128 << 10;
-/// What the mark in a clipped text takes at most.
+/// The longest mark in a clipped text.
 const MARK_BYTES: usize = 72;
-/// Lengths of texts and of lists that are tried one after the other until a message fits.
+/// Limits for strings and lists that are tried in turn until a message fits.
 const ATTEMPTS: [(usize, usize); 4] = [(64 << 10, 4096), (16 << 10, 512), (2 << 10, 64), (256, 16)];
 
 /// How many bytes a value takes as JSON.
 pub fn json_bytes(value: &impl Serialize) -> usize {
     let mut counter = Counter(0);
-    // Counting cannot fail, and everything in a message was made to be written as JSON.
+    // Counting cannot fail, and every message can be serialised.
     serde_json::to_writer(&mut counter, value).ok();
     counter.0
 }
@@ -49,7 +49,7 @@ impl io::Write for Counter {
     }
 }
 
-/// The head and the tail of a text within so many bytes, with a mark between them that says how many are missing.
+/// The head and the tail of a text within a limit, with a mark between them that says how many bytes are missing.
 pub fn clip(text: &str, bytes_max: usize) -> String {
     if text.len() <= bytes_max {
         return text.to_owned();
@@ -61,7 +61,7 @@ pub fn clip(text: &str, bytes_max: usize) -> String {
     format!("{head}\n[… {missing} bytes left out by Convoke …]\n{tail}")
 }
 
-/// A text in pieces that are no longer than one message may be, split between characters.
+/// Splits a text at character boundaries into pieces no longer than one message may be.
 pub fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -75,7 +75,7 @@ pub fn pieces(text: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Content {
-    /// How many bytes it has, more or less: words are counted as they are, all else as JSON.
+    /// The approximate size: text as it is, everything else as JSON.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Text { text, .. } | Self::Thinking { text, .. } => text.len(),
@@ -87,13 +87,13 @@ impl Content {
         }
     }
 
-    /// The content, shortened where it is longer than a message may be. Words are split by the session instead.
+    /// The content, shortened if it exceeds the limit. The session splits text instead.
     pub fn bounded(self) -> Self {
         match self {
             Self::Text { .. } | Self::Thinking { .. } => self,
             Self::Plan { .. } | Self::Notice(_) => fit(self),
             Self::Tool(tool) if json_bytes(&tool) > MESSAGE_BYTES_MAX => {
-                // Arguments have no shape that is known.
+                // Arguments have no known structure.
                 fit(Self::Tool(Tool { args: fit_args(tool.args), ..tool }))
             }
             Self::Tool(_) => self,
@@ -110,7 +110,7 @@ impl Content {
     }
 }
 
-/// A value that is no longer than a message may be: its long texts keep head and tail, its long lists their beginning.
+/// A value within the size limit: long strings keep head and tail, long lists their beginning.
 pub fn fit<T: Serialize + DeserializeOwned>(value: T) -> T {
     fit_within(value, MESSAGE_BYTES_MAX)
 }
@@ -125,7 +125,7 @@ fn fit_within<T: Serialize + DeserializeOwned>(value: T, bytes_max: usize) -> T 
     fitting.find_map(|shorter| serde_json::from_value(shorter).ok()).unwrap_or(value)
 }
 
-/// Arguments of a tool call that are no longer than they may be in a message.
+/// Arguments of a tool call within the size limit.
 pub fn fit_args(args: Value) -> Value {
     if json_bytes(&args) <= ARGS_BYTES_MAX {
         return args;

@@ -54,7 +54,8 @@ impl Content {
         }
     }
 
-    /// Whether a human decided this, so that it must be on disk before it is acknowledged. Prompts are known by their role.
+    /// Whether a human decided this, so that it must be synced before it is acknowledged. Prompts are recognised by
+    /// their role.
     pub const fn is_decision(&self) -> bool {
         match self {
             Self::Permission(record) => record.state.is_settled(),

@@ -1,11 +1,11 @@
-//! What a name, an id or a path can be refused for, in the words that users and peers know.
+//! Why a name, an id or a path is refused.
 
-/// Who must mend a refused input.
+/// Who must correct an invalid input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InvalidKind {
     /// The person who wrote the configuration.
     Configuration,
-    /// The caller, by asking with other words.
+    /// The caller, by sending another value.
     Validation,
 }
 
@@ -59,7 +59,7 @@ pub enum Invalid {
 }
 
 impl Invalid {
-    /// Who must mend it.
+    /// Who must correct it.
     pub const fn kind(&self) -> InvalidKind {
         match self {
             Self::SessionId { .. }

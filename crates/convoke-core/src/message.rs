@@ -164,7 +164,7 @@ impl Message {
     }
 }
 
-/// A message that has been decided on, before it gets its place and time.
+/// A message that has been decided on, before it has a seq and a time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
     /// Its id, where that is known already; a new one otherwise.

@@ -1,28 +1,28 @@
-//! The life of an agent's process, as the operating system tells it. A process is not a session: it may end any time.
+//! The state machine of an agent process, driven by the operating system. A session outlives its processes.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where a process is in its life.
+/// The state of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Process {
     /// Spawned, and not yet ready for a prompt.
     Starting,
-    /// Ready, with nothing to do. Only such a process may be stopped to make room.
+    /// Ready and idle. Only such a process may be evicted.
     Idle,
-    /// At work on a turn.
+    /// Working on a turn.
     Busy,
-    /// In a turn, with this many requests open at the human.
+    /// In a turn, with this many requests pending.
     Waiting(u32),
-    /// On its way out, by ever stronger means.
+    /// Being stopped, with increasing force.
     Stopping(Means),
     /// Ended, and reaped.
     Gone(Exit),
 }
 
-/// By what means a process is being stopped.
+/// How a process is being stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Means {
     /// Its standard input was closed.
@@ -33,10 +33,10 @@ pub enum Means {
     Killed,
 }
 
-/// What the driver, the clock or the operating system says about a process.
+/// What the driver, a timeout or the operating system reports about a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
-    /// It shook hands and can take a prompt.
+    /// The handshake is done.
     Ready,
     /// A turn began.
     Begin,
@@ -46,15 +46,15 @@ pub enum Command {
     Settle,
     /// Its turn ended.
     End,
-    /// It shall stop.
+    /// It is to be stopped.
     Stop,
-    /// It was given time to stop and did not.
+    /// The grace period for stopping is over.
     GraceOver,
-    /// The operating system says that it ended.
+    /// The operating system reports that it exited.
     Exited(Exit),
 }
 
-/// What must be done to a process, or told to its session.
+/// What must be done to a process, or reported to its session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     /// Close its standard input.
@@ -63,13 +63,13 @@ pub enum Effect {
     Terminate,
     /// Send SIGKILL to its group.
     Kill,
-    /// Tell the session that its agent did not start.
+    /// Report that the agent did not start.
     ReportNotStarted(Exit),
-    /// Tell the session that its agent is gone.
+    /// Report that the process has exited.
     ReportExit(Exit),
 }
 
-/// A command that cannot be true of this process.
+/// A command that is impossible in the current state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a process that is {state} cannot {command}")]
 pub struct Refusal {
@@ -84,7 +84,7 @@ impl Process {
             (Self::Gone(_), command) => return Err(self.refuse(&command)),
             (_, Command::Exited(exit)) => return Ok(self.exited(exit)),
             (Self::Stopping(means), Command::GraceOver) => return Ok(means.escalate()),
-            // What a dying process still does changes nothing.
+            // Whatever a stopping process still does changes nothing.
             (Self::Stopping(_), _) => return Ok((self.clone(), None)),
             (_, Command::Stop) => {
                 return Ok((Self::Stopping(Means::InputClosed), Some(Effect::CloseInput)));
@@ -109,7 +109,7 @@ impl Process {
         Ok((next, None))
     }
 
-    /// Whether it may be stopped to make room for another.
+    /// Whether it may be evicted to make room for another.
     pub const fn is_idle(&self) -> bool {
         matches!(self, Self::Idle)
     }
@@ -175,7 +175,7 @@ pub struct Exit {
     /// The signal that ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
-    /// The last it said on stderr, cut to a few lines.
+    /// The last lines of its stderr.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stderr_tail: Option<String>,
 }
@@ -202,7 +202,7 @@ mod tests {
 
     use super::*;
 
-    /// Plays commands against a new process and writes down every state and effect.
+    /// Plays commands against a new process and records every state and effect.
     fn play(script: &str) -> String {
         let mut process = Process::Starting;
         let mut lines = Vec::new();

@@ -60,7 +60,7 @@ pub struct Answer {
 
 impl Answer {
     fn selected(&self) -> impl Iterator<Item = &str> {
-        // Several win over one, as in the original of the format.
+        // Several selections take precedence over one, as in the original of the format.
         let one = match self.selected_options {
             Some(_) => None,
             None => self.selected_option.as_deref().filter(|label| !label.is_empty()),
@@ -82,13 +82,13 @@ pub struct Limits {
     pub options_max: usize,
 }
 
-/// Fewer options are no choice.
+/// With fewer options there is no choice.
 pub const OPTIONS_MIN: usize = 2;
 
 /// Why a set of questions cannot be asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QuestionFault {
-    /// There is none.
+    /// There are no questions.
     #[error("At least one question is required to create a session")]
     None,
     /// There are too many.
@@ -99,13 +99,13 @@ pub enum QuestionFault {
         /// How many there may be.
         max: usize,
     },
-    /// One of them says nothing.
+    /// A question is empty.
     #[error("Question {index} has an empty prompt")]
     EmptyPrompt {
         /// Which one, counted from 0.
         index: usize,
     },
-    /// One of them offers too little or too much.
+    /// A question has too few or too many options.
     #[error("Question {index} has {count} options, between 2 and {max} are allowed")]
     OptionCount {
         /// Which one, counted from 0.
@@ -115,23 +115,23 @@ pub enum QuestionFault {
         /// How many it may have.
         max: usize,
     },
-    /// One of its options says nothing.
+    /// An option is empty.
     #[error("Question {index} has an option with an empty label")]
     EmptyLabel {
         /// Which question, counted from 0.
         index: usize,
     },
-    /// Two of its options cannot be told apart.
+    /// A question has the same option twice.
     #[error("Question {index} has the option '{label}' twice")]
     RepeatedLabel {
         /// Which question, counted from 0.
         index: usize,
-        /// The label that stands there twice.
+        /// The repeated label.
         label: String,
     },
 }
 
-/// Refuses a set of questions that a human could not answer, or that is larger than allowed.
+/// Refuses a set of questions that a human could not answer, or that exceeds the limits.
 pub fn check_questions(questions: &[Question], limits: Limits) -> Result<(), QuestionFault> {
     if questions.is_empty() {
         return Err(QuestionFault::None);
@@ -169,16 +169,16 @@ fn check_question(index: usize, question: &Question, max: usize) -> Result<(), Q
 /// Why answers do not fit their questions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AnswerFault {
-    /// There is none.
+    /// There are no answers.
     #[error("No answers provided")]
     None,
-    /// It answers a question that was not asked.
+    /// The answer is for a question that was not asked.
     #[error("Answer references invalid question index: {index}")]
     UnknownQuestion {
-        /// The index it gives.
+        /// The given index.
         index: usize,
     },
-    /// It says nothing.
+    /// The answer is empty.
     #[error(
         "Answer for question {index} has neither selectedOption, selectedOptions, nor customText"
     )]
@@ -186,20 +186,20 @@ pub enum AnswerFault {
         /// Which question, counted from 0.
         index: usize,
     },
-    /// It chooses what was not offered.
+    /// The answer selects an option that was not offered.
     #[error("Answer for question {index} references non-existent option: {label}")]
     UnknownOption {
         /// Which question, counted from 0.
         index: usize,
-        /// The label it gives.
+        /// The given label.
         label: String,
     },
-    /// It chooses several where one was asked for.
+    /// The answer selects several options where one was asked for.
     #[error("Answer for question {index} selects {count} options, but only one may be chosen")]
     TooManySelected {
         /// Which question, counted from 0.
         index: usize,
-        /// How many it chooses.
+        /// How many it selects.
         count: usize,
     },
     /// A question has no answer.
@@ -223,7 +223,7 @@ pub fn check_answers(questions: &[Question], answers: &[Answer]) -> Result<(), A
     Ok(())
 }
 
-/// Refuses answers that do not fit, and sets in which a question was left out.
+/// Refuses answers that do not fit, and incomplete sets.
 pub fn check_all_answered(questions: &[Question], answers: &[Answer]) -> Result<(), AnswerFault> {
     check_answers(questions, answers)?;
     let missing = (0..questions.len())
@@ -241,7 +241,7 @@ fn check_answer(question: &Question, answer: &Answer) -> Result<(), AnswerFault>
         return Err(AnswerFault::TooManySelected { index, count });
     }
     let offered = |label: &str| question.options.iter().any(|option| option.label == label);
-    // Also the one that several win over: a wrong label is never taken silently.
+    // Also checks a single selection that several override: a wrong label is never ignored.
     let unknown = answer
         .selected()
         .chain(answer.selected_option.as_deref())
@@ -250,7 +250,7 @@ fn check_answer(question: &Question, answer: &Answer) -> Result<(), AnswerFault>
         .map_or(Ok(()), |label| Err(AnswerFault::UnknownOption { index, label: label.to_owned() }))
 }
 
-/// The answers as the agent reads them; a question without an answer keeps its number and is left out.
+/// The answers as the agent reads them; unanswered questions are left out, and the others keep their numbers.
 pub fn format_answers(questions: &[Question], answers: &[Answer]) -> Result<String, AnswerFault> {
     check_answers(questions, answers)?;
     let mut text = "Here are the user's answers:".to_owned();

@@ -1,7 +1,7 @@
-//! Quoting what was said for an agent that reads it again, so that no content can pass for anything else.
+//! Quotes a conversation for an agent, so that no content can be mistaken for anything else.
 //!
-//! Every quoted text is one JSON string in one line. Line breaks inside of it are escaped, so it can neither end the
-//! quotation nor begin a turn of its own, whatever it says.
+//! Every quoted text is a JSON string on one line. Its line breaks are escaped, so it can neither end the quotation
+//! nor start another turn.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,18 +24,18 @@ pub enum Speaker {
     Assistant,
     /// The agent used a tool, whose name is the text.
     Tool,
-    /// Convoke, about the quotation itself.
+    /// A note of Convoke about the quotation.
     Note,
 }
 
 impl Turn {
-    /// How many bytes it takes in a quotation.
+    /// The size in a quotation.
     pub fn bytes(&self) -> usize {
         line(self).len() + 1
     }
 }
 
-/// Turns between two marks that contain a number which is used once, with an explanation for the agent.
+/// Turns between two marks that contain a nonce, with an explanation for the agent.
 pub fn transcript<'a>(turns: impl IntoIterator<Item = &'a Turn>, nonce: &str) -> String {
     let mut text = format!(
         "Between the two marks below, each line is one JSON object: one turn of an earlier conversation, with who said \
@@ -58,7 +58,7 @@ pub fn string(text: &str) -> String {
     one_line(serde_json::Value::from(text).to_string())
 }
 
-/// The turns of a quotation; `None` when the text does not contain the one that this number marks.
+/// The turns of the quotation that this nonce marks, if the text contains it.
 pub fn read(text: &str, nonce: &str) -> Option<Vec<Turn>> {
     let (_, rest) = text.split_once(&format!("{}\n", begin_mark(nonce)))?;
     let mut turns = Vec::new();
@@ -75,7 +75,7 @@ fn line(turn: &Turn) -> String {
     one_line(serde_json::json!(turn).to_string())
 }
 
-/// JSON without what ends a line for some readers, such as U+2028, and which JSON allows as it is.
+/// Escapes characters that JSON allows in strings and some readers treat as line breaks, such as U+2028.
 fn one_line(json: String) -> String {
     let is_break = |c: char| matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}');
     if !json.contains(is_break) {
@@ -114,7 +114,7 @@ mod tests {
         ]
     }
 
-    /// Texts made of what an attacker would write, the marks themselves included.
+    /// Texts that an attacker might write, including the marks.
     fn hostile() -> impl Strategy<Value = String> {
         let parts = prop_oneof![
             any::<String>(),
@@ -138,7 +138,7 @@ mod tests {
             let turns: Vec<Turn> =
                 turns.into_iter().map(|(role, text)| Turn { role, text }).collect();
             let quoted = transcript(&turns, NONCE);
-            // The explanation, the two marks, and one line for each turn, for every way of counting lines.
+            // The explanation, the two marks, and one line for each turn, for every definition of a line break.
             let breaks = |c: char| matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}');
             prop_assert_eq!(quoted.matches(breaks).count(), turns.len() + 4);
             prop_assert_eq!(read(&format!("{quoted}{after}"), NONCE), Some(turns));

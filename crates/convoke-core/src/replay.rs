@@ -1,7 +1,7 @@
-//! The text that an agent process is given which does not know the conversation: what was said so far, quoted.
+//! The text that a new agent process is given if it does not know the conversation: the turns so far, quoted.
 //!
-//! The engine reads the turns from the database and the REPL from its transcript, each within a budget of its own; what
-//! the agent reads is the same.
+//! The engine reads the turns from the database and the REPL from its transcript, each within its own budget; the
+//! agent gets the same text.
 
 use crate::bounds::clip;
 use crate::content::Content;
@@ -10,7 +10,7 @@ use crate::quote::{self, Speaker, Turn};
 
 /// Ends the replay text; the next prompt follows it.
 const CLOSING: &str = "\nThe user now says:\n\n";
-/// Stands in place of the turns between the first and the last ones.
+/// Replaces the turns between the first and the last ones.
 const LEFT_OUT: &str = "turns are left out here";
 /// The longest tool name that is quoted.
 const TOOL_BYTES_MAX: usize = 1000;
@@ -20,7 +20,7 @@ pub fn text(turns: &[Turn], nonce: &str) -> Option<String> {
     (!turns.is_empty()).then(|| quote::transcript(turns, nonce) + CLOSING)
 }
 
-/// The turn of a message: words, and which tools were used. Thoughts are left out.
+/// The turn of a message: text, or the name of a tool. Thoughts are left out.
 pub fn turn(message: &Message) -> Option<Turn> {
     let (role, text) = match &message.content {
         Content::Text { text, .. } if message.role == Role::User => (Speaker::User, text.clone()),

@@ -69,7 +69,7 @@ impl std::fmt::Display for Status {
     }
 }
 
-/// A wish about a request.
+/// A command to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command<A> {
     /// The human answers.
@@ -85,15 +85,15 @@ pub enum Command<A> {
     Abandon,
 }
 
-/// Who gets to hear of the new state.
+/// Who receives the new state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
-    /// The asker, who still waits.
+    /// The asker, which is still waiting.
     Asker,
-    /// The agent, in its next turn, since the asking call is over.
+    /// The agent, in its next turn, because the asking call has ended.
     NextTurn,
-    /// Nobody is left to tell.
-    Nobody,
+    /// Only the log.
+    None,
 }
 
 /// A request that is settled already; the first answer won.
@@ -115,12 +115,12 @@ impl<A> State<A> {
                 Ok((Self::Rejected { reason }, Delivery::Asker))
             }
             (Self::Pending, Command::TimeOut) => Ok((Self::TimedOut, Delivery::Asker)),
-            (Self::Pending, Command::Abandon) => Ok((Self::Abandoned, Delivery::Nobody)),
+            (Self::Pending, Command::Abandon) => Ok((Self::Abandoned, Delivery::None)),
             (Self::TimedOut | Self::Abandoned, Command::Answer(answer)) => {
                 Ok((Self::Answered(answer), Delivery::NextTurn))
             }
             (Self::TimedOut | Self::Abandoned, Command::Reject { reason }) => {
-                Ok((Self::Rejected { reason }, Delivery::Nobody))
+                Ok((Self::Rejected { reason }, Delivery::None))
             }
             (Self::TimedOut | Self::Abandoned, Command::TimeOut | Command::Abandon)
             | (

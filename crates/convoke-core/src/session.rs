@@ -1,7 +1,7 @@
 //! The life of a session: a durable conversation of one agent in one project.
 //!
-//! `handle` decides, `apply` changes. State changes only by applying changes, and what is stored of them restores it. A
-//! session never ends because a process ended.
+//! `handle` decides, `apply` changes: a session changes only by applying changes, and the stored changes restore it.
+//! The end of a process never ends a session.
 
 mod agent;
 mod apply;
@@ -29,12 +29,12 @@ pub use reason::EndReason;
 
 /// Prompts that may wait behind a running turn; one more is refused.
 pub const QUEUE_MAX: usize = 32;
-/// Bytes of prompts that may wait; the queue is stored and sent as a whole.
+/// The size of all queued prompts; the queue is stored and sent as a whole.
 pub const QUEUE_BYTES_MAX: usize = 1 << 20;
 /// Requests that may be pending at once; one more is refused, and the agent gets a cancellation as its reply.
 pub const PENDING_MAX: usize = 32;
 
-/// Where a session is in its life; nothing leaves `cancelled`.
+/// The state of a session; `cancelled` is final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "SessionStatus")]
@@ -73,21 +73,21 @@ impl std::fmt::Display for Status {
 /// What lists show of a session, stored in one row so that a list reads no messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
-    /// Where it is in its life.
+    /// The state of the session.
     pub status: Status,
     /// Why it was completed or cancelled, as in `metadata.reason`.
     pub reason: Option<EndReason>,
     /// Whether lists hide it.
     pub archived: bool,
-    /// Its title, once something was said in it or it was named.
+    /// The title, once there was a prompt or the session was renamed.
     pub title: Option<String>,
-    /// The place of the newest message; also their number.
+    /// The seq of the newest message, which is also the number of messages.
     pub last_seq: Seq,
-    /// The place of the newest message when nothing was under way last; `last_seq` while nothing is.
+    /// `last_seq` when the session was last settled; equal to it while nothing is in progress.
     pub settled_seq: Seq,
     /// The revision of the newest change.
     pub rev: Rev,
-    /// When anything last happened.
+    /// When the session last changed.
     pub updated_at: Timestamp,
     /// When a prompt last came or a turn last ended.
     pub last_active_at: Timestamp,
@@ -119,7 +119,7 @@ impl Summary {
         }
     }
 
-    /// Whether everything that was begun has ended.
+    /// Whether nothing is in progress.
     pub fn is_settled(&self) -> bool {
         self.settled_seq == self.last_seq
     }
@@ -132,20 +132,20 @@ pub struct Session {
     running: Option<Running>,
     queue: VecDeque<QueuedPrompt>,
     output: Output,
-    /// Oldest first; those that are no longer pending live in the store.
+    /// Oldest first; requests that are no longer pending are only in the store.
     pending: Vec<Asked>,
-    /// What the agent offers and has used.
+    /// The commands, modes, settings and usage that the agent reports.
     state: BTreeMap<StateKind, SessionState>,
 }
 
-/// A request that is pending, and the place of its message.
+/// A pending request, and the seq of its message.
 #[derive(Debug, Clone, PartialEq)]
 struct Asked {
     seq: Seq,
     request: Request,
 }
 
-/// The turn that is with the agent.
+/// The running turn.
 #[derive(Debug, Clone, PartialEq)]
 struct Running {
     prompt: Seq,
@@ -159,9 +159,9 @@ impl Session {
         Self::restore(Summary::new(created_at), &[], Vec::new())
     }
 
-    /// The session as it was stored: its summary, its open messages in order, and its state.
+    /// Restores a session from the store: its summary, its open messages in order, and its state.
     ///
-    /// What is only of use while the same turn runs is not restored: a turn is never continued after a restart.
+    /// What matters only during a turn is not restored: a turn is never continued after a restart.
     pub fn restore(summary: Summary, open: &[Message], state: Vec<SessionState>) -> Self {
         let mut session = Self {
             summary,
@@ -176,27 +176,27 @@ impl Session {
         session
     }
 
-    /// Skips revisions that may have been seen by readers and lost by a crash.
+    /// Skips revisions that readers may have seen and a crash has lost.
     pub fn skip_lost_revisions(&mut self) {
         self.summary.rev = self.summary.rev.plus(Rev::CRASH_GAP);
     }
 
-    /// What lists show of it.
+    /// The summary.
     pub const fn summary(&self) -> &Summary {
         &self.summary
     }
 
-    /// The turn that the agent works on, by the place of its prompt.
+    /// The running turn, by the seq of its prompt.
     pub fn running(&self) -> Option<Seq> {
         self.running.as_ref().map(|running| running.prompt)
     }
 
-    /// The prompts that wait, first to last.
+    /// The queued prompts in order.
     pub fn queue(&self) -> impl ExactSizeIterator<Item = &QueuedPrompt> {
         self.queue.iter()
     }
 
-    /// The requests that the human has not settled, oldest first.
+    /// The pending requests, oldest first.
     pub fn pending(&self) -> impl ExactSizeIterator<Item = &Request> {
         self.pending.iter().map(|asked| &asked.request)
     }
@@ -209,7 +209,7 @@ impl Session {
 
 #[cfg(test)]
 impl Session {
-    /// As a restart would find it.
+    /// The session as a restart would restore it.
     fn without_memory_of_turn(&self) -> Self {
         Self { output: self.output.without_memory_of_turn(), ..self.clone() }
     }

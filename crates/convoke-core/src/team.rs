@@ -55,7 +55,7 @@ impl fmt::Display for TeamName {
     }
 }
 
-/// Refuses a project path by its shape alone; whether it exists is asked elsewhere.
+/// Checks the form of a project path; whether it exists is checked elsewhere.
 pub fn check_path_shape(team: &TeamName, path: &Path) -> Result<(), Invalid> {
     let fault = |reason: &str| Invalid::Team {
         team: team.to_string(),
@@ -98,7 +98,7 @@ impl fmt::Display for Pair {
     }
 }
 
-/// Where a pair's conversation stands.
+/// The status of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "TeamSessionStatus")]

@@ -15,23 +15,23 @@ pub enum Turn {
     Ended(Stop),
 }
 
-/// A wish about a turn.
+/// A command to a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
-    /// The human wants it stopped.
+    /// Cancel it, at a human's request.
     Cancel,
     /// It has ended.
     End(Stop),
 }
 
-/// What must be done at the agent.
+/// An action at the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// Tell it to stop.
     Cancel,
 }
 
-/// A command that this turn cannot follow.
+/// Why a turn refuses a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The turn is over.
@@ -45,7 +45,7 @@ impl Turn {
         match (self, command) {
             (Self::Running, Command::Cancel) => Ok((Self::Cancelling, Some(Effect::Cancel))),
             (Self::Cancelling, Command::Cancel) => Ok((Self::Cancelling, None)),
-            // Some agents answer a cancel with an error; the human asked for it, so it is no failure.
+            // Some agents answer a cancel with an error; the human asked for it, so it is not a failure.
             (Self::Cancelling, Command::End(Stop::Failed(_))) => {
                 Ok((Self::Ended(Stop::Cancelled), None))
             }
@@ -115,7 +115,7 @@ pub enum FailureKind {
 }
 
 impl Stop {
-    /// A turn that broke off.
+    /// A failed turn.
     pub fn failed(why: FailureKind, detail: impl Into<String>) -> Self {
         Self::Failed(Failure { why, detail: detail.into() })
     }
@@ -141,7 +141,7 @@ mod tests {
 
     use super::*;
 
-    /// Plays commands against a running turn and writes down every state and effect.
+    /// Plays commands against a running turn and records every state and effect.
     fn play(script: &str) -> String {
         let mut turn = Turn::Running;
         let mut lines = Vec::new();

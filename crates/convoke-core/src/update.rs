@@ -1,7 +1,8 @@
-//! Updates: the changes of a session in the form in which they are stored, sent and applied by readers.
+//! Updates: changes of a session as they are stored, sent, and applied by readers.
 //!
-//! Reading is by state, not by event: a reader replaces a message by its id, appends a delta, replaces state of a kind. A
-//! reader that was away asks for what changed after its revision, and gets each changed message once, whole.
+//! Updates carry state, not events: a reader replaces a message by its id, appends a delta, or replaces state of a
+//! kind. A reader that was disconnected asks for what changed after its revision, and gets each changed message once,
+//! whole.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -45,7 +46,7 @@ pub struct Delta {
 }
 
 impl Update {
-    /// The revision after it.
+    /// The revision of the update.
     pub fn rev(&self) -> Rev {
         match self {
             Self::Message(message) => message.rev,
@@ -54,7 +55,7 @@ impl Update {
         }
     }
 
-    /// How many bytes it has, more or less.
+    /// The approximate size.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Message(message) => message.content.bytes(),
@@ -64,14 +65,14 @@ impl Update {
     }
 }
 
-/// What the engine gives a change: its session, its revision and time, and an id for a message that begins.
+/// What the engine assigns to a change: session, revision and time, and an id for a new message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UpdateStamp {
     /// The session.
     pub session_id: SessionId,
-    /// The id of a message that begins and has none.
+    /// The id of a new message without one.
     pub id: MessageId,
-    /// The place of a message that begins.
+    /// The seq of a new message.
     pub seq: Seq,
     /// The revision.
     pub rev: Rev,
@@ -79,31 +80,31 @@ pub struct UpdateStamp {
     pub at: Timestamp,
 }
 
-/// The messages of a session that may still change, from which changes make updates. Cheap to clone.
+/// The messages of a session that may still change; turns changes into updates. Cheap to clone.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OpenMessages {
     messages: BTreeMap<Seq, Arc<Message>>,
 }
 
 impl OpenMessages {
-    /// The open messages as they were stored.
+    /// The open messages from the store.
     pub fn restore(open: Vec<Message>) -> Self {
         Self {
             messages: open.into_iter().map(|message| (message.seq, Arc::new(message))).collect(),
         }
     }
 
-    /// Adds a message that has been closed and is about to change again, such as a question with a late answer.
+    /// Adds a closed message that is about to change again, such as a question with a late answer.
     pub fn reopen(&mut self, message: Message) {
         self.messages.entry(message.seq).or_insert_with(|| Arc::new(message));
     }
 
-    /// The message at a place, if it is open.
+    /// The open message with this seq.
     pub fn get(&self, seq: Seq) -> Option<&Arc<Message>> {
         self.messages.get(&seq)
     }
 
-    /// Makes a change an update. `None` when it changes a message that is not open, which is a mistake of the caller's.
+    /// Turns a change into an update. `None` if it changes a message that is not open, which is a bug in the caller.
     pub fn apply(&mut self, change: Change, stamp: UpdateStamp) -> Option<Update> {
         let UpdateStamp { rev, at, .. } = stamp;
         match change {
@@ -168,7 +169,7 @@ impl OpenMessages {
     }
 }
 
-/// Whether a message may change without being open: plans, and notices of how long a turn waits.
+/// Whether a message may change without being open: plans, and notices about a waiting turn.
 fn may_change(message: &Message) -> bool {
     let is_replaceable = match &message.content {
         Content::Plan { .. } => true,
@@ -182,7 +183,7 @@ fn may_change(message: &Message) -> bool {
     is_replaceable || message.is_open()
 }
 
-/// Appends words to an answer or thought.
+/// Appends text to an answer or thought.
 pub fn append(content: &mut Content, more: &str) {
     if let Content::Text { text, .. } | Content::Thinking { text, .. } = content {
         text.push_str(more);
@@ -195,15 +196,15 @@ fn close(content: &mut Content) {
     }
 }
 
-/// Updates of one commit. Several of one message become one: words are joined, and only the newest state is kept. So a
-/// message may come before one with a lower place that changed after it.
+/// The updates of one commit. Several updates of one message are merged, and of each state only the newest is kept.
+/// So a message may come before one with a lower seq that changed after it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Updates {
     updates: Vec<Update>,
 }
 
 impl Updates {
-    /// Adds an update, and drops what it makes superfluous.
+    /// Adds an update, and drops those that it supersedes.
     pub fn push(&mut self, update: Update) {
         match (&update, self.updates.last_mut()) {
             (Update::Delta(delta), Some(Update::Delta(last))) if last.seq == delta.seq => {
@@ -219,7 +220,7 @@ impl Updates {
                     Update::State { .. } => true,
                 });
             }
-            // The store adds up every count of what was used.
+            // The store sums up all usage reports.
             (Update::State { state, .. }, _) if state.kind() == StateKind::Usage => {}
             (Update::State { state, .. }, _) => {
                 let kind = state.kind();
@@ -238,7 +239,7 @@ impl Updates {
         &self.updates
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.updates.is_empty()
     }

@@ -43,7 +43,7 @@ pub enum Asker {
     },
 }
 
-/// What came of asking.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// The human answered the questions.
@@ -61,7 +61,7 @@ pub enum Outcome {
     Abandoned,
 }
 
-/// Something that was asked. Dropping it before it is settled abandons it; it stays answerable.
+/// A request that was made. Dropping it before it is settled abandons it; it stays answerable.
 #[derive(Debug)]
 pub struct Asked {
     shared: Arc<Sessions>,
@@ -189,7 +189,7 @@ impl Inbox {
             }
             tracing::trace!(session.id = %session, "waiting for {id}");
             tokio::select! {
-                // Whatever changed, and also when some of it was missed: look again.
+                // Any change, also a missed one, is a reason to read the state again.
                 _ = changes.recv() => {}
                 () = self.sessions.registry.stopped() => return Err(Error::Stopping),
             }
@@ -267,7 +267,7 @@ impl Asked {
         outcome
     }
 
-    /// Lets it wait for the human without waiting along.
+    /// Leaves the request pending, and stops waiting for it.
     pub fn leave(mut self) {
         self.is_waited_for = false;
         match &mut self.way {
@@ -284,10 +284,10 @@ impl Drop for Asked {
         }
         let session = match &self.way {
             Way::Session { session, .. } => *session,
-            // What was asked in files abandons itself.
+            // A request in files abandons itself.
             Way::Files { .. } => return,
         };
-        // Without a runtime no task can do it; the next start finds what is left open.
+        // Without a runtime no task can do it; recovery at the next start does.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (shared, id) = (Arc::clone(&self.shared), self.id);
         runtime.spawn(async move { withdraw(&shared, session, id).await });
@@ -313,7 +313,7 @@ async fn in_session(
             }
         }
     }
-    // A session that ends lets its askers go.
+    // A session that ends drops the reply channels of its askers.
     Ok(from_reply(reply.await.unwrap_or(Reply::Cancelled), options))
 }
 
@@ -393,7 +393,7 @@ fn shown(input: &Value) -> String {
     }
 }
 
-/// Does something with files on a thread that may wait for them.
+/// Runs file operations on a blocking thread.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T> {

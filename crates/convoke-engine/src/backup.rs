@@ -1,7 +1,8 @@
 //! Backups of a home: a copy of the database and of the files beside it that are data, in one folder with a manifest.
 //!
-//! Blocking, and without the daemon's state: the daemon and the command line call the same functions. A backup has its
-//! name only when it has been read back; what has not is a hidden folder that the next backup removes.
+//! Blocking, and independent of a running daemon: the daemon and the command line call the same functions. A backup
+//! gets its name only after it was read back and verified; until then it is a hidden folder, which the next backup
+//! removes.
 
 mod files;
 mod manifest;
@@ -20,36 +21,36 @@ pub use restore::{Restored, Unfinished, finish_restore, restore, unfinished_rest
 
 /// The name of the database in a home and in a backup.
 const DATABASE: &str = "convoke.db";
-/// How names of backups begin; other folders beside them are never touched.
+/// The prefix of the names of backups; other folders beside them are never touched.
 const PREFIX: &str = "convoke-";
-/// How names of unfinished backups begin.
+/// The prefix of the names of unfinished backups.
 const PARTIAL: &str = ".partial-convoke-";
-/// Room that a backup leaves on the disk.
+/// Space that a backup leaves free on the disk.
 const SPARE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What is backed up, and where to.
+/// What is backed up, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// The home.
     pub home: PathBuf,
-    /// Files and folders of the home that are data, besides the database; relative to it. They need not exist.
+    /// Files and folders of the home to back up, besides the database; relative to the home. They need not exist.
     pub entries: Vec<PathBuf>,
     /// The folder of the backups.
     pub folder: PathBuf,
-    /// How many backups are kept in that folder; `None` keeps all.
+    /// How many backups are kept in the folder; `None` keeps all.
     pub keep: Option<usize>,
-    /// The version of this program.
+    /// The version of this program, for the manifest.
     pub version: String,
 }
 
-/// A backup that was made and read back.
+/// A backup that was made and verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backup {
-    /// Its folder.
+    /// The folder of this backup.
     pub path: PathBuf,
-    /// What is in it.
+    /// The manifest.
     pub manifest: Manifest,
-    /// Older backups that were removed because of it.
+    /// Older backups that were removed afterwards.
     pub removed: Vec<PathBuf>,
 }
 
@@ -59,43 +60,43 @@ pub enum Error {
     /// Another backup of the same home is being made.
     #[error("another backup of this home is being made")]
     Running {
-        /// By this process, where it says so.
+        /// The process that makes it, if known.
         pid: Option<u32>,
     },
-    /// The disk is too full for one more.
+    /// Not enough disk space.
     #[error("a backup needs {needed} bytes in {folder}, and {free} are free")]
     NoRoom {
-        /// Where it would lie.
+        /// The folder of the backups.
         folder: PathBuf,
-        /// What it needs.
+        /// Bytes needed.
         needed: u64,
-        /// What there is.
+        /// Bytes available.
         free: u64,
     },
     /// The folder or file is not a backup.
     #[error("{path} is not a backup: {why}")]
     NotABackup {
-        /// What was given.
+        /// The path.
         path: PathBuf,
         /// What is missing.
         why: String,
     },
-    /// The backup is not what its manifest says.
+    /// The backup does not match its manifest.
     #[error("the backup {path} is damaged: {what}")]
     Damaged {
         /// The backup.
         path: PathBuf,
-        /// Which of its files, and how.
+        /// Which file differs, and how.
         what: String,
     },
-    /// A file cannot be read or written.
+    /// A file operation failed.
     #[error("cannot {verb} {path}")]
     Io {
-        /// What was tried.
+        /// The operation.
         verb: &'static str,
-        /// With which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The cause.
         source: io::Error,
     },
     /// The database cannot be copied.
@@ -106,10 +107,10 @@ pub enum Error {
     Lock(convoke_files::Error),
 }
 
-/// What the functions here return.
+/// The result of functions in this module.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Makes a backup, reads it back, and then removes those that are too many.
+/// Makes a backup, verifies it, and then removes the oldest ones beyond `keep`.
 pub fn make(plan: &Plan, now: Timestamp, mut progress: impl FnMut(Progress)) -> Result<Backup> {
     let _lock = lock(&plan.home)?;
     files::create_folder(&plan.folder)?;
@@ -128,7 +129,7 @@ pub fn make(plan: &Plan, now: Timestamp, mut progress: impl FnMut(Progress)) -> 
     let manifest = match made {
         Ok(manifest) => manifest,
         Err(error) => {
-            // Where it cannot be removed, the next backup tries again.
+            // If it cannot be removed, the next backup tries again.
             fs::remove_dir_all(&partial).ok();
             return Err(error);
         }
@@ -163,7 +164,7 @@ fn fill(
     Ok(manifest)
 }
 
-/// The database, and those of the wanted entries that were there.
+/// The database, and those of the wanted entries that existed.
 fn entries_of(files: &[BackedUpFile], wanted: &[PathBuf]) -> Vec<PathBuf> {
     let is_there = |entry: &&PathBuf| files.iter().any(|file| file.path.starts_with(entry));
     std::iter::once(PathBuf::from(DATABASE))
@@ -171,7 +172,7 @@ fn entries_of(files: &[BackedUpFile], wanted: &[PathBuf]) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The finished backups in a folder, oldest first; an absent folder has none.
+/// The finished backups in a folder, oldest first; empty if the folder does not exist.
 pub fn list(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -191,7 +192,7 @@ pub fn list(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// When the newest backup in a folder was made.
+/// The newest backup in a folder.
 pub fn newest(folder: &Path) -> Result<Option<(PathBuf, Manifest)>> {
     for path in list(folder)?.into_iter().rev() {
         if let Ok(manifest) = Manifest::read(&path) {
@@ -206,7 +207,7 @@ fn prune(folder: &Path, keep: usize) -> Result<Vec<PathBuf>> {
     let mut removed = Vec::new();
     let surplus = all.len().saturating_sub(keep.max(1));
     for path in all.drain(..surplus) {
-        // Without its manifest it is no backup any more, however far the removal gets.
+        // Without its manifest it is no longer a backup, however far the removal gets.
         let manifest = path.join(manifest::NAME);
         fs::remove_file(&manifest).map_err(io_error("remove", &manifest))?;
         fs::remove_dir_all(&path).map_err(io_error("remove", &path))?;
@@ -215,7 +216,7 @@ fn prune(folder: &Path, keep: usize) -> Result<Vec<PathBuf>> {
     Ok(removed)
 }
 
-/// One backup or restore of a home at a time.
+/// Ensures that only one backup or restore of a home runs at a time.
 fn lock(home: &Path) -> Result<Lock> {
     let folder = home.join("run");
     files::create_folder(&folder)?;
@@ -227,7 +228,7 @@ fn lock(home: &Path) -> Result<Lock> {
     })
 }
 
-/// Removes what killed backups left. The caller holds the lock, so none of it is in use.
+/// Removes what killed backups left behind. The caller holds the lock, so none of it is in use.
 fn remove_partial(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(PARTIAL)
@@ -248,7 +249,7 @@ fn require_room(folder: &Path, bytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// The name of a new backup: its time, in an order that sorting keeps.
+/// The name of a new backup: its time, so that names sort by age.
 fn free_name(folder: &Path, now: Timestamp) -> String {
     let name = format!("{PREFIX}{}", stamp(now));
     let numbered = (2..1000).map(|number| format!("{name}-{number}"));
@@ -256,7 +257,7 @@ fn free_name(folder: &Path, now: Timestamp) -> String {
     names.find(|name| !folder.join(name).exists()).unwrap_or(name)
 }
 
-/// A moment as part of a file's name.
+/// A time as part of a file name.
 fn stamp(now: Timestamp) -> String {
     now.to_string().replace(':', "-")
 }

@@ -1,4 +1,4 @@
-//! The engine: opens and stops everything, and holds the parts that callers work with.
+//! The engine: opens and stops all components, and gives access to them.
 
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -26,12 +26,12 @@ use crate::settings::{Around, Settings};
 use crate::teams::{self, TeamSettings, Teams};
 use crate::view::Change;
 
-/// Changes that a follower may fall behind before it must look at everything again.
+/// Changes that a subscriber may fall behind before it must list everything again.
 const CHANGES_MAX: usize = 1024;
-/// How long sessions, and then agents, may take to end.
+/// How long sessions, and then agents, may take to stop.
 const STOP_PATIENCE: Duration = Duration::from_secs(2);
 
-/// The engine. Cheap to clone; all clones are the same engine.
+/// The engine. Cheap to clone; clones share all state.
 #[derive(Debug, Clone)]
 pub struct Engine {
     sessions: Arc<Sessions>,
@@ -40,14 +40,14 @@ pub struct Engine {
     teams: Arc<Teams>,
 }
 
-/// How much goes on.
+/// Counters and gauges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Figures {
     /// Active sessions of humans.
     pub active_sessions: u64,
     /// Agent processes.
     pub processes: usize,
-    /// Those that work.
+    /// Agent processes that work on a turn.
     pub busy: usize,
     /// Turns that wait for a process.
     pub waiting: usize,
@@ -97,11 +97,11 @@ impl Engine {
         sessions.recover().await?;
         sessions.start_active().await?;
         inbox::announce_changes(&sessions, &inbox.questions);
-        teams::keep_clock(&teams);
+        teams::start_periodic_check(&teams);
         Ok(Self { sessions, projects, inbox, teams })
     }
 
-    /// Lets no new work in, stops all agents, and closes the store. The next start ends turns that were running.
+    /// Accepts no new work, stops all agents, and closes the store. The next start ends the turns that were running.
     pub async fn stop(&self) {
         let ended = tokio::time::timeout(STOP_PATIENCE, self.sessions.registry.stop()).await;
         if ended.is_err() {
@@ -111,7 +111,7 @@ impl Engine {
             tracing::warn!("some agents take long to stop, and are killed");
         }
         self.sessions.store.close().await;
-        // A disk that failed for a while may have kept the records of agents that ended meanwhile.
+        // A disk error may have left records of agents that have ended.
         reap(self.sessions.around.home.join("run/agents")).await;
     }
 
@@ -125,7 +125,7 @@ impl Engine {
         &self.projects
     }
 
-    /// What is asked of the human.
+    /// The requests to the human.
     pub const fn inbox(&self) -> &Inbox {
         &self.inbox
     }
@@ -135,27 +135,27 @@ impl Engine {
         &self.teams
     }
 
-    /// Why nothing is stored any more, if that is so.
+    /// Why the store accepts no writes, if so.
     pub fn trouble(&self) -> Option<convoke_store::Trouble> {
         self.sessions.store.trouble()
     }
 
-    /// What time it is, by the clock that was handed in.
+    /// The current time of the injected clock.
     pub fn now(&self) -> Timestamp {
         self.sessions.around.now()
     }
 
-    /// Grows whenever anything is stored.
+    /// Increases with every commit.
     pub fn stored(&self) -> u64 {
         self.sessions.store.age()
     }
 
-    /// How the engine works.
+    /// The engine's settings.
     pub fn settings(&self) -> &Settings {
         &self.sessions.settings
     }
 
-    /// The agents that can be talked to, in the order of the catalogue.
+    /// The agents of the catalogue, in its order.
     pub fn agents(&self) -> Vec<ListedAgent> {
         self.sessions.processes.agents()
     }
@@ -165,7 +165,7 @@ impl Engine {
         self.sessions.changes.subscribe()
     }
 
-    /// Counts what goes on.
+    /// Reads all counters and gauges.
     pub async fn figures(&self) -> Result<Figures> {
         let census = self.sessions.processes.pool.census().await;
         let counted = &self.sessions.counted;
@@ -183,7 +183,7 @@ impl Engine {
     }
 }
 
-/// Ends agent processes that outlived their daemon; a failure is logged and does not keep the engine from starting.
+/// Kills agent processes that outlived their daemon; a failure is logged and does not stop the engine from starting.
 async fn reap(folder: PathBuf) {
     match tokio::task::spawn_blocking(move || leftovers::reap(&folder)).await {
         Ok(Ok(found)) => {
@@ -196,8 +196,8 @@ async fn reap(folder: PathBuf) {
     }
 }
 
-/// Makes the folder around those for agents' temporary files, where the system keeps such files, and removes the one that
-/// a killed daemon left. A file in the home says which one that was.
+/// Creates the parent folder of the agents' temporary files in the system's temporary directory, and removes the one
+/// of a killed daemon, which is recorded in the home.
 fn temporary_files(around: &Around) -> Result<TempFolder> {
     let note = around.home.join("run/temp");
     if let Ok(path) = std::fs::read_to_string(&note)

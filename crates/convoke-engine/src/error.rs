@@ -1,4 +1,4 @@
-//! What can go wrong, and what kind of trouble that is.
+//! The engine's errors, and their kinds.
 
 use std::path::PathBuf;
 
@@ -7,34 +7,34 @@ use convoke_core::question::AnswerFault;
 use convoke_core::session::{EndReason, Refusal, Status};
 use convoke_core::{Invalid, request};
 
-/// What the engine's functions return.
+/// The result of the engine's functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why the engine could not do what it was asked.
+/// Why the engine did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no such session.
     #[error("there is no session {text}")]
     UnknownSession {
-        /// What was asked for.
+        /// The id or name that was given.
         text: String,
     },
     /// There is no such project.
     #[error("there is no project {text}")]
     UnknownProject {
-        /// What was asked for.
+        /// The id or name that was given.
         text: String,
     },
     /// There is no such agent.
     #[error("there is no agent called {name}")]
     UnknownAgent {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
     },
     /// There is no such request to a human.
     #[error("there is no request {text}")]
     UnknownRequest {
-        /// What was asked for.
+        /// The id that was given.
         text: String,
     },
     /// A prefix that several ids begin with.
@@ -48,7 +48,7 @@ pub enum Error {
     /// There is no such folder.
     #[error("there is no folder {}", path.display())]
     NoFolder {
-        /// What was asked for.
+        /// The path that was given.
         path: PathBuf,
     },
     /// A path that does not begin at the root.
@@ -57,12 +57,12 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
-    /// A folder outside of the workspace root, once links are followed.
+    /// A folder outside of the workspace root, after symbolic links were resolved.
     #[error("{} is outside of the workspace root {}", path.display(), root.display())]
     Outside {
         /// The folder.
         path: PathBuf,
-        /// Where projects may be.
+        /// The workspace root.
         root: PathBuf,
     },
     /// The folder is already a project.
@@ -74,45 +74,45 @@ pub enum Error {
     /// The limit of active sessions is reached.
     #[error("{max} sessions are active, which is the limit")]
     SessionLimit {
-        /// How many may be.
+        /// The limit.
         max: usize,
     },
     /// The queue is full.
     #[error("the session has {max} waiting prompts, which is the limit")]
     QueueFull {
-        /// How many may wait.
+        /// The limit.
         max: usize,
     },
-    /// The session holds as much as it may.
+    /// The session has reached its size limit.
     #[error(
         "the session holds {bytes} bytes and accepts no more prompts: limits.session_bytes allows {max}"
     )]
     SessionFull {
-        /// How much it holds.
+        /// The size of its log.
         bytes: u64,
-        /// How much it may hold.
+        /// The limit.
         max: u64,
     },
     /// The session has ended.
     #[error("the session is {status}")]
     Ended {
-        /// Which one.
+        /// The session.
         session: SessionId,
-        /// How.
+        /// Its status.
         status: Status,
-        /// Why.
+        /// Why it ended.
         reason: Option<EndReason>,
     },
     /// The session does not follow.
     #[error(transparent)]
     Refused(Refusal),
-    /// The verdict on a request cannot stand.
+    /// The verdict on a request was refused.
     #[error(transparent)]
     Verdict(request::Refusal),
     /// The answers do not fit the questions.
     #[error(transparent)]
     Answers(AnswerFault),
-    /// The answer cannot be remembered, because there is nothing to compare a later request with, or it allows nothing.
+    /// The answer cannot be remembered: there is nothing to compare a later request with, or it allows nothing.
     #[error(
         "the answer cannot be remembered: this works only for an allowed request in which the agent gave the exact command or file"
     )]
@@ -120,76 +120,76 @@ pub enum Error {
     /// A name, an id or a path of the wrong form.
     #[error(transparent)]
     Invalid(#[from] Invalid),
-    /// The questions are not allowed.
+    /// The questions are invalid.
     #[error("{0}")]
     Questions(String),
     /// The agent did not start.
     #[error("the agent {agent} did not start")]
     NotStarted {
-        /// Which one.
+        /// The agent.
         agent: AgentName,
-        /// Why not.
+        /// The cause.
         #[source]
         source: convoke_agents::Error,
     },
-    /// The agent has no process that could be told.
+    /// The agent has no process that could receive the order.
     #[error("the agent of this session is not running")]
     NotRunning,
-    /// The files of questions.
+    /// A question file cannot be read or written.
     #[error(transparent)]
     Files(convoke_files::Error),
-    /// The session's task broke down over this.
+    /// The session's task failed.
     #[error("the session {session} broke down")]
     Broken {
-        /// Which one.
+        /// The session.
         session: SessionId,
     },
     /// There is no such pair of teams.
     #[error("there is no team session {text}")]
     UnknownPair {
-        /// What was asked for.
+        /// The id or name that was given.
         text: String,
     },
-    /// A team would be asked because of itself.
+    /// An ask would close a loop of teams.
     #[error("this ask would make a circle: {chain}")]
     AskLoop {
-        /// Who would ask whom.
+        /// The chain of asks.
         chain: String,
     },
-    /// One ask would lead through too many teams.
+    /// A chain of asks is too long.
     #[error("a chain of asks may have at most {max} teams: {chain}")]
     TooManyHops {
-        /// Who would ask whom.
+        /// The chain of asks.
         chain: String,
-        /// How many may be.
+        /// The limit.
         max: usize,
     },
     /// Too many asks followed from one.
     #[error("one ask has caused more than {max} asks: {chain}")]
     ChainBudget {
-        /// Who would ask whom.
+        /// The chain of asks.
         chain: String,
-        /// How many may be.
+        /// The limit.
         max: u64,
     },
     /// A pair asks too often.
     #[error("{pair} has asked {max} times within an hour, which is the limit")]
     PairBudget {
-        /// Which one.
+        /// The pair.
         pair: String,
-        /// How often it may.
+        /// The limit per hour.
         max: usize,
     },
-    /// Agents would wait for each other, with no process left for those who are to answer.
+    /// All agents would wait for each other, with no process left for the ones that must answer.
     #[error("all {max} agent processes would wait for each other")]
-    Standstill {
-        /// How many there may be.
+    Deadlock {
+        /// The limit of processes.
         max: usize,
     },
-    /// Not letters, digits, `-`, `_` and `.`, or too many of them.
+    /// A thread name with other characters than letters, digits, `-`, `_` and `.`, or too many.
     #[error("Invalid thread name: {text}")]
     ThreadName {
-        /// What was given.
+        /// The name that was given.
         text: String,
     },
     /// The agent of a team failed.
@@ -197,28 +197,28 @@ pub enum Error {
     TeamProcess {
         /// The team.
         team: String,
-        /// What went wrong.
+        /// The cause.
         #[source]
         source: convoke_agents::Error,
     },
     /// A pair is already being compacted.
     #[error("{pair} is already being compacted")]
     Compacting {
-        /// Which one.
+        /// The pair.
         pair: String,
     },
-    /// A pair is kept for reference only.
+    /// The pair is archived.
     #[error("{pair} is archived")]
     ArchivedPair {
-        /// Which one.
+        /// The pair.
         pair: String,
     },
-    /// A pair has no such question.
+    /// The pair has no such question.
     #[error("{pair} has no question {which}")]
     UnknownQuestion {
-        /// Which pair.
+        /// The pair.
         pair: String,
-        /// Which question.
+        /// The seq or id that was given.
         which: String,
     },
     /// An agent did not compact its conversation.
@@ -227,62 +227,62 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
-    /// Somebody else tried the same at the same time, and failed.
+    /// A concurrent caller made the same attempt, and it failed for both.
     #[error(transparent)]
     Shared(std::sync::Arc<Self>),
-    /// Turns of a transcript were left out.
+    /// An import skips turns of the transcript.
     #[error("the session has {known} turns of this transcript, so turn {after} cannot be followed")]
     ImportGap {
-        /// How many turns are there.
+        /// Turns imported so far.
         known: u64,
-        /// How many the caller thinks there are.
+        /// The position that the caller gave.
         after: u64,
     },
-    /// A transcript says something else than what was imported of it.
+    /// The transcript differs from what was imported before.
     #[error("turn {turn} of this transcript is not the one that the session has")]
     ImportDiffers {
-        /// Which turn, counted from 1.
+        /// The first turn that differs, counted from 1.
         turn: u64,
     },
-    /// The daemon is about to end.
+    /// The daemon is stopping.
     #[error("the daemon is stopping")]
     Stopping,
     /// The store failed.
     #[error(transparent)]
     Store(convoke_store::Error),
-    /// The operating system refuses something.
+    /// A file system operation failed.
     #[error("cannot use {}", path.display())]
     Io {
-        /// What.
+        /// The path.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: std::io::Error,
     },
 }
 
-/// What kind of trouble an error is, for those who translate it.
+/// The kind of an error, by which callers translate it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// What was asked for is not there.
+    /// Something that was named does not exist.
     NotFound,
-    /// It was asked wrongly.
+    /// The request is invalid.
     Invalid,
-    /// It is not allowed.
+    /// The request is not allowed.
     Forbidden,
-    /// It does not fit how things stand.
+    /// The request conflicts with the current state.
     Conflict,
-    /// There is no room; later there may be.
+    /// A limit is reached; a later attempt may succeed.
     Busy,
     /// An agent failed.
     Agent,
-    /// The daemon cannot do it now: it stops, or the disk is full.
+    /// The daemon cannot do it now: it is stopping, or the disk is full.
     Unavailable,
-    /// Convoke has a bug, or the machine has.
+    /// A bug in Convoke, or a failure of the machine.
     Internal,
 }
 
 impl Error {
-    /// What kind of trouble it is.
+    /// The kind of this error.
     pub fn kind(&self) -> Kind {
         match self {
             Self::UnknownSession { .. }
@@ -313,7 +313,7 @@ impl Error {
             | Self::NotRunning => Kind::Conflict,
             Self::SessionLimit { .. }
             | Self::QueueFull { .. }
-            | Self::Standstill { .. }
+            | Self::Deadlock { .. }
             | Self::ChainBudget { .. }
             | Self::PairBudget { .. } => Kind::Busy,
             Self::NotStarted { .. } | Self::TeamProcess { .. } | Self::CompactionFailed { .. } => {
@@ -329,7 +329,7 @@ impl Error {
         }
     }
 
-    /// Whether there was no space left for what should be written.
+    /// Whether a write failed because the disk is full.
     pub(crate) fn is_disk_full(&self) -> bool {
         use std::io::ErrorKind::{QuotaExceeded, StorageFull};
         if let Self::Files(convoke_files::Error::Write { source, .. }) = self {
@@ -338,8 +338,8 @@ impl Error {
         matches!(self, Self::Store(convoke_store::Error::DiskFull { .. }))
     }
 
-    /// Whether the store failed for a reason that may pass: a disk that is full, or cannot be written just now, or a
-    /// database that is lost or damaged until it is restored.
+    /// Whether the store may recover: the disk is full or cannot be written at the moment, or the database is lost or
+    /// damaged until it is restored.
     pub(crate) const fn may_pass(&self) -> bool {
         use convoke_store::Error as Store;
         matches!(

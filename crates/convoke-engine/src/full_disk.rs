@@ -1,11 +1,11 @@
-//! What still works on a full disk: the owner's decisions, in the space that is reserved for them.
+//! Decisions of the human still work on a full disk, in space that is reserved for them.
 
 use convoke_files::reserve::{Released, Reserve};
 
 use crate::error::{Error, Result};
 
-/// Releases some of the reserve after a decision could not be stored, so that the caller can try again. Fails with
-/// `error` when that would not help.
+/// Releases part of the reserve after a decision could not be stored, so that the caller can retry. Fails with
+/// `error` if that would not help.
 pub(crate) fn make_room(reserve: &Reserve, error: Error) -> Result<()> {
     if !error.is_disk_full() {
         return Err(error);

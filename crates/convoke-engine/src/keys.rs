@@ -1,7 +1,7 @@
-//! The keys by which an agent's tools prove for which session they speak.
+//! The keys with which agent processes authenticate their tool calls.
 //!
-//! Every start of an agent process gets a key of its own. The key works until the pool stops that process or it is gone;
-//! copies of it are refused from then on, whatever child of the agent still holds one.
+//! Every agent process gets its own key, which names its session. The key is valid until the pool stops the process
+//! or the process ends; copies that children of the agent hold are then refused.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,15 +10,15 @@ use convoke_core::id::SessionId;
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
-/// What a key is looked up by: its digest. The time of a lookup tells an attacker nothing about a key.
+/// The SHA-256 of a key, by which it is looked up, so that the timing of a lookup reveals nothing about a key.
 type Fingerprint = [u8; 32];
 type Live = HashMap<Fingerprint, SessionId>;
 
-/// The keys of all agent processes. Cheap to clone; all clones are the same set.
+/// The keys of all agent processes. Cheap to clone; clones share the set.
 #[derive(Clone)]
 pub struct Keys {
     random: fn() -> [u8; 16],
-    /// One entry a process that runs or waits to be started, so the pool's limit is the bound.
+    /// One entry for each running or starting process, so the pool's limit bounds it.
     live: Arc<Mutex<Live>>,
 }
 
@@ -29,12 +29,12 @@ impl std::fmt::Debug for Keys {
 }
 
 impl Keys {
-    /// An empty set; keys are made of this randomness.
+    /// An empty set. `random` is the source of new keys.
     pub fn new(random: fn() -> [u8; 16]) -> Self {
         Self { random, live: Arc::default() }
     }
 
-    /// Issues a key that speaks for a session until it is dropped.
+    /// Issues a key for a session, valid until it is dropped.
     pub fn issue(&self, session: SessionId) -> IssuedKey {
         let token = HEXLOWER.encode(&[(self.random)(), (self.random)()].concat());
         let fingerprint = Sha256::digest(&token).into();
@@ -42,7 +42,7 @@ impl Keys {
         IssuedKey { token, fingerprint, live: Arc::clone(&self.live) }
     }
 
-    /// The session that a key speaks for, if the key is still valid.
+    /// The session of a valid key.
     pub fn session(&self, token: &str) -> Option<SessionId> {
         let fingerprint: Fingerprint = Sha256::digest(token).into();
         lock(&self.live).get(&fingerprint).copied()
@@ -57,7 +57,7 @@ pub struct IssuedKey {
 }
 
 impl IssuedKey {
-    /// The key as it is sent.
+    /// The key as text.
     pub fn token(&self) -> &str {
         &self.token
     }
@@ -69,7 +69,7 @@ impl Drop for IssuedKey {
     }
 }
 
-/// Inserting and removing leave the map whole, also when a thread panicked with the lock.
+/// Each change is one call, so the map is consistent after a panic.
 fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
     live.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
-//! Keeps sessions alive: one task a session, clocks, limits, the inbox, and recovery at the start.
+//! Runs sessions: one task per session, timeouts, limits, the inbox, and recovery at the start.
 //!
-//! The core decides, the store keeps, agents work; this crate brings them together and speaks no foreign language. What a
-//! session says is stored, then published, then answered, in this order.
+//! The core decides, the store persists, the agents work; this crate connects them, without any protocol or SQL of
+//! its own. Every update is stored, then published, then acknowledged, in this order.
 
 mod asking;
 pub mod backup;
@@ -40,7 +40,7 @@ pub use sessions::{
     Prompted, Sessions, Speaker, Stopped,
 };
 pub use settings::{
-    Around, Door, Limits, PoolSettings, QuestionSettings, SandboxSettings, Settings, Spare,
+    Around, Limits, McpEndpoint, PoolSettings, QuestionSettings, SandboxSettings, Settings, Spare,
 };
 pub use teams::{
     Analytics, AnswerStatus, Caller, Compaction, Permissions, QuestionStanding, ReportedQuestion,

@@ -1,11 +1,11 @@
-//! Ids that callers abbreviate to their beginning.
+//! Looking up ids by a prefix.
 
 use crate::error::{Error, Result};
 
-/// Characters below which a prefix of an id says too little.
+/// The shortest prefix; a shorter one matches nothing.
 pub(crate) const PREFIX_MIN: usize = 4;
 
-/// The only match of a prefix. Fails with `unknown` when nothing matches or the prefix is too short.
+/// The only match of a prefix. Fails with `unknown` if nothing matches or the prefix is too short.
 pub(crate) fn only<T>(
     prefix: &str,
     mut found: Vec<T>,

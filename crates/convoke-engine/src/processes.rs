@@ -1,4 +1,4 @@
-//! The agents' processes: which agents there are, and what their processes are started with.
+//! The catalogue of agents, and what starting one of their processes needs.
 //!
 //! How a session gets its process is in `session/start.rs`.
 
@@ -17,17 +17,17 @@ use crate::error::{Error, Result};
 use crate::settings::{Around, Settings};
 use crate::teams::TeamSettings;
 
-/// What starting a process takes. Cheap to clone.
+/// Everything that is needed to start a process. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Processes {
     pub(crate) settings: Arc<Settings>,
     pub(crate) around: Arc<Around>,
-    /// The folder around those for agents' temporary files.
+    /// The parent folder of the agents' temporary files.
     pub(crate) temp: Arc<TempFolder>,
     /// For the transcripts that agents without a memory are given.
     pub(crate) store: Store,
     pub(crate) pool: Pool,
-    /// The teams, some of whose settings are about their processes.
+    /// The current team settings; some are about processes.
     pub(crate) teams: watch::Receiver<Arc<TeamSettings>>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Processes {
 pub struct ListedAgent {
     /// The agent.
     pub agent: Agent,
-    /// Its program; `None` when it is not installed.
+    /// The path of its program; `None` if it is not installed.
     pub program: Option<PathBuf>,
 }
 
@@ -53,7 +53,7 @@ impl Processes {
         found.ok_or_else(|| Error::UnknownAgent { name: name.to_owned() })
     }
 
-    /// The agent of sessions that name none: Claude Code, else the first that is installed, which the demo agent always is.
+    /// The default agent: Claude Code, else the first that is installed; the demo agent always is.
     pub(crate) fn default_agent(&self) -> Result<AgentName> {
         let mut agents = self.settings.agents.iter();
         let installed = agents.find(|agent| self.program(agent).is_some());

@@ -12,10 +12,10 @@ use crate::prefix::only;
 use crate::settings::{Around, Settings};
 use crate::view::Change;
 
-/// Folders that a completion offers.
+/// The most folders that a completion returns.
 const COMPLETIONS_MAX: usize = 50;
 
-/// All projects, and the rules that hold in them.
+/// All projects, and their permission rules.
 #[derive(Debug, Clone)]
 pub struct Projects {
     pub(crate) store: Store,
@@ -25,7 +25,7 @@ pub struct Projects {
 }
 
 impl Projects {
-    /// Makes a folder a project. Links are followed before anything is compared.
+    /// Makes a folder a project. Symbolic links are resolved before paths are compared.
     pub async fn add(&self, path: &Path, name: Option<String>) -> Result<Project> {
         if !path.is_absolute() {
             return Err(Error::RelativePath { path: path.to_owned() });
@@ -38,13 +38,13 @@ impl Projects {
         Ok(self.insert(path, name.unwrap_or(own)).await?)
     }
 
-    /// The project in a checked folder; it is added if there is none.
+    /// The project of a checked folder; added if there is none.
     pub(crate) async fn get_or_add(&self, path: &Path, name: &str) -> Result<Project> {
         if let Some(project) = self.store.project_at(path).await? {
             return Ok(project);
         }
         match self.insert(path.to_owned(), name.to_owned()).await {
-            // Another caller was faster.
+            // A concurrent caller added it.
             Err(convoke_store::Error::ProjectExists { id, .. }) => self.get(id).await,
             added => Ok(added?),
         }
@@ -58,18 +58,18 @@ impl Projects {
         Ok(project)
     }
 
-    /// Lists the projects, the first added first.
+    /// Lists the projects, in the order in which they were added.
     pub async fn list(&self) -> Result<Vec<Project>> {
         Ok(self.store.projects(Window::first(Window::LIMIT_MAX)).await?)
     }
 
-    /// Finds a project, also one that was removed.
+    /// Finds a project, even one that was removed.
     pub async fn get(&self, id: ProjectId) -> Result<Project> {
         let found = self.store.project(id).await?;
         found.ok_or_else(|| Error::UnknownProject { text: id.to_string() })
     }
 
-    /// The project that an id, or the beginning of one, stands for.
+    /// The project with this id or unique prefix.
     pub async fn find(&self, text: &str) -> Result<ProjectId> {
         if let Ok(id) = text.parse() {
             return Ok(id);
@@ -97,12 +97,12 @@ impl Projects {
         Ok(self.store.remove_rule(rule).await?)
     }
 
-    /// The folders inside the workspace root whose paths begin so.
+    /// The folders inside the workspace root whose paths begin with this text.
     pub async fn complete_folder(&self, beginning: &str) -> Vec<String> {
         let beginning = beginning.to_owned();
         let root = self.settings.workspace_root.clone();
         let found = tokio::task::spawn_blocking(move || complete(&beginning, &root)).await;
-        // The next letter asks again; an empty list does no harm.
+        // The next key press asks again, so an empty list does no harm.
         found.unwrap_or_default()
     }
 
@@ -112,7 +112,7 @@ impl Projects {
     }
 }
 
-/// A folder with its links resolved, if it lies inside the workspace root.
+/// Resolves a folder's symbolic links, and checks that it is inside the workspace root.
 pub(crate) async fn inside_root(path: PathBuf, root: &Path) -> Result<PathBuf> {
     let own = root.to_owned();
     let resolved = tokio::task::spawn_blocking(move || resolve(path, own)).await;
@@ -121,13 +121,13 @@ pub(crate) async fn inside_root(path: PathBuf, root: &Path) -> Result<PathBuf> {
     })
 }
 
-/// A folder with its links resolved, if it lies inside a root.
+/// Resolves a folder's symbolic links, and checks that it is inside `root`.
 pub(crate) fn resolve(path: PathBuf, root: PathBuf) -> Result<PathBuf> {
-    // Without a root, everything is outside of it.
+    // If the root does not exist, everything is outside of it.
     let Ok(root) = std::fs::canonicalize(&root) else { return Err(refused(path, root)) };
     let resolved = match std::fs::canonicalize(&path) {
         Ok(resolved) => resolved,
-        // What is not there must not tell by its error what is outside.
+        // The error must not reveal what exists outside of the root.
         Err(_) if !normalized(&path).starts_with(&root) => return Err(refused(path, root)),
         Err(_) => return Err(Error::NoFolder { path }),
     };
@@ -150,7 +150,7 @@ fn refused(path: PathBuf, root: PathBuf) -> Error {
     Error::Outside { path, root }
 }
 
-/// The path without `.` and `..`, without looking at the file system.
+/// The path without `.` and `..`, without file system access.
 fn normalized(path: &Path) -> PathBuf {
     let mut whole = PathBuf::new();
     for part in path.components() {
@@ -175,7 +175,7 @@ fn complete(beginning: &str, root: &Path) -> Vec<String> {
     };
     let Ok(folder) = std::fs::canonicalize(folder) else { return Vec::new() };
     if !folder.starts_with(&root) {
-        // On the way to the root there is just one way.
+        // Above the root there is one completion: the path to the root.
         return if root.starts_with(&folder) {
             vec![root.display().to_string()]
         } else {
@@ -185,7 +185,7 @@ fn complete(beginning: &str, root: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let is_wanted = |entry: &std::fs::DirEntry| {
         let name = entry.file_name().to_string_lossy().into_owned();
-        // Hidden folders are offered only when the text begins with a dot.
+        // Hidden folders are offered only if the text begins with a dot.
         name.starts_with(&start) && (start.starts_with('.') || !name.starts_with('.'))
     };
     let mut found: Vec<String> = entries

@@ -1,7 +1,7 @@
-//! One task a session: the only writer of its log.
+//! One task per session: the only writer of its log.
 //!
-//! Callers post requests. The core decides what follows, the store keeps it, watchers get it, and only then is the
-//! caller answered and the effect carried out.
+//! Callers post requests to the task. The core decides, the store persists, watchers are notified, and only then is
+//! the caller answered and are effects carried out.
 
 mod carry;
 mod effects;
@@ -32,49 +32,49 @@ use crate::sessions::{Import, ImportedInto, Prompted};
 use crate::view::{Live, SessionView};
 use registry::{Entered, Mailbox, Posted};
 
-/// Requests that may wait for a session's task; one more waits with its sender.
+/// The capacity of a task's mailbox; further senders wait.
 const REQUESTS_MAX: usize = 64;
 
-/// How long a task that restored a broken session must have lived to be followed by another one.
+/// A task that failed again within this time after its restart is not restarted.
 const LIFE_MIN: Duration = Duration::from_secs(1);
 
-/// How long a store that fails is left alone before a session that was cut off by it is restored.
+/// The pause before a session is restored whose output could not be stored.
 const UNSTORED_PAUSE: Duration = Duration::from_secs(1);
 
-/// What a session's task is asked.
+/// A request to a session's task.
 #[derive(Debug)]
 pub(crate) enum Request {
-    /// Follow a command.
+    /// Handle a command.
     Carry { command: Command, reply: Answer<Carried> },
-    /// Say something to the agent; once, however often the same id is sent.
+    /// Send a prompt to the agent; a repeated id is accepted once.
     Prompt { text: String, id: Option<MessageId>, reply: Answer<Carried> },
-    /// Complete, if nothing has happened for so long and nothing goes on.
+    /// Complete the session, if it has been idle for this long.
     CompleteIfIdle { longer_than: Duration, reason: EndReason, reply: Answer<Completed> },
-    /// Put this to the human; the answer comes later.
+    /// Ask the human; the inner channel delivers the reply.
     Ask { request: request::Request, reply: Answer<oneshot::Receiver<Reply>> },
-    /// The asker has gone.
+    /// The asker has disconnected.
     Withdraw { request: RequestId, reply: Answer<()> },
-    /// Settle a request, however it stands.
+    /// Settle a request, pending or not.
     Verdict { request: RequestId, verdict: Verdict, reply: Answer<()> },
-    /// Have a process ready, and send it an order that is no prompt.
+    /// Make sure that a process runs, and send it an order that is not a prompt.
     Order { order: Option<Order>, reply: Answer<()> },
     /// Add turns of a transcript.
     Import { import: Import, reply: Answer<ImportedInto> },
-    /// Say when everything before this is done.
+    /// Reply when all earlier requests are done.
     Settle { reply: Answer<()> },
-    /// End. The caller is answered by the end of the task, which drops the sender.
+    /// End the task. The caller notices when the task ends, which drops the sender.
     Stop { _done: oneshot::Sender<()> },
 }
 
-/// Where the answer to a request goes.
+/// The reply channel of a request.
 pub(crate) type Answer<T> = oneshot::Sender<Result<T>>;
 
-/// What came of a command.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct Carried {
-    /// The session after it.
+    /// The session after the command.
     pub(crate) view: SessionView,
-    /// Where the prompt is that it was.
+    /// The state of the prompt, if the command was one.
     pub(crate) prompt: Option<Prompted>,
 }
 
@@ -85,27 +85,27 @@ pub(crate) enum Completed {
     No,
 }
 
-/// How a task begins.
+/// How a task starts.
 pub(crate) enum Begin {
-    /// With what is stored.
+    /// Load the stored session.
     Stored,
-    /// With what is stored, after something cut it off.
+    /// Load the stored session and recover it.
     Cut(Cut),
-    /// With a new session, whose agent is running already.
+    /// A new session whose agent is already running.
     New {
         /// The session.
         stored: Box<StoredSession>,
-        /// What its agent reports.
+        /// The channel of its agent's reports.
         reports: Reports,
-        /// What is to be noted first.
+        /// Reports to record first.
         first: Vec<Report>,
     },
 }
 
-/// Both ends of the way from an agent to its session.
+/// Both ends of the channel from an agent to its session.
 pub(crate) type Reports = (mpsc::Sender<Report>, mpsc::Receiver<Report>);
 
-/// Asks a session's task something, giving it one first if it has none.
+/// Sends a request to a session's task, starting the task first if it is not running.
 pub(crate) async fn ask<T>(
     shared: &Arc<Sessions>,
     id: SessionId,
@@ -121,7 +121,7 @@ pub(crate) async fn ask<T>(
                 request
             }
             Posted::Full(request, mailbox) => {
-                // Whether there is room or no mailbox any more: the next try finds out.
+                // Returns when there is room or the mailbox is closed; the next attempt distinguishes the two.
                 drop(mailbox.reserve().await);
                 request
             }
@@ -134,20 +134,20 @@ pub(crate) async fn ask<T>(
     }
 }
 
-/// Gives a session its task, if it has none.
+/// Starts the task of a session, if it is not running.
 pub(crate) async fn start_task(shared: &Arc<Sessions>, id: SessionId) -> Result<()> {
     let found = shared.store.session(id).await?;
     found.ok_or_else(|| Error::UnknownSession { text: id.to_string() })?;
     begin(shared, id, Begin::Stored)
 }
 
-/// Restores a session that was cut off when the daemon ended, and waits until that is stored.
+/// Restores a session that was interrupted when the daemon ended, and waits until that is stored.
 pub(crate) async fn recover(shared: &Arc<Sessions>, id: SessionId) -> Result<()> {
     begin(shared, id, Begin::Cut(Cut::Ended))?;
     ask(shared, id, |reply| Request::Settle { reply }).await
 }
 
-/// Starts the task of a session; a task that is there already goes on.
+/// Starts the task of a session; does nothing if it is running.
 pub(crate) fn begin(shared: &Arc<Sessions>, id: SessionId, begin: Begin) -> Result<()> {
     if let Some(place) = Place::reserve(shared, id)? {
         place.begin(begin);
@@ -155,7 +155,7 @@ pub(crate) fn begin(shared: &Arc<Sessions>, id: SessionId, begin: Begin) -> Resu
     Ok(())
 }
 
-/// The place of a task that has not begun. Requests wait meanwhile, and fail if the task never begins.
+/// A registered task that has not started. Requests wait for it, and fail if it never starts.
 pub(crate) struct Place {
     shared: Arc<Sessions>,
     parts: task::Parts,
@@ -163,20 +163,20 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Reserves the place of a session's task; `None` when it is taken.
+    /// Registers the task of a session; `None` if it has one.
     pub(crate) fn reserve(shared: &Arc<Sessions>, id: SessionId) -> Result<Option<Self>> {
         let (requests, inbox) = mpsc::channel(REQUESTS_MAX);
         let (live_to, live) = watch::channel(Live::default());
         let published = match shared.registry.enter(id, Mailbox { requests, live }) {
             Entered::Yes(published) => published,
-            Entered::ThereIsOne => return Ok(None),
+            Entered::AlreadyRunning => return Ok(None),
             Entered::Stopping => return Err(Error::Stopping),
         };
         let parts = task::Parts { id, published, live: live_to };
         Ok(Some(Self { shared: Arc::clone(shared), parts, inbox }))
     }
 
-    /// Leaves the place without a task.
+    /// Removes the registration without starting a task.
     pub(crate) fn leave(self) {
         self.shared.registry.remove(self.parts.id);
     }
@@ -198,10 +198,10 @@ impl Place {
                 }
             };
             match cut {
-                // A session that breaks its task again at once is left alone until the next request for it.
+                // A session that fails again at once is left alone until the next request for it.
                 Cut::Broken if was_broken && since.elapsed() < LIFE_MIN => return,
                 Cut::Broken | Cut::Ended => {}
-                // Its turn ends as soon as that can be stored, also without a request.
+                // Recovered without waiting for a request, so that its turn ends as soon as that can be stored.
                 Cut::Unstored { .. } => tokio::time::sleep(UNSTORED_PAUSE).await,
             }
             match self::begin(&shared, id, Begin::Cut(cut)) {

@@ -1,4 +1,4 @@
-//! Sessions as callers handle them: created, prompted, ended; `read` finds and lists them.
+//! Commands on sessions: create, prompt, end and so on; `read` finds and lists them.
 
 pub(crate) mod admission;
 mod create;
@@ -27,7 +27,7 @@ use crate::session::{self, Carried, Request};
 use crate::settings::{Around, Settings};
 use crate::teams::{Chains, Origin};
 use crate::view::{Change, SessionView};
-use admission::{Admission, Return};
+use admission::{Admission, Reactivation};
 use spare::SparePlace;
 
 pub use import::{Import, ImportOutcome, ImportTurn, ImportedInto, Speaker};
@@ -41,20 +41,20 @@ pub struct Sessions {
     pub(crate) around: Arc<Around>,
     pub(crate) store: Store,
     pub(crate) processes: Processes,
-    /// Space for the owner's decisions on a full disk.
+    /// Disk space for decisions of the human on a full disk.
     pub(crate) reserve: Reserve,
     pub(crate) registry: Registry,
     pub(crate) changes: broadcast::Sender<Change>,
     /// Wakes the task that counts the inbox and announces the count.
     pub(crate) inbox_changed: Arc<Notify>,
-    /// Which chains of asks prompts belong to.
+    /// The chains of asks that prompts belong to.
     pub(crate) chains: Chains,
     pub(crate) counted: Counted,
     admission: Admission,
     spare: SparePlace,
 }
 
-/// What is counted since the start.
+/// Counters since the start.
 #[derive(Debug, Default)]
 pub(crate) struct Counted {
     pub(crate) prompts: AtomicU64,
@@ -62,25 +62,25 @@ pub(crate) struct Counted {
     pub(crate) turns_failed: AtomicU64,
 }
 
-/// What became of a prompt.
+/// An accepted prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompted {
-    /// The prompt as a message.
+    /// The id of its message.
     pub message_id: MessageId,
-    /// Its place; `None` as long as it waits.
+    /// Its seq; `None` while it is queued.
     pub seq: Option<Seq>,
     /// How many prompts are before it.
     pub queued: usize,
-    /// The session's revision when it was accepted: all that comes of it is newer.
+    /// The session's revision when it was accepted: everything that it causes is newer.
     pub rev: Rev,
 }
 
-/// A prompt.
+/// A prompt to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPrompt {
-    /// What is said.
+    /// The text.
     pub text: String,
-    /// The id of its message, made by the client; the same one is accepted once.
+    /// The id of its message, chosen by the client; a repeated id is accepted once.
     pub id: Option<MessageId>,
 }
 
@@ -91,7 +91,7 @@ impl From<String> for NewPrompt {
 }
 
 impl Sessions {
-    /// No session has a task yet.
+    /// Starts without any tasks.
     pub(crate) fn new(
         processes: Processes,
         reserve: Reserve,
@@ -113,14 +113,14 @@ impl Sessions {
         })
     }
 
-    /// Begins a session with an agent in a project, as soon as the agent is ready.
+    /// Creates a session with an agent in a project; returns when the agent is ready.
     pub async fn create(
         self: &Arc<Self>,
         project: ProjectId,
         agent: Option<AgentName>,
     ) -> Result<SessionView> {
         let shared = Arc::clone(self);
-        // A caller that goes away leaves a whole session behind, or none.
+        // In a task of its own, so that a caller that disconnects leaves a whole session or none.
         let created = tokio::spawn(async move { create::create(&shared, project, agent).await });
         created.await.map_err(|error| Error::Io {
             path: self.around.home.clone(),
@@ -128,14 +128,14 @@ impl Sessions {
         })?
     }
 
-    /// Makes the next turns of a transcript part of the session that it becomes.
+    /// Imports the next turns of a transcript into its session.
     pub async fn import(self: &Arc<Self>, import: Import) -> Result<ImportedInto> {
         import::import(self, import).await
     }
 
-    /// Says something to the agent of a session, in the name of a human or of a caller from outside.
+    /// Sends a prompt to the agent of a session, on behalf of a human or of an external caller.
     ///
-    /// A session that Convoke itself completed, because it was idle or to make room, is resumed by it.
+    /// A session that Convoke itself completed, because it was idle or to make room, is resumed.
     pub async fn prompt(
         self: &Arc<Self>,
         id: SessionId,
@@ -151,7 +151,7 @@ impl Sessions {
         }
     }
 
-    /// Resumes a session, unless another caller was faster.
+    /// Resumes a session, unless a concurrent caller did.
     async fn resume_once(self: &Arc<Self>, id: SessionId) -> Result<()> {
         let _turn = self.admission.resumption.acquire().await.map_err(|_| Error::Stopping)?;
         if self.get(id).await?.stored.summary.status == Status::Active {
@@ -163,7 +163,7 @@ impl Sessions {
         }
     }
 
-    /// Changes a prompt that waits.
+    /// Changes a queued prompt.
     pub async fn edit_queued(
         self: &Arc<Self>,
         id: SessionId,
@@ -173,7 +173,7 @@ impl Sessions {
         Ok(self.carry(id, Command::EditQueued { id: prompt, text }).await?.view)
     }
 
-    /// Removes a prompt that waits.
+    /// Removes a queued prompt.
     pub async fn remove_queued(
         self: &Arc<Self>,
         id: SessionId,
@@ -182,7 +182,7 @@ impl Sessions {
         Ok(self.carry(id, Command::RemoveQueued { id: prompt }).await?.view)
     }
 
-    /// Sends a prompt that waits next, and stops the running turn for it.
+    /// Moves a queued prompt to the front, and cancels the running turn for it.
     pub async fn send_queued(
         self: &Arc<Self>,
         id: SessionId,
@@ -191,7 +191,7 @@ impl Sessions {
         Ok(self.carry(id, Command::SendQueued { id: prompt }).await?.view)
     }
 
-    /// Says something to the agent of a session, and notes which chain of asks it follows from.
+    /// Sends a prompt to the agent of a session, and records the chain of asks that it belongs to.
     pub(crate) async fn prompt_because_of(
         self: &Arc<Self>,
         id: SessionId,
@@ -205,7 +205,7 @@ impl Sessions {
         prompted
     }
 
-    /// Says something to the agent of a session in Convoke's own name, which begins no chain and ends none.
+    /// Sends a prompt of Convoke's own, which neither begins nor ends a chain of asks.
     pub(crate) async fn prompt_in_chain(
         self: &Arc<Self>,
         id: SessionId,
@@ -216,17 +216,17 @@ impl Sessions {
         carried.await?.prompt.ok_or(Error::Broken { session: id })
     }
 
-    /// Stops the turn that runs; the session goes on.
+    /// Cancels the running turn; the session stays active.
     pub async fn cancel_turn(self: &Arc<Self>, id: SessionId) -> Result<SessionView> {
         Ok(self.carry(id, Command::CancelTurn).await?.view)
     }
 
-    /// Ends a session well.
+    /// Completes a session.
     pub async fn complete(self: &Arc<Self>, id: SessionId) -> Result<SessionView> {
         Ok(self.carry(id, Command::Complete { reason: EndReason::User }).await?.view)
     }
 
-    /// Ends a session for good; one that has ended already stays as it is.
+    /// Cancels a session for good; does nothing if it has ended.
     pub async fn cancel(self: &Arc<Self>, id: SessionId) -> Result<SessionView> {
         match self.carry(id, Command::Cancel { reason: EndReason::User }).await {
             Ok(carried) => Ok(carried.view),
@@ -235,12 +235,12 @@ impl Sessions {
         }
     }
 
-    /// Lets an ended session accept prompts again, if there is room for one more.
+    /// Reopens an ended session, if the session limit allows it.
     pub async fn resume(self: &Arc<Self>, id: SessionId) -> Result<SessionView> {
-        self.bring_back(id, Command::Resume, Return::FromItsEnd).await
+        self.bring_back(id, Command::Resume, Reactivation::Resume).await
     }
 
-    /// Gives a session another title.
+    /// Changes the title of a session.
     pub async fn rename(self: &Arc<Self>, id: SessionId, title: String) -> Result<SessionView> {
         Ok(self.carry(id, Command::Rename { title }).await?.view)
     }
@@ -250,16 +250,16 @@ impl Sessions {
         Ok(self.carry(id, Command::Archive).await?.view)
     }
 
-    /// Shows a session in lists again, if there is room for one more or it is not active.
+    /// Shows a session in lists again; an active one needs room below the session limit.
     pub async fn unarchive(self: &Arc<Self>, id: SessionId) -> Result<SessionView> {
-        self.bring_back(id, Command::Unarchive, Return::FromTheArchive).await
+        self.bring_back(id, Command::Unarchive, Reactivation::Unarchive).await
     }
 
     async fn bring_back(
         self: &Arc<Self>,
         id: SessionId,
         command: Command,
-        from: Return,
+        from: Reactivation,
     ) -> Result<SessionView> {
         let session = self.get(id).await?;
         let carried = self.carry(id, command);
@@ -270,12 +270,12 @@ impl Sessions {
         Ok(carried?.view)
     }
 
-    /// Puts the agent of a session into another mode.
+    /// Sets the mode of a session's agent.
     pub async fn set_mode(self: &Arc<Self>, id: SessionId, mode: String) -> Result<()> {
         self.order(id, Some(Order::SetMode { mode })).await
     }
 
-    /// Changes a setting of the agent of a session.
+    /// Changes a setting of a session's agent.
     pub async fn set_setting(
         self: &Arc<Self>,
         id: SessionId,
@@ -285,7 +285,7 @@ impl Sessions {
         self.order(id, Some(Order::SetSetting { setting, choice })).await
     }
 
-    /// Has a process ready, and gives it an order that is no prompt.
+    /// Makes sure that a process runs, and sends it an order that is not a prompt.
     pub(crate) async fn order(self: &Arc<Self>, id: SessionId, order: Option<Order>) -> Result<()> {
         session::ask(self, id, |reply| Request::Order { order, reply }).await
     }
@@ -302,13 +302,13 @@ impl Sessions {
         self.around.now()
     }
 
-    /// Why a session's task ended without an answer: a store that takes nothing more, or a task that broke down.
+    /// Why a session's task ended without an answer: the store failed, or the task did.
     pub(crate) fn broken(&self, session: SessionId) -> Error {
         self.store.refusal().map_or(Error::Broken { session }, Error::Store)
     }
 
     pub(crate) fn tell(&self, change: Change) {
-        // Fails when there are no followers.
+        // Fails if there are no subscribers.
         self.changes.send(change).ok();
     }
 }

@@ -1,4 +1,4 @@
-//! What the engine is handed: limits, and the world around it.
+//! The engine's settings, and its platform: clock, randomness, environment.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -14,39 +14,39 @@ pub use convoke_files::questions::Settings as QuestionSettings;
 
 use crate::keys::Keys;
 
-/// How the engine is to work.
+/// The settings of the engine.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Sessions of humans that may be active at once, archived ones not counted.
     pub sessions_max: usize,
     /// How long a session may be idle before it is completed.
     pub idle_timeout: Duration,
-    /// How much agents may say.
+    /// Limits on the output of agents.
     pub limits: Limits,
-    /// Projects outside of this folder are refused.
+    /// The folder that all projects must be inside.
     pub workspace_root: PathBuf,
-    /// How many processes there may be, and how long one is kept.
+    /// How many processes there may be, and how long an idle one is kept.
     pub pool: PoolSettings,
     /// Whether a process is kept ready for the next new session.
     pub spare: Spare,
     /// The folder of questions that are asked in files.
     pub questions_dir: PathBuf,
-    /// How much may be asked at once.
+    /// The limits of a set of questions.
     pub questions: QuestionSettings,
     /// How long an agent's question waits for an answer; `None` waits for ever.
     pub question_timeout: Option<Duration>,
-    /// The agents that can be talked to.
+    /// The catalogue of agents.
     pub agents: Vec<Agent>,
-    /// How they are confined.
+    /// How agents are confined.
     pub sandbox: SandboxSettings,
 }
 
-/// How much agents may say, in bytes of the log.
+/// Limits on the output of agents, in bytes of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// In one turn; a turn that says more is cancelled.
+    /// Per turn; a turn above it is cancelled.
     pub turn_bytes: u64,
-    /// In one session; one that holds more accepts no further prompts.
+    /// Per session; a session above it accepts no further prompts.
     pub session_bytes: u64,
 }
 
@@ -59,31 +59,32 @@ impl Default for Limits {
 /// Whether a process is kept ready for the next new session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spare {
-    /// One, of the agent and in the project that were used last.
+    /// One, for the agent and project used last.
     One,
     /// None.
     None,
 }
 
-/// The world around the engine.
+/// What the engine needs of its host: environment, clock and randomness are passed in, so that tests can replace
+/// them.
 #[derive(Debug, Clone)]
 pub struct Around {
-    /// The variables that Convoke was started with.
+    /// The environment variables of Convoke.
     pub environment: BTreeMap<OsString, OsString>,
-    /// Convoke itself, which confines agents and serves them tools.
+    /// The path of Convoke's own program, which confines agents and serves them tools.
     pub program: PathBuf,
     /// Convoke's home.
     pub home: PathBuf,
-    /// What time it is.
+    /// The clock.
     pub clock: fn() -> Timestamp,
-    /// Sixteen random bytes.
+    /// The source of randomness.
     pub random: fn() -> [u8; 16],
     /// How agents reach this daemon.
-    pub door: Option<Door>,
+    pub mcp: Option<McpEndpoint>,
 }
 
 impl Around {
-    /// The time by the clock that was handed in.
+    /// The current time of the injected clock.
     pub(crate) fn now(&self) -> Timestamp {
         (self.clock)()
     }
@@ -94,10 +95,10 @@ impl Around {
     }
 }
 
-/// How the tools that agents are given reach the daemon.
+/// The MCP endpoint for the tools that agents are given.
 #[derive(Debug, Clone)]
-pub struct Door {
-    /// The address of the MCP endpoint.
+pub struct McpEndpoint {
+    /// Its URL.
     pub url: String,
     /// The keys of the agent processes.
     pub keys: Keys,

@@ -1,6 +1,6 @@
-//! Teams: projects with a name that others can ask, each pair of them in one lasting session.
+//! Teams: named projects that others can ask. Each pair of an asker and a team has one lasting session.
 //!
-//! A pair is a row that points to a session; asking is prompting that session and following its turn to the end.
+//! A pair is a row that points to a session; asking prompts that session and follows its turn to the end.
 
 mod analytics;
 mod ask;
@@ -42,20 +42,20 @@ pub use report::{QuestionStanding, ReportedQuestion, TeamReport, WhichQuestion};
 pub use upkeep::TeamStatus;
 
 pub(crate) use chain::{Chains, Origin};
-pub(crate) use compaction::keep_clock;
+pub(crate) use compaction::start_periodic_check;
 
-/// The teams, and how they may talk.
+/// The team settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TeamSettings {
     /// The teams, by name.
     pub teams: Vec<Team>,
-    /// How long the session of a pair may take to begin.
+    /// How long starting the session of a pair may take.
     pub init_timeout: Duration,
-    /// How far they may go.
+    /// Limits on asks.
     pub limits: TeamLimits,
 }
 
-/// How far asking may go before it is taken for a loop.
+/// Limits that stop loops of asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TeamLimits {
     /// Teams in one chain of asks.
@@ -74,41 +74,41 @@ impl TeamSettings {
         Self { teams: Vec::new(), init_timeout: Duration::from_secs(30), limits }
     }
 
-    /// The team with a name.
+    /// The team with this name.
     pub(crate) fn team(&self, name: &TeamName) -> Option<&Team> {
         self.teams.iter().find(|team| team.name == *name)
     }
 }
 
-/// A project that others can ask.
+/// A named project that others can ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Team {
     /// Its name.
     pub name: TeamName,
-    /// Its project's folder.
+    /// The folder of its project.
     pub path: PathBuf,
     /// The agent that answers for it.
     pub agent: AgentName,
-    /// What it is for.
+    /// A description for askers.
     pub description: Option<String>,
-    /// Whether its agent asks before it acts.
+    /// Whether its agent asks for permission.
     pub permissions: Permissions,
-    /// How long its sessions may take to begin, where that is not as for all.
+    /// Overrides `TeamSettings::init_timeout`.
     pub init_timeout: Option<Duration>,
-    /// The colour it is shown in.
+    /// The colour in which it is shown.
     pub color: Option<String>,
 }
 
-/// Whether an agent asks before it acts.
+/// Whether a team's agent asks for permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Permissions {
-    /// It does.
+    /// It asks.
     Ask,
     /// It does not: the configuration trusts it.
     Skip,
 }
 
-/// The teams, the pairs in which they talk, and what they ask each other.
+/// The teams, their pairs, and the asks between them.
 #[derive(Debug)]
 pub struct Teams {
     sessions: Arc<Sessions>,
@@ -122,7 +122,7 @@ pub struct Teams {
 }
 
 impl Teams {
-    /// No teams yet. Sessions and processes follow `configured`.
+    /// Starts without teams. Sessions and processes follow `configured`.
     pub(crate) fn new(
         sessions: &Arc<Sessions>,
         projects: Projects,
@@ -140,7 +140,7 @@ impl Teams {
         })
     }
 
-    /// The teams as they are configured now.
+    /// The configured teams.
     pub fn list(&self) -> Vec<Team> {
         self.configured.borrow().teams.clone()
     }
@@ -156,7 +156,7 @@ impl Teams {
     }
 }
 
-/// A task of ours that did not come to its end.
+/// A spawned task that panicked or was cancelled.
 fn broken(error: &tokio::task::JoinError) -> Error {
     Error::Io { path: "teams".into(), source: std::io::Error::other(error.to_string()) }
 }

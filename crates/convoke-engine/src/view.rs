@@ -7,9 +7,9 @@ use convoke_store::{Project, StoredSession};
 /// A session as lists show it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionView {
-    /// What is stored of it.
+    /// The stored session.
     pub stored: StoredSession,
-    /// Whether something goes on in it.
+    /// Its activity.
     pub activity: Activity,
 }
 
@@ -36,43 +36,43 @@ pub enum Activity {
 /// What goes on in a session, as long as its task lives.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Live {
-    /// Whether something goes on.
+    /// Its activity.
     pub activity: Activity,
-    /// The prompt whose turn runs.
+    /// The running turn.
     pub running: Option<RunningTurn>,
-    /// The prompts that wait behind it.
+    /// The queued prompts.
     pub queue: Vec<MessageId>,
 }
 
-/// The turn that a session's agent works on.
+/// A running turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunningTurn {
-    /// The prompt.
+    /// The id of its prompt.
     pub id: MessageId,
-    /// Its place.
+    /// The seq of its prompt.
     pub seq: Seq,
 }
 
 /// A change of what lists show, as `Engine::follow` announces it.
 #[derive(Debug, Clone)]
 pub enum Change {
-    /// A session is new.
+    /// A session was created.
     SessionCreated(SessionView),
-    /// What lists show of a session is different now.
+    /// What lists show of a session has changed.
     SessionChanged(SessionChange),
-    /// A project is new.
+    /// A project was added.
     ProjectAdded(Project),
-    /// A project is gone.
+    /// A project was removed.
     ProjectRemoved(ProjectId),
-    /// The agent of a session started or ended.
+    /// The process of a session's agent started or exited.
     Agent {
-        /// Which agent.
+        /// The agent.
         agent: AgentName,
-        /// In which session.
+        /// The session.
         session: SessionId,
-        /// What the agent calls that session, once it is known.
+        /// The agent's own session id, once it is known.
         agent_session: Option<String>,
-        /// What it did.
+        /// The status of the process.
         status: AgentStatus,
     },
     /// Something was asked or settled.
@@ -92,7 +92,7 @@ pub struct SessionChange {
 }
 
 impl SessionChange {
-    /// The title, if it is a new one.
+    /// The title, if it has changed.
     pub fn new_title(&self) -> Option<&str> {
         let [before, now] = [&self.before, &self.now].map(|view| &view.stored.summary.title);
         now.as_deref().filter(|_| before != now)
@@ -118,7 +118,7 @@ pub enum Archiving {
     Unarchived,
 }
 
-/// What an agent's process did.
+/// The status of an agent process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AgentStatus {
     /// It is being started.

@@ -14,13 +14,13 @@ use crate::error::{Error, Result};
 
 /// Updates that a watcher may fall behind before it must read the store again.
 pub(crate) const BACKLOG: usize = 256;
-/// The largest update that is kept in memory for slow watchers, so that all of them together hold at most 1 MiB. A larger
-/// one is read from the store, one page at a time.
+/// The largest update that is kept in memory for slow watchers, so that a session's backlog holds at most 1 MiB. A
+/// larger one is read from the store, one page at a time.
 const SHARED_BYTES_MAX: usize = 4 << 10;
-/// Messages that a watcher reads from the store at once.
+/// The page size of a watcher's reads.
 const PAGE: u32 = 500;
 
-/// An update on its way to watchers.
+/// An update that is sent to watchers.
 #[derive(Debug)]
 pub struct Published {
     /// The update.
@@ -28,13 +28,13 @@ pub struct Published {
     json: OnceLock<String>,
 }
 
-/// What the watchers of a session receive.
+/// A broadcast to the watchers of a session.
 #[derive(Debug, Clone)]
 pub(crate) struct Arrival {
     /// The revision before it.
     after: Rev,
     rev: Rev,
-    /// `None` when it is too large to be kept for slow watchers.
+    /// `None` if it is too large to be kept for slow watchers.
     published: Option<Arc<Published>>,
 }
 
@@ -52,9 +52,9 @@ impl Published {
         Self { update, json: OnceLock::new() }
     }
 
-    /// The update as streams carry it; encoded once for all watchers.
+    /// The update as JSON; encoded once for all watchers.
     pub fn json(&self) -> &str {
-        // Everything in an update was made to be written as JSON, and was, in the store, before it comes here.
+        // Serialising an update cannot fail: it was serialised for the store before.
         self.json.get_or_init(|| match &self.update {
             Update::Message(message) => serde_json::to_string(&**message).unwrap_or_default(),
             Update::Delta(delta) => {
@@ -77,16 +77,17 @@ impl Published {
 pub struct Watcher {
     store: Store,
     session: SessionId,
-    /// Everything up to here was delivered, or is in `read`.
+    /// Everything up to this revision was delivered, or is in `read`.
     rev: Rev,
     live: broadcast::Receiver<Arrival>,
-    /// Read from the store and not yet delivered.
+    /// Read from the store, and not yet delivered.
     read: VecDeque<Arc<Published>>,
     is_behind: bool,
 }
 
 impl Watcher {
-    /// Follows from a revision on. `live` was subscribed to before, so that nothing falls between store and news.
+    /// Follows from a revision on. `live` was subscribed before, so that no update is missed between store and
+    /// subscription.
     pub(crate) const fn new(
         store: Store,
         session: SessionId,
@@ -106,7 +107,7 @@ impl Watcher {
         Self { is_behind: false, ..Self::new(store, session, after, live) }
     }
 
-    /// Where it reads what it missed.
+    /// The store.
     pub(crate) const fn store(&self) -> &Store {
         &self.store
     }
@@ -116,7 +117,7 @@ impl Watcher {
         self.session
     }
 
-    /// The next update, as soon as there is one. Fails when the store cannot be read or the daemon stops.
+    /// Waits for the next update. Fails if the store cannot be read or the daemon is stopping.
     ///
     /// Cancel-safe: no update is lost when the future is dropped.
     pub async fn next(&mut self) -> Result<Arc<Published>> {
@@ -129,13 +130,13 @@ impl Watcher {
                 continue;
             }
             match self.live.recv().await {
-                // Read from the store already.
+                // Already read from the store.
                 Ok(arrival) if arrival.rev <= self.rev => {}
                 Ok(Arrival { after, rev, published: Some(published) }) if after == self.rev => {
                     self.rev = rev;
                     return Ok(published);
                 }
-                // An update in between has not been seen, or this one is too large to be here.
+                // An update in between was missed, or this one is too large for the backlog.
                 Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => self.is_behind = true,
                 Err(broadcast::error::RecvError::Closed) => return Err(Error::Stopping),
             }

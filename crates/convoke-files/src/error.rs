@@ -43,7 +43,7 @@ pub enum Error {
     Locked {
         /// The lock file.
         path: PathBuf,
-        /// Who holds it, where that is known.
+        /// The holder, if known.
         holder: Option<u32>,
     },
     /// A folder cannot be watched for changes.
@@ -76,7 +76,7 @@ pub enum Error {
     Settled {
         /// Which session.
         id: RequestId,
-        /// What became of it.
+        /// What happened to it.
         status: Status,
     },
     /// The questions cannot be asked.

@@ -125,7 +125,7 @@ const fn is_lost(kind: io::ErrorKind) -> bool {
 }
 
 enum Found {
-    /// There is no lock file any more.
+    /// The lock file no longer exists.
     Gone,
     Held {
         pid: Option<u32>,

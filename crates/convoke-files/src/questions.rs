@@ -61,7 +61,7 @@ pub struct Settings {
 pub struct Set {
     /// What was asked.
     pub request: RequestFile,
-    /// Where it stands.
+    /// Its status.
     pub status: StatusFile,
     /// What was answered.
     pub answers: Option<AnswersFile>,
@@ -99,7 +99,7 @@ impl Questions {
         self.dir.join(id.to_string())
     }
 
-    /// The session that an id, or a prefix of at least four characters, stands for.
+    /// The session with this id or unique prefix of at least four characters.
     pub fn find(&self, text: &str) -> Result<RequestId> {
         if let Ok(id) = text.parse() {
             self.existing(id)?;

@@ -60,7 +60,7 @@ pub struct Transcripts {
 /// A resumed transcript.
 #[derive(Debug)]
 pub struct Opened {
-    /// The way to add to it.
+    /// The writer.
     pub writer: Writer,
     /// What is known from it.
     pub recall: Recall,
@@ -163,7 +163,7 @@ impl Transcripts {
         Turns::open(&self.existing(id)?)
     }
 
-    /// The transcript that an id, or a prefix of at least four characters, stands for.
+    /// The transcript with this id or unique prefix of at least four characters.
     pub fn find(&self, text: &str) -> Result<Id> {
         let id: Id = text.parse()?;
         match self.existing(&id) {

@@ -59,7 +59,7 @@ pub enum Change {
 pub enum Pace {
     /// Every 2 s in the end: for the few processes that show what is in a folder.
     Brisk,
-    /// Every 30 s in the end: for waiters, of which there may be hundreds, and which are also woken in another way.
+    /// At most every 30 s: for waiters, of which there may be hundreds, and which are also woken by other means.
     Slow,
 }
 

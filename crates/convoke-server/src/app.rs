@@ -1,4 +1,4 @@
-//! What every route is handed, and which routes there are.
+//! The state that all handlers share, and the router.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,33 +13,33 @@ use tokio::sync::OnceCell;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::backups::BackupDesk;
-use crate::doors::{Doors, Token};
-use crate::gate;
+use crate::auth::{Auth, Token};
+use crate::backups::BackupJobs;
 use crate::health::Problems;
 use crate::markdown::Renderer;
 use crate::metrics::Metrics;
+use crate::middleware;
 use crate::response_cache::ResponseCache;
-use crate::teams::Desk;
+use crate::teams::TeamLoader;
 use crate::ws::{self, News};
 use crate::{mcp, openapi, page, rest};
 
-/// Characters of a request's id that we take over from the caller.
+/// The longest `x-request-id` that is accepted from a client; a longer one is replaced by a generated id.
 const REQUEST_ID_MAX: usize = 64;
 
-/// What every route is handed.
+/// The state that all handlers share.
 pub(crate) struct App {
     pub(crate) engine: Engine,
-    pub(crate) doors: Doors,
+    pub(crate) auth: Auth,
     pub(crate) metrics: Metrics,
     pub(crate) news: News,
     pub(crate) renderer: Renderer,
     pub(crate) response_cache: ResponseCache,
-    pub(crate) teams: Desk,
-    pub(crate) backups: BackupDesk,
+    pub(crate) teams: TeamLoader,
+    pub(crate) backups: BackupJobs,
     pub(crate) identity: Identity,
     pub(crate) problems: Problems,
-    /// Cancelled when the daemon stops: streams end.
+    /// Cancelled when the daemon stops; ends all streams.
     pub(crate) stop: CancellationToken,
     pub(crate) random: fn() -> [u8; 16],
     generation: OnceCell<String>,
@@ -47,7 +47,7 @@ pub(crate) struct App {
     requests: AtomicU64,
 }
 
-/// What the daemon says about itself.
+/// What the daemon reports about itself.
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     pub(crate) url: String,
@@ -56,10 +56,10 @@ pub(crate) struct Identity {
     pub(crate) started: Instant,
 }
 
-/// What an app is made of.
+/// The arguments of `App::new`.
 pub(crate) struct Parts {
     pub(crate) engine: Engine,
-    pub(crate) doors: Doors,
+    pub(crate) auth: Auth,
     pub(crate) identity: Identity,
     pub(crate) problems: Problems,
     pub(crate) random: fn() -> [u8; 16],
@@ -67,15 +67,15 @@ pub(crate) struct Parts {
 
 impl App {
     pub(crate) fn new(parts: Parts) -> Self {
-        let Parts { engine, doors, identity, problems, random } = parts;
+        let Parts { engine, auth, identity, problems, random } = parts;
         Self {
-            doors,
+            auth,
             metrics: Metrics::default(),
             news: News::start(&engine),
             renderer: Renderer::new(),
             response_cache: ResponseCache::default(),
-            teams: Desk::default(),
-            backups: BackupDesk::default(),
+            teams: TeamLoader::default(),
+            backups: BackupJobs::default(),
             engine,
             identity,
             problems,
@@ -87,14 +87,14 @@ impl App {
         }
     }
 
-    /// The generation of all revisions, as cursors carry it. It lasts as long as the daemon runs.
+    /// The generation of all revisions, as cursors carry it. Read once; it stays the same while the daemon runs.
     pub(crate) async fn generation(&self) -> String {
         let read = self.generation.get_or_try_init(async || {
             Ok::<_, Error>(self.engine.sessions().generation().await?.to_string())
         });
         match read.await {
             Ok(generation) => generation.clone(),
-            // Readers that come back with it get everything anew.
+            // A cursor with an empty generation matches none, so its reader receives everything again.
             Err(error) => {
                 tracing::error!("the generation of the database cannot be read: {error}");
                 String::new()
@@ -102,7 +102,7 @@ impl App {
         }
     }
 
-    /// A new token: two draws of randomness, 244 random bits when a draw is a UUID of version 4.
+    /// A new random token: two 16-byte values, 244 random bits if they are v4 UUIDs.
     pub(crate) fn new_token(&self) -> Token {
         let mut bytes = [0; 32];
         let random = (self.random)().into_iter().chain((self.random)());
@@ -112,9 +112,9 @@ impl App {
         Token::from_random(bytes)
     }
 
-    /// The id of a request: the caller's own if they have one, else a new one.
+    /// The id of a request: the client's `x-request-id` if it is valid, else a generated one.
     pub(crate) fn request_id(&self, headers: &HeaderMap) -> String {
-        let given = headers.get(gate::REQUEST_ID).and_then(|value| value.to_str().ok());
+        let given = headers.get(middleware::REQUEST_ID).and_then(|value| value.to_str().ok());
         let is_fine = |id: &&str| {
             !id.is_empty()
                 && id.len() <= REQUEST_ID_MAX
@@ -130,7 +130,7 @@ impl App {
     }
 }
 
-/// All routes, behind the gate.
+/// All routes, with the middleware around them.
 pub(crate) fn router(app: Arc<App>) -> Router {
     let (api, document) = openapi::split(rest::routes(), &app.identity.version);
     Router::new()
@@ -144,6 +144,6 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/assets/{*path}", get(page::asset))
         .fallback(|| async { rest::not_found() })
         .method_not_allowed_fallback(|| async { rest::wrong_method() })
-        .layer(from_fn_with_state(Arc::clone(&app), gate::pass))
+        .layer(from_fn_with_state(Arc::clone(&app), middleware::handle))
         .with_state(app)
 }

@@ -1,4 +1,4 @@
-//! Backups that the daemon makes: one at a time, when they are asked for and when they are due.
+//! The daemon's backups: started by a client or by the schedule, one at a time.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -12,31 +12,32 @@ use convoke_engine::backup::{self, Plan, Progress};
 use crate::app::App;
 use crate::failure::{Failure, chain};
 
-/// How long after its start the daemon makes no backup by itself: commands start it, and people wait for them.
-const QUIET: Duration = Duration::from_secs(10 * 60);
-/// How often the time of the next one is looked at: clocks are set, and machines sleep.
-const LOOK: Duration = Duration::from_secs(10 * 60);
+/// No scheduled backup runs this soon after the start: a command may have started the daemon, and its user waits for
+/// it.
+const STARTUP_DELAY: Duration = Duration::from_secs(10 * 60);
+/// The longest sleep before the due time is computed again: the clock may be set, and the machine may suspend.
+const SLEEP_MAX: Duration = Duration::from_secs(10 * 60);
 
-/// What is backed up, and how often.
+/// What the daemon backs up, and how often.
 #[derive(Debug, Clone)]
 pub struct BackupSettings {
-    /// What is backed up by itself, and where to.
+    /// The backup that the schedule makes.
     pub plan: Plan,
-    /// How often; `None` for only when it is asked for.
+    /// The interval; `None` disables the schedule.
     pub every: Option<Duration>,
 }
 
-/// The daemon's backups.
+/// Settings and state of the daemon's backups.
 #[derive(Debug, Default)]
-pub(crate) struct BackupDesk {
+pub(crate) struct BackupJobs {
     settings: OnceLock<BackupSettings>,
     state: Mutex<Backups>,
-    /// When the newest one in the configured folder was made.
+    /// When the newest backup in the configured folder was made.
     newest: Mutex<Option<Timestamp>>,
 }
 
-impl BackupDesk {
-    /// How things stand.
+impl BackupJobs {
+    /// The state as the API shows it.
     pub(crate) fn state(&self) -> Backups {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -50,8 +51,8 @@ impl BackupDesk {
         change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes note of what is in the configured folder; reads it.
-    fn look(&self, settings: &BackupSettings) {
+    /// Reads the time of the newest backup from the configured folder. Blocks.
+    fn refresh_newest(&self, settings: &BackupSettings) {
         match backup::newest(&settings.plan.folder) {
             Ok(found) => {
                 let newest = found.map(|(_, manifest)| manifest.created_at);
@@ -62,7 +63,7 @@ impl BackupDesk {
     }
 }
 
-/// Begins a backup, and tells how things stand then.
+/// Starts a backup for a client and returns the new state.
 pub(crate) fn begin(
     app: &Arc<App>,
     to: Option<PathBuf>,
@@ -84,7 +85,7 @@ pub(crate) fn begin(
     })
 }
 
-/// Begins a backup unless one is being made.
+/// Starts a backup in the background; `None` if one is already running.
 fn start(app: &Arc<App>, plan: Plan) -> Option<Backups> {
     let begun = app.backups.change(|state| {
         if state.running.is_some() {
@@ -95,7 +96,8 @@ fn start(app: &Arc<App>, plan: Plan) -> Option<Backups> {
         Some(state.clone())
     })?;
     let (app, number) = (Arc::clone(app), begun.begun);
-    // The state tells what comes of it; a daemon that stops leaves a hidden folder that the next backup removes.
+    // The result goes into the state. A daemon that stops in the middle leaves a hidden folder, which the next backup
+    // removes.
     drop(tokio::task::spawn_blocking(move || {
         let ended = run(&app, &plan, number);
         app.backups.change(|state| {
@@ -103,18 +105,18 @@ fn start(app: &Arc<App>, plan: Plan) -> Option<Backups> {
             state.last = Some(ended);
         });
         if let Some(settings) = app.backups.settings.get() {
-            app.backups.look(settings);
+            app.backups.refresh_newest(settings);
         }
     }));
     Some(begun)
 }
 
 fn run(app: &App, plan: &Plan, number: u64) -> EndedBackup {
-    let told = |progress: Progress| {
+    let report = |progress: Progress| {
         let running = BackupProgress { done_bytes: progress.done, total_bytes: progress.total };
         app.backups.change(|state| state.running = Some(running));
     };
-    match backup::make(plan, app.engine.now(), told) {
+    match backup::make(plan, app.engine.now(), report) {
         Ok(made) => {
             tracing::info!("made the backup {}", made.path.display());
             EndedBackup { number, backup: Some(shown(&made)), error: None }
@@ -140,9 +142,9 @@ fn shown(made: &backup::Backup) -> Backup {
     }
 }
 
-/// Lets backups be asked for, and makes those that are due.
-pub(crate) fn keep(app: &Arc<App>, settings: BackupSettings) {
-    app.backups.look(&settings);
+/// Enables backups by clients, and starts the schedule.
+pub(crate) fn enable(app: &Arc<App>, settings: BackupSettings) {
+    app.backups.refresh_newest(&settings);
     let every = settings.every;
     if app.backups.settings.set(settings).is_err() {
         tracing::error!("backups are kept already");
@@ -150,23 +152,23 @@ pub(crate) fn keep(app: &Arc<App>, settings: BackupSettings) {
     }
     let Some(every) = every else { return };
     let app = Arc::clone(app);
-    // Ends with the daemon.
+    // Ends when the daemon stops.
     drop(tokio::spawn(async move {
         let stop = app.stop.clone();
         tokio::select! {
             () = stop.cancelled() => {}
-            () = make_those_due(&app, every) => {}
+            () = run_schedule(&app, every) => {}
         }
     }));
 }
 
-async fn make_those_due(app: &Arc<App>, every: Duration) {
-    tokio::time::sleep(QUIET.min(every)).await;
+async fn run_schedule(app: &Arc<App>, every: Duration) {
+    tokio::time::sleep(STARTUP_DELAY.min(every)).await;
     let mut backed_up = None;
     loop {
         let left = remaining(app, every);
         if left > Duration::ZERO {
-            tokio::time::sleep(left.min(LOOK)).await;
+            tokio::time::sleep(left.min(SLEEP_MAX)).await;
             continue;
         }
         let stored = app.engine.stored();
@@ -178,15 +180,15 @@ async fn make_those_due(app: &Arc<App>, every: Duration) {
         {
             backed_up = Some(stored);
         }
-        // One that failed, or was not needed, is not tried again at once.
-        tokio::time::sleep(every.min(LOOK)).await;
+        // Also waits after a failed or skipped backup, so that it is not retried at once.
+        tokio::time::sleep(every.min(SLEEP_MAX)).await;
     }
 }
 
-/// How long it is until the next backup is due.
+/// The time until the next backup is due.
 fn remaining(app: &App, every: Duration) -> Duration {
     let Some(newest) = app.backups.newest() else { return Duration::ZERO };
-    // A clock that was set back does not put it off for longer than the interval.
+    // If the clock was set back, no more than one full interval remains.
     let passed = u64::try_from(app.engine.now().millis_since(newest)).unwrap_or(0);
     every.saturating_sub(Duration::from_millis(passed))
 }

@@ -1,7 +1,7 @@
-//! The only place that turns what went wrong into a status and a problem (RFC 9457).
+//! Translates errors into HTTP statuses and problem bodies (RFC 9457). No other file does.
 //!
-//! What the caller got wrong is told to them. What we got wrong is logged with its causes, once, and the caller hears
-//! under which id.
+//! A client's mistake is explained to the client. An internal error is logged once with its causes, and the client
+//! gets the id of the log entry.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -17,71 +17,71 @@ use convoke_engine::{Error, Kind};
 
 use crate::health;
 
-/// How problems are written.
+/// The media type of problem bodies.
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
-/// When to come back if there is no room. A contract.
-const COME_BACK: HeaderValue = HeaderValue::from_static("60");
+/// The `Retry-After` of a 429, in seconds. A contract.
+const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("60");
 
-/// Why a request is not answered as it was meant.
+/// An error response.
 #[derive(Debug)]
 pub(crate) struct Failure {
     problem: Box<Problem>,
-    /// What only the log is told.
+    /// The error with its causes, for the log only.
     chain: Option<String>,
 }
 
-/// An internal error, on its way to the middleware that knows the request's id.
+/// An internal error in the extensions of a response, for the middleware that knows the request id.
 #[derive(Debug, Clone)]
-struct Trouble {
+struct LoggedFailure {
     problem: Box<Problem>,
     chain: String,
 }
 
 impl Failure {
-    /// A problem of the caller's.
+    /// An error that the client caused.
     pub(crate) fn new(status: StatusCode, code: &str, detail: impl Into<String>) -> Self {
         let title = status.canonical_reason().unwrap_or("Problem");
         let problem = Problem::new(status.as_u16(), code, title, detail);
         Self { problem: Box::new(problem), chain: None }
     }
 
-    /// The same with a way out.
+    /// Adds a hint.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.problem.hint = Some(hint.into());
         self
     }
 
-    /// The same in other words.
-    pub(crate) fn reworded(mut self, detail: &str) -> Self {
+    /// Replaces the detail.
+    pub(crate) fn with_detail(mut self, detail: &str) -> Self {
         detail.clone_into(&mut self.problem.detail);
         self
     }
 
-    /// A value that makes no sense.
+    /// A value that is not valid.
     pub(crate) fn invalid(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, code::INVALID, detail)
     }
 
-    /// Trouble of our own.
+    /// An internal error, 500.
     pub(crate) fn internal(chain: impl Into<String>) -> Self {
         let (status, detail) = (StatusCode::INTERNAL_SERVER_ERROR, "internal error");
         Self { chain: Some(chain.into()), ..Self::new(status, code::INTERNAL, detail) }
     }
 
-    /// Trouble of our own that may pass.
-    pub(crate) fn too_slow(after: Duration) -> Self {
+    /// The response did not start in time, 503.
+    pub(crate) fn timeout(after: Duration) -> Self {
         let (status, detail) =
             (StatusCode::SERVICE_UNAVAILABLE, "the request timed out in the daemon");
         let chain = format!("no answer within {} s", after.as_secs());
         Self { chain: Some(chain), ..Self::new(status, "timeout", detail) }
     }
 
-    /// What the caller is told where there is no HTTP: the words, and the way out.
-    pub(crate) fn told(&self) -> (&str, Option<&str>) {
+    /// Detail and hint, for clients that do not get an HTTP status.
+    pub(crate) fn message(&self) -> (&str, Option<&str>) {
         (&self.problem.detail, self.problem.hint.as_deref())
     }
 
-    /// What the log is to know, if it is trouble of our own.
+    /// The error with its causes, if it is to be logged.
     pub(crate) fn chain(&self) -> Option<&str> {
         self.chain.as_deref()
     }
@@ -111,17 +111,17 @@ impl From<Error> for Failure {
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let Self { problem, chain } = self;
-        let mut response = written(&problem);
+        let mut response = to_response(&problem);
         if let Some(chain) = chain {
-            response.extensions_mut().insert(Trouble { problem, chain });
+            response.extensions_mut().insert(LoggedFailure { problem, chain });
         }
         response
     }
 }
 
-/// Logs trouble of our own, and tells the caller the id under which the log has it.
-pub(crate) fn account_for(mut response: Response, request_id: &str) -> Response {
-    let Some(Trouble { mut problem, chain }) = response.extensions_mut().remove() else {
+/// Logs an internal error, and puts the request id into the response.
+pub(crate) fn log_internal(mut response: Response, request_id: &str) -> Response {
+    let Some(LoggedFailure { mut problem, chain }) = response.extensions_mut().remove() else {
         return response;
     };
     tracing::error!(status = problem.status, "{chain}");
@@ -129,17 +129,17 @@ pub(crate) fn account_for(mut response: Response, request_id: &str) -> Response 
     if problem.status == StatusCode::INTERNAL_SERVER_ERROR.as_u16() {
         problem.hint = Some(format!("see the log for the request {request_id}"));
     }
-    written(&problem)
+    to_response(&problem)
 }
 
-fn written(problem: &Problem) -> Response {
+fn to_response(problem: &Problem) -> Response {
     let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    // Texts and numbers can always be written.
+    // Serialising strings and numbers cannot fail.
     let mut response = Response::new(Body::from(serde_json::to_vec(problem).unwrap_or_default()));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, PROBLEM_JSON);
     if status == StatusCode::TOO_MANY_REQUESTS {
-        response.headers_mut().insert(RETRY_AFTER, COME_BACK);
+        response.headers_mut().insert(RETRY_AFTER, RETRY_AFTER_SECONDS);
     }
     response
 }
@@ -170,7 +170,7 @@ fn detail(error: &Error) -> String {
             let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
             format!("{error}{why}; resume it first: POST /api/sessions/{session}/resume")
         }
-        // The person who installed the agent needs the cause.
+        // The user who installed the agent needs the cause.
         Error::NotStarted { source, .. } => {
             let mut text = format!("{error}: {source}");
             if let Some(cause) = source.source() {
@@ -215,7 +215,7 @@ fn hint(error: &Error) -> Option<String> {
         Error::ChainBudget { .. } | Error::PairBudget { .. } => {
             "wait, or raise the limits under [teams] in config.toml".to_owned()
         }
-        Error::Standstill { .. } => {
+        Error::Deadlock { .. } => {
             "ask with a timeout, or raise pool.max_processes in config.toml".to_owned()
         }
         Error::Store(store) => return health::store_hint(store),
@@ -240,7 +240,7 @@ fn code_of(error: &Error) -> &'static str {
         Error::Invalid(Invalid::UnknownTeam { .. }) => code::UNKNOWN_TEAM,
         Error::Invalid(Invalid::Team { .. }) => code::INVALID_TEAMS,
         Error::AskLoop { .. } | Error::TooManyHops { .. } => code::ASK_LOOP,
-        Error::ChainBudget { .. } | Error::PairBudget { .. } | Error::Standstill { .. } => {
+        Error::ChainBudget { .. } | Error::PairBudget { .. } | Error::Deadlock { .. } => {
             code::ASK_BUDGET
         }
         Error::Ambiguous { .. } => code::AMBIGUOUS,

@@ -1,4 +1,4 @@
-//! What keeps the daemon from doing its work, in one list for `/healthz`, `/api/status` and those who show them.
+//! The problems that `/healthz` and `/api/status` report.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,23 +8,23 @@ use convoke_engine::Trouble;
 
 use crate::app::App;
 
-/// The way out of a lost database.
+/// The hint for a lost database.
 const LOST: &str =
     "restart the daemon (convoke stop, convoke serve): it puts the rescued data back in place";
-/// The way out of a damaged database.
+/// The hint for a damaged database.
 const DAMAGED: &str =
     "stop the daemon with `convoke stop`, then restore a backup with `convoke restore`";
 
-/// Problems that were found and have not passed yet, one a subject. All clones are the same list.
+/// Current problems, at most one for each subject. Clones share the list.
 #[derive(Debug, Clone, Default)]
 pub struct Problems {
     by_subject: Arc<Mutex<BTreeMap<&'static str, HealthProblem>>>,
 }
 
 impl Problems {
-    /// Says what is wrong with a subject at the moment; `None` when nothing is.
+    /// Sets or clears the problem of a subject.
     pub fn report(&self, subject: &'static str, problem: Option<HealthProblem>) {
-        // One entry changes at a time, so a panic leaves the list whole.
+        // Each change is one call, so the map is consistent after a panic.
         let mut list = self.by_subject.lock().unwrap_or_else(PoisonError::into_inner);
         match problem {
             Some(problem) => list.insert(subject, problem),
@@ -38,7 +38,7 @@ impl Problems {
     }
 }
 
-/// Everything that is wrong now; nothing when all is well.
+/// All current problems; empty if the daemon is healthy.
 pub(crate) fn problems(app: &App) -> Vec<HealthProblem> {
     app.engine.trouble().iter().map(database).chain(app.problems.list()).collect()
 }
@@ -64,7 +64,7 @@ fn database(trouble: &Trouble) -> HealthProblem {
     HealthProblem { code: code.to_owned(), text: text.to_owned(), hint: Some(hint.to_owned()) }
 }
 
-/// What to do about a store that fails, for those whose request failed with it.
+/// The hint for a request that failed because of the store.
 pub(crate) fn store_hint(error: &convoke_engine::StoreError) -> Option<String> {
     use convoke_engine::StoreError;
     #[expect(clippy::wildcard_enum_match_arm, reason = "the rest says by itself what to do")]

@@ -1,4 +1,4 @@
-//! JSON in and out: bodies that are read with care, and answers that are written straight into the response.
+//! JSON request bodies with limits, and JSON responses.
 
 use std::time::Duration;
 
@@ -14,30 +14,30 @@ use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
 
-/// Bytes of a request's body; more than anybody types, and a bound on what a connection can make us hold.
+/// The longest request body; limits the memory that one connection can use.
 const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// The same for what was said elsewhere: the longest turn that a transcript has, as JSON.
+/// The longest body with imported turns: the longest turn of a transcript, as JSON.
 const LONG_BODY_BYTES_MAX: usize = 65 * 1024 * 1024;
-/// The same for a caller who has shown nothing yet.
+/// The longest body of a request that is not authenticated.
 const SHORT_BODY_BYTES_MAX: usize = 1024;
-/// Bytes of a body that is too long which are read all the same.
+/// The longest body that is read to its end although it is too large.
 const DISCARDED_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// How long a body may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How answers are written.
+/// The media type of responses.
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// A body in JSON.
+/// A JSON body.
 pub(crate) struct Json<T>(pub(crate) T);
 
-/// A short body in JSON, of a caller who has shown nothing yet.
+/// A short JSON body of a request that is not authenticated.
 pub(crate) struct ShortJson<T>(pub(crate) T);
 
-/// A body in JSON that holds what was said elsewhere, and may be as long as that.
+/// A long JSON body with imported turns.
 pub(crate) struct LongJson<T>(pub(crate) T);
 
-/// A body in JSON, or none, which means the default.
+/// A JSON body that may be absent, which means the default.
 pub(crate) struct MaybeJson<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
@@ -57,9 +57,10 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for ShortJson<T> {
     async fn from_request(request: Request, _state: &S) -> Result<Self, Failure> {
         let (parts, body) = request.into_parts();
         check_type(&parts.headers)?;
-        // What is longer is not even read to its end.
+        // The rest of a longer body is not read.
         let bytes = collect(body, SHORT_BODY_BYTES_MAX);
-        let bytes = tokio::time::timeout(BODY_TIMEOUT, bytes).await.unwrap_or_else(|_| Err(late()));
+        let bytes =
+            tokio::time::timeout(BODY_TIMEOUT, bytes).await.unwrap_or_else(|_| Err(body_timeout()));
         bytes.and_then(|bytes| parse(&bytes)).map(Self)
     }
 }
@@ -107,22 +108,22 @@ fn check_type(headers: &HeaderMap) -> Result<(), Failure> {
 async fn read(headers: &HeaderMap, body: Body, bytes_max: usize) -> Result<Bytes, Failure> {
     let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     if announced.is_some_and(|bytes: usize| bytes > bytes_max) {
-        // Whoever is cut off while they still send may never read the answer.
+        // A client that is disconnected while it sends may never read the response.
         tokio::time::timeout(BODY_TIMEOUT, discard(body)).await.ok();
         return Err(too_large(bytes_max));
     }
     match tokio::time::timeout(BODY_TIMEOUT, collect(body, bytes_max)).await {
         Ok(bytes) => bytes,
-        Err(_) => Err(late()),
+        Err(_) => Err(body_timeout()),
     }
 }
 
-fn late() -> Failure {
+fn body_timeout() -> Failure {
     let detail = "the body did not arrive in time";
     Failure::new(StatusCode::REQUEST_TIMEOUT, code::INVALID, detail)
 }
 
-/// Reads what is not wanted, unless it is absurdly long.
+/// Reads and drops the rest of a body, up to a limit.
 async fn discard(body: Body) {
     let mut left = DISCARDED_BYTES_MAX;
     let mut pieces = body.into_data_stream();
@@ -156,7 +157,7 @@ fn too_large(bytes_max: usize) -> Failure {
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
-    // The fields of an object could otherwise be given as a list, in their order.
+    // serde would also accept the fields of an object as an array, in their order.
     let is_object = bytes.trim_ascii_start().starts_with(b"{");
     if !is_object && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok() {
         return Err(Failure::invalid("the body must be a JSON object"));
@@ -174,7 +175,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
     })
 }
 
-/// An answer in JSON.
+/// A JSON response.
 pub(crate) fn answer<T: Serialize>(status: StatusCode, value: &T) -> Response {
     match serde_json::to_vec(value) {
         Ok(bytes) => written(status, bytes),
@@ -184,12 +185,12 @@ pub(crate) fn answer<T: Serialize>(status: StatusCode, value: &T) -> Response {
     }
 }
 
-/// The usual answer in JSON.
+/// A JSON response with status 200.
 pub(crate) fn ok<T: Serialize>(value: &T) -> Response {
     answer(StatusCode::OK, value)
 }
 
-/// An answer that is JSON already.
+/// A response whose body is already JSON.
 pub(crate) fn written(status: StatusCode, body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
     *response.status_mut() = status;

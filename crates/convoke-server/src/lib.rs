@@ -1,19 +1,19 @@
 //! The daemon's HTTP side: REST, server-sent events, WebSocket, MCP, and the page in the browser.
 //!
-//! It decides nothing, and keeps nothing but answers that still hold: it takes requests apart, asks the engine, and words
-//! the answer. The listener, the shutdown, the clock and randomness are handed in.
+//! Handlers parse requests, call the engine and encode responses; they decide nothing, and the only state is a
+//! response cache. The caller passes in the listener, the shutdown signal, the clock and randomness.
 
 mod app;
+mod auth;
 mod backups;
-mod doors;
 mod failure;
-mod gate;
 mod health;
 mod json;
 mod listen;
 mod markdown;
 pub mod mcp;
 mod metrics;
+mod middleware;
 mod openapi;
 mod page;
 mod query;
@@ -26,10 +26,10 @@ mod tests;
 mod view;
 mod ws;
 
+pub use auth::Token;
 pub use backups::BackupSettings;
-pub use doors::Token;
 pub use health::Problems;
 pub use listen::{Listeners, serve};
-pub use server::{LinkError, Opening, Reloader, Server, Serving};
-pub use teams::{ReadTeams, TeamsFault};
+pub use server::{LinkError, Reloader, Server, ServerOptions, Serving};
+pub use teams::{ReadTeams, TeamLoadError};
 pub use ws::{hang_up, limit_frames};

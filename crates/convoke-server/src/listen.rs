@@ -3,8 +3,8 @@
 //! The control socket has its own accept loop, its own capacity and spare descriptors: TCP cannot starve it.
 
 mod control;
-mod seated;
-mod seats;
+mod pooled;
+mod pools;
 mod spare;
 
 use std::net::SocketAddr;
@@ -24,32 +24,32 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service as _;
 
-use seated::{Seated, Sending};
-use seats::{Closed, Limits, Seats};
+use pooled::{InFlightBody, PooledStream};
+use pools::{Closed, Limits, Pools};
 use spare::Spare;
 
-pub(crate) use seats::{Connection, recognise};
+pub(crate) use pools::{Connection, assign};
 
-/// How long a request's head may take, which is also how long a connection may be idle.
+/// The timeout for a request's head, and for an idle connection.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
-/// Bytes of a request's head; more is answered with 431.
+/// The longest request head; a longer one is answered with 431.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
-/// How long to wait when the system has no more connections to give.
-const OUT_OF_FILES: Duration = Duration::from_millis(100);
+/// The pause before the next `accept` when the process is out of descriptors.
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
-/// Where a daemon accepts connections; all of it is bound already.
+/// The listening sockets of a daemon, all bound.
 #[derive(Debug)]
 pub struct Listeners {
     /// For browsers, agents and programs: one listener for each loopback address.
     pub tcp: Vec<TcpListener>,
     /// The Unix socket for the owner's commands.
     pub control: Option<UnixListener>,
-    /// Descriptors that this process may have open.
+    /// The limit of open descriptors of this process.
     pub descriptors: usize,
 }
 
 impl From<TcpListener> for Listeners {
-    /// One address, no control socket, and as many connections as are of use.
+    /// One address, no control socket, and the full connection limits.
     fn from(listener: TcpListener) -> Self {
         Self { tcp: vec![listener], control: None, descriptors: usize::MAX }
     }
@@ -59,16 +59,16 @@ impl From<TcpListener> for Listeners {
 #[derive(Clone)]
 struct Acceptor {
     router: Router,
-    seats: Arc<Seats>,
+    pools: Arc<Pools>,
     spare: Arc<Spare>,
     connections: TaskTracker,
     head_timeout: Duration,
     stop: CancellationToken,
 }
 
-/// Serves until `stop`, then lets answers that are under way end.
+/// Serves until `stop` is cancelled, then lets responses in progress finish.
 ///
-/// Streams do not end by themselves; the caller of `stop` must end what feeds them.
+/// Streams do not end by themselves: the caller must also end what feeds them.
 pub async fn serve(listeners: impl Into<Listeners>, router: Router, stop: CancellationToken) {
     let listeners = listeners.into();
     let limits = Limits::within(listeners.descriptors);
@@ -84,13 +84,13 @@ async fn serve_within(
 ) {
     let acceptor = Acceptor {
         router,
-        seats: Seats::new(limits),
+        pools: Pools::new(limits),
         spare: Spare::open(),
         connections: TaskTracker::new(),
         head_timeout,
         stop,
     };
-    let Acceptor { spare, seats, connections, stop, .. } = acceptor.clone();
+    let Acceptor { spare, pools, connections, stop, .. } = acceptor.clone();
     let loops = TaskTracker::new();
     for listener in listeners.tcp {
         loops.spawn(acceptor.clone().accept_tcp(listener));
@@ -99,7 +99,7 @@ async fn serve_within(
         loops.spawn(acceptor.clone().accept_control(listener));
     }
     let keeping = spare.keep(|| {
-        seats.close_stranger();
+        pools.close_stranger();
     });
     tokio::select! {
         () = keeping => {}
@@ -115,31 +115,35 @@ impl Acceptor {
     async fn accept_tcp(self, listener: TcpListener) {
         loop {
             let accepted = tokio::select! {
-                accepted = async { self.spare.at_home().await; listener.accept().await } => accepted,
+                accepted = async { self.spare.wait_until_held().await; listener.accept().await } => accepted,
                 () = self.stop.cancelled() => return,
             };
             match accepted {
                 Ok((stream, peer)) => {
-                    // A connection that finds no place is closed by being dropped.
-                    let Some(seat) = self.seats.admit() else { continue };
-                    // Answers are written whole, so waiting for more to send would only delay them.
+                    // Dropping the stream closes the connection.
+                    let Some(slot) = self.pools.admit() else { continue };
+                    // Responses are written at once, so Nagle's algorithm would only delay them.
                     stream.set_nodelay(true).ok();
-                    let place = seat.connection();
-                    let stream = Seated::new(stream, seat);
-                    self.connections.spawn(self.clone().converse(stream, peer, Some(place)));
+                    let place = slot.connection();
+                    let stream = PooledStream::new(stream, slot);
+                    self.connections.spawn(self.clone().serve_connection(
+                        stream,
+                        peer,
+                        Some(place),
+                    ));
                 }
-                Err(error) if is_of_the_connection(&error) => {}
+                Err(error) if is_connection_error(&error) => {}
                 Err(error) => {
-                    if self.seats.close_stranger() == Closed::None {
+                    if self.pools.close_stranger() == Closed::None {
                         tracing::error!("cannot accept TCP connections: {error}");
                     }
-                    tokio::time::sleep(OUT_OF_FILES).await;
+                    tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
                 }
             }
         }
     }
 
-    async fn converse(
+    async fn serve_connection(
         self,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
         peer: SocketAddr,
@@ -149,20 +153,22 @@ impl Acceptor {
         let service = hyper::service::service_fn(move |request: Request<Incoming>| {
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(ConnectInfo(peer));
-            let underway = place.clone().map(|place| {
+            let in_flight = place.clone().map(|place| {
                 request.extensions_mut().insert(place.clone());
                 place.begin()
             });
-            // A router is always ready, and cheap to clone.
+            // A `Router` is always ready and cheap to clone.
             let answering = router.clone().call(request);
             async move {
                 let response = answering.await?;
-                if let (StatusCode::SWITCHING_PROTOCOLS, Some(underway)) =
-                    (response.status(), &underway)
+                if let (StatusCode::SWITCHING_PROTOCOLS, Some(in_flight)) =
+                    (response.status(), &in_flight)
                 {
-                    underway.upgraded();
+                    in_flight.upgraded();
                 }
-                Ok::<_, std::convert::Infallible>(response.map(|body| Sending::new(body, underway)))
+                Ok::<_, std::convert::Infallible>(
+                    response.map(|body| InFlightBody::new(body, in_flight)),
+                )
             }
         });
         let connection = http1::Builder::new()
@@ -180,14 +186,14 @@ impl Acceptor {
             }
         };
         if let Err(error) = ended {
-            // A peer may hang up at any time.
+            // The peer may disconnect at any time.
             tracing::debug!(%peer, "a connection ended: {error}");
         }
     }
 }
 
-/// Whether the caller went away before the connection was accepted.
-fn is_of_the_connection(error: &std::io::Error) -> bool {
+/// Whether the error belongs to one connection, whose peer disconnected before it was accepted.
+fn is_connection_error(error: &std::io::Error) -> bool {
     use std::io::ErrorKind;
     matches!(
         error.kind(),

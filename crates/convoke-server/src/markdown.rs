@@ -1,8 +1,8 @@
-//! Markdown as HTML that is safe to show, whoever wrote it.
+//! Renders Markdown as HTML that is safe to show, whoever wrote it.
 //!
-//! Nothing that was written comes through as markup: raw HTML becomes text, links lead to http, https and mail only,
-//! images become links, and every block at the top level is exactly one element. What comes out is decided by
-//! `writer.rs` alone, which knows no other tags and attributes than those it writes.
+//! No input becomes markup: raw HTML becomes text, only http, https and mailto links are kept, images become links,
+//! and every top-level block is exactly one element. `writer.rs` alone produces HTML, with a fixed set of tags and
+//! attributes.
 
 mod background;
 mod blocks;
@@ -22,9 +22,9 @@ use blocks::{Block, Definitions, Rendered, Shape};
 pub(crate) use background::Renderer;
 pub(crate) use stream::{Stream, Tail};
 
-/// How many times as long as its text HTML may be; code with a colour for each character would be 25 times as long.
+/// How much longer than its text HTML may be; code with one span per character would be 25 times as long.
 const HTML_GROWTH_MAX: usize = 4;
-/// HTML that is sent without asking how long its text is.
+/// HTML up to this size is always accepted.
 const HTML_BYTES_FREE: usize = 64 * 1024;
 
 /// Renders a whole text.
@@ -32,8 +32,8 @@ pub(crate) fn render(text: &str) -> String {
     guarded(text, || blocks::render(text, &Definitions::default())).html
 }
 
-/// Renders, or shows the text as it is when that fails or makes much more of it: one odd message must not take a
-/// conversation with it, and what a client is sent stays in proportion to what was said.
+/// Renders, and falls back to plain text if that panics or the result is too large: one message must not break the
+/// whole conversation, and the size of a response stays proportional to its text.
 fn guarded(text: &str, render: impl FnOnce() -> Rendered) -> Rendered {
     let html_bytes_max = HTML_BYTES_FREE + text.len() * HTML_GROWTH_MAX;
     let rendered = catch_unwind(AssertUnwindSafe(render)).ok();

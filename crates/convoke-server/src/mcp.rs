@@ -1,7 +1,7 @@
-//! The MCP server: agents ask their human and their fellow teams.
+//! The MCP server: tools with which agents ask their human and other teams.
 //!
-//! One handler serves two back ends: the daemon's engine over HTTP (`engine`), and the files and the daemon's client of
-//! `convoke mcp`. rmcp speaks the protocol, and its types end in this module.
+//! One handler serves two back ends: the daemon's engine over HTTP (`engine`), and `convoke mcp` with files and a
+//! client of the daemon. rmcp implements the protocol; its types do not leave this module.
 
 mod backend;
 mod call;
@@ -24,23 +24,23 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-pub use backend::{Backend, Call, Found, Offer, Refused, Waiting};
+pub use backend::{Backend, Call, CallError, Found, Offer, Waiting};
 use engine::EngineBackend;
 
 use crate::app::App;
 
-/// How long rmcp waits for the answer to a call that was cancelled, and a little more.
-const UNHEARD: Duration = Duration::from_secs(3);
+/// A little longer than rmcp waits for the answer to a cancelled call.
+const CANCEL_GRACE: Duration = Duration::from_secs(3);
 
-/// What answers at `/mcp`. No call depends on an earlier one, so there are no sessions of the protocol that could be
-/// taken over: every call shows its token.
+/// The service at `/mcp`. It is stateless: calls do not depend on each other, so there is no protocol session to
+/// hijack, and every call is authenticated by its token.
 pub(crate) type Endpoint = StreamableHttpService<Tools<EngineBackend>, NeverSessionManager>;
 
 /// Serves the tools until the daemon stops.
 pub(crate) fn endpoint(app: &Arc<App>) -> Endpoint {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
-        // The gate has looked at Host and Origin already; it knows our own address and the configured one.
+        // The middleware has checked Host and Origin; it also knows the configured address.
         .disable_allowed_hosts()
         .with_cancellation_token(app.stop.child_token());
     let app = Arc::clone(app);
@@ -60,7 +60,7 @@ pub struct Tools<B> {
 }
 
 impl<B: Backend> Tools<B> {
-    /// Serves tools from a back end until `stop` is cancelled, which ends the calls that wait.
+    /// Serves tools from a back end until `stop` is cancelled, which ends waiting calls.
     pub const fn new(backend: B, version: String, stop: CancellationToken) -> Self {
         Self { backend, version, stop }
     }
@@ -86,8 +86,8 @@ impl<B: Backend> ServerHandler for Tools<B> {
         let human = human
             .into_iter()
             .map(|tool| shown(tool, ToolAnnotations::new().read_only(true).open_world(false)));
-        let teams = teams::team_tools().into_iter().map(|(tool, manner)| {
-            let annotations = ToolAnnotations::new().read_only(manner == teams::Manner::Looks);
+        let teams = teams::team_tools().into_iter().map(|(tool, kind)| {
+            let annotations = ToolAnnotations::new().read_only(kind == teams::ToolKind::ReadOnly);
             shown(tool, annotations.destructive(false).open_world(false))
         });
         Ok(ListToolsResult::with_all_items(human.chain(teams).collect()))
@@ -102,11 +102,12 @@ impl<B: Backend> ServerHandler for Tools<B> {
         let caller = self.backend.caller(&Call::new(&context))?;
         let result = tokio::select! {
             result = call::call(&self.backend, &caller, &request.name, arguments) => result,
-            // Dropping the call abandons what it asked.
+            // Dropping the call abandons its questions.
             () = context.ct.cancelled() => {
-                // The client does not read this answer. Given any sooner, rmcp would log that it cannot be sent.
+                // The client does not read this answer. If it came any earlier, rmcp would log that it cannot be
+                // sent.
                 tokio::select! {
-                    () = tokio::time::sleep(UNHEARD) => {}
+                    () = tokio::time::sleep(CANCEL_GRACE) => {}
                     () = self.stop.cancelled() => {}
                 }
                 return Err(ErrorData::internal_error("the call was cancelled", None));
@@ -116,21 +117,21 @@ impl<B: Backend> ServerHandler for Tools<B> {
             }
             never = progress::report(&context, call::waits_for(&request.name)) => match never {},
         };
-        // What the agent should read is a result; protocol errors are hidden from it by most clients.
+        // The agent should read this, so it is a tool result: most clients hide protocol errors from the agent.
         Ok(match result {
             Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]).into(),
-            Err(Refused::NoSuchTool) => {
+            Err(CallError::UnknownTool) => {
                 let said = format!("unknown tool: {}", request.name);
                 return Err(ErrorData::invalid_params(said, None));
             }
-            Err(Refused::Said(text)) => {
+            Err(CallError::Message(text)) => {
                 CallToolResult::error(vec![ContentBlock::text(text)]).into()
             }
         })
     }
 }
 
-/// A tool as rmcp describes it.
+/// A tool in rmcp's types.
 fn shown(tool: mcp::Tool, annotations: ToolAnnotations) -> Tool {
     Tool::new(tool.name, tool.description, tool.schema)
         .with_title(tool.title)

@@ -1,4 +1,4 @@
-//! What the daemon counts, as Prometheus reads it.
+//! Metrics in Prometheus' text format.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use convoke_engine::Figures;
 
-/// Upper bounds of the durations that are told apart, in microseconds, and as they are written, in seconds.
+/// Upper bounds of the histogram buckets, in microseconds, and as labels in seconds.
 const BUCKETS: [(u128, &str); 10] = [
     (500, "0.0005"),
     (1_000, "0.001"),
@@ -22,26 +22,26 @@ const BUCKETS: [(u128, &str); 10] = [
     (30_000_000, "30"),
 ];
 
-/// Requests by route, and how long they took until their answer began.
+/// Requests by route, and the time until their response started.
 #[derive(Default)]
 pub(crate) struct Metrics {
-    /// Routes are those of the program and statuses those that it gives, so this stays small whatever is asked.
+    /// Bounded: the keys are the routes and statuses of this program, whatever clients ask for.
     routes: Mutex<BTreeMap<String, Route>>,
 }
 
 #[derive(Default)]
 struct Route {
     statuses: BTreeMap<u16, u64>,
-    /// How many took no longer than each bound, and not than the one before it.
+    /// Requests per bucket, not cumulative.
     durations: [u64; BUCKETS.len()],
     count: u64,
     sum: Duration,
 }
 
 impl Metrics {
-    /// Counts a request that was answered.
+    /// Counts a finished request.
     pub(crate) fn count(&self, route: &str, status: StatusCode, took: Duration) {
-        // Counts are whole after every step, so whoever panicked with them left them usable.
+        // The counters are plain numbers, so they are consistent after a panic.
         let mut routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
         if !routes.contains_key(route) {
             routes.insert(route.to_owned(), Route::default());
@@ -57,7 +57,7 @@ impl Metrics {
         route.sum += took;
     }
 
-    /// Everything in Prometheus' text format.
+    /// All metrics as text.
     pub(crate) fn text(&self, figures: &Figures) -> String {
         let mut text = String::new();
         for (name, kind, help, value) in gauges(figures) {
@@ -94,7 +94,7 @@ impl Metrics {
 }
 
 fn head(text: &mut String, name: &str, kind: &str, help: &str) {
-    // Writing into a string cannot fail.
+    // Writing into a `String` cannot fail.
     writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}").ok();
 }
 

@@ -25,7 +25,7 @@ use crate::json;
 ))]
 struct Document;
 
-/// Patterns of parameters below a path.
+/// Patterns of path parameters.
 const PARAMETERS: [(&str, &str, &str); 5] = [
     ("/api/teams/", "team", TEAM_NAME),
     ("/api/teams/", "from", TEAM_NAME),
@@ -34,7 +34,7 @@ const PARAMETERS: [(&str, &str, &str); 5] = [
     ("/api/teams/sessions/", "id", "^([1-9][0-9]{0,14}|[0-9a-f]{8}-[0-9a-f-]{0,27})$"),
 ];
 
-/// An answer has one of two forms, which the schema of its type does not show.
+/// The two forms of an answer, which the schema of its type does not show.
 const ANSWER: &str = r##"{"oneOf": [
     {
         "type": "object",
@@ -67,7 +67,7 @@ const ANSWER: &str = r##"{"oneOf": [
     }
 ]}"##;
 
-/// The routes, and their description as it is sent.
+/// Splits the router from its OpenAPI document.
 pub(crate) fn split<S: Clone + Send + Sync + 'static>(
     routes: OpenApiRouter<S>,
     version: &str,
@@ -91,7 +91,7 @@ pub(crate) fn split<S: Clone + Send + Sync + 'static>(
     (router, document.to_string().into())
 }
 
-/// Shows the description.
+/// Responds with the document.
 pub(crate) fn show(document: Bytes) -> Response {
     json::written(StatusCode::OK, document)
 }
@@ -124,7 +124,7 @@ fn limit_parameters(path: &str, operation: &mut Value) {
     }
 }
 
-/// Says that what begins a session names it for all that can be done with it.
+/// Adds links from the session that a response creates to the operations on it.
 fn link(document: &mut Value) {
     let paths = document.get("paths").and_then(Value::as_object).into_iter().flatten();
     let with_session = paths.filter(|(path, _)| path.starts_with("/api/sessions/{id}"));
@@ -142,7 +142,7 @@ fn link(document: &mut Value) {
     }
 }
 
-/// What any request may be answered with, besides what its route says.
+/// Adds the error responses that any operation may have.
 fn add_problems(operation: &mut Value) {
     let is_open = operation.get("security").is_some();
     let has_body = operation.get("requestBody").is_some();

@@ -1,6 +1,6 @@
-//! The page in the browser: files that are part of the program. A debug build reads them from the tree.
+//! The web page: files embedded in the binary. A debug build reads them from the source tree.
 //!
-//! They hold no secrets and are served to anyone on this machine; what the page shows it asks for with its own.
+//! They contain no secrets and are public; the page authenticates its own requests.
 
 use axum::body::Body;
 use axum::extract::Path;
@@ -20,7 +20,7 @@ use crate::rest::not_found;
 #[exclude = "test/*"]
 struct Files;
 
-/// Browsers ask each time, and mostly hear that nothing is new: a page and its scripts must be of one version.
+/// Browsers revalidate each time, and mostly get a 304: a page and its scripts must be of one version.
 const ASK_FIRST: HeaderValue = HeaderValue::from_static("no-cache");
 
 /// The shell: projects, sessions, tabs.
@@ -33,14 +33,14 @@ pub(crate) async fn session(headers: HeaderMap) -> Response {
     file("session.html", &headers)
 }
 
-/// How the teams talk.
+/// The page about teams.
 pub(crate) async fn teams(headers: HeaderMap) -> Response {
     file("teams.html", &headers)
 }
 
-/// Scripts, styles and pictures.
+/// Scripts, styles and images.
 pub(crate) async fn asset(Path(path): Path<String>, headers: HeaderMap) -> Response {
-    // Names of ours begin with a letter; whatever else comes is a way out, or nothing.
+    // Our file names begin with a letter; anything else may be path traversal.
     if path.split('/').any(|part| part.is_empty() || part.starts_with('.')) {
         return not_found().into_response();
     }

@@ -1,4 +1,4 @@
-//! What stands behind the question mark. A value that makes no sense is refused, and the refusal names it.
+//! Query parameters. An invalid value is refused with an error that names it.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -29,7 +29,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     }
 }
 
-/// Reads a number within bounds, where one is given.
+/// Deserialises an optional number within bounds.
 pub(crate) fn within<'de, D, const MIN: u64, const MAX: u64>(
     deserializer: D,
 ) -> Result<Option<u64>, D::Error>
@@ -38,7 +38,7 @@ where
 {
     let range: RangeInclusive<u64> = MIN..=MAX;
     let text = String::deserialize(deserializer)?;
-    // The parser of the standard library takes a sign, too.
+    // `u64::from_str` also accepts a sign.
     let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = text.parse().ok().filter(|number| is_digits && range.contains(number));
     match number {
@@ -49,7 +49,7 @@ where
     }
 }
 
-/// Reads a value by its text form, where one is given.
+/// Deserialises an optional value from its text form.
 pub(crate) fn parsed<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,

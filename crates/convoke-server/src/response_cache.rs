@@ -1,4 +1,4 @@
-//! Responses that are cached until the next change of anything that is stored or shown of sessions.
+//! A cache of responses, valid until the next change of stored or displayed session data.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,10 +12,10 @@ use convoke_engine::{Engine, Version};
 use crate::failure::Failure;
 use crate::json;
 
-/// Routes that clients poll, and whose responses depend on nothing but what is stored and shown of sessions.
+/// Routes that clients poll, and whose responses depend only on stored and displayed session data.
 const ROUTES: [&str; 2] = ["/api/sessions", "/api/sessions/{id}"];
 
-/// Bytes of all cached responses, their keys included; beyond that the cache is emptied.
+/// The size of all entries with their keys; beyond that the cache is emptied.
 const BYTES_MAX: usize = 1024 * 1024;
 
 /// The cached responses.
@@ -26,7 +26,7 @@ pub(crate) struct ResponseCache {
 
 #[derive(Default)]
 struct Answers {
-    /// The version that they belong to.
+    /// The version that the entries belong to.
     version: Option<Version>,
     by_name: HashMap<String, Bytes>,
     bytes: usize,
@@ -70,13 +70,13 @@ impl ResponseCache {
     }
 
     fn answers(&self) -> MutexGuard<'_, Answers> {
-        // What a panic left here is dropped with the next change at the latest.
+        // Entries that a panic left behind are dropped at the next change.
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Answers {
-    /// The responses of this version.
+    /// The entries of this version; drops those of another.
     fn of(&mut self, version: Version) -> &mut HashMap<String, Bytes> {
         if self.version != Some(version) {
             self.version = Some(version);

@@ -1,4 +1,4 @@
-//! REST: one file for each kind of thing. Routes take apart what was said, call the engine, and write the answer.
+//! REST: one file for each resource. Handlers parse the request, call the engine, and encode the response.
 
 mod agents;
 mod backups;
@@ -30,7 +30,7 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::failure::Failure;
 
-/// What a route has at hand.
+/// The state extractor of all handlers.
 pub(crate) type Daemon = State<Arc<App>>;
 
 /// Every route with its description.
@@ -81,7 +81,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(system::metrics))
 }
 
-/// The session that a path names: by its id, its canonical id, or the beginning of its id.
+/// The session in a path: by its id, its canonical id, or a unique prefix of its id.
 pub(crate) struct Named(pub(crate) SessionId);
 
 impl FromRequestParts<Arc<App>> for Named {
@@ -93,7 +93,7 @@ impl FromRequestParts<Arc<App>> for Named {
     }
 }
 
-/// A prompt in the queue of a session, as a path names both.
+/// A queued prompt in a path, with its session.
 pub(crate) struct Queued {
     pub(crate) session: SessionId,
     pub(crate) prompt: MessageId,
@@ -117,7 +117,7 @@ pub(crate) async fn find_session(app: &App, text: &str) -> Result<SessionId, Err
     named_or_none(text, app.engine.sessions().find(text).await)
 }
 
-/// What cannot name any session names none.
+/// A text that cannot be an id or prefix names no session.
 fn named_or_none<T>(text: &str, found: Result<T, Error>) -> Result<T, Error> {
     match found {
         Err(Error::Invalid(_)) => Err(Error::UnknownSession { text: text.to_owned() }),
@@ -125,7 +125,7 @@ fn named_or_none<T>(text: &str, found: Result<T, Error>) -> Result<T, Error> {
     }
 }
 
-/// The one thing that a path names, as it is written there.
+/// The only parameter of a path, as text.
 pub(crate) struct Written(pub(crate) String);
 
 impl FromRequestParts<Arc<App>> for Written {
@@ -143,13 +143,13 @@ async fn in_path(parts: &mut Parts, app: &Arc<App>) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// There is nothing at this path.
+/// 404 for an unknown path.
 pub(crate) fn not_found() -> Failure {
     Failure::new(StatusCode::NOT_FOUND, code::NOT_FOUND, "there is nothing at this path")
         .hint("GET /api/openapi.json lists all paths")
 }
 
-/// There is something at this path, and it does not take this method.
+/// 405 for a known path.
 pub(crate) fn wrong_method() -> Failure {
     let detail =
         "this path does not allow this method; the header Allow lists those that it allows";

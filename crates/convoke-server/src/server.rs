@@ -1,4 +1,4 @@
-//! A daemon, from opening its engine to its last answer.
+//! The daemon's life cycle: open the engine, serve, stop.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -6,35 +6,35 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use convoke_engine::{Around, Door, Engine, Keys, Result, Settings, TeamProgress};
+use convoke_engine::{Around, Engine, Keys, McpEndpoint, Result, Settings, TeamProgress};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::app::{App, Identity, Parts, router};
+use crate::auth::{Auth, AuthSettings, Token};
 use crate::backups::{self, BackupSettings};
-use crate::doors::{Doors, Frame, Token};
 use crate::health::Problems;
 use crate::listen::{self, Listeners};
 use crate::rest;
-use crate::teams::{ReadTeams, TeamsFault};
+use crate::teams::{ReadTeams, TeamLoadError};
 
-/// How long answers that are under way may take when the daemon stops; then they break off.
-const LAST_ANSWERS: Duration = Duration::from_millis(500);
+/// How long responses in progress may take when the daemon stops; then they are cut off.
+const RESPONSE_GRACE: Duration = Duration::from_millis(500);
 
-/// What a daemon is made of.
+/// The arguments of `Server::open`.
 #[derive(Debug)]
-pub struct Opening {
-    /// Where it listens; already bound, so that its port is known.
+pub struct ServerOptions {
+    /// The address of the listener, which is already bound, so that the port is known.
     pub address: SocketAddr,
-    /// What opens its doors.
+    /// The token for programs.
     pub token: Token,
-    /// What it says its version is.
+    /// The program's version.
     pub version: String,
-    /// How its engine is to work.
+    /// The settings of the engine.
     pub settings: Settings,
-    /// The world around it. A door is made where there is none.
+    /// The engine's platform. An MCP endpoint is added if it has none.
     pub around: Around,
-    /// Where others report what is wrong.
+    /// Where other components report problems.
     pub problems: Problems,
 }
 
@@ -45,68 +45,70 @@ pub struct Server {
 
 impl Server {
     /// Opens the engine. Nothing is served yet.
-    pub async fn open(opening: Opening) -> Result<Self> {
-        let Opening { address, token, version, settings, mut around, problems } = opening;
+    pub async fn open(options: ServerOptions) -> Result<Self> {
+        let ServerOptions { address, token, version, settings, mut around, problems } = options;
         let (url, random) = (url(address), around.random);
-        around
-            .door
-            .get_or_insert_with(|| Door { url: format!("{url}/mcp"), keys: Keys::new(random) });
+        around.mcp.get_or_insert_with(|| McpEndpoint {
+            url: format!("{url}/mcp"),
+            keys: Keys::new(random),
+        });
         let home = around.home.display().to_string();
         let folder = around.home.join("run");
-        let frame = Frame { address, token: &token, folder: &folder, clock: around.clock };
-        let doors = Doors::open(frame);
+        let auth = AuthSettings { address, token: &token, folder: &folder, clock: around.clock };
+        let auth = Auth::open(auth);
         let engine = Engine::open(settings, around).await?;
         let identity = Identity { url, version, home, started: Instant::now() };
-        let parts = Parts { engine, doors, identity, problems, random };
+        let parts = Parts { engine, auth, identity, problems, random };
         Ok(Self { app: Arc::new(App::new(parts)) })
     }
 
-    /// Where it is reached, such as `http://127.0.0.1:7717`.
+    /// The URL, such as `http://127.0.0.1:7717`.
     pub fn url(&self) -> &str {
         &self.app.identity.url
     }
 
-    /// Begins to serve: the agents that it starts, and everybody else once the teams are taken up.
+    /// Starts to serve the agents that the daemon starts; other clients get 503 until `open_teams` is done.
     pub fn serve(self, listeners: Listeners) -> Serving {
         let Self { app } = self;
-        app.teams.shut();
+        app.teams.set_not_ready();
         let serving = listen::serve(listeners, router(Arc::clone(&app)), app.stop.clone());
         Serving { app, task: tokio::spawn(serving) }
     }
 }
 
-/// A daemon that serves.
+/// A daemon that is serving.
 pub struct Serving {
     app: Arc<App>,
     task: JoinHandle<()>,
 }
 
 impl Serving {
-    /// Takes up the teams. The agents that are started for it can use their tools already.
+    /// Loads the teams, then serves all clients. Agents that are started for the teams can use their tools before
+    /// that.
     pub async fn open_teams(
         &self,
         read: ReadTeams,
-        told: impl Fn(TeamProgress) + Send + Sync,
-    ) -> std::result::Result<(), TeamsFault> {
-        self.app.teams.open(&self.app.engine, read, told).await
+        on_progress: impl Fn(TeamProgress) + Send + Sync,
+    ) -> std::result::Result<(), TeamLoadError> {
+        self.app.teams.open(&self.app.engine, read, on_progress).await
     }
 
-    /// Makes backups from now on, when they are asked for and when they are due.
-    pub fn keep_backups(&self, settings: BackupSettings) {
-        backups::keep(&self.app, settings);
+    /// Enables backups by clients, and starts the schedule.
+    pub fn enable_backups(&self, settings: BackupSettings) {
+        backups::enable(&self.app, settings);
     }
 
-    /// Who reads the teams again and takes them up.
+    /// A handle that reloads the teams.
     pub fn reloader(&self) -> Reloader {
         Reloader { app: Arc::clone(&self.app) }
     }
 
-    /// A link that signs in one browser, once and soon; for a terminal.
+    /// A one-time link that signs in a browser, to print in a terminal.
     pub fn link(&self) -> String {
-        self.app.doors.links.make(&self.app.identity.url, &self.app.new_token())
+        self.app.auth.links.make(&self.app.identity.url, &self.app.new_token())
     }
 
-    /// A file that leads a browser to such a link; for the command line of a browser.
+    /// A file that redirects a browser to such a link, to pass on a browser's command line.
     pub async fn link_file(&self) -> std::result::Result<PathBuf, LinkError> {
         rest::browsers::make_file(&self.app).await.map_err(LinkError)
     }
@@ -126,34 +128,34 @@ impl Serving {
         app.stop.cancel();
         let last = async {
             if !task.is_finished() {
-                // What is not answered by then breaks off.
-                tokio::time::timeout(LAST_ANSWERS, &mut task).await.ok();
+                // Responses that take longer are cut off.
+                tokio::time::timeout(RESPONSE_GRACE, &mut task).await.ok();
             }
         };
-        // Whoever waits for an answer of an agent's hears of the end before the engine is gone.
+        // Callers that wait for an agent's answer get an error before the engine is gone.
         tokio::join!(last, app.engine.stop());
         task.abort();
     }
 }
 
-/// Why there is no file that leads a browser to the page.
+/// The redirect file cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write the file that leads the browser to the page")]
 pub struct LinkError(#[source] convoke_files::Error);
 
-/// Takes up teams that have changed.
+/// Reloads the teams.
 pub struct Reloader {
     app: Arc<App>,
 }
 
 impl Reloader {
-    /// Reads the teams again and takes them up; those from before stay when something is wrong.
-    pub async fn reload(&self) -> std::result::Result<(), TeamsFault> {
+    /// Reads and applies the team settings again; on failure the previous ones stay in effect.
+    pub async fn reload(&self) -> std::result::Result<(), TeamLoadError> {
         self.app.teams.reload(&self.app.engine).await
     }
 }
 
-/// How others reach an address; one that means all of them is reached by loopback.
+/// The URL of an address; the unspecified address is replaced by loopback.
 fn url(address: SocketAddr) -> String {
     let mut reached = address;
     if address.ip().is_unspecified() {

@@ -1,8 +1,8 @@
 //! The whole server with a real engine and scripted agents, called without a network.
 
+mod auth;
 mod bodies;
 mod browsers;
-mod doors;
 mod inbox;
 mod mcp;
 mod messages;

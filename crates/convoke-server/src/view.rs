@@ -1,4 +1,4 @@
-//! What the engine knows, in the words of the wire.
+//! Converts the engine's types into those of the API.
 
 pub(crate) mod teams;
 
@@ -9,7 +9,7 @@ use convoke_core::request::Request;
 use convoke_core::title::UNTITLED;
 use convoke_engine::{Item, ListedAgent, Project, SessionView};
 
-/// A session as REST shows it.
+/// A session for REST.
 pub(crate) fn session(view: SessionView) -> Session {
     let SessionView { stored, activity } = view;
     let summary = stored.summary;
@@ -36,7 +36,7 @@ pub(crate) fn session(view: SessionView) -> Session {
     }
 }
 
-/// A session as the socket shows it.
+/// A session for the WebSocket.
 pub(crate) fn session_item(view: SessionView) -> SessionItem {
     session(view).into()
 }
@@ -58,7 +58,7 @@ pub(crate) fn agent(listed: ListedAgent) -> Agent {
         name: agent.name,
         title: agent.title,
         badge: agent.badge,
-        // Its variants are called as the configuration calls them, but for the capital.
+        // The variants are named as in the configuration, but for the capital letter.
         protocol: format!("{:?}", agent.protocol).to_lowercase(),
         installed: program.is_some(),
         path: program.map(|path| path.display().to_string()),
@@ -67,16 +67,16 @@ pub(crate) fn agent(listed: ListedAgent) -> Agent {
     }
 }
 
-/// By which id a session is named.
+/// Which id of a session is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Naming {
-    /// Its own.
+    /// Convoke's id.
     Own,
-    /// The canonical one.
+    /// The canonical id.
     Canonical,
 }
 
-/// Something that waits for the human.
+/// A request that waits for the human.
 pub(crate) fn inbox_item(item: Item, naming: Naming) -> InboxItem {
     let session = item.session.map(session_item);
     let (kind, title, permission, questions) = match &item.request {

@@ -1,4 +1,4 @@
-//! The WebSocket of the page and of whoever else wants to see sessions live. See `docs/interfaces/websocket.md`.
+//! The WebSocket: the page and other clients follow sessions live. See `docs/interfaces/websocket.md`.
 
 mod asking;
 mod carry;
@@ -18,17 +18,17 @@ use axum::response::Response;
 use convoke_api::bodies::code;
 
 use crate::failure::Failure;
-use crate::gate::{Caller, Peer};
 use crate::listen::Connection;
+use crate::middleware::{Caller, Peer};
 use crate::rest::Daemon;
 
 pub(crate) use news::News;
 use opening::Visitor;
 pub use socket::hang_up;
 
-/// Bytes of one frame of a client's; a longer one ends the socket.
+/// The longest frame of a client; a longer one closes the socket.
 const FRAME_BYTES_MAX: usize = 1024 * 1024;
-/// Bytes that wait to be sent before sending waits for the client.
+/// Bytes that may be buffered before sending waits for the client.
 const WRITE_BUFFER: usize = 128 * 1024;
 
 /// Whether entries carry `html`.
@@ -61,8 +61,8 @@ pub(crate) async fn open(
     })?;
     let upgrade = limit_frames(upgrade);
     Ok(match caller {
-        Caller::Unproven => {
-            let cookies: Vec<String> = app.doors.cookies(&headers).map(ToOwned::to_owned).collect();
+        Caller::UnverifiedBrowser => {
+            let cookies: Vec<String> = app.auth.cookies(&headers).map(ToOwned::to_owned).collect();
             let connection = connection.map(|Extension(connection)| connection);
             let visitor = Visitor { cookies, peer, connection };
             upgrade.on_upgrade(move |socket| opening::prove(socket, app, visitor))
@@ -70,7 +70,7 @@ pub(crate) async fn open(
         Caller::Browser(visit) => {
             upgrade.on_upgrade(move |socket| socket::converse(socket, app, Some(visit)))
         }
-        Caller::Owner | Caller::Anyone | Caller::Session(_) => {
+        Caller::Owner | Caller::Anonymous | Caller::Session(_) => {
             upgrade.on_upgrade(move |socket| socket::converse(socket, app, None))
         }
     })

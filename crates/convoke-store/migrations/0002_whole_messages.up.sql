@@ -63,14 +63,14 @@ INSERT INTO generation (value) VALUES (abs(random() % 1000000000000));
 
 DROP INDEX agent_messages_by_timestamp;
 
--- Without a copy of the texts, which are in `messages`. Beginnings of three letters have entries of their own; for longer
--- ones, which match less, those of all their words are merged.
+-- Without a copy of the texts, which are in `messages`. Beginnings of three and four letters have entries of their own; for
+-- longer ones, which match less, those of all their words are merged.
 DROP TABLE message_search;
 CREATE VIRTUAL TABLE message_search USING fts5 (
     text,
     scope,
     content = '',
     contentless_delete = 1,
-    prefix = '3',
+    prefix = '3 4',
     tokenize = 'unicode61 remove_diacritics 2'
 );

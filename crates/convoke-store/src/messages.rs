@@ -12,6 +12,7 @@ use convoke_core::state::SessionState;
 use convoke_core::time::Timestamp;
 use convoke_core::update::{Update, append};
 use rusqlite::{Connection, Params, Row, params};
+use serde::Deserialize;
 
 use crate::error::{Error, Fault, Result};
 use crate::row;
@@ -385,12 +386,40 @@ fn message(row: &Row<'_>, session_id: SessionId) -> rusqlite::Result<Message> {
         rev: Rev::new(row.get(1)?),
         id: MessageId::from_bytes(row.get(2)?).ok_or_else(|| row::unreadable(2, "not an id"))?,
         role: row::word(row, 3, &ROLES, role_word)?,
-        content: serde_json::from_str::<Content>(content)
-            .map_err(|error| row::unreadable(4, error))?,
+        content: content_of(content).map_err(|error| row::unreadable(4, error))?,
         turn: turn.map_err(|error| row::unreadable(5, error))?,
         timestamp: row::timestamp(row, 6)?,
         updated_at: row::timestamp(row, 7)?,
     })
+}
+
+/// The content of a prompt, an answer or a thought. Serde reads these fields as they come; an enum with a tag inside is
+/// copied into a tree of values first, which takes three times as long.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Words {
+    r#type: WordsKind,
+    text: String,
+    #[serde(default)]
+    partial: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum WordsKind {
+    Text,
+    Thinking,
+}
+
+fn content_of(json: &str) -> serde_json::Result<Content> {
+    // Other kinds fail at their first field.
+    match serde_json::from_str(json) {
+        Ok(Words { r#type: WordsKind::Text, text, partial }) => Ok(Content::Text { text, partial }),
+        Ok(Words { r#type: WordsKind::Thinking, text, partial }) => {
+            Ok(Content::Thinking { text, partial })
+        }
+        Err(_) => serde_json::from_str(json),
+    }
 }
 
 /// Adds the text of the deltas of an open message.

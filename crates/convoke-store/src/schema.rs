@@ -89,7 +89,7 @@ pub(crate) enum Checked {
     InPart,
 }
 
-/// Refuses what is not ours or too new, having changed nothing.
+/// Refuses a database with a foreign application id or a newer schema, before any write.
 pub(crate) fn refuse_foreign(place: &Place, found: Found) -> Result<()> {
     inspect(place, found, STEPS).map(|_| ())
 }
@@ -115,7 +115,7 @@ fn inspect(place: &Place, found: Found, steps: &[Step]) -> Result<Vec<Migration>
         Found::Something => place
             .look()
             .and_then(|db| match Owner::of(&db)? {
-                Owner::Nobody => Ok(Vec::new()),
+                Owner::None => Ok(Vec::new()),
                 Owner::Us => Ok(book::read(&db)?),
                 Owner::Another => Err(Error::ForeignDatabase { path: place.path.clone() }.into()),
             })

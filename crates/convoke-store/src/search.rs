@@ -21,7 +21,7 @@ pub(crate) use excerpt::{MATCH_END, MATCH_START};
 
 /// Hits in one page.
 const HITS_MAX: u32 = 100;
-/// Words in one query. Of a page of text that somebody pastes, the first ones tell enough.
+/// The most words of a query; of a longer text only the first ones are searched.
 const TERMS_MAX: usize = 32;
 
 /// Letters from which on the beginning of a word can be searched; fewer would match nearly everything, at great cost.

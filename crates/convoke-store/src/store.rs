@@ -60,7 +60,7 @@ impl Window {
 impl Store {
     /// Opens the database at `path` as its only writer; makes it, or brings its schema up to date, where needed.
     ///
-    /// Its directory must exist. What is not ours, or newer than this program, is refused untouched.
+    /// Its directory must exist. Fails on a database with a foreign application id or a newer schema, before any write.
     pub async fn open(path: impl Into<PathBuf>, now: Timestamp) -> Result<Self> {
         let path = path.into();
         let opening = {

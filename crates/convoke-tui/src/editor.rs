@@ -32,7 +32,7 @@ enum Run {
     Deleting,
 }
 
-/// A text as it stands on the screen.
+/// The layout of a text on the screen.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     /// The bytes of each row.

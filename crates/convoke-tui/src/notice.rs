@@ -1,8 +1,8 @@
-//! A word about what has just happened.
+//! A short message about what has just happened.
 
 use convoke_core::time::Timestamp;
 
-/// A word about what has just happened.
+/// A short message about what has just happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Notice {
     pub(crate) text: String,

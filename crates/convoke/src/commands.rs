@@ -50,7 +50,7 @@ pub(crate) enum Access {
     Write,
 }
 
-/// What a command may know of the world around the process.
+/// The environment of a command.
 #[derive(Debug)]
 pub(crate) struct World {
     /// The variables the program was started with.
@@ -60,7 +60,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// The world around this process.
+    /// The environment of this process.
     pub(crate) fn around(environment: Environment) -> anyhow::Result<Self> {
         let program =
             std::env::current_exe().context("cannot determine the path of this program")?;

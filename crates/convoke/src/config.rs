@@ -1,6 +1,6 @@
 //! The settings: defaults, then `config.toml`, then the environment, then flags; each value knows where it comes from.
 //!
-//! Loading is a function of its [`Sources`]. Every mistake is found in one go, with its place and a way out.
+//! Loading is a function of its [`Sources`]. All mistakes are reported at once, each with its line and a hint.
 
 mod agents;
 mod expand;
@@ -49,7 +49,7 @@ pub(crate) struct Config {
     pub(crate) agents: Vec<Agent>,
 }
 
-/// The daemon's door.
+/// The daemon's listener.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) listen: SocketAddr,
@@ -154,7 +154,7 @@ pub(crate) struct Backup {
     pub(crate) dir: PathBuf,
 }
 
-/// What a configuration is made of. Nothing else is read.
+/// The sources of a configuration. Nothing else is read.
 #[derive(Debug)]
 pub(crate) struct Sources<'a> {
     /// Convoke's home, which relative paths are relative to.

@@ -65,7 +65,7 @@ pub(crate) enum DaemonError {
     /// It is not running, and must not be started.
     #[error("the daemon is not running")]
     NotRunning,
-    /// Its process lives, and nobody is served yet or any more.
+    /// Its process is running, but not serving: it is starting or stopping.
     #[error("the daemon, process {pid}, is starting or stopping")]
     NotReady {
         /// Its process.

@@ -5,17 +5,17 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Where the daemon takes an agent's calls, and by which token it knows the agent's session.
-pub(crate) struct Door {
+pub(crate) struct McpEndpoint {
     /// The address of `/mcp`.
     pub(crate) url: String,
     /// A secret.
     pub(crate) token: String,
 }
 
-/// Half a door.
+/// Only one of the two variables is set.
 #[derive(Debug, thiserror::Error)]
 #[error("{missing} is not set, though the other of CONVOKE_MCP_URL and CONVOKE_MCP_TOKEN is")]
-pub(crate) struct DoorError {
+pub(crate) struct McpEndpointError {
     missing: &'static str,
 }
 
@@ -39,17 +39,17 @@ impl Environment {
         self.0.iter()
     }
 
-    /// The way to the daemon that it gave to an agent of its own; none for everybody else.
-    pub(crate) fn door(&self) -> Result<Option<Door>, DoorError> {
+    /// The endpoint that the daemon passed to one of its own agents; `None` for any other process.
+    pub(crate) fn mcp_endpoint(&self) -> Result<Option<McpEndpoint>, McpEndpointError> {
         let text = |name| {
             let value = self.get(name).map(|value| value.to_string_lossy().into_owned());
             value.filter(|value| !value.is_empty())
         };
         match (text("CONVOKE_MCP_URL"), text("CONVOKE_MCP_TOKEN")) {
-            (Some(url), Some(token)) => Ok(Some(Door { url, token })),
+            (Some(url), Some(token)) => Ok(Some(McpEndpoint { url, token })),
             (None, None) => Ok(None),
-            (Some(_), None) => Err(DoorError { missing: "CONVOKE_MCP_TOKEN" }),
-            (None, Some(_)) => Err(DoorError { missing: "CONVOKE_MCP_URL" }),
+            (Some(_), None) => Err(McpEndpointError { missing: "CONVOKE_MCP_TOKEN" }),
+            (None, Some(_)) => Err(McpEndpointError { missing: "CONVOKE_MCP_URL" }),
         }
     }
 

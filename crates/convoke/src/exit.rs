@@ -30,7 +30,7 @@ enum Code {
     NoProgram = 127,
 }
 
-/// Why a command that has told its result does not end with 0. Nothing more is told of most of them.
+/// Why a command that has printed its result does not exit with 0. Most of them print nothing more.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Ended {
     /// The human turned the questions down.
@@ -45,7 +45,7 @@ pub(crate) enum Ended {
     /// The files of a session do not agree.
     #[error("the session is invalid")]
     Invalid,
-    /// The program was told to end while it waited.
+    /// A signal arrived while the command waited.
     #[error("interrupted while waiting for the answers")]
     Interrupted {
         /// The session that waits on.
@@ -76,12 +76,12 @@ pub(crate) fn report(error: &anyhow::Error, output: &Output) -> ExitCode {
     ExitCode::from(failure.code as u8)
 }
 
-/// An error in one line, its causes included, and the way out if there is one.
+/// An error with its causes in one line, and a hint if there is one.
 pub(crate) fn explain(error: &anyhow::Error) -> (String, Option<String>) {
     (format!("{error:#}"), advice(error).1)
 }
 
-/// An error as it is told.
+/// An error as it is printed.
 struct Failure {
     message: String,
     causes: Vec<Cause>,

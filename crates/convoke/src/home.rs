@@ -14,7 +14,7 @@ use crate::environment::Environment;
 
 pub(crate) use modes::{Depth, Repair};
 
-/// Permissions that a home gives to nobody but its owner.
+/// The mode of a home: accessible to its owner only.
 const PRIVATE: u32 = 0o700;
 
 /// The folder of the configuration, the database and the logs. Naming it touches nothing.
@@ -27,7 +27,7 @@ pub(crate) struct Home {
 /// Who chose the home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// Nobody: `~/.convoke`.
+    /// Neither: the default, `~/.convoke`.
     Default,
     /// `CONVOKE_HOME`.
     Variable,

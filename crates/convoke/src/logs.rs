@@ -1,4 +1,4 @@
-//! Logs: short lines on stderr for whoever watches, JSON lines in the home for whoever looks later. Never on stdout.
+//! Logs: short lines on stderr, and JSON lines in files in the home. Never on stdout.
 
 mod daily;
 

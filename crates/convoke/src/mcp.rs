@@ -24,7 +24,7 @@ use stdio::Stdio;
 /// How long a client that went away, or is left, may take to read what was said to it.
 const LAST_WORDS: Duration = Duration::from_millis(600);
 
-/// Serves until the client goes away or the program is told to end.
+/// Serves until the client disconnects or the process gets a termination signal.
 pub(crate) async fn serve(backend: FilesBackend) -> anyhow::Result<()> {
     let gone = CancellationToken::new();
     let server = Tools::new(backend, env!("CARGO_PKG_VERSION").to_owned(), gone.clone());
@@ -35,7 +35,7 @@ pub(crate) async fn serve(backend: FilesBackend) -> anyhow::Result<()> {
     let mut signalled = Box::pin(crate::signals::ended()?);
     let served = tokio::select! {
         served = server.serve(transport) => served,
-        // Told to end before the client introduced itself.
+        // A signal arrived before the client introduced itself.
         () = &mut signalled => return Ok(()),
     };
     match served {

@@ -84,7 +84,7 @@ impl Output {
         self.piece(text).map(|_| ())
     }
 
-    /// Prints a piece of a result that comes in pieces, and tells whether anybody still reads.
+    /// Prints a piece of a streamed result, and returns whether stdout is still open.
     pub(crate) fn piece(&self, text: &str) -> anyhow::Result<Reader> {
         self.bytes(text.as_bytes())
     }
@@ -100,10 +100,10 @@ impl Output {
     }
 }
 
-/// Whether anybody reads what is printed.
+/// Whether stdout is still open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reader {
-    /// Somebody may.
+    /// It is open.
     There,
     /// The reader went away, and has what it wanted.
     Gone,
@@ -147,7 +147,7 @@ pub(crate) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>) -
     text
 }
 
-/// Tells what takes its time to a person who watches; a pipe hears nothing.
+/// Prints progress on a terminal; prints nothing into a pipe.
 pub(crate) fn aside_on_terminal(text: &str) {
     if io::stderr().is_terminal() {
         aside(text);
@@ -156,7 +156,7 @@ pub(crate) fn aside_on_terminal(text: &str) {
 
 /// Tells a person who watches something besides the result; stdout stays the result's.
 pub(crate) fn aside(text: &str) {
-    // Nobody needs it when it cannot be said.
+    // If stderr is closed, the message is not needed.
     writeln!(io::stderr(), "{text}").ok();
 }
 
@@ -168,13 +168,13 @@ pub(crate) enum Answer {
     /// Anything else.
     No,
     /// There is no person: input or errors are not on a terminal.
-    Nobody,
+    NoTerminal,
 }
 
 /// Asks a yes-or-no question on the terminal; stdout stays the result's.
 pub(crate) fn ask(question: &str) -> io::Result<Answer> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Ok(Answer::Nobody);
+        return Ok(Answer::NoTerminal);
     }
     write!(io::stderr(), "{question} [y/N] ")?;
     let mut said = String::new();

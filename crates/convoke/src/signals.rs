@@ -1,4 +1,4 @@
-//! Being told to end: SIGINT, SIGTERM and SIGHUP.
+//! Termination signals: SIGINT, SIGTERM and SIGHUP.
 
 use std::future::Future;
 
@@ -12,7 +12,7 @@ pub(crate) fn ended() -> anyhow::Result<impl Future<Output = ()>> {
     let mut interrupt = listen(SignalKind::interrupt())?;
     let mut terminate = listen(SignalKind::terminate())?;
     let mut hang_up = listen(SignalKind::hangup())?;
-    // A file that may not grow any more fails whoever writes it, and does not end the program.
+    // A write beyond the file size limit then fails with an error instead of killing the process.
     drop(listen(SignalKind::from_raw(Signal::XFSZ.as_raw()))?);
     Ok(async move {
         tokio::select! {
@@ -30,7 +30,7 @@ pub(crate) fn block_on<T>(command: impl Future<Output = anyhow::Result<T>>) -> a
         .build()
         .context("cannot start the runtime")?;
     let result = runtime.block_on(command);
-    // A read of standard input that nobody will answer must not keep the program.
+    // A pending read of stdin must not keep the process alive.
     runtime.shutdown_background();
     result
 }

@@ -1,4 +1,4 @@
-//! What a check has to say: where, what, and the way out.
+//! A finding of a check: location, message and hint.
 
 use std::fmt;
 

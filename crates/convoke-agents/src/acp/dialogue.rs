@@ -1,4 +1,4 @@
-//! One conversation with one agent, without the pipes: what it says goes in, and what follows from it comes out.
+//! One conversation with one agent, without I/O: takes the agent's messages, and returns messages and reports.
 //!
 //! Nothing here waits. Lines for the agent, reports for the session and work pile up in the outbox, and the caller
 //! bounds the pile by not reading from the agent meanwhile.
@@ -42,7 +42,7 @@ pub(super) struct Dialogue {
     /// How many updates there were.
     heard: u64,
     turn: Option<Turn>,
-    /// The ways to log in that the agent offers, for the day that it wants one.
+    /// The login methods that the agent offers, for when it requires one.
     logins: Vec<String>,
     /// Our requests that the agent has not answered.
     pending: BTreeMap<u64, Pending>,
@@ -100,7 +100,7 @@ impl Dialogue {
         }
     }
 
-    /// Makes a request whose answer is looked for with [`Self::take_answer`].
+    /// Makes a request whose answer is fetched with [`Self::take_answer`].
     pub(super) fn call(&mut self, method: &str, params: Value) {
         self.answer = None;
         self.request(method, params, Pending::Call);
@@ -165,7 +165,7 @@ impl Dialogue {
         self.outbox.lines.push_back(wire::answer(id, outcome));
     }
 
-    /// Convoke wants something.
+    /// Handles an order.
     pub(super) fn order(&mut self, order: Order, now: Instant) {
         match order {
             Order::Prompt { turn, text } => self.prompt(turn, &text),
@@ -219,7 +219,7 @@ impl Dialogue {
         if let (Some(of), Some(ours)) = (of, &self.session)
             && of != ours
         {
-            tracing::debug!(session = of, "an update of a session that is not ours");
+            tracing::debug!(session = of, "an update of an unknown session");
             return;
         }
         let Some(update) = params.get("update") else { return };
@@ -266,7 +266,7 @@ impl Dialogue {
         self.outbox.reports.extend(offer.map(Report::State));
     }
 
-    /// Lets people know that something they wanted did not happen.
+    /// Reports to the session that an order failed.
     fn advise(&mut self, text: &str) {
         let event = AgentEvent::Advice { severity: "warning".to_owned() };
         self.outbox.reports.push_back(Report::Noticed(Notice::worded(event, text.to_owned())));

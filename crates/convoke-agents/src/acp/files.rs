@@ -43,7 +43,7 @@ struct Inner {
     random: Random,
 }
 
-/// Which lines of a file are wanted.
+/// The requested lines of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Lines {
     /// The first, counted from 1.
@@ -102,7 +102,7 @@ impl From<Trouble> for Fault {
     }
 }
 
-/// What to do about folders on the way that do not exist.
+/// What to do about missing parent folders.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Missing {
     Create,
@@ -200,7 +200,7 @@ impl Inner {
 
     /// Replaces the file at the end of resolved steps.
     fn write(&self, path: &Path, steps: &[OsString], text: &str) -> Result<(), Trouble> {
-        // The same steps are opened that were looked at: a link that is swapped meanwhile leads nowhere.
+        // Opens the same path components that were checked: a link that is swapped in meanwhile is not followed.
         let (folder, name) = self.open_folder(path, steps, Missing::Create)?;
         // A file that may not be written is not replaced either.
         let mode = match open_plain(&folder, &name, OpenOptions::new().write(true), path) {
@@ -326,7 +326,7 @@ fn open_plain(
     if found.is_file() { Ok(file) } else { Err(unfit(path, "is not a regular file")) }
 }
 
-/// The wanted lines, or `None` when they are more than can be had at once.
+/// The requested lines, or `None` if they exceed the limit of one read.
 fn select(mut file: impl BufRead, lines: Lines) -> io::Result<Option<Vec<u8>>> {
     for _ in 1..lines.first {
         if file.skip_until(b'\n')? == 0 {

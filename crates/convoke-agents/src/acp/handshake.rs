@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 
 /// The protocol that is spoken here; a higher number would make some agents speak a draft of the next one.
 const PROTOCOL_VERSION: u64 = 1;
-/// A replay that comes after the answer is over when nothing came for so long.
+/// A replay that follows the response is over after this long without a message.
 const SETTLE_QUIET: Duration = Duration::from_millis(300);
 /// A replay that comes after the answer is not waited for longer than this; what comes later is taken for news.
 const SETTLE_MAX: Duration = Duration::from_secs(2);

@@ -10,14 +10,14 @@ use super::files::{Files, Lines, ProtectedChange, Trouble, Written};
 use super::terminal::{Order, Terminals};
 use super::wire::{BAD_PARAMS, Fault, INTERNAL, Outcome};
 
-/// Who does the agent's bidding.
+/// Carries out what the agent asks of its client.
 pub(super) struct Host {
     files: Files,
     pub(super) terminals: Terminals,
     unknown_file: UnknownFile,
 }
 
-/// What an agent wants to hear when it reads a file that does not exist.
+/// The error for an agent that reads a file that does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum UnknownFile {
     /// That it does not exist.
@@ -43,7 +43,7 @@ pub(super) type Work = Pin<Box<dyn Future<Output = Worked> + Send>>;
 pub(super) enum Worked {
     /// Its answer.
     Answer(Outcome),
-    /// A question to the user, who decides whether this is written.
+    /// A question to the human, who decides whether this is written.
     Asks(ProtectedChange),
     /// The answer, after the user allowed a change of a protected file.
     Wrote { change: ProtectedChange, outcome: Outcome },
@@ -54,7 +54,7 @@ impl Host {
         Self { files, terminals, unknown_file: UnknownFile::Missing }
     }
 
-    /// What the agent shall hear of files that do not exist.
+    /// What the agent is told about files that do not exist.
     pub(super) const fn answer_unknown_files(&mut self, answer: UnknownFile) {
         self.unknown_file = answer;
     }

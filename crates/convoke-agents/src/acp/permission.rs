@@ -22,7 +22,7 @@ const TITLE_BYTES_MAX: usize = 4 << 10;
 const ONLY_FOR_GOOD: &str = " (it cannot be allowed: the agent offers no way to allow it once, and Convoke passes on no other)";
 const ALLOW: &str = "allow";
 const DENY: &str = "deny";
-/// What an agent wants that does not say what it wants.
+/// The title of a request without one.
 const UNTITLED: &str = "The agent asks for permission";
 
 /// The permissions that the agent waits for.
@@ -81,7 +81,8 @@ impl Permissions {
         let options = params.get("options").and_then(Value::as_array).map(Vec::as_slice);
         let options: Vec<_> =
             options.unwrap_or_default().iter().filter_map(option).take(OPTIONS_MAX).collect();
-        // What would hold for good in the agent itself is not offered: Convoke remembers, and only what is exactly the same.
+        // Options that would hold permanently in the agent itself are not offered: Convoke remembers, and only the
+        // exact same call.
         let (options, for_good): (Vec<_>, Vec<_>) =
             options.into_iter().partition(|option| holds_once(option.kind));
         if options.is_empty() {
@@ -204,7 +205,7 @@ fn settle_write(id: Value, change: ProtectedChange, reply: &Reply) -> Settled {
     Settled::Denied { id, change, fault }
 }
 
-/// What the agent hears when a protected file stays as it is.
+/// What the agent is told when a protected file is left unchanged.
 pub(super) fn protected_denied(change: &ProtectedChange, why: &str) -> Fault {
     let path = change.inside.display();
     Fault::new(BAD_PARAMS, format!("{path} is protected and was not changed: {why}"))

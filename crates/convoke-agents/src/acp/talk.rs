@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep_until};
 use super::dialogue::Dialogue;
 use super::host::Worked;
 use super::wire::Outcome;
-use crate::driver::{Wish, reserve};
+use crate::driver::{DriverRequest, reserve};
 use crate::lines::{Line, Pen, Reader, Writer, skipped};
 use crate::process::Pipes;
 
@@ -32,7 +32,7 @@ pub(super) struct Talk {
     pub(super) dialogue: Dialogue,
     lines: Reader,
     pen: Pen,
-    /// The way to the session, as long as it listens.
+    /// The channel to the session, while it is open.
     reports: Option<mpsc::Sender<Report>>,
     /// Work for requests of the agent's.
     soon: JoinSet<Served>,
@@ -45,11 +45,11 @@ type Served = (Value, Worked);
 /// Why a conversation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// The agent listens or speaks no more.
+    /// The agent has closed its input or output.
     Closed,
-    /// The session does not listen any more.
+    /// The session no longer reads reports.
     Deserted,
-    /// Convoke wants it to end.
+    /// A stop was requested.
     Stopped,
 }
 
@@ -61,9 +61,9 @@ impl Talk {
     }
 
     /// Carries out orders until there is an end. Cancel-safe.
-    pub(super) async fn run(&mut self, wishes: &mut mpsc::Receiver<Wish>) -> End {
+    pub(super) async fn run(&mut self, requests: &mut mpsc::Receiver<DriverRequest>) -> End {
         loop {
-            if let ControlFlow::Break(end) = self.step(Some(wishes)).await {
+            if let ControlFlow::Break(end) = self.step(Some(requests)).await {
                 return end;
             }
         }
@@ -85,7 +85,7 @@ impl Talk {
     /// Lets the next thing happen. Cancel-safe.
     pub(super) async fn step(
         &mut self,
-        wishes: Option<&mut mpsc::Receiver<Wish>>,
+        requests: Option<&mut mpsc::Receiver<DriverRequest>>,
     ) -> ControlFlow<End> {
         self.begin();
         let deadline = self.dialogue.deadline();
@@ -101,7 +101,7 @@ impl Talk {
             },
             delivered = deliver(self.reports.as_ref(), &mut self.dialogue.outbox.reports),
                 if has_reports => return delivered,
-            wish = next(wishes) => return self.follow(wish),
+            request = next(requests) => return self.follow(request),
             Some(served) = self.soon.join_next() => self.served(served),
             Some(served) = self.later.join_next() => self.served(served),
             () = reached(deadline) => self.dialogue.give_up(Instant::now()),
@@ -131,7 +131,7 @@ impl Talk {
         self.reports = None;
     }
 
-    /// The way to the agent. What is written just now is not finished.
+    /// The agent's input. A write in progress is not finished.
     pub(super) fn take_input(&mut self) -> Writer {
         self.pen.take_writer()
     }
@@ -160,11 +160,11 @@ impl Talk {
         self.pen.write_next(&mut self.dialogue.outbox.lines);
     }
 
-    fn follow(&mut self, wish: Option<Wish>) -> ControlFlow<End> {
-        match wish {
-            Some(Wish::Order(order)) => self.dialogue.order(order, Instant::now()),
-            Some(Wish::List { cursor, reply }) => self.dialogue.list(cursor, reply),
-            Some(Wish::Stop) => return ControlFlow::Break(End::Stopped),
+    fn follow(&mut self, request: Option<DriverRequest>) -> ControlFlow<End> {
+        match request {
+            Some(DriverRequest::Order(order)) => self.dialogue.order(order, Instant::now()),
+            Some(DriverRequest::List { cursor, reply }) => self.dialogue.list(cursor, reply),
+            Some(DriverRequest::Stop) => return ControlFlow::Break(End::Stopped),
             None => return ControlFlow::Break(End::Deserted),
         }
         ControlFlow::Continue(())
@@ -197,9 +197,9 @@ impl Talk {
     }
 }
 
-async fn next(wishes: Option<&mut mpsc::Receiver<Wish>>) -> Option<Wish> {
-    match wishes {
-        Some(wishes) => wishes.recv().await,
+async fn next(requests: Option<&mut mpsc::Receiver<DriverRequest>>) -> Option<DriverRequest> {
+    match requests {
+        Some(requests) => requests.recv().await,
         None => future::pending().await,
     }
 }

@@ -14,12 +14,12 @@ use super::text::{self, TEXT_BYTES_MAX};
 
 /// Open calls that are remembered; beyond that the first one is forgotten, and what it said before is not repeated.
 const CALLS_MAX: usize = 256;
-/// Bytes of open calls that are remembered; beyond that the first ones are forgotten in the same way.
+/// The size of tracked open calls; beyond that the oldest are evicted in the same way.
 const CALLS_BYTES_MAX: usize = 8 << 20;
 /// The longest title, name or path that is handed on.
 const TITLE_BYTES_MAX: usize = 4 << 10;
 
-/// The tool calls that are under way.
+/// The tool calls in progress.
 #[derive(Debug, Default)]
 pub(super) struct Tools {
     calls: BTreeMap<String, Call>,
@@ -74,7 +74,7 @@ impl Tools {
         self.calls.clear();
     }
 
-    /// Forgets the first calls but this one until the others take no more than so many bytes.
+    /// Evicts the oldest calls, except this one, until the others are within a limit.
     fn forget_beyond(&mut self, bytes_max: usize, id: &str) {
         let mut bytes: usize = self.calls.values().map(|call| call.bytes).sum();
         while bytes > bytes_max {
@@ -138,7 +138,7 @@ impl Call {
         (!diffs.is_empty()).then(|| ToolResult { diffs, ..ToolResult::default() })
     }
 
-    /// The call with all that came of it.
+    /// The call with its result.
     fn ended(self, screens: Screens<'_>) -> ToolUpdate {
         let printed = self.terminals.iter().filter_map(|id| screens(id));
         let mut text = joined(self.text.into_iter().chain(printed).chain([self.printed]));
@@ -177,7 +177,7 @@ fn printed(update: &Value) -> Option<&str> {
 }
 
 fn arguments(update: &Value) -> Option<Value> {
-    // Arguments that are still on their way are often sent as an empty object.
+    // Incomplete arguments are often sent as an empty object.
     let is_there =
         |args: &&Value| !args.is_null() && args.as_object().is_none_or(|fields| !fields.is_empty());
     let args = update.get("rawInput").filter(is_there)?;
@@ -190,7 +190,7 @@ fn diff(block: &Value) -> Option<Diff> {
     Some(Diff { path, old_text: text_of("oldText"), new_text: text_of("newText")? })
 }
 
-/// What a tool returned, where the agent shows it in no other way.
+/// The result of a tool, if the agent does not show it as content.
 fn words(output: &Value) -> Option<String> {
     let words = match output {
         Value::Null => return None,

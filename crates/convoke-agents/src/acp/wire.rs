@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-/// The asker wants the user to log in first.
+/// The user must log in first.
 pub(super) const AUTH_REQUIRED: i64 = -32000;
 /// There is no such session, file or terminal.
 pub(super) const NOT_FOUND: i64 = -32002;
@@ -23,7 +23,7 @@ const DETAIL_CHARS_MAX: usize = 2000;
 /// What the agent sent.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Incoming {
-    /// It wants an answer.
+    /// A request, which expects a response.
     Request {
         /// To be echoed exactly as it came.
         id: Value,

@@ -44,7 +44,7 @@ pub(super) enum Step {
     Send(Value),
 }
 
-/// A conversation as it stands.
+/// The state of a conversation.
 pub(super) struct Conversation {
     random: Random,
     /// The agent's id of the session; `/clear` changes it.

@@ -16,7 +16,7 @@ const LOGIN: [&str; 5] = [
 /// Translates an exit into an error; `id` is the session that was to be created or resumed.
 pub(super) fn sort_out(exit: Exit, id: &str) -> Error {
     let said = exit.stderr_tail.clone().unwrap_or_default();
-    // Only a new session can be in the way of an old one: the test is whether its file exists.
+    // Only a new session can collide with an old one: the agent checks whether its file exists.
     if said.contains("is already in use") {
         return Error::IdTaken { id: id.to_owned() };
     }

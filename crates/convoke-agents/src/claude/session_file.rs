@@ -13,7 +13,7 @@ pub fn session_file(home: &Path, workspace: &Path, id: &str) -> PathBuf {
     session_file_in(&home.join(".claude"), workspace, id)
 }
 
-/// The same below the folder that `CLAUDE_CONFIG_DIR` names instead of `~/.claude`.
+/// The same below the folder in `CLAUDE_CONFIG_DIR`, which replaces `~/.claude`.
 pub fn session_file_in(settings: &Path, workspace: &Path, id: &str) -> PathBuf {
     settings.join("projects").join(folder_name(workspace)).join(format!("{id}.jsonl"))
 }

@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::timeout;
 
 use super::conversation::{Conversation, Greeting, Step};
-use crate::driver::{Wish, reserve};
+use crate::driver::{DriverRequest, reserve};
 use crate::lines::{Line, Pen, Reader, Writer, skipped};
 use crate::process::Pipes;
 use crate::{Error, Result};
@@ -38,11 +38,11 @@ pub(super) struct Talk {
 /// Why a conversation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// The agent says nothing any more.
+    /// The agent has closed its output.
     Silent,
-    /// The session does not listen any more.
+    /// The session no longer reads reports.
     Deserted,
-    /// Convoke wants it to end.
+    /// A stop was requested.
     Stopped,
 }
 
@@ -79,19 +79,19 @@ impl Talk {
         }
     }
 
-    /// Talks until there is an end. Cancel-safe.
-    pub(super) async fn run(&mut self, wishes: &mut Receiver<Wish>) -> End {
+    /// Runs until the conversation ends. Cancel-safe.
+    pub(super) async fn run(&mut self, requests: &mut Receiver<DriverRequest>) -> End {
         loop {
-            if let ControlFlow::Break(end) = self.step(wishes).await {
+            if let ControlFlow::Break(end) = self.step(requests).await {
                 return end;
             }
         }
     }
 
     /// Reads what a process said before it ended. A slow session is waited for, a silent pipe is not.
-    pub(super) async fn hear_out(&mut self, wishes: &mut Receiver<Wish>) -> End {
+    pub(super) async fn hear_out(&mut self, requests: &mut Receiver<DriverRequest>) -> End {
         loop {
-            match timeout(LAST_WORDS_GRACE, self.step(wishes)).await {
+            match timeout(LAST_WORDS_GRACE, self.step(requests)).await {
                 Ok(ControlFlow::Break(end)) => return end,
                 Err(_) if self.unreported.is_empty() => return End::Silent,
                 Ok(ControlFlow::Continue(())) | Err(_) => {}
@@ -100,15 +100,19 @@ impl Talk {
     }
 
     /// Sends the session one last report, after everything else. Not needed when the stop was requested.
-    pub(super) async fn report_last(&mut self, last: Report, wishes: &mut Receiver<Wish>) {
+    pub(super) async fn report_last(
+        &mut self,
+        last: Report,
+        requests: &mut Receiver<DriverRequest>,
+    ) {
         self.unreported.push_back(last);
         while !self.unreported.is_empty() {
             let sent = tokio::select! {
                 sent = send_next(&mut self.unreported, &self.reports) => sent,
-                wish = wishes.recv() => match wish {
+                request = requests.recv() => match request {
                     // The receiver is gone, and the end is about to be reported.
-                    Some(Wish::Order(_) | Wish::List { .. }) => ControlFlow::Continue(()),
-                    Some(Wish::Stop) | None => ControlFlow::Break(End::Stopped),
+                    Some(DriverRequest::Order(_) | DriverRequest::List { .. }) => ControlFlow::Continue(()),
+                    Some(DriverRequest::Stop) | None => ControlFlow::Break(End::Stopped),
                 },
             };
             if sent.is_break() {
@@ -124,7 +128,7 @@ impl Talk {
         self.pen.write_all(&mut self.unsent).await;
     }
 
-    /// The way to the agent, to be closed.
+    /// The agent's input, to be closed.
     pub(super) fn take_input(&mut self) -> Writer {
         self.pen.take_writer()
     }
@@ -135,7 +139,10 @@ impl Talk {
     }
 
     /// Lets the next thing happen. Cancel-safe.
-    pub(super) async fn step(&mut self, wishes: &mut Receiver<Wish>) -> ControlFlow<End> {
+    pub(super) async fn step(
+        &mut self,
+        requests: &mut Receiver<DriverRequest>,
+    ) -> ControlFlow<End> {
         let has_news = !self.unreported.is_empty();
         let listens = !has_news && self.unsent.len() < UNSENT_MAX;
         self.pen.write_next(&mut self.unsent);
@@ -145,23 +152,23 @@ impl Talk {
             // The end of an agent that has closed its input is about to be reported.
             _ = self.pen.written() => ControlFlow::Continue(()),
             sent = send_next(&mut self.unreported, &self.reports), if has_news => sent,
-            wish = wishes.recv() => self.follow(wish),
+            request = requests.recv() => self.follow(request),
             line = self.lines.next(), if listens => self.hear(line),
         }
     }
 
-    fn follow(&mut self, wish: Option<Wish>) -> ControlFlow<End> {
-        match wish {
-            Some(Wish::Order(order)) => {
+    fn follow(&mut self, request: Option<DriverRequest>) -> ControlFlow<End> {
+        match request {
+            Some(DriverRequest::Order(order)) => {
                 let steps = self.conversation.obey(order);
                 self.take(steps);
             }
-            Some(Wish::List { reply, .. }) => {
+            Some(DriverRequest::List { reply, .. }) => {
                 let detail = "Claude does not list its sessions".to_owned();
                 // The caller may have stopped waiting.
                 reply.send(Err(Error::Refused { detail })).ok();
             }
-            Some(Wish::Stop) => return ControlFlow::Break(End::Stopped),
+            Some(DriverRequest::Stop) => return ControlFlow::Break(End::Stopped),
             None => return ControlFlow::Break(End::Deserted),
         }
         ControlFlow::Continue(())

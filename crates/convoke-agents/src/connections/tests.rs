@@ -16,7 +16,7 @@ fn random() -> [u8; 16] {
 
 /// A session with an agent, and with a supervisor of it.
 struct Scene {
-    desk: Desk,
+    broker: Broker,
     gate: Gate,
     agent: mpsc::Sender<Report>,
     session: mpsc::Receiver<Report>,
@@ -25,13 +25,13 @@ struct Scene {
 impl Scene {
     fn new() -> Self {
         let (reports, session) = mpsc::channel(16);
-        let (desk, gate, agent) = Desk::open(random, reports);
-        Self { desk, gate, agent, session }
+        let (broker, gate, agent) = Broker::open(random, reports);
+        Self { broker, gate, agent, session }
     }
 
     fn begin_turn(&self) {
         let prompt = Order::Prompt { turn: Seq::new(1), text: String::new() };
-        assert!(self.desk.look_at(prompt).is_some(), "the agent is given its prompt");
+        assert!(self.broker.intercept(prompt).is_some(), "the agent is given its prompt");
     }
 
     /// A connection in a separate task.
@@ -48,7 +48,7 @@ impl Scene {
     }
 
     fn answer(&self, request: RequestId, reply: Reply) {
-        assert_eq!(self.desk.look_at(Order::Reply { request, reply }), None);
+        assert_eq!(self.broker.intercept(Order::Reply { request, reply }), None);
     }
 
     fn choose(&self, request: RequestId, option_id: &str) {
@@ -106,7 +106,7 @@ async fn k9_without_a_turn_or_an_answer_a_connection_is_denied() {
     scene.end_turn().await;
     assert_eq!(waiting.await.unwrap(), denied("the turn ended before it was answered"));
     let late = Order::Reply { request, reply: Reply::Cancelled };
-    assert_eq!(scene.desk.look_at(late.clone()), Some(late), "it is not known any more");
+    assert_eq!(scene.broker.intercept(late.clone()), Some(late), "it is not known any more");
     scene.begin_turn();
     for (reply, why) in [
         (Reply::TimedOut, "the user did not answer in time"),

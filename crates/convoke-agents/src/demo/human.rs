@@ -1,4 +1,4 @@
-//! The demo agent's way to its human: the MCP server that its session was given, called like any agent does.
+//! How the demo agent asks its human: through the MCP server of its session, as any agent does.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;

@@ -18,7 +18,7 @@ impl Memory {
         Self { folder }
     }
 
-    /// Adds a turn. A demo that cannot write still talks; it only forgets.
+    /// Adds a turn. A demo agent that cannot write still answers, but does not remember.
     pub(super) fn keep(&self, session: &str, prompt: &str, said: &str) {
         if let Err(error) = self.append(session, prompt, said) {
             tracing::warn!("the demo agent will not remember this turn: {error}");

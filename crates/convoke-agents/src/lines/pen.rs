@@ -64,7 +64,7 @@ impl Pen {
         }
     }
 
-    /// The way to the agent. What is being written just now is not finished.
+    /// The agent's input. A write in progress is not finished.
     pub(crate) fn take_writer(&mut self) -> Writer {
         match mem::replace(self, Self::Gone) {
             Self::Idle(writer) => writer,

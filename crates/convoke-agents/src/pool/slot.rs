@@ -22,7 +22,7 @@ pub(super) enum Command {
     Stop,
 }
 
-/// What the pool hears of a slot.
+/// What a slot reports to the pool.
 #[derive(Debug)]
 pub(super) enum News {
     Ready {
@@ -39,7 +39,7 @@ pub(super) enum News {
     Freed {
         key: String,
     },
-    /// The process is no more.
+    /// The process has exited.
     Gone {
         key: String,
     },

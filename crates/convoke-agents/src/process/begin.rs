@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process;
 
@@ -17,7 +17,7 @@ use crate::leftovers::{Keeper, Record};
 use crate::sandbox::{self, Ending, Network, Supervised, TERMINATE, Word};
 use crate::{Error, Result};
 
-/// A program that was started, and the way to end it with everything that it started.
+/// A started program, and the handle that ends it with all its descendants.
 pub(crate) struct Begun {
     pub(crate) leader: process::Child,
     /// The number of the leader and of its group. It is ours until the leader is reaped.
@@ -183,9 +183,7 @@ fn in_folder(launch: &Launch, folder: &Path) -> (PathBuf, Vec<sandbox::Text>) {
 ///
 /// This is the one time that the path is resolved. A path that leads through a link was swapped after it was checked.
 pub(crate) fn open_workspace(path: &Path) -> Result<OwnedFd> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS);
-    let source = match opened.map_err(io::Error::from) {
+    let source = match sandbox::open_without_links(path, OFlags::DIRECTORY) {
         Ok(opened) => return Ok(opened),
         Err(_) if path.canonicalize().is_ok_and(|real| real != path) => {
             let real = path.canonicalize().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What an agent says besides its protocol: read to the end whatever it is, logged, and the last of it remembered.
+//! An agent's stderr: read to the end, logged, and its last lines kept.
 
 use std::collections::VecDeque;
 

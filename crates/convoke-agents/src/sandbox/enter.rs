@@ -68,7 +68,7 @@ pub(super) fn enter() -> io::Result<ExitCode> {
     else {
         return Err(io::Error::other("the streams of the program are missing"));
     };
-    // From here on, what goes wrong is said where the program would say it.
+    // From here on, errors go to the program's own stderr.
     dup2_stderr(&stderr)?;
     let variables = entry.environment.iter().cloned();
     let mut environment: Vec<(OsString, OsString)> =

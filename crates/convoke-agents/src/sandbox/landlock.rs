@@ -8,8 +8,9 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset,
     RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
+use rustix::fs::{FileType, OFlags, fstat};
 
+use super::resolve::open_without_links;
 use crate::{Error, Result};
 
 /// The newest generation of rules on files: the ninth has one for sockets that are bound to paths.
@@ -76,7 +77,7 @@ fn make_rules(abi: ABI) -> std::result::Result<(), RulesetError> {
     rules.create().map(drop)
 }
 
-/// Takes everything from the calling thread but what is listed, as far as the kernel's generation goes.
+/// Restricts the calling thread to what is listed, as far as the kernel's ABI version supports it.
 pub(super) fn restrict(grants: &Grants<'_>) -> Result<()> {
     let handled = AccessFs::from_all(FILES);
     let scopes = Scope::from_all(SCOPES);
@@ -157,8 +158,7 @@ fn grant(
 
 /// Opens a path for naming it in a rule. No link is followed: it may have been put there after the path was resolved.
 fn open(path: &Path) -> io::Result<(OwnedFd, FileType)> {
-    let flags = OFlags::PATH | OFlags::CLOEXEC;
-    let opened = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+    let opened = open_without_links(path, OFlags::empty())?;
     let kind = FileType::from_raw_mode(fstat(&opened)?.st_mode);
     Ok((opened, kind))
 }

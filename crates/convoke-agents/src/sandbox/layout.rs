@@ -10,10 +10,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
+use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
 use serde::{Deserialize, Serialize};
 
 use super::policy::Policy;
+use super::resolve::open_without_links;
 use super::{Shortfall, mounts, planted, reading};
 use crate::{Error, Result};
 
@@ -125,8 +126,7 @@ fn hold(
 
 /// What a path leads to, if no link is on the way.
 fn plain(path: &Path) -> Option<Identity> {
-    let flags = OFlags::PATH | OFlags::CLOEXEC;
-    let opened = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok()?;
+    let opened = open_without_links(path, OFlags::empty()).ok()?;
     Identity::of(opened.as_fd()).ok()
 }
 

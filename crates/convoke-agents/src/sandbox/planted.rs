@@ -7,8 +7,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, openat2, unlinkat};
+use rustix::fs::{AtFlags, OFlags, unlinkat};
 use rustix::io::Errno;
+
+use super::resolve::open_without_links;
 
 /// Names in a workspace: git's hooks and configuration, editors' tasks, other agents' settings, start files of shells.
 const NAMES: [&str; 40] = [
@@ -100,9 +102,7 @@ pub(super) fn has_common_dir(repository: &Path) -> bool {
 
 /// Removes that file, whatever it is, from a repository that is a folder with no link on the way to it.
 pub(super) fn remove_common_dir(repository: &Path) -> io::Result<bool> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened = openat2(CWD, repository, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS);
-    let Ok(opened) = opened else { return Ok(false) };
+    let Ok(opened) = open_without_links(repository, OFlags::DIRECTORY) else { return Ok(false) };
     match unlinkat(&opened, COMMON_DIR, AtFlags::empty()) {
         Ok(()) => Ok(true),
         Err(Errno::NOENT) => Ok(false),

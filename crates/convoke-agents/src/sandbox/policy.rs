@@ -227,7 +227,7 @@ pub(crate) struct ConnectionAnswer {
 pub(crate) enum Ruling {
     Allow,
     Deny {
-        /// For the program that wanted to connect.
+        /// The message for the program that tried to connect.
         why: String,
     },
 }

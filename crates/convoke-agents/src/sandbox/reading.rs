@@ -1,4 +1,5 @@
-//! What a confined program may read: everything but some folders, said as a list of what is beside the way to them.
+//! What a confined program may read: everything but some folders, expressed as a list of the entries beside the paths
+//! to them.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -15,7 +15,7 @@ use crate::catalogue;
 
 /// What `systemd-run` needs to reach the user's systemd; nothing else of the environment is handed to it.
 const VARIABLES: [&str; 2] = ["XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"];
-/// A scope that goes with its last process, made without a word.
+/// A systemd scope that ends with its last process, created quietly.
 const MAKE: [&str; 4] = ["--user", "--scope", "--quiet", "--collect"];
 
 /// The user's systemd, which makes scopes.

@@ -22,7 +22,7 @@ const CLONE_NEWUSER: u64 = 0x1000_0000;
 /// Sockets between a virtual machine and its host, which no network namespace holds.
 const AF_VSOCK: u64 = 40;
 
-/// What stands for "refused", and for "this kernel does not have it", which makes programs fall back.
+/// The errno for "refused", and the one for "not supported by this kernel", which makes programs fall back.
 const REFUSED: u32 = 1;
 const MISSING: u32 = 38;
 

@@ -1,4 +1,4 @@
-//! What the user wants of the sandbox, and what this machine has to offer.
+//! The settings of the sandbox, and what this machine supports.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -110,7 +110,7 @@ impl fmt::Display for Missing {
     }
 }
 
-/// What the user wants of the sandbox.
+/// The settings of the sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// What the machine offers.

@@ -63,7 +63,7 @@ pub(crate) fn start(job: Supervised<'_>) -> io::Result<(Child, UnixStream)> {
         .process_group(0)
         .stdin(OwnedFd::from(theirs))
         .stdout(Stdio::null())
-        // What it has to say stands where the program's errors do.
+        // Its error messages go to the program's stderr.
         .stderr(errors.try_clone()?)
         .spawn()?;
     let variables = job.environment.iter();

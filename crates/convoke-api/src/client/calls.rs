@@ -1,4 +1,4 @@
-//! One method for each call. Where a session, project or request is named, the beginning of its id is enough.
+//! One method for each call. Sessions, projects and requests can be named by a unique prefix of their ids.
 
 use hyper::{Method, StatusCode};
 
@@ -15,22 +15,22 @@ use crate::bodies::{
 use crate::error::Result;
 
 impl Client {
-    /// Whether the daemon can do its work; one that cannot lives all the same, and says why.
+    /// Whether the daemon is healthy. A daemon that is not still responds, with its problems.
     pub async fn health(&self) -> Result<Health> {
         self.fetch(Call::get("/healthz").also(StatusCode::SERVICE_UNAVAILABLE)).await
     }
 
-    /// Begins a backup.
+    /// Starts a backup.
     pub async fn begin_backup(&self, new: &NewBackup) -> Result<Backups> {
         self.fetch(Call::post("/api/backups").json(new)).await
     }
 
-    /// How far the backup is that is being made, and what came of the last one.
+    /// The progress of the running backup, and the result of the last one.
     pub async fn backups(&self) -> Result<Backups> {
         self.fetch(Call::get("/api/backups")).await
     }
 
-    /// What the daemon has to do.
+    /// The state of the daemon.
     pub async fn status(&self) -> Result<Status> {
         self.fetch(Call::get("/api/status")).await
     }
@@ -55,70 +55,70 @@ impl Client {
         self.done(Call::new(Method::DELETE, format!("/api/repos/{}", segment(id)))).await
     }
 
-    /// Some sessions, newest first.
+    /// A page of sessions, newest first.
     pub async fn sessions(&self, query: &SessionQuery) -> Result<Sessions> {
         self.fetch(Call::get(format!("/api/sessions{}", query.encoded()))).await
     }
 
-    /// Some sessions, as the daemon wrote them: for whoever hands many of them on without reading them.
+    /// A page of sessions as JSON text, for callers that pass it on without parsing it.
     pub async fn sessions_text(&self, query: &SessionQuery) -> Result<Text> {
         let call = Call::get(format!("/api/sessions{}", query.encoded()));
         Ok(Text::new(self.clone(), self.open(call).await?))
     }
 
-    /// Begins a session.
+    /// Creates a session.
     pub async fn create_session(&self, new: &NewSession) -> Result<Session> {
         self.fetch(Call::post("/api/sessions").json(new).patient()).await
     }
 
-    /// Makes turns of a transcript part of the session that it becomes.
+    /// Imports turns of a transcript into its session.
     pub async fn import(&self, import: &Import) -> Result<Imported> {
         self.fetch(Call::post("/api/imports").json(import).patient()).await
     }
 
-    /// A session, its project, and its messages to be read one by one.
+    /// A session with its project, and a reader of its messages.
     pub async fn transcript(&self, id: &str) -> Result<Transcript> {
         let body = self.open(Call::get(session_path(id, ""))).await?;
         Transcript::read(self.clone(), body).await
     }
 
-    /// Says something to a session's agent.
+    /// Sends a prompt to a session's agent.
     pub async fn prompt(&self, id: &str, text: &str) -> Result<Prompted> {
         let prompt = Prompt { text: text.to_owned(), message_id: None };
         self.fetch(Call::post(session_path(id, "/prompt")).json(&prompt)).await
     }
 
-    /// The messages of a session that are stored by now, to be read one by one.
+    /// A reader of the stored messages of a session.
     pub async fn messages(&self, id: &str, query: &MessageQuery) -> Result<Messages> {
         let path = session_path(id, "/messages") + &query.encoded();
         Ok(Messages::new(self.clone(), self.open(Call::get(path)).await?))
     }
 
-    /// Changes a prompt that waits.
+    /// Changes a queued prompt.
     pub async fn edit_queued(&self, id: &str, prompt: &str, text: &str) -> Result<Session> {
         let path = session_path(id, "/queue/") + &segment(prompt);
         let patch = QueuePatch { text: text.to_owned() };
         self.fetch(Call::new(Method::PATCH, path).json(&patch)).await
     }
 
-    /// Removes a prompt that waits.
+    /// Removes a queued prompt.
     pub async fn remove_queued(&self, id: &str, prompt: &str) -> Result<Session> {
         let path = session_path(id, "/queue/") + &segment(prompt);
         self.fetch(Call::new(Method::DELETE, path)).await
     }
 
-    /// Sends a prompt that waits next, and stops the running turn for it.
+    /// Moves a queued prompt to the front, and cancels the running turn for it.
     pub async fn send_queued(&self, id: &str, prompt: &str) -> Result<Session> {
         let path = session_path(id, "/queue/") + &segment(prompt) + "/send";
         self.fetch(Call::post(path)).await
     }
 
-    /// What is true of a session now and is not conversation.
+    /// The state of a session that is not conversation.
     pub async fn session_state(&self, id: &str) -> Result<StateOfSession> {
         self.fetch(Call::get(session_path(id, "/state"))).await
     }
 
-    /// What changed in a session since then, and then what changes.
+    /// Follows a session: what changed since a cursor, then further changes as they happen.
     pub async fn events(&self, id: &str, since: &EventsSince) -> Result<Events> {
         let query = match since {
             EventsSince::Beginning => String::new(),
@@ -129,22 +129,22 @@ impl Client {
         Ok(Events::new(self.clone(), self.open(Call::get(path)).await?))
     }
 
-    /// Stops the running turn; the session goes on.
+    /// Cancels the running turn; the session stays active.
     pub async fn cancel_turn(&self, id: &str) -> Result<Session> {
         self.fetch(Call::post(session_path(id, "/cancel"))).await
     }
 
-    /// Ends a session well.
+    /// Completes a session.
     pub async fn complete(&self, id: &str) -> Result<Session> {
         self.fetch(Call::post(session_path(id, "/complete"))).await
     }
 
-    /// Ends a session for good.
+    /// Cancels a session for good.
     pub async fn cancel(&self, id: &str) -> Result<Session> {
         self.fetch(Call::new(Method::DELETE, session_path(id, ""))).await
     }
 
-    /// Lets an ended session accept prompts again.
+    /// Reopens an ended session.
     pub async fn resume(&self, id: &str) -> Result<Session> {
         self.fetch(Call::post(session_path(id, "/resume")).patient()).await
     }
@@ -164,12 +164,12 @@ impl Client {
         self.done(Call::post(format!("/api/inbox/{}/answer", segment(id))).json(answer)).await
     }
 
-    /// Will not answer a permission or questions.
+    /// Rejects a permission or questions.
     pub async fn reject(&self, id: &str, rejection: &Rejection) -> Result<()> {
         self.done(Call::post(format!("/api/inbox/{}/reject", segment(id))).json(rejection)).await
     }
 
-    /// Searches what was said, newest first.
+    /// Searches messages, newest first.
     pub async fn search(&self, query: &SearchQuery) -> Result<Hits> {
         self.fetch(Call::get(format!("/api/search{}", query.encoded()))).await
     }

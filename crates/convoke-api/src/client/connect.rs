@@ -1,4 +1,4 @@
-//! How the client gets its connections: over TCP, or over the control socket in the daemon's home.
+//! The client's connections: over TCP, or over the control socket in the daemon's home.
 
 use std::future::Future;
 use std::io;
@@ -16,7 +16,7 @@ use tower_service::Service;
 
 use super::CONNECT_PATIENCE;
 
-/// How long to wait for room in the queue of the control socket before the next attempt.
+/// The pause before the next attempt when the backlog of the control socket is full.
 const QUEUE_PAUSE: Duration = Duration::from_millis(5);
 
 /// Where the daemon accepts connections.
@@ -38,7 +38,7 @@ impl Endpoint {
         }))
     }
 
-    /// Connects, within a few seconds.
+    /// Connects, with a timeout.
     pub(super) async fn open(&self) -> io::Result<Stream> {
         let connecting = async {
             match self {
@@ -49,7 +49,7 @@ impl Endpoint {
                 }
                 Self::Control(path) => loop {
                     match UnixStream::connect(path).await {
-                        // The daemon's queue is full at the moment: refused peers may be flooding it.
+                        // The backlog is full: refused peers may be flooding it.
                         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                             tokio::time::sleep(QUEUE_PAUSE).await;
                         }
@@ -74,7 +74,7 @@ impl Service<Uri> for Endpoint {
         Poll::Ready(Ok(()))
     }
 
-    /// Every URL of a client is the daemon's, so the URL does not choose the endpoint.
+    /// All URLs of a client have the same daemon, so the endpoint does not depend on the URL.
     fn call(&mut self, _: Uri) -> Self::Future {
         let endpoint = self.clone();
         Box::pin(async move { endpoint.open().await.map(TokioIo::new) })

@@ -1,8 +1,8 @@
-//! Takes JSON apart while it arrives, so that no list has to be held as a whole.
+//! Splits JSON into elements while it arrives, so that no list has to be in memory as a whole.
 //!
-//! It only finds where values begin and end; whether they make sense is for whoever reads them.
+//! It only finds where values begin and end; parsing them is left to the caller.
 
-/// Where in a value a scan is.
+/// The nesting of a scan.
 #[derive(Debug, Default)]
 struct Nesting {
     depth: usize,
@@ -28,23 +28,23 @@ impl Nesting {
 #[derive(Debug, Default)]
 pub(super) struct Elements {
     buffer: Vec<u8>,
-    /// Where in the buffer what was not given away begins.
+    /// The start of the unread part of the buffer.
     start: usize,
-    /// How far the buffer was looked at.
+    /// How much of the buffer was scanned.
     scanned: usize,
     state: State,
     nesting: Nesting,
 }
 
-/// How far the array is.
+/// The state of the array.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Its bracket has not come.
+    /// Before its opening bracket.
     #[default]
     Before,
-    /// Between elements, or in one.
+    /// Inside of it.
     Inside,
-    /// Its closing bracket has come.
+    /// After its closing bracket.
     After,
 }
 
@@ -54,7 +54,7 @@ impl Elements {
         Self { buffer, state: State::Inside, ..Self::default() }
     }
 
-    /// Adds what has arrived.
+    /// Adds bytes that have arrived.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.buffer.drain(..self.start);
         self.scanned -= self.start;
@@ -67,7 +67,7 @@ impl Elements {
         self.state == State::After
     }
 
-    /// The next element that is complete, if there is one.
+    /// The next complete element.
     pub(super) fn next(&mut self) -> Option<&[u8]> {
         while let Some(byte) = self.buffer.get(self.scanned).copied() {
             let end = self.scanned;
@@ -103,12 +103,12 @@ impl Elements {
 pub(super) struct Head {
     /// The object without the list.
     pub(super) object: Vec<u8>,
-    /// What has arrived of the list, without its bracket; `None` when the object has no such list.
+    /// The start of the list, without its bracket; `None` if the object has no such list.
     pub(super) list: Option<Vec<u8>>,
 }
 
 impl Head {
-    /// Splits off the list with this name, as soon as enough has arrived.
+    /// Splits off the list with this name; `None` until enough has arrived.
     pub(super) fn split(arrived: &[u8], name: &str) -> Option<Self> {
         let key = format!("\"{name}\"");
         let mut nesting = Nesting::default();
@@ -135,7 +135,7 @@ impl Head {
     }
 }
 
-/// What follows `:` and `[`, if that is what comes next.
+/// What follows `:` and `[`, if both come next.
 fn list_after(rest: &[u8]) -> Option<&[u8]> {
     rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start().strip_prefix(b"[")
 }

@@ -14,10 +14,10 @@ use crate::error::Result;
 
 pub(super) use lines::Lines;
 
-/// Where a reader is: everything up to a revision of a generation.
+/// A reader's cursor: it has everything up to a revision of a generation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
-    /// What the revision belongs to.
+    /// The generation of the revision.
     pub generation: String,
     /// The revision.
     pub rev: Rev,
@@ -39,18 +39,18 @@ impl std::str::FromStr for Cursor {
     }
 }
 
-/// From where on a session is followed.
+/// Where to start following a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventsSince {
-    /// From its beginning.
+    /// At its beginning.
     Beginning,
-    /// After a revision of the generation of now.
+    /// After a revision of the current generation.
     Revision(Rev),
     /// After a cursor.
     Cursor(Cursor),
 }
 
-/// A text that is no cursor.
+/// The text is not a cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a cursor is a generation and a revision, such as 12-345")]
 pub struct InvalidCursor;
@@ -58,7 +58,7 @@ pub struct InvalidCursor;
 /// What an event says.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SessionEvent {
-    /// The cursor meant nothing to the daemon: everything follows, and replaces what the reader has.
+    /// The cursor was not valid: everything follows, and replaces what the reader has.
     Reset,
     /// A message as it is now.
     Message(Box<Message>),
@@ -91,7 +91,7 @@ pub struct StateEvent {
     pub state: SessionState,
 }
 
-/// The updates of a session as they come. When it ends or breaks, call again with the last cursor.
+/// The updates of a session. When the stream ends or breaks, call again with the last cursor.
 #[derive(Debug)]
 pub struct Events {
     client: Client,
@@ -105,7 +105,7 @@ impl Events {
         Self { client, body, lines: Lines::default(), last: None }
     }
 
-    /// The cursor of the newest event that was read; where to continue after a break.
+    /// The cursor of the newest event that was read; where to continue after a disconnect.
     pub const fn cursor(&self) -> Option<&Cursor> {
         self.last.as_ref()
     }

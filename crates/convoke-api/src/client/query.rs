@@ -1,11 +1,11 @@
-//! What lists are asked for, and how it is written into an address.
+//! Query parameters of lists, and their encoding.
 
 use convoke_core::message::{Rev, Seq};
 use convoke_core::session::Status;
 use convoke_core::time::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// Which sessions are wanted; the defaults are the server's.
+/// Which sessions to list; the defaults are the server's.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionQuery {
     /// Those of one project.
@@ -20,20 +20,20 @@ pub struct SessionQuery {
     pub offset: Option<u64>,
 }
 
-/// Which messages of a session are wanted.
+/// Which messages of a session to read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MessageQuery {
     /// Those that changed after this time, by revision.
     pub since: Option<Timestamp>,
     /// Those that changed after this revision, by revision.
     pub after: Option<Rev>,
-    /// Those just before this place.
+    /// Those just before this seq.
     pub before: Option<Seq>,
     /// How many at most.
     pub limit: Option<u64>,
 }
 
-/// What is searched for, and where.
+/// What to search for, and where.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchQuery {
     /// The words.
@@ -42,7 +42,7 @@ pub struct SearchQuery {
     pub repo_id: Option<String>,
     /// In one session.
     pub session_id: Option<String>,
-    /// Older than this place, as the page before said.
+    /// Older than this, the `next` of the page before.
     pub before: Option<u64>,
     /// How many at most.
     pub limit: Option<u64>,
@@ -85,7 +85,7 @@ impl SearchQuery {
     }
 }
 
-/// A query string of those fields that are there, or nothing.
+/// The query string of the fields that are set, or nothing.
 pub(super) fn query(fields: &[(&str, Option<String>)]) -> String {
     let mut text = String::new();
     for (name, value) in fields {

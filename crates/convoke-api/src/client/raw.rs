@@ -1,4 +1,4 @@
-//! Posting what is not ours to read, such as MCP: the answer comes as it is, whatever its status.
+//! Raw POST requests, such as for MCP: the response is returned as it is, whatever its status.
 
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
@@ -10,10 +10,10 @@ use super::events::Lines;
 use super::transcript::piece;
 use crate::error::{Error, Result};
 
-/// Bytes of an answer that is read whole; the daemon's own answers are far shorter.
+/// The longest response that is read into memory; the daemon's own are far shorter.
 const REPLY_BYTES_MAX: usize = 64 << 20;
 
-/// An answer that is read as it comes. Dropped early, its connection is closed, and the daemon notices.
+/// A response that is read as it arrives. Dropping it closes the connection, which the daemon notices.
 #[derive(Debug)]
 pub struct Reply {
     client: Client,
@@ -24,7 +24,7 @@ pub struct Reply {
 }
 
 impl Client {
-    /// Posts JSON to the very address that this client was made for, and waits for the answer as long as it takes.
+    /// Posts JSON to the URL that this client was made for, and waits for the response without a timeout.
     pub async fn post_raw(
         &self,
         headers: &[(&'static str, String)],
@@ -37,7 +37,7 @@ impl Client {
             .header(ACCEPT, "application/json, text/event-stream")
             .header(CONTENT_TYPE, "application/json");
         for (name, value) in headers {
-            // A value that is no header is left out; whoever needs it says so.
+            // An invalid header value is dropped; the server reports it if it needs it.
             if let Ok(value) = HeaderValue::try_from(value) {
                 request = request.header(HeaderName::from_static(name), value);
             }
@@ -63,23 +63,23 @@ impl Reply {
         self.status
     }
 
-    /// Whether it went well, by the status.
+    /// Whether the status is a success.
     pub const fn is_success(&self) -> bool {
         matches!(self.status, 200..=299)
     }
 
-    /// The value of a header, when it is there and text.
+    /// The value of a header, if it is there and is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// Whether the answer comes as server-sent events.
+    /// Whether the response is a stream of server-sent events.
     pub fn is_event_stream(&self) -> bool {
         let kind = self.header(CONTENT_TYPE.as_str()).unwrap_or_default();
         kind.split(';').next().is_some_and(|it| it.trim().eq_ignore_ascii_case("text/event-stream"))
     }
 
-    /// The text of the next event; `None` when the daemon ends the stream.
+    /// The data of the next event; `None` when the daemon ends the stream.
     pub async fn next_event(&mut self) -> Result<Option<String>> {
         loop {
             if let Some(event) = self.lines.next_event() {
@@ -92,7 +92,7 @@ impl Reply {
         }
     }
 
-    /// The whole answer.
+    /// The whole response.
     pub async fn text(mut self) -> Result<String> {
         let mut bytes = Vec::new();
         while let Some(piece) = piece(&self.client, &mut self.body).await? {

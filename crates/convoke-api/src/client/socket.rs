@@ -1,4 +1,4 @@
-//! The WebSocket: frames both ways, and news that come by themselves.
+//! The WebSocket: requests, responses, and updates that the daemon pushes.
 
 use futures_util::{SinkExt as _, StreamExt as _};
 use hyper::header::AUTHORIZATION;
@@ -11,8 +11,7 @@ use super::{CONNECT_PATIENCE, Client};
 use crate::error::{Error, Result};
 use crate::frames::{ClientFrame, Envelope, ServerFrame};
 
-/// A connection over which both sides say what they have to say. When it ends or breaks, connect anew and say
-/// `session:open` with the last place that was heard of.
+/// A WebSocket connection. When it ends or breaks, connect again and send `session:open` with the last cursor.
 #[derive(Debug)]
 pub struct Socket {
     client: Client,
@@ -53,14 +52,14 @@ impl Client {
 }
 
 impl Socket {
-    /// Says something.
+    /// Sends a frame.
     pub async fn send(&mut self, frame: &Envelope<ClientFrame>) -> Result<()> {
         let text = frame.to_text().map_err(|source| self.client.malformed(source))?;
         let sent = self.stream.send(Message::text(text)).await;
         sent.map_err(|error| self.client.broke(error.into()))
     }
 
-    /// What the daemon says next; `None` when it ends the connection. Nothing is lost when this is not waited for.
+    /// Receives the next frame; `None` when the daemon closes the connection. Cancel-safe.
     ///
     /// After [`Error::Malformed`] the connection can still be used.
     pub async fn next(&mut self) -> Result<Option<Envelope<ServerFrame>>> {

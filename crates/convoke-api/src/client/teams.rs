@@ -1,4 +1,4 @@
-//! The calls about teams. Where a question waits for its answer, so does the call, for as long as it takes.
+//! The calls about teams. A call that waits for an answer has no timeout.
 
 use std::time::Duration;
 
@@ -16,19 +16,19 @@ use crate::bodies::{
 };
 use crate::error::Result;
 
-/// As good as for ever, and still a time that clocks can count.
+/// In effect no timeout, but still a duration that clocks can add.
 const FOR_EVER: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
-/// Which conversations are wanted.
+/// Which conversations of teams to list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TeamSessionQuery {
     /// Those of one asker.
     pub from: Option<String>,
-    /// Only those of callers from outside.
+    /// Only those of external callers.
     pub external: Option<bool>,
     /// Those with one answering team.
     pub to: Option<String>,
-    /// Those that stand so.
+    /// Those with this status.
     pub status: Option<PairStatus>,
     /// Those created later than this.
     pub created_after: Option<Timestamp>,
@@ -38,14 +38,14 @@ pub struct TeamSessionQuery {
     pub limit: Option<u64>,
 }
 
-/// Which question is wanted; the last one, by default.
+/// Which question to report on; the last one, by default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TeamReportQuery {
     /// The team that asked.
     pub from: Option<String>,
-    /// In which thread.
+    /// The thread.
     pub thread: Option<String>,
-    /// Where the question is in its session.
+    /// The question's seq in its session.
     pub seq: Option<Seq>,
     /// The question's id.
     pub message_id: Option<MessageId>,
@@ -82,12 +82,12 @@ impl Client {
         self.fetch(Call::get("/api/teams")).await
     }
 
-    /// Has the daemon read the teams' file again.
+    /// Reloads the teams' file.
     pub async fn reload_teams(&self) -> Result<Teams> {
         self.fetch(Call::post("/api/teams/reload").lasting()).await
     }
 
-    /// Some conversations of teams, the last used first.
+    /// A page of conversations of teams, most recently used first.
     pub async fn team_sessions(&self, query: &TeamSessionQuery) -> Result<TeamSessions> {
         self.fetch(Call::get(format!("/api/teams/sessions{}", query.encoded()))).await
     }
@@ -97,12 +97,12 @@ impl Client {
         self.fetch(Call::get("/api/teams/stats")).await
     }
 
-    /// Figures about how teams talk.
+    /// Statistics of teams.
     pub async fn team_analytics(&self) -> Result<TeamAnalytics> {
         self.fetch(Call::get("/api/teams/analytics")).await
     }
 
-    /// How a team stands.
+    /// The status of a team.
     pub async fn team_status(&self, team: &str) -> Result<TeamStatus> {
         self.fetch(Call::get(team_path(team, "/status"))).await
     }
@@ -117,17 +117,17 @@ impl Client {
         self.fetch(Call::post(team_path(team, "/send")).json(message).lasting()).await
     }
 
-    /// What has become of a question.
+    /// The answer to a question, or its status.
     pub async fn team_report(&self, team: &str, query: &TeamReportQuery) -> Result<TeamReport> {
         self.fetch(Call::get(team_path(team, "/report") + &query.encoded())).await
     }
 
-    /// Stops what a team works on for somebody.
+    /// Cancels the questions of a caller to a team.
     pub async fn cancel_team(&self, team: &str, cancel: &TeamCancel) -> Result<TeamSession> {
         self.fetch(Call::post(team_path(team, "/cancel")).json(cancel)).await
     }
 
-    /// Stops the processes of a team that work on nothing.
+    /// Stops the idle processes of a team.
     pub async fn sleep_team(&self, team: &str) -> Result<StoppedAgents> {
         self.fetch(Call::post(team_path(team, "/sleep")).patient()).await
     }
@@ -143,26 +143,26 @@ impl Client {
         self.fetch(Call::post(path).lasting()).await
     }
 
-    /// Forgets a conversation of teams; what its agent keeps of it stays.
+    /// Deletes a conversation of teams; the agent's own file is kept.
     pub async fn delete_team_session(&self, id: &str) -> Result<TeamSession> {
         let path = format!("/api/teams/sessions/{}", segment(id));
         self.fetch(Call::new(Method::DELETE, path).patient()).await
     }
 
-    /// Forgets a conversation of teams, and deletes what its agent keeps of it.
+    /// Deletes a conversation of teams, and the agent's own file.
     pub async fn delete_team_session_with_file(&self, id: &str) -> Result<TeamSession> {
         let path = format!("/api/teams/sessions/{}?withFile=true", segment(id));
         self.fetch(Call::new(Method::DELETE, path).patient()).await
     }
 
-    /// Stops everything that any agent does.
+    /// Cancels all turns and stops all agent processes.
     pub async fn stop_agents(&self) -> Result<StoppedAgents> {
         self.fetch(Call::post("/api/agents/stop").patient()).await
     }
 }
 
 impl Call {
-    /// Waits for the answer as long as it takes.
+    /// Removes the timeout.
     fn lasting(self) -> Self {
         Self { patience: FOR_EVER, ..self }
     }

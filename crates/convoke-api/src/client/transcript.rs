@@ -1,4 +1,4 @@
-//! Messages of a session, read one by one from an answer that may be longer than memory.
+//! Reads the messages of a session one by one from a response that may be larger than memory.
 
 use convoke_core::message::Message;
 use http_body_util::BodyExt;
@@ -10,7 +10,7 @@ use super::elements::{Elements, Head};
 use crate::bodies::SessionDetail;
 use crate::error::Result;
 
-/// Bytes of a session without its messages; whatever is longer is no session.
+/// The longest session without its messages; a longer head is an error.
 const HEAD_BYTES_MAX: usize = 1 << 20;
 
 /// A session, its project, and its messages.
@@ -22,7 +22,7 @@ pub struct Transcript {
     pub messages: Messages,
 }
 
-/// Messages that are read one by one. Dropped early, the rest is not even sent.
+/// A reader of messages. Dropping it early cancels the rest of the response.
 #[derive(Debug)]
 pub struct Messages {
     client: Client,
@@ -30,7 +30,7 @@ pub struct Messages {
     elements: Elements,
 }
 
-/// An answer as the daemon wrote it, to be handed on as it comes.
+/// A response as the daemon wrote it, to be passed on piece by piece.
 #[derive(Debug)]
 pub struct Text {
     client: Client,
@@ -42,7 +42,7 @@ impl Text {
         Self { client, body }
     }
 
-    /// The next piece, cut anywhere; `None` after the last one.
+    /// The next piece, split anywhere; `None` after the last one.
     pub async fn next(&mut self) -> Result<Option<Bytes>> {
         piece(&self.client, &mut self.body).await
     }
@@ -91,7 +91,7 @@ impl Messages {
 pub(super) async fn piece(client: &Client, body: &mut Incoming) -> Result<Option<Bytes>> {
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| client.broken(error))?;
-        // Trailers say nothing that we would want to know.
+        // Trailers are ignored.
         if let Ok(bytes) = frame.into_data() {
             return Ok(Some(bytes));
         }

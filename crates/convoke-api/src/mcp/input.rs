@@ -1,21 +1,21 @@
-//! What the tools take and give, as agents write and read it.
+//! Parameters and results of the tools.
 
 use convoke_core::question::{Choice, Question};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What `ask_user_questions` takes.
+/// The parameters of `ask_user_questions`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Ask {
-    /// What is asked.
+    /// The questions.
     pub questions: Vec<AskedQuestion>,
     /// Whether to return at once.
     #[serde(default)]
     pub non_blocking: bool,
 }
 
-/// A question as callers write it. The files of other programs may hold more; what a caller misspells is refused.
+/// A question as callers write it. Unknown fields are refused here, unlike in the files of other programs.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AskedQuestion {
@@ -47,42 +47,42 @@ impl From<AskedQuestion> for Question {
     }
 }
 
-/// What `get_answered_questions` takes.
+/// The parameters of `get_answered_questions`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fetch {
     /// The session of the questions, or the first characters of its id.
     pub session_id: String,
-    /// Whether to wait as long as they are pending.
+    /// Whether to wait while they are pending.
     #[serde(default)]
     pub blocking: bool,
 }
 
-/// What `permissions__approve` takes. The contract is Claude's, who may add to it.
+/// The parameters of `permissions__approve`. The contract is Claude's, and may be extended.
 #[derive(Debug, Deserialize)]
 pub struct Approve {
-    /// The tool that is to be used.
+    /// The tool.
     pub tool_name: String,
-    /// What it is to be used with.
+    /// Its input.
     #[serde(default)]
     pub input: Value,
-    /// The call that is to use it.
+    /// The tool call.
     #[serde(default)]
     pub tool_use_id: Option<String>,
 }
 
-/// What `permissions__approve` gives, as text. The contract is Claude's.
+/// The result of `permissions__approve`, as text. The contract is Claude's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "behavior", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Approval {
     /// The tool may be used.
     Allow {
-        /// What it may be used with.
+        /// The input to use it with.
         updated_input: Value,
     },
     /// The tool may not be used.
     Deny {
-        /// Why, for the agent to read.
+        /// The reason, for the agent.
         message: String,
     },
 }

@@ -1,6 +1,6 @@
-//! The tools by which agents ask their fellow teams: what they take, and what agents read.
+//! The tools with which agents ask other teams: their parameters, and the texts that agents read.
 //!
-//! Only an answer reads like one. Everything else begins with a header that names the team and a status.
+//! Only an answer is returned as plain text. Everything else begins with a header that names the team and a status.
 
 use convoke_core::id::MessageId;
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use crate::bodies::{
     AnswerStatus, ReportStatus, Team, TeamAnswer, TeamQuestion, TeamReport, TeamSession, TeamStatus,
 };
 
-/// What clients may show an agent before it uses any of these tools.
+/// Instructions that clients may show an agent.
 pub const INSTRUCTIONS: &str = "Ask other teams about their projects with teams_ask; teams_list lists them. A result that starts with [Team: is a status, not an answer.";
 
 /// Asks a team.
@@ -20,83 +20,83 @@ pub const TEAMS_ASK: &str = "teams_ask";
 pub const TEAMS_SEND: &str = "teams_send_message";
 /// Lists the teams.
 pub const TEAMS_LIST: &str = "teams_list";
-/// Tells how teams stand.
+/// Shows the status of teams.
 pub const TEAMS_STATUS: &str = "teams_status";
-/// Tells what became of a question.
+/// Shows the answer to a question, or its status.
 pub const TEAMS_REPORT: &str = "teams_report";
-/// Stops what a team works on.
+/// Cancels the questions to a team.
 pub const TEAMS_CANCEL: &str = "teams_cancel";
 
-/// Characters of an id that headers show.
+/// Characters of an id in headers.
 const SHORT: usize = 8;
-/// How every header begins; an answer that begins so, too, gets a header of its own.
+/// The start of every header; an answer that begins like this gets a header, too.
 const HEADER: &str = "[Team: ";
 
-/// What `teams_ask` takes.
+/// The parameters of `teams_ask`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AskTeam {
-    /// Who is asked.
+    /// The team to ask.
     pub team: String,
-    /// What is asked.
+    /// The question.
     pub question: String,
-    /// Who asks.
+    /// The asking team.
     #[serde(default)]
     pub from_team: Option<String>,
-    /// In which thread.
+    /// The thread.
     #[serde(default)]
     pub thread: Option<String>,
-    /// How long to wait.
+    /// How long to wait, in milliseconds.
     #[serde(default)]
     pub timeout: Option<i64>,
 }
 
-/// What `teams_send_message` takes.
+/// The parameters of `teams_send_message`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SendToTeam {
-    /// Who is told.
+    /// The receiving team.
     pub to_team: String,
-    /// What.
+    /// The message.
     pub message: String,
-    /// Who says it.
+    /// The sending team.
     #[serde(default)]
     pub from_team: Option<String>,
-    /// In which thread.
+    /// The thread.
     #[serde(default)]
     pub thread: Option<String>,
     /// Whether to wait for the answer.
     #[serde(default)]
     pub wait_for_response: Option<bool>,
-    /// How long to wait.
+    /// How long to wait, in milliseconds.
     #[serde(default)]
     pub timeout: Option<i64>,
 }
 
-/// What `teams_list` takes.
+/// The parameters of `teams_list`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ListTeams {}
 
-/// What `teams_status` takes.
+/// The parameters of `teams_status`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StatusOfTeam {
-    /// Only this one.
+    /// Only this team.
     #[serde(default)]
     pub team: Option<String>,
 }
 
-/// What `teams_report` takes.
+/// The parameters of `teams_report`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ReportOfTeam {
-    /// Who was asked.
+    /// The team that was asked.
     pub team: String,
-    /// Who asked.
+    /// The asking team.
     #[serde(default)]
     pub from_team: Option<String>,
-    /// In which thread.
+    /// The thread.
     #[serde(default)]
     pub thread: Option<String>,
     /// The question's id.
@@ -104,16 +104,16 @@ pub struct ReportOfTeam {
     pub message_id: Option<MessageId>,
 }
 
-/// What `teams_cancel` takes.
+/// The parameters of `teams_cancel`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CancelTeam {
-    /// Who was asked.
+    /// The team that was asked.
     pub team: String,
-    /// Who asked.
+    /// The asking team.
     #[serde(default)]
     pub from_team: Option<String>,
-    /// In which thread.
+    /// The thread.
     #[serde(default)]
     pub thread: Option<String>,
 }
@@ -133,18 +133,18 @@ impl From<SendToTeam> for (String, TeamQuestion) {
     }
 }
 
-/// Whether a tool only looks.
+/// Whether a tool is read-only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Manner {
+pub enum ToolKind {
     /// It changes nothing.
-    Looks,
-    /// It makes others do something.
-    Acts,
+    ReadOnly,
+    /// It has effects.
+    Acting,
 }
 
-/// All of these tools.
+/// All tools about teams.
 #[expect(clippy::too_many_lines, reason = "a table: one entry a tool")]
-pub fn team_tools() -> Vec<(Tool, Manner)> {
+pub fn team_tools() -> Vec<(Tool, ToolKind)> {
     let team = ("team", json!({"type": "string", "minLength": 1, "description": "The team."}));
     let from = (
         "fromTeam",
@@ -190,7 +190,7 @@ pub fn team_tools() -> Vec<(Tool, Manner)> {
                 &asked,
                 &["team", "question"],
             ),
-            Manner::Acts,
+            ToolKind::Acting,
         ),
         (
             tool(
@@ -200,7 +200,7 @@ pub fn team_tools() -> Vec<(Tool, Manner)> {
                 &sent,
                 &["toTeam", "message"],
             ),
-            Manner::Acts,
+            ToolKind::Acting,
         ),
         (
             tool(
@@ -211,7 +211,7 @@ pub fn team_tools() -> Vec<(Tool, Manner)> {
                 &[],
                 &[],
             ),
-            Manner::Looks,
+            ToolKind::ReadOnly,
         ),
         (
             tool(
@@ -221,7 +221,7 @@ pub fn team_tools() -> Vec<(Tool, Manner)> {
                 &[team],
                 &[],
             ),
-            Manner::Looks,
+            ToolKind::ReadOnly,
         ),
         (
             tool(
@@ -231,7 +231,7 @@ pub fn team_tools() -> Vec<(Tool, Manner)> {
                 &reported,
                 &["team"],
             ),
-            Manner::Looks,
+            ToolKind::ReadOnly,
         ),
         (
             tool(
@@ -241,7 +241,7 @@ pub fn team_tools() -> Vec<(Tool, Manner)> {
                 &cancelled,
                 &["team"],
             ),
-            Manner::Acts,
+            ToolKind::Acting,
         ),
     ]
 }
@@ -265,54 +265,54 @@ fn tool(
     Tool { name, title, description, schema }
 }
 
-/// What an agent reads, and whether it is a failure.
+/// What the agent reads, and whether it is an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told {
+pub enum ToolText {
     /// A result.
     Result(String),
-    /// A failure.
+    /// An error.
     Failure(String),
 }
 
-/// What became of a question.
-pub fn answer(answer: &TeamAnswer) -> Told {
+/// The answer to a question, or its status.
+pub fn answer(answer: &TeamAnswer) -> ToolText {
     let head = header(answer.team.as_str(), answer.status.as_str(), session_of(answer));
     let said = answer.response.trim_end();
     match answer.status {
-        AnswerStatus::Answered => Told::Result(whole(&head, &answer.response)),
+        AnswerStatus::Answered => ToolText::Result(whole(&head, &answer.response)),
         AnswerStatus::Queued => {
             let place = match answer.queued.unwrap_or_default() {
                 0 => "The team is working on it.".to_owned(),
                 1 => "One question is ahead of it.".to_owned(),
                 count => format!("{count} questions are ahead of it."),
             };
-            Told::Result(format!("{head}\n\nNo answer yet. {place} {}", fetch(answer)))
+            ToolText::Result(format!("{head}\n\nNo answer yet. {place} {}", fetch(answer)))
         }
         AnswerStatus::TimedOut => {
             let waited = seconds(answer.duration_ms);
             let so_far = said_so_far(said);
-            Told::Result(format!(
+            ToolText::Result(format!(
                 "{head}\n\nNo answer within {waited} s. The team is still working on it; do not ask again. {}{so_far}",
                 fetch(answer)
             ))
         }
         AnswerStatus::Failed => {
             let error = answer.error.as_deref().unwrap_or("The team did not answer.");
-            Told::Failure(format!("{head}\n\n{error}{}", said_so_far(said)))
+            ToolText::Failure(format!("{head}\n\n{error}{}", said_so_far(said)))
         }
     }
 }
 
-/// What has become of a question by now.
-pub fn report(report: &TeamReport) -> Told {
+/// The current state of a question.
+pub fn report(report: &TeamReport) -> ToolText {
     let session = report.session_id.to_string();
     let head = header(report.team.as_str(), report.status.as_str(), Some(session));
     let said = said_so_far(report.response.trim_end());
     let text = match report.status {
-        ReportStatus::Answered => return Told::Result(whole(&head, &report.response)),
+        ReportStatus::Answered => return ToolText::Result(whole(&head, &report.response)),
         ReportStatus::Failed => {
             let error = report.error.as_deref().unwrap_or("The team did not answer.");
-            return Told::Failure(format!("{head}\n\n{error}{said}"));
+            return ToolText::Failure(format!("{head}\n\n{error}{said}"));
         }
         ReportStatus::Working => {
             format!("The team is still working on it. Fetch the answer later.{said}")
@@ -323,7 +323,7 @@ pub fn report(report: &TeamReport) -> Told {
         }
         ReportStatus::Unasked => "You have not asked this team anything yet.".to_owned(),
     };
-    Told::Result(format!("{head}\n\n{text}"))
+    ToolText::Result(format!("{head}\n\n{text}"))
 }
 
 /// The teams in a list.
@@ -339,7 +339,7 @@ pub fn list(teams: &[Team]) -> String {
     teams.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// How teams stand.
+/// The status of teams.
 pub fn statuses(statuses: &[TeamStatus]) -> String {
     if statuses.is_empty() {
         return list(&[]);
@@ -366,7 +366,7 @@ fn status(status: &TeamStatus) -> String {
     text
 }
 
-/// What was told to stop.
+/// The confirmation of a cancellation.
 pub fn cancelled(session: &TeamSession) -> String {
     let head = header(session.to_team.as_str(), "cancelled", Some(session.session_id.to_string()));
     format!("{head}\n\nThe team was asked to stop. Callers that wait for the answer are notified.")
@@ -381,7 +381,7 @@ fn session_of(answer: &TeamAnswer) -> Option<String> {
     answer.session_id.map(|id| id.to_string())
 }
 
-/// An answer as it is, unless it could be mistaken for something else.
+/// An answer as it is, unless it could be mistaken for a header.
 fn whole(head: &str, said: &str) -> String {
     if said.trim().is_empty() {
         return format!("{head}\n\nThe team gave an empty answer.");
@@ -396,7 +396,7 @@ fn said_so_far(said: &str) -> String {
     if said.is_empty() { String::new() } else { format!("\n\nAnswer so far:\n\n{said}") }
 }
 
-/// How a late answer is had.
+/// How to fetch a late answer.
 fn fetch(answer: &TeamAnswer) -> String {
     let mut wanted = vec![format!("team \"{}\"", answer.team)];
     wanted.extend(answer.from_team.as_ref().map(|from| format!("fromTeam \"{from}\"")));

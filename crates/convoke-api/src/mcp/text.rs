@@ -1,10 +1,10 @@
-//! What an asker reads. A contract with agents: the texts are pinned by tests.
+//! The texts that askers read. A contract with agents, pinned by tests.
 
 use convoke_core::id::RequestId;
 use convoke_core::question::{AnswerFault, Question, format_answers};
 use convoke_core::request::{Answers, State};
 
-/// Characters of an id that headers show.
+/// Characters of an id in headers.
 const SHORT: usize = 8;
 
 /// The start of an id, enough for people and for `get_answered_questions`.
@@ -12,7 +12,7 @@ pub fn short(id: RequestId) -> String {
     id.to_string().chars().take(SHORT).collect()
 }
 
-/// What has become of questions by now.
+/// The current state of questions.
 pub fn outcome(
     id: RequestId,
     questions: &[Question],
@@ -45,7 +45,7 @@ pub fn outcome(
     })
 }
 
-/// The questions are asked, and nobody waits.
+/// The questions are pending, and the call does not wait for the answers.
 pub fn asked(id: RequestId, questions: &[Question]) -> String {
     format!(
         "[Session: {} | Questions: {} | Status: pending]\n\nThe questions are waiting for the user. \

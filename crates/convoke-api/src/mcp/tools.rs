@@ -1,34 +1,34 @@
-//! The tools: their names, what they take, and how agents are told about them.
+//! The tools for asking the human: their names, parameters and descriptions.
 
 use convoke_core::question::{Limits, OPTIONS_MIN};
 use serde_json::{Map, Value, json};
 
-/// Puts questions to the human.
+/// Asks the human questions.
 pub const ASK: &str = "ask_user_questions";
-/// Fetches what became of them.
+/// Fetches the answers.
 pub const FETCH: &str = "get_answered_questions";
 /// Asks the human whether a tool may be used.
 pub const APPROVE: &str = "permissions__approve";
 
-/// What clients may show an agent before it uses any tool.
+/// Instructions that clients may show an agent.
 pub const INSTRUCTIONS: &str = "Ask your human with ask_user_questions whenever a decision is theirs: \
      requirements, preferences, trade-offs, anything you would otherwise guess. The answer may take minutes. \
      If the call ends before the answer comes, it is kept: fetch it with get_answered_questions.";
 
-/// A tool as agents are told about it. None of them changes anything or reaches out into the world.
+/// A tool as agents see it. None of them changes anything or accesses external systems.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
     /// Its name.
     pub name: &'static str,
     /// Its name for people.
     pub title: &'static str,
-    /// What it does.
+    /// Its description.
     pub description: &'static str,
-    /// The JSON schema of what it takes.
+    /// The JSON schema of its parameters.
     pub schema: Map<String, Value>,
 }
 
-/// Puts questions to the human, within these limits.
+/// The tool that asks the human questions, within these limits.
 pub fn ask(limits: Limits) -> Tool {
     let option = json!({
         "type": "object",
@@ -70,7 +70,7 @@ pub fn ask(limits: Limits) -> Tool {
     tool(ASK, "Ask the human", description, schema)
 }
 
-/// Fetches what became of questions.
+/// The tool that fetches the answers.
 pub fn fetch() -> Tool {
     let schema = json!({
         "type": "object",
@@ -87,7 +87,7 @@ pub fn fetch() -> Tool {
     tool(FETCH, "Fetch answers", description, schema)
 }
 
-/// Asks the human whether a tool may be used.
+/// The tool that asks the human whether another tool may be used.
 pub fn approve() -> Tool {
     let schema = json!({
         "type": "object",
@@ -105,7 +105,7 @@ pub fn approve() -> Tool {
 fn tool(name: &'static str, title: &'static str, description: &'static str, schema: Value) -> Tool {
     let schema = match schema {
         Value::Object(schema) => schema,
-        // Made by `json!` with braces, so it is an object.
+        // The schemas are object literals of `json!`.
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
             Map::new()
         }

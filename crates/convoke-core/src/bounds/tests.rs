@@ -1,4 +1,4 @@
-//! Messages and requests that are larger than they may be, and what is left of them.
+//! Messages and requests above the size limits.
 
 use serde_json::json;
 
@@ -97,7 +97,7 @@ fn k4_pieces_are_the_text_and_none_is_longer_than_the_bound() {
     assert_eq!(pieces("").count(), 0);
 }
 
-/// Gives a session a command, and applies and returns what follows.
+/// Gives a session a command, and applies and returns the changes.
 fn told(session: &mut Session, command: Command) -> Vec<Change> {
     let decision = session.handle(command).unwrap();
     for change in &decision.changes {

@@ -150,7 +150,7 @@ fn s2_a_message_has_id_session_place_role_content_and_time() {
 }
 
 #[test]
-fn what_people_decided_is_told_apart_from_what_agents_did() {
+fn only_decisions_of_people_are_decisions() {
     let decided = |contents: Vec<Content>| -> Vec<bool> {
         contents.iter().map(Content::is_decision).collect()
     };

@@ -1,4 +1,4 @@
-//! Answers as they are typed: `{"0": {"selectedOption": "A"}, "1": {"customText": "…"}}`.
+//! Answers as clients send them: `{"0": {"selectedOption": "A"}, "1": {"customText": "…"}}`.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Answer;
 use crate::time::Timestamp;
 
-/// Answers by the number of their question, counted from 0. A contract of the command line and of REST.
+/// Answers by question number, counted from 0. A contract of the command line and of REST.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
@@ -37,7 +37,7 @@ impl FromIterator<Answer> for GivenAnswers {
 }
 
 impl GivenAnswers {
-    /// The answers as they are kept, all given now.
+    /// The answers as they are stored, with the current time.
     pub fn at(self, now: Timestamp) -> Vec<Answer> {
         let answer = |(question_index, given): (usize, GivenAnswer)| Answer {
             question_index,

@@ -91,13 +91,13 @@ fn q4_a_late_answer_is_kept_and_goes_to_the_next_turn() {
     A: the request is already answered
     ");
     insta::assert_snapshot!(play(permission(), "abandon timeout yes"), @r"
-    abandon: abandoned → Nobody
+    abandon: abandoned → None
     timeout: the request is already abandoned
     yes: answered → NextTurn
     ");
     insta::assert_snapshot!(play(permission(), "abandon reject"), @r"
-    abandon: abandoned → Nobody
-    reject: rejected → Nobody
+    abandon: abandoned → None
+    reject: rejected → None
     ");
 }
 

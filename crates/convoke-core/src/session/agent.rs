@@ -1,4 +1,4 @@
-//! What a session decides when its agent reports something.
+//! How a session handles the reports of its agent.
 
 use crate::bounds::{self, WORDS_BYTES_MAX, json_bytes};
 use crate::content::Content;
@@ -20,7 +20,7 @@ impl Session {
         report: Report,
         mut decision: Decision,
     ) -> Result<Decision, Refusal> {
-        // A session that has ended takes nothing more from its agent; what a dying process still says is dropped.
+        // An ended session ignores the last reports of its stopping process.
         if self.summary.status != Status::Active {
             return Ok(decision);
         }
@@ -36,7 +36,7 @@ impl Session {
                 decision.put(self.output.plan(), Content::Plan { steps });
             }
             Report::ToolCalled(update) => self.tool_called(update, &mut decision),
-            // Offers and counts come while the agent speaks; they do not end its answer.
+            // Offers and usage reports arrive between pieces of an answer, and do not end it.
             Report::State(state) => self.offered(state, &mut decision),
             Report::Noticed(notice) => self.noticed(notice, &mut decision),
             Report::Asked(request) => self.asked(request, &mut decision)?,
@@ -47,7 +47,7 @@ impl Session {
             }
             Report::TurnEnded { turn, stop } => self.turn_ended(turn, stop, &mut decision),
             Report::Exited(exit) => self.exited(exit, &mut decision),
-            // The session does not notice: its next prompt starts another one.
+            // The next prompt starts another process.
             Report::Stopped => {}
             Report::Failed { error } => self.failed(error, &mut decision),
         }
@@ -83,11 +83,11 @@ impl Session {
         decision.put(seq, Content::Tool(tool));
     }
 
-    /// Agents repeat what they offer at every start; only what differs is a change.
+    /// Agents repeat their offers at every start; only a difference is a change.
     fn offered(&self, state: SessionState, decision: &mut Decision) {
         let known = self.state.get(&state.kind());
         let state = match (state, known) {
-            // Agents that only switch the mode do not say again what can be chosen.
+            // Agents that only switch the mode do not repeat the available ones.
             (
                 SessionState::Modes { current, available },
                 Some(SessionState::Modes { available: known, .. }),
@@ -121,7 +121,7 @@ impl Session {
     }
 
     fn turn_ended(&self, turn: Seq, stop: Stop, decision: &mut Decision) {
-        // An answer that comes after its turn was ended by other means ends no other turn.
+        // A late report about a turn that has already ended must not end the running one.
         if self.running() == Some(turn) {
             self.cut_off(Pending::Permissions, decision);
             self.end_running(stop, decision);
@@ -130,7 +130,7 @@ impl Session {
 
     fn exited(&self, exit: Exit, decision: &mut Decision) {
         self.cut_off(Pending::All, decision);
-        // The askers died with the process, so replies have no receiver.
+        // The askers exited with the process, so replies have no receiver.
         decision.effects.clear();
         let detail = format!("the agent's process ended: {exit}");
         decision.notice(ProcessEvent::Exited { exit });

@@ -1,4 +1,4 @@
-//! How a change alters a session. This is the only place where a session changes.
+//! How a change modifies a session. No other code does.
 
 use crate::content::Content;
 use crate::message::{Draft, Message, Role, Seq};
@@ -12,7 +12,7 @@ use crate::turn::Turn;
 use super::{Asked, Change, EndReason, Running, Session, Status};
 
 impl Session {
-    /// Applies a change that happened at a time. It gets the next revision.
+    /// Applies a change with its time. It gets the next revision.
     pub fn apply(&mut self, change: &Change, at: Timestamp) {
         self.summary.rev = self.summary.rev.next();
         self.summary.updated_at = self.summary.updated_at.max(at);
@@ -129,7 +129,7 @@ impl Session {
         self.summary.last_active_at = self.summary.last_active_at.max(at);
     }
 
-    /// Takes in a stored message that is open.
+    /// Restores an open message.
     pub(super) fn restore_open(&mut self, message: &Message) {
         if let Some(turn) = message.turn.clone().filter(|turn| !turn.is_over()) {
             self.running = Some(Running { prompt: message.seq, turn });
@@ -141,7 +141,7 @@ impl Session {
         }
     }
 
-    /// Takes in stored state.
+    /// Restores state.
     pub(super) fn restore_state(&mut self, state: SessionState) {
         match state {
             SessionState::Queue { prompts } => self.queue = prompts.into(),
@@ -154,7 +154,7 @@ impl Session {
         }
     }
 
-    /// The state of a kind, as the session has it; the queue is apart.
+    /// The current state of a kind, except the queue.
     pub fn state(&self, kind: StateKind) -> Option<&SessionState> {
         self.state.get(&kind)
     }

@@ -1,47 +1,47 @@
-//! Changes of a session: what a decision is made of, what is stored, and what readers are sent.
+//! The changes that a decision consists of, which are stored and sent to readers.
 
 use crate::content::Content;
 use crate::message::{Draft, Role, Seq};
 use crate::state::SessionState;
 use crate::turn::Turn;
 
-/// One change of a session. Each gets a revision of its own.
+/// One change of a session, with its own revision.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// A message begins, at the next place.
+    /// A new message, at the next seq.
     Begin(Draft),
-    /// More words of an open answer or thought.
+    /// More text of an open answer or thought.
     Append {
-        /// The place of the message.
+        /// The seq of the message.
         seq: Seq,
-        /// The words.
+        /// The text.
         text: String,
     },
-    /// An answer or thought is whole.
+    /// An answer or thought is complete.
     Close {
-        /// The place of the message.
+        /// The seq of the message.
         seq: Seq,
     },
-    /// A message is another one: a tool call that went on, a request that was settled.
+    /// A message is replaced: progress of a tool call, a settled request.
     Replace {
-        /// The place of the message.
+        /// The seq of the message.
         seq: Seq,
-        /// All of its content.
+        /// Its new content.
         content: Content,
     },
-    /// The turn of a prompt is in another state.
+    /// The state of a prompt's turn changes.
     Turn {
-        /// The place of the prompt.
+        /// The seq of the prompt.
         seq: Seq,
-        /// The state.
+        /// The new state.
         turn: Turn,
     },
-    /// Something that is not conversation is another.
+    /// State that is not conversation is replaced.
     State(SessionState),
 }
 
 impl Change {
-    /// Whether a human said or decided this, so that it must be on disk before it is acknowledged.
+    /// Whether a human said or decided this, so that it must be synced before it is acknowledged.
     pub fn is_human(&self) -> bool {
         match self {
             Self::Begin(draft) => draft.role == Role::User || draft.content.is_decision(),
@@ -52,7 +52,7 @@ impl Change {
         }
     }
 
-    /// How many bytes it adds, more or less: words are counted as they are, all else as JSON.
+    /// The approximate size: text as it is, everything else as JSON.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Begin(Draft { content, .. }) | Self::Replace { content, .. } => content.bytes(),

@@ -1,4 +1,4 @@
-//! Commands to a session, decisions and effects that follow from them, and refusals.
+//! Commands to a session, the decisions and effects that follow from them, and refusals.
 
 use serde_json::Value;
 
@@ -16,50 +16,50 @@ use crate::turn::{self, FailureKind, Stop};
 
 use super::{Change, EndReason, PENDING_MAX, QUEUE_BYTES_MAX, QUEUE_MAX, Status};
 
-/// A wish about a session.
+/// A command to a session.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Command {
-    /// Say this to the agent.
+    /// Send a prompt to the agent.
     Prompt {
-        /// What is said.
+        /// The text.
         text: String,
-        /// The id of the message that it becomes, and when it was said.
+        /// The id and time of its message.
         stamp: Stamp,
     },
-    /// Change a prompt that waits.
+    /// Change a queued prompt.
     EditQueued {
-        /// Which one.
+        /// The prompt.
         id: MessageId,
-        /// What is said instead.
+        /// The new text.
         text: String,
     },
-    /// Remove a prompt that waits.
+    /// Remove a queued prompt.
     RemoveQueued {
-        /// Which one.
+        /// The prompt.
         id: MessageId,
     },
-    /// Send a prompt that waits next, and stop the running turn for it.
+    /// Move a queued prompt to the front, and cancel the running turn for it.
     SendQueued {
-        /// Which one.
+        /// The prompt.
         id: MessageId,
     },
-    /// Stop the running turn; the session goes on.
+    /// Cancel the running turn; the session stays active.
     CancelTurn,
-    /// Stop the running turn and all that wait; the session goes on.
+    /// Cancel the running turn and all queued prompts; the session stays active.
     CancelTurns,
-    /// End the session well.
+    /// Complete the session.
     Complete {
-        /// Why.
+        /// The reason.
         reason: EndReason,
     },
-    /// End the session for good.
+    /// Cancel the session for good.
     Cancel {
-        /// Why.
+        /// The reason.
         reason: EndReason,
     },
-    /// Let an ended session accept prompts again.
+    /// Reopen an ended session.
     Resume,
-    /// Call the session this.
+    /// Change the title.
     Rename {
         /// The new title.
         title: String,
@@ -70,29 +70,29 @@ pub enum Command {
     Unarchive,
     /// Settle a pending request.
     Settle {
-        /// Which one.
+        /// The request.
         request: RequestId,
-        /// What is said to it.
+        /// The verdict.
         verdict: Verdict,
     },
-    /// Settle a request that is no longer pending, as the store has it.
+    /// Settle a request that is no longer pending, from the stored copy.
     SettleLate {
-        /// The request as it stands.
+        /// The stored request.
         request: Request,
-        /// The place of its message.
+        /// The seq of its message.
         seq: Seq,
-        /// What is said to it.
+        /// The verdict.
         verdict: Verdict,
-        /// For the prompt that a late answer becomes.
+        /// The id and time of the prompt that a late answer becomes.
         stamp: Stamp,
     },
-    /// Recover a session that was cut off in the middle.
+    /// Recover an interrupted session.
     Recover(Cut),
-    /// The agent reports.
+    /// Handle a report of the agent.
     Agent(Report),
 }
 
-/// What the engine gives a prompt.
+/// The id and time that the engine assigns to a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
     /// The id of its message.
@@ -101,16 +101,16 @@ pub struct Stamp {
     pub at: Timestamp,
 }
 
-/// What cut a session off.
+/// What interrupted a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cut {
-    /// Convoke was ended.
+    /// The daemon was stopped or killed.
     Ended,
-    /// The task that keeps the session broke down.
+    /// The session's task failed.
     Broken,
-    /// What the agent said could not be stored.
+    /// The agent's output could not be stored.
     Unstored {
-        /// Why not.
+        /// The error.
         error: String,
     },
 }
@@ -133,44 +133,44 @@ impl Cut {
     }
 }
 
-/// What an agent's driver reports.
+/// A report of an agent's driver.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Report {
     /// A new process resumed the conversation.
     Resumed(Resumed),
-    /// It began another session of its own in the middle of this one.
+    /// The agent replaced its own session during this one.
     Renewed {
-        /// What it calls that one.
+        /// The agent's new session id.
         agent_session: String,
     },
-    /// It said a piece of its answer.
+    /// A piece of the answer.
     Said(String),
-    /// It thought aloud.
+    /// A piece of a thought.
     Thought(String),
-    /// It made or changed its plan.
+    /// A new or changed plan.
     Planned(Vec<PlanStep>),
-    /// It called a tool, or more is known of a call.
+    /// A new tool call, or an update of one.
     ToolCalled(ToolUpdate),
-    /// It offers commands, modes or settings, or counted what it has used.
+    /// Commands, modes, settings or usage.
     State(SessionState),
-    /// It let people know something about itself.
+    /// A notice about the agent itself.
     Noticed(Notice),
-    /// It asked the human.
+    /// A request to the human.
     Asked(Request),
-    /// It took a request back.
+    /// The agent withdrew a request.
     Withdrew(RequestId),
-    /// Its turn ended.
+    /// The turn ended.
     TurnEnded {
-        /// The place of the turn's prompt.
+        /// The seq of the turn's prompt.
         turn: Seq,
         /// How it ended.
         stop: Stop,
     },
-    /// Its process ended by itself.
+    /// The process exited by itself.
     Exited(Exit),
-    /// Its process was stopped because it was idle.
+    /// The process was stopped because it was idle.
     Stopped,
-    /// It can be neither started nor resumed.
+    /// The agent can be neither started nor resumed.
     Failed {
         /// What went wrong.
         error: String,
@@ -178,7 +178,7 @@ pub enum Report {
 }
 
 impl Report {
-    /// How many bytes it has, but for its names and numbers.
+    /// The approximate size, without names and numbers.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Said(text) | Self::Thought(text) | Self::Failed { error: text } => text.len(),
@@ -200,60 +200,60 @@ impl Report {
     }
 }
 
-/// What is known of a tool call so far; what is `None` stays as it was.
+/// An update of a tool call; fields that are `None` stay unchanged.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolUpdate {
     /// The agent's id of the call.
     pub tool_call_id: String,
     /// The tool's name.
     pub tool: Option<String>,
-    /// What the agent calls this call.
+    /// The agent's title of this call.
     pub title: Option<String>,
-    /// What sort of tool it is.
+    /// The kind of tool.
     pub kind: Option<String>,
     /// The arguments.
     pub args: Option<Value>,
-    /// How far the call is.
+    /// The status of the call.
     pub status: Option<ToolStatus>,
-    /// What came of it.
+    /// The result.
     pub result: Option<ToolResult>,
 }
 
-/// What must be done outside, after the changes are stored.
+/// An action outside of the core, after the changes are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
-    /// Give the prompt at this place to the agent.
+    /// Send the prompt with this seq to the agent.
     StartTurn {
-        /// The place of the prompt.
+        /// The seq of the prompt.
         turn: Seq,
     },
-    /// Tell the agent to stop this turn.
+    /// Tell the agent to cancel this turn.
     CancelTurn {
-        /// The place of its prompt.
+        /// The seq of its prompt.
         turn: Seq,
     },
-    /// Send the reply to the asker, which waits.
+    /// Send the reply to the waiting asker.
     Reply {
-        /// Which request.
+        /// The request.
         request: RequestId,
-        /// What became of it.
+        /// The reply.
         reply: Reply,
     },
-    /// End the agent's process.
+    /// Stop the agent's process.
     StopProcess,
-    /// Record what the agent calls the session from now on.
+    /// Record the agent's new session id.
     RecordAgentSession {
         /// The agent's own id.
         agent_session: String,
     },
 }
 
-/// What an asker gets as a reply.
+/// The reply to an asker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
     /// The human chose this option.
     Chosen {
-        /// What the agent calls it.
+        /// The agent's id of the option.
         option_id: String,
     },
     /// The human answered.
@@ -284,7 +284,7 @@ impl Decision {
         Self { changes: Vec::new(), effects: Vec::new(), next: last.next() }
     }
 
-    /// Begins a message; gives the place that it will have.
+    /// Begins a message; returns its seq.
     pub(super) fn begin(&mut self, draft: Draft) -> Seq {
         let seq = self.next;
         self.changes.push(Change::Begin(Draft { content: draft.content.bounded(), ..draft }));
@@ -298,75 +298,75 @@ impl Decision {
     }
 }
 
-/// Why a session does not follow a command.
+/// Why a session refuses a command.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// It has ended.
+    /// The session has ended.
     #[error("the session is {status}")]
     Ended {
-        /// How.
+        /// Its status.
         status: Status,
     },
-    /// It was cancelled, which is for good.
+    /// The session was cancelled, which is final.
     #[error("a cancelled session cannot be resumed")]
     Cancelled,
-    /// It accepts prompts already.
+    /// The session is already active.
     #[error("the session is already active")]
     Active,
-    /// There is nothing to say.
+    /// The prompt is empty.
     #[error("the prompt is empty")]
     EmptyPrompt,
-    /// There is more to say than fits into one message.
+    /// The prompt is too long for one message.
     #[error(
         "the prompt has {bytes} bytes, and at most {PROMPT_BYTES_MAX} are accepted; put it into a file of the project \
          and name the file instead"
     )]
     LongPrompt {
-        /// How long it is.
+        /// Its length.
         bytes: usize,
     },
-    /// Too many prompts wait.
+    /// The queue is full.
     #[error(
         "{QUEUE_MAX} prompts are waiting already, or more than {QUEUE_BYTES_MAX} bytes of them"
     )]
     QueueFull,
-    /// No such prompt waits.
+    /// The prompt is not queued.
     #[error("the prompt {id} is not in the queue; its turn may have begun")]
     NotQueued {
-        /// Which one.
+        /// The prompt.
         id: MessageId,
     },
-    /// Nothing runs that could be stopped.
+    /// No turn is running.
     #[error("no turn is running")]
     NoTurn,
-    /// The turn cannot follow.
+    /// The turn refused the command.
     #[error(transparent)]
     Turn(#[from] turn::Refusal),
-    /// A title says nothing.
+    /// The title is empty.
     #[error("the title is empty")]
     EmptyTitle,
-    /// A title that no list could show.
+    /// The title is too long.
     #[error("the title is longer than {max} characters")]
     LongTitle {
-        /// How long it may be.
+        /// The limit.
         max: usize,
     },
-    /// Too many requests wait for the human.
+    /// Too many requests are pending.
     #[error("{PENDING_MAX} requests are waiting for the human already")]
     TooManyRequests,
-    /// The same request was asked before.
+    /// The request's id is already in use.
     #[error("the request {id} already exists")]
     RepeatedRequest {
-        /// Which one.
+        /// The request.
         id: RequestId,
     },
-    /// No such request is pending here.
+    /// The request is not pending in this session.
     #[error("the request {id} is not pending")]
     NotPending {
-        /// Which one.
+        /// The request.
         id: RequestId,
     },
-    /// The verdict cannot stand.
+    /// The verdict was refused.
     #[error(transparent)]
     Request(#[from] request::Refusal),
 }

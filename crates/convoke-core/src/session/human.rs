@@ -1,4 +1,4 @@
-//! What a session decides when people, or the clock in their place, want something of it.
+//! How a session handles commands of people and of timeouts.
 
 use crate::bounds::PROMPT_BYTES_MAX;
 use crate::content::Content;
@@ -12,11 +12,11 @@ use crate::turn::{self, Stop, Turn};
 use super::command::{Command, Cut, Decision, Effect, Refusal, Reply, Stamp};
 use super::{Asked, Change, QUEUE_BYTES_MAX, QUEUE_MAX, Running, Session, Status};
 
-/// Characters of a title that lists can still show.
+/// The longest title.
 const TITLE_MAX: usize = 200;
 
 impl Session {
-    /// Decides what follows from a command. Nothing changes before the messages are applied.
+    /// Decides what follows from a command. Changes nothing: the caller applies the decision.
     pub fn handle(&self, command: Command) -> Result<Decision, Refusal> {
         let decision = Decision::after(self.summary.last_seq);
         match command {
@@ -63,7 +63,7 @@ impl Session {
         decision: &mut Decision,
     ) -> Result<(), Refusal> {
         if self.running.is_none() {
-            // Words that came between turns are whole when the next turn begins.
+            // Output between turns is closed when the next turn begins.
             decision.changes.extend(self.output.close_stream());
             decision.start_turn(stamp.id, text);
             return Ok(());
@@ -89,7 +89,7 @@ impl Session {
         let mut prompts = self.queued();
         let found = prompts.iter_mut().find(|prompt| prompt.id == id);
         let before = std::mem::replace(&mut found.ok_or(Refusal::NotQueued { id })?.text, text);
-        // A queue that is too long can be made shorter.
+        // A queue above the limit may still be shortened.
         if prompts.iter().any(|prompt| prompt.id == id && prompt.text.len() > before.len()) {
             check_queue(&prompts)?;
         }
@@ -181,7 +181,7 @@ impl Session {
         stamp: Stamp,
         mut decision: Decision,
     ) -> Result<Decision, Refusal> {
-        // The session knows what is pending; the caller's copy may be older.
+        // The session knows its pending requests; the caller's copy may be older.
         if asked.request.status() == RequestStatus::Pending {
             return self.settle(asked.request.id(), verdict, decision);
         }
@@ -189,7 +189,7 @@ impl Session {
         let late = request.late_answer().filter(|_| delivery == Delivery::NextTurn);
         decision.replace(asked.seq, request.into());
         match late {
-            // An ended session keeps the answer; there is no next turn to bring it.
+            // In an ended session the answer is stored, but becomes no prompt.
             Some(text) if self.summary.status == Status::Active => {
                 self.queue_prompt(text, stamp, &mut decision)?;
             }
@@ -200,7 +200,7 @@ impl Session {
 
     fn recover(&self, cut: &Cut, mut decision: Decision) -> Decision {
         self.cut_off(Pending::All, &mut decision);
-        // The askers died with the daemon, so replies have no receiver.
+        // The askers exited with the daemon, so replies have no receiver.
         decision.effects.clear();
         self.end_running(cut.stop(), &mut decision);
         decision
@@ -236,7 +236,7 @@ impl Session {
         }
     }
 
-    /// Ends the running turn and begins the next one in the queue.
+    /// Ends the running turn and starts the next queued prompt.
     pub(super) fn end_running(&self, stop: Stop, decision: &mut Decision) {
         if self.end_turn(stop, decision) == Ended::No {
             return;
@@ -249,7 +249,7 @@ impl Session {
         }
     }
 
-    /// Ends the running turn and all that wait.
+    /// Ends the running turn and all queued prompts.
     pub(super) fn end_turns(&self, stop: &Stop, decision: &mut Decision) {
         self.end_turn(stop.clone(), decision);
         self.end_queue(stop, decision);
@@ -258,7 +258,7 @@ impl Session {
     fn end_turn(&self, stop: Stop, decision: &mut Decision) -> Ended {
         let Some(Running { prompt, turn }) = &self.running else { return Ended::No };
         let Ok((turn, _)) = turn.handle(turn::Command::End(stop)) else { return Ended::No };
-        // That a turn ended well shows by its answer; anything else is worth a message.
+        // A normal end shows in the answer; any other one gets a notice.
         let unusual = turn.stop().filter(|stop| **stop != Stop::EndTurn).cloned();
         decision.changes.push(Change::Turn { seq: *prompt, turn });
         if let Some(stop) = unusual {
@@ -267,7 +267,7 @@ impl Session {
         Ended::Yes
     }
 
-    /// Turns prompts that wait into messages whose turns have ended, so that what was said is kept.
+    /// Turns queued prompts into messages with ended turns, so that they are not lost.
     fn end_queue(&self, stop: &Stop, decision: &mut Decision) {
         if self.queue.is_empty() {
             return;
@@ -305,11 +305,11 @@ fn check_queue(prompts: &[QueuedPrompt]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Which pending requests are meant.
+/// Selects pending requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pending {
     All,
-    /// Those that a turn cannot end without.
+    /// Those that must be settled when their turn ends.
     Permissions,
 }
 
@@ -338,7 +338,7 @@ impl Decision {
         self.begin(Draft::system(Notice::new(event)));
     }
 
-    /// Replaces the message at a place, or begins one if there is none.
+    /// Replaces the message with this seq, or begins one.
     pub(super) fn put(&mut self, seq: Option<Seq>, content: Content) {
         match seq {
             Some(seq) => self.replace(seq, content),
@@ -386,7 +386,7 @@ impl From<Request> for Content {
 }
 
 impl Request {
-    /// The request that a message is about, if it is about one.
+    /// The request in a message, if it has one.
     pub fn of(content: &Content) -> Option<Self> {
         match content {
             Content::Permission(record) => Some(Self::Permission(record.clone())),

@@ -1,4 +1,4 @@
-//! What the agent is in the middle of saying and doing: one stream of words, and its tool calls.
+//! The agent's unfinished output: the open text, and tool calls.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use crate::message::{Draft, Seq};
 use super::Change;
 use super::command::ToolUpdate;
 
-/// Calls remembered in one turn; beyond that those that have ended are forgotten, and then open ones are closed.
+/// Tool calls that are tracked in one turn; beyond that finished ones are evicted, then open ones are closed.
 const TOOLS_MAX: usize = 1024;
-/// Bytes of open calls that are remembered in one turn; beyond that the first ones are closed.
+/// The size of open tool calls in one turn; beyond that the oldest are closed.
 const TOOLS_BYTES_MAX: usize = 4 << 20;
 
 const TURN_ENDED: &str = "the turn ended before the tool did";
@@ -24,25 +24,25 @@ const TOO_MANY: &str = "too many tool calls were open at once";
 pub(super) struct Output {
     stream: Option<OpenStream>,
     tools: BTreeMap<String, Call>,
-    /// How many bytes of tool calls are remembered.
+    /// The size of all tracked tool calls.
     tool_bytes: usize,
-    /// The place of the running turn's plan.
+    /// The seq of the running turn's plan.
     plan: Option<Seq>,
-    /// The place of the notice that the running turn waits for a process.
+    /// The seq of the notice that the running turn waits for a process.
     waiting: Option<Seq>,
 }
 
-/// The answer or thought that is open.
+/// The open answer or thought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OpenStream {
     pub(super) stream: Stream,
-    /// The place of its message.
+    /// The seq of its message.
     pub(super) seq: Seq,
-    /// How many bytes it has so far.
+    /// Its size so far.
     pub(super) bytes: usize,
 }
 
-/// Which kind of words is open.
+/// Whether an answer or a thought is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stream {
     Text,
@@ -50,7 +50,7 @@ pub(super) enum Stream {
 }
 
 impl Stream {
-    /// A message that begins with these words.
+    /// A message that begins with this text.
     pub(super) fn draft(self, text: String) -> Draft {
         Draft::agent(match self {
             Self::Text => Content::Text { text, partial: true },
@@ -65,14 +65,14 @@ enum Call {
     Open {
         seq: Seq,
         known: Known,
-        /// What is known, in bytes.
+        /// The size of what is known.
         bytes: usize,
     },
-    /// Nothing leaves a final status, so nothing more of it needs to be known.
+    /// A call with a final status, which cannot change any more.
     Settled,
 }
 
-/// What is known of an open call, so that each message about it can stand alone.
+/// What is known of an open call, so that each message about it is complete.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Known {
     tool: Option<String>,
@@ -87,27 +87,27 @@ impl Output {
         self.stream.is_none() && self.tools.values().all(|call| *call == Call::Settled)
     }
 
-    /// The answer or thought that is open.
+    /// The open answer or thought.
     pub(super) const fn stream(&self) -> Option<OpenStream> {
         self.stream
     }
 
-    /// The change that closes the open words.
+    /// The change that closes the open text.
     pub(super) fn close_stream(&self) -> Option<Change> {
         self.stream.map(|open| Change::Close { seq: open.seq })
     }
 
-    /// The place of the running turn's plan.
+    /// The seq of the running turn's plan.
     pub(super) const fn plan(&self) -> Option<Seq> {
         self.plan
     }
 
-    /// The place of the notice that the running turn waits.
+    /// The seq of the notice that the running turn waits.
     pub(super) const fn waiting(&self) -> Option<Seq> {
         self.waiting
     }
 
-    /// The changes that close what is open when a turn ends.
+    /// The changes that close everything when a turn ends.
     pub(super) fn close_all(&self) -> impl Iterator<Item = Change> {
         let unfinished = self.tools.iter().filter_map(|(id, call)| match call {
             Call::Open { seq, known, .. } => Some(known.unfinished(*seq, id, TURN_ENDED)),
@@ -116,7 +116,7 @@ impl Output {
         self.close_stream().into_iter().chain(unfinished)
     }
 
-    /// The changes that close open calls, until there is room for one more that is remembered with so many bytes.
+    /// The changes that close open calls until another one of this size fits.
     pub(super) fn make_room(&self, more: usize) -> Vec<Change> {
         let (mut bytes, mut closed) = (self.tool_bytes + more, Vec::new());
         let mut open = self.tools.values().filter(|call| **call != Call::Settled).count();
@@ -133,8 +133,8 @@ impl Output {
         closed
     }
 
-    /// The tool call after an update, with the place of its message if there is one already; none when the update says
-    /// nothing new.
+    /// The tool call after an update, with the seq of its message if it has one; `None` if the update changes
+    /// nothing.
     pub(super) fn tool(&self, update: ToolUpdate) -> Option<(Option<Seq>, Tool)> {
         let (seq, known) = match self.tools.get(&update.tool_call_id) {
             Some(Call::Settled) => return None,
@@ -155,7 +155,7 @@ impl Output {
         Some((seq, now.message(id, status, result)))
     }
 
-    /// A message has begun.
+    /// Records a new message.
     pub(super) fn begin(&mut self, seq: Seq, content: &Content) {
         match content {
             Content::Text { text, partial: true } => self.open(Stream::Text, seq, text),
@@ -171,19 +171,19 @@ impl Output {
         }
     }
 
-    /// Words were appended.
+    /// Records appended text.
     pub(super) fn append(&mut self, seq: Seq, bytes: usize) {
         if let Some(open) = self.stream.as_mut().filter(|open| open.seq == seq) {
             open.bytes += bytes;
         }
     }
 
-    /// Words are whole.
+    /// Records closed text.
     pub(super) fn close(&mut self, seq: Seq) {
         self.stream.take_if(|open| open.seq == seq);
     }
 
-    /// A message was replaced.
+    /// Records a replaced message.
     pub(super) fn replace(&mut self, seq: Seq, content: &Content) {
         if let Content::Tool(tool) = content {
             self.apply_tool(seq, tool);
@@ -218,7 +218,7 @@ impl Output {
 
 #[cfg(test)]
 impl Output {
-    /// Without what is only of use while the turn runs.
+    /// Without what matters only during the turn.
     pub(super) fn without_memory_of_turn(&self) -> Self {
         let mut output = Self { plan: None, waiting: None, ..self.clone() };
         output.tools.retain(|_, call| *call != Call::Settled);
@@ -254,7 +254,7 @@ impl Known {
     }
 
     fn message(self, id: String, status: ToolStatus, result: Option<ToolResult>) -> Tool {
-        // Agents that name no tool at least title the call, or say what sort it is.
+        // If the agent names no tool, the title of the call or its kind is used.
         let named = self.tool.or_else(|| self.title.clone()).or_else(|| self.kind.clone());
         Tool {
             tool_call_id: id,
@@ -267,7 +267,7 @@ impl Known {
         }
     }
 
-    /// The change that closes a call that has not ended by itself.
+    /// The change that closes a call that has not finished.
     fn unfinished(&self, seq: Seq, id: &str, why: &str) -> Change {
         let result = ToolResult { error: Some(why.to_owned()), ..ToolResult::default() };
         let tool = self.clone().message(id.to_owned(), ToolStatus::Error, Some(result));

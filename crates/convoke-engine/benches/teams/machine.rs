@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -77,11 +76,11 @@ impl Machine {
         };
         let around = Around {
             environment: [("PATH".into(), "/usr/bin:/bin".into())].into(),
-            program: PathBuf::from("/nonexistent/convoke"),
+            program: std::env::current_exe()?,
             home,
             clock: now,
             random,
-            door: None,
+            mcp: None,
         };
         let engine = Engine::open(settings, around).await?;
         if teams > 0 {

@@ -6,6 +6,7 @@ mod machine;
 
 use std::time::{Duration, Instant};
 
+use convoke_agents::sandbox;
 use convoke_core::team::Pair;
 use convoke_engine::{AnswerStatus, Caller, Engine, TeamAsk, Wait};
 use convoke_testkit::agent::{Protocol, Script, serve};
@@ -27,6 +28,18 @@ const STARTS: (usize, usize) = (10, 2);
 const PAIRS: (usize, usize) = (500, 20);
 
 fn main() -> Result<()> {
+    // The agents are supervised, by this very program.
+    match std::env::args().nth(1).zip(std::env::args().nth(2)) {
+        Some((first, second)) if first == "sandbox-exec" && second == "--supervise" => {
+            sandbox::supervise()?;
+            return Ok(());
+        }
+        Some((first, second)) if first == "sandbox-exec" && second == "--enter" => {
+            sandbox::enter()?;
+            return Ok(());
+        }
+        Some(_) | None => {}
+    }
     let mut bench = Bench::from_args()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     if bench.subtask().is_some() {

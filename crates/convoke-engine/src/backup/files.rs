@@ -1,4 +1,4 @@
-//! Copying files and folders with their hashes, private and brought to disk. Links and special files are left out.
+//! Copies files and folders with their hashes: private to the owner, and synced. Links and special files are skipped.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -10,15 +10,15 @@ use sha2::{Digest as _, Sha256};
 
 use super::{BackedUpFile, DATABASE, Result, io_error};
 
-/// Bytes that are read at once.
+/// The size of the copy buffer.
 const PIECE: usize = 128 * 1024;
 
-/// Makes a folder, and those above it, that only the owner can enter.
+/// Creates a folder and its parents, accessible to the owner only.
 pub(super) fn create_folder(path: &Path) -> Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io_error("create", path))
 }
 
-/// How many bytes a backup of these has at most.
+/// An upper bound of the size of a backup of these entries.
 pub(super) fn measure(home: &Path, entries: &[PathBuf]) -> Result<u64> {
     let length = |path: PathBuf| fs::metadata(path).map_or(0, |metadata| metadata.len());
     let mut bytes = length(home.join(DATABASE)) + length(home.join(format!("{DATABASE}-wal")));
@@ -30,7 +30,7 @@ pub(super) fn measure(home: &Path, entries: &[PathBuf]) -> Result<u64> {
     Ok(bytes)
 }
 
-/// The ordinary files at or below an entry, relative to `root`. Nothing for an entry that is not there.
+/// The regular files at or below an entry, relative to `root`; none if the entry does not exist.
 fn walk(root: &Path, entry: &Path) -> Result<Vec<PathBuf>> {
     let path = root.join(entry);
     let kind = match fs::symlink_metadata(&path) {
@@ -39,7 +39,7 @@ fn walk(root: &Path, entry: &Path) -> Result<Vec<PathBuf>> {
         Err(error) => return Err(io_error("look at", &path)(error)),
     };
     if kind.is_file() {
-        // Locks mean something only to running processes.
+        // Lock files matter only to running processes.
         let is_lock = path.extension().is_some_and(|extension| extension == "lock");
         return Ok(if is_lock { Vec::new() } else { vec![entry.to_owned()] });
     }
@@ -53,7 +53,7 @@ fn walk(root: &Path, entry: &Path) -> Result<Vec<PathBuf>> {
                 names.push(item.map_err(io_error("read", &path))?.file_name());
             }
         }
-        // Question sessions are cleaned up while this reads.
+        // Question sessions may be deleted concurrently.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(io_error("read", &path)(error)),
     }
@@ -65,7 +65,7 @@ fn walk(root: &Path, entry: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Copies an entry, and lists each of its files. One that goes away meanwhile is left out.
+/// Copies an entry and lists its files. A file that disappears meanwhile is skipped.
 pub(super) fn copy_entry(
     from: &Path,
     entry: &Path,
@@ -84,7 +84,7 @@ pub(super) fn copy_entry(
             Err(error) => return Err(io_error("read", &source)(error)),
         };
         let mut new = create(&target).map_err(io_error("create", &target))?;
-        // What is appended to a transcript meanwhile belongs to the next backup.
+        // What is appended to a transcript from now on belongs to the next backup.
         let length = opened.metadata().map_err(io_error("read", &source))?.len();
         let (bytes, sha256) =
             pump(opened.take(length), Some(&mut new)).map_err(io_error("copy", &source))?;
@@ -94,7 +94,7 @@ pub(super) fn copy_entry(
     Ok(())
 }
 
-/// The length and the hash of a file, by reading it.
+/// The length and the hash of a file; reads it.
 pub(super) fn describe(root: &Path, file: &Path) -> Result<BackedUpFile> {
     let path = root.join(file);
     let opened = File::open(&path).map_err(io_error("read", &path))?;
@@ -102,7 +102,7 @@ pub(super) fn describe(root: &Path, file: &Path) -> Result<BackedUpFile> {
     Ok(BackedUpFile { path: file.to_owned(), bytes, sha256 })
 }
 
-/// Writes a new file and brings it to disk.
+/// Writes a new file and syncs it.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let written = create(path).and_then(|mut file| {
         file.write_all(bytes)?;
@@ -132,12 +132,12 @@ fn pump(mut from: impl io::Read, mut to: Option<&mut File>) -> io::Result<(u64, 
     }
 }
 
-/// Brings the names in a folder to disk.
+/// Syncs a folder, so that the names in it are durable.
 pub(super) fn sync_folder(path: &Path) -> Result<()> {
     File::open(path).and_then(|folder| folder.sync_all()).map_err(io_error("sync", path))
 }
 
-/// Brings the names in a folder and all folders below it to disk.
+/// Syncs a folder and all folders below it.
 pub(super) fn sync_tree(path: &Path) -> Result<()> {
     for entry in fs::read_dir(path).map_err(io_error("read", path))? {
         let entry = entry.map_err(io_error("read", path))?;

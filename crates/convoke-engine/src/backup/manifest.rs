@@ -1,4 +1,4 @@
-//! `manifest.json` of a backup: what is in it, and how to tell whether it still is. A contract: fields may be added.
+//! `manifest.json` of a backup: its contents and their hashes. A contract: fields may be added.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -9,23 +9,23 @@ use serde_json::{Value, json};
 
 use super::{DATABASE, Error, Result, files, io_error};
 
-/// The name of the file. It is written last.
+/// The name of the file, which is written last.
 pub(super) const NAME: &str = "manifest.json";
-/// The form of the file. A backup of a later form is refused.
+/// The format version. A backup of a later version is refused.
 const FORMAT: u64 = 1;
 
-/// What is in a backup.
+/// The contents of a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
     /// The version of the program that made it.
     pub version: String,
     /// When it was made.
     pub created_at: Timestamp,
-    /// The home that it is of.
+    /// The home that was backed up.
     pub home: PathBuf,
-    /// What the database held.
+    /// What the database contained.
     pub database: Contents,
-    /// The database, and the other files and folders of the home that are in it.
+    /// The database, and the other files and folders that were backed up.
     pub entries: Vec<PathBuf>,
     /// Every file.
     pub files: Vec<BackedUpFile>,
@@ -34,7 +34,7 @@ pub struct Manifest {
 /// One file of a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackedUpFile {
-    /// Its path, relative to the home and to the backup alike.
+    /// Its path, relative both to the home and to the backup.
     pub path: PathBuf,
     /// Its length.
     pub bytes: u64,
@@ -43,7 +43,7 @@ pub struct BackedUpFile {
 }
 
 impl Manifest {
-    /// How long all files are together.
+    /// The size of all files.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
     }
@@ -73,7 +73,7 @@ impl Manifest {
         files::write(&path, format!("{text:#}\n").as_bytes())
     }
 
-    /// Reads a manifest, and checks none of the files.
+    /// Reads a manifest without checking the files.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(NAME);
         let not_one = |why: String| Error::NotABackup { path: folder.to_owned(), why };
@@ -98,7 +98,7 @@ impl Manifest {
         understand(&value).ok_or_else(|| not_one(format!("its {NAME} is incomplete")))
     }
 
-    /// Reads every file of a backup again, the database from its first page to its last.
+    /// Verifies every file of a backup, and every page of the database.
     pub fn verify(folder: &Path) -> Result<Self> {
         let manifest = Self::read(folder)?;
         let damaged = |what: String| Error::Damaged { path: folder.to_owned(), what };
@@ -154,7 +154,7 @@ fn understand(value: &Value) -> Option<Manifest> {
     })
 }
 
-/// A path that leads nowhere but down: a manifest may have been written by someone else.
+/// A path without `..` or a root: the manifest may come from another machine.
 fn inside(text: &str) -> Option<PathBuf> {
     let path = PathBuf::from(text);
     let is_plain = path.components().all(|part| matches!(part, Component::Normal(_)));

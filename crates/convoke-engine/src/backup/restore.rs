@@ -1,7 +1,8 @@
-//! Restoring a backup: everything is copied into the home first, then switched by renames that a journal makes whole.
+//! Restoring a backup: everything is first copied into the home, then switched by renames that a journal makes
+//! atomic.
 //!
-//! Killed before the journal is written, the old state is untouched. Killed afterwards, `finish_restore` completes the
-//! switch, so that it is the new state. What was there before is set aside and never deleted.
+//! A restore that is killed before the journal is written has changed nothing. One that is killed later is completed
+//! by `finish_restore`. The previous files are set aside and never deleted.
 
 use std::fs;
 use std::io;
@@ -13,36 +14,36 @@ use serde_json::{Value, json};
 
 use super::{DATABASE, Error, Manifest, Result, files, io_error, lock, stamp};
 
-/// The journal, in the home: there while a switch is under way.
+/// The journal, in the home; it exists while a switch is in progress.
 const JOURNAL: &str = "restore.json";
-/// How the folder in the home is called into which a backup is copied before the switch.
+/// The folder in the home into which a backup is copied before the switch.
 const STAGED: &str = "restore.partial";
-/// Where in the home the states before restores are kept.
+/// The folder in the home for the files from before restores.
 const ASIDE: &str = "set-aside";
-/// What belongs to a database besides its file, by what follows its name.
+/// Suffixes of a database's files.
 const COMPANIONS: [&str; 5] = ["-wal", "-shm", ".rescued", "-wal.orphaned", ""];
 
-/// A backup that was restored.
+/// A finished restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
-    /// What it was restored from.
+    /// The backup.
     pub source: PathBuf,
-    /// What is in the database now.
+    /// What the database contains now.
     pub database: Contents,
     /// The files and folders of the home that were replaced.
     pub entries: Vec<PathBuf>,
-    /// Where what was there before is kept; `None` when there was nothing.
+    /// The folder with the previous files; `None` if there were none.
     pub set_aside: Option<PathBuf>,
 }
 
-/// What a killed restore left.
+/// The state that a killed restore left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unfinished {
-    /// It had not changed anything: the state is the one from before.
+    /// Nothing had changed: the home has its previous state.
     NotBegun,
-    /// It was in the middle of the switch, which was completed: the state is the restored one.
+    /// The switch had begun and was completed: the home has the restored state.
     Switched {
-        /// Where what was there before is kept.
+        /// The folder with the previous files.
         set_aside: PathBuf,
     },
 }
@@ -54,7 +55,7 @@ struct Move {
     to: PathBuf,
 }
 
-/// Restores a backup, or a single database file, into a home. The caller sees to it that no daemon runs there.
+/// Restores a backup, or a single database file, into a home. The caller makes sure that no daemon runs there.
 pub fn restore(home: &Path, source: &Path, now: Timestamp) -> Result<Restored> {
     files::create_folder(home)?;
     let _lock = lock(home)?;
@@ -66,12 +67,12 @@ pub fn restore(home: &Path, source: &Path, now: Timestamp) -> Result<Restored> {
     let entries = match stage(&source, &staged) {
         Ok(entries) => entries,
         Err(error) => {
-            // It is a copy; where it cannot be removed, the next restore or start tries again.
+            // It is only a copy; if it cannot be removed, the next restore or start tries again.
             fs::remove_dir_all(&staged).ok();
             return Err(error);
         }
     };
-    // Revisions of the restored database may have meant something else to readers.
+    // Readers may have seen other data under the revisions of the restored database.
     convoke_store::backup::begin_generation(&staged.join(DATABASE))?;
     let database = convoke_store::backup::verify(&staged.join(DATABASE))?;
     let set_aside = free_aside(home, now);
@@ -82,7 +83,7 @@ pub fn restore(home: &Path, source: &Path, now: Timestamp) -> Result<Restored> {
     Ok(Restored { source, database, entries, set_aside })
 }
 
-/// Copies a verified backup into the folder from which it is switched.
+/// Copies a verified backup into the staging folder.
 fn stage(source: &Path, staged: &Path) -> Result<Vec<PathBuf>> {
     if source.is_file() {
         let contents = convoke_store::backup::make(source, &staged.join(DATABASE), |_| {})?;
@@ -103,7 +104,7 @@ fn stage(source: &Path, staged: &Path) -> Result<Vec<PathBuf>> {
     Ok(manifest.entries)
 }
 
-/// Whether a killed restore left something, without changing it.
+/// Whether a killed restore left something behind; changes nothing.
 pub fn unfinished_restore(home: &Path) -> Option<&'static str> {
     if home.join(JOURNAL).exists() {
         return Some("a restore was interrupted; the next start of the daemon completes it");
@@ -112,7 +113,7 @@ pub fn unfinished_restore(home: &Path) -> Option<&'static str> {
     was_staged.then_some("a restore was interrupted before it changed anything")
 }
 
-/// Completes or clears away what a killed restore left, and says which state the home has.
+/// Completes or cleans up a killed restore, and returns which state the home has.
 pub fn finish_restore(home: &Path) -> Result<Option<Unfinished>> {
     if unfinished_restore(home).is_none() {
         return Ok(None);
@@ -135,7 +136,7 @@ fn complete(home: &Path) -> Result<Option<Unfinished>> {
     }
 }
 
-/// Carries out what is left of a switch, and then forgets the journal.
+/// Makes the remaining renames, then deletes the journal.
 fn switch(home: &Path, journal: &Journal) -> Result<()> {
     for step in moves(home, journal) {
         step.make()?;
@@ -148,13 +149,13 @@ fn switch(home: &Path, journal: &Journal) -> Result<()> {
     fs::remove_file(&path).map_err(io_error("remove", &path))?;
     files::sync_folder(home)?;
     let staged = home.join(STAGED);
-    // Only empty folders are left in it; where it cannot be removed, the next start tries again.
+    // Only empty folders remain; if they cannot be removed, the next start tries again.
     fs::remove_dir_all(&staged).ok();
     Ok(())
 }
 
-/// What is left to be renamed: for each entry that is still staged, what is in its place goes aside, and then it goes
-/// into its place. An entry that is not staged any more is in its place already.
+/// The remaining renames: for each entry that is still staged, the existing one is set aside, then the staged one is
+/// moved into its place. An entry that is no longer staged is already in place.
 fn moves(home: &Path, journal: &Journal) -> Vec<Move> {
     let mut moves = Vec::new();
     for entry in &journal.entries {
@@ -187,7 +188,7 @@ impl Move {
     }
 }
 
-/// A name that is not taken.
+/// A path that does not exist yet.
 fn free(path: PathBuf) -> PathBuf {
     let numbered = |number: u32| {
         let mut name = path.clone().into_os_string();
@@ -202,7 +203,7 @@ fn free_aside(home: &Path, now: Timestamp) -> PathBuf {
     free(home.join(ASIDE).join(stamp(now)))
 }
 
-/// What a switch needs to be completed by another process.
+/// What another process needs to complete a switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Journal {
     entries: Vec<PathBuf>,

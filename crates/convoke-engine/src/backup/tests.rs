@@ -67,9 +67,9 @@ fn k8_a_backup_holds_the_data_of_a_home_and_neither_tokens_nor_links() {
 fn k8_older_backups_go_only_after_a_new_one_was_read_back() {
     let home = home();
     let plan = plan(home.path(), Some(2));
-    // Not ours: never touched, whatever it is called.
+    // Not a backup: never touched, despite its name.
     fs::create_dir_all(plan.folder.join("convoke-notes")).unwrap();
-    // Left by a killed one.
+    // Left by a killed backup.
     fs::create_dir_all(plan.folder.join(".partial-convoke-then/questions")).unwrap();
     let made: Vec<_> = (0..3).map(|day| make(&plan, at(day), |_| {}).unwrap()).collect();
     assert_eq!(made[2].removed, [made[0].path.clone()]);
@@ -103,7 +103,7 @@ fn k8_a_backup_with_any_changed_file_is_not_restored_and_changes_nothing() {
     }
     assert!(!home.path().join("set-aside").exists());
     assert_eq!(unfinished_restore(home.path()), None);
-    // A manifest that would lead out of the home.
+    // A manifest with a path that leads out of the home.
     let path = backup.path.join("manifest.json");
     let text = fs::read_to_string(&path).unwrap().replace("config.toml", "../evil");
     fs::write(&path, text).unwrap();

@@ -1,4 +1,5 @@
-//! Effects of a decision, carried out after it is stored: turns begin and stop, askers get replies, a process ends.
+//! Carries out the effects of a decision after it is stored: starts and cancels turns, sends replies, stops the
+//! process.
 
 use convoke_agents::driver::{Order, REPORTS_MAX};
 use convoke_core::content::Content;
@@ -14,12 +15,12 @@ use super::task::{CANCEL_PATIENCE, Process, Task};
 use crate::error::{Error, Result};
 use crate::view::{AgentStatus, Change, SessionChange};
 
-/// How long the session waits for its process to be gone before it goes on without knowing.
+/// How long the session waits for its process to exit.
 const STOP_PATIENCE: std::time::Duration = std::time::Duration::from_secs(4);
 
 impl Task {
     pub(super) async fn carry_out(&mut self, effects: Vec<Effect>) {
-        // What follows from an effect may have effects of its own, so the future must have a size.
+        // Boxed, because an effect may cause further effects (recursion).
         for effect in effects {
             match effect {
                 Effect::StartTurn { turn } => Box::pin(self.start_turn(turn)).await,
@@ -35,21 +36,21 @@ impl Task {
         self.give_seat_back();
     }
 
-    /// A process without work belongs to the pool, which may stop it when it is idle for long.
+    /// Returns the seat of a process without work to the pool, which may stop it after the idle timeout.
     pub(super) fn give_seat_back(&mut self) {
         if self.session.is_idle() && matches!(self.process, Process::Seated(_)) {
             self.process = Process::None;
         }
     }
 
-    /// Lets those go whose request is not pending any more, whatever became of it.
+    /// Drops the reply channels of requests that are no longer pending.
     fn release_askers(&mut self) {
         let session = &self.session;
         self.askers.retain(|id, _| session.pending().any(|request| request.id() == *id));
     }
 
     async fn start_turn(&mut self, turn: Seq) {
-        // A later change of the same decision may have ended it already.
+        // A later change of the same decision may have ended the turn.
         if self.session.running() != Some(turn) {
             return;
         }
@@ -64,7 +65,7 @@ impl Task {
                     None => self.await_process(turn),
                 }
             }
-            // One that was asked for earlier, and is not needed for that any more, is as good.
+            // A process that is already on its way for an earlier turn is used for this one.
             awaited @ Process::Awaited { .. } => self.process = awaited,
         }
     }
@@ -75,18 +76,18 @@ impl Task {
         }
         match &self.process {
             Process::Seated(seat) => {
-                // An agent that is gone needs no telling; its end is reported.
+                // A send fails only if the process has exited, which is reported separately.
                 seat.send(Order::Cancel).await.ok();
                 self.cancelling = Some((turn, Instant::now() + CANCEL_PATIENCE));
             }
-            // The agent was not given the turn. Its process still comes; the next prompt learns what it remembers.
+            // The agent was not given the turn. Its process is still starting; the next prompt will use it.
             Process::Awaited { .. } | Process::None => {
                 self.hear(vec![Report::TurnEnded { turn, stop: Stop::Cancelled }]).await;
             }
         }
     }
 
-    /// Cancels the session at the agent, where there is a process.
+    /// Cancels the session at the agent, if it has a process.
     pub(super) async fn end_at_agent(&self) {
         let warm;
         let seat = match &self.process {
@@ -99,14 +100,14 @@ impl Task {
             }
         };
         if let Some(seat) = seat {
-            // An agent that is gone has nothing left to stop.
+            // If the process has exited, nothing is left to cancel.
             seat.send(Order::End).await.ok();
         }
     }
 
     pub(super) async fn reply(&mut self, request: RequestId, reply: Reply) {
         if let Some(asker) = self.askers.remove(&request) {
-            // The asker may be gone; the answer is stored.
+            // The asker may have disconnected; the answer is stored.
             asker.send(reply).ok();
             return;
         }
@@ -125,7 +126,7 @@ impl Task {
         self.cancelling = None;
         self.given = None;
         self.refuse_orders();
-        // Its reports are no longer read; with the channel closed, the process does not block on them when it ends.
+        // The old reports are no longer read. Closing the channel keeps the stopping process from blocking on it.
         (self.reports_to, self.reports) = mpsc::channel(REPORTS_MAX);
         let is_there = self.shared.processes.pool.keys().await.contains(&self.key);
         let released = self.shared.processes.pool.release(&self.key);

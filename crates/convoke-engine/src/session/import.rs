@@ -1,4 +1,4 @@
-//! Turns of a transcript on their way into the log, one page in one change. The session rests after each.
+//! Imports turns of a transcript, one page in one commit. The session is completed after each page.
 
 use convoke_core::content::Content;
 use convoke_core::id::MessageId;
@@ -12,11 +12,11 @@ use super::task::Task;
 use crate::error::{Error, Result};
 use crate::sessions::{Import, ImportOutcome, ImportTurn, ImportedInto, Speaker};
 
-/// Messages that are read at once when looking for how far an import is.
+/// The page size for finding out how much was imported.
 const PAGE: u32 = 200;
 
 impl Task {
-    /// Adds the turns that are not there yet.
+    /// Adds the turns that were not imported before.
     pub(super) async fn import(&mut self, import: &Import) -> Result<ImportedInto> {
         let Some(known) = self.known_turns().await? else {
             return Ok(self.imported((0, 0), ImportOutcome::Continued));
@@ -38,15 +38,15 @@ impl Task {
         Ok(self.imported((known + added, added), ImportOutcome::Added))
     }
 
-    /// An outcome, with the number of turns that are there and of those among them that are new.
+    /// An outcome with the number of imported turns, and of new ones among them.
     fn imported(&self, (turns, added): (u64, u64), outcome: ImportOutcome) -> ImportedInto {
         ImportedInto { session: self.view(), turns, added, outcome }
     }
 
-    /// How many turns of its transcript the session has; `None` when it is not for imports.
+    /// How many turns of its transcript the session has; `None` if it does not accept imports.
     async fn known_turns(&self) -> Result<Option<u64>> {
         let summary = self.session.summary();
-        // What an agent knows of goes on by itself, and nothing leaves `cancelled`.
+        // A session with an agent session was resumed, and a cancelled one is final.
         if self.stored.agent_session_id.is_some() || summary.status == Status::Cancelled {
             return Ok(None);
         }
@@ -63,7 +63,7 @@ impl Task {
                     ..
                 }) = &message.content
                 {
-                    // It was resumed, or has prompts that are in no transcript.
+                    // The session was resumed, or has prompts that are in no transcript.
                     let last = turns.last().map_or(message.seq, |turn| turn.seq);
                     let is_continued = summary.status == Status::Active
                         || newest_prompt.is_some_and(|prompt| prompt > last);
@@ -77,7 +77,7 @@ impl Task {
         }
     }
 
-    /// Whether those of the turns that are there already say what was imported: nothing else was said in the session.
+    /// Checks that the turns that were imported before are the same as in this import.
     async fn compare(&self, import: &Import, known: u64) -> Result<()> {
         let (mut turn, mut before) = (known, self.session.summary().last_seq.next());
         while turn > import.after {
@@ -107,7 +107,7 @@ impl Task {
         let listed = places(undone.session.summary().last_seq.next(), turns);
         let transcript = transcript.to_owned();
         let notice = Notice::new(LifecycleEvent::Imported { transcript, after, turns: listed });
-        // The times of a session never go back, whatever those of the transcript do.
+        // The timestamps of a session never decrease, whatever the transcript says.
         self.change(undone, Change::Begin(Draft::system(notice)), at);
         for turn in turns {
             let text = turn.content.clone();
@@ -123,7 +123,7 @@ impl Task {
     }
 }
 
-/// Who said what, if a message is words of a conversation.
+/// Speaker and text of a message that is part of the conversation.
 fn spoken(message: &Message) -> Option<(Speaker, &str)> {
     match (&message.content, message.role) {
         (Content::Text { text, .. }, Role::User) => Some((Speaker::Human, text)),
@@ -132,7 +132,7 @@ fn spoken(message: &Message) -> Option<(Speaker, &str)> {
     }
 }
 
-/// Where the turns will stand behind a notice.
+/// The seqs of the turns behind their notice.
 fn places(notice: Seq, turns: &[ImportTurn]) -> Vec<ImportedTurn> {
     let place = |(turn, count): (&ImportTurn, u64)| ImportedTurn {
         seq: notice.plus(count),

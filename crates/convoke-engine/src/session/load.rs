@@ -1,4 +1,4 @@
-//! From the store to a session in memory: its summary, its open messages and its state.
+//! Loads a session from the store: its summary, its open messages and its state.
 
 use convoke_core::id::SessionId;
 use convoke_core::session::Session;
@@ -7,7 +7,7 @@ use convoke_store::{Store, StoredSession};
 
 use crate::error::{Error, Result};
 
-/// A session as it is stored.
+/// A loaded session.
 pub(super) struct Loaded {
     pub(super) stored: StoredSession,
     pub(super) session: Session,

@@ -1,4 +1,4 @@
-//! How often the progress of tool calls is written.
+//! Debounces the progress reports of tool calls.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use convoke_core::content::ToolStatus;
 use convoke_core::session::Report;
 use tokio::time::Instant;
 
-/// How often the progress of running tool calls is written at most: each write replaces the whole call.
+/// The shortest interval between two writes of a running tool call: each write replaces the whole call.
 const PROGRESS_PACE: Duration = Duration::from_millis(100);
 
-/// Reports of running tool calls, which are held back until the next write of such is due.
+/// Progress reports of running tool calls, held back until the next write is due.
 pub(super) struct Progress {
     pub(super) held: Vec<Report>,
     due: Instant,
@@ -20,7 +20,7 @@ impl Progress {
         Self { held: Vec::new(), due: Instant::now() }
     }
 
-    /// The reports to take in now, if any is due.
+    /// The reports to handle now, if the next write is due.
     pub(super) fn admit(&mut self, reports: Vec<Report>) -> Option<Vec<Report>> {
         self.held.extend(reports);
         if self.held.iter().all(is_progress) && Instant::now() < self.due {
@@ -37,7 +37,7 @@ impl Progress {
     }
 }
 
-/// Whether a report says only how far a running tool call is.
+/// Whether a report is only progress of a running tool call.
 fn is_progress(report: &Report) -> bool {
     let Report::ToolCalled(update) = report else { return false };
     matches!(update.status, None | Some(ToolStatus::Running))

@@ -1,7 +1,7 @@
-//! How much an agent may say: in one turn, and in one session for good.
+//! Limits on an agent's output: per turn, and per session.
 //!
-//! A turn that says more is cancelled, and what its agent still says is dropped. A session that holds more accepts no
-//! further prompt.
+//! A turn above its limit is cancelled, and the rest of its output is dropped. A session above its limit accepts no
+//! further prompts.
 
 use convoke_core::message::Role;
 use convoke_core::notice::{Notice, TurnEvent};
@@ -10,14 +10,14 @@ use convoke_core::session::{Change, Command, Report};
 use super::task::Task;
 use crate::error::{Error, Result};
 
-/// What was counted so far.
+/// The output so far.
 #[derive(Debug, Default)]
 pub(super) struct Quota {
-    /// Bytes that the agent has said since the last turn began.
+    /// Bytes since the last turn began.
     turn: u64,
-    /// Whether that was too much.
+    /// Whether the turn is above its limit.
     state: State,
-    /// Bytes of the whole log; `None` before they were first counted.
+    /// Bytes of the whole log; `None` until they are first counted.
     session: Option<u64>,
 }
 
@@ -29,13 +29,13 @@ enum State {
 }
 
 impl Quota {
-    /// A new turn begins.
+    /// Resets the count for a new turn.
     pub(super) const fn begin_turn(&mut self) {
         self.turn = 0;
         self.state = State::Within;
     }
 
-    /// Counts what was stored.
+    /// Counts a stored change.
     pub(super) fn count(&mut self, change: &Change) {
         let bytes = change.bytes() as u64;
         let is_prompt = matches!(change, Change::Begin(draft) if draft.role == Role::User);
@@ -47,7 +47,7 @@ impl Quota {
         }
     }
 
-    /// Whether a report is dropped, because its turn has said too much already.
+    /// Whether a report is dropped because its turn is above the limit.
     pub(super) fn drops(&self, report: &Report) -> bool {
         let is_output = match report {
             Report::Said(_)
@@ -56,7 +56,7 @@ impl Quota {
             | Report::ToolCalled(_)
             | Report::State(_)
             | Report::Noticed(_) => true,
-            // An asker waits for its answer.
+            // An asker waits for its reply.
             Report::Asked(_)
             | Report::Resumed(_)
             | Report::Renewed { .. }
@@ -71,7 +71,7 @@ impl Quota {
 }
 
 impl Task {
-    /// Cancels the running turn when it has said more than it may. An agent that talks between turns is stopped instead.
+    /// Cancels the running turn if it is above its limit. Between turns the agent's process is stopped instead.
     pub(super) async fn enforce_turn_quota(&mut self) {
         let max = self.shared.settings.limits.turn_bytes;
         if self.quota.turn <= max || self.quota.state == State::Exceeded {
@@ -94,7 +94,7 @@ impl Task {
         }
     }
 
-    /// Refuses a prompt to a session that holds as much as it may.
+    /// Refuses a prompt if the session is above its limit.
     pub(super) async fn check_session_quota(&mut self) -> Result<()> {
         let bytes = match self.quota.session {
             Some(bytes) => bytes,

@@ -1,4 +1,4 @@
-//! Which sessions have a task, and who watches which.
+//! The registry of session tasks and watchers.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,13 +11,13 @@ use super::Request;
 use crate::view::{Activity, Live};
 use crate::watch::{Arrival, BACKLOG};
 
-/// The sessions that something goes on in, and those that are watched.
+/// The sessions that have a task or watchers.
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
     entries: Mutex<Entries>,
-    /// Whether the daemon stops, for those who wait for something else.
+    /// Whether the daemon is stopping.
     stopping: watch::Sender<bool>,
-    /// Grows whenever a session is shown differently.
+    /// Increases whenever what lists show of a session changes.
     age: AtomicU64,
 }
 
@@ -51,44 +51,44 @@ impl Entries {
     }
 }
 
-/// Whether a request is in a mailbox.
+/// The result of `post`.
 pub(super) enum Posted {
-    /// It is.
+    /// The request is in the mailbox.
     Yes,
     /// The session has no task.
     NoTask(Request),
-    /// The mailbox is full; the sender tells when there is room.
+    /// The mailbox is full; the sender can wait for room.
     Full(Request, mpsc::Sender<Request>),
 }
 
-/// Whether a task was entered.
+/// The result of `enter`.
 pub(super) enum Entered {
-    /// It was, and publishes here.
+    /// The task was registered, and publishes here.
     Yes(broadcast::Sender<Arrival>),
-    /// Another one was faster.
-    ThereIsOne,
-    /// The daemon stops.
+    /// The session already has a task.
+    AlreadyRunning,
+    /// The daemon is stopping.
     Stopping,
 }
 
-/// Whether a task was taken out.
+/// The result of `leave`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
     Yes,
     No,
 }
 
-/// How a session's task is reached.
+/// The channels to a session's task.
 #[derive(Debug, Clone)]
 pub(crate) struct Mailbox {
     pub(crate) requests: mpsc::Sender<Request>,
-    /// Ends with the task.
+    /// Closed when the task ends.
     pub(crate) live: watch::Receiver<Live>,
 }
 
 impl Registry {
     fn entries(&self) -> MutexGuard<'_, Entries> {
-        // Every change under this lock is one call, so a panic leaves nothing half done.
+        // Each change is one call, so the map is consistent after a panic.
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -96,7 +96,7 @@ impl Registry {
         self.entries().sessions.get(&id)?.mailbox.clone()
     }
 
-    /// Enters a task, unless there is one already or the daemon stops; tells where to publish.
+    /// Registers a task, unless the session has one or the daemon is stopping.
     pub(super) fn enter(&self, id: SessionId, mailbox: Mailbox) -> Entered {
         let mut entries = self.entries();
         if entries.is_stopping {
@@ -104,16 +104,16 @@ impl Registry {
         }
         let entry = entries.sessions.entry(id).or_default();
         if entry.mailbox.is_some() {
-            return Entered::ThereIsOne;
+            return Entered::AlreadyRunning;
         }
         entry.mailbox = Some(mailbox);
         self.changed();
         Entered::Yes(entry.published.clone())
     }
 
-    /// Puts a request into the mailbox of a session's task.
+    /// Posts a request to the mailbox of a session's task.
     ///
-    /// Under the same lock a task leaves, so that none leaves with a request unread.
+    /// A task leaves under the same lock, so that it never leaves with an unread request.
     pub(super) fn post(&self, id: SessionId, request: Request) -> Posted {
         let entries = self.entries();
         let mailbox = entries.sessions.get(&id).and_then(|entry| entry.mailbox.as_ref());
@@ -127,7 +127,7 @@ impl Registry {
         }
     }
 
-    /// Takes a task out that is over, unless somebody has just asked it something.
+    /// Removes a task that has nothing left to do, unless its mailbox has a request.
     pub(super) fn leave(&self, id: SessionId, requests: &mpsc::Receiver<Request>) -> Left {
         let mut entries = self.entries();
         if !requests.is_empty() && !entries.is_stopping {
@@ -138,50 +138,50 @@ impl Registry {
         Left::Yes
     }
 
-    /// Whether the daemon stops.
+    /// Whether the daemon is stopping.
     pub(super) fn is_stopping(&self) -> bool {
         self.entries().is_stopping
     }
 
-    /// Ends when the daemon stops.
+    /// Completes when the daemon is stopping.
     pub(crate) async fn stopped(&self) {
-        // The sender is there as long as this is.
+        // The sender lives as long as `self`.
         self.stopping.subscribe().wait_for(|stopping| *stopping).await.ok();
     }
 
-    /// Takes a task out that broke down.
+    /// Removes a task that failed.
     pub(super) fn remove(&self, id: SessionId) {
         self.entries().remove_task(id);
         self.changed();
     }
 
-    /// Notes that a session is shown differently from now on.
+    /// Records that what lists show of a session has changed.
     pub(super) fn changed(&self) {
         self.age.fetch_add(1, Ordering::Release);
     }
 
-    /// Grows whenever a session is shown differently.
+    /// Increases whenever what lists show of a session changes.
     pub(crate) fn age(&self) -> u64 {
         self.age.load(Ordering::Acquire)
     }
 
-    /// Hears of every message of a session from now on.
+    /// Subscribes to the updates of a session.
     pub(crate) fn subscribe(&self, id: SessionId) -> broadcast::Receiver<Arrival> {
         let mut entries = self.entries();
-        // Those who watched sessions without a task leave nothing but their entry behind.
+        // Removes entries of sessions that have neither a task nor a watcher any more.
         entries
             .sessions
             .retain(|_, entry| entry.mailbox.is_some() || entry.published.receiver_count() > 0);
         entries.sessions.entry(id).or_default().published.subscribe()
     }
 
-    /// What is known of a session besides its log.
+    /// The live state of a session.
     pub(crate) fn live(&self, id: SessionId) -> Live {
         let live = self.mailbox(id).map(|mailbox| mailbox.live);
         live.map(|live| live.borrow().clone()).unwrap_or_default()
     }
 
-    /// What goes on in some sessions.
+    /// The activities of some sessions.
     pub(crate) fn activities(&self, ids: impl Iterator<Item = SessionId>) -> Vec<Activity> {
         let entries = self.entries();
         let activity = |id: SessionId| {
@@ -191,7 +191,7 @@ impl Registry {
         ids.map(|id| activity(id).unwrap_or_default()).collect()
     }
 
-    /// The sessions in which something goes on.
+    /// The sessions that are not idle.
     pub(crate) fn busy(&self) -> Vec<SessionId> {
         let entries = self.entries();
         let is_busy = |mailbox: &Mailbox| mailbox.live.borrow().activity != Activity::Idle;
@@ -202,12 +202,12 @@ impl Registry {
         busy.map(|(id, _)| *id).collect()
     }
 
-    /// How many watch.
+    /// The number of watchers.
     pub(crate) fn watchers(&self) -> usize {
         self.entries().sessions.values().map(|entry| entry.published.receiver_count()).sum()
     }
 
-    /// Ends all tasks, lets no new ones in, and lets watchers go.
+    /// Stops all tasks, accepts no new ones, and disconnects watchers.
     pub(crate) async fn stop(&self) {
         let mailboxes: Vec<Mailbox> = {
             let mut entries = self.entries();
@@ -218,13 +218,13 @@ impl Registry {
         let mut ends = Vec::new();
         for mailbox in mailboxes {
             let (done, end) = oneshot::channel();
-            // A task that is over needs no telling.
+            // Fails if the task has already ended.
             if mailbox.requests.send(Request::Stop { _done: done }).await.is_ok() {
                 ends.push(end);
             }
         }
         for end in ends {
-            // Dropped unanswered with the task.
+            // The sender is dropped when the task ends.
             end.await.ok();
         }
         self.entries().sessions.clear();

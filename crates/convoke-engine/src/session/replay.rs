@@ -1,4 +1,4 @@
-//! The turns of a stored session that an agent is given which does not remember them; the core makes the text of them.
+//! Reads the turns of a stored session that an agent does not remember; the core formats them.
 
 use convoke_core::id::SessionId;
 use convoke_core::message::Seq;
@@ -9,21 +9,21 @@ use convoke_store::{Store, StoredSession};
 use crate::error::Result;
 use crate::processes::Processes;
 
-/// Bytes of transcript that an agent is given. What was said lately matters most, and how it began.
+/// The longest transcript that an agent is given. The latest turns matter most, and then the first ones.
 const TRANSCRIPT_BYTES_MAX: usize = 200_000;
-/// Of these, for the beginning.
+/// The share of it for the first turns.
 const BEGINNING_BYTES_MAX: usize = 20_000;
-/// Messages that are read at once.
+/// The page size of reads.
 const PAGE: u32 = 500;
 
-/// What was said so far, without the prompt at a place, which is still to be sent; `None` when nothing was.
+/// The conversation before the prompt at `end`; `None` if it is empty.
 pub(super) async fn transcript(
     processes: &Processes,
     session: SessionId,
     before: Option<Seq>,
 ) -> Result<Option<String>> {
     let store = &processes.store;
-    // A session that is about to be stored has no messages yet.
+    // A new session is not stored yet.
     let Some(stored) = store.session(session).await? else { return Ok(None) };
     let end = before.unwrap_or_else(|| stored.summary.last_seq.next());
     let (recent, first) = recent(store, &stored, end).await?;
@@ -41,7 +41,7 @@ pub(super) async fn transcript(
     Ok(replay::text(&turns, &processes.around.nonce()))
 }
 
-/// The newest part before a place, oldest turn first, and the place where it begins.
+/// The latest turns before `end`, oldest first, and the seq where they begin.
 async fn recent(store: &Store, session: &StoredSession, end: Seq) -> Result<(Vec<Turn>, Seq)> {
     let mut turns: Vec<Turn> = Vec::new();
     let (mut first, mut room) = (end, TRANSCRIPT_BYTES_MAX - BEGINNING_BYTES_MAX);
@@ -51,7 +51,7 @@ async fn recent(store: &Store, session: &StoredSession, end: Seq) -> Result<(Vec
             first = message.seq;
             let Some(turn) = replay::turn(message) else { continue };
             if turn.bytes() > room {
-                // Of what is too long, the end is closest to what comes. Escaping takes at most six bytes for one.
+                // Of a turn that is too long, the end is kept. Escaping takes at most six bytes for one.
                 turns.push(Turn { text: end_of(&turn.text, room / 6), ..turn });
                 turns.reverse();
                 return Ok((turns, first));
@@ -67,7 +67,7 @@ async fn recent(store: &Store, session: &StoredSession, end: Seq) -> Result<(Vec
     Ok((turns, Seq::START.next()))
 }
 
-/// The oldest part, up to where the newest begins.
+/// The first turns, up to where the latest begin.
 async fn beginning(store: &Store, session: SessionId, end: Seq) -> Result<Vec<Turn>> {
     let page = store.messages(session, Seq::START, PAGE).await?;
     let (mut turns, mut bytes) = (Vec::new(), 0);
@@ -82,7 +82,7 @@ async fn beginning(store: &Store, session: SessionId, end: Seq) -> Result<Vec<Tu
     Ok(turns)
 }
 
-/// The last so many bytes of a text, or some less where that would cut a character in two.
+/// The last bytes of a text, cut at a character boundary.
 fn end_of(text: &str, bytes: usize) -> String {
     let start = text.ceil_char_boundary(text.len().saturating_sub(bytes));
     format!("[…] {}", text.get(start..).unwrap_or_default())

@@ -1,4 +1,4 @@
-//! The session's side of getting a process: requesting it, queueing orders for it, and sending them.
+//! How a session gets a process: requests it from the pool, and queues orders until it is ready.
 
 use convoke_agents::driver::Order;
 use convoke_agents::pool::Seat;
@@ -8,33 +8,33 @@ use convoke_core::session::{Report, Status};
 use convoke_core::turn::{FailureKind, Stop};
 
 use super::Answer;
-use super::start::{self, News, Seating};
-use super::task::{Asking, Process, Task};
+use super::start::{self, ProcessUpdate, Seating};
+use super::task::{AbortOnDrop, Process, Task};
 use crate::error::Error;
 use crate::view::AgentStatus;
 
-/// Orders that wait for a process on its way; one more is refused.
+/// Orders that may be queued for a starting process; one more is refused.
 const WAITING_MAX: usize = 64;
 
-/// An order that is sent as soon as the process is ready.
+/// An order that is queued until the process is ready.
 pub(super) struct Waiting {
-    /// `None` when the process need only be ready.
+    /// `None` if the caller only needs the process to be ready.
     order: Option<Order>,
-    /// Where the outcome goes, if a caller waits for it.
+    /// The reply channel, if a caller waits for the outcome.
     reply: Option<Answer<()>>,
 }
 
-/// How long the session has known of a process.
+/// Whether a process is new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Freshness {
-    /// It was there before.
+    /// It was used before.
     Warm,
     /// It has just been started.
     New,
 }
 
 impl Task {
-    /// Asks for a process. Prompts from this place on are still to be said to it.
+    /// Requests a process. `from` is the first prompt to send to it.
     pub(super) fn await_process(&mut self, from: Seq) {
         self.given = None;
         let work = start::for_turn(
@@ -44,21 +44,21 @@ impl Task {
             self.reports_to.clone(),
             self.news_to.clone(),
         );
-        let _asking = Asking(tokio::spawn(work).abort_handle());
+        let _asking = AbortOnDrop(tokio::spawn(work).abort_handle());
         self.process = Process::Awaited { from, _asking };
     }
 
-    pub(super) async fn learn(&mut self, news: News) {
+    pub(super) async fn learn(&mut self, news: ProcessUpdate) {
         match news {
-            News::Place { turn, place } => {
+            ProcessUpdate::Place { turn, place } => {
                 if self.awaits(turn) && self.session.running().is_some() && place > 0 {
                     let place = u64::try_from(place).unwrap_or(u64::MAX);
                     let notice = Notice::new(TurnEvent::Waiting { place });
                     self.hear(vec![Report::Noticed(notice)]).await;
                 }
             }
-            News::Seated { turn, outcome } => {
-                // What was asked for and is not wanted any more is being stopped.
+            ProcessUpdate::Seated { turn, outcome } => {
+                // A process that is no longer needed is being stopped.
                 if !self.awaits(turn) {
                     return;
                 }
@@ -79,8 +79,8 @@ impl Task {
     async fn seated(&mut self, seating: Seating) {
         let Seating { seat, noted, transcript } = seating;
         let freshness = if noted.is_some() { Freshness::New } else { Freshness::Warm };
-        if let Some(start::Noted { agent_session, why, reports }) = noted {
-            // The transcript was for this process alone; one that an earlier process was to get is dropped.
+        if let Some(start::StartRecord { agent_session, why, reports }) = noted {
+            // The transcript is for this process only; it replaces one for an earlier process.
             self.transcript = transcript;
             self.record_agent_session(agent_session, why).await;
             self.hear(reports).await;
@@ -98,7 +98,7 @@ impl Task {
         }
         match self.session.running() {
             Some(turn) => self.prompt(turn, seat, freshness).await,
-            // Kept as long as it waits for the human; else the caller gives it back.
+            // Kept while it waits for the human; otherwise the caller returns the seat.
             None => self.process = Process::Seated(seat),
         }
     }
@@ -114,13 +114,13 @@ impl Task {
             reply.send(Err(error)).ok();
         }
         self.refuse_orders();
-        // A pool that stops hands out no process; recovery at the next start ends the turn.
+        // A stopping pool starts no process; recovery at the next start ends the turn.
         if self.session.running().is_some() && !self.shared.registry.is_stopping() {
             self.hear(vec![Report::Failed { error: text }]).await;
         }
     }
 
-    /// Gives the agent the prompt at this place, with the conversation so far where it does not remember it.
+    /// Sends a prompt to the agent, with the transcript if the agent does not remember the conversation.
     pub(super) async fn prompt(&mut self, turn: Seq, seat: Seat, freshness: Freshness) {
         let text = match self.prompt_text(turn) {
             Ok(text) => text,
@@ -135,17 +135,17 @@ impl Task {
             None => text,
         };
         match (seat.send(Order::Prompt { turn, text }).await, freshness) {
-            // One that dies as soon as it is there would do so again: its end, which comes, is the end of the turn.
+            // A new process that exits at once would do so again, so it is not retried: its exit ends the turn.
             (Ok(()), _) | (Err(_), Freshness::New) => {
                 self.given = Some(turn);
                 self.process = Process::Seated(seat);
             }
-            // The warm process died before the prompt; a new one resumes the session.
+            // The warm process exited before the prompt; a new one resumes the session.
             (Err(_), Freshness::Warm) => self.await_process(turn),
         }
     }
 
-    /// Sends the agent an order that is no prompt, or only starts its process; a process is started where none is warm.
+    /// Sends the agent an order that is not a prompt, or only starts its process.
     pub(super) async fn order(&mut self, order: Option<Order>, reply: Answer<()>) {
         let summary = self.session.summary();
         let refusal = match (summary.status, &self.process) {
@@ -171,14 +171,15 @@ impl Task {
         reply.send(refusal.map_or(Ok(()), Err)).ok();
     }
 
-    /// Keeps an order for the process that is on its way.
+    /// Queues an order for the starting process.
     pub(super) fn wait_with(&mut self, order: Order) {
         if self.waiting.len() < WAITING_MAX {
             self.waiting.push(Waiting { order: Some(order), reply: None });
         }
     }
 
-    /// Takes the seat of a process that asks outside of a turn, so that it is not stopped while the human thinks.
+    /// Takes the seat of a process that asks outside of a turn, so that the pool does not stop it while the human
+    /// thinks.
     pub(super) async fn hold_process(&mut self) {
         let is_asking = self.session.running().is_none() && self.session.pending().len() > 0;
         if is_asking
@@ -189,7 +190,7 @@ impl Task {
         }
     }
 
-    /// Fails the orders that wait for a process.
+    /// Fails the queued orders.
     pub(super) fn refuse_orders(&mut self) {
         for waiting in self.waiting.drain(..) {
             if let Some(reply) = waiting.reply {

@@ -1,4 +1,4 @@
-//! Getting a session its process: the warm one, or a new one that resumes the conversation as well as it can.
+//! Gets a session its process: a warm one, or a new one that resumes the conversation as well as the agent can.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,46 +26,46 @@ use crate::sessions::Sessions;
 use crate::teams::Permissions;
 use crate::view::AgentStatus;
 
-/// Why an agent's session is recorded that was made because the one before is gone.
+/// Recorded with an agent session that replaces one that is gone.
 pub(crate) const REMADE: &str = "remade";
-/// Messages that are looked through for a prompt since then.
+/// The most messages that are searched for a later prompt.
 const PROMPTS_LOOK: u32 = 1000;
 
-/// What a process is wanted for.
+/// What is needed to get a session's process.
 #[derive(Debug, Clone)]
 pub(crate) struct ProcessSpec {
     pub(crate) session: SessionId,
-    /// What the pool knows its process by.
+    /// The key of the process in the pool.
     pub(crate) key: String,
     pub(crate) kind: SessionKind,
-    /// The team that answers in it.
+    /// The team that answers in the session.
     pub(crate) team: Option<TeamName>,
     pub(crate) agent: AgentName,
     pub(crate) project: ProjectId,
     pub(crate) workspace: PathBuf,
-    /// What the agent calls the session, once it has done anything in it.
+    /// The agent's own session id, once it has one.
     pub(crate) agent_session: Option<String>,
 }
 
 /// Progress of the process that a session waits for.
-pub(crate) enum News {
-    /// It is this many's turn before.
+pub(crate) enum ProcessUpdate {
+    /// The position in the pool's queue.
     Place { turn: Seq, place: usize },
-    /// It is there, or it is not coming.
+    /// The process, or why there is none.
     Seated { turn: Seq, outcome: Result<Seating, AgentError> },
 }
 
-/// A process, and what came with it.
+/// A process for a session.
 pub(crate) struct Seating {
     pub(crate) seat: Seat,
-    /// What a new process must be noted with.
-    pub(crate) noted: Option<Noted>,
-    /// The conversation so far, where the agent does not remember it.
+    /// What is recorded about a new process.
+    pub(crate) noted: Option<StartRecord>,
+    /// The conversation so far, if the agent does not remember it.
     pub(crate) transcript: Option<String>,
 }
 
-/// What is written down about a new process.
-pub(crate) struct Noted {
+/// What is recorded about a new process.
+pub(crate) struct StartRecord {
     pub(crate) agent_session: String,
     pub(crate) why: &'static str,
     pub(crate) reports: Vec<Report>,
@@ -77,23 +77,23 @@ pub(super) async fn for_turn(
     spec: ProcessSpec,
     turn: Seq,
     reports: mpsc::Sender<Report>,
-    news: mpsc::Sender<News>,
+    news: mpsc::Sender<ProcessUpdate>,
 ) {
     if !shared.processes.pool.keys().await.contains(&spec.key) {
         shared.tell_agent(&spec, AgentStatus::Starting);
     }
     let outcome = seat(&shared.processes, &spec, reports, Some((turn, news.clone()))).await;
-    // A session that is gone needs no process.
-    news.send(News::Seated { turn, outcome }).await.ok();
+    // Fails if the session's task has ended, which needs no process.
+    news.send(ProcessUpdate::Seated { turn, outcome }).await.ok();
 }
 
-/// Gets the process of a session. Waits for room in the pool, and reports its place to the listener; without one, no
-/// longer than an agent may take to start.
+/// Gets the process of a session. Waits for room in the pool and reports the position in the queue; without a
+/// listener it waits no longer than the start timeout.
 pub(crate) async fn seat(
     processes: &Processes,
     spec: &ProcessSpec,
     reports: mpsc::Sender<Report>,
-    listener: Option<(Seq, mpsc::Sender<News>)>,
+    listener: Option<(Seq, mpsc::Sender<ProcessUpdate>)>,
 ) -> Result<Seating, AgentError> {
     let is_forgotten = |error: &AgentError| matches!(error, AgentError::CannotResume { .. });
     let acquire = |start| acquire(processes, spec, start, reports.clone(), listener.clone());
@@ -111,7 +111,7 @@ pub(crate) async fn seat(
         },
         Begun::New => match transcript(processes, spec.session, before).await {
             Ok(Some(transcript)) => (Some(transcript), Some(Resumed::Replay), "replayed"),
-            // Nothing was said yet, so there is nothing to remember.
+            // A new conversation has nothing to resume.
             Ok(None) => (None, None, "created"),
             Err(error) => {
                 tracing::error!(session.id = %spec.session, "no transcript for the agent: {error}");
@@ -121,10 +121,10 @@ pub(crate) async fn seat(
     };
     let agent_session = started.agent_session.clone();
     let reports = how.map(Report::Resumed).into_iter().collect();
-    Ok(Seating { seat, noted: Some(Noted { agent_session, why, reports }), transcript })
+    Ok(Seating { seat, noted: Some(StartRecord { agent_session, why, reports }), transcript })
 }
 
-/// What an agent cannot remember although it resumes, because its session was made anew after it was said.
+/// The turns that a resuming agent does not remember, because its own session was recreated after them.
 async fn unremembered(
     processes: &Processes,
     spec: &ProcessSpec,
@@ -165,7 +165,7 @@ async fn acquire(
     spec: &ProcessSpec,
     start: Start,
     reports: mpsc::Sender<Report>,
-    listener: Option<(Seq, mpsc::Sender<News>)>,
+    listener: Option<(Seq, mpsc::Sender<ProcessUpdate>)>,
 ) -> Result<Seat, AgentError> {
     let launch = launch(processes, spec, start).await?;
     let (after, begun) = (launch.patience, Instant::now());
@@ -180,12 +180,12 @@ async fn acquire(
                 return Err(AgentError::NoRoom { after });
             }
             Ok(()) = places.changed() => {
-                // The pool says it whenever it looks at its queue.
+                // The pool sends it whenever it looks at its queue.
                 let place = *places.borrow_and_update();
                 let is_same = std::mem::replace(&mut told, place) == place;
                 if let Some((turn, news)) = listener.as_ref().filter(|_| !is_same) {
-                    // A session that is gone does not care for its place.
-                    news.send(News::Place { turn: *turn, place }).await.ok();
+                    // Fails if the session's task has ended.
+                    news.send(ProcessUpdate::Place { turn: *turn, place }).await.ok();
                 }
             }
         }
@@ -208,12 +208,12 @@ pub(crate) async fn launch(
         SessionKind::Session => {
             inside_root(spec.workspace.clone(), &processes.settings.workspace_root).await
         }
-        // The folder of a team was chosen in its configuration.
+        // The folder of a team comes from its configuration.
         SessionKind::Team => Ok(spec.workspace.clone()),
     };
     let workspace = workspace.map_err(|error| not_there(std::io::Error::other(error)))?;
     if workspace != spec.workspace {
-        // Inside the root, too, it would be somebody else's project.
+        // Even inside the root, it could be the folder of another project.
         let where_to = format!("its links lead to {}", workspace.display());
         return Err(not_there(std::io::Error::other(where_to)));
     }
@@ -236,21 +236,21 @@ pub(crate) async fn launch(
 }
 
 impl Processes {
-    /// What a team's configuration says about its processes.
+    /// Applies the team's configuration to its process.
     fn as_configured(&self, spec: &ProcessSpec, protocol: Protocol, launch: &mut Launch) {
         let settings = Arc::clone(&self.teams.borrow());
         launch.patience = settings.init_timeout;
         let team = spec.team.as_ref().and_then(|name| settings.team(name));
         let Some(team) = team else { return };
         launch.patience = team.init_timeout.unwrap_or(settings.init_timeout);
-        // Other agents ask, and are answered by Convoke.
+        // Other agents ask, and Convoke answers.
         if team.permissions == Permissions::Skip && protocol == Protocol::Claude {
             launch.args.push("--dangerously-skip-permissions".to_owned());
         }
     }
 }
 
-/// What must be said of the confinement of a new session's agent.
+/// The notice about the confinement of a new session's agent.
 pub(crate) fn confinement_notice(
     processes: &Processes,
     launch: &Launch,
@@ -272,12 +272,12 @@ pub(crate) fn confinement_notice(
     vec![Report::Noticed(Notice::worded(ProcessEvent::Unconfined, text))]
 }
 
-/// Convoke's own tools, bound to the session by a key that ends with the process.
+/// The MCP server with Convoke's tools. Its key ends with the process.
 fn tool_server(processes: &Processes, session: SessionId) -> Option<(McpServer, Lease)> {
-    let door = processes.around.door.as_ref()?;
-    let key = door.keys.issue(session);
+    let endpoint = processes.around.mcp.as_ref()?;
+    let key = endpoint.keys.issue(session);
     let env = [
-        ("CONVOKE_MCP_URL".to_owned(), door.url.clone()),
+        ("CONVOKE_MCP_URL".to_owned(), endpoint.url.clone()),
         ("CONVOKE_MCP_TOKEN".to_owned(), key.token().to_owned()),
     ];
     let server = McpServer {

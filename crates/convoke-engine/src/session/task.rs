@@ -1,4 +1,4 @@
-//! The task itself: what wakes it, and what it then does.
+//! The task of a session: its event loop and the handling of requests.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -25,31 +25,31 @@ use super::progress::Progress;
 use super::quota::Quota;
 use super::registry::Left;
 use super::seating::Waiting;
-use super::start::{News, ProcessSpec, explain};
+use super::start::{ProcessSpec, ProcessUpdate, explain};
 use super::{Begin, Carried, Completed, Reports, Request};
 use crate::error::{Error, Result, no_request};
 use crate::sessions::Sessions;
 use crate::view::Live;
 use crate::watch::Arrival;
 
-/// Reports that are stored together, when they come faster than the disk is.
+/// Reports that are stored in one commit when they arrive faster than the disk is.
 const BATCH: usize = 64;
-/// Messages that are read at once to find the prompt before another.
+/// The page size when searching for the previous prompt.
 const PAGE: u32 = 100;
-/// News of a process on its way; the one who sends them waits when there are as many.
-const NEWS_MAX: usize = 8;
-/// How long an agent may take to stop a turn before its process is stopped instead. ACP's driver lets go of the turn after
-/// 10 s, and an agent that is still at work on it must not be given the next one.
+/// The capacity of the channel for process updates; the sender waits.
+const UPDATES_MAX: usize = 8;
+/// How long an agent may take to cancel a turn before its process is stopped. The ACP driver gives up after 10 s, and
+/// an agent that still works on the turn must not be given the next one.
 pub(super) const CANCEL_PATIENCE: Duration = Duration::from_secs(8);
 
-/// What a task is made of before anything is loaded.
+/// The arguments of `run`.
 pub(super) struct Parts {
     pub(super) id: SessionId,
     pub(super) published: broadcast::Sender<Arrival>,
     pub(super) live: watch::Sender<Live>,
 }
 
-/// A session with all that goes on in it.
+/// A session with its process, requests and deadlines.
 pub(super) struct Task {
     pub(super) shared: Arc<Sessions>,
     pub(super) id: SessionId,
@@ -57,11 +57,11 @@ pub(super) struct Task {
     pub(super) session: Session,
     /// The messages that may still change.
     pub(super) open: OpenMessages,
-    /// What the pool knows the session's process by.
+    /// The key of the session's process in the pool.
     pub(super) key: String,
-    /// The team that answers in it.
+    /// The team that answers in the session.
     pub(super) team: Option<TeamName>,
-    /// Where the agent works.
+    /// The agent's working directory.
     pub(super) workspace: PathBuf,
     pub(super) published: broadcast::Sender<Arrival>,
     pub(super) live: watch::Sender<Live>,
@@ -69,36 +69,37 @@ pub(super) struct Task {
     pub(super) reports_to: mpsc::Sender<Report>,
     pub(super) reports: mpsc::Receiver<Report>,
     pub(super) progress: Progress,
-    pub(super) news_to: mpsc::Sender<News>,
-    /// Orders for the process that is awaited.
+    pub(super) news_to: mpsc::Sender<ProcessUpdate>,
+    /// Orders that are queued for the starting process.
     pub(super) waiting: Vec<Waiting>,
-    /// The turn that the process was given.
+    /// The turn that the process is working on.
     pub(super) given: Option<Seq>,
-    /// The tool calls that wait for the human's reply.
+    /// Reply channels of the tool calls that wait for the human.
     pub(super) askers: HashMap<RequestId, oneshot::Sender<Reply>>,
-    /// The conversation so far, sent with the next prompt, because the agent does not remember it.
+    /// The conversation so far, to be sent with the next prompt because the agent does not remember it.
     pub(super) transcript: Option<String>,
-    /// When anything last happened.
+    /// The time of the last activity.
     pub(super) touched: Instant,
-    /// The turn that is being cancelled at the agent, and the deadline for that.
+    /// The turn that is being cancelled, and the deadline for that.
     pub(super) cancelling: Option<(Seq, Instant)>,
     pub(super) quota: Quota,
     /// Why the task cannot go on.
     pub(super) broken: Option<Error>,
 }
 
-/// What the task has of its agent's process. A warm process without work belongs to the pool alone.
+/// The task's share of its agent's process. A warm process without work belongs to the pool.
 pub(super) enum Process {
     None,
-    /// Requested, for the prompts from this place on.
+    /// Requested from the pool, for the prompts from this seq on.
     Awaited {
         from: Seq,
-        _asking: Asking,
+        _asking: AbortOnDrop,
     },
     Seated(Seat),
 }
 
-/// Lives as long as there is something to do. Fails with what cut the session off, and is then to be followed by another.
+/// Runs until nothing is left to do. Fails with the reason of an interruption; the supervisor then starts another
+/// task.
 pub(super) async fn run(
     shared: Arc<Sessions>,
     parts: Parts,
@@ -127,7 +128,7 @@ pub(super) async fn run(
         tokio::select! {
             request = requests.recv() => match request {
                 None => break,
-                // What the agent has said by now is kept.
+                // Reports that have arrived are still stored.
                 Some(stop @ Request::Stop { .. }) => {
                     task.hear_rest().await;
                     shared.registry.remove(id);
@@ -168,7 +169,7 @@ impl Task {
         shared: Arc<Sessions>,
         parts: Parts,
         begin: Begin,
-    ) -> Result<(Self, mpsc::Receiver<News>)> {
+    ) -> Result<(Self, mpsc::Receiver<ProcessUpdate>)> {
         let Parts { id, published, live } = parts;
         let channel = || -> Reports { mpsc::channel(REPORTS_MAX) };
         let (loaded, cut, (reports_to, reports), first) = match begin {
@@ -179,7 +180,7 @@ impl Task {
             }
             Begin::Stored => {
                 let loaded = load(&shared.store, id).await?;
-                // A task leaves a session only when nothing goes on in it, unless it broke down.
+                // A task leaves a session only when it is idle, so it must have failed.
                 let cut = (!loaded.session.is_idle()).then_some(Cut::Broken);
                 (loaded, cut, channel(), Vec::new())
             }
@@ -197,11 +198,11 @@ impl Task {
         };
         let pair = pair.map(|(pair, _)| pair);
         let key = pair.as_ref().map_or_else(|| id.to_string(), ToString::to_string);
-        // One without messages has just been made, whenever its transcript was begun.
+        // A session without messages was just created, whatever the age of its transcript.
         let since = Some(&stored.summary).filter(|summary| summary.last_seq > Seq::START);
         let quiet = since.map_or(0, |summary| shared.now().millis_since(summary.updated_at));
         let quiet = Duration::from_millis(u64::try_from(quiet).unwrap_or_default());
-        let (news_to, news) = mpsc::channel(NEWS_MAX);
+        let (news_to, news) = mpsc::channel(UPDATES_MAX);
         let mut task = Self {
             touched: Instant::now().checked_sub(quiet).unwrap_or_else(Instant::now),
             shared,
@@ -229,7 +230,7 @@ impl Task {
         };
         if let Some(cut) = cut {
             if cut != Cut::Ended {
-                // It may still be at work on the turn that was cut off.
+                // It may still be working on the interrupted turn.
                 task.stop_process().await;
             }
             task.carry(Command::Recover(cut)).await?;
@@ -240,7 +241,7 @@ impl Task {
     }
 
     async fn attend(&mut self, request: Request) {
-        // A caller that has stopped waiting for the answer does not undo its request.
+        // A request is handled even if its caller has stopped waiting.
         match request {
             Request::Carry { command, reply } => {
                 let carried = self.carry(command).await;
@@ -284,7 +285,7 @@ impl Task {
         }
     }
 
-    /// Says something to the agent. A request that is sent again, with the same id, finds the prompt that it made.
+    /// Accepts a prompt. A repeated request with the same id returns the prompt that the first one created.
     async fn say(&mut self, text: String, id: Option<MessageId>) -> Result<Carried> {
         if let Some(id) = id {
             let is_queued = self.session.queue().any(|prompt| prompt.id == id);
@@ -302,7 +303,7 @@ impl Task {
         self.carry(Command::Prompt { text, stamp }).await
     }
 
-    /// A revision after which all that came of a prompt is found: the newest of the prompt before, whose turn ended earlier.
+    /// A revision before everything that the prompt caused: that of the previous prompt, whose turn ended earlier.
     async fn rev_before(&self, prompt: &Message) -> Result<Rev> {
         let mut before = prompt.seq;
         let rev = loop {
@@ -314,7 +315,7 @@ impl Task {
                 (None, None) => break Rev::START,
             }
         };
-        // One that never ran ended while the one before was being cancelled.
+        // A prompt that never ran ended while the one before it was being cancelled.
         Ok(rev.min(Rev::new(prompt.rev.get().saturating_sub(1))))
     }
 
@@ -324,7 +325,7 @@ impl Task {
     ) -> Result<oneshot::Receiver<Reply>> {
         let id = request.id();
         let (asker, answer) = oneshot::channel();
-        // Before the request is published: the answer may come at once.
+        // Inserted before the request is published, since the answer may come at once.
         self.askers.insert(id, asker);
         let rule = self.rule_for(Some(&request)).await;
         let status = self.session.summary().status;
@@ -345,11 +346,11 @@ impl Task {
     }
 
     async fn settle(&mut self, id: RequestId, verdict: Verdict) -> Result<()> {
-        // Only this task changes its requests, so the store has this one as it stands.
+        // Only this task changes its requests, so the stored one is current.
         let stored = self.shared.store.request(id).await?.ok_or_else(|| no_request(id))?;
         let seq = stored.seq.ok_or_else(|| no_request(id))?;
         let message = self.shared.store.message(self.id, seq).await?;
-        // One that is no longer pending is closed; its message changes once more.
+        // A request that is no longer pending is closed; it is reopened for one more change.
         self.open.reopen(message.ok_or_else(|| no_request(id))?);
         let (request, stamp) = (stored.request, self.new_stamp(None));
         self.carry(Command::SettleLate { request, seq, verdict, stamp }).await?;
@@ -361,12 +362,12 @@ impl Task {
         let completed = self.carry(Command::Complete { reason }).await;
         if let Err(error) = completed {
             tracing::warn!(session.id = %self.id, "an idle session cannot be completed: {error}");
-            // Tried again after as long as it took to get here.
+            // Retried after another idle timeout.
             self.touched = Instant::now();
         }
     }
 
-    /// Stops the process of an agent that did not end its cancelled turn in time.
+    /// Stops the process of an agent that did not cancel its turn in time.
     async fn give_up_waiting(&mut self) {
         let Some((turn, _)) = self.cancelling.take() else { return };
         if self.session.running() != Some(turn) {
@@ -378,9 +379,9 @@ impl Task {
         self.hear(vec![Report::TurnEnded { turn, stop: Stop::Cancelled }]).await;
     }
 
-    /// The process is gone without a report of its end.
+    /// The process has exited without an exit report.
     async fn lost(&mut self) {
-        // Its last words may still be on their way; the report of its end is the last of them.
+        // Its last reports may still be in the channel; the exit report is the last one.
         self.hear_rest().await;
         if let Process::Seated(_) = self.process {
             self.process = Process::None;
@@ -390,7 +391,7 @@ impl Task {
         }
     }
 
-    /// Takes in what is reported and not read yet.
+    /// Handles the reports that are in the channel.
     async fn hear_rest(&mut self) {
         let rest = std::iter::from_fn(|| self.reports.try_recv().ok()).collect();
         self.hear(rest).await;
@@ -405,7 +406,7 @@ impl Task {
         has_clock.then(|| self.touched + self.shared.settings.idle_timeout)
     }
 
-    /// Whether there is nothing left that only this task knows. An active session of a human has a clock to keep.
+    /// Whether the task may end. An active session of a human keeps its task for the idle timeout.
     fn is_over(&self) -> bool {
         let is_kept = self.stored.kind == SessionKind::Session
             && self.session.summary().status == Status::Active;
@@ -428,14 +429,14 @@ impl Task {
 }
 
 impl Process {
-    /// Lets go of a process that is gone; one that is on its way still comes.
+    /// Drops the seat of a process that has exited; one that is starting is kept.
     pub(super) fn forget(&mut self) {
         if let Self::Seated(_) = self {
             *self = Self::None;
         }
     }
 
-    /// Ends when a process that should be there is not.
+    /// Completes when a seated process has exited.
     async fn closed(&self) {
         match self {
             Self::Seated(seat) => seat.closed().await,
@@ -444,16 +445,16 @@ impl Process {
     }
 }
 
-/// The request for a process, aborted when it is dropped.
-pub(super) struct Asking(pub(super) AbortHandle);
+/// A spawned request for a process, aborted on drop.
+pub(super) struct AbortOnDrop(pub(super) AbortHandle);
 
-impl Drop for Asking {
+impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         self.0.abort();
     }
 }
 
-/// Waits until an instant, or for ever.
+/// Waits until a deadline; for ever if there is none.
 async fn at(due: Option<Instant>) {
     match due {
         Some(due) => tokio::time::sleep_until(due).await,

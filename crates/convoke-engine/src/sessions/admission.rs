@@ -1,4 +1,4 @@
-//! Room among the active sessions: how many there may be, and which of them make room.
+//! The limit of active sessions: reserves room, and completes idle sessions to make some.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,14 +13,14 @@ use super::Sessions;
 use crate::error::{Error, Result};
 use crate::session::{self, Completed, Request};
 
-/// Who may take the next place.
+/// The state of admission.
 #[derive(Debug)]
 pub(crate) struct Admission {
-    /// Held while a caller counts the active sessions and takes a place.
+    /// Held while a caller counts the active sessions and reserves room.
     turn: Semaphore,
-    /// Sessions that have a place and are not stored yet.
+    /// Reservations whose sessions are not stored yet.
     reserved: AtomicUsize,
-    /// Held while a prompt resumes a session, so that several prompts at once take one place.
+    /// Held while a prompt resumes a session, so that concurrent prompts reserve room once.
     pub(super) resumption: Semaphore,
 }
 
@@ -36,7 +36,7 @@ pub(crate) async fn active_sessions(store: &Store) -> Result<u64> {
     Ok(store.count_sessions(&counted()).await?)
 }
 
-/// The sessions that take a place.
+/// The sessions that count towards the limit.
 fn counted() -> SessionFilter {
     SessionFilter {
         statuses: vec![Status::Active],
@@ -46,22 +46,22 @@ fn counted() -> SessionFilter {
     }
 }
 
-/// Room among the active sessions, until the session itself is counted.
-pub(super) struct Room {
+/// Reservation for one session, until the session itself is counted.
+pub(super) struct Reservation {
     shared: Arc<Sessions>,
 }
 
-impl Drop for Room {
+impl Drop for Reservation {
     fn drop(&mut self) {
         self.shared.admission.reserved.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-impl Room {
-    /// Does what makes the session count, and releases the place under the same lock.
+impl Reservation {
+    /// Makes the session count, and releases the reservation under the same lock.
     pub(super) async fn fill<T>(self, work: impl Future<Output = T>) -> T {
         let shared = Arc::clone(&self.shared);
-        // It is never closed.
+        // The semaphore is never closed.
         let _turn = shared.admission.turn.acquire().await.ok();
         let done = work.await;
         drop(self);
@@ -69,37 +69,37 @@ impl Room {
     }
 }
 
-/// What a session is to become.
+/// How a session becomes active again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Return {
-    /// Active again.
-    FromItsEnd,
-    /// Shown again.
-    FromTheArchive,
+pub(super) enum Reactivation {
+    /// It is resumed.
+    Resume,
+    /// It is unarchived.
+    Unarchive,
 }
 
-/// Room for a session that will count from now on; one that will not, or does already, needs none.
+/// Reserves room for a session that is about to count; one that will not, or already does, needs none.
 pub(super) async fn admit(
     shared: &Arc<Sessions>,
     session: &StoredSession,
-    from: Return,
-) -> Result<Option<Room>> {
+    from: Reactivation,
+) -> Result<Option<Reservation>> {
     let will_count = session.kind == SessionKind::Session
         && match (session.summary.status, from) {
-            (Status::Completed | Status::Error, Return::FromItsEnd) => !session.summary.archived,
-            (Status::Active, Return::FromTheArchive) => session.summary.archived,
-            // Whatever else is wrong with it, the session itself says.
-            (Status::Active | Status::Cancelled, Return::FromItsEnd)
-            | (Status::Completed | Status::Cancelled | Status::Error, Return::FromTheArchive) => {
+            (Status::Completed | Status::Error, Reactivation::Resume) => !session.summary.archived,
+            (Status::Active, Reactivation::Unarchive) => session.summary.archived,
+            // The session itself refuses what is not possible.
+            (Status::Active | Status::Cancelled, Reactivation::Resume)
+            | (Status::Completed | Status::Cancelled | Status::Error, Reactivation::Unarchive) => {
                 false
             }
         };
     if will_count { Ok(Some(room(shared).await?)) } else { Ok(None) }
 }
 
-/// Room for one more active session; where there is none, one that has been idle for long makes some.
-pub(super) async fn room(shared: &Arc<Sessions>) -> Result<Room> {
-    // One at a time, so that two callers cannot take the last place. It is never closed.
+/// Reserves room for one more active session; if there is none, completes a session that was idle for long.
+pub(super) async fn room(shared: &Arc<Sessions>) -> Result<Reservation> {
+    // One caller at a time, so that two cannot take the last place. The semaphore is never closed.
     let _turn = shared.admission.turn.acquire().await.map_err(|_| Error::Stopping)?;
     let max = shared.settings.sessions_max;
     loop {
@@ -113,10 +113,10 @@ pub(super) async fn room(shared: &Arc<Sessions>) -> Result<Room> {
         }
     }
     shared.admission.reserved.fetch_add(1, Ordering::SeqCst);
-    Ok(Room { shared: Arc::clone(shared) })
+    Ok(Reservation { shared: Arc::clone(shared) })
 }
 
-/// Completes the session that has been idle longest, if that is longer than a process is kept for.
+/// Completes the session that was idle longest, if that exceeds the idle timeout of processes.
 async fn make_room(shared: &Arc<Sessions>) -> Result<Completed> {
     let window = Window::first(Window::LIMIT_MAX);
     let page = shared.store.sessions(counted(), SessionOrder::Active, window).await?;
@@ -130,7 +130,7 @@ async fn make_room(shared: &Arc<Sessions>) -> Result<Completed> {
         match completed.await {
             Ok(Completed::Yes) => return Ok(Completed::Yes),
             Ok(Completed::No) => {}
-            // One that is broken is no reason not to ask the others.
+            // A failed session does not prevent trying the others.
             Err(error) => tracing::warn!(session.id = %candidate.id, "makes no room: {error}"),
         }
     }

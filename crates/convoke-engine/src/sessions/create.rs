@@ -1,4 +1,4 @@
-//! Creating a session: room for it, an agent that is ready, and only then a row in the store.
+//! Creates a session: reserves room, starts the agent, and only then stores the session.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use convoke_store::{NewSession, SessionKind, StoredSession};
 use tokio::sync::mpsc;
 
 use super::Sessions;
-use super::admission::{self, Room};
+use super::admission::{self, Reservation};
 use crate::error::{Error, Result};
 use crate::projects::inside_root;
-use crate::session::start::{self, Noted, ProcessSpec, Seating};
+use crate::session::start::{self, ProcessSpec, Seating, StartRecord};
 use crate::session::{Begin, Place, Reports};
 use crate::view::{Activity, AgentStatus, Change, SessionView};
 
@@ -43,7 +43,7 @@ pub(super) async fn create(
         agent_session: None,
     };
     let started = match (start_agent(shared, &spec).await, spare) {
-        // One that was started ahead may have failed for a reason that is gone by now.
+        // The spare process may have failed for a temporary reason.
         (Err(_), Some(_)) => start_agent(shared, &spec).await?,
         (started, _) => started?,
     };
@@ -56,9 +56,9 @@ pub(super) async fn create(
 struct StartedAgent {
     /// Held until the session has its task.
     _seat: Seat,
-    noted: Noted,
+    noted: StartRecord,
     reports: Reports,
-    /// What is to be noted first.
+    /// Reports to record first.
     first: Vec<Report>,
 }
 
@@ -77,12 +77,12 @@ async fn start_agent(shared: &Arc<Sessions>, spec: &ProcessSpec) -> Result<Start
     Ok(StartedAgent { _seat: seat, noted, reports, first })
 }
 
-/// Stores a new session, and gives it its task.
+/// Stores a new session and starts its task.
 async fn begin(
     shared: &Arc<Sessions>,
     spec: &ProcessSpec,
     started: StartedAgent,
-    room: Room,
+    room: Reservation,
 ) -> Result<SessionView> {
     let StartedAgent { _seat, noted, reports, first } = started;
     let now = shared.now();
@@ -102,7 +102,7 @@ async fn begin(
         summary: Summary::new(now),
         agent_session_id: Some(noted.agent_session.clone()),
     };
-    // Before the session is in the store: a caller that finds it there must find this task, and start no other.
+    // Registered before the session is stored: a caller that finds it there must find this task, and start no other.
     let place = Place::reserve(shared, spec.session)?;
     let place = place.ok_or(Error::Broken { session: spec.session })?;
     let kept = async {
@@ -125,7 +125,7 @@ async fn begin(
 }
 
 impl Sessions {
-    /// Announces what the process of a session did.
+    /// Announces a status of a session's process.
     pub(crate) fn tell_agent(&self, spec: &ProcessSpec, status: AgentStatus) {
         let ProcessSpec { agent, session, agent_session, .. } = spec.clone();
         self.tell(Change::Agent { agent, session, agent_session, status });

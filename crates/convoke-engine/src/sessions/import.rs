@@ -1,7 +1,7 @@
-//! Transcripts that become sessions: their turns, page by page, each page stored as a whole.
+//! Imports transcripts as sessions, page by page; each page is stored as a whole.
 //!
-//! The transcript's id decides the session's, so that a second import, or one that goes on after a crash, finds what is there.
-//! After every page the session rests, completed; no agent hears of it.
+//! The session's id is derived from the transcript, so that a repeated import, or one that continues after a crash,
+//! finds it. After every page the session is completed; no agent is involved.
 
 use std::sync::Arc;
 
@@ -14,20 +14,20 @@ use crate::session::{self, Request};
 use crate::sessions::Sessions;
 use crate::view::{Change, SessionView};
 
-/// Some turns of a transcript, and what it says of itself.
+/// Some turns of a transcript, with its metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Import {
-    /// The project that the session is to belong to.
+    /// The project of the session.
     pub project: ProjectId,
-    /// What the transcript is called.
+    /// The name of the transcript.
     pub transcript: String,
-    /// Whom was talked with.
+    /// The agent of the conversation.
     pub agent: AgentName,
     /// When the transcript was begun.
     pub created_at: Timestamp,
-    /// How many of its turns come before these.
+    /// How many of its turns precede these.
     pub after: u64,
-    /// The turns, first to last.
+    /// The turns in order.
     pub turns: Vec<ImportTurn>,
 }
 
@@ -36,11 +36,11 @@ pub struct Import {
 pub struct ImportTurn {
     /// Who speaks.
     pub speaker: Speaker,
-    /// What is said.
+    /// The text.
     pub content: String,
     /// When it was said.
     pub timestamp: Timestamp,
-    /// How long it is for a model.
+    /// The number of tokens.
     pub tokens: u64,
 }
 
@@ -53,7 +53,7 @@ pub enum Speaker {
     Agent,
 }
 
-/// What came of an import.
+/// The result of an import.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportedInto {
     /// The session.
@@ -62,7 +62,7 @@ pub struct ImportedInto {
     pub turns: u64,
     /// How many of them are new.
     pub added: u64,
-    /// Whether these were among them already.
+    /// Whether turns were added.
     pub outcome: ImportOutcome,
 }
 
@@ -71,9 +71,9 @@ pub struct ImportedInto {
 pub enum ImportOutcome {
     /// Turns were added.
     Added,
-    /// All of them are there already.
+    /// All of them had been imported before.
     Known,
-    /// The session was not made by an import, or goes on since; nothing is added to it.
+    /// The session was not created by an import, or was resumed since; nothing is added to it.
     Continued,
 }
 
@@ -90,7 +90,7 @@ pub(super) async fn import(shared: &Arc<Sessions>, import: Import) -> Result<Imp
         }
         None => create(shared, id, &import).await?,
     };
-    // Its own task writes its log, as with every session.
+    // The session's own task writes its log, as always.
     let imported = session::ask(shared, id, |reply| Request::Import { import, reply }).await?;
     if is_new {
         shared.tell(Change::SessionCreated(imported.session.clone()));
@@ -98,7 +98,7 @@ pub(super) async fn import(shared: &Arc<Sessions>, import: Import) -> Result<Imp
     Ok(imported)
 }
 
-/// Stores a session without messages; `false` when another import was faster.
+/// Stores a session without messages; `false` if a concurrent import did.
 async fn create(shared: &Sessions, id: SessionId, import: &Import) -> Result<bool> {
     let new = NewSession {
         id,
@@ -114,8 +114,8 @@ async fn create(shared: &Sessions, id: SessionId, import: &Import) -> Result<boo
     }
 }
 
-/// The session that a transcript becomes: the one with its id, if that is one, else always the same for the same name and
-/// beginning. Names that people chose are chosen again for other conversations.
+/// The session id of a transcript: its own id if that is one, else derived from its name and start time, since people
+/// reuse names.
 fn session_of(transcript: &str, created_at: Timestamp) -> SessionId {
     transcript.parse().unwrap_or_else(|_| {
         let text = format!("{transcript}\n{created_at}");
@@ -123,7 +123,7 @@ fn session_of(transcript: &str, created_at: Timestamp) -> SessionId {
     })
 }
 
-/// FNV-1a with 128 bits: stable, and a collision gains an attacker nothing.
+/// FNV-1a with 128 bits: stable; a collision gains an attacker nothing.
 fn fingerprint(bytes: &[u8]) -> u128 {
     const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;

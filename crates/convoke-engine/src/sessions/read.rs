@@ -1,4 +1,4 @@
-//! Reading sessions: found, listed, searched and watched. No agent is asked, and no session gets a task.
+//! Reads sessions: find, list, search, watch. Involves no agent, and starts no task.
 
 use std::sync::Arc;
 
@@ -20,36 +20,36 @@ use crate::teams::Team;
 use crate::view::{Live, SessionView, Version};
 use crate::watch::Watcher;
 
-/// Candidates that are named when a prefix is ambiguous.
+/// Candidates that an ambiguity error lists.
 const CANDIDATES_MAX: u32 = 10;
 
-/// A part of a list.
+/// A page of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listed {
-    /// The sessions in the window.
+    /// The sessions of the page.
     pub sessions: Vec<SessionView>,
-    /// How many there are in the whole list.
+    /// How many there are on all pages.
     pub total: u64,
 }
 
-/// A long list that is read piece by piece, as of one version.
+/// A long list that is read piece by piece, from one snapshot.
 #[derive(Debug)]
 pub struct ListPieces {
     sessions: Arc<Sessions>,
     pieces: mpsc::Receiver<convoke_store::Result<SessionPiece>>,
 }
 
-/// What comes next of a list.
+/// A piece of a list.
 #[derive(Debug)]
 pub enum ListPiece {
     /// Some sessions.
     Sessions(Vec<SessionView>),
-    /// At the end: how many there are in the whole list.
+    /// The end: how many there are on all pages.
     Total(u64),
 }
 
 impl ListPieces {
-    /// The next piece. Nothing comes after the total.
+    /// The next piece. `Total` is the last one.
     pub async fn next(&mut self) -> Result<ListPiece> {
         match self.pieces.recv().await.ok_or(Error::Stopping)?? {
             SessionPiece::Sessions(stored) => Ok(ListPiece::Sessions(self.sessions.views(stored))),
@@ -59,17 +59,17 @@ impl ListPieces {
 }
 
 impl Sessions {
-    /// The session that the key of a running agent process speaks for.
+    /// The session of an agent process's key.
     pub fn of_token(&self, token: &str) -> Option<SessionId> {
-        self.around.door.as_ref()?.keys.session(token)
+        self.around.mcp.as_ref()?.keys.session(token)
     }
 
-    /// The id of the session that a text stands for.
+    /// The id of the session that a text names.
     pub async fn find(&self, text: &str) -> Result<SessionId> {
         Ok(self.found(text).await?.id)
     }
 
-    /// The session that an id, a canonical id, or the beginning of an id stands for, without its messages.
+    /// The session with this id, canonical id or unique prefix of an id, without its messages.
     pub async fn named(&self, text: &str) -> Result<SessionView> {
         let stored = self.found(text).await?;
         let activity = self.registry.live(stored.id).activity;
@@ -100,12 +100,12 @@ impl Sessions {
         Ok(SessionView { stored, activity })
     }
 
-    /// The version of what is stored and shown; it changes with every change of a session or project.
+    /// The version of stored and displayed data; it changes with every change of a session or project.
     pub fn version(&self) -> Version {
         Version { stored: self.store.age(), shown: self.registry.age() }
     }
 
-    /// Lists sessions, newest first. No agent is asked.
+    /// Lists sessions, newest first.
     pub async fn list(
         &self,
         filter: SessionFilter,
@@ -116,7 +116,7 @@ impl Sessions {
         Ok(Listed { sessions: self.views(page.sessions), total: page.total })
     }
 
-    /// Lists sessions in the same way, and hands the first ones over while the others are read.
+    /// Lists sessions in the same order, in pieces, so that the first can be sent while the others are read.
     pub fn list_in_pieces(
         self: &Arc<Self>,
         filter: SessionFilter,
@@ -134,17 +134,17 @@ impl Sessions {
         stored.into_iter().zip(activities).map(view).collect()
     }
 
-    /// What is known of a session besides its log.
+    /// The live state of a session.
     pub fn live(&self, id: SessionId) -> Live {
         self.registry.live(id)
     }
 
-    /// Some messages after a place.
+    /// Messages after a seq.
     pub async fn messages(&self, id: SessionId, after: Seq, limit: u32) -> Result<MessagePage> {
         Ok(self.store.messages(id, after, limit).await?)
     }
 
-    /// Some messages just before a place, oldest first.
+    /// Messages just before a seq, oldest first.
     pub async fn messages_before(
         &self,
         id: SessionId,
@@ -154,7 +154,7 @@ impl Sessions {
         Ok(self.store.messages_before(id, before, limit).await?)
     }
 
-    /// The newest messages of a session, those that are open, and its state, as of one revision.
+    /// The newest messages of a session, its open messages and its state, all at one revision.
     pub async fn snapshot(&self, id: SessionId, limit: u32, bytes_max: usize) -> Result<Snapshot> {
         Ok(self.store.snapshot(id, limit, bytes_max).await?)
     }
@@ -174,7 +174,7 @@ impl Sessions {
         Ok(self.store.session_state(id).await?)
     }
 
-    /// The generation of all revisions. A revision of another one means nothing.
+    /// The generation of all revisions. A revision of another generation is not comparable.
     pub async fn generation(&self) -> Result<u64> {
         Ok(self.store.generation().await?)
     }

@@ -1,4 +1,4 @@
-//! What is done with sessions when the daemon starts: those that were cut off end their turns, active ones get tasks.
+//! Recovery at the start of the daemon: interrupted turns are ended, and active sessions get their tasks.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use super::Sessions;
 use crate::error::{Kind, Result};
 use crate::session;
 
-/// Sessions that are read from the store at once.
+/// The page size of reads.
 const PAGE: u32 = 100;
 
 impl Sessions {
-    /// Ends what was cut off when the daemon was killed, and lets the queues go on.
+    /// Ends what was interrupted when the daemon was killed, and starts the next queued prompts.
     pub(crate) async fn recover(self: &Arc<Self>) -> Result<()> {
         let mut after: Option<SessionId> = None;
         loop {
@@ -25,7 +25,7 @@ impl Sessions {
             }
             after = Some(last);
         }
-        // Questions may be open where nothing else was under way.
+        // Requests may be pending in sessions that are otherwise idle.
         for request in self.store.pending_requests(Window::first(Window::LIMIT_MAX)).await? {
             if let Some(session) = request.session_id {
                 self.recover_one(session).await?;
@@ -37,7 +37,7 @@ impl Sessions {
     async fn recover_one(self: &Arc<Self>, session: SessionId) -> Result<()> {
         match session::recover(self, session).await {
             Err(error) if error.kind() != Kind::Unavailable => {
-                // One broken session must not keep all the others from going on.
+                // One failed session must not prevent the recovery of the others.
                 tracing::error!(session.id = %session, "a session is left as it was: {error}");
                 Ok(())
             }
@@ -45,14 +45,14 @@ impl Sessions {
         }
     }
 
-    /// Gives every active session its task, whose clock completes it when nothing happens.
+    /// Starts the task of every active session, which completes it after the idle timeout.
     pub(crate) async fn start_active(self: &Arc<Self>) -> Result<()> {
         let filter = SessionFilter {
             statuses: vec![Status::Active],
             kind: Some(SessionKind::Session),
             ..SessionFilter::all()
         };
-        // All of them are listed first: one that completes at once would move the others to another page.
+        // All of them are listed first: one that completes at once would shift the pages.
         let mut active = Vec::new();
         let mut window = Window::first(PAGE);
         loop {

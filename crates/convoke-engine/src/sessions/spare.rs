@@ -1,4 +1,4 @@
-//! A process that is started before a session asks for it: for the agent and in the project that were used last.
+//! The spare process: started ahead of time for the next new session, with the agent and project used last.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,7 +9,7 @@ use crate::processes::Processes;
 use crate::session::start::{self, ProcessSpec};
 use crate::settings::Spare;
 
-/// A process of a session that does not exist yet. Its id is chosen, because the agent's tools are bound to it.
+/// The process of a session that does not exist yet. Its id is fixed, because the agent's tools are bound to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct SpareProcess {
     session: SessionId,
@@ -25,17 +25,17 @@ pub(crate) struct SparePlace {
 
 impl SparePlace {
     fn process(&self) -> MutexGuard<'_, Option<SpareProcess>> {
-        // A thread that panicked with this lock left the place whole, since it is one value.
+        // The value is replaced in one step, so it is consistent after a panic.
         self.process.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The id of the session that is prepared for this agent and project.
+    /// Takes the id of the session that is prepared for this agent and project.
     pub(super) fn take(&self, agent: &AgentName, project: ProjectId) -> Option<SessionId> {
         let is_fit = |spare: &mut SpareProcess| spare.agent == *agent && spare.project == project;
         Some(self.process().take_if(is_fit)?.session)
     }
 
-    /// Starts a process for the next session like this one, in the background, if one is wanted.
+    /// Starts a process for the next session like this one, in the background, if that is enabled.
     pub(super) fn prepare(&self, processes: &Processes, spec: &ProcessSpec) {
         if processes.settings.spare == Spare::None {
             return;
@@ -52,7 +52,7 @@ impl SparePlace {
             let id = SessionId::from_random((processes.around.random)()).to_string();
             match start::launch(&processes, &spec, Start::New { id }).await {
                 Ok(launch) => processes.pool.prepare(&session.to_string(), launch).await,
-                // The next session with this agent fails with the same error.
+                // The next session with this agent reports the same error.
                 Err(error) => tracing::debug!("no spare process: {error}"),
             }
         });

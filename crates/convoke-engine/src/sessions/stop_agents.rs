@@ -10,22 +10,22 @@ use tokio::task::JoinSet;
 use super::Sessions;
 use crate::error::Result;
 
-/// Rounds at most; each one stops the agents that began something during the round before.
+/// The most rounds; each one stops the agents that started something during the round before.
 const ROUNDS_MAX: usize = 10;
-/// How long a session may take to store that its turns are cancelled before its process is stopped all the same.
+/// How long a session may take to store the cancellation before its process is stopped anyway.
 const CANCEL_PATIENCE: Duration = Duration::from_millis(500);
 
 /// What was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stopped {
-    /// Sessions in which something went on.
+    /// Sessions that were not idle.
     pub sessions: usize,
     /// Processes.
     pub processes: usize,
 }
 
 impl Sessions {
-    /// Stops everything that any agent does, at once: turns that run, turns that wait, and the processes.
+    /// Cancels all running and queued turns, and stops all agent processes.
     pub async fn stop_agents(self: &Arc<Self>) -> Result<Stopped> {
         let (mut sessions, mut processes) = (HashSet::new(), HashSet::new());
         for _ in 0..ROUNDS_MAX {
@@ -34,7 +34,7 @@ impl Sessions {
             if busy.is_empty() && keys.is_empty() {
                 break;
             }
-            // One that is still about to stop is met again in the next round.
+            // A session that is still stopping is found again in the next round.
             sessions.extend(busy.iter().copied());
             processes.extend(keys.iter().cloned());
             let mut stopping = JoinSet::new();

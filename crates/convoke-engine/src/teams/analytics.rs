@@ -1,4 +1,4 @@
-//! Figures about the teams.
+//! Statistics of teams.
 
 use convoke_core::time::Timestamp;
 use convoke_store::{PairActivity, PairFilter, PairStats, PairUsage, StoredPair, Window};
@@ -6,10 +6,10 @@ use convoke_store::{PairActivity, PairFilter, PairStats, PairUsage, StoredPair, 
 use super::Teams;
 use crate::error::Result;
 
-/// Stretches by default: thirty days, or as many hours.
+/// The default number of intervals: thirty days, or thirty hours.
 const USUAL_STRETCHES: i64 = 30;
 
-/// The length of the stretches in which activity is counted.
+/// The interval by which activity is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stretch {
     /// By the hour.
@@ -28,23 +28,23 @@ impl Stretch {
     }
 }
 
-/// Everything that is known of how teams talk.
+/// Statistics of teams.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analytics {
-    /// The beginning of the activity.
+    /// The start of the reported activity.
     pub since: Timestamp,
-    /// Counted over all pairs.
+    /// Totals over all pairs.
     pub stats: PairStats,
-    /// All pairs, the last used first.
+    /// All pairs, most recently used first.
     pub pairs: Vec<StoredPair>,
-    /// What they said, the newest stretch first.
+    /// Their activity, newest interval first.
     pub activity: Vec<PairActivity>,
-    /// What they cost.
+    /// Their tokens and costs.
     pub usage: Vec<PairUsage>,
 }
 
 impl Teams {
-    /// How teams have talked since a time; by default over the last thirty stretches.
+    /// Statistics since a time; by default over the last thirty intervals.
     pub async fn analytics(&self, since: Option<Timestamp>, stretch: Stretch) -> Result<Analytics> {
         let store = &self.store;
         let usual = self.around.now().as_millis() - USUAL_STRETCHES * stretch.millis();

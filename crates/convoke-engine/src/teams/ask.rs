@@ -1,4 +1,4 @@
-//! Asking a team: through its pair's session, with the whole answer, or a status that is no answer.
+//! Asking a team: prompts the session of its pair, and returns the whole answer or a status that is not an answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use super::Teams;
-use super::chain::{Chain, Standstill, Waiter};
+use super::chain::{Chain, WaitGuard, Waiter};
 use super::follow::{Ended, Heard, follow};
 use super::thread::checked_thread;
 use crate::error::{Error, Result};
@@ -21,50 +21,50 @@ use crate::session::start::explain;
 use crate::sessions::Prompted;
 use crate::watch::Watcher;
 
-/// How long somebody who does not wait is kept until the question is in the log; a pair that is only being created
-/// takes longer, and the question goes there without them.
-const TAKING: Duration = Duration::from_millis(250);
+/// How long a caller that does not wait for the answer waits for the question to be logged. Creating a pair may take
+/// longer; the question is then logged without the caller.
+const LOG_GRACE: Duration = Duration::from_millis(250);
 
 /// Who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caller {
-    /// A caller from outside, which may speak for a team.
+    /// An external caller, which may speak for a team.
     Outside {
-        /// That team.
+        /// The team.
         team: Option<TeamName>,
     },
-    /// The agent of a session, which speaks for the team whose session it is.
+    /// The agent of a session, which speaks for the team that the session belongs to.
     Session(SessionId),
 }
 
-/// Something to ask a team.
+/// A question to a team.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TeamAsk {
     /// Who asks.
     pub caller: Caller,
-    /// Who is asked.
+    /// The team that is asked.
     pub to: TeamName,
-    /// In which of the pair's conversations.
+    /// The thread of the pair.
     pub thread: Option<String>,
-    /// What is asked.
+    /// The question.
     pub question: String,
     /// How long the caller waits.
     pub wait: Wait,
 }
 
-/// How long a caller waits. The turn goes on all the same.
+/// How long a caller waits. The turn continues in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
     /// Until there is an answer.
     ForEver,
     /// Not at all.
     No,
-    /// So long.
+    /// At most this long.
     For(Duration),
 }
 
 impl Wait {
-    /// As callers write it, in milliseconds: 0 waits for ever, -1 not at all.
+    /// From milliseconds, as on the wire: 0 waits for ever, -1 not at all.
     pub const fn from_millis(millis: i64) -> Option<Self> {
         match millis {
             0 => Some(Self::ForEver),
@@ -74,59 +74,59 @@ impl Wait {
         }
     }
 
-    /// Until when the question must be in the log, and until when it must be answered.
+    /// The deadlines for logging the question and for its answer.
     fn deadlines(self, begun: Instant) -> (Option<Instant>, Option<Instant>) {
         match self {
             Self::ForEver => (None, None),
-            Self::No => (Some(begun + TAKING), Some(begun)),
+            Self::No => (Some(begun + LOG_GRACE), Some(begun)),
             // A deadline that the clock cannot represent is never reached.
             Self::For(patience) => (begun.checked_add(patience), begun.checked_add(patience)),
         }
     }
 }
 
-/// What came of asking.
+/// The result of asking.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TeamAnswer {
-    /// Who asked whom.
+    /// The pair.
     pub pair: Pair,
-    /// The session in which they talk; `None` when it was only being created.
+    /// The session of the pair; `None` while it is being created.
     pub session_id: Option<SessionId>,
-    /// What the agent calls it.
+    /// The agent's own id of that session.
     pub agent_session_id: Option<String>,
-    /// The question as a message, once it was accepted.
+    /// The id of the question's message, once it was accepted.
     pub message_id: Option<MessageId>,
-    /// Its place in the session; `None` as long as it waits.
+    /// Its seq; `None` while it is queued.
     pub seq: Option<Seq>,
-    /// What became of it.
+    /// The status.
     pub status: AnswerStatus,
-    /// The answer; when time was over, what there is of it.
+    /// The answer; after a timeout, the part that there is.
     pub response: String,
-    /// What went wrong, if it did.
+    /// What went wrong.
     pub error: Option<String>,
-    /// How many questions are before this one, when it was queued.
+    /// How many questions are before this one, if it was queued.
     pub queued: usize,
     /// How long the caller waited.
     pub duration: Duration,
-    /// When this was said.
+    /// The time of this result.
     pub at: Timestamp,
 }
 
-/// What became of a question.
+/// The status of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerStatus {
     /// There is an answer.
     Answered,
     /// It was accepted, and the caller did not wait.
     Queued,
-    /// The caller waited long enough; the team works on.
+    /// The caller stopped waiting; the team continues.
     TimedOut,
     /// There is no answer, and none will come.
     Failed,
 }
 
 impl AnswerStatus {
-    /// The word that wires use.
+    /// The word on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Answered => "answered",
@@ -146,11 +146,11 @@ struct Placed {
 }
 
 impl Teams {
-    /// Asks a team, and waits for the answer as long as the caller wants to.
+    /// Asks a team, and waits for the answer as long as `ask.wait` says.
     pub async fn ask(self: &Arc<Self>, ask: TeamAsk) -> Result<TeamAnswer> {
         let begun = Instant::now();
         let (pair, chain) = self.admit(&ask).await?;
-        let _waiting = self.stand_still(&ask, &pair).await?;
+        let _waiting = self.begin_wait(&ask, &pair).await?;
         let (placed_by, answered_by) = ask.wait.deadlines(begun);
         let placing = self.place(pair.clone(), chain, ask.question);
         let mut answer = TeamAnswer {
@@ -193,7 +193,7 @@ impl Teams {
         }
     }
 
-    /// Who asks whom, and because of whom, if that may be.
+    /// The pair and the chain of an ask, if the limits allow it.
     async fn admit(&self, ask: &TeamAsk) -> Result<(Pair, Chain)> {
         if ask.question.trim().is_empty() {
             return Err(Error::Refused(Refusal::EmptyPrompt));
@@ -213,24 +213,24 @@ impl Teams {
             }
         };
         let chain = chain.ask(&ask.to, limits)?;
-        // All threads of a pair have one budget.
+        // All threads of a pair share one budget.
         let pair = Pair { from, to: ask.to.clone(), thread: None };
         self.sessions.chains.count(&pair, limits)?;
         Ok((Pair { thread, ..pair }, chain))
     }
 
-    /// Notes that an agent waits for another with its process in hand, unless nothing could come of it.
-    async fn stand_still(&self, ask: &TeamAsk, pair: &Pair) -> Result<Option<Standstill<'_>>> {
+    /// Registers that an agent waits for another while it holds a process, unless that would deadlock.
+    async fn begin_wait(&self, ask: &TeamAsk, pair: &Pair) -> Result<Option<WaitGuard<'_>>> {
         let (Caller::Session(session), Wait::ForEver) = (&ask.caller, ask.wait) else {
             return Ok(None);
         };
         let of = self.sessions.pair_of(*session).await?.map(|(pair, _)| pair);
         let waiter = Waiter { of, for_pair: pair.clone() };
         let max = self.sessions.settings.pool.processes_max;
-        self.sessions.chains.stand_still(waiter, max).map(Some)
+        self.sessions.chains.begin_wait(waiter, max).map(Some)
     }
 
-    /// Puts a question into its session, whether or not the caller stays.
+    /// Logs a question in its session, even if the caller disconnects.
     fn place(
         self: &Arc<Self>,
         pair: Pair,
@@ -275,14 +275,14 @@ impl Teams {
         Ok(())
     }
 
-    /// The pair with a session that takes prompts, and that session's revision.
+    /// The pair with an active session, and that session's revision.
     pub(super) async fn wake_pair(&self, pair: &Pair) -> Result<(StoredPair, Rev)> {
         let found = self.get_or_create_pair(pair).await?;
         match self.wake_session(found.session_id).await {
             Ok(last) => Ok((found, last)),
             Err(Error::Refused(Refusal::Cancelled)) => {
-                // Cancelled by its human while the pair was cached; the pair then gets a new session.
-                self.cache.forget(pair).await;
+                // The human cancelled the session while the pair was cached; the pair gets a new session.
+                self.cache.invalidate(pair).await;
                 let found = self.get_or_create_pair(pair).await?;
                 let last = self.wake_session(found.session_id).await?;
                 Ok((found, last))
@@ -291,7 +291,7 @@ impl Teams {
         }
     }
 
-    /// Resumes a session that ended, unless its human ended it. Returns its revision before that.
+    /// Resumes an ended session, unless a human ended it. Returns its revision before that.
     pub(super) async fn wake_session(&self, session: SessionId) -> Result<Rev> {
         let summary = self.sessions.get(session).await?.stored.summary;
         match (summary.status, summary.reason) {
@@ -301,7 +301,7 @@ impl Teams {
             }
             (Status::Completed | Status::Cancelled | Status::Error, _) => {
                 match self.sessions.carry(session, Command::Resume).await {
-                    // Another question was faster.
+                    // A concurrent question resumed it.
                     Ok(_) | Err(Error::Refused(Refusal::Active)) => Ok(summary.rev),
                     Err(error) => Err(error),
                 }
@@ -309,20 +309,20 @@ impl Teams {
         }
     }
 
-    /// Finds the pair, and says the question in its session.
+    /// Finds or creates the pair, and sends the question to its session.
     async fn place_now(
         self: &Arc<Self>,
         pair: Pair,
         chain: Chain,
         question: String,
     ) -> Result<Placed> {
-        let passage = self.cache.pass(&pair).await?;
+        let lock = self.cache.lock_shared(&pair).await?;
         let (pair, after) = self.wake_pair(&pair).await?;
         let session = pair.session_id;
         let live = self.sessions.registry.subscribe(session);
         let watcher = Watcher::expecting(self.store.clone(), session, after, live);
         let prompted = self.sessions.prompt_because_of(session, question.into(), Some(chain)).await;
-        drop(passage);
+        drop(lock);
         let prompted = prompted?;
         let (heard_to, heard) = watch::channel(Heard::default());
         let (ended_to, ended) = oneshot::channel();
@@ -331,7 +331,7 @@ impl Teams {
         Ok(Placed { pair, prompted, heard, ended })
     }
 
-    /// The team whose folder the project of a session is.
+    /// The team whose folder is the project of a session.
     async fn team_in_project_of(&self, session: SessionId) -> Result<Option<TeamName>> {
         let stored = self.store.session(session).await?;
         let stored = stored.ok_or_else(|| Error::UnknownSession { text: session.to_string() })?;

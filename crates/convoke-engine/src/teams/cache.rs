@@ -1,7 +1,7 @@
-//! Pairs that were used lately, and the gate before each of them.
+//! The cache of pairs, and a read-write lock for each pair.
 //!
-//! A caller passes the gate to look a pair up and prompt its session. The gate is closed while the pair moves to another
-//! session or is deleted, so that no prompt goes into the session that is being left.
+//! A caller holds the lock shared while it looks up a pair and prompts its session. It is held exclusively while the
+//! pair moves to another session or is deleted, so that no prompt goes into a session that is being left.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -17,64 +17,64 @@ use tokio::time::Instant;
 use super::compaction::Fullness;
 use crate::error::{Error, Result};
 
-/// How long a pair is remembered without asking the store.
+/// How long a cached pair is valid.
 const CACHE_TIME: Duration = Duration::from_secs(60);
-/// Pairs that are remembered; beyond that those least used are looked up again.
+/// The capacity; beyond that the least used pairs are evicted.
 const CACHE_PAIRS_MAX: u64 = 10_000;
-/// How many pass a gate at once; one more waits until another is through, which takes as long as storing a question.
-const PASSING_MAX: u32 = 1024;
-/// Gates that may be in the map before unused ones are removed.
-const GATES_IDLE_MAX: usize = 1024;
+/// Shared holders of one lock; further callers wait, about as long as storing a question takes.
+const SHARED_MAX: u32 = 1024;
+/// Locks that may be in the map before unused ones are removed.
+const LOCKS_IDLE_MAX: usize = 1024;
 
-/// Pairs that were used lately. Callers that ask while one is being created get that one.
+/// Recently used pairs. Concurrent callers share one lookup or creation.
 #[derive(Debug)]
 pub(crate) struct PairCache {
-    pairs: Cache<Pair, Remembered>,
-    gates: Mutex<HashMap<Pair, Weak<Semaphore>>>,
-    /// Pairs whose agents have little room left, by what they counted last.
+    pairs: Cache<Pair, CachedPair>,
+    locks: Mutex<HashMap<Pair, Weak<Semaphore>>>,
+    /// Pairs whose agents' contexts are nearly full, by their last usage report.
     full: Mutex<HashSet<PairId>>,
 }
 
-/// A pair as the store had it at some time.
+/// A pair as it was stored at some time.
 #[derive(Debug, Clone)]
-struct Remembered {
+struct CachedPair {
     pair: StoredPair,
     at: Instant,
 }
 
-impl Remembered {
+impl CachedPair {
     fn now(pair: StoredPair) -> Self {
         Self { pair, at: Instant::now() }
     }
 
-    /// Judged by the runtime's clock; the cache's own only bounds how long it holds what is not asked for.
+    /// By the runtime's clock, which tests control; the cache's own clock only bounds its memory.
     fn is_fresh(&self) -> bool {
         self.at.elapsed() < CACHE_TIME
     }
 }
 
-/// Lets go of a gate when it is dropped.
-pub(super) type Passage = OwnedSemaphorePermit;
+/// A held lock, released on drop.
+pub(super) type PairLock = OwnedSemaphorePermit;
 
 /// An empty cache.
 pub(crate) fn cache() -> PairCache {
     let pairs = Cache::builder().time_to_live(CACHE_TIME).max_capacity(CACHE_PAIRS_MAX).build();
-    PairCache { pairs, gates: Mutex::default(), full: Mutex::default() }
+    PairCache { pairs, locks: Mutex::default(), full: Mutex::default() }
 }
 
 impl PairCache {
-    /// A pair that was looked up less than 60 s ago and has not changed since.
+    /// A pair that was cached less than 60 s ago and has not changed since.
     pub(super) async fn get(&self, pair: &Pair) -> Option<StoredPair> {
-        let found = self.pairs.get(pair).await.filter(Remembered::is_fresh);
+        let found = self.pairs.get(pair).await.filter(CachedPair::is_fresh);
         found.map(|found| found.pair)
     }
 
-    /// Remembers a pair that was looked up just now.
-    pub(super) async fn remember(&self, pair: StoredPair) {
-        self.pairs.insert(pair.pair.clone(), Remembered::now(pair)).await;
+    /// Caches a pair that was just read.
+    pub(super) async fn insert(&self, pair: StoredPair) {
+        self.pairs.insert(pair.pair.clone(), CachedPair::now(pair)).await;
     }
 
-    /// The remembered pair, or what `look_up` finds; of many callers one looks it up and all get the same.
+    /// The cached pair, or the result of `look_up`, which concurrent callers share.
     pub(super) async fn get_or(
         &self,
         pair: &Pair,
@@ -83,33 +83,33 @@ impl PairCache {
         if self.pairs.get(pair).await.is_some_and(|found| !found.is_fresh()) {
             self.pairs.invalidate(pair).await;
         }
-        let looked_up = async { look_up.await.map(Remembered::now) };
+        let looked_up = async { look_up.await.map(CachedPair::now) };
         Ok(self.pairs.try_get_with_by_ref(pair, looked_up).await?.pair)
     }
 
-    /// Forgets a pair that has changed.
-    pub(super) async fn forget(&self, pair: &Pair) {
+    /// Evicts a pair that has changed.
+    pub(super) async fn invalidate(&self, pair: &Pair) {
         self.pairs.invalidate(pair).await;
     }
 
-    /// Forgets all pairs.
-    pub(super) fn forget_all(&self) {
+    /// Evicts all pairs.
+    pub(super) fn clear(&self) {
         self.pairs.invalidate_all();
     }
 
-    /// Passes the gate of a pair, beside others who pass it.
-    pub(super) async fn pass(&self, pair: &Pair) -> Result<Passage> {
+    /// Locks a pair, shared with other callers.
+    pub(super) async fn lock_shared(&self, pair: &Pair) -> Result<PairLock> {
         // The semaphore is never closed.
-        self.gate(pair).acquire_owned().await.map_err(|_| Error::Stopping)
+        self.lock(pair).acquire_owned().await.map_err(|_| Error::Stopping)
     }
 
-    /// Closes the gate of a pair, once all who pass are through.
-    pub(super) async fn close(&self, pair: &Pair) -> Result<Passage> {
-        let closed = self.gate(pair).acquire_many_owned(PASSING_MAX).await;
+    /// Locks a pair exclusively; waits for all shared holders.
+    pub(super) async fn lock_exclusive(&self, pair: &Pair) -> Result<PairLock> {
+        let closed = self.lock(pair).acquire_many_owned(SHARED_MAX).await;
         closed.map_err(|_| Error::Stopping)
     }
 
-    /// Notes what an agent counted, and tells how full its context is. Agents do not count anew in every turn.
+    /// Records a usage report, and returns how full the context is. Agents do not report it in every turn.
     pub(super) fn note(&self, id: PairId, usage: Option<&Usage>) -> Fullness {
         let mut full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
         match usage.and_then(Fullness::of) {
@@ -124,23 +124,23 @@ impl PairCache {
         if full.contains(&id) { Fullness::Full } else { Fullness::NotFull }
     }
 
-    /// Notes that an agent has made room.
+    /// Records that a context was compacted.
     pub(super) fn note_room(&self, id: PairId) {
         self.full.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
     }
 
-    fn gate(&self, pair: &Pair) -> Arc<Semaphore> {
-        // Every change under this lock is one call, so a panic leaves nothing half done.
-        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(gate) = gates.get(pair).and_then(Weak::upgrade) {
-            return gate;
+    fn lock(&self, pair: &Pair) -> Arc<Semaphore> {
+        // Each change is one call, so the map is consistent after a panic.
+        let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(lock) = locks.get(pair).and_then(Weak::upgrade) {
+            return lock;
         }
-        if gates.len() >= GATES_IDLE_MAX {
-            gates.retain(|_, gate| gate.strong_count() > 0);
+        if locks.len() >= LOCKS_IDLE_MAX {
+            locks.retain(|_, lock| lock.strong_count() > 0);
         }
-        let gate = Arc::new(Semaphore::new(PASSING_MAX as usize));
-        gates.insert(pair.clone(), Arc::downgrade(&gate));
-        gate
+        let lock = Arc::new(Semaphore::new(SHARED_MAX as usize));
+        locks.insert(pair.clone(), Arc::downgrade(&lock));
+        lock
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
         Pair { from: None, to: to.parse().unwrap(), thread: None }
     }
 
-    /// A pair that was used so often.
+    /// A pair with this message count.
     fn used(count: u64) -> StoredPair {
         let at = Timestamp::from_millis(0);
         StoredPair {
@@ -182,12 +182,12 @@ mod tests {
         assert_eq!((cache.get(&a).await, get_or(2).await), (Some(used(1)), used(1)));
         tokio::time::advance(Duration::from_secs(1)).await;
         assert_eq!((cache.get(&a).await, get_or(2).await), (None, used(2)));
-        // The minute begins anew with each look at the store, and ends with a change.
+        // The minute begins again with each lookup, and ends with a change.
         tokio::time::advance(Duration::from_secs(59)).await;
         assert_eq!(cache.get(&a).await, Some(used(2)));
-        cache.forget(&a).await;
+        cache.invalidate(&a).await;
         assert_eq!((cache.get(&a).await, get_or(3).await), (None, used(3)));
-        cache.remember(used(4)).await;
+        cache.insert(used(4)).await;
         tokio::time::advance(Duration::from_secs(60)).await;
         assert_eq!(cache.get(&a).await, None);
     }
@@ -195,33 +195,33 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_closed_gate_is_passed_when_it_opens_and_other_pairs_are_free() {
         let cache = Arc::new(cache());
-        let first = cache.pass(&pair("a")).await.unwrap();
-        let beside = cache.pass(&pair("a")).await.unwrap();
+        let first = cache.lock_shared(&pair("a")).await.unwrap();
+        let beside = cache.lock_shared(&pair("a")).await.unwrap();
         let closing = {
             let cache = Arc::clone(&cache);
-            tokio::spawn(async move { cache.close(&pair("a")).await.unwrap() })
+            tokio::spawn(async move { cache.lock_exclusive(&pair("a")).await.unwrap() })
         };
         drop((first, beside));
         let closed = closing.await.unwrap();
         let a = pair("a");
-        let late = cache.pass(&a);
+        let late = cache.lock_shared(&a);
         tokio::pin!(late);
         let waited = tokio::time::timeout(Duration::from_secs(1), &mut late).await;
-        assert!(waited.is_err(), "the gate is closed");
-        drop(cache.pass(&pair("b")).await.unwrap());
+        assert!(waited.is_err(), "the lock is closed");
+        drop(cache.lock_shared(&pair("b")).await.unwrap());
         drop(closed);
         drop(late.await.unwrap());
     }
 
     #[tokio::test]
-    async fn gates_without_anybody_do_not_pile_up() {
+    async fn unused_locks_are_removed() {
         let cache = cache();
-        let held = cache.pass(&pair("held")).await.unwrap();
-        for number in 0..2 * GATES_IDLE_MAX {
-            drop(cache.pass(&pair(&format!("t{number}"))).await.unwrap());
+        let held = cache.lock_shared(&pair("held")).await.unwrap();
+        for number in 0..2 * LOCKS_IDLE_MAX {
+            drop(cache.lock_shared(&pair(&format!("t{number}"))).await.unwrap());
         }
-        assert!(cache.gates.lock().unwrap().len() <= GATES_IDLE_MAX);
-        assert!(cache.gates.lock().unwrap().contains_key(&pair("held")));
+        assert!(cache.locks.lock().unwrap().len() <= LOCKS_IDLE_MAX);
+        assert!(cache.locks.lock().unwrap().contains_key(&pair("held")));
         drop(held);
     }
 }

@@ -1,4 +1,4 @@
-//! Chains of asks: who asked whom because of whom, so that a loop is seen before it burns money.
+//! Chains of asks: which ask caused which, so that a loop is refused before it costs money.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::slice::from_ref;
@@ -13,15 +13,15 @@ use tokio::time::Instant;
 use super::TeamLimits;
 use crate::error::{Error, Result};
 
-/// Sessions whose chains are remembered. Beyond that one is forgotten, and its next ask begins a chain of its own, which
-/// the pair's hourly budget still limits.
+/// Sessions whose chains are kept. Beyond that one is evicted, and its next ask begins a new chain, which the pair's
+/// hourly budget still limits.
 const SESSIONS_MAX: usize = 10_000;
-/// Prompts of one session whose chains are remembered: those that wait, the running one, and the last that ended.
+/// Prompts per session whose chains are kept: the queued ones, the running one, and the last one that ended.
 const PROMPTS_MAX: usize = convoke_core::session::QUEUE_MAX + 2;
-/// What a pair's asks are counted over.
+/// The period of a pair's budget.
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// The teams that were asked one because of the other, the first asker first.
+/// The teams of a chain of asks, the first asker first.
 #[derive(Debug, Clone)]
 pub(crate) struct Chain {
     teams: Vec<Option<TeamName>>,
@@ -35,7 +35,7 @@ impl Chain {
         Self { teams: vec![asker], asks: Arc::default() }
     }
 
-    /// The chain with one more ask, if it may go that far.
+    /// The chain with one more ask, if the limits allow it.
     pub(super) fn ask(&self, to: &TeamName, limits: TeamLimits) -> Result<Self> {
         let mut teams = self.teams.clone();
         let is_loop = teams.iter().flatten().any(|team| team == to);
@@ -67,52 +67,52 @@ impl std::fmt::Display for Chain {
     }
 }
 
-/// What a prompt follows from: the last ask of a chain, or nothing but its sender's own wish.
+/// The chain that a prompt belongs to; `None` for a prompt that no ask caused.
 pub(crate) type Origin = Option<Chain>;
 
-/// The chains that the prompts of sessions belong to, and how often pairs asked lately.
+/// The chains of prompts, the asks of each pair in the last hour, and the agents that wait for others.
 #[derive(Debug, Default)]
 pub(crate) struct Chains {
-    known: Mutex<Known>,
+    state: Mutex<ChainState>,
 }
 
-/// An agent that waits for another, as long as this is kept.
+/// Registers an agent as waiting for another; dropped when the wait ends.
 #[derive(Debug)]
-pub(super) struct Standstill<'a> {
+pub(super) struct WaitGuard<'a> {
     chains: &'a Chains,
     waiter: Waiter,
 }
 
-impl Drop for Standstill<'_> {
+impl Drop for WaitGuard<'_> {
     fn drop(&mut self) {
-        let mut known = self.chains.known();
-        if let Some(place) = known.waiters.iter().position(|other| *other == self.waiter) {
-            known.waiters.swap_remove(place);
+        let mut state = self.chains.state();
+        if let Some(place) = state.waiters.iter().position(|other| *other == self.waiter) {
+            state.waiters.swap_remove(place);
         }
     }
 }
 
-/// An agent that waits for an answer for as long as it takes, with a process of the pool's.
+/// An agent that waits for an answer while it holds a process of the pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Waiter {
-    /// The conversation whose turn it is, unless nobody else can wait for that one.
+    /// The pair whose turn the agent is in, unless no other agent can wait for it.
     pub(super) of: Option<Pair>,
-    /// The conversation in which it asked.
+    /// The pair in which it asks.
     pub(super) for_pair: Pair,
 }
 
 #[derive(Debug, Default)]
-struct Known {
-    /// The newest prompts of sessions. An agent that asks after its turn has ended still does so because of it.
+struct ChainState {
+    /// The newest prompts of sessions. An ask after the end of a turn still belongs to that turn's chain.
     prompts: HashMap<SessionId, VecDeque<(Option<MessageId>, Origin)>>,
-    /// Prompts on their way into a session, whose places are not known yet.
+    /// Prompts that are being sent to a session, and have no message yet.
     coming: HashMap<SessionId, Vec<Origin>>,
     asked: HashMap<Pair, VecDeque<Instant>>,
     waiters: Vec<Waiter>,
 }
 
-impl Known {
-    /// Notes what a prompt follows from.
+impl ChainState {
+    /// Records the chain of a prompt.
     fn remember(&mut self, session: SessionId, prompt: Option<MessageId>, origin: Origin) {
         if self.prompts.len() >= SESSIONS_MAX && !self.prompts.contains_key(&session) {
             let forgotten = self.prompts.keys().next().copied();
@@ -120,7 +120,7 @@ impl Known {
         }
         let prompts = self.prompts.entry(session).or_default();
         match prompts.iter_mut().find(|(known, _)| *known == prompt) {
-            // Its agent was faster, and has begun a chain with it.
+            // The agent was faster, and has begun a chain with this prompt.
             Some(_) if origin.is_none() => {}
             Some((_, known)) => *known = origin,
             None => prompts.push_back((prompt, origin)),
@@ -130,8 +130,8 @@ impl Known {
         }
     }
 
-    /// The conversations from one to another of which each waits for the next, if it comes to that.
-    fn way(&self, from: &Pair, to: &Pair) -> Option<Vec<Pair>> {
+    /// The pairs on the path from one to another along which each waits for the next.
+    fn wait_path(&self, from: &Pair, to: &Pair) -> Option<Vec<Pair>> {
         let mut ways = VecDeque::from([vec![from.clone()]]);
         let mut seen = HashSet::from([from.clone()]);
         while let Some(way) = ways.pop_front() {
@@ -150,47 +150,44 @@ impl Known {
 }
 
 impl Chains {
-    fn known(&self) -> MutexGuard<'_, Known> {
-        // Every change under this lock is one call, so a panic leaves nothing half done.
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, ChainState> {
+        // Each change is one call, so the maps are consistent after a panic.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets an agent wait for another, unless that one waits for it by way of others: a conversation has one turn at a
-    /// time. And when all processes that there may be belonged to agents that wait, none would be left for those who are
-    /// to answer.
-    pub(super) fn stand_still(
-        &self,
-        waiter: Waiter,
-        processes_max: usize,
-    ) -> Result<Standstill<'_>> {
-        let mut known = self.known();
-        let way = waiter.of.as_ref().and_then(|of| known.way(&waiter.for_pair, of));
+    /// Registers that an agent waits for another. Refused if the other one waits for it, directly or through others,
+    /// since a session has one turn at a time; and if all processes would belong to waiting agents, with none left to
+    /// answer.
+    pub(super) fn begin_wait(&self, waiter: Waiter, processes_max: usize) -> Result<WaitGuard<'_>> {
+        let mut state = self.state();
+        let way = waiter.of.as_ref().and_then(|of| state.wait_path(&waiter.for_pair, of));
         if let (Some(of), Some(way)) = (&waiter.of, way) {
             let names: Vec<String> = [of].into_iter().chain(&way).map(Pair::to_string).collect();
             return Err(Error::AskLoop { chain: names.join(" → ") });
         }
-        if known.waiters.len() + 1 >= processes_max {
-            return Err(Error::Standstill { max: processes_max });
+        if state.waiters.len() + 1 >= processes_max {
+            return Err(Error::Deadlock { max: processes_max });
         }
-        known.waiters.push(waiter.clone());
-        Ok(Standstill { chains: self, waiter })
+        state.waiters.push(waiter.clone());
+        Ok(WaitGuard { chains: self, waiter })
     }
 
-    /// The chain that an ask of a session's agent goes on with: the one of the running turn, else of the last one. A turn
-    /// that follows from no ask begins a chain with the agent as its first asker, and all asks because of it share that.
+    /// The chain of an ask by a session's agent: that of the running turn, else of the last one. A turn that no ask
+    /// caused begins a chain with the agent as its first asker, which all asks of that turn share.
     pub(super) fn of(
         &self,
         session: SessionId,
         running: Option<MessageId>,
         asker: Option<TeamName>,
     ) -> Chain {
-        let mut known = self.known();
-        let prompts = known.prompts.get(&session);
+        let mut state = self.state();
+        let prompts = state.prompts.get(&session);
         let exact = prompts.and_then(|it| it.iter().find(|(id, _)| id.is_some() && *id == running));
         let exact = exact.map(|(prompt, origin)| (*prompt, origin));
-        // The agent was faster than the one who prompted it. Of several on their way, the longest allows least.
+        // The agent asks before its own prompt was recorded. Of several prompts being sent, the longest chain allows
+        // the least.
         let length = |origin: &&Origin| origin.as_ref().map_or(0, |chain| chain.teams.len());
-        let coming = known.coming.get(&session).and_then(|it| it.iter().max_by_key(length));
+        let coming = state.coming.get(&session).and_then(|it| it.iter().max_by_key(length));
         let coming = coming.filter(|_| running.is_some()).map(|origin| (running, origin));
         let last = prompts.and_then(VecDeque::back);
         let found = exact.or(coming).or_else(|| last.map(|(prompt, origin)| (*prompt, origin)));
@@ -199,39 +196,39 @@ impl Chains {
             return chain;
         }
         let begun = Chain::from(asker);
-        known.remember(session, prompt, Some(begun.clone()));
+        state.remember(session, prompt, Some(begun.clone()));
         begun
     }
 
-    /// Notes that a prompt is on its way into a session, before its agent can hear of it.
+    /// Records that a prompt is being sent to a session, before its agent can receive it.
     pub(crate) fn expect(&self, session: SessionId, origin: Origin) {
-        self.known().coming.entry(session).or_default().push(origin);
+        self.state().coming.entry(session).or_default().push(origin);
     }
 
-    /// Notes what a prompt follows from, or that the expected one was refused.
+    /// Records the chain of a prompt, or that the expected prompt was refused.
     pub(crate) fn arrived(&self, session: SessionId, prompt: Option<MessageId>, origin: Origin) {
-        let mut known = self.known();
+        let mut state = self.state();
         let teams = |origin: &Origin| origin.as_ref().map(|chain| chain.teams.clone());
-        if let Some(coming) = known.coming.get_mut(&session) {
+        if let Some(coming) = state.coming.get_mut(&session) {
             let place = coming.iter().position(|other| teams(other) == teams(&origin));
             if let Some(place) = place {
                 coming.swap_remove(place);
             }
             if coming.is_empty() {
-                known.coming.remove(&session);
+                state.coming.remove(&session);
             }
         }
         if let Some(prompt) = prompt {
-            known.remember(session, Some(prompt), origin);
+            state.remember(session, Some(prompt), origin);
         }
     }
 
-    /// Counts an ask of a pair, unless it has had as many as it may within an hour.
+    /// Counts an ask of a pair, unless its hourly budget is used up.
     pub(super) fn count(&self, pair: &Pair, limits: TeamLimits) -> Result<()> {
         let now = Instant::now();
-        let mut known = self.known();
-        known.asked.retain(|_, asks| asks.back().is_some_and(|last| now - *last < HOUR));
-        let asks = known.asked.entry(pair.clone()).or_default();
+        let mut state = self.state();
+        state.asked.retain(|_, asks| asks.back().is_some_and(|last| now - *last < HOUR));
+        let asks = state.asked.entry(pair.clone()).or_default();
         while asks.front().is_some_and(|first| now - *first >= HOUR) {
             asks.pop_front();
         }
@@ -306,7 +303,7 @@ mod tests {
         assert_eq!(told(Some(prompt(1))), "a → b");
         chains.arrived(session, Some(prompt(1)), Some(chain));
         assert_eq!(told(Some(prompt(1))), "a → b");
-        assert!(chains.known().coming.is_empty());
+        assert!(chains.state().coming.is_empty());
     }
 
     #[test]
@@ -324,7 +321,7 @@ mod tests {
         chains.arrived(session, Some(prompt(9)), None);
         assert_eq!(told(Some(prompt(9))), "b", "a human prompted it");
         assert_eq!(told(None), "b", "and it asks after that turn");
-        // A human's prompt that waits does not free the turn before it.
+        // A human's prompt in the queue does not free the turn before it.
         chains.arrived(session, Some(prompt(12)), Some(chain));
         chains.arrived(session, Some(prompt(14)), None);
         assert_eq!(told(Some(prompt(12))), "a → b");
@@ -349,30 +346,30 @@ mod tests {
         let chains = Chains::default();
         let session = SessionId::from_random([1; 16]);
         (0..1000).for_each(|place| chains.arrived(session, Some(prompt(place)), None));
-        assert_eq!(chains.known().prompts.get(&session).unwrap().len(), PROMPTS_MAX);
+        assert_eq!(chains.state().prompts.get(&session).unwrap().len(), PROMPTS_MAX);
         for number in 0..=SESSIONS_MAX as u128 {
             let session = SessionId::from_random(number.to_be_bytes());
             chains.arrived(session, Some(prompt(1)), None);
         }
-        assert!(chains.known().prompts.len() <= SESSIONS_MAX);
+        assert!(chains.state().prompts.len() <= SESSIONS_MAX);
     }
 
     #[test]
     fn t10_not_all_agents_wait_for_each_other() {
         let chains = Chains::default();
         let waiter = || Waiter { of: None, for_pair: pair("a", "b") };
-        let first = chains.stand_still(waiter(), 3).unwrap();
-        let _second = chains.stand_still(waiter(), 3).unwrap();
-        let error = chains.stand_still(waiter(), 3).unwrap_err();
+        let first = chains.begin_wait(waiter(), 3).unwrap();
+        let _second = chains.begin_wait(waiter(), 3).unwrap();
+        let error = chains.begin_wait(waiter(), 3).unwrap_err();
         assert_eq!(error.to_string(), "all 3 agent processes would wait for each other");
         drop(first);
-        chains.stand_still(waiter(), 3).unwrap();
+        chains.begin_wait(waiter(), 3).unwrap();
     }
 
     #[test]
     fn t10_chains_that_meet_do_not_wait_for_each_other_in_a_circle() {
         let chains = Chains::default();
-        let wait = |of, for_pair| chains.stand_still(Waiter { of: Some(of), for_pair }, 20);
+        let wait = |of, for_pair| chains.begin_wait(Waiter { of: Some(of), for_pair }, 20);
         let _first = wait(pair("a", "b"), pair("b", "c")).unwrap();
         let second = wait(pair("b", "c"), pair("c", "a")).unwrap();
         let error = wait(pair("c", "a"), pair("a", "b")).unwrap_err();

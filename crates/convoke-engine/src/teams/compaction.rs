@@ -1,4 +1,4 @@
-//! Compacting long conversations: by the agent's own command, else by a summary for a successor. Never within a turn.
+//! Compacts long conversations: by the agent's own command, else by a summary for a successor. Never during a turn.
 
 mod attempts;
 pub(super) mod successor;
@@ -22,38 +22,39 @@ use crate::session::start::explain;
 
 pub(super) use attempts::Attempts;
 
-/// How often the clock looks for conversations that have become long or old.
-const LOOK: Duration = Duration::from_secs(10 * 60);
-/// A context counts as full when so many hundredths of it are used.
+/// The interval at which all pairs are checked.
+const CHECK_INTERVAL: Duration = Duration::from_secs(10 * 60);
+/// The percentage of a context from which it counts as full.
 const FULL_HUNDREDTHS: u64 = 80;
-/// Messages since the last compaction before a full context is compacted again: one that stays full would be for ever.
+/// Messages since the last compaction before a full context is compacted again; one that stays full would be
+/// compacted in a loop.
 const FULL_MESSAGES_MIN: u64 = 5;
 
-/// What agents call it.
+/// The agents' command.
 pub(super) const COMPACT: &str = "/compact";
 
 /// How a conversation was compacted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Compaction {
-    /// By the agent itself.
+    /// By the agent's own command.
     Own,
-    /// By a summary for a successor.
+    /// By a summary for a successor session.
     Successor {
-        /// The session that goes on.
+        /// The successor session.
         session: SessionId,
     },
 }
 
-/// Whether an agent's context is about to overflow.
+/// Whether an agent's context is nearly full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fullness {
     Full,
-    /// Or the agent has not said.
+    /// Also if the agent does not report it.
     NotFull,
 }
 
 impl Fullness {
-    /// By what an agent counted; `None` when that says nothing about it.
+    /// From a usage report; `None` if the report does not say.
     pub(super) fn of(usage: &Usage) -> Option<Self> {
         let (used, size) = (usage.context_used?, usage.context_size.filter(|size| *size > 0)?);
         let is_full = used.saturating_mul(100) >= size.saturating_mul(FULL_HUNDREDTHS);
@@ -62,28 +63,28 @@ impl Fullness {
 }
 
 impl Teams {
-    /// Compacts the conversation of a pair, as soon as its turn is over.
+    /// Compacts the conversation of a pair when its turn is over.
     pub async fn compact_pair(self: &Arc<Self>, id: PairId) -> Result<Compaction> {
         let pair = self.pair(id).await?;
         if pair.status == PairStatus::Archived {
             return Err(Error::ArchivedPair { pair: pair.pair.to_string() });
         }
-        // Without its team nothing is tried, and so nothing has failed.
+        // Without a team nothing is attempted, so nothing counts as failed.
         self.team(&pair.pair.to)?;
         if !self.attempts.begin(id) {
             return Err(Error::Compacting { pair: pair.pair.to_string() });
         }
         let teams = Arc::clone(self);
-        // A caller that goes away does not leave the pair half compacted.
+        // In a task of its own, so that a caller that disconnects does not leave the pair half compacted.
         let compacting = tokio::spawn(async move { teams.attempt(&pair).await });
         compacting.await.map_err(|error| super::broken(&error))?
     }
 
-    /// Compacts in the background what has become too long.
+    /// Compacts a pair in the background, if it is due.
     pub(super) fn compact_if_due(self: &Arc<Self>, pair: &StoredPair, fullness: Fullness) {
         let is_full = fullness == Fullness::Full && pair.message_count >= FULL_MESSAGES_MIN;
         let is_wanted = is_full || is_due(pair.message_count, pair.created_at, self.around.now());
-        // Those of teams that are gone for now may be asked again some day.
+        // A team that is not configured now may be configured again.
         let is_possible = pair.status != PairStatus::Archived && self.team(&pair.pair.to).is_ok();
         if !is_wanted || !is_possible || !self.attempts.begin_if_due(pair.id) {
             return;
@@ -96,7 +97,7 @@ impl Teams {
         });
     }
 
-    /// Compacts a pair for which an attempt has begun, and notes what came of it.
+    /// Compacts a pair, and records the outcome of the attempt.
     async fn attempt(&self, pair: &StoredPair) -> Result<Compaction> {
         let compacted = self.compact(pair).await;
         self.attempts.end(pair.id, compacted.as_ref().err());
@@ -127,7 +128,7 @@ impl Teams {
         self.hand_over(pair).await
     }
 
-    /// Says something in a session and returns the whole answer.
+    /// Sends a prompt to a session and returns the whole answer.
     async fn said(&self, session: SessionId, text: String) -> Result<String> {
         let after = self.sessions.get(session).await?.stored.summary.rev;
         let watcher = self.sessions.watch(session, after).await?;
@@ -139,7 +140,7 @@ impl Teams {
         }
     }
 
-    /// Whether the pair's agent has a command for it.
+    /// Whether the pair's agent has a compaction command.
     async fn compacts_itself(&self, pair: &StoredPair) -> Result<bool> {
         let team = self.team(&pair.pair.to)?;
         if self.processes.agent(team.agent.as_str())?.protocol == Protocol::Claude {
@@ -150,12 +151,12 @@ impl Teams {
     }
 }
 
-/// Looks from time to time for conversations that became old without being used.
-pub(crate) fn keep_clock(teams: &Arc<Teams>) {
+/// Starts the periodic check for pairs that became old without being used.
+pub(crate) fn start_periodic_check(teams: &Arc<Teams>) {
     let weak = Arc::downgrade(teams);
     tokio::spawn(async move {
         loop {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(CHECK_INTERVAL).await;
             let Some(teams) = weak.upgrade() else { return };
             let window = Window::first(Window::LIMIT_MAX);
             match teams.store.pairs(PairFilter::all(), window).await {
@@ -168,7 +169,7 @@ pub(crate) fn keep_clock(teams: &Arc<Teams>) {
     });
 }
 
-/// Whether the agent has a command for it.
+/// Whether the offered commands include compaction.
 fn offers_compaction(state: &SessionState) -> bool {
     let SessionState::Commands { commands } = state else { return false };
     commands.iter().any(|command| command.name.trim_start_matches('/') == "compact")

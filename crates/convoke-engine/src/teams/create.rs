@@ -1,4 +1,4 @@
-//! Creating a pair's session, once, however many ask for it at the same time.
+//! Creates the session of a pair, once for all concurrent callers.
 
 use std::sync::Arc;
 
@@ -18,16 +18,16 @@ use crate::error::{Error, Result};
 use crate::session::start::{self, ProcessSpec, REMADE};
 use crate::session::{self, Begin, Reports};
 
-/// A session that a team's agent began.
+/// A new session of a team's agent.
 pub(super) struct Made {
     pub(super) agent_session: String,
-    /// What its process says, if it has one already.
+    /// The reports of its process, if it has one.
     reports: Option<Reports>,
-    /// What is to be noted first.
+    /// Reports to record first.
     first: Vec<Report>,
 }
 
-/// A session of a pair, as it is stored first.
+/// The first stored state of a pair's session.
 pub(super) fn new_session(spec: &ProcessSpec, now: Timestamp) -> NewSession {
     NewSession {
         id: spec.session,
@@ -39,7 +39,7 @@ pub(super) fn new_session(spec: &ProcessSpec, now: Timestamp) -> NewSession {
 }
 
 impl Teams {
-    /// Finds the pair that joins these teams, or creates it; of many callers one creates it and all get the same.
+    /// Finds or creates a pair; concurrent callers share the result.
     pub async fn get_or_create_pair(&self, pair: &Pair) -> Result<StoredPair> {
         let found = self.cache.get_or(pair, async {
             match self.store.pair_between(pair).await? {
@@ -47,7 +47,7 @@ impl Teams {
                 None => self.create_pair(pair).await,
             }
         });
-        // All who waited share the error; the first of them has its only copy.
+        // Concurrent callers share the error; only the last holder of the `Arc` can unwrap it.
         found
             .await
             .map_err(|error: Arc<Error>| Arc::try_unwrap(error).unwrap_or_else(Error::Shared))
@@ -71,8 +71,8 @@ impl Teams {
         }
     }
 
-    /// The pair as it is, if its session is with the agent and in the folder that the team is configured with and was
-    /// not cancelled; else it goes on in a new session.
+    /// The pair as it is, if its session has the agent and folder that the team is configured with and was not
+    /// cancelled; else the pair with a new session.
     async fn as_configured_now(&self, pair: StoredPair) -> Result<StoredPair> {
         let team = self.team(&pair.pair.to)?;
         let stored = self.store.session(pair.session_id).await?;
@@ -97,13 +97,13 @@ impl Teams {
         let moved = PairChange::Moved { session_id: spec.session };
         self.store.change_pair(pair.id, moved).await?;
         let agent_session = made.agent_session.clone();
-        // Only now, since a task looks for the pair whose session it has.
+        // The pair is stored first, since the session's task looks it up.
         self.begin_made(&spec, made, "created").await?;
         let moved = self.store.change_pair(pair.id, PairChange::Compacted).await?;
         Ok(StoredPair { agent_session_id: Some(agent_session), ..moved })
     }
 
-    /// What a new session of a team's needs a process for.
+    /// What is needed to start a process for a new session of a team.
     pub(super) async fn process_spec(&self, team: &Team, key: String) -> Result<ProcessSpec> {
         let project = self.projects.get_or_add(&team.path, team.name.as_str()).await?;
         Ok(ProcessSpec {
@@ -118,7 +118,7 @@ impl Teams {
         })
     }
 
-    /// Has the team's agent begin a session of its own. Claude makes its file by a ping; others need no model for it.
+    /// Has the team's agent create its own session. Claude creates its file by a ping; others need no model for it.
     pub(super) async fn make_agent_session(&self, team: &Team, spec: &ProcessSpec) -> Result<Made> {
         let failed = |source| Error::TeamProcess { team: team.name.to_string(), source };
         let protocol = self.processes.agent(team.agent.as_str())?.protocol;
@@ -130,7 +130,7 @@ impl Teams {
             match protocol {
                 Protocol::Claude => match claude::create_session(&launch, &id).await {
                     Ok(_) => return Ok(Made { agent_session: id, reports: None, first }),
-                    // The id is taken; another one is as good.
+                    // The id is taken; retried with another.
                     Err(AgentError::IdTaken { .. }) => {}
                     Err(error) => return Err(failed(error)),
                 },
@@ -145,7 +145,7 @@ impl Teams {
                     if let Some(agent_session) = started {
                         return Ok(Made { agent_session, reports: Some(reports), first });
                     }
-                    // A process of a pair that was deleted; this one begins afresh.
+                    // The process of a deleted pair; a new one is started.
                     drop(seat);
                     self.processes.pool.release(&spec.key).await;
                 }
@@ -153,13 +153,13 @@ impl Teams {
         }
     }
 
-    /// Records what an agent began for a stored session, and lets the session hear of it.
+    /// Records the agent session of a stored session, and starts the session's task.
     pub(super) async fn begin_made(&self, spec: &ProcessSpec, made: Made, why: &str) -> Result<()> {
         let (id, now) = (spec.session, self.around.now());
         let Made { agent_session, reports, mut first } = made;
         self.store.record_agent_session(id, agent_session, why.to_owned(), now).await?;
         if why == REMADE {
-            // It was noted when the session began.
+            // It was recorded when the session began.
             first.clear();
         }
         let Some(reports) = reports else {
@@ -174,7 +174,7 @@ impl Teams {
     }
 }
 
-/// Too slow is too slow, whatever the agent was in the middle of.
+/// Reports a timeout of any step of the start as a timeout of the session.
 fn in_time(error: AgentError) -> AgentError {
     if let AgentError::Timeout { after, .. } = error {
         return AgentError::SessionTimeout { after };

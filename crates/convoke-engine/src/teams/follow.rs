@@ -1,4 +1,4 @@
-//! Following a question's turn to its end, whether or not a caller waits for it.
+//! Follows a question's turn to its end, even if no caller waits for it.
 
 use std::sync::Arc;
 
@@ -15,29 +15,29 @@ use super::Teams;
 use crate::error::Result;
 use crate::watch::Watcher;
 
-/// The longest answer that an asker is given whole; all of it is in the session.
+/// The longest answer that is returned in full; the session has all of it.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 
-/// Messages that are read at once.
+/// The page size of reads.
 const PAGE: u32 = 500;
 
-/// What is counted is what was sent to the agent; an answer belongs to its question.
+/// Only questions are counted; an answer belongs to its question.
 const MESSAGES_OF_AN_ASK: u64 = 1;
 
-/// What has been said so far.
+/// The answer so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Heard {
     pub(super) text: String,
 }
 
-/// What a turn came to.
+/// A finished turn.
 #[derive(Debug)]
 pub(super) struct Ended {
-    /// All that was said.
+    /// The whole answer.
     pub(super) text: String,
-    /// Why it is no answer.
+    /// Why it is not an answer.
     pub(super) error: Option<String>,
-    /// What the agent counted last.
+    /// The agent's last usage report.
     pub(super) usage: Option<Usage>,
 }
 
@@ -51,7 +51,7 @@ pub(super) async fn follow(
     ended: oneshot::Sender<Ended>,
 ) {
     let used = PairChange::Used { messages: MESSAGES_OF_AN_ASK, at: teams.around.now() };
-    // Counted while the agent works, so that the answer does not wait for it.
+    // Counted concurrently, so that the answer does not wait for it.
     let (end, counted) =
         tokio::join!(read_turn(prompt, watcher, &heard), teams.change_pair(&pair, used));
     match counted {
@@ -59,7 +59,7 @@ pub(super) async fn follow(
             let fullness = teams.cache.note(pair.id, end.usage.as_ref());
             teams.compact_if_due(&pair, fullness);
         }
-        // The pair was deleted meanwhile, or the store stops.
+        // The pair was deleted meanwhile, or the store is stopping.
         Err(error) => tracing::debug!("the use of {} is not counted: {error}", pair.pair),
     }
     // The caller may have stopped waiting.
@@ -97,14 +97,14 @@ pub(super) async fn read_turn(
     }
 }
 
-/// All that is said in the turn of a prompt, message after message, also when it begins with a tool.
+/// Collects the answer of a prompt's turn, message by message, even if it begins with a tool call.
 pub(super) struct Reading {
     prompt: MessageId,
-    /// The place of the prompt, once its turn has begun.
+    /// The seq of the prompt, once its turn has begun.
     begun: Option<Seq>,
     answers: Vec<Message>,
-    /// Whether answers may have come before the prompt: what is read from the store is ordered by the newest change, and
-    /// that of a prompt is the end of its turn.
+    /// Whether answers may have arrived before the prompt: reads from the store are ordered by newest change, and a
+    /// prompt changes when its turn ends.
     may_lack_answers: bool,
     usage: Option<Usage>,
     /// How the turn ended, once it has.
@@ -112,7 +112,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Nothing is read yet of the turn of this prompt.
+    /// Starts without any messages of this prompt's turn.
     pub(super) const fn of(prompt: MessageId) -> Self {
         Self {
             prompt,
@@ -124,7 +124,7 @@ impl Reading {
         }
     }
 
-    /// What was said: answers with an empty line between two of them.
+    /// The answer: the agent's messages, separated by blank lines.
     pub(super) fn text(&self) -> String {
         let (mut text, mut left_out) = (String::new(), 0);
         for message in &self.answers {
@@ -148,7 +148,7 @@ impl Reading {
         Ended { text: self.text(), error, usage: self.usage }
     }
 
-    /// Takes in all that was said after the prompt, from the store.
+    /// Reads all messages after the prompt from the store.
     pub(super) async fn read_answers(&mut self, store: &Store, session: SessionId) -> Result<()> {
         let Some(mut after) = self.begun else { return Ok(()) };
         loop {
@@ -166,7 +166,7 @@ impl Reading {
         }
     }
 
-    /// Takes in the next update.
+    /// Applies the next update.
     pub(super) fn apply(&mut self, update: &Update) {
         match update {
             Update::Message(message) => self.put(message),
@@ -184,7 +184,7 @@ impl Reading {
         }
     }
 
-    /// Takes in a message as it is now.
+    /// Applies the current state of a message.
     pub(super) fn put(&mut self, message: &Message) {
         if message.id == self.prompt {
             if self.begun.replace(message.seq).is_none() {

@@ -16,19 +16,19 @@ use super::thread::checked_thread;
 use crate::error::{Error, Kind, Result};
 use crate::prefix::only;
 
-/// What becomes of the file that the agent keeps of a deleted pair's session.
+/// What happens to the agent's own file of a deleted pair's session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionFile {
-    /// It stays.
+    /// It is kept.
     Keep,
-    /// It goes.
+    /// It is deleted.
     Delete,
 }
 
 impl Teams {
-    /// Lists pairs, the last used first.
+    /// Lists pairs, most recently used first.
     pub async fn pairs(&self, filter: PairFilter, window: Window) -> Result<Vec<StoredPair>> {
-        // Whether a pair is idle is known by the pool alone, so it is sorted out here.
+        // Only the pool knows which pairs are idle, so that filter is applied here.
         let wanted = filter.status;
         let is_lively = |status| matches!(status, PairStatus::Active | PairStatus::Idle);
         if !wanted.is_some_and(is_lively) {
@@ -51,8 +51,7 @@ impl Teams {
         found.ok_or_else(|| Error::UnknownPair { text: id.to_string() })
     }
 
-    /// Finds a pair by its number, or by the id of its session, Convoke's or the agent's, of which the beginning is
-    /// enough.
+    /// Finds a pair by its number, or by the id of its session (Convoke's or the agent's) or a prefix of it.
     pub async fn find_pair(&self, text: &str) -> Result<StoredPair> {
         let number = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
         if let Some(number) = number
@@ -76,7 +75,7 @@ impl Teams {
         self.find_pair_of_agent(text).await
     }
 
-    /// Finds a pair by what the agent calls its session.
+    /// Finds a pair by the agent's own session id.
     async fn find_pair_of_agent(&self, text: &str) -> Result<StoredPair> {
         let all = Window::first(Window::LIMIT_MAX);
         let mut pairs = self.store.pairs(PairFilter::all(), all).await?;
@@ -85,48 +84,48 @@ impl Teams {
         only(text, pairs, |pair| pair.session_id.to_string(), unknown)
     }
 
-    /// Finds the pair that joins these teams, if they have ever talked.
+    /// Finds the pair of these teams, if it exists.
     pub async fn pair_between(&self, pair: &Pair) -> Result<Option<StoredPair>> {
         let cache = &self.cache;
         if let Some(found) = cache.get(pair).await {
             return Ok(Some(found));
         }
         checked_thread(pair.thread.as_deref())?;
-        // The pair cannot move between the lookup and its entry in the cache.
-        let _passage = cache.pass(pair).await?;
+        // With the lock held, the pair cannot move between the lookup and its entry in the cache.
+        let _lock = cache.lock_shared(pair).await?;
         let found = self.store.pair_between(pair).await?;
         if let Some(found) = &found {
-            cache.remember(found.clone()).await;
+            cache.insert(found.clone()).await;
         }
         Ok(found)
     }
 
-    /// Counts pairs and their messages. Those in working order count as active, with a process or without.
+    /// Counts pairs and their messages. Working pairs count as active, with or without a process.
     pub async fn pair_stats(&self) -> Result<PairStats> {
         Ok(self.store.pair_stats().await?)
     }
 
-    /// Forgets a pair. Its session ends and stays readable; what its agent keeps of it may go.
+    /// Deletes a pair. Its session ends and stays readable; the agent's own file may be deleted, too.
     pub async fn delete_pair(
         self: &Arc<Self>,
         id: PairId,
         file: SessionFile,
     ) -> Result<StoredPair> {
         let teams = Arc::clone(self);
-        // A caller that goes away leaves no half of a pair behind.
+        // In a task of its own, so that a caller that disconnects does not leave half of a pair.
         let deleting = tokio::spawn(async move { teams.delete_whole_pair(id, file).await });
         deleting.await.map_err(|error| super::broken(&error))?
     }
 
     async fn delete_whole_pair(&self, id: PairId, file: SessionFile) -> Result<StoredPair> {
         let pair = self.pair(id).await?;
-        let _closed = self.cache.close(&pair.pair).await?;
-        // It may have moved while those before were let through.
+        let _closed = self.cache.lock_exclusive(&pair.pair).await?;
+        // The pair may have moved while this waited for the lock.
         let pair = self.pair(id).await?;
         self.end_session(pair.session_id, EndReason::PairDeleted).await?;
         self.processes.pool.release(&pair.pair.to_string()).await;
         let deleted = self.store.delete_pair(id).await?;
-        self.cache.forget(&deleted.pair).await;
+        self.cache.invalidate(&deleted.pair).await;
         if file == SessionFile::Delete {
             self.delete_session_files(deleted.session_id).await?;
         }
@@ -139,11 +138,11 @@ impl Teams {
         change: PairChange,
     ) -> Result<StoredPair> {
         let changed = self.store.change_pair(pair.id, change).await;
-        self.cache.forget(&pair.pair).await;
+        self.cache.invalidate(&pair.pair).await;
         Ok(changed?)
     }
 
-    /// Completes a session and stops its process; one that has ended already stays as it is.
+    /// Completes a session and stops its process; does nothing if it has ended.
     pub(super) async fn end_session(&self, session: SessionId, reason: EndReason) -> Result<()> {
         match self.sessions.carry(session, Command::Complete { reason }).await {
             Ok(_) | Err(Error::Ended { .. }) => Ok(()),
@@ -151,7 +150,7 @@ impl Teams {
         }
     }
 
-    /// Pairs with the standing that the pool gives them.
+    /// Pairs with the status that the pool knows.
     pub(super) async fn with_standing(&self, pairs: Vec<StoredPair>) -> Vec<StoredPair> {
         let running = self.processes.pool.keys().await;
         let standing = |mut pair: StoredPair| {
@@ -163,7 +162,7 @@ impl Teams {
         pairs.into_iter().map(standing).collect()
     }
 
-    /// Where Claude keeps a session of an agent in a folder; `None` for agents that keep theirs elsewhere.
+    /// The path of Claude's file for a session; `None` for agents that store sessions elsewhere.
     pub(super) fn session_file(
         &self,
         agent: &str,
@@ -174,7 +173,7 @@ impl Teams {
         if agent.protocol != Protocol::Claude {
             return None;
         }
-        // What the agent is given beats what Convoke was started with.
+        // The agent's configured environment overrides Convoke's own.
         let variable = |name: &str| {
             let own = agent.env.get(name).map(PathBuf::from);
             let inherited = || self.around.environment.get(std::ffi::OsStr::new(name));
@@ -185,14 +184,14 @@ impl Teams {
         Some(claude::session_file_in(&settings, folder, agent_session))
     }
 
-    /// Deletes every file that an agent made for a session.
+    /// Deletes all files that an agent made for a session.
     async fn delete_session_files(&self, session: SessionId) -> Result<()> {
         let Some(stored) = self.store.session(session).await? else { return Ok(()) };
         let Some(project) = self.store.project(stored.project_id).await? else { return Ok(()) };
         let all = Window::first(Window::LIMIT_MAX);
         for record in self.store.agent_session_records(session, all).await? {
             let id = record.agent_session_id;
-            // It becomes part of a path.
+            // It becomes part of a path, so it must be a UUID.
             if id.parse::<SessionId>().is_err() {
                 tracing::warn!(session.id = %session, "the agent's id {id:?} names no file");
                 continue;

@@ -1,4 +1,4 @@
-//! Getting all teams ready before anything is served: checked one by one, begun all at once.
+//! Applies the team settings: checks each team, then prepares all of them concurrently.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,20 +14,20 @@ use crate::error::{Error, Result};
 use crate::projects::resolve;
 use crate::session::start::{ProcessSpec, REMADE};
 
-/// How far the teams are.
+/// Progress of applying the team settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TeamProgress {
     /// The team that is ready now.
     pub team: TeamName,
-    /// How many are.
+    /// How many teams are ready.
     pub ready: usize,
-    /// Of how many.
+    /// How many teams there are.
     pub total: usize,
 }
 
 impl Teams {
-    /// Configures the teams: checks each of them, and creates its pair for callers from outside. One that fails fails all,
-    /// and those from before stay.
+    /// Applies the settings: checks each team, and creates its pair for external callers. If one team fails, none is
+    /// changed.
     pub async fn open(
         self: &Arc<Self>,
         settings: TeamSettings,
@@ -46,19 +46,19 @@ impl Teams {
         }
         let configured = TeamSettings { teams: teams.clone(), ..settings };
         let before = self.configured.send_replace(Arc::new(configured));
-        // What was found for them may be right no longer.
-        self.cache.forget_all();
+        // Cached pairs may not match the new settings.
+        self.cache.clear();
         if let Err(error) = self.prepare_all(teams.clone(), told).await {
             self.configured.send_replace(before);
-            self.cache.forget_all();
+            self.cache.clear();
             return Err(error);
         }
-        // Not before it is sure that they change: what is asked goes on otherwise.
+        // Only after nothing can fail any more: otherwise running questions continue.
         self.stop_changed(&before.teams, &teams).await?;
-        self.mend_standings().await
+        self.reset_interrupted().await
     }
 
-    /// Lets callers from outside talk to each of the teams, all at once, as far as there may be processes.
+    /// Creates the external pair of each team, concurrently within the limit of processes.
     async fn prepare_all(
         self: &Arc<Self>,
         teams: Vec<Team>,
@@ -70,7 +70,7 @@ impl Teams {
         for team in teams {
             let (own, room) = (Arc::clone(self), Arc::clone(&room));
             preparing.spawn(async move {
-                // It is never closed.
+                // The semaphore is never closed.
                 let _place = room.acquire().await.map_err(|_| Error::Stopping)?;
                 own.prepare(&team).await?;
                 Ok::<_, Error>(team.name)
@@ -85,8 +85,8 @@ impl Teams {
         Ok(())
     }
 
-    /// Lets callers from outside talk to a team. A session whose file is gone gets a new one of its agent's; the old id is
-    /// burned.
+    /// Makes sure that a team has its external pair. If the agent's own file is gone, the agent creates a new session
+    /// under a new id.
     async fn prepare(&self, team: &Team) -> Result<()> {
         let pair = Pair { from: None, to: team.name.clone(), thread: None };
         let found = self.get_or_create_pair(&pair).await?;
@@ -94,7 +94,7 @@ impl Teams {
         let file =
             known.and_then(|known| self.session_file(team.agent.as_str(), &team.path, known));
         let Some(file) = file else { return Ok(()) };
-        // A file that cannot be looked at may be there.
+        // A file that cannot be checked is assumed to exist.
         if tokio::fs::try_exists(&file).await.unwrap_or(true) {
             return Ok(());
         }
@@ -107,12 +107,12 @@ impl Teams {
         let spec = ProcessSpec { session: pair.session_id, ..spec };
         let made = self.make_agent_session(team, &spec).await?;
         self.begin_made(&spec, made, REMADE).await?;
-        self.cache.forget(&pair.pair).await;
+        self.cache.invalidate(&pair.pair).await;
         Ok(())
     }
 
-    /// Stops the processes of teams that are gone or would be started differently now: one that was trusted must not
-    /// work on when it is not any more.
+    /// Stops the processes of teams that were removed or would now be started differently: a process that was trusted
+    /// must not continue when it no longer is.
     async fn stop_changed(&self, before: &[Team], now: &[Team]) -> Result<()> {
         let launched = |team: &Team| (team.path.clone(), team.agent.clone(), team.permissions);
         let is_same = |team: &&Team| {
@@ -133,8 +133,8 @@ impl Teams {
         Ok(())
     }
 
-    /// Lets pairs go on whose compaction was cut off with an earlier daemon.
-    async fn mend_standings(&self) -> Result<()> {
+    /// Resets pairs whose compaction was interrupted with an earlier daemon.
+    async fn reset_interrupted(&self) -> Result<()> {
         for status in [PairStatus::CompactPending, PairStatus::Compacting, PairStatus::Migrating] {
             let filter = PairFilter { status: Some(status), ..PairFilter::all() };
             for pair in self.store.pairs(filter, Window::first(Window::LIMIT_MAX)).await? {
@@ -149,8 +149,8 @@ impl Teams {
 }
 
 impl Team {
-    /// The team with the links of its folder resolved, if it can be worked in and lies inside the workspace root, as
-    /// every project does.
+    /// Resolves the symbolic links of the team's folder, and checks that it is usable and inside the workspace root,
+    /// as every project is.
     pub fn checked(self, root: PathBuf) -> Result<Self> {
         check_path_shape(&self.name, &self.path)?;
         let wrong = |reason| Error::Invalid(Invalid::Team { team: self.name.to_string(), reason });

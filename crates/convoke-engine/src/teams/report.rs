@@ -1,4 +1,4 @@
-//! What became of a question, also when no caller waited for the answer.
+//! Reports on questions, even if no caller waited for the answer.
 
 use convoke_core::content::Content;
 use convoke_core::id::{MessageId, SessionId};
@@ -14,53 +14,53 @@ use super::compaction::successor::{SUMMARISE, TAKE_OVER, predecessor};
 use super::follow::{Reading, failure};
 use crate::error::{Error, Result};
 
-/// Messages that are read at once.
+/// The page size of reads.
 const PAGE: u32 = 500;
-/// Sessions that a conversation may have gone through; older questions are only in the log.
+/// The most predecessor sessions that are searched for a question; older questions are only in the log.
 const GENERATIONS_MAX: usize = 100;
-/// Messages at the beginning of a session among which it says where it goes on from.
+/// How many messages at the start of a session are searched for the name of its predecessor.
 const BEGINNING: u32 = 10;
 
-/// Which question of a pair is meant.
+/// Selects a question of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhichQuestion {
-    /// The newest.
+    /// The newest question.
     Last,
-    /// The one at a place of the session.
+    /// The question with this seq in the pair's session.
     At(Seq),
-    /// The one with an id.
+    /// The question with this message id.
     Message(MessageId),
 }
 
-/// A question of a pair, and what became of it.
+/// A question of a pair, and its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TeamReport {
     /// The pair.
     pub pair: StoredPair,
-    /// The question; `None` when nothing was asked yet.
+    /// The question; `None` if nothing was asked yet.
     pub question: Option<ReportedQuestion>,
 }
 
-/// What became of a question.
+/// A question and its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportedQuestion {
     /// The session in which it was asked.
     pub session_id: SessionId,
-    /// The question as a message.
+    /// The id of its message.
     pub message_id: MessageId,
-    /// Its place there; `None` as long as it waits.
+    /// Its seq; `None` while it is queued.
     pub seq: Option<Seq>,
-    /// What was asked.
+    /// The question.
     pub text: String,
-    /// What became of it.
+    /// Its state.
     pub standing: QuestionStanding,
-    /// What was said, so far.
+    /// The answer so far.
     pub response: String,
-    /// What went wrong, if it did.
+    /// What went wrong.
     pub error: Option<String>,
 }
 
-/// How a question stands.
+/// The state of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionStanding {
     /// There is an answer.
@@ -69,15 +69,15 @@ pub enum QuestionStanding {
     Failed,
     /// The team works on it.
     Working,
-    /// It waits.
+    /// It is queued.
     Queued {
-        /// How many are before it.
+        /// How many questions are before it.
         place: usize,
     },
 }
 
 impl QuestionStanding {
-    /// The word that wires use.
+    /// The word on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Answered => AnswerStatus::Answered.as_str(),
@@ -89,7 +89,7 @@ impl QuestionStanding {
 }
 
 impl Teams {
-    /// A question of a pair and its answer, also when no caller waited for it.
+    /// A question of a pair with its answer, even if no caller waited for it.
     pub async fn report(&self, pair: &Pair, which: WhichQuestion) -> Result<TeamReport> {
         let stored = self.pair_between(pair).await?;
         let stored = stored.ok_or_else(|| Error::UnknownPair { text: pair.to_string() })?;
@@ -136,7 +136,7 @@ impl Teams {
         }
     }
 
-    /// The newest question: one that waits, else the last that was begun.
+    /// The newest question: the last queued one, else the last one that began.
     async fn last_question(&self, session: SessionId) -> Result<Option<ReportedQuestion>> {
         let is_question = |prompt: &QueuedPrompt| !is_ours(&prompt.text);
         if let Some(queued) = self.queued_question(session, is_question).await? {
@@ -153,7 +153,7 @@ impl Teams {
         }
     }
 
-    /// The last prompt in the queue that is wanted.
+    /// The last queued prompt that `is_wanted` accepts.
     async fn queued_question(
         &self,
         session: SessionId,
@@ -205,7 +205,7 @@ impl Teams {
     }
 }
 
-/// Whether a message is a question. What Convoke itself says to agents is none.
+/// Whether a message is a question, and not one of Convoke's own prompts.
 fn is_question(message: &Message) -> bool {
     let Content::Text { text, .. } = &message.content else { return false };
     message.role == Role::User && !is_ours(text)

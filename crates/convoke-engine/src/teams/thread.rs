@@ -1,11 +1,11 @@
-//! The names of threads: parts of keys and of command lines, so not any text will do.
+//! Thread names: they become part of keys and command lines, so their characters are restricted.
 
 use crate::error::{Error, Result};
 
-/// Characters of a name.
+/// The longest name.
 const CHARS_MAX: usize = 64;
 
-/// The name of a thread, if it may be one.
+/// Checks the name of a thread.
 pub(super) fn checked_thread(name: Option<&str>) -> Result<Option<String>> {
     let Some(name) = name else { return Ok(None) };
     let is_fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

@@ -1,4 +1,4 @@
-//! How teams stand; putting them to sleep and waking them.
+//! The status of teams, and stopping and starting their processes.
 
 use convoke_core::session::Command;
 use convoke_core::team::{Pair, PairStatus, TeamName};
@@ -9,17 +9,17 @@ use super::{Team, Teams};
 use crate::error::{Error, Result};
 use crate::view::{Activity, Live};
 
-/// How a team stands.
+/// The status of a team.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TeamStatus {
     /// The team.
     pub team: Team,
-    /// The pairs in which it is asked, with what goes on in each.
+    /// The pairs in which it is asked, with their live state.
     pub pairs: Vec<(StoredPair, Live)>,
 }
 
 impl Teams {
-    /// How the teams stand, or one of them.
+    /// The status of all teams, or of one.
     pub async fn statuses(&self, only: Option<&TeamName>) -> Result<Vec<TeamStatus>> {
         let teams = match only {
             Some(name) => vec![self.team(name)?],
@@ -39,7 +39,7 @@ impl Teams {
         Ok(statuses)
     }
 
-    /// Stops what a pair works on, and what waits behind it.
+    /// Cancels the running and the queued questions of a pair.
     pub async fn cancel_pair(&self, pair: &Pair) -> Result<StoredPair> {
         self.team(&pair.to)?;
         let stored = self.pair_between(pair).await?;
@@ -48,7 +48,7 @@ impl Teams {
         Ok(stored)
     }
 
-    /// Stops the processes of a team that work on nothing. The next ask starts one again.
+    /// Stops the idle processes of a team. The next ask starts one again.
     pub async fn sleep(&self, name: &TeamName) -> Result<usize> {
         let mut stopping = JoinSet::new();
         let running = self.processes.pool.keys().await;
@@ -64,11 +64,11 @@ impl Teams {
         Ok(stopping.join_all().await.len())
     }
 
-    /// Starts the process of a team for callers from outside, so that the next answer need not wait for it.
+    /// Starts the process of a team's external pair, so that the next ask does not wait for it.
     pub async fn wake(&self, name: &TeamName) -> Result<StoredPair> {
         let team = self.team(name)?;
         let pair = Pair { from: None, to: team.name.clone(), thread: None };
-        let _passage = self.cache.pass(&pair).await?;
+        let _lock = self.cache.lock_shared(&pair).await?;
         let (stored, _) = self.wake_pair(&pair).await?;
         self.sessions.order(stored.session_id, None).await?;
         if stored.status == PairStatus::Idle {

@@ -13,8 +13,8 @@ use convoke_core::question::Limits;
 use convoke_core::time::Timestamp;
 use convoke_engine::sandbox::Available;
 use convoke_engine::{
-    Around, Door, Engine, Keys, PoolSettings, QuestionSettings, SandboxSettings, SessionView,
-    Settings, Spare,
+    Around, Engine, Keys, McpEndpoint, PoolSettings, QuestionSettings, SandboxSettings,
+    SessionView, Settings, Spare,
 };
 use convoke_testkit::agent::Script;
 use convoke_testkit::tools::search_path;
@@ -188,14 +188,14 @@ impl World {
 
     pub(crate) fn around(&self) -> Around {
         let variables = [("PATH", Path::new("/usr/bin:/bin")), ("HOME", &self.folder)];
-        let door = Door { url: "http://127.0.0.1:1/mcp".to_owned(), keys: Keys::new(random) };
+        let mcp = McpEndpoint { url: "http://127.0.0.1:1/mcp".to_owned(), keys: Keys::new(random) };
         Around {
             environment: variables.map(|(name, value)| (name.into(), value.into())).into(),
             program: self.program.clone(),
             home: self.home(),
             clock: now,
             random,
-            door: Some(door),
+            mcp: Some(mcp),
         }
     }
 

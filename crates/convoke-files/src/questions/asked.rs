@@ -32,7 +32,7 @@ impl Questions {
         Ok(Asked { folder: self.clone(), id, questions, clock, is_waited_for: true })
     }
 
-    /// What was asked, and what has become of it by now.
+    /// The questions, and their current state.
     pub fn look(&self, id: RequestId) -> Result<(RequestFile, Option<Outcome>)> {
         let request = self.show(id)?.request;
         Ok((request, self.outcome_now(id, None)?))
@@ -137,14 +137,14 @@ impl Drop for Asked {
 
 fn abandon(folder: &Questions, id: RequestId, clock: Clock) {
     match folder.settle(id, Verdict::Abandon, clock()) {
-        // Settled or deleted meanwhile, which stands.
+        // Settled or deleted meanwhile; that takes precedence.
         Ok(()) | Err(Error::Settled { .. } | Error::NotFound { .. }) => {}
         Err(error) => tracing::warn!("question session {id} cannot be abandoned: {error}"),
     }
 }
 
 impl Outcome {
-    /// The status that this outcome stands for.
+    /// The status of this outcome.
     pub const fn status(&self) -> Status {
         match self {
             Self::Answered(_) => Status::Completed,

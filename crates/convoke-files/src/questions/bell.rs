@@ -37,7 +37,7 @@ impl Bell {
     /// Waits until the pipe is written to.
     pub(super) async fn rung(&self) {
         let mut byte = [0; 16];
-        // A pipe that cannot be read wakes its waiter no more; the waiter polls.
+        // If the pipe cannot be read, its waiter is not woken, and polls.
         if self.pipe.readable().await.is_err() {
             std::future::pending::<()>().await;
         }

@@ -15,7 +15,7 @@ use serde_json::Map;
 use super::{Questions, REQUEST, RequestFile, STATUS, Status, StatusFile};
 use crate::{Error, Result, atomic, read};
 
-/// What is asked, and by whom.
+/// The questions and their asker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSet {
     /// What is asked.
@@ -24,7 +24,7 @@ pub struct NewSet {
     pub call_id: Option<String>,
     /// Where the asker works.
     pub working_directory: Option<String>,
-    /// Who asks.
+    /// The asker.
     pub asked_by: Option<String>,
 }
 
@@ -78,7 +78,7 @@ impl Questions {
     }
 }
 
-/// Writes a file of a session the way all programs of the format do.
+/// Writes a file of a session as all programs with this format do.
 pub(super) fn write(path: &Path, file: &impl Serialize) -> Result<()> {
     let fail = |source| Error::Damaged { path: path.to_owned(), source };
     let text = serde_json::to_vec_pretty(file).map_err(fail)?;

@@ -27,7 +27,7 @@ pub struct RequestFile {
     /// Where the asker works.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub working_directory: Option<String>,
-    /// Who asks.
+    /// The asker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_by: Option<String>,
     /// What other programs add.
@@ -35,13 +35,13 @@ pub struct RequestFile {
     pub other: Map<String, Value>,
 }
 
-/// `status.json`: where a session stands.
+/// `status.json`: the status of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusFile {
     /// The session.
     pub session_id: RequestId,
-    /// Where it stands.
+    /// The status.
     pub status: Status,
     /// When it was asked.
     pub created_at: Timestamp,

@@ -17,7 +17,7 @@ const THREAD_MIN: usize = 256;
 pub struct Entry {
     /// The session.
     pub id: RequestId,
-    /// Where it stands.
+    /// Its status.
     pub status: Status,
     /// When it was asked.
     pub created_at: Timestamp,

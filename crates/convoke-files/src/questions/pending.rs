@@ -64,7 +64,7 @@ impl Questions {
             Some(cache) => cache.ids,
             None => self.ids()?,
         };
-        // Fewer sessions than may wait cannot be too many, whatever became of them: nothing is read then.
+        // With fewer sessions than the limit nothing needs to be read: not too many can be pending.
         if ids.len() >= self.settings.sessions_max {
             ids.retain(|id| self.is_pending(*id));
         }

@@ -15,7 +15,7 @@ use super::{ANSWERS, AnswersFile, Questions, STATUS, Status, StatusFile, not_fou
 use crate::watch::{Change, Pace};
 use crate::{Error, Result, read};
 
-/// What came of waiting.
+/// The result of waiting.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// The human answered.
@@ -93,7 +93,7 @@ impl Questions {
         }
     }
 
-    /// What has come of a session by now.
+    /// The current outcome of a session.
     pub fn outcome_now(&self, id: RequestId, call_id: Option<&str>) -> Result<Option<Outcome>> {
         let folder = self.existing(id)?;
         self.outcome(id, &folder, call_id)
@@ -164,7 +164,7 @@ fn is_expected(expected: Option<&str>, found: Option<&str>) -> bool {
     expected.is_none() || expected == found
 }
 
-/// A waiter that got no pipe polls all the same.
+/// A waiter without a pipe still polls.
 fn hang_bell(folder: &Path) -> Option<Bell> {
     let hung = Bell::hang(folder);
     hung.inspect_err(|error| tracing::info!("no pipe wakes this waiter: {error}")).ok()

@@ -93,7 +93,7 @@ impl Transcripts {
         sync_folder(&self.dir).map_err(|source| unwritable(&path, "syncing its folder", source))
     }
 
-    /// Deletes temporary files that killed writers left; who writes one needs it for milliseconds.
+    /// Deletes temporary files of killed writers; a live writer needs one only for milliseconds.
     fn sweep(&self) {
         let Ok(entries) = fs::read_dir(&self.dir) else { return };
         for entry in entries.flatten() {

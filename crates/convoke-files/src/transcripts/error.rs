@@ -43,7 +43,7 @@ pub enum Error {
     Open {
         /// Which one.
         id: Id,
-        /// Who, where that is known.
+        /// The holder, if known.
         holder: Option<u32>,
     },
     /// Some lines cannot be read. Nothing was changed.

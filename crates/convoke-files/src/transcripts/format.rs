@@ -21,28 +21,28 @@ pub enum Record {
     Metadata(Metadata),
     /// Something that was said.
     Turn(Turn),
-    /// The session stands differently from now on.
+    /// The status of the session changes.
     Status {
         /// How.
         status: Status,
         /// Since when.
         timestamp: Timestamp,
     },
-    /// Another agent takes part from now on, which has heard nothing yet.
+    /// Another agent takes over, and has not received any of the conversation.
     Agent {
         /// Which one, as asked for.
         agent: String,
         /// Since when.
         timestamp: Timestamp,
     },
-    /// An agent takes part and has heard everything, under its own id of the session.
+    /// An agent takes part and has received everything, in its own session with this id.
     AgentSession(AgentSession),
     /// The turns so far are no longer part of the conversation.
     Cleared {
         /// Since when.
         timestamp: Timestamp,
     },
-    /// The next turns come from elsewhere, and the agent has not heard them.
+    /// The next turns come from another source, and the agent has not received them.
     Imported {
         /// From which file.
         from: String,
@@ -56,7 +56,7 @@ pub enum Record {
 pub struct Metadata {
     /// The name of the transcript when it was made.
     pub session_id: String,
-    /// Whom one talks with, as asked for.
+    /// The agent, as requested.
     pub agent: String,
     /// When it was made.
     pub created_at: Timestamp,
@@ -67,7 +67,7 @@ pub struct Metadata {
 /// Something that was said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Turn {
-    /// By whom.
+    /// The author.
     pub role: Role,
     /// What.
     pub content: String,
@@ -77,7 +77,7 @@ pub struct Turn {
     pub tokens: u64,
 }
 
-/// Who speaks in a turn.
+/// The speaker of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -87,7 +87,7 @@ pub enum Role {
     Assistant,
 }
 
-/// How a session stands.
+/// The status of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -200,7 +200,7 @@ struct Fields<'a> {
     from: Option<String>,
 }
 
-/// The type alone, of a line whose other fields are not ours to judge.
+/// Only the type of a line; its other fields are not checked.
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
 struct Kind<'a> {

@@ -16,7 +16,7 @@ use super::{Error, Result};
 /// How much is read at once; more than this makes nothing faster.
 const CHUNK_BYTES: usize = 256 << 10;
 
-/// Goes through a file.
+/// Iterates over the lines of a file.
 pub(super) struct Lines {
     path: PathBuf,
     input: BufReader<File>,

@@ -20,7 +20,8 @@ use crate::lock;
 const THREAD_MIN: usize = 64;
 /// How much of a file is read at once: all of most.
 const CHUNK_BYTES: usize = 64 << 10;
-/// How turns begin as we write them, and as others do. Only they are so many that reading all of them would take time.
+/// The start of a turn's line, as we write it and as others do. Only turns are so numerous that parsing all of them
+/// would be slow.
 const TURNS: [&[u8]; 2] = [b"{\"type\":\"turn\",", b"{\"type\": \"turn\","];
 
 /// What a list shows of a transcript.
@@ -28,13 +29,13 @@ const TURNS: [&[u8]; 2] = [b"{\"type\":\"turn\",", b"{\"type\": \"turn\","];
 pub struct Entry {
     /// The transcript.
     pub id: Id,
-    /// Whom one talked with last.
+    /// The last agent.
     pub agent: String,
     /// How many turns there are.
     pub turn_count: u64,
     /// When it was made.
     pub created_at: Timestamp,
-    /// How it stands.
+    /// Its status.
     pub status: Status,
 }
 

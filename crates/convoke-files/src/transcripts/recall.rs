@@ -17,7 +17,7 @@ use super::{Error, Result};
 pub struct Recall {
     /// The first line.
     pub metadata: Metadata,
-    /// Whom one talked with last.
+    /// The last agent.
     pub agent: String,
     /// The agent's own id of a session in which it knows the whole conversation; `None` when there is none.
     pub agent_session: Option<AgentSession>,
@@ -29,7 +29,7 @@ pub struct Recall {
     pub window: Window,
 }
 
-/// The first turns and the last ones, so many that they stay within a budget.
+/// The first and the last turns, within a budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Window {
     tokens_max: u64,
@@ -114,7 +114,7 @@ fn quoted(turn: &Turn) -> quote::Turn {
     quote::Turn { role, text: turn.content.clone() }
 }
 
-/// Cuts the middle out of a text that is longer than this many tokens; tells how long it is then.
+/// Cuts the middle out of a text that is longer than this many tokens; returns its new length.
 fn shorten(text: &mut String, tokens_max: u64) -> u64 {
     let tokens = estimate(text);
     if tokens <= tokens_max {
@@ -155,7 +155,7 @@ pub(super) enum Tail {
     Whole,
     /// With a line that lacks nothing but its line break.
     Unended,
-    /// With a line whose writer was cut off.
+    /// After a line whose writer was killed.
     Torn {
         /// Where it begins.
         offset: u64,
@@ -165,7 +165,7 @@ pub(super) enum Tail {
 /// The result of one pass over a file.
 pub(super) struct Survey {
     pub(super) metadata: Option<Metadata>,
-    /// Whom one talked with last, where that is not in the metadata.
+    /// The last agent, if it is not in the metadata.
     pub(super) agent: Option<String>,
     /// The earliest timestamp of a turn.
     pub(super) began_at: Option<Timestamp>,
@@ -186,7 +186,7 @@ struct Cut {
 }
 
 impl Survey {
-    /// Goes over a file; `None` where there is none.
+    /// Scans a file; `None` if it does not exist.
     pub(super) fn of(path: &Path, tokens_max: u64) -> Result<Option<Self>> {
         let Some(mut lines) = Lines::open(path)? else { return Ok(None) };
         let mut survey = Self::new(tokens_max);

@@ -42,7 +42,7 @@ impl Writer {
         &self.path
     }
 
-    /// Adds a line. When this returns, the line survives whatever happens; when it fails, there is no such line.
+    /// Appends a line. When this returns, the line is durable; when it fails, there is no such line.
     pub fn append(&mut self, record: &Record) -> Result<()> {
         let line = self.line(record)?;
         let end = self.end()?;

@@ -1,5 +1,6 @@
 //! How soon those who watch a session hear what its agent says, and whether they hear all of it when it is much.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
@@ -21,6 +22,8 @@ const WATCHERS: (usize, usize) = (200, 5);
 /// Things that are said, and the pause between two of them in milliseconds.
 const TICKS: (usize, usize) = (200, 10);
 const PAUSE: usize = 20;
+/// Digits of a time in nanoseconds, in this century and the next.
+const NANOS_DIGITS: usize = 19;
 /// Updates of a flood, and how many come in a second.
 const FLOOD: (usize, usize) = (100_000, 1_000);
 const RATE: usize = 10_000;
@@ -73,7 +76,11 @@ async fn ticking(daemon: &Daemon, project: &str, watchers: usize, ticks: usize) 
                 let mut delays = Vec::with_capacity(ticks);
                 while delays.len() < ticks {
                     let text = watcher.next_text().await?;
-                    delays.push(now_nanos().saturating_sub(text.parse()?) as f64 / 1e9);
+                    // A watcher that is behind gets several at once.
+                    for said in text.as_bytes().chunks(NANOS_DIGITS) {
+                        let said: u64 = std::str::from_utf8(said)?.parse()?;
+                        delays.push(now_nanos().saturating_sub(said) as f64 / 1e9);
+                    }
                 }
                 Result::Ok(delays)
             })
@@ -113,9 +120,11 @@ pub(crate) async fn prompt(daemon: &Daemon, session: &str, text: &str) -> Result
     daemon.call("POST", &path, &json!({"text": text})).await.map(drop)
 }
 
-/// One who follows a session.
+/// A client that follows a session.
 pub(crate) struct Watcher {
     connection: Connection,
+    /// The bytes of each of the agent's answers that have been returned.
+    known: BTreeMap<String, usize>,
 }
 
 impl Watcher {
@@ -125,22 +134,27 @@ impl Watcher {
             .send(&daemon.request("GET", &format!("/api/sessions/{session}/events"), ""))
             .await?;
         connection.follow().await?;
-        Ok(Self { connection })
+        Ok(Self { connection, known: BTreeMap::new() })
     }
 
-    /// The next words of the agent's: those that begin a message, or more of it.
+    /// The next words of the agent's. They come as deltas, or with the whole message when it begins, when it is closed, and
+    /// when this watcher was behind.
     async fn next_text(&mut self) -> Result<String> {
         loop {
-            let text = match self.next().await? {
-                // A message is sent whole once more when it is closed; its words have come then.
-                (name, message) if name == "message" => {
-                    let is_begun = message.pointer("/content/partial") == Some(&json!(true));
-                    message.pointer("/content/text").filter(|_| is_begun).cloned()
+            let (name, said) = self.next().await?;
+            let Some(id) = said.get("id").and_then(Value::as_str) else { continue };
+            let known = self.known.entry(id.to_owned()).or_default();
+            let new = match name.as_str() {
+                "message" if said.get("role") == Some(&json!("agent")) => {
+                    let whole = said.pointer("/content/text").and_then(Value::as_str);
+                    whole.unwrap_or_default().get(*known..).unwrap_or_default()
                 }
-                (_, delta) => delta.get("text").cloned(),
+                "delta" => said.get("text").and_then(Value::as_str).unwrap_or_default(),
+                _ => "",
             };
-            if let Some(text) = text.as_ref().and_then(Value::as_str).filter(|it| !it.is_empty()) {
-                return Ok(text.to_owned());
+            *known += new.len();
+            if !new.is_empty() {
+                return Ok(new.to_owned());
             }
         }
     }

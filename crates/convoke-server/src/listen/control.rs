@@ -1,7 +1,7 @@
 //! The control socket: a Unix socket in the home that serves the same routes to the owner's commands.
 //!
-//! A peer must be of the same user and not be confined more than the daemon itself is; besides, every request must
-//! carry the token, as everywhere.
+//! The peer must belong to the same user and must not be confined more than the daemon; and every request must carry
+//! the token.
 
 mod peer;
 
@@ -20,19 +20,19 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use super::{Acceptor, OUT_OF_FILES, is_of_the_connection};
+use super::{ACCEPT_RETRY_DELAY, Acceptor, is_connection_error};
 use crate::failure::Failure;
 use peer::{Refusal, Standing};
 
-/// Connections of the owner's at once; one more waits in the kernel's queue until one ends.
+/// Concurrent connections; further ones wait in the kernel's backlog.
 const CONNECTIONS: usize = 128;
-/// Refused connections that are told why at once; one more is closed without a word.
+/// Refused connections that get a response at the same time; further ones are closed without one.
 const REFUSALS: usize = 8;
-/// How long a refused connection may take to ask and to hear why.
-const REFUSAL_PATIENCE: Duration = Duration::from_secs(2);
-/// Refusals within this time after one that was logged are only counted.
+/// How long a refused connection may take to send a request and read the response.
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(2);
+/// Refusals within this time after a logged one are only counted.
 const LOG_INTERVAL: Duration = Duration::from_secs(1);
-/// What the log and the count of wrong tokens call peers of the socket; they have no address.
+/// The address of these peers in the log and in the count of wrong tokens; Unix sockets have none.
 const PEER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 impl Acceptor {
@@ -59,7 +59,7 @@ impl Acceptor {
                 Ok((stream, place)) => {
                     self.spare.provide();
                     let Err(refusal) = peer::check(&stream, daemon.as_ref()) else {
-                        let connection = self.clone().converse(stream, PEER, None);
+                        let connection = self.clone().serve_connection(stream, PEER, None);
                         self.connections.spawn(async move {
                             connection.await;
                             drop(place);
@@ -69,27 +69,27 @@ impl Acceptor {
                     refused.log(&refusal);
                     if let Ok(place) = Arc::clone(&refusals).try_acquire_owned() {
                         self.connections.spawn(async move {
-                            tokio::time::timeout(REFUSAL_PATIENCE, refuse(stream, refusal))
+                            tokio::time::timeout(REFUSAL_TIMEOUT, refuse(stream, refusal))
                                 .await
                                 .ok();
                             drop(place);
                         });
                     }
                 }
-                Err(error) if is_of_the_connection(&error) => {}
+                Err(error) if is_connection_error(&error) => {}
                 Err(error) => {
                     tracing::warn!("no descriptor is left for the control socket: {error}");
                     self.spare.release();
-                    self.seats.close_stranger();
-                    // Others may have been faster; nothing else can be given up at once.
-                    tokio::time::sleep(OUT_OF_FILES / 10).await;
+                    self.pools.close_stranger();
+                    // Other threads may have used the freed descriptors, and nothing else can be freed.
+                    tokio::time::sleep(ACCEPT_RETRY_DELAY / 10).await;
                 }
             }
         }
     }
 }
 
-/// Logs refusals, one line a second at most: the log must not fill the disk for an agent that tries without end.
+/// Logs at most one refusal per second, so that a process that retries in a loop cannot fill the disk.
 #[derive(Debug, Default)]
 struct RefusalLog {
     last: Option<Instant>,
@@ -108,7 +108,7 @@ impl RefusalLog {
     }
 }
 
-/// Answers whatever is asked with why the peer is refused.
+/// Answers any request with the reason of the refusal.
 async fn refuse(stream: UnixStream, refusal: Refusal) {
     let service = hyper::service::service_fn(move |_: Request<Incoming>| {
         let failure = Failure::new(StatusCode::FORBIDDEN, code::FORBIDDEN, refusal.to_string());

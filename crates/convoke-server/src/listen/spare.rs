@@ -1,4 +1,4 @@
-//! Descriptors that are kept open for nothing, so that the control socket has some when all others are taken.
+//! Reserved file descriptors, so that the control socket still works when the process is out of them.
 
 use std::fs::File;
 use std::io;
@@ -7,31 +7,32 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-/// What one request of the owner's needs at most: its connection, the peer's entries in `/proc`, a database reader with
-/// its log and index, and a folder of questions.
+/// The most that one request of the owner needs: its connection, the peer's entries in `/proc`, a database reader
+/// with its WAL and index, and a folder of questions.
 const COUNT: usize = 12;
 
-/// How long the control socket has the descriptors before they are opened again, and how long one more attempt waits.
+/// How long the control socket may use the descriptors before they are reserved again, and the delay between attempts
+/// to do so.
 const LOAN: Duration = Duration::from_secs(1);
 
-/// Spare descriptors, held or lent to the control socket.
+/// The reserved descriptors.
 #[derive(Debug)]
 pub(super) struct Spare {
     files: Mutex<Vec<File>>,
     lent: watch::Sender<Lent>,
 }
 
-/// Where the spare descriptors are.
+/// Whether the reserve is in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lent {
-    /// With the control socket: new TCP connections have to wait.
+    /// It was released to the control socket; new TCP connections wait.
     Yes,
-    /// Here.
+    /// It is held.
     No,
 }
 
 impl Spare {
-    /// Opens the descriptors. Where that fails, it is tried again before TCP connections are accepted.
+    /// Opens the descriptors. If that fails, it is retried before TCP connections are accepted.
     pub(super) fn open() -> Arc<Self> {
         let spare = Self { files: Mutex::default(), lent: watch::Sender::new(Lent::Yes) };
         if let Err(error) = spare.restore() {
@@ -41,23 +42,23 @@ impl Spare {
     }
 
     fn files(&self) -> MutexGuard<'_, Vec<File>> {
-        // A list of files is whole after each step.
+        // The list is consistent after each step.
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until TCP connections may take descriptors.
-    pub(super) async fn at_home(&self) {
+    /// Waits until TCP connections may be accepted.
+    pub(super) async fn wait_until_held(&self) {
         // The sender is `self`, so this cannot fail.
         self.lent.subscribe().wait_for(|lent| *lent == Lent::No).await.ok();
     }
 
-    /// Closes the descriptors, so that others can be opened in their place.
+    /// Closes the descriptors, so that the control socket can open others.
     pub(super) fn release(&self) {
         self.lent.send_replace(Lent::Yes);
         self.files().clear();
     }
 
-    /// Makes sure that a request through the control socket finds descriptors.
+    /// Makes sure that a request through the control socket finds free descriptors.
     pub(super) fn provide(&self) {
         let probe = (0..COUNT).map(|_| idle_file()).collect::<io::Result<Vec<File>>>();
         if probe.is_err() && *self.lent.borrow() == Lent::No {
@@ -76,10 +77,10 @@ impl Spare {
         Ok(())
     }
 
-    /// Opens the descriptors again after each loan. `make_room` closes something that holds one.
+    /// Restores the reserve after each use. `make_room` closes a connection to free a descriptor.
     pub(super) async fn keep(&self, make_room: impl Fn()) {
         let mut lent = self.lent.subscribe();
-        // The sender is `self`, so this does not end by itself.
+        // The sender is `self`, so the loop never ends by itself.
         while lent.wait_for(|lent| *lent == Lent::Yes).await.is_ok() {
             tokio::time::sleep(LOAN).await;
             if let Err(error) = self.restore() {

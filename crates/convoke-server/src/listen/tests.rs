@@ -1,4 +1,4 @@
-//! Connections that wait, come in numbers, or do not finish what they begin.
+//! Idle, numerous and incomplete connections.
 
 use axum::extract::Request as Asked;
 use axum::routing::get;
@@ -6,7 +6,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::*;
-use crate::gate::Caller;
+use crate::middleware::Caller;
 
 const ASK: &[u8] = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n";
 const ASK_AND_CLOSE: &[u8] = b"GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
@@ -16,7 +16,7 @@ async fn start(limits: Limits, head_timeout: Duration) -> (SocketAddr, Cancellat
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
     let owner = |request: Asked| async move {
-        recognise(request.extensions(), &Caller::Owner).map(|()| "owner")
+        assign(request.extensions(), &Caller::Owner).map(|()| "owner")
     };
     let router = Router::new().route("/", get(|| async { "hello" })).route("/owner", get(owner));
     tokio::spawn(serve_within(limits, head_timeout, listener.into(), router, stop.clone()));
@@ -25,12 +25,12 @@ async fn start(limits: Limits, head_timeout: Duration) -> (SocketAddr, Cancellat
 
 async fn read(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
-    // A connection that is closed with something unread ends in an error.
+    // A connection that is closed with unread bytes ends in an error.
     stream.read_to_end(&mut bytes).await.ok();
     String::from_utf8(bytes).unwrap()
 }
 
-/// Sends a request, and reads the answer up to its last word.
+/// Sends a request and reads the response up to its last word.
 async fn ask(stream: &mut TcpStream, request: &[u8], last: &str) {
     stream.write_all(request).await.unwrap();
     let mut text = String::new();

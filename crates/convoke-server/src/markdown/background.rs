@@ -1,4 +1,4 @@
-//! Rendering beside the threads that serve, so that no answer waits for somebody else's long text.
+//! Rendering on blocking threads, so that a long text does not block the runtime.
 
 use std::future::pending;
 use std::panic::resume_unwind;
@@ -9,20 +9,20 @@ use tokio::task::spawn_blocking;
 
 use super::{Stream, Tail, render};
 
-/// Texts that are rendered at the same time; the next one waits. More would take the processors from the agents.
+/// Texts that are rendered at the same time; further ones wait. More would take processors from the agents.
 const AT_ONCE: usize = 2;
 
-/// Longest text that is rendered where it is asked for: it takes less time than handing it over.
+/// The longest text that is rendered on the calling thread, which is faster than handing it over.
 const LIGHT_MAX: usize = 16 * 1024;
 
-/// Renders texts for whoever asks; clones share their places.
+/// Renders texts. Clones share the limit.
 #[derive(Debug, Clone)]
 pub(crate) struct Renderer {
     places: Arc<Semaphore>,
 }
 
 impl Renderer {
-    /// A renderer with all its places free.
+    /// A renderer with the default limit.
     pub(crate) fn new() -> Self {
         Self { places: Arc::new(Semaphore::new(AT_ONCE)) }
     }
@@ -51,14 +51,14 @@ impl Renderer {
     async fn beside<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
         let place = self.places.clone().acquire_owned().await;
         let done = spawn_blocking(move || {
-            // The place is taken until the work is done, even when nobody waits for it any more.
+            // The permit is held until the work is done, even if the caller has stopped waiting.
             let _place = place;
             work()
         });
         match done.await.map_err(tokio::task::JoinError::try_into_panic) {
             Ok(done) => done,
             Err(Ok(panic)) => resume_unwind(panic),
-            // The runtime ends, and whoever waits ends with it.
+            // The runtime is shutting down, and cancels the caller as well.
             Err(Err(_)) => pending().await,
         }
     }

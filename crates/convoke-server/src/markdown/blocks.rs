@@ -1,4 +1,4 @@
-//! A Markdown text as the blocks at its top level, each of which becomes exactly one element.
+//! A Markdown text as its top-level blocks, each of which becomes exactly one element.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,45 +7,45 @@ use pulldown_cmark::{BrokenLink, CodeBlockKind, CowStr, Event, Options, Parser, 
 
 use super::writer::Writer;
 
-/// Where the words in brackets lead that earlier parts of a text have defined: `[words]: address "title"`.
+/// The link reference definitions of the earlier parts of a text: `[label]: address "title"`.
 #[derive(Debug, Default)]
 pub(super) struct Definitions(HashMap<String, (String, String)>);
 
-/// A text as HTML.
+/// A rendered text.
 #[derive(Debug)]
 pub(super) struct Rendered {
     pub(super) html: String,
-    /// The blocks in their order; as many as there are elements at the top level of `html`.
+    /// The blocks in order; as many as `html` has top-level elements.
     pub(super) blocks: Vec<Block>,
-    /// The definitions in this text, and where each of them begins.
+    /// The link reference definitions of this text, with their offsets.
     pub(super) defined: Vec<(usize, Definition)>,
 }
 
-/// What a definition says: words, address, title.
+/// A link reference definition: label, address, title.
 pub(super) type Definition = (String, String, String);
 
-/// A block at the top level.
+/// A top-level block.
 #[derive(Debug)]
 pub(super) struct Block {
-    /// Where it stands in the text.
+    /// Its range in the text.
     pub(super) range: Range<usize>,
     pub(super) shape: Shape,
 }
 
-/// What matters of a block for where the next one begins.
+/// How a block can be continued, which decides where the next one begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// A paragraph or a table: the second line says which, and whether it is one block with the lines before it.
+    /// A paragraph or a table: the second line decides which, and whether it belongs to the lines before it.
     Lines,
-    /// It can go on behind empty lines.
+    /// It can continue after blank lines.
     Loose,
-    /// Its first line says what it is, and it does not go on behind an empty line.
+    /// Its first line determines it, and a blank line ends it.
     Firm,
 }
 
 impl Definitions {
     pub(super) fn insert(&mut self, (words, address, title): Definition) {
-        // The first definition counts.
+        // The first definition of a label counts.
         self.0.entry(normal(&words)).or_insert((address, title));
     }
 
@@ -55,7 +55,7 @@ impl Definitions {
     }
 }
 
-/// Renders a text whose earlier parts made these definitions.
+/// Renders a text; `earlier` has the definitions of the parts before it.
 pub(super) fn render(text: &str, earlier: &Definitions) -> Rendered {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
@@ -80,7 +80,7 @@ pub(super) fn render(text: &str, earlier: &Definitions) -> Rendered {
         } else if matches!(event, Event::End(_)) {
             depth = depth.saturating_sub(1);
         } else if is_top {
-            // A line across the page is the only block without a beginning and an end.
+            // A thematic break is the only block without start and end events.
             debug_assert!(matches!(event, Event::Rule), "{event:?} stands in no block");
             blocks.push(Block { range: range.clone(), shape: Shape::Firm });
         }
@@ -104,7 +104,7 @@ impl Shape {
     }
 }
 
-/// Words in brackets mean the same whatever their case and blanks.
+/// Labels match regardless of case and white space.
 fn normal(words: &str) -> String {
     words.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }

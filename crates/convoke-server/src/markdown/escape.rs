@@ -1,4 +1,4 @@
-//! Writing what others said into HTML so that it stays what they said.
+//! Escaping text and addresses for HTML.
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
@@ -15,7 +15,7 @@ pub(super) fn push_text(html: &mut String, text: &str) {
             Some('>') => "&gt;",
             Some('"') => "&quot;",
             Some('\'') => "&#39;",
-            // HTML has no way to write NUL.
+            // HTML cannot represent NUL.
             Some(_) | None => "\u{fffd}",
         });
         rest = chars.as_str();
@@ -23,7 +23,7 @@ pub(super) fn push_text(html: &mut String, text: &str) {
     html.push_str(rest);
 }
 
-/// What does not belong into an address, besides what is not ASCII.
+/// ASCII characters that are percent-encoded in an address.
 const NOT_IN_ADDRESS: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -36,7 +36,7 @@ const NOT_IN_ADDRESS: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// Writes an address into a quoted attribute; what does not belong into one is percent-encoded.
+/// Writes an address into a quoted attribute, percent-encoding what is not allowed in one.
 pub(super) fn push_address(html: &mut String, address: &str) {
     for piece in utf8_percent_encode(address, NOT_IN_ADDRESS) {
         push_text(html, piece);

@@ -1,27 +1,27 @@
-//! Which addresses a reader can follow, and where in a text they stand without any markup.
+//! Which addresses become links, and where plain text contains one.
 
 use std::ops::Range;
 
-/// The beginnings of addresses that lead out of the page and run nothing.
+/// Schemes that leave the page and execute nothing.
 const FOLLOWED: [&str; 3] = ["http://", "https://", "mailto:"];
 
-/// Longest address that is shown for a link that cannot be followed; more would hide the page behind it.
+/// The longest address that is shown beside a link that is not followed.
 const SHOWN_MAX: usize = 300;
 
-/// Whether a reader can follow this address.
+/// Whether an address may become a link.
 ///
-/// Browsers drop blanks and control characters on their way to the scheme, so nothing may stand before it, and
-/// nothing inside of it. An address without a scheme would lead into our own page.
+/// Browsers skip blanks and control characters before and in the scheme, so neither is allowed. An address without a
+/// scheme would be relative to our own page.
 pub(super) fn is_followed(address: &str) -> bool {
     FOLLOWED.iter().any(|start| begins_with(address, start))
 }
 
-/// Whether the address of a link that cannot be followed is worth showing.
+/// Whether the address of a link that is not followed is shown.
 pub(super) const fn is_shown(address: &str) -> bool {
     !address.is_empty() && address.len() <= SHOWN_MAX
 }
 
-/// The next address in a text that people would expect to be a link, as GitHub finds them.
+/// The next address in a text that is to become a link, by the rules of GitHub.
 pub(super) fn find(text: &str) -> Option<Range<usize>> {
     let mut from = 0;
     while let Some(at) = text.get(from..).and_then(|rest| rest.find("://")).map(|at| from + at) {
@@ -35,7 +35,7 @@ pub(super) fn find(text: &str) -> Option<Range<usize>> {
     None
 }
 
-/// Where `http` or `https` before a colon begins, when it is a word of its own.
+/// The start of `http` or `https` before a colon, if it is a whole word.
 fn scheme_start(text: &str, colon: usize) -> Option<usize> {
     let before = text.get(..colon)?;
     let scheme = ["https", "http"].into_iter().find(|scheme| ends_with(before, scheme))?;
@@ -44,7 +44,7 @@ fn scheme_start(text: &str, colon: usize) -> Option<usize> {
     is_alone.then_some(start)
 }
 
-/// How far an address goes: to the next blank, without the punctuation of the sentence around it.
+/// The length of an address: up to the next blank, without the punctuation of the sentence around it.
 fn length(text: &str) -> usize {
     let is_outside =
         |c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '`');

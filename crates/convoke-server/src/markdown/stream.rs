@@ -1,57 +1,57 @@
-//! A text that is still being written: only its end is rendered again.
+//! Incremental rendering of a growing text: only its tail is rendered again.
 
 use std::time::Duration;
 
 use super::blocks::{self, Block, Definitions, Rendered, Shape};
 
-/// A text that grows, and what of it needs to be rendered again.
+/// A growing text, and how much of it needs rendering.
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     text: String,
-    /// Where the first block begins that more text could still change.
+    /// The start of the first block that more text could still change.
     open: usize,
-    /// Elements before that.
+    /// The number of elements before it.
     settled: usize,
     definitions: Definitions,
-    /// Bytes of the last tail.
+    /// The size of the last tail.
     tail_bytes: usize,
 }
 
-/// The end of a text: whoever shows it drops the elements from `from` on, and appends these.
+/// The changed end of a rendered text: the reader drops its elements from `from` on and appends these.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tail {
-    /// Index of the first element at the top level that may have changed.
+    /// The index of the first top-level element that may have changed.
     pub(crate) from: usize,
     /// The elements from there on.
     pub(crate) html: String,
 }
 
 impl Stream {
-    /// A text without words.
+    /// An empty text.
     pub(crate) fn new() -> Self {
         Self::default()
     }
 
-    /// Adds to the end.
+    /// Appends text.
     pub(crate) fn push(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
-    /// All the text so far.
+    /// The whole text.
     #[cfg(test)]
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    /// What of it is rendered by the next call.
+    /// The part that the next call renders.
     pub(super) fn open_text(&self) -> &str {
         self.text.get(self.open..).unwrap_or_default()
     }
 
-    /// How long to wait before the next tail: 40 ms, and longer when tails are long, since each of them is sent and shown whole.
+    /// The debounce interval before the next tail: 40 ms, more for long tails, since each is sent and shown whole.
     pub(crate) fn pause(&self) -> Duration {
         const SHORTEST: Duration = Duration::from_millis(40);
-        /// What a browser takes in within the shortest pause without anybody noticing.
+        /// The size that a browser renders within the shortest interval without a noticeable delay.
         const BYTES_EASY: usize = 32 * 1024;
         let steps = self.tail_bytes.div_ceil(BYTES_EASY).clamp(1, 25);
         SHORTEST * u32::try_from(steps).unwrap_or(u32::MAX)
@@ -74,13 +74,13 @@ impl Stream {
     }
 }
 
-/// Where the last block begins, when nothing that may follow can make it a part of the one before.
+/// The start of the last block, if nothing that may follow can merge it with the one before.
 fn settle(text: &str, blocks: &[Block]) -> Option<usize> {
     let [.., before, last] = blocks else { return None };
-    // Its indentation is not always in its range.
+    // The range of a block does not always include its indentation.
     let start = text.get(..last.range.start)?.rfind('\n')? + 1;
     let follows_blank = is_blank(text.get(..start - 1)?.rsplit('\n').next()?);
-    // Definitions are no blocks, and one of them can go on with what looks like the next block.
+    // Definitions are not blocks, and one can continue with what looks like the next block.
     let follows_block = is_blank(text.get(before.range.end.min(start)..start)?);
     let lines = text.get(start..)?.bytes().filter(|byte| *byte == b'\n').take(2).count();
     let is_certain = match last.shape {

@@ -1,4 +1,4 @@
-//! What comes out, whatever goes in.
+//! The rendered HTML of any input is safe and complete.
 
 mod attacks;
 mod code;
@@ -9,7 +9,7 @@ mod streams;
 
 use super::render;
 
-/// Renders a text, and makes sure that what comes out is harmless and whole.
+/// Renders a text, and checks that the result is safe and complete.
 fn rendered(text: &str) -> String {
     let html = render(text);
     oracle::elements(&html);

@@ -1,6 +1,6 @@
-//! Turns the events of a Markdown text into HTML.
+//! Turns the events of a Markdown parser into HTML.
 //!
-//! Every tag and attribute that can come out is written in this file; whatever others said is text or a checked address.
+//! All tags and attributes in the output are written in this file; all input becomes text or a checked address.
 
 use std::ops::Range;
 
@@ -9,35 +9,35 @@ use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, Link
 use super::escape::{push_address, push_text};
 use super::{highlight, language, link};
 
-/// Elements inside of each other; deeper ones are left out and their text stays. Browsers give up at 512.
+/// The deepest nesting; deeper elements are dropped and their text is kept. Browsers stop at 512.
 const DEPTH_MAX: usize = 100;
 
 /// Writes one text.
 pub(super) struct Writer {
     html: String,
     open: Vec<Open>,
-    /// Text that may go on in the next event.
+    /// Text that the next event may continue.
     pending: String,
-    /// Inside of a link that can be followed: HTML knows no link in a link.
+    /// The depth of links that are followed: HTML does not allow nested links.
     links: usize,
     table: Table,
 }
 
-/// What a start has opened and its end closes.
+/// What a start event opened and its end event closes.
 enum Open {
-    /// An element, by its closing tag.
+    /// An element, with its closing tag.
     Element(&'static str),
-    /// A link of either kind, by its closing tag and where its text begins.
+    /// A link, followed or not, with its closing tag and the start of its text.
     Link { close: &'static str, start: usize, address: String },
-    /// Code with its language.
+    /// A code block with its language.
     Code(Option<String>),
-    /// A block of HTML, which is shown as it was written.
+    /// A block of raw HTML, which is shown as text.
     Html,
-    /// Nothing, and nothing inside of it: it would be too deep.
+    /// Nothing, because it is nested too deep.
     Nothing,
 }
 
-/// Where in a table we are.
+/// The position in a table.
 #[derive(Default)]
 struct Table {
     alignments: Vec<Alignment>,
@@ -56,13 +56,13 @@ impl Writer {
         }
     }
 
-    /// What was written.
+    /// The finished HTML.
     pub(super) fn finish(mut self) -> String {
         self.flush();
         self.html
     }
 
-    /// Writes an event.
+    /// Writes one event.
     pub(super) fn write(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => {
@@ -96,7 +96,7 @@ impl Writer {
     }
 
     fn start(&mut self, tag: Tag<'_>) {
-        // A table is opened whole or not at all.
+        // A table takes three levels, and is opened as a whole or not at all.
         let levels = if matches!(tag, Tag::Table(_)) { 3 } else { 1 };
         if self.open.len() + levels > DEPTH_MAX || matches!(self.open.last(), Some(Open::Nothing)) {
             return self.open.push(Open::Nothing);
@@ -141,9 +141,9 @@ impl Writer {
                 };
                 self.link(&address, &title);
             }
-            // Loading it would tell its owner who reads this, and when.
+            // Loading an image would tell its server who reads this, and when.
             Tag::Image { dest_url, title, .. } => self.link(&dest_url, &title),
-            // The rest are extensions that are not switched on.
+            // Extensions that are not enabled.
             Tag::FootnoteDefinition(_)
             | Tag::DefinitionList
             | Tag::DefinitionListTitle
@@ -184,7 +184,7 @@ impl Writer {
         self.html.push_str(tag);
     }
 
-    /// A link that can be followed, or the place where one would be.
+    /// A link, or a span in its place if the address is not followed.
     fn link(&mut self, address: &str, title: &str) {
         let is_followed = self.links == 0 && link::is_followed(address);
         let close = if is_followed {
@@ -202,7 +202,7 @@ impl Writer {
         self.open.push(Open::Link { close, start, address: address.to_owned() });
     }
 
-    /// The beginning of a link; the caller closes the tag.
+    /// The start of an `a` element; the caller closes the tag.
     fn anchor(&mut self, address: &str) {
         self.html.push_str("<a href=\"");
         push_address(&mut self.html, address);
@@ -226,7 +226,7 @@ impl Writer {
 
     fn task(&mut self, task: Task) {
         self.flush();
-        // The marker comes right after the start of its item, or of that item's first paragraph.
+        // The marker comes right after the start of its item, or of the item's first paragraph.
         for start in ["<li>", "<li><p>"] {
             if self.html.ends_with(start) {
                 let at = self.html.len() - start.len();
@@ -257,7 +257,7 @@ impl Writer {
         self.html.push_str("</code></pre>");
     }
 
-    /// Text with the lines it had, as a paragraph.
+    /// Text with its line breaks, as a paragraph.
     fn lines(&mut self, text: &str) {
         self.html.push_str("<p>");
         for (number, line) in text.split('\n').enumerate() {
@@ -269,7 +269,7 @@ impl Writer {
         self.html.push_str("</p>");
     }
 
-    /// Writes the text that came so far, with links where addresses stand in it.
+    /// Writes the pending text, with links for the addresses in it.
     fn flush(&mut self) {
         let text = std::mem::take(&mut self.pending);
         let mut rest = text.as_str();
@@ -285,13 +285,13 @@ impl Writer {
             rest = rest.get(end..).unwrap_or_default();
         }
         push_text(&mut self.html, rest);
-        // The buffer is used again.
+        // Reuses the buffer.
         self.pending = text;
         self.pending.clear();
     }
 }
 
-/// How a task of a list stands.
+/// The state of a task list item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Task {
     Done,
@@ -304,7 +304,7 @@ impl Table {
         self.cell = Some(cell);
     }
 
-    /// The attribute that aligns the next cell. A style would be refused by the page's policy.
+    /// The alignment attribute of the next cell. The content security policy forbids inline styles.
     fn next_column(&mut self) -> &'static str {
         let alignment = self.alignments.get(self.column);
         self.column += 1;

@@ -1,4 +1,4 @@
-//! What a back end of the MCP server does for the tools.
+//! The interface between the MCP tools and their back ends.
 
 use std::future::Future;
 
@@ -12,48 +12,48 @@ use convoke_core::request::{Answers, State};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 
-/// What rmcp calls a client that did not introduce itself.
+/// The name that rmcp gives a client that did not introduce itself.
 const UNNAMED: &str = "rmcp";
 
 /// Why a call has no result.
 #[derive(Debug)]
-pub enum Refused {
+pub enum CallError {
     /// There is no such tool.
-    NoSuchTool,
-    /// This is for the agent to read.
-    Said(String),
+    UnknownTool,
+    /// An error that the agent reads.
+    Message(String),
 }
 
-/// Which tools for asking the human a back end has.
+/// Which tools for asking the human a back end offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offer {
     /// Questions.
     Questions,
-    /// Questions, and whether a tool may be used.
+    /// Questions, and permission requests.
     QuestionsAndPermissions,
 }
 
 /// Whether a call waits for the human.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Waiting {
-    /// Until the questions are not pending any more.
+    /// Until the questions are no longer pending.
     Yes,
     /// It returns at once.
     No,
 }
 
-/// Questions, and what has become of them.
+/// Questions and their state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// Their id.
     pub id: RequestId,
     /// What was asked.
     pub questions: Vec<Question>,
-    /// What has become of them.
+    /// Their state.
     pub state: State<Answers>,
 }
 
-/// A call as the protocol describes it, free of the library's types.
+/// A call, without rmcp's types.
 #[derive(Debug)]
 pub struct Call<'a> {
     context: &'a RequestContext<RoleServer>,
@@ -69,56 +69,56 @@ impl<'a> Call<'a> {
         self.context.id.to_string()
     }
 
-    /// What the client calls itself.
+    /// The client's name.
     pub fn client(&self) -> Option<String> {
         let client = self.context.client_info().filter(|client| client.name != UNNAMED);
         client.map(|client| format!("{} {}", client.name, client.version))
     }
 
-    /// The head of the HTTP request, where it came by one.
+    /// The head of the HTTP request, if there is one.
     pub(super) fn parts(&self) -> Option<&'a Parts> {
         self.context.extensions.get::<Parts>()
     }
 }
 
-/// What a back end of the MCP server does for the tools.
+/// What a back end does for the tools.
 ///
-/// Dropping the future of a call ends the call: questions that it waits for are abandoned and stay answerable.
+/// Dropping the future of a call ends the call: the questions that it waits for are abandoned and stay answerable.
 pub trait Backend: Send + Sync + 'static {
-    /// Who calls, as far as this back end has to know.
+    /// The back end's own notion of the caller.
     type Caller: Send + Sync;
 
-    /// How much may be asked at once.
+    /// The limits of a set of questions.
     fn limits(&self) -> Limits;
 
-    /// Which tools there are for asking the human.
+    /// Which tools for asking the human are offered.
     fn offer(&self) -> Offer;
 
-    /// Who makes a call.
+    /// Identifies the caller.
     fn caller(&self, call: &Call<'_>) -> Result<Self::Caller, ErrorData>;
 
-    /// Puts questions to the human.
+    /// Asks the human questions.
     fn ask(
         &self,
         caller: &Self::Caller,
         questions: Vec<Question>,
         waiting: Waiting,
-    ) -> impl Future<Output = Result<Found, Refused>> + Send;
+    ) -> impl Future<Output = Result<Found, CallError>> + Send;
 
-    /// What has become of questions that were asked before. A call that waits leaves them pending when it ends.
+    /// The state of questions that were asked before. They stay pending if a waiting call ends.
     fn asked(
         &self,
         caller: &Self::Caller,
         id: &str,
         waiting: Waiting,
-    ) -> impl Future<Output = Result<Found, Refused>> + Send;
+    ) -> impl Future<Output = Result<Found, CallError>> + Send;
 
     /// Asks the human whether a tool may be used.
     fn approve(
         &self,
         caller: &Self::Caller,
         approve: Approve,
-    ) -> impl Future<Output = Result<Approval, Refused>> + Send;
+    ) -> impl Future<Output = Result<Approval, CallError>> + Send;
 
     /// Asks a team.
     fn ask_team(
@@ -126,28 +126,28 @@ pub trait Backend: Send + Sync + 'static {
         caller: &Self::Caller,
         team: &str,
         question: TeamQuestion,
-    ) -> impl Future<Output = Result<TeamAnswer, Refused>> + Send;
+    ) -> impl Future<Output = Result<TeamAnswer, CallError>> + Send;
 
     /// Lists the teams.
-    fn teams(&self) -> impl Future<Output = Result<Vec<Team>, Refused>> + Send;
+    fn teams(&self) -> impl Future<Output = Result<Vec<Team>, CallError>> + Send;
 
-    /// What one team, or every team, is doing.
+    /// The status of one team, or of every team.
     fn team_statuses(
         &self,
         team: Option<&str>,
-    ) -> impl Future<Output = Result<Vec<TeamStatus>, Refused>> + Send;
+    ) -> impl Future<Output = Result<Vec<TeamStatus>, CallError>> + Send;
 
-    /// What has become of a question to a team.
+    /// The answer to a question to a team, or its status.
     fn team_report(
         &self,
         caller: &Self::Caller,
         report: ReportOfTeam,
-    ) -> impl Future<Output = Result<TeamReport, Refused>> + Send;
+    ) -> impl Future<Output = Result<TeamReport, CallError>> + Send;
 
-    /// Stops what a team works on for the caller.
+    /// Cancels the caller's questions to a team.
     fn cancel_team(
         &self,
         caller: &Self::Caller,
         cancel: CancelTeam,
-    ) -> impl Future<Output = Result<TeamSession, Refused>> + Send;
+    ) -> impl Future<Output = Result<TeamSession, CallError>> + Send;
 }

@@ -1,13 +1,13 @@
-//! Calling a tool: reads its arguments, asks the back end, and words the result.
+//! Tool calls: parses arguments, calls the back end, and formats the result.
 
 use convoke_api::bodies::TeamQuestion;
-use convoke_api::mcp::teams::{self, AskTeam, ListTeams, SendToTeam, StatusOfTeam, Told};
+use convoke_api::mcp::teams::{self, AskTeam, ListTeams, SendToTeam, StatusOfTeam, ToolText};
 use convoke_api::mcp::{self, Ask, Fetch, text};
 use convoke_core::question::Question;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::backend::{Backend, Found, Offer, Refused, Waiting};
+use super::backend::{Backend, CallError, Found, Offer, Waiting};
 
 /// Calls a tool.
 pub(super) async fn call<B: Backend>(
@@ -15,7 +15,7 @@ pub(super) async fn call<B: Backend>(
     caller: &B::Caller,
     name: &str,
     arguments: Value,
-) -> Result<String, Refused> {
+) -> Result<String, CallError> {
     match name {
         mcp::ASK => ask(backend, caller, parse(arguments)?).await,
         mcp::FETCH => {
@@ -25,7 +25,7 @@ pub(super) async fn call<B: Backend>(
         }
         mcp::APPROVE if backend.offer() == Offer::QuestionsAndPermissions => {
             let approval = backend.approve(caller, parse(arguments)?).await?;
-            serde_json::to_string(&approval).map_err(|error| Refused::Said(error.to_string()))
+            serde_json::to_string(&approval).map_err(|error| CallError::Message(error.to_string()))
         }
         teams::TEAMS_ASK => ask_team(backend, caller, parse::<AskTeam>(arguments)?.into()).await,
         teams::TEAMS_SEND => {
@@ -40,16 +40,16 @@ pub(super) async fn call<B: Backend>(
             Ok(teams::statuses(&backend.team_statuses(team.as_deref()).await?))
         }
         teams::TEAMS_REPORT => {
-            told(teams::report(&backend.team_report(caller, parse(arguments)?).await?))
+            text_of(teams::report(&backend.team_report(caller, parse(arguments)?).await?))
         }
         teams::TEAMS_CANCEL => {
             Ok(teams::cancelled(&backend.cancel_team(caller, parse(arguments)?).await?))
         }
-        _ => Err(Refused::NoSuchTool),
+        _ => Err(CallError::UnknownTool),
     }
 }
 
-/// Whom a call of this tool waits for.
+/// Whom a call of this tool waits for, for progress messages.
 pub(super) fn waits_for(name: &str) -> &'static str {
     match name {
         teams::TEAMS_ASK | teams::TEAMS_SEND => "the team",
@@ -57,7 +57,7 @@ pub(super) fn waits_for(name: &str) -> &'static str {
     }
 }
 
-async fn ask<B: Backend>(backend: &B, caller: &B::Caller, ask: Ask) -> Result<String, Refused> {
+async fn ask<B: Backend>(backend: &B, caller: &B::Caller, ask: Ask) -> Result<String, CallError> {
     let Ask { questions, non_blocking } = ask;
     let questions: Vec<Question> = questions.into_iter().map(Question::from).collect();
     if non_blocking {
@@ -71,24 +71,24 @@ async fn ask_team<B: Backend>(
     backend: &B,
     caller: &B::Caller,
     (team, question): (String, TeamQuestion),
-) -> Result<String, Refused> {
-    told(teams::answer(&backend.ask_team(caller, &team, question).await?))
+) -> Result<String, CallError> {
+    text_of(teams::answer(&backend.ask_team(caller, &team, question).await?))
 }
 
-fn outcome(found: &Found) -> Result<String, Refused> {
+fn outcome(found: &Found) -> Result<String, CallError> {
     let text = text::outcome(found.id, &found.questions, &found.state);
-    text.map_err(|fault| Refused::Said(fault.to_string()))
+    text.map_err(|fault| CallError::Message(fault.to_string()))
 }
 
-fn told(told: Told) -> Result<String, Refused> {
-    match told {
-        Told::Result(text) => Ok(text),
-        Told::Failure(text) => Err(Refused::Said(text)),
+fn text_of(answer: ToolText) -> Result<String, CallError> {
+    match answer {
+        ToolText::Result(text) => Ok(text),
+        ToolText::Failure(text) => Err(CallError::Message(text)),
     }
 }
 
-fn parse<T: DeserializeOwned>(arguments: Value) -> Result<T, Refused> {
+fn parse<T: DeserializeOwned>(arguments: Value) -> Result<T, CallError> {
     serde_json::from_value(arguments).map_err(|error| {
-        Refused::Said(format!("the arguments do not fit the tool's schema: {error}"))
+        CallError::Message(format!("the arguments do not fit the tool's schema: {error}"))
     })
 }

@@ -1,4 +1,4 @@
-//! The back end of the daemon: sessions ask in their logs, other callers in files.
+//! The daemon's back end: agents of sessions ask in the session's log, other callers in files.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use convoke_core::team::TeamName;
 use convoke_engine::{Asker, Caller as TeamCaller, Engine, Error, Outcome, WhichQuestion};
 use rmcp::ErrorData;
 
-use super::backend::{Backend, Call, Found, Offer, Refused, Waiting};
+use super::backend::{Backend, Call, CallError, Found, Offer, Waiting};
 use crate::app::App;
 use crate::failure::{self, Failure};
-use crate::gate::Caller;
+use crate::middleware::Caller;
 use crate::rest::teams as rest;
 use crate::view::teams as view;
 
-/// The engine as the tools see it.
+/// The tools' view of the engine.
 #[derive(Debug)]
 pub(crate) struct EngineBackend {
     engine: Engine,
@@ -41,7 +41,7 @@ impl Backend for EngineBackend {
         Offer::QuestionsAndPermissions
     }
 
-    /// By the token that the gate let in.
+    /// By the caller that the middleware authenticated.
     fn caller(&self, call: &Call<'_>) -> Result<Asker, ErrorData> {
         match call.parts().and_then(|parts| parts.extensions.get::<Caller>()) {
             Some(Caller::Session(id)) => Ok(Asker::Session(*id)),
@@ -50,8 +50,8 @@ impl Backend for EngineBackend {
                 working_directory: None,
                 call_id: Some(call.id()),
             }),
-            // The gate lets no other caller in here.
-            Some(Caller::Anyone | Caller::Browser(_) | Caller::Unproven) | None => {
+            // The middleware admits no other caller to this route.
+            Some(Caller::Anonymous | Caller::Browser(_) | Caller::UnverifiedBrowser) | None => {
                 Err(ErrorData::internal_error("the caller has no token", None))
             }
         }
@@ -62,7 +62,7 @@ impl Backend for EngineBackend {
         asker: &Asker,
         questions: Vec<Question>,
         waiting: Waiting,
-    ) -> Result<Found, Refused> {
+    ) -> Result<Found, CallError> {
         let mut asked = self.engine.inbox().ask(asker.clone(), questions.clone()).await?;
         let id = asked.id();
         let state = match waiting {
@@ -75,7 +75,7 @@ impl Backend for EngineBackend {
         Ok(Found { id, questions, state })
     }
 
-    async fn asked(&self, asker: &Asker, id: &str, waiting: Waiting) -> Result<Found, Refused> {
+    async fn asked(&self, asker: &Asker, id: &str, waiting: Waiting) -> Result<Found, CallError> {
         let (id, questions, outcome) = self.engine.inbox().asked(asker, id).await?;
         let state = match (outcome, waiting) {
             (Some(outcome), _) => state(outcome),
@@ -85,7 +85,7 @@ impl Backend for EngineBackend {
         Ok(Found { id, questions, state })
     }
 
-    async fn approve(&self, asker: &Asker, approve: Approve) -> Result<Approval, Refused> {
+    async fn approve(&self, asker: &Asker, approve: Approve) -> Result<Approval, CallError> {
         let Approve { tool_name, input, tool_use_id: _ } = approve;
         let mut asked =
             self.engine.inbox().ask_permission(asker.clone(), tool_name, &input).await?;
@@ -110,7 +110,7 @@ impl Backend for EngineBackend {
         asker: &Asker,
         team: &str,
         question: TeamQuestion,
-    ) -> Result<TeamAnswer, Refused> {
+    ) -> Result<TeamAnswer, CallError> {
         let caller = match asker {
             Asker::Session(session) => {
                 self.from(asker, question.from_team.clone()).await?;
@@ -125,11 +125,11 @@ impl Backend for EngineBackend {
         answer.map_err(|failure| self.refused(&failure))
     }
 
-    async fn teams(&self) -> Result<Vec<Team>, Refused> {
+    async fn teams(&self) -> Result<Vec<Team>, CallError> {
         Ok(self.engine.teams().statuses(None).await?.iter().map(view::team).collect())
     }
 
-    async fn team_statuses(&self, team: Option<&str>) -> Result<Vec<TeamStatus>, Refused> {
+    async fn team_statuses(&self, team: Option<&str>) -> Result<Vec<TeamStatus>, CallError> {
         let team = team.map(rest::named).transpose()?;
         let statuses = self.engine.teams().statuses(team.as_ref()).await?;
         Ok(statuses.into_iter().map(view::status).collect())
@@ -139,7 +139,7 @@ impl Backend for EngineBackend {
         &self,
         asker: &Asker,
         report: ReportOfTeam,
-    ) -> Result<TeamReport, Refused> {
+    ) -> Result<TeamReport, CallError> {
         let ReportOfTeam { team, from_team, thread, message_id } = report;
         let from = self.from(asker, from_team).await?;
         let pair = rest::pair(&self.engine, &team, from.as_ref().map(TeamName::as_str), thread)?;
@@ -147,7 +147,11 @@ impl Backend for EngineBackend {
         Ok(view::report(self.engine.teams().report(&pair, which).await?))
     }
 
-    async fn cancel_team(&self, asker: &Asker, cancel: CancelTeam) -> Result<TeamSession, Refused> {
+    async fn cancel_team(
+        &self,
+        asker: &Asker,
+        cancel: CancelTeam,
+    ) -> Result<TeamSession, CallError> {
         let CancelTeam { team, from_team, thread } = cancel;
         let from = self.from(asker, from_team).await?;
         let pair = rest::pair(&self.engine, &team, from.as_ref().map(TeamName::as_str), thread)?;
@@ -161,7 +165,7 @@ impl EngineBackend {
         &self,
         asker: &Asker,
         wanted: Option<String>,
-    ) -> Result<Option<TeamName>, Refused> {
+    ) -> Result<Option<TeamName>, CallError> {
         let wanted = wanted.as_deref().map(rest::named).transpose()?;
         let session = match asker {
             Asker::Session(session) => *session,
@@ -169,19 +173,19 @@ impl EngineBackend {
         };
         let own = self.engine.teams().speaks_for(&TeamCaller::Session(session)).await?;
         match (&own, wanted) {
-            (Some(own), Some(wanted)) if *own != wanted => Err(Refused::Said(format!(
+            (Some(own), Some(wanted)) if *own != wanted => Err(CallError::Message(format!(
                 "this session belongs to the team {own}, not to {wanted}; leave fromTeam out"
             ))),
-            (None, Some(wanted)) => Err(Refused::Said(format!(
+            (None, Some(wanted)) => Err(CallError::Message(format!(
                 "this session belongs to no team and cannot ask for {wanted}; leave fromTeam out"
             ))),
             (Some(_) | None, _) => Ok(own),
         }
     }
 
-    /// Why a team was not asked, and which teams there are.
-    fn refused(&self, failure: &Failure) -> Refused {
-        let (detail, hint) = failure.told();
+    /// Why a team was not asked, with the names of the teams that there are.
+    fn refused(&self, failure: &Failure) -> CallError {
+        let (detail, hint) = failure.message();
         let mut text = detail.to_owned();
         if let Some(hint) = hint {
             text.push_str(&format!("\n\n{hint}"));
@@ -194,7 +198,7 @@ impl EngineBackend {
                 false => format!("\n\nThere are: {}.", names.join(", ")),
             });
         }
-        Refused::Said(text)
+        CallError::Message(text)
     }
 }
 
@@ -204,19 +208,19 @@ fn state(outcome: Outcome) -> State<Answers> {
         Outcome::Rejected { reason } => State::Rejected { reason },
         Outcome::TimedOut => State::TimedOut,
         Outcome::Abandoned => State::Abandoned,
-        // Questions are not allowed or refused, but answered.
+        // Questions have answers; this outcome is for permissions.
         Outcome::Allowed => State::Answered(Answers { answers: Vec::new() }),
     }
 }
 
-impl From<Error> for Refused {
+impl From<Error> for CallError {
     fn from(error: Error) -> Self {
-        Self::Said(failure::chain(&error))
+        Self::Message(failure::chain(&error))
     }
 }
 
-impl From<Failure> for Refused {
+impl From<Failure> for CallError {
     fn from(failure: Failure) -> Self {
-        Self::Said(failure.told().0.to_owned())
+        Self::Message(failure.message().0.to_owned())
     }
 }

@@ -1,4 +1,4 @@
-//! Telling a client that its call still waits.
+//! Progress notifications for waiting calls.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use rmcp::RoleServer;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
 
-/// How often a waiting call says that it is still waiting.
+/// The interval between progress notifications.
 const PROGRESS: Duration = Duration::from_secs(5);
 
-/// Tells a client that asked for it how long its call has been waiting, now and then.
+/// Sends progress notifications to a client that asked for them.
 pub(super) async fn report(context: &RequestContext<RoleServer>, whom: &str) -> Infallible {
     let Some(token) = context.meta.get_progress_token() else {
         return std::future::pending().await;

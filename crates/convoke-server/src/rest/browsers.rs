@@ -15,10 +15,10 @@ use convoke_core::time::Timestamp;
 
 use super::{Daemon, Written};
 use crate::app::App;
-use crate::doors::{LINK_LIFE, Pair, Revoked, Shown, Spent};
+use crate::auth::{Credential, LINK_LIFE, NewBrowser, Redeemed, Revoked};
 use crate::failure::{self, Failure};
-use crate::gate::{Caller, Peer};
 use crate::json::{self, MaybeJson, ShortJson};
+use crate::middleware::{Caller, Peer};
 
 /// Characters of a browser session's id.
 const ID_CHARS: usize = 8;
@@ -46,11 +46,11 @@ pub(super) async fn link(
         );
     }
     let life = i64::try_from(LINK_LIFE.as_millis()).unwrap_or(i64::MAX);
-    let now = app.doors.browsers.now();
+    let now = app.auth.browsers.now();
     let expires_at = Timestamp::from_millis(now.as_millis().saturating_add(life));
     let link = match new.r#as {
         LinkForm::Url => {
-            let url = app.doors.links.make(&app.identity.url, &app.new_token());
+            let url = app.auth.links.make(&app.identity.url, &app.new_token());
             BrowserLink { url: Some(url), file: None, expires_at }
         }
         LinkForm::File => {
@@ -67,7 +67,7 @@ pub(crate) async fn make_file(app: &Arc<App>) -> Result<PathBuf, convoke_files::
     let making = Arc::clone(app);
     let made = tokio::task::spawn_blocking(move || {
         let name: String = making.new_token().as_str().chars().take(ID_CHARS).collect();
-        making.doors.links.make_file(&making.identity.url, &making.new_token(), &name)
+        making.auth.links.make_file(&making.identity.url, &making.new_token(), &name)
     });
     let path = made.await.unwrap_or_else(|error| {
         Err(convoke_files::Error::Write {
@@ -79,7 +79,7 @@ pub(crate) async fn make_file(app: &Arc<App>) -> Result<PathBuf, convoke_files::
     let app = Arc::clone(app);
     tokio::spawn(async move {
         tokio::select! {
-            () = tokio::time::sleep(LINK_LIFE) => app.doors.links.expire(),
+            () = tokio::time::sleep(LINK_LIFE) => app.auth.links.expire(),
             // The files go with the daemon.
             () = app.stop.cancelled() => {}
         }
@@ -110,31 +110,31 @@ pub(super) async fn sign_in(
     headers: HeaderMap,
     ShortJson(SignIn { link }): ShortJson<SignIn>,
 ) -> Result<Response, Failure> {
-    match app.doors.links.spend(&link) {
-        Spent::Good => {}
-        Spent::Unknown => {
+    match app.auth.links.redeem(&link) {
+        Redeemed::Valid => {}
+        Redeemed::Invalid => {
             tracing::warn!(target: "security", %peer, "refused a link");
-            tokio::time::sleep(app.doors.refused(peer)).await;
+            tokio::time::sleep(app.auth.record_failure(peer)).await;
             let detail = "this link was used before, or has expired";
             return Err(Failure::new(StatusCode::FORBIDDEN, code::FORBIDDEN, detail)
                 .hint("run `convoke open` to get another one"));
         }
     }
-    if let Shown::Browser(visit) = app.doors.shown(&headers) {
+    if let Credential::Browser(visit) = app.auth.credential(&headers) {
         return Ok(json::ok(&SignedIn { id: visit.id, secret: None }));
     }
     let (cookie, secret) = (app.new_token(), app.new_token());
     let id: String = app.new_token().as_str().chars().take(ID_CHARS).collect();
     let user_agent = headers.get(USER_AGENT).and_then(|value| value.to_str().ok());
     let user_agent = user_agent.unwrap_or_default();
-    app.doors
+    app.auth
         .browsers
-        .add(Pair { id: id.clone(), cookie: &cookie, secret: &secret, user_agent })
+        .add(NewBrowser { id: id.clone(), cookie: &cookie, secret: &secret, user_agent })
         .await;
     tracing::info!(target: "security", browser = id, "a browser signed in");
     let signed_in = SignedIn { id, secret: Some(secret.as_str().to_owned()) };
     let mut response = json::answer(StatusCode::CREATED, &signed_in);
-    let cookie = HeaderValue::from_str(&app.doors.cookie(&cookie));
+    let cookie = HeaderValue::from_str(&app.auth.cookie(&cookie));
     let cookie = cookie.map_err(|error| Failure::internal(error.to_string()))?;
     response.headers_mut().insert(SET_COOKIE, cookie);
     Ok(response)
@@ -149,7 +149,7 @@ pub(super) async fn sign_in(
     responses((status = 200, description = "All browser sessions, last used first", body = BrowserSessions))
 )]
 pub(super) async fn list(State(app): Daemon) -> Response {
-    json::ok(&BrowserSessions { browser_sessions: app.doors.browsers.list() })
+    json::ok(&BrowserSessions { browser_sessions: app.auth.browsers.list() })
 }
 
 /// Sign a browser out
@@ -170,7 +170,7 @@ pub(super) async fn revoke(
     State(app): Daemon,
     Written(id): Written,
 ) -> Result<StatusCode, Failure> {
-    let revoked = app.doors.browsers.revoke(&id).await;
+    let revoked = app.auth.browsers.revoke(&id).await;
     match revoked.map_err(|error| Failure::internal(failure::chain(&error)))? {
         Revoked::Done => {
             tracing::info!(target: "security", browser = id, "a browser was signed out");

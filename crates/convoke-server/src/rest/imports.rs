@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::json::{self, LongJson};
 use crate::view;
 
-/// Turns in one request; whoever has more sends several.
+/// The most turns in one request; longer transcripts take several.
 const TURNS_MAX: usize = 1000;
 /// Characters of a transcript's name.
 const NAME_CHARS_MAX: usize = 200;

@@ -11,13 +11,13 @@ use serde::Serialize;
 use crate::failure::{self, Failure};
 use crate::{json, view};
 
-/// How `Sessions` begins when it is written, and how it is when there are none.
+/// The start of a serialised `Sessions`, which is also the start of an empty one.
 const HEAD: &[u8] = br#"{"sessions":["#;
 const EMPTY: &[u8] = br#"{"sessions":[]"#;
-/// Room for a piece, about.
+/// The capacity of a piece.
 const PIECE_BYTES: usize = 128 * 1024;
 
-/// A list on its way out.
+/// A list that is being sent.
 pub(super) struct LongList {
     pieces: ListPieces,
     limit: u64,
@@ -25,7 +25,7 @@ pub(super) struct LongList {
     is_begun: bool,
 }
 
-/// Whether something is left to be written.
+/// Whether more is to be written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rest {
     More,
@@ -37,7 +37,7 @@ impl LongList {
         Self { pieces, limit, offset, is_begun: false }
     }
 
-    /// Sends it. What fits one piece is sent as one.
+    /// Sends the list; a short one in a single piece.
     pub(super) async fn send(mut self) -> Result<Response, Failure> {
         let mut first = Vec::new();
         let mut rest = self.write(&mut first).await?;
@@ -55,7 +55,7 @@ impl LongList {
                     let list = (rest == Rest::More).then_some(list);
                     Some((Ok(Bytes::from(bytes)), list))
                 }
-                // The head has gone out, so all that is left is to break off where nobody takes it for the end.
+                // The head has been sent, so the body is cut off, which clients see as an error.
                 Err(error) => {
                     tracing::error!("a list breaks off: {}", failure::chain(&error));
                     Some((Err(error), None))
@@ -91,6 +91,6 @@ impl LongList {
 }
 
 fn text(body: &impl Serialize) -> Vec<u8> {
-    // Our own bodies are written without fail: their keys are words.
+    // Serialising our own bodies cannot fail: all keys are strings.
     serde_json::to_vec(body).unwrap_or_default()
 }

@@ -81,7 +81,7 @@ pub(super) async fn list(
     let from = which.from.as_deref().map(named).transpose()?;
     let to = which.to.as_deref().map(named).transpose()?;
     let from = match (from, which.external) {
-        // Nobody is both.
+        // A pair cannot match both.
         (Some(_), Some(true)) => return Ok(json::ok(&TeamSessions { sessions: Vec::new() })),
         (Some(from), Some(false) | None) => PairAsker::Team(from),
         (None, Some(true)) => PairAsker::External,

@@ -51,7 +51,7 @@ pub(super) async fn list(State(app): Daemon) -> Result<Response, Failure> {
 )]
 pub(super) async fn reload(State(app): Daemon) -> Result<Response, Failure> {
     let own = Arc::clone(&app);
-    // A caller that goes away does not leave the teams half taken up.
+    // In a task of its own, so that the reload completes even if the client disconnects.
     let reloading = tokio::spawn(async move { own.teams.reload(&own.engine).await });
     reloading.await.map_err(|_| Error::Stopping)??;
     Ok(json::ok(&all(&app).await?))

@@ -140,7 +140,7 @@ async fn a_call_that_hangs_up_abandons_its_questions_and_a_late_answer_is_the_ne
 }
 
 #[tokio::test]
-async fn q19_somebody_without_a_session_asks_in_files() {
+async fn q19_a_caller_without_a_session_asks_in_files() {
     let (scene, address) = Scene::listening(&Script::new()).await;
     let mut asked = questions();
     asked["nonBlocking"] = json!(true);

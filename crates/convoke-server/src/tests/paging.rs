@@ -1,4 +1,4 @@
-//! Sessions and turns that are longer than anybody reads at once.
+//! Sessions and turns that are longer than a page.
 
 use std::collections::HashSet;
 

@@ -14,7 +14,8 @@ use convoke_core::question::Limits;
 use convoke_core::time::Timestamp;
 use convoke_engine::sandbox::Available;
 use convoke_engine::{
-    Agent, Around, Door, Keys, PoolSettings, QuestionSettings, SandboxSettings, Settings, Spare,
+    Agent, Around, Keys, McpEndpoint, PoolSettings, QuestionSettings, SandboxSettings, Settings,
+    Spare,
 };
 use convoke_testkit::agent::Script;
 use convoke_testkit::tools::search_path;
@@ -25,9 +26,9 @@ use tokio::net::TcpListener;
 use tower::ServiceExt as _;
 
 use crate::app::{App, router};
-use crate::doors::Token;
+use crate::auth::Token;
 use crate::listen;
-use crate::server::{Opening, Server};
+use crate::server::{Server, ServerOptions};
 
 /// Where the server believes to listen.
 pub(super) const HOST: &str = "127.0.0.1:7717";
@@ -91,7 +92,7 @@ impl Scene {
         change(&mut settings);
         let token = Token::from_random([7; 32]);
         let keys = Keys::new(random);
-        let opening = Opening {
+        let options = ServerOptions {
             address,
             token: token.clone(),
             version: "1.2.3".to_owned(),
@@ -99,7 +100,7 @@ impl Scene {
             around: around(&root, keys.clone()),
             problems: crate::Problems::default(),
         };
-        let app = Server::open(opening).await.unwrap().app;
+        let app = Server::open(options).await.unwrap().app;
         Self { router: router(Arc::clone(&app)), app, token, keys, folder, address }
     }
 
@@ -258,7 +259,7 @@ fn around(root: &Path, keys: Keys) -> Around {
         home: root.join("home"),
         clock: now,
         random,
-        door: Some(Door { url: "http://127.0.0.1:1/mcp".to_owned(), keys }),
+        mcp: Some(McpEndpoint { url: "http://127.0.0.1:1/mcp".to_owned(), keys }),
     }
 }
 

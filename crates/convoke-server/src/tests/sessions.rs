@@ -48,7 +48,7 @@ async fn s8_a_session_is_created_listed_and_shown() {
 }
 
 #[tokio::test]
-async fn s8_who_asks_again_hears_the_same_until_something_changes() {
+async fn s8_lists_are_cached_until_something_changes() {
     let scene = Scene::with(&Script::new().turn([Step::Hang]), |_| {}).await;
     let id = scene.session().await;
     let path = format!("/api/sessions/{id}");
@@ -102,7 +102,7 @@ async fn s8_a_list_that_is_sent_while_it_is_read_reads_like_any_other() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_told_apart() {
+async fn unknown_things_have_their_own_error_codes() {
     let scene = Scene::new().await;
     let project = scene.project().await;
     let unknown = "11111111-1111-4111-8111-111111111111";

@@ -92,7 +92,7 @@ async fn w2_w5_a_session_is_created_talked_to_and_seen_by_others() {
 }
 
 #[tokio::test]
-async fn w5_whoever_comes_back_gets_exactly_what_they_missed() {
+async fn w5_a_client_that_reconnects_gets_exactly_what_it_missed() {
     let script = Script::new().turn([Step::Count(400)]).turn([Step::Count(30)]);
     let (scene, address) = Scene::listening(&script).await;
     let mut page = Page::open(&scene, address).await;
@@ -153,7 +153,7 @@ async fn a_long_session_opens_with_its_newest_turns_and_is_paged_backwards() {
 }
 
 #[tokio::test]
-async fn w2_archiving_and_renaming_is_told_to_everybody() {
+async fn w2_archiving_and_renaming_is_broadcast_to_all_sockets() {
     let (scene, address) = Scene::listening(&Script::new()).await;
     let (mut page, mut other) =
         (Page::open(&scene, address).await, Page::open(&scene, address).await);
@@ -176,7 +176,7 @@ async fn w2_archiving_and_renaming_is_told_to_everybody() {
 }
 
 #[tokio::test]
-async fn s10_what_is_said_to_a_session_that_idleness_ended_takes_it_up_again() {
+async fn s10_a_prompt_resumes_a_session_that_was_completed_because_it_was_idle() {
     let listener_settings = |settings: &mut convoke_engine::Settings| {
         settings.idle_timeout = std::time::Duration::from_millis(60);
     };
@@ -305,7 +305,7 @@ fn is_done(entry: &convoke_api::entry::Entry) -> bool {
 }
 
 #[tokio::test]
-async fn a_socket_that_does_not_read_costs_nobody_else_anything() {
+async fn a_socket_that_does_not_read_slows_no_other_down() {
     let script = Script::new().turn([Step::Flood(8 * 1024 * 1024)]);
     let (scene, address) = Scene::listening(&script).await;
     let mut deaf = Page::open(&scene, address).await;

@@ -56,7 +56,7 @@ async fn call(scene: &Scene, token: &str, tool: &str, arguments: Value) -> (Stri
 }
 
 #[tokio::test]
-async fn t13_the_agent_of_a_session_speaks_for_its_own_team_and_nobody_elses() {
+async fn t13_the_agent_of_a_session_speaks_only_for_its_own_team() {
     let scene = with_teams(&["a", "b"]).await;
     let projects = scene.get("/api/repos").await.json();
     let of_a = projects["repos"].as_array().unwrap().iter().find(|it| it["name"] == "a").unwrap();
@@ -79,7 +79,7 @@ async fn t13_the_agent_of_a_session_speaks_for_its_own_team_and_nobody_elses() {
     assert_eq!(text, "hello");
     let pairs = scene.get("/api/teams/sessions?from=a").await.json();
     assert_eq!(pairs["sessions"][0]["messageCount"], 2);
-    // The owner of the daemon may speak for anybody.
+    // The owner of the daemon may speak for any team.
     let owner = scene.token.as_str();
     assert_eq!(call(&scene, owner, "teams_ask", question(json!("a"))).await, said);
     let (text, _) = call(&scene, owner, "teams_list", json!({})).await;
@@ -108,7 +108,7 @@ async fn t3_only_agents_are_served_while_the_teams_are_being_prepared() {
     let scene = with_teams(&["a"]).await;
     let session = scene.session().await;
     let key = scene.keys.issue(session.parse().unwrap());
-    scene.app.teams.shut();
+    scene.app.teams.set_not_ready();
     for path in ["/api/teams", "/healthz", "/api/sessions"] {
         let answer = scene.get(path).await;
         assert_eq!(answer.problem(), "503 starting: the daemon is still preparing the teams");

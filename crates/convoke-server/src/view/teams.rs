@@ -1,4 +1,4 @@
-//! Teams, their conversations and their answers in the words of the wire.
+//! Converts teams, pairs and answers into the types of the API.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use convoke_engine::{
     QuestionStanding, Stopped, StoredPair, Team, TeamAnswer, TeamReport, TeamStatus,
 };
 
-/// A team, with what goes on in its conversations.
+/// A team with the activity of its pairs.
 pub(crate) fn team(status: &TeamStatus) -> bodies::Team {
     let TeamStatus { team, pairs } = status;
     let Team { name, path, agent, description, permissions, init_timeout, color } = team;
@@ -30,7 +30,7 @@ pub(crate) fn team(status: &TeamStatus) -> bodies::Team {
     }
 }
 
-/// How a team stands.
+/// The status of a team.
 pub(crate) fn status(status: TeamStatus) -> bodies::TeamStatus {
     let team = team(&status);
     let now = |(pair, live): (StoredPair, Live)| bodies::TeamSessionNow {
@@ -45,7 +45,7 @@ pub(crate) fn status(status: TeamStatus) -> bodies::TeamStatus {
     bodies::TeamStatus { team, sessions: status.pairs.into_iter().map(now).collect() }
 }
 
-/// A conversation.
+/// A pair.
 pub(crate) fn session(stored: StoredPair) -> bodies::TeamSession {
     bodies::TeamSession {
         id: stored.id.get(),
@@ -62,7 +62,7 @@ pub(crate) fn session(stored: StoredPair) -> bodies::TeamSession {
     }
 }
 
-/// What became of a question.
+/// The answer to a question, or its status.
 pub(crate) fn answer(answer: TeamAnswer) -> bodies::TeamAnswer {
     let (status, is_over) = match answer.status {
         AnswerStatus::Answered => (bodies::AnswerStatus::Answered, true),
@@ -87,7 +87,7 @@ pub(crate) fn answer(answer: TeamAnswer) -> bodies::TeamAnswer {
     }
 }
 
-/// What has become of a question by now.
+/// The current state of a question.
 pub(crate) fn report(report: TeamReport) -> bodies::TeamReport {
     let TeamReport { pair, question } = report;
     let (status, queued) = match question.as_ref().map(|question| question.standing) {
@@ -121,13 +121,13 @@ pub(crate) fn stopped(stopped: Stopped) -> bodies::StoppedAgents {
     bodies::StoppedAgents { sessions: sessions as u64, processes: processes as u64 }
 }
 
-/// Counted over all conversations.
+/// Totals over all pairs.
 pub(crate) fn stats(stats: PairStats) -> bodies::TeamStats {
     let PairStats { total, active, compact_pending, archived, total_messages } = stats;
     bodies::TeamStats { total, active, compact_pending, archived, total_messages }
 }
 
-/// Figures about how teams talk.
+/// Statistics of teams.
 pub(crate) fn analytics(analytics: Analytics) -> bodies::TeamAnalytics {
     let Analytics { since, stats: counted, pairs, activity, usage } = analytics;
     bodies::TeamAnalytics {

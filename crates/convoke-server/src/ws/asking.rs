@@ -1,4 +1,4 @@
-//! What a client has said and what is being done about it: in order where it is about one session, else at once.
+//! Requests of a client in progress: in order for each session, else concurrently.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::carry::{Reply, carry};
 use crate::app::App;
 use crate::failure::Failure;
 
-/// What may be under way or waiting at once; then nothing more is read from the socket.
+/// Requests that may be in progress or waiting; then the socket is not read.
 const REQUESTS_MAX: usize = 64;
 
 /// What came of something that a client said.

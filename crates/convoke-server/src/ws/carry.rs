@@ -62,11 +62,11 @@ pub(super) async fn carry(
         }
         F::SessionOpen { session_id, after, generation, render, limit } => {
             let (render, enough) = (Render::asked(render), enough(limit));
-            let wish = Wish { after, generation, render, enough, request_id };
+            let options = OpenOptions { after, generation, render, enough, request_id };
             // A contract: the words of the original.
-            open(app, &session_id, wish).await.map_err(|failure| {
-                let hint = failure.told().0.to_owned();
-                failure.reworded("Could not load session").hint(hint)
+            open(app, &session_id, options).await.map_err(|failure| {
+                let hint = failure.message().0.to_owned();
+                failure.with_detail("Could not load session").hint(hint)
             })
         }
         F::SessionPage { session_id, before, render, limit } => {
@@ -214,7 +214,7 @@ async fn session_create(app: &App, project: &str, agent: Option<String>) -> Repl
 }
 
 /// How a session is to be opened.
-struct Wish {
+struct OpenOptions {
     after: Option<Rev>,
     generation: Option<String>,
     render: Render,
@@ -222,25 +222,31 @@ struct Wish {
     request_id: Option<String>,
 }
 
-async fn open(app: Arc<App>, id: &str, wish: Wish) -> Replied {
+async fn open(app: Arc<App>, id: &str, options: OpenOptions) -> Replied {
     let id = app.engine.sessions().find(id).await?;
     let session = app.engine.sessions().get(id).await?;
     let generation = app.generation().await;
-    let is_same = wish.generation.as_ref().is_none_or(|known| *known == generation);
+    let is_same = options.generation.as_ref().is_none_or(|known| *known == generation);
     // A revision of another generation, or from the future, means nothing: then the client gets everything anew.
-    match wish.after.filter(|after| is_same && *after <= session.stored.summary.rev) {
-        Some(after) => reopen(app, session, after, wish).await,
-        None => open_anew(app, session, generation, wish).await,
+    match options.after.filter(|after| is_same && *after <= session.stored.summary.rev) {
+        Some(after) => reopen(app, session, after, options).await,
+        None => open_anew(app, session, generation, options).await,
     }
 }
 
-async fn open_anew(app: Arc<App>, session: SessionView, generation: String, wish: Wish) -> Replied {
+async fn open_anew(
+    app: Arc<App>,
+    session: SessionView,
+    generation: String,
+    options: OpenOptions,
+) -> Replied {
     let id = session.stored.id;
-    let newest = history::newest(&app.engine, id, wish.enough).await?;
+    let newest = history::newest(&app.engine, id, options.enough).await?;
     let watcher = app.engine.sessions().watch(id, newest.rev).await?;
-    let mut subscription = Subscription::new(Arc::clone(&app), session, watcher, None, wish.render);
+    let mut subscription =
+        Subscription::new(Arc::clone(&app), session, watcher, None, options.render);
     subscription.continue_with(&newest.entries);
-    let entries = words::render_all(&app.renderer, newest.entries, wish.render).await;
+    let entries = words::render_all(&app.renderer, newest.entries, options.render).await;
     // Clients receive changes as they come; this answer must not be older than those.
     let session = view::session_item(app.engine.sessions().get(id).await?);
     let (session_id, uid, rev) = (session.id.clone(), session.uid, newest.rev);
@@ -257,15 +263,15 @@ async fn open_anew(app: Arc<App>, session: SessionView, generation: String, wish
     Ok(Reply::Follow(Box::new(subscription), vec![history, opened]))
 }
 
-async fn reopen(app: Arc<App>, session: SessionView, after: Rev, wish: Wish) -> Replied {
+async fn reopen(app: Arc<App>, session: SessionView, after: Rev, options: OpenOptions) -> Replied {
     let watcher = app.engine.sessions().watch(session.stored.id, after).await?;
     // Answers that the client has in part are rendered on from there; what it has not comes whole.
     let open = app.engine.sessions().snapshot(session.stored.id, 0, 0).await?.messages;
     let open: Vec<Entry> =
         open.iter().map(Entry::from).filter(|entry| entry.rev <= after).collect();
     let upto = session.stored.summary.rev;
-    let opening = Some(Opening { request_id: wish.request_id, upto });
-    let mut subscription = Subscription::new(app, session, watcher, opening, wish.render);
+    let opening = Some(Opening { request_id: options.request_id, upto });
+    let mut subscription = Subscription::new(app, session, watcher, opening, options.render);
     subscription.continue_with(&open);
     // With nothing missed there is no update by which the client would hear that it is up to date.
     let opened = if upto == after { subscription.opened().await } else { None };

@@ -45,17 +45,17 @@ pub(super) async fn prove(mut socket: WebSocket, app: Arc<App>, visitor: Visitor
         () = app.stop.cancelled() => None,
     };
     let cookies = cookies.iter().map(String::as_str);
-    let visit = secret.and_then(|secret| app.doors.browsers.visit(cookies, &secret));
+    let visit = secret.and_then(|secret| app.auth.browsers.visit(cookies, &secret));
     let Some(visit) = visit else {
         tracing::warn!(target: "security", %peer, "refused a socket without the secret of its browser");
-        tokio::time::sleep(app.doors.refused(peer)).await;
+        tokio::time::sleep(app.auth.record_failure(peer)).await;
         let reason = Utf8Bytes::from_static("this browser is not signed in");
         let frame = CloseFrame { code: SIGNED_OUT, reason };
         // A client that is gone, or does not read, is cut off by dropping the socket.
         tokio::time::timeout(FAREWELL, socket.send(Message::Close(Some(frame)))).await.ok();
         return;
     };
-    if connection.is_some_and(|connection| connection.recognise_owner().is_err()) {
+    if connection.is_some_and(|connection| connection.assign_owner().is_err()) {
         tracing::warn!("a page is closed: all connections of the owner are busy");
         return;
     }

@@ -1,4 +1,4 @@
-//! One socket, one task: what the client says, what it follows, and what everybody is told.
+//! One task per socket: reads the client's frames, and sends responses, updates of followed sessions, and broadcasts.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -20,15 +20,16 @@ use super::carry::Reply;
 use super::news::Item;
 use super::subscription::{Frames, Subscription};
 use crate::app::App;
-use crate::doors::Visit;
+use crate::auth::Visit;
 
-/// How long a client may take to read what was sent; then it is cut off, and comes back when it can.
+/// How long a client may take to read a frame; then it is disconnected, and resumes from its cursor when it
+/// reconnects.
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often a client is asked whether it is still there.
+/// The interval between pings.
 const PING: Duration = Duration::from_secs(30);
 /// How long a client may be silent; it answers every ping.
 const SILENCE_MAX: Duration = Duration::from_secs(90);
-/// How long the last word may take to leave.
+/// How long the close frame may take to be sent.
 const FAREWELL: Duration = Duration::from_millis(200);
 /// Sessions that one socket follows at most.
 const SESSIONS_MAX: usize = 64;
@@ -37,7 +38,7 @@ const SESSIONS_MAX: usize = 64;
 const GOING_AWAY: u16 = 1001;
 /// Ours, from the range for applications: the browser must sign in.
 pub(super) const SIGNED_OUT: u16 = 4401;
-/// IANA: come again later, there is more to say than was read.
+/// IANA: try again later; the client is too slow.
 const TRY_AGAIN: u16 = 1013;
 
 /// Talks with a client until either goes away.
@@ -54,7 +55,7 @@ pub(super) async fn converse(socket: WebSocket, app: Arc<App>, visit: Option<Vis
     if let Ended::Close(code, reason) = task.run().await {
         let frame = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
         let farewell = task.socket.send(Message::Close(Some(frame)));
-        // A client that is gone, or does not read, hears it from its own system.
+        // A client that is gone, or does not read, sees the connection close.
         tokio::time::timeout(FAREWELL, farewell).await.ok();
     } else {
         hang_up(task.socket).await;
@@ -150,7 +151,7 @@ impl SocketTask {
             Happened::Tick if self.heard.elapsed() > SILENCE_MAX => Err(Ended::Gone),
             Happened::Tick => {
                 if let Some(visit) = &self.visit {
-                    self.app.doors.browsers.touch(&visit.id);
+                    self.app.auth.browsers.touch(&visit.id);
                 }
                 self.put([Message::Ping(Default::default())]).await
             }
@@ -204,7 +205,7 @@ impl SocketTask {
                 if let Some(chain) = failure.chain() {
                     tracing::error!("{chain}");
                 }
-                let (message, hint) = failure.told();
+                let (message, hint) = failure.message();
                 vec![error(message.to_owned(), hint.map(ToOwned::to_owned))]
             }
         };
@@ -264,7 +265,7 @@ const fn error(message: String, hint: Option<String>) -> ServerFrame {
     ServerFrame::Error { message, hint }
 }
 
-/// The frames of the first subscription that has some. Whoever had some goes to the end of the line.
+/// The frames of the first subscription that has some, which then moves to the end of the list.
 fn next(followed: &mut Vec<Followed>, context: &mut Context<'_>) -> Poll<(Subscription, Frames)> {
     for index in 0..followed.len() {
         let Some(one) = followed.get_mut(index) else { break };

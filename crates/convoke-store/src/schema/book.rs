@@ -23,7 +23,7 @@ pub(super) struct Entry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
     /// Nothing is in it yet, as a crash at the very first start leaves it.
-    Nobody,
+    None,
     Us,
     Another,
 }
@@ -35,7 +35,7 @@ impl Owner {
             db.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?;
         Ok(match id {
             APPLICATION_ID => Self::Us,
-            0 if empty => Self::Nobody,
+            0 if empty => Self::None,
             _ => Self::Another,
         })
     }
@@ -60,7 +60,7 @@ pub(super) fn read(db: &Connection) -> rusqlite::Result<Vec<Entry>> {
 /// Reads the book; begins it, and marks the database as ours, when there is none.
 pub(super) fn open(db: &Connection) -> rusqlite::Result<Vec<Entry>> {
     // In the same transaction as the first migration, so that a crash leaves all of it or nothing.
-    if Owner::of(db)? == Owner::Nobody {
+    if Owner::of(db)? == Owner::None {
         db.execute_batch(&format!(
             "PRAGMA application_id = {APPLICATION_ID};
              CREATE TABLE schema_migrations (

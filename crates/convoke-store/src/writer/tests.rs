@@ -211,7 +211,7 @@ async fn another_writing_program_delays_changes_for_a_bounded_time_only() {
 }
 
 #[tokio::test]
-async fn a_database_that_becomes_unwritable_says_so_to_everybody() {
+async fn a_database_that_becomes_unwritable_fails_every_caller() {
     let (_folder, place, writer) = start(WAL_BYTES_MAX);
     writer.make(execute("PRAGMA query_only = ON")).await.unwrap();
     let outcomes = make_together(&writer, (0..3).map(|number| note(number.to_string()))).await;

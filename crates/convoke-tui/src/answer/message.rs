@@ -50,7 +50,7 @@ pub(crate) struct Damaged {
     pub(crate) words: String,
 }
 
-/// What came of a verdict.
+/// The result of a verdict.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Sent,

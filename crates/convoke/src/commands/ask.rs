@@ -111,7 +111,7 @@ pub(crate) fn run(
     }
     let timeout = args.timeout_ms.map_or(asking.timeout, patience);
     signals::block_on(async {
-        // Before anything is asked, so that no signal can leave a question that nobody knows to be abandoned.
+        // Before anything is asked, so that a signal cannot leave a pending question that is never marked as abandoned.
         let signalled = signals::ended()?;
         let mut asked = asking.ask(questions.clone(), asker)?;
         let id = asked.id();
@@ -151,7 +151,7 @@ pub(super) fn told(
     }
 }
 
-/// Tells a person who watches how to answer; a pipe hears nothing.
+/// Prints how to answer, on a terminal only.
 fn say_where(id: RequestId) {
     let id = text::short(id);
     aside_on_terminal(&format!("Waiting for an answer to {id}; answer with: convoke answer"));

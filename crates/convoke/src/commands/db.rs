@@ -74,7 +74,7 @@ pub(crate) enum RollbackError {
     Declined,
     /// There is no human to ask.
     #[error("a rollback loses data, and there is no terminal to confirm it on")]
-    NobodyToAsk,
+    NoTerminal,
 }
 
 #[derive(Serialize)]
@@ -182,7 +182,7 @@ fn confirm(path: &Path, migrations: &[Migration]) -> anyhow::Result<()> {
     match ask(&question)? {
         Answer::Yes => Ok(()),
         Answer::No => Err(RollbackError::Declined.into()),
-        Answer::Nobody => Err(RollbackError::NobodyToAsk.into()),
+        Answer::NoTerminal => Err(RollbackError::NoTerminal.into()),
     }
 }
 

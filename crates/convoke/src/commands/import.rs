@@ -162,7 +162,7 @@ async fn import(
         let progress = |turns: u64| {
             if is_watched {
                 let (number, count) = (number + 1, files.len());
-                // Nobody needs it when it cannot be shown.
+                // Progress that cannot be printed is not needed.
                 write!(io::stderr(), "\rFile {number} of {count}, {turns} turns\x1b[K").ok();
             }
         };

@@ -19,10 +19,10 @@ use crate::{logs, mcp, signals};
 pub(crate) struct McpArgs {}
 
 pub(crate) fn run(global: &GlobalArgs, world: &World, output: &Output) -> anyhow::Result<()> {
-    if let Some(door) = world.environment.door()? {
+    if let Some(endpoint) = world.environment.mcp_endpoint()? {
         // The home is out of reach for a confined agent, and with it the log in there.
         logs::start(Loudness::of(global), world, output, None);
-        return signals::block_on(mcp::proxy::run(&door));
+        return signals::block_on(mcp::proxy::run(&endpoint));
     }
     let asking = world.asking(Access::Write, global, Loudness::of(global), output)?;
     asking.clean_in_background();

@@ -13,7 +13,7 @@ use anyhow::Context;
 use convoke_agents::sandbox::{Available, Systemd};
 use convoke_api::bodies::Daemon;
 use convoke_engine::{self as engine, Limits, PoolSettings, QuestionSettings, Spare};
-use convoke_server::{BackupSettings, Listeners, Opening, Problems, Server, Serving};
+use convoke_server::{BackupSettings, Listeners, Problems, Server, ServerOptions, Serving};
 use serde::Serialize;
 
 use super::World;
@@ -79,7 +79,7 @@ pub(crate) enum ServeError {
     /// The engine does not open.
     #[error("the daemon cannot start")]
     Open(#[source] engine::Error),
-    /// A team is not ready. Told in one line, as whoever wrote its configuration knows it.
+    /// A team is not ready. Printed in one line, for the author of its configuration.
     #[error("{}", teams::in_one_line(.0))]
     Team(engine::Error),
 }
@@ -131,7 +131,7 @@ async fn serve(
     let control = ControlSocket::bind(home, &world.environment)?;
     let (socket, control) = control.unzip();
     let problems = Problems::default();
-    let opening = Opening {
+    let options = ServerOptions {
         address,
         token: token.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -146,13 +146,13 @@ async fn serve(
             home: home.path().to_owned(),
             clock: clock::now,
             random: random::bytes,
-            door: None,
+            mcp: None,
         },
         problems: problems.clone(),
     };
     let server = tokio::select! {
-        opened = Server::open(opening) => opened.map_err(ServeError::Open)?,
-        // Told to end before anything was served.
+        opened = Server::open(options) => opened.map_err(ServeError::Open)?,
+        // A signal arrived before anything was served.
         () = &mut ended => return Ok(()),
     };
     let daemon = Daemon {
@@ -176,7 +176,7 @@ async fn serve(
             return Err(error);
         }
     };
-    serving.keep_backups(BackupSettings {
+    serving.enable_backups(BackupSettings {
         plan: super::backup::configured(home, config),
         every: config.backup.every,
     });
@@ -205,7 +205,7 @@ fn bound_address(
     bound.map_err(|source| ServeError::Bind { address, source })
 }
 
-/// Takes up the teams before anybody is told that there is a daemon. Fails with nothing when it is told to end first.
+/// Loads the teams before the daemon is announced. Fails with `None` if the daemon is told to stop first.
 async fn open_teams(
     serving: &Serving,
     config: &Config,

@@ -165,7 +165,7 @@ fn confirm(id: &Id) -> anyhow::Result<()> {
     match output::ask(&format!("Delete the session {id} for good?"))? {
         Answer::Yes => Ok(()),
         Answer::No => Err(DeleteError::Declined.into()),
-        Answer::Nobody => Err(DeleteError::NoTerminal.into()),
+        Answer::NoTerminal => Err(DeleteError::NoTerminal.into()),
     }
 }
 

@@ -31,12 +31,12 @@ pub(crate) fn run(
     world: &World,
     output: &Output,
 ) -> anyhow::Result<()> {
-    // Before a daemon is started for nobody.
+    // Checked before a daemon is started in vain.
     if !io::stdout().is_terminal() {
         return Err(convoke_tui::Error::NoTerminal.into());
     }
     let folder = std::env::current_dir().context("cannot determine the current folder")?;
-    // A word on stderr would stand in the middle of the picture.
+    // Output on stderr would appear in the middle of the screen.
     let home = world.home_for(Access::Read, global, Loudness::Off, output)?;
     signals::block_on(async {
         let client = daemon::reach(&home, world, args.daemon.autostart()).await?;

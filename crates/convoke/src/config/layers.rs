@@ -112,7 +112,7 @@ fn flag(setting: &Setting, sources: &Sources<'_>) -> Option<Node> {
 }
 
 impl Setting {
-    /// Takes the highest layer; the lower ones are checked all the same, because a mistake there is still one.
+    /// Takes the value of the highest layer; the lower ones are validated, too.
     fn settle(
         &self,
         layers: [Option<Node>; 3],
@@ -156,7 +156,7 @@ fn keep_remote_out(config: &Config, effective: &[Effective], mistakes: &mut Vec<
     }
 }
 
-/// A configuration before the first layer. The defaults are in the list of settings, so nobody sees this.
+/// A configuration before the first layer. All values are replaced by the defaults in the list of settings.
 fn unset() -> Config {
     Config {
         server: Server { listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), allow_remote: false },

@@ -77,17 +77,18 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// A problem whose way out is plain from its key.
+    /// A problem without a hint, because its key says what to do.
     pub(super) fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), hint: None, part: None }
     }
 
-    /// The same problem with a way out of its own.
+    /// Adds a hint.
     pub(super) fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// A value of the wrong type. In the file the type is told; elsewhere everything is text, so the text is.
+    /// A value of the wrong type. In the file the message names the type; elsewhere every value is text, so it quotes
+    /// the text.
     pub(super) fn wrong_type(expected: &str, found: &Node) -> Self {
         let origin = found.origin;
         let told = match (&found.value, origin) {

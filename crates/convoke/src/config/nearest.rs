@@ -2,7 +2,7 @@
 
 use strsim::osa_distance;
 
-/// What to say about a word that is not among `known`: the nearest one, else all of them.
+/// The hint for a word that is not among `known`: the nearest one, else all of them.
 pub(super) fn hint(word: &str, known: &[&str]) -> String {
     match nearest(word, known) {
         Some(near) => format!("did you mean `{near}`?"),

@@ -139,7 +139,7 @@ struct Entry {
     agent: Option<String>,
 }
 
-/// Teams by name. JSON takes a name twice, and whoever wrote it would wonder.
+/// Teams by name. JSON parsers accept a repeated name and drop one of the two, so it is refused.
 #[derive(Debug)]
 struct Named(BTreeMap<String, Entry>);
 
@@ -250,7 +250,7 @@ fn is_color(text: &str) -> bool {
     matches!(digits.len(), 3 | 6) && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// What the parser says, without the place, which is told beside it.
+/// The parser's message without the position, which is printed separately.
 fn words(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let end = text.rfind(" at line ").unwrap_or(text.len());

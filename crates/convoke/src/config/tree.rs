@@ -5,7 +5,7 @@ use std::fmt;
 /// Who set a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// Nobody.
+    /// None: the built-in default.
     Default,
     /// The file, at this place; both count from 1, columns in characters.
     File { line: usize, column: usize },

@@ -14,7 +14,7 @@ impl Process {
         i32::try_from(pid).ok().and_then(Pid::from_raw).map(Self)
     }
 
-    /// Whether there is such a process, whoever it belongs to.
+    /// Whether the process exists, whichever user it belongs to.
     pub(crate) fn is_alive(self) -> bool {
         match test_kill_process(self.0) {
             Ok(()) | Err(rustix::io::Errno::PERM) => true,
@@ -40,7 +40,7 @@ impl Process {
             Err(rustix::io::Errno::SRCH) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        // The kernel makes it readable when the process ends. Whoever stops waiting leaves the thread behind.
+        // The kernel makes it readable when the process ends. A caller that stops waiting leaves the thread behind.
         let wait = move || {
             let mut watched = [PollFd::new(&descriptor, PollFlags::IN)];
             rustix::io::retry_on_intr(|| poll(&mut watched, None))

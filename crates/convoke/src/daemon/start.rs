@@ -34,7 +34,7 @@ pub(super) async fn start(home: &Home, world: &World) -> anyhow::Result<Running>
         .await
         .map_err(|_| too_slow(home))?
         .map_err(|source| DaemonError::CannotStart { source })?;
-    // Whoever had the turn before may have started it.
+    // The previous holder of the lock may have started it.
     if let Some(running) = find(home).await? {
         return Ok(running);
     }
@@ -54,7 +54,7 @@ async fn take_turn(home: &Home) -> io::Result<File> {
     tokio::task::spawn_blocking(move || file.lock().map(|()| file)).await?
 }
 
-/// What the daemon says where nobody listens.
+/// The file for the stderr of a daemon in the background.
 fn words_path(home: &Home) -> std::path::PathBuf {
     home.logs().join("daemon.stderr")
 }

@@ -15,7 +15,7 @@ use crate::commands::db::RollbackError;
 use crate::commands::questions::NotAnswers;
 use crate::commands::sandbox_exec::NoProgram;
 use crate::commands::serve::ServeError;
-use crate::environment::DoorError;
+use crate::environment::McpEndpointError;
 use crate::home;
 
 /// The code and the hint of an error, by the first of its causes that we know.
@@ -63,7 +63,7 @@ pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
             let hint = "run `convoke open --print`, and open the link in a browser yourself";
             return (Code::CouldNot, Some(hint.to_owned()));
         }
-        if cause.is::<DoorError>() {
+        if cause.is::<McpEndpointError>() {
             return (Code::AskedWrongly, Some("set both of them, or none".to_owned()));
         }
         if cause.is::<UnknownAgent>() {
@@ -78,7 +78,7 @@ pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
         }
         match cause.downcast_ref::<RollbackError>() {
             Some(RollbackError::Declined) => return (Code::Rejected, None),
-            Some(RollbackError::NobodyToAsk) => {
+            Some(RollbackError::NoTerminal) => {
                 return (Code::AskedWrongly, Some("add --yes to confirm".to_owned()));
             }
             None => {}
@@ -125,7 +125,7 @@ fn serve_hint(error: &ServeError) -> Option<String> {
     }
 }
 
-/// Whoever wrote the configuration of a team asked wrongly; an agent that does not come up is nobody's fault.
+/// An invalid team configuration is a usage error; an agent that does not start is not.
 fn serve_code(error: &ServeError) -> Code {
     use convoke_engine::Error;
     match error {

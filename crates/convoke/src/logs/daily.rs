@@ -84,7 +84,7 @@ fn open_day(folder: &Path, now: Timestamp) -> io::Result<File> {
 fn delete_old(folder: &Path) -> io::Result<()> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
-        // A name that is not text is not ours.
+        // Our log files have UTF-8 names.
         names.extend(entry?.file_name().into_string().ok().filter(|name| is_ours(name)));
     }
     names.sort_unstable();

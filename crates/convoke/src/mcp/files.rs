@@ -13,7 +13,7 @@ use convoke_core::id::RequestId;
 use convoke_core::question::{Limits, Question};
 use convoke_core::request::State;
 use convoke_files::questions::{Asked, Outcome, RequestFile, Until};
-use convoke_server::mcp::{Backend, Call, Found, Offer, Refused, Waiting};
+use convoke_server::mcp::{Backend, Call, CallError, Found, Offer, Waiting};
 use rmcp::ErrorData;
 
 use crate::asking::{Asker, Asking};
@@ -62,7 +62,7 @@ impl Backend for FilesBackend {
         asker: &Asker,
         questions: Vec<Question>,
         waiting: Waiting,
-    ) -> Result<Found, Refused> {
+    ) -> Result<Found, CallError> {
         let (asking, asker, asked) = (self.asking.clone(), asker.clone(), questions.clone());
         let mut asked: Asked = blocking(move || asking.ask(asked, asker)).await?;
         let id = asked.id();
@@ -80,7 +80,7 @@ impl Backend for FilesBackend {
         Ok(Found { id, questions, state })
     }
 
-    async fn asked(&self, _asker: &Asker, id: &str, waiting: Waiting) -> Result<Found, Refused> {
+    async fn asked(&self, _asker: &Asker, id: &str, waiting: Waiting) -> Result<Found, CallError> {
         let (folder, text) = (self.asking.questions.clone(), id.to_owned());
         let look = move || {
             let id = folder.find(&text)?;
@@ -96,8 +96,8 @@ impl Backend for FilesBackend {
         Ok(Found { id, questions: request.questions, state })
     }
 
-    async fn approve(&self, _asker: &Asker, _approve: Approve) -> Result<Approval, Refused> {
-        Err(Refused::NoSuchTool)
+    async fn approve(&self, _asker: &Asker, _approve: Approve) -> Result<Approval, CallError> {
+        Err(CallError::UnknownTool)
     }
 
     async fn ask_team(
@@ -105,15 +105,15 @@ impl Backend for FilesBackend {
         _asker: &Asker,
         team: &str,
         question: TeamQuestion,
-    ) -> Result<TeamAnswer, Refused> {
+    ) -> Result<TeamAnswer, CallError> {
         self.client().await?.ask_team(team, &question).await.map_err(explained)
     }
 
-    async fn teams(&self) -> Result<Vec<Team>, Refused> {
+    async fn teams(&self) -> Result<Vec<Team>, CallError> {
         Ok(self.client().await?.teams().await.map_err(explained)?.teams)
     }
 
-    async fn team_statuses(&self, team: Option<&str>) -> Result<Vec<TeamStatus>, Refused> {
+    async fn team_statuses(&self, team: Option<&str>) -> Result<Vec<TeamStatus>, CallError> {
         let client = self.client().await?;
         let names = match team {
             Some(team) => vec![team.to_owned()],
@@ -133,7 +133,7 @@ impl Backend for FilesBackend {
         &self,
         _asker: &Asker,
         report: ReportOfTeam,
-    ) -> Result<TeamReport, Refused> {
+    ) -> Result<TeamReport, CallError> {
         let ReportOfTeam { team, from_team, thread, message_id } = report;
         let query = TeamReportQuery { from: from_team, thread, seq: None, message_id };
         self.client().await?.team_report(&team, &query).await.map_err(explained)
@@ -143,7 +143,7 @@ impl Backend for FilesBackend {
         &self,
         _asker: &Asker,
         cancel: CancelTeam,
-    ) -> Result<TeamSession, Refused> {
+    ) -> Result<TeamSession, CallError> {
         let CancelTeam { team, from_team, thread } = cancel;
         let cancel = TeamCancel { from_team, thread };
         self.client().await?.cancel_team(&team, &cancel).await.map_err(explained)
@@ -151,7 +151,7 @@ impl Backend for FilesBackend {
 }
 
 impl FilesBackend {
-    async fn client(&self) -> Result<Client, Refused> {
+    async fn client(&self) -> Result<Client, CallError> {
         daemon::reach(&self.home, &self.world, Autostart::Allowed).await.map_err(explained)
     }
 }
@@ -159,18 +159,18 @@ impl FilesBackend {
 /// Does something with files on a thread that may wait for them.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> convoke_files::Result<T> + Send + 'static,
-) -> Result<T, Refused> {
+) -> Result<T, CallError> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| Refused::Said(error.to_string()))?.map_err(said)
+    done.map_err(|error| CallError::Message(error.to_string()))?.map_err(said)
 }
 
 /// An error with its causes, for the agent to read.
-fn said(error: convoke_files::Error) -> Refused {
-    Refused::Said(format!("{:#}", anyhow::Error::from(error)))
+fn said(error: convoke_files::Error) -> CallError {
+    CallError::Message(format!("{:#}", anyhow::Error::from(error)))
 }
 
 /// An error with the next step, for the agent to read.
-fn explained(error: impl Into<anyhow::Error>) -> Refused {
+fn explained(error: impl Into<anyhow::Error>) -> CallError {
     let (text, hint) = crate::exit::explain(&error.into());
-    Refused::Said(hint.map_or(text.clone(), |hint| format!("{text}\n\n{hint}")))
+    CallError::Message(hint.map_or(text.clone(), |hint| format!("{text}\n\n{hint}")))
 }

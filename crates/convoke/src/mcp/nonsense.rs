@@ -38,7 +38,7 @@ impl Nonsense {
     }
 }
 
-/// The id by which whoever sent this may know the answer.
+/// The id of the malformed message, so that the client can match the error.
 fn id(message: &Value) -> Value {
     match message.get("id") {
         Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),

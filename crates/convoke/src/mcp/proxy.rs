@@ -19,7 +19,7 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use super::lines::{self, LINES_MAX, write};
 use super::nonsense::Nonsense;
-use crate::environment::Door;
+use crate::environment::McpEndpoint;
 use call::Standing;
 use message::Message;
 
@@ -29,12 +29,12 @@ const LINE_BYTES_MAX: usize = 8 << 20;
 /// Calls under way; one more is refused at once, so that the words that cancel them are still read.
 const CALLS_MAX: usize = 256;
 
-/// How long calls may still take when no more words come: enough for one that waits for nobody.
+/// How long calls may still take after stdin is closed: enough for those that do not wait for a human.
 const LEAVE_TIME: Duration = Duration::from_millis(300);
 
-/// Passes on until the client goes away or the program is told to end.
-pub(crate) async fn run(door: &Door) -> anyhow::Result<()> {
-    let client = Client::connect(&door.url, &door.token)?;
+/// Forwards messages until the client disconnects or the process gets a termination signal.
+pub(crate) async fn run(endpoint: &McpEndpoint) -> anyhow::Result<()> {
+    let client = Client::connect(&endpoint.url, &endpoint.token)?;
     let (input, output) = rmcp::transport::stdio_pipes();
     let signalled = crate::signals::ended()?;
     tokio::select! {
@@ -66,7 +66,7 @@ async fn relay(
                 None => break,
             },
             () = relay.calls.ended() => {}
-            // Nobody reads any more, so nobody waits for an answer.
+            // The client has closed stdout, so no response can be delivered.
             result = &mut writing => return result,
         }
     }
@@ -143,7 +143,7 @@ impl Calls {
         self.tasks.len()
     }
 
-    /// Drops a call and its connection. It is not answered: whoever cancels does not listen.
+    /// Drops a call and its connection. It is not answered: a client does not expect the response to a cancelled call.
     fn cancel(&mut self, id: &str) {
         for (_, handle) in self.running.extract_if(.., |(running, _)| running == id) {
             handle.abort();

@@ -20,7 +20,7 @@ use super::nonsense::Nonsense;
 /// Bytes of a line; a longer one is refused.
 const LINE_BYTES_MAX: usize = 16 << 20;
 
-/// A client's lines, and the way to whoever writes ours.
+/// The lines of a client, and the channel to the writer.
 pub(super) struct Stdio<R> {
     lines: Lines<R>,
     out: Option<mpsc::Sender<String>>,
@@ -56,7 +56,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Stdio<R> {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             if let Some(answering) = &mut self.answering {
-                // Whoever does not listen any more will say so by closing the pipe.
+                // A client that no longer reads also closes the pipe, which ends the loop.
                 answering.await.ok();
                 self.answering = None;
             }

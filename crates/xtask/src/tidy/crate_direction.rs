@@ -40,7 +40,7 @@ const TESTKIT: &str = "convoke-testkit";
 /// Whose benchmarks may use a crate besides, since it would take hours to say to a daemon what they need in its store.
 const BENCHMARKS: (&str, &str) = ("convoke-server", "convoke-store");
 
-/// Where the table above stands, for the way out.
+/// The path of this file, for hints.
 const HERE: &str = "crates/xtask/src/tidy/crate_direction.rs";
 
 /// Finds dependencies that point the wrong way, and crates that have no place yet.

@@ -46,7 +46,7 @@ const CORE_MAY_USE: [&str; 5] = ["jiff", "serde", "serde_json", "thiserror", "uu
 /// Tools that a test may use in any crate.
 const TEST_TOOLS: [&str; 4] = ["criterion", "insta", "proptest", "tempfile"];
 
-/// Where the tables above stand, for the way out.
+/// The path of this file, for hints.
 const HERE: &str = "crates/xtask/src/tidy/foreign_crates.rs";
 
 /// Finds dependencies on the wrong side of a border.

@@ -1,4 +1,4 @@
-//! A module `foo` is in `foo.rs`: ten editor tabs called `mod.rs` cannot be told apart.
+//! A module `foo` is in `foo.rs`: ten editor tabs called `mod.rs` look the same.
 
 use crate::finding::Finding;
 use crate::tree::Tree;

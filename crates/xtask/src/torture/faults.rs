@@ -123,7 +123,7 @@ fn make_read_only(home: &Path, random: &mut Random) -> Made {
 
 /// Leaves what a clock leaves that was ahead for a while: files, and a session, from the future.
 ///
-/// The clock of the machine is not touched: it is not ours.
+/// The clock of the machine is not changed.
 fn jump(world: &World<'_>, random: &mut Random) -> Made {
     for folder in ["questions", "spawn/sessions"] {
         let entries = fs::read_dir(world.machine.home().join(folder)).into_iter().flatten();

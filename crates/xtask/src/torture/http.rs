@@ -10,14 +10,14 @@ use serde_json::Value;
 /// How long anything may take; an answer after that counts as none.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Where the daemon is, and what opens its doors.
+/// The daemon's address and token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Door {
     pub(super) address: SocketAddr,
     pub(super) token: String,
 }
 
-/// What came of a request.
+/// The result of a request.
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// The daemon answered.
@@ -131,7 +131,7 @@ pub(super) struct Event {
     pub(super) data: Value,
 }
 
-/// What a follower hears.
+/// What a follower receives.
 #[derive(Debug)]
 pub(super) enum News {
     /// An event.

@@ -20,7 +20,7 @@ enum Sent {
 }
 
 impl World<'_> {
-    /// Prompts any session, and records what came of it.
+    /// Prompts any session, and records the result.
     pub(super) fn prompt(&self, door: &Door, random: &mut Random) {
         let Some(session) = self.any_session(random) else { return };
         let trick = if random.below(3) == 0 { TRICKS.get(random.below(7) as usize) } else { None };

@@ -36,7 +36,8 @@ impl Dialogue {
             return self.served(id, Ok(json!({"outcome": {"outcome": "cancelled"}})));
         }
         let call = params.get("toolCall").unwrap_or(&Value::Null);
-        // A bare id says nothing new; some agents send no more, and some send here what they never announce.
+        // A bare id says nothing new; some agents send only that, and some send tool calls here that they never
+        // announce.
         let is_more = call.as_object().is_some_and(|fields| fields.len() > 1);
         let terminals = &self.host.terminals;
         let update = is_more.then(|| self.translator.tools.hear(call, &|id| terminals.shown(id)));
@@ -46,7 +47,7 @@ impl Dialogue {
         match self.permissions.ask(&id, request, params, known) {
             Ok(request) => {
                 let update = update.flatten().map(|mut update| {
-                    // What waits for a permission has not ended, whatever is said.
+                    // A call that waits for a permission has not ended, whatever status the agent reports.
                     update.status = None;
                     Report::ToolCalled(update)
                 });
@@ -67,7 +68,7 @@ impl Dialogue {
         }
     }
 
-    /// The agent wants to change a protected file; the user decides, with the change in view.
+    /// The agent is about to change a protected file; the human decides, and sees the change.
     fn ask_to_write(&mut self, id: Value, change: ProtectedChange) {
         let is_asked = self.turn.as_ref().is_some_and(|turn| !turn.is_cancelled());
         if !is_asked {

@@ -21,7 +21,7 @@ impl Screen {
         }
     }
 
-    /// Whether something was printed that is not there any more.
+    /// Whether some of the output was dropped.
     pub(super) const fn is_cut(&self) -> bool {
         self.cut || self.bytes.len() > self.bytes_max
     }

@@ -19,7 +19,7 @@ use super::record::Recorded;
 use crate::acp::talk::{End, Talk};
 use crate::acp::{connect, handshake};
 use crate::catalogue::Protocol;
-use crate::driver::{Confinement, Launch, Order, REPORTS_MAX, Start, Started, Wish};
+use crate::driver::{Confinement, DriverRequest, Launch, Order, REPORTS_MAX, Start, Started};
 use crate::error::Result;
 use crate::lines::{Line, Reader, Writer};
 use crate::process::Pipes;
@@ -45,8 +45,8 @@ pub(in crate::acp) struct Scene {
     pub(in crate::acp) to_driver: WriteHalf<DuplexStream>,
     pub(in crate::acp) from_driver: Reader,
     pub(in crate::acp) reports: mpsc::Receiver<Report>,
-    to_talk: mpsc::Sender<Wish>,
-    wishes: mpsc::Receiver<Wish>,
+    to_talk: mpsc::Sender<DriverRequest>,
+    requests: mpsc::Receiver<DriverRequest>,
     transcript: Vec<String>,
     turn: u64,
     pub(in crate::acp) end: Option<End>,
@@ -68,7 +68,7 @@ impl Scene {
         let pipes = Pipes { lines: Reader::new(lines), input: Writer::new(input) };
         let (from_driver, to_driver) = tokio::io::split(theirs);
         let (to_session, reports) = mpsc::channel(REPORTS_MAX);
-        let (to_talk, wishes) = mpsc::channel(8);
+        let (to_talk, requests) = mpsc::channel(8);
         let scene = Self {
             talk: connect(pipes, &launch, count, to_session).unwrap(),
             workspace,
@@ -76,7 +76,7 @@ impl Scene {
             from_driver: Reader::new(from_driver),
             reports,
             to_talk,
-            wishes,
+            requests,
             transcript: Vec::new(),
             turn: 0,
             end: None,
@@ -143,7 +143,7 @@ impl Scene {
 
     /// Convoke orders something.
     pub(in crate::acp) async fn order(&mut self, order: Order) {
-        self.to_talk.send(Wish::Order(order)).await.unwrap();
+        self.to_talk.send(DriverRequest::Order(order)).await.unwrap();
         self.settle().await;
     }
 
@@ -175,7 +175,7 @@ impl Scene {
         // The clock is paused: it only advances when all tasks are idle.
         let moment = Duration::from_millis(1);
         while self.end.is_none() {
-            match timeout(moment, self.talk.step(Some(&mut self.wishes))).await {
+            match timeout(moment, self.talk.step(Some(&mut self.requests))).await {
                 Ok(ControlFlow::Continue(())) => {}
                 Ok(ControlFlow::Break(end)) => self.end = Some(end),
                 Err(_) => break,

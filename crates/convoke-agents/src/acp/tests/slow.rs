@@ -9,7 +9,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc;
 
 use super::scene::Scene;
-use crate::driver::{Order, REPORTS_MAX, Start, Wish};
+use crate::driver::{DriverRequest, Order, REPORTS_MAX, Start};
 use crate::lines::Line;
 
 fn chunk(number: usize) -> Vec<u8> {
@@ -22,7 +22,7 @@ fn chunk(number: usize) -> Vec<u8> {
 async fn a_slow_session_stops_the_agent_and_loses_nothing() {
     let count = 3 * REPORTS_MAX;
     let (mut scene, _) = Scene::with_pipe(Start::New { id: "unused".to_owned() }, 1024);
-    let (wishes, mut queue) = mpsc::channel(8);
+    let (requests, mut queue) = mpsc::channel(8);
     let sent = Cell::new(0);
     let agent = async {
         for number in 0..count {
@@ -36,7 +36,7 @@ async fn a_slow_session_stops_the_agent_and_loses_nothing() {
         }
         // Orders are followed all the same.
         let prompt = Order::Prompt { turn: Seq::new(1), text: "hello".to_owned() };
-        wishes.send(Wish::Order(prompt)).await.unwrap();
+        requests.send(DriverRequest::Order(prompt)).await.unwrap();
         let Ok(Some(Line::Json(line))) = scene.from_driver.next().await else {
             panic!("no prompt")
         };
@@ -56,9 +56,9 @@ async fn a_slow_session_stops_the_agent_and_loses_nothing() {
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_talks_before_it_reads_is_listened_to() {
     let (mut scene, _) = Scene::with_pipe(Start::New { id: "unused".to_owned() }, 1024);
-    let (wishes, mut queue) = mpsc::channel(8);
+    let (requests, mut queue) = mpsc::channel(8);
     let text = "x".repeat(1 << 20);
-    wishes.send(Wish::Order(Order::Prompt { turn: Seq::new(1), text })).await.unwrap();
+    requests.send(DriverRequest::Order(Order::Prompt { turn: Seq::new(1), text })).await.unwrap();
     let agent = async {
         for number in 0..200 {
             scene.to_driver.write_all(&chunk(number)).await.unwrap();

@@ -12,7 +12,7 @@ use crate::driver::WORDS_BYTES_MAX;
 /// The message that the agent is at.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
-    /// The message whose pieces are coming.
+    /// The message that is being streamed.
     current: String,
     /// The last message that was streamed; when it arrives whole, its text was already reported.
     in_pieces: String,

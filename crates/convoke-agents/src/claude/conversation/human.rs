@@ -27,7 +27,7 @@ const QUESTION_LIMITS: Limits = Limits { questions_max: 16, options_max: 32 };
 pub(super) struct Ask {
     /// What the agent calls it.
     wire_id: String,
-    /// What it wants to call the tool with.
+    /// The arguments of the tool call.
     input: Value,
     subject: Subject,
 }
@@ -36,7 +36,7 @@ pub(super) struct Ask {
 enum Subject {
     /// May it.
     Permission,
-    /// What does the human want.
+    /// A set of questions.
     Questions(Vec<Question>),
 }
 
@@ -143,7 +143,7 @@ fn deny(message: &str) -> Value {
 fn chosen(option_id: &str, input: &Value) -> Value {
     match option_id {
         ALLOW => json!({"behavior": "allow", "updatedInput": input}),
-        // Whatever else it is, it does not say yes.
+        // Any other reply is not an approval.
         _ => deny("The user denied this."),
     }
 }

@@ -1,4 +1,4 @@
-//! Tool calls: what is called, what came of it, and what it changes.
+//! Tool calls: their names, arguments, results and file changes.
 
 use std::collections::BTreeMap;
 

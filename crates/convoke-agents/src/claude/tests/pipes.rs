@@ -14,7 +14,7 @@ use crate::process::Pipes;
 /// A conversation that runs, and the agent's end of its pipes.
 struct Line {
     agent: DuplexStream,
-    wishes: mpsc::Sender<Wish>,
+    requests: mpsc::Sender<DriverRequest>,
     reports: mpsc::Receiver<Report>,
     task: JoinHandle<End>,
 }
@@ -25,16 +25,16 @@ fn open(pipe_bytes: usize, reports_max: usize) -> Line {
     let (read, write) = split(ours);
     let pipes = Pipes { lines: lines::Reader::new(read), input: lines::Writer::new(write) };
     let (sender, reports) = mpsc::channel(reports_max);
-    let (wishes, mut orders) = mpsc::channel(ORDERS_MAX);
+    let (requests, mut orders) = mpsc::channel(ORDERS_MAX);
     let conversation = Conversation::new("ses".to_owned(), || [7; 16]);
     let mut talk = Talk::new(conversation, pipes, sender);
     let task = tokio::spawn(async move { talk.run(&mut orders).await });
-    Line { agent, wishes, reports, task }
+    Line { agent, requests, reports, task }
 }
 
 impl Line {
     async fn order(&self, order: Order) {
-        self.wishes.send(Wish::Order(order)).await.unwrap();
+        self.requests.send(DriverRequest::Order(order)).await.unwrap();
     }
 
     async fn prompt(&self, text: String) {
@@ -58,7 +58,7 @@ async fn an_agent_that_does_not_read_is_still_heard_and_can_be_stopped() {
     line.prompt("x".repeat(1 << 20)).await;
     line.say(RESULT).await;
     assert_eq!(line.reports.recv().await, Some(ended()));
-    line.wishes.send(Wish::Stop).await.unwrap();
+    line.requests.send(DriverRequest::Stop).await.unwrap();
     assert_eq!(line.task.await.unwrap(), End::Stopped);
 }
 
@@ -74,18 +74,18 @@ async fn orders_are_taken_while_the_session_is_slow() {
     let mut heard = BufReader::new(&mut line.agent).lines();
     assert!(heard.next_line().await.unwrap().unwrap().contains("hello"));
     assert!(heard.next_line().await.unwrap().unwrap().contains("interrupt"));
-    line.wishes.send(Wish::Stop).await.unwrap();
+    line.requests.send(DriverRequest::Stop).await.unwrap();
     assert_eq!(line.task.await.unwrap(), End::Stopped);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_session_that_is_gone_ends_the_conversation() {
-    let Line { mut agent, wishes: _wishes, reports, task } = open(1 << 20, 1);
+    let Line { mut agent, requests: _requests, reports, task } = open(1 << 20, 1);
     drop(reports);
     agent.write_all(b"{\"type\":\"x\",\"content\":\"news\"}\n").await.unwrap();
     assert_eq!(task.await.unwrap(), End::Deserted);
     let line = open(1 << 20, 1);
-    drop(line.wishes);
+    drop(line.requests);
     assert_eq!(line.task.await.unwrap(), End::Deserted);
     let line = open(1 << 20, 1);
     drop(line.agent);

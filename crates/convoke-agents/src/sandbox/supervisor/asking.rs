@@ -18,7 +18,7 @@ const WAITING_MAX: usize = 32;
 /// Bytes of an answer; the reason that a human gives is cut before.
 const ANSWER_BYTES_MAX: u64 = 64 << 10;
 
-/// The way to the daemon.
+/// The socket to the daemon.
 pub(super) struct Asking {
     questions: mpsc::Sender<Question>,
     room: Semaphore,
@@ -30,7 +30,7 @@ struct Question {
 }
 
 impl Asking {
-    /// Starts the task that attends to the socket.
+    /// Starts the task that serves the socket.
     pub(super) fn start(socket: &UnixStream) -> io::Result<Arc<Self>> {
         let (reading, writing) = listen(socket)?.into_split();
         let (questions, asked) = mpsc::channel(WAITING_MAX);

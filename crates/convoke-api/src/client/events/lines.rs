@@ -1,4 +1,4 @@
-//! The form of server-sent events: lines of fields, and a blank line after each event.
+//! The parser of server-sent events.
 
 use tokio_util::bytes::BytesMut;
 use tokio_util::codec::{AnyDelimiterCodec, Decoder as _};
@@ -32,12 +32,12 @@ impl Default for Lines {
 }
 
 impl Lines {
-    /// Adds what has arrived.
+    /// Adds bytes that have arrived.
     pub(in crate::client) fn push(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The next event that is complete and has data.
+    /// The next complete event with data.
     pub(in crate::client) fn next_event(&mut self) -> Option<Event> {
         while let Some(line) = self.next_line() {
             if line.is_empty() {
@@ -66,9 +66,9 @@ impl Lines {
         None
     }
 
-    /// The next line that is complete, without its end, which is `\n` or `\r\n`.
+    /// The next complete line, without its `\n` or `\r\n`.
     fn next_line(&mut self) -> Option<String> {
-        // Without a limit on lines, and without I/O, decoding cannot fail.
+        // Decoding without a line limit, from memory, cannot fail.
         let line = self.codec.decode(&mut self.buffer).ok()??;
         let line = line.strip_suffix(b"\r").unwrap_or(&line);
         Some(String::from_utf8_lossy(line).into_owned())

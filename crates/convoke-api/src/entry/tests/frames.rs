@@ -81,7 +81,7 @@ fn pretty(state: &Value) -> String {
 }
 
 #[test]
-fn recorded_frames_end_in_the_recorded_state() {
+fn m5_recorded_frames_end_in_the_recorded_state() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/frames.json");
     let recorded = recorded();
     serde_json::from_str::<Value>(&recorded).unwrap();

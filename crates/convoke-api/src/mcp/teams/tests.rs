@@ -21,8 +21,8 @@ fn of(fields: Value) -> TeamAnswer {
 
 fn told(fields: Value) -> String {
     match answer(&of(fields)) {
-        Told::Result(text) => text,
-        Told::Failure(text) => format!("FAILURE {text}"),
+        ToolText::Result(text) => text,
+        ToolText::Failure(text) => format!("FAILURE {text}"),
     }
 }
 
@@ -99,8 +99,8 @@ fn t13_a_report_tells_how_a_question_stands() {
             body.extend(fields);
         }
         match report(&serde_json::from_value(body).unwrap()) {
-            Told::Result(text) => text,
-            Told::Failure(text) => format!("FAILURE {text}"),
+            ToolText::Result(text) => text,
+            ToolText::Failure(text) => format!("FAILURE {text}"),
         }
     };
     assert_eq!(read(json!({})), "So.");
@@ -152,11 +152,11 @@ fn t13_the_tools_take_what_the_seed_says() {
     assert!(error.unwrap_err().to_string().contains("unknown field `questions`"));
     let shown: Vec<String> = team_tools()
         .into_iter()
-        .map(|(tool, manner)| {
+        .map(|(tool, kind)| {
             let taken = tool.schema["properties"].as_object().unwrap();
             let taken: Vec<&str> = taken.keys().map(String::as_str).collect();
             format!(
-                "{} {manner:?} {} {}",
+                "{} {kind:?} {} {}",
                 tool.name,
                 taken.join(","),
                 tool.schema.get("required").unwrap_or(&json!([]))
@@ -164,11 +164,11 @@ fn t13_the_tools_take_what_the_seed_says() {
         })
         .collect();
     insta::assert_snapshot!(shown.join("\n"), @r#"
-    teams_ask Acts fromTeam,question,team,thread,timeout ["team","question"]
-    teams_send_message Acts fromTeam,message,thread,timeout,toTeam,waitForResponse ["toTeam","message"]
-    teams_list Looks  []
-    teams_status Looks team []
-    teams_report Looks fromTeam,messageId,team,thread ["team"]
-    teams_cancel Acts fromTeam,team,thread ["team"]
+    teams_ask Acting fromTeam,question,team,thread,timeout ["team","question"]
+    teams_send_message Acting fromTeam,message,thread,timeout,toTeam,waitForResponse ["toTeam","message"]
+    teams_list ReadOnly  []
+    teams_status ReadOnly team []
+    teams_report ReadOnly fromTeam,messageId,team,thread ["team"]
+    teams_cancel Acting fromTeam,team,thread ["team"]
     "#);
 }

@@ -32,7 +32,7 @@ impl Fit<'_> {
         for (keyword, said) in keywords {
             known.extend(self.keyword(keyword, said, value)?);
         }
-        // Only words about it, or nothing: anything fits.
+        // A schema with at most a description accepts anything.
         let says_nothing = keywords.keys().all(|keyword| keyword == "description");
         Ok(if says_nothing { names(value) } else { known })
     }

@@ -51,7 +51,7 @@ fn scripts() -> impl Strategy<Value = Vec<&'static str>> {
     proptest::collection::vec(proptest::sample::select(&WORDS[..]), 0..60)
 }
 
-/// The session as a daemon would load it: from its columns, its open messages, and its state.
+/// The session as a daemon would load it: from its summary, its open messages and its state.
 fn reloaded(scene: &Scene) -> Session {
     let summary = scene.session.summary().clone();
     let open: Vec<_> = scene.messages.iter().filter(|message| message.is_open()).cloned().collect();
@@ -63,7 +63,7 @@ proptest! {
     fn m3_what_is_stored_gives_the_live_state(script in scripts()) {
         let mut scene = Scene::new();
         for word in script {
-            // A refusal is an answer like any other.
+            // A refusal is a valid result.
             scene.step(word).ok();
             prop_assert_eq!(&reloaded(&scene), &scene.session.without_memory_of_turn());
             for message in scene.messages.iter().filter(|message| message.is_open()) {

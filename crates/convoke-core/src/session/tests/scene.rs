@@ -1,4 +1,4 @@
-//! A stage for sessions: speaks the session's API in one place, and writes down what follows.
+//! A harness for sessions: calls the session's API in one place, and records what follows.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Which pairs are being compacted, and whose last attempt failed: retries with growing pauses.
+//! Compactions in progress and failed ones, which are retried with exponential backoff.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,12 +9,12 @@ use tokio::time::Instant;
 
 use crate::error::Error;
 
-/// How long a failed compaction is left alone at first; every failure doubles it.
+/// The delay after the first failure; each further failure doubles it.
 const RETRY_FIRST: Duration = Duration::from_secs(60);
-/// The longest pause between two attempts.
+/// The longest delay between two attempts.
 const RETRY_MAX: Duration = Duration::from_secs(6 * 60 * 60);
 
-/// How compacting goes, for pairs where it is under way or has failed.
+/// The compaction attempts of all pairs with one in progress or failed.
 #[derive(Debug, Default)]
 pub(in super::super) struct Attempts {
     pairs: Mutex<Pairs>,
@@ -22,18 +22,18 @@ pub(in super::super) struct Attempts {
 
 type Pairs = HashMap<PairId, Attempt>;
 
-/// How compacting one pair goes.
+/// The compaction attempts of one pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Attempt {
-    /// Failures so far, one after the other.
+    /// Consecutive failures.
     failures: u32,
-    /// When the clock may try again; `None` while an attempt is under way.
+    /// When the next attempt is allowed; `None` while one is in progress.
     again: Option<Instant>,
 }
 
 impl Attempts {
     fn pairs(&self) -> MutexGuard<'_, Pairs> {
-        // Every change under this lock is one call, so a panic leaves nothing half done.
+        // Each change is one call, so the map is consistent after a panic.
         self.pairs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -42,18 +42,18 @@ impl Attempts {
         self.pairs().get(&id).is_some_and(|attempt| attempt.again.is_none())
     }
 
-    /// Begins an attempt, unless one is under way.
+    /// Begins an attempt, unless one is in progress.
     pub(super) fn begin(&self, id: PairId) -> bool {
         begin(&mut self.pairs(), id, |_| true)
     }
 
-    /// Begins an attempt, unless one is under way or the last one failed too lately.
+    /// Begins an attempt, unless one is in progress or the delay after the last failure is not over.
     pub(super) fn begin_if_due(&self, id: PairId) -> bool {
         let now = Instant::now();
         begin(&mut self.pairs(), id, |again| again <= now)
     }
 
-    /// Ends an attempt; after a failure the next one has to wait.
+    /// Ends an attempt; a failure delays the next one.
     pub(super) fn end(&self, id: PairId, error: Option<&Error>) {
         match error {
             None => {

@@ -1,6 +1,6 @@
-//! Handing a conversation over to a successor: the predecessor writes a summary, the successor begins with it.
+//! Moves a conversation to a successor session: the predecessor writes a summary, and the successor begins with it.
 //!
-//! Questions to the pair wait meanwhile: the successor would not know of one that came after the summary.
+//! Questions to the pair wait meanwhile, since the successor would not know of one that came after the summary.
 
 use convoke_core::bounds::clip;
 use convoke_core::id::SessionId;
@@ -20,20 +20,20 @@ use crate::teams::create::new_session;
 pub(in super::super) const SUMMARISE: &str = "This conversation has grown long, and a successor will take your place. \
      Write everything that it must know, as a summary: what the other team wanted, what was decided and why, names of \
      files and interfaces, what is open. Write only the summary.";
-/// How the first prompt of a successor begins, in logs of older versions, too.
+/// The start of a successor's first prompt, also in logs of older versions.
 pub(in super::super) const TAKE_OVER: &str =
     "You take the place of a predecessor in a lasting conversation with another team.";
-/// How it goes on.
+/// The rest of it.
 const QUOTED_BELOW: &str =
     "The predecessor's summary of it is quoted below. Answer with one word: ready.";
-/// The longest summary that is quoted whole.
+/// The longest summary that is quoted in full.
 const SUMMARY_BYTES_MAX: usize = 200_000;
 
 impl Teams {
-    /// Lets a successor take a pair's conversation over.
+    /// Moves a pair's conversation to a successor session.
     pub(super) async fn hand_over(&self, pair: &StoredPair) -> Result<Compaction> {
-        let _closed = self.cache.close(&pair.pair).await?;
-        // It may have moved while those before were let through.
+        let _closed = self.cache.lock_exclusive(&pair.pair).await?;
+        // The pair may have moved while this waited for the lock.
         let pair = &self.pair(pair.id).await?;
         let compacting = PairChange::Standing { status: PairStatus::Compacting, error: None };
         self.change_pair(pair, compacting).await?;
@@ -49,13 +49,13 @@ impl Teams {
         Ok(Compaction::Successor { session })
     }
 
-    /// Begins the session that goes on with a summary, and points the pair to it.
+    /// Creates the successor session with a summary, and points the pair to it.
     async fn succeed(&self, pair: &StoredPair, summary: &str) -> Result<SessionId> {
         let team = self.team(&pair.pair.to)?;
         self.processes.pool.release(&pair.pair.to_string()).await;
         let mut spec = self.process_spec(&team, String::new()).await?;
         let id = spec.session;
-        // The pair's own key is still the predecessor's.
+        // The pair's own key still belongs to the predecessor's process.
         spec.key = id.to_string();
         let made = self.make_agent_session(&team, &spec).await?;
         self.store.create_session(new_session(&spec, self.around.now())).await?;
@@ -67,7 +67,7 @@ impl Teams {
         let summary = Turn { role: Speaker::Assistant, text: clip(summary, SUMMARY_BYTES_MAX) };
         let quoted = quote::transcript([&summary], &self.around.nonce());
         self.said(id, format!("{TAKE_OVER} {QUOTED_BELOW}\n\n{quoted}")).await?;
-        // Only now that the successor knows everything does it take over.
+        // The pair is moved only after the successor has the summary.
         self.change_pair(pair, PairChange::Moved { session_id: id }).await?;
         self.processes.pool.release(&id.to_string()).await;
         self.sessions
@@ -79,7 +79,7 @@ impl Teams {
     }
 }
 
-/// The session before, where a message names one.
+/// The predecessor session that a message names.
 pub(in super::super) fn predecessor(message: &Message) -> Option<SessionId> {
     let convoke_core::content::Content::Notice(notice) = &message.content else { return None };
     let Event::Lifecycle(LifecycleEvent::Continues { session }) = &notice.event else {

@@ -1,20 +1,20 @@
-//! Who is at the other end of the control socket, by what the kernel says: its user, and how it is confined.
+//! The process at the other end of the control socket, as the kernel reports it: its user and its confinement.
 //!
-//! The kernel records the process that connected. Confinement is inherited and cannot be taken off, so a process that
-//! is confined more than the daemon is an agent's, or at least must not have more rights than an agent's.
+//! Confinement is inherited and cannot be removed, so a process that is confined more than the daemon belongs to an
+//! agent, or at least must not get more rights than an agent has.
 
 use std::io;
 
 use tokio::net::UnixStream;
 
-/// Namespaces that confine: another one hides files, processes, users or the network.
+/// The namespaces whose change confines a process: it hides files, processes, users or the network.
 #[cfg(target_os = "linux")]
 const NAMESPACES: [&str; 4] = ["user", "pid", "mnt", "net"];
 
-/// Why a peer is not served.
+/// Why a peer is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refusal {
-    /// It belongs to another user.
+    /// The peer belongs to another user.
     #[error("the process that connected belongs to user {peer}, and the daemon to user {daemon}")]
     OtherUser {
         /// The peer's user.
@@ -22,24 +22,24 @@ pub(super) enum Refusal {
         /// The daemon's user.
         daemon: u32,
     },
-    /// It is confined in a way that the daemon is not.
+    /// The peer is confined in a way that the daemon is not.
     #[error("process {pid} is confined more than the daemon is: {how}")]
     MoreConfined {
-        /// The peer.
+        /// The peer's process id.
         pid: i32,
-        /// By what.
+        /// The kind of confinement.
         how: &'static str,
     },
-    /// The kernel does not tell.
+    /// The kernel does not report the peer.
     #[error("cannot determine how the process that connected is confined: {why}")]
     Unknown {
-        /// What the system says.
+        /// The error.
         why: String,
     },
 }
 
 impl Refusal {
-    /// What the peer's user can do.
+    /// What the user can do about it.
     pub(super) const fn hint(&self) -> &'static str {
         match self {
             Self::OtherUser { .. } => "run the command as the user who started the daemon",
@@ -54,7 +54,7 @@ impl Refusal {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Standing {
     no_new_privs: u32,
-    /// 0 for none, 1 for strict, 2 for filters.
+    /// The mode in `/proc`: 0 for none, 1 for strict, 2 for filters.
     seccomp: u32,
     seccomp_filters: u32,
     namespaces: Vec<(&'static str, std::path::PathBuf)>,
@@ -79,7 +79,7 @@ impl Standing {
             std::fs::read_link(folder.join("ns").join(name)).map(|link| (name, link))
         };
         Ok(Self {
-            // Kernels that do not tell one of these do not have it.
+            // A kernel that does not report a field does not have the feature.
             no_new_privs: value("NoNewPrivs").unwrap_or(0),
             seccomp: value("Seccomp").unwrap_or(0),
             seccomp_filters: value("Seccomp_filters").unwrap_or(0),
@@ -87,13 +87,13 @@ impl Standing {
         })
     }
 
-    /// Other systems do not tell; there the user and the token decide.
+    /// Other systems have no `/proc`; there the user and the token decide.
     #[cfg(not(target_os = "linux"))]
     fn of(_process: &str) -> io::Result<Self> {
         Ok(Self { no_new_privs: 0, seccomp: 0, seccomp_filters: 0, namespaces: Vec::new() })
     }
 
-    /// By what this process is confined more than another one.
+    /// How this process is confined more than `other`.
     fn more_than(&self, other: &Self) -> Option<&'static str> {
         if self.no_new_privs > other.no_new_privs {
             return Some("it can gain no privileges (NoNewPrivs)");
@@ -123,7 +123,7 @@ pub(super) fn check(stream: &UnixStream, daemon: Option<&Standing>) -> Result<()
         let why = "the daemon cannot read its own entries in /proc".to_owned();
         return Err(Refusal::Unknown { why });
     };
-    // A process of another PID namespace has no number here.
+    // A process of another PID namespace has no pid here.
     let pid = peer.pid().filter(|pid| *pid > 0).ok_or(Refusal::MoreConfined {
         pid: 0,
         how: "it is in a PID namespace that the daemon cannot see",

@@ -1,4 +1,4 @@
-//! Texts that were written to get out of their place. The oracle says whether one of them did.
+//! Texts that try to inject markup. The oracle decides whether one succeeded.
 
 use proptest::prelude::*;
 
@@ -84,7 +84,7 @@ const ATTACKS: [&str; 76] = [
     "```<script>\" onload=\"alert(1)\n</code></pre><script>alert(1)</script>\n```",
 ];
 
-/// Where an attack may stand.
+/// Contexts in which an attack may occur.
 const PLACES: [&str; 22] = [
     "@",
     "a @ b",
@@ -121,7 +121,7 @@ fn no_attack_gets_out_of_its_place() {
 
 #[test]
 fn no_attack_is_lost_either() {
-    // What people see is what was written: nothing vanishes from the text of a message.
+    // The visible text is what was written: nothing disappears from a message.
     for attack in ATTACKS.iter().filter(|attack| attack.starts_with('<') && !attack.contains("&x;"))
     {
         let html = rendered(attack);
@@ -206,7 +206,7 @@ fn monsters_take_no_time_and_no_stack() {
     monsters.push((0..300).map(|depth| " ".repeat(2 * depth) + "- a\n").collect());
     monsters.push((0..300).map(|depth| ">".repeat(depth) + "a\n\n").collect());
     monsters.push(format!("{}\n{}\n{}", "|a".repeat(900), "|-".repeat(900), "|b\n".repeat(900)));
-    // What blocking threads of the runtime have.
+    // The stack size of the runtime's blocking threads.
     let small_stack = std::thread::Builder::new().stack_size(2 << 20);
     let judged = small_stack.spawn(move || {
         for monster in monsters {

@@ -23,7 +23,7 @@ fn code_without_a_language_is_plain() {
 }
 
 #[test]
-fn a_language_that_nobody_knows_is_named_all_the_same() {
+fn an_unknown_language_is_still_named() {
     assert_eq!(
         rendered("```klingon\nfn <b>\n```"),
         "<pre><code class=\"language-klingon\">fn &lt;b&gt;\n</code></pre>"

@@ -1,6 +1,6 @@
-//! Reads HTML as strictly as it can be read, and accepts nothing but what a rendered text may consist of.
+//! A strict HTML reader that accepts only what a rendered text may contain.
 
-/// Elements that may come out, and the attributes each may have.
+/// Allowed elements and their attributes.
 const ALLOWED: [(&str, &[&str]); 27] = [
     ("a", &["href", "rel", "target", "title"]),
     ("blockquote", &[]),
@@ -33,7 +33,7 @@ const ALLOWED: [(&str, &[&str]); 27] = [
 
 const VOID: [&str; 3] = ["br", "hr", "input"];
 
-/// The elements at the top level, in their order; panics at anything that must not be there.
+/// The top-level elements in order; panics on anything that is not allowed.
 pub(super) fn elements(html: &str) -> Vec<&str> {
     let mut elements = Vec::new();
     let mut open: Vec<&str> = Vec::new();
@@ -116,7 +116,7 @@ fn check_value(name: &str, value: &str) {
     }
 }
 
-/// Text may hold anything but what could begin markup; every `&` begins one of our five entities.
+/// Text may contain anything that does not start markup; every `&` starts one of our five entities.
 fn check_text(text: &str) {
     assert!(!text.contains(['<', '>', '"', '\'', '\0']), "{text:?}");
     for (at, _) in text.match_indices('&') {

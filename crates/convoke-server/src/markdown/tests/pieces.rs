@@ -1,4 +1,4 @@
-//! Pieces of Markdown, thrown together as no sane person would.
+//! Pieces of Markdown, combined at random.
 
 use proptest::prelude::*;
 
@@ -101,7 +101,7 @@ const PIECES: [&str; 96] = [
     "0",
 ];
 
-/// A text of such pieces.
+/// A text of random pieces.
 pub(super) fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(&PIECES[..]), 0..40).prop_map(|it| it.concat())
 }

@@ -1,4 +1,4 @@
-//! A text that grows, and whoever shows it.
+//! Incremental rendering, and a page that shows it.
 
 use proptest::prelude::*;
 
@@ -39,7 +39,7 @@ proptest! {
 }
 
 proptest! {
-    // Every letter is rendered, and every time the whole as well.
+    // Renders every prefix, and the whole text each time.
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
@@ -49,7 +49,7 @@ proptest! {
     }
 }
 
-/// Definitions come first, each of them once; then the soup may use them.
+/// Definitions come first, each once; then random pieces may use them.
 fn with_definitions() -> impl Strategy<Value = Vec<String>> {
     const USES: [&str; 9] = [
         "[one]",
@@ -65,7 +65,7 @@ fn with_definitions() -> impl Strategy<Value = Vec<String>> {
     let piece =
         prop_oneof![prop::sample::select(&USES[..]).prop_map(str::to_owned), pieces::text()];
     prop::collection::vec(piece, 0..8).prop_map(|mut soup| {
-        // A second one would define what the first, amid a paragraph, may have used before.
+        // A second one would define what the first, in the middle of a paragraph, may have used before.
         for definition in ["[zz]: /u\n", "[yy]: "] {
             let mut count = 0;
             soup.retain(|piece| {
@@ -115,7 +115,7 @@ fn only_the_last_block_is_rendered_again() {
     }
     assert_eq!(
         told,
-        // A line that is not whole could still belong to the list before it.
+        // An incomplete line could still belong to the list before it.
         [
             "0 h1",
             "0 h1 p>",

@@ -42,7 +42,7 @@ pub(super) fn merge(model: &mut Model, found: Found) -> Option<Effect> {
     text.map(Effect::Announce)
 }
 
-/// Takes in what came of a verdict of ours.
+/// Handles the result of our own verdict.
 pub(super) fn settled(model: &mut Model, id: RequestId, outcome: Outcome) -> Option<Effect> {
     let at = queue::listed_at_cursor(model);
     let set = model.sets.iter_mut().find(|set| set.asked.id == id)?;
@@ -63,7 +63,7 @@ pub(super) fn settled(model: &mut Model, id: RequestId, outcome: Outcome) -> Opt
     None
 }
 
-/// A set is settled by others: gone with a word, but not from under the human's hands.
+/// A set was settled elsewhere: it is removed with a notice, unless the human is working on it.
 fn end(model: &mut Model, id: RequestId, ending: Ending) {
     let Some(set) = model.sets.iter_mut().find(|set| set.asked.id == id) else { return };
     if set.page == Page::Settling {
@@ -97,7 +97,7 @@ fn put_away(model: &mut Model, id: RequestId, words: String) {
     model.notify(words);
 }
 
-/// A word about sets that have come.
+/// A notice about new sets.
 fn news(arrived: &[String]) -> Option<String> {
     match arrived {
         [] => None,

@@ -36,7 +36,7 @@ fn shown(stage: &Stage) -> Vec<String> {
 }
 
 #[test]
-fn recorded_frames_are_shown_in_the_recorded_order() {
+fn m5_recorded_frames_are_shown_in_the_recorded_order() {
     let cases: Vec<Value> = serde_json::from_str(FRAMES).unwrap();
     for case in &cases {
         let mut stage = opened();

@@ -198,7 +198,7 @@ pub(super) fn port(home: &Home, config: &Config) -> Check {
     }
 }
 
-/// A team that cannot be taken up keeps the daemon from starting.
+/// A team with an invalid configuration prevents the daemon from starting.
 pub(super) fn teams(config: &Config, agents: &[FoundAgent]) -> Check {
     let path = config.teams_file.display();
     let teams = match teams::read(&config.teams_file, &config.teams) {

@@ -111,7 +111,7 @@ impl<'a> Sent<'a> {
         page.after += turns.len() as u64;
         page.bytes = 0;
         let is_known = self.so_far.as_ref().is_some_and(|so_far| {
-            // The last page that is there is sent all the same, since the daemon compares.
+            // The last imported page is sent again, so that the daemon can compare it.
             so_far.outcome == ImportOutcome::Continued || so_far.turns > page.after
         });
         let Some(first) = turns.first().filter(|_| !is_known) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! The teams of a daemon: read from their file, taken up at the start, and again when the file changes.
+//! The teams of a daemon: loaded from their file at the start, and reloaded when the file changes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use convoke_engine::{TeamProgress, TeamSettings};
 use convoke_files::watch::Watcher;
-use convoke_server::{ReadTeams, Reloader, Serving, TeamsFault};
+use convoke_server::{ReadTeams, Reloader, Serving, TeamLoadError};
 use tokio::task::AbortHandle;
 
 use super::ServeError;
@@ -23,7 +23,7 @@ pub(super) fn read(config: &Config) -> Result<TeamsFile, TeamsError> {
     teams::read(&config.teams_file, &config.teams)
 }
 
-/// Takes up the teams, and tells a person who watches how far it is.
+/// Loads the teams, and prints the progress on a terminal.
 pub(super) async fn open(serving: &Serving, config: &Config) -> anyhow::Result<()> {
     let TeamsFile { teams, .. } = read(config)?;
     match teams.teams.len() {
@@ -38,9 +38,9 @@ pub(super) async fn open(serving: &Serving, config: &Config) -> anyhow::Result<(
     };
     match serving.open_teams(reader(config, teams), told).await {
         Ok(()) => Ok(()),
-        Err(TeamsFault::Engine(error)) => Err(ServeError::Team(error).into()),
+        Err(TeamLoadError::Engine(error)) => Err(ServeError::Team(error).into()),
         // It was read before, just now.
-        Err(TeamsFault::Unreadable(said)) => Err(anyhow::Error::msg(said)),
+        Err(TeamLoadError::Unreadable(said)) => Err(anyhow::Error::msg(said)),
     }
 }
 
@@ -87,7 +87,7 @@ impl Content {
     }
 }
 
-/// Whoever looks after the file, as long as this is kept.
+/// The task that watches the file; stops when this is dropped.
 pub(super) struct Watching(Option<AbortHandle>);
 
 impl Drop for Watching {
@@ -99,7 +99,7 @@ impl Drop for Watching {
 }
 
 impl Watching {
-    /// Takes the teams up again whenever their file is no longer what it was before. What is wrong is told in the log.
+    /// Reloads the teams whenever their file has changed. Errors are logged.
     pub(super) fn start(reloader: Reloader, path: &Path, before: Content) -> Self {
         let mut watcher = Watcher::new();
         // A link may lead to a file in another folder.
@@ -124,7 +124,7 @@ impl Watching {
 async fn follow(watcher: Watcher, reloader: Reloader, path: PathBuf, before: Content) {
     let mut seen = before;
     loop {
-        // The first look is for what changed before anybody watched.
+        // The first check finds changes from before the watch began.
         let now = Content::of(&path);
         if now == seen {
             watcher.changed().await;
@@ -136,8 +136,8 @@ async fn follow(watcher: Watcher, reloader: Reloader, path: PathBuf, before: Con
             Ok(()) => tracing::info!("reloaded the teams from {}", path.display()),
             Err(fault) => {
                 let said = match &fault {
-                    TeamsFault::Unreadable(said) => said.clone(),
-                    TeamsFault::Engine(error) => in_one_line(error),
+                    TeamLoadError::Unreadable(said) => said.clone(),
+                    TeamLoadError::Engine(error) => in_one_line(error),
                 };
                 tracing::warn!("the teams were not reloaded: {said}");
             }

@@ -29,7 +29,7 @@ pub(super) struct Following<'a> {
 /// How long a daemon that went away is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Patience {
-    /// Until somebody starts it again.
+    /// Until it is started again.
     Endless,
     /// As long as a restart may take.
     Short,

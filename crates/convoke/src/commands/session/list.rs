@@ -121,7 +121,7 @@ fn listed_table(listed: &Sessions, names: &BTreeMap<ProjectId, String>) -> Strin
     table(header, listed.sessions.iter().map(row).collect())
 }
 
-/// How a session stands, in a word or two.
+/// The status of a session, in a word or two.
 pub(super) fn state(session: &Session) -> String {
     let why = session.metadata.reason.as_ref().and_then(EndReason::explained);
     match (session.status, session.activity, why) {

@@ -75,7 +75,7 @@ impl Printer {
             EntryBody::Assistant(words) => self.words(entry, words, Stream::Words),
             EntryBody::Thinking(words) => self.words(entry, words, Stream::Thoughts),
             EntryBody::ToolCall(call) => {
-                // A call is told when it begins, and again only when it fails.
+                // A call is printed when it begins, and again only if it fails.
                 let key = format!("{} {}", entry.entry_id, call.status == ToolStatus::Error);
                 self.once(key, &entry.body)
             }
@@ -152,7 +152,7 @@ impl Printer {
         }
     }
 
-    /// Requests are told wherever stderr goes: nothing goes on before they are answered.
+    /// Requests are printed even if stderr is not a terminal: the session waits for their answers.
     fn asked(&mut self, entry: &Entry) -> io::Result<()> {
         match lines::way_to_answer(&entry.body) {
             Some(text) if self.told.insert(entry.entry_id.clone()) => {

@@ -46,12 +46,12 @@ pub(super) struct SendArgs {
 /// Why nothing could be said, or a turn that was waited for does not end with 0.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SendError {
-    /// Somebody ended the session.
+    /// The session was ended.
     #[error("the session is {state}")]
     Ended {
         /// The session.
         id: String,
-        /// How it stands.
+        /// Its status.
         state: String,
     },
     /// It did not end well.
@@ -123,7 +123,7 @@ fn is_ended(error: &Error) -> bool {
     error.problem().is_some_and(|problem| problem.code == code::SESSION_ENDED)
 }
 
-/// Prints what comes until the turn has ended, or somebody interrupts.
+/// Prints the agent's output until the turn has ended, or the user interrupts.
 async fn wait(
     client: &Client,
     home: &Home,

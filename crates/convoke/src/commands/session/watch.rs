@@ -53,7 +53,7 @@ pub(super) async fn run(
     }
 }
 
-/// Waits until nobody reads any more what is written; a silent session would not tell.
+/// Waits until stdout is closed, which a silent session would not notice by writing.
 async fn reader_gone() {
     let (told, gone) = oneshot::channel();
     // It ends with the program.
@@ -62,7 +62,7 @@ async fn reader_gone() {
         let mut polled = [PollFd::new(&stdout, PollFlags::empty())];
         while let Err(Errno::INTR) = poll(&mut polled, None) {}
         let is_gone = polled.iter().any(|it| it.revents().intersects(PollFlags::ERR));
-        // Nobody may be waiting.
+        // The receiver may have been dropped.
         told.send(is_gone).ok();
     });
     if !gone.await.unwrap_or(false) {

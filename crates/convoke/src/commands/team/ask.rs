@@ -65,7 +65,7 @@ pub(super) struct Speaker {
     pub(super) thread: Option<String>,
 }
 
-/// Whether somebody who was not answered wanted it so.
+/// Whether the caller chose not to wait for the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Waiting {
     Wanted,
@@ -106,7 +106,7 @@ fn words(text: &str) -> anyhow::Result<String> {
     Ok(read)
 }
 
-/// Prints an answer; everything else is no answer, and is told elsewhere.
+/// Prints an answer. Any other status is printed by the caller.
 fn show(answer: &TeamAnswer, waiting: Waiting, output: &Output) -> anyhow::Result<()> {
     let team = answer.team.to_string();
     if output.format == Format::Json {

@@ -1,4 +1,4 @@
-//! `convoke team report`: the answer to a question, also when nobody waited for it.
+//! `convoke team report`: the answer to a question, even if no caller waited for it.
 
 use convoke_api::bodies::{ReportStatus, TeamReport};
 use convoke_api::{Client, TeamReportQuery};

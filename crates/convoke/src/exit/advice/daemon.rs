@@ -84,7 +84,7 @@ fn problem_code(problem: &Problem) -> Code {
     }
 }
 
-/// The way out on the command line; the daemon's own hints speak of its HTTP interface.
+/// The hint for the command line; the daemon's own hints are about its HTTP interface.
 fn problem_hint(problem: &Problem) -> Option<String> {
     let hint = match problem.code.as_str() {
         code::SESSION_NOT_FOUND => {

@@ -47,7 +47,7 @@ impl Standing {
         let Err(error) = self.pass_on(&message, out).await else { return };
         let (why, hint) = exit::explain(&error.into());
         match message.failed(&why, hint.as_deref()) {
-            // Nobody is left to tell when the writer is gone.
+            // Fails if the writer has ended.
             Some(answer) => out.send(answer).await.unwrap_or_default(),
             None => tracing::debug!("a notification was not delivered: {why}"),
         }
@@ -93,7 +93,7 @@ impl Standing {
         let (status, is_success) = (reply.status(), reply.is_success());
         let text = reply.text().await?;
         match Said::read(&text) {
-            // A refusal at the door is an object as well, but no answer to this.
+            // An authentication error is an object as well, but not a response to this call.
             Some(said) if is_success || (message.id.is_some() && said.answers == message.id) => {
                 Ok(Some((text, said)))
             }

@@ -8,7 +8,7 @@ const OWN_FIELDS: [&str; 5] =
 /// The port of a URL without one.
 const HTTP_PORT: u16 = 80;
 
-/// What a client wants of the proxy.
+/// A client's request to the proxy.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) target: Target,

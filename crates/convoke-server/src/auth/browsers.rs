@@ -1,8 +1,8 @@
-//! Browser sessions: each is a pair of a cookie and a second secret, and neither opens anything alone.
+//! Browser sessions: each is a pair of a cookie and a second secret, and both are needed.
 //!
-//! Cookies do not keep the ports of a host apart: the browser sends ours to any other server on this machine. The
-//! second secret lies in the page's storage, which belongs to the origin with its port. Only digests of both are kept,
-//! in a file of the home, so that a page in a browser outlives the daemon.
+//! Browsers send cookies to every port of a host, so any other server on this machine receives ours. The second
+//! secret is in the page's local storage, which is separate for each origin including its port. A file in the home
+//! stores digests of both, so that browsers stay signed in when the daemon restarts.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,16 +16,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::secret::{Digest, Token};
 
-/// A browser that was not used for so long must sign in again.
+/// A browser that was not used for this long must sign in again.
 pub(super) const IDLE_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// How old the file's word on the last use of a browser may be.
+/// A use is written to the file only if the stored time is older than this.
 const USE_GRAIN: Duration = Duration::from_secs(60 * 60);
-/// Browsers that are signed in at once; one more takes the place of the one that was not used for longest.
+/// Browsers that may be signed in; one more evicts the least recently used.
 const BROWSERS_MAX: usize = 32;
-/// Characters of what a browser calls itself.
+/// Characters of a `User-Agent` that are stored.
 const USER_AGENT_CHARS: usize = 200;
 
-/// The browsers that may use the page. Cheap to clone; all clones are the same browsers.
+/// The signed-in browsers. Cheap to clone; clones share the list.
 #[derive(Clone)]
 pub(crate) struct Browsers {
     shared: Arc<Shared>,
@@ -35,19 +35,19 @@ struct Shared {
     file: PathBuf,
     clock: fn() -> Timestamp,
     browsers: Mutex<Vec<Browser>>,
-    /// Held while the file is written, so that an older state never replaces a newer one.
+    /// Held while the file is written, so that an older state cannot overwrite a newer one.
     writing: Mutex<()>,
 }
 
 /// A signed-in browser.
 struct Browser {
     record: Record,
-    /// When the file was last told of its use.
+    /// The time of the last use that is in the file.
     written_at: Timestamp,
     revoked: CancellationToken,
 }
 
-/// A signed-in browser as the file has it.
+/// A signed-in browser in the file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Record {
@@ -66,17 +66,17 @@ struct File {
     browser_sessions: Vec<Record>,
 }
 
-/// A visit of a browser that is signed in.
+/// The browser session that authenticated a request.
 #[derive(Clone)]
 pub(crate) struct Visit {
-    /// The browser session.
+    /// The id of the browser session.
     pub(crate) id: String,
     /// Cancelled when the browser session is revoked.
     pub(crate) revoked: CancellationToken,
 }
 
-/// What a new browser session is made of.
-pub(crate) struct Pair<'a> {
+/// The arguments of `Browsers::add`.
+pub(crate) struct NewBrowser<'a> {
     pub(crate) id: String,
     pub(crate) cookie: &'a Token,
     pub(crate) secret: &'a Token,
@@ -84,7 +84,7 @@ pub(crate) struct Pair<'a> {
 }
 
 impl Browsers {
-    /// Reads who is signed in. With a file that cannot be read all browsers must sign in again.
+    /// Reads the file. If it cannot be read, all browsers must sign in again.
     pub(super) fn open(file: PathBuf, clock: fn() -> Timestamp) -> Self {
         let File { browser_sessions } = read(&file);
         let browsers = browser_sessions.into_iter().take(BROWSERS_MAX).map(Browser::from).collect();
@@ -93,21 +93,21 @@ impl Browsers {
         Self { shared: Arc::new(shared) }
     }
 
-    /// What time it is.
+    /// The current time.
     pub(crate) fn now(&self) -> Timestamp {
         (self.shared.clock)()
     }
 
-    /// Signs a browser in. On a full disk this lasts until the daemon ends, and the log says so.
-    pub(crate) async fn add(&self, pair: Pair<'_>) {
+    /// Signs a browser in. If the file cannot be written, this lasts until the daemon stops; that is logged.
+    pub(crate) async fn add(&self, new: NewBrowser<'_>) {
         let now = self.now();
         let record = Record {
-            id: pair.id,
-            cookie: Digest::of(pair.cookie.as_str()),
-            secret: Digest::of(pair.secret.as_str()),
+            id: new.id,
+            cookie: Digest::of(new.cookie.as_str()),
+            secret: Digest::of(new.secret.as_str()),
             created_at: now,
             last_used_at: now,
-            user_agent: pair.user_agent.chars().take(USER_AGENT_CHARS).collect(),
+            user_agent: new.user_agent.chars().take(USER_AGENT_CHARS).collect(),
         };
         {
             let mut browsers = self.shared.current();
@@ -147,14 +147,14 @@ impl Browsers {
         Some(visit)
     }
 
-    /// Whether one of these cookies belongs to a browser that is signed in. That alone opens nothing.
+    /// Whether one of these cookies belongs to a signed-in browser. This does not authenticate a request.
     pub(crate) fn knows<'a>(&self, cookies: impl IntoIterator<Item = &'a str>) -> bool {
         let browsers = self.shared.current();
         let is_known = |cookie| browsers.iter().any(|it| it.record.cookie == Digest::of(cookie));
         cookies.into_iter().any(is_known)
     }
 
-    /// Takes note that a browser is still there.
+    /// Records that a browser session was used.
     pub(crate) fn touch(&self, id: &str) {
         let now = self.now();
         let mut browsers = self.shared.current();
@@ -166,7 +166,7 @@ impl Browsers {
         }
     }
 
-    /// Those that are signed in, the last used first.
+    /// The signed-in browsers, most recently used first.
     pub(crate) fn list(&self) -> Vec<BrowserSession> {
         let shown = |browser: &Browser| BrowserSession {
             id: browser.record.id.clone(),
@@ -179,7 +179,8 @@ impl Browsers {
         listed
     }
 
-    /// Signs a browser out; its sockets are closed. Fails when the file still has it: a restart would let it in again.
+    /// Signs a browser out and closes its sockets. Fails if the file cannot be written: a restart would restore the
+    /// session.
     pub(crate) async fn revoke(&self, id: &str) -> Result<Revoked, convoke_files::Error> {
         let browser = {
             let mut browsers = self.shared.current();
@@ -192,7 +193,7 @@ impl Browsers {
         Ok(Revoked::Done)
     }
 
-    /// Writes the file in the background; a failure is logged, and costs no more than a last use that is too old.
+    /// Writes the file in the background. A failure is logged; only the times of last use are then out of date.
     fn write_later(&self) {
         let browsers = self.clone();
         tokio::spawn(async move {
@@ -213,20 +214,20 @@ impl Browsers {
     }
 }
 
-/// What became of a browser that is to be signed out.
+/// The result of `Browsers::revoke`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Revoked {
-    /// It is.
+    /// The browser is signed out.
     Done,
     /// There is no such browser.
     Unknown,
 }
 
 impl Shared {
-    /// The browsers, without those that were not used for too long.
+    /// The signed-in browsers; removes those that were idle for too long.
     fn current(&self) -> MutexGuard<'_, Vec<Browser>> {
         let now = (self.clock)();
-        // Browsers are added and removed whole, also by a thread that panicked.
+        // Browsers are added and removed in one step, so the list is consistent after a panic.
         let mut browsers = self.browsers.lock().unwrap_or_else(PoisonError::into_inner);
         let idle_max = i64::try_from(IDLE_MAX.as_millis()).unwrap_or(i64::MAX);
         browsers.retain(|browser| {
@@ -248,7 +249,7 @@ impl Shared {
             }
             File { browser_sessions: browsers.iter().map(|it| it.record.clone()).collect() }
         };
-        // Texts and numbers can always be written.
+        // Serialising strings and numbers cannot fail.
         atomic::write(&self.file, &serde_json::to_vec_pretty(&file).unwrap_or_default())
     }
 }
@@ -258,7 +259,7 @@ impl Browser {
         Visit { id: self.record.id.clone(), revoked: self.revoked.clone() }
     }
 
-    /// Notes a use; tells whether the file should hear of it.
+    /// Records a use; returns whether the file should be written.
     fn touch(&mut self, now: Timestamp) -> bool {
         self.record.last_used_at = now;
         let grain = i64::try_from(USE_GRAIN.as_millis()).unwrap_or(i64::MAX);

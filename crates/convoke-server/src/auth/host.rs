@@ -1,8 +1,8 @@
-//! The names by which this daemon may be called.
+//! The host names under which this daemon may be reached.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Knows which hosts are this daemon.
+/// Decides which hosts are this daemon.
 pub(super) struct Hosts {
     address: SocketAddr,
 }
@@ -13,7 +13,7 @@ impl Hosts {
         Self { address }
     }
 
-    /// Whether `host`, as in the header of that name, is this daemon.
+    /// Whether the value of a `Host` header names this daemon.
     pub(super) fn admits(&self, host: &[u8]) -> bool {
         let Some((name, port)) = std::str::from_utf8(host).ok().and_then(split) else {
             return false;
@@ -21,7 +21,7 @@ impl Hosts {
         port == self.address.port() && self.is_ours(name)
     }
 
-    /// Whether `origin`, as in the header of that name, is a page of this daemon's.
+    /// Whether the value of an `Origin` header is this daemon's page.
     pub(super) fn admits_origin(&self, origin: &[u8]) -> bool {
         origin.strip_prefix(b"http://").is_some_and(|host| self.admits(host))
     }
@@ -37,7 +37,8 @@ impl Hosts {
         };
         let Some(address) = address else { return false };
         let ours = self.address.ip();
-        // Names can be made to point here by others; addresses cannot, so any will do when we listen on all of them.
+        // Only names can be made to resolve here by an attacker, so a daemon on all addresses accepts any address and
+        // no name.
         ours.is_unspecified()
             || address == ours
             || address == Ipv4Addr::LOCALHOST
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_listens_everywhere_is_called_by_any_address_but_by_no_name() {
+    fn a_daemon_on_all_addresses_accepts_any_address_and_no_name() {
         let asked = ["192.168.1.5:7717", "[fe80::1]:7717", "localhost:7717", "evil.example:7717"];
         assert_eq!(
             admitted("0.0.0.0:7717", &asked),

@@ -60,7 +60,7 @@ async fn the_key_of_a_session_opens_its_tools_and_nothing_else() {
     let (own, stranger) =
         (format!("Bearer {}", key.token()), format!("Bearer {}", "01".repeat(32)));
     assert_eq!(ask(&scene, "/mcp", &[("authorization", &stranger)]).await.status, 401);
-    // The method is wrong, which only they hear whom the gate lets in.
+    // An authenticated caller gets as far as the wrong method.
     assert_eq!(ask(&scene, "/mcp", &[("authorization", &own)]).await.status, 405);
     for path in ["/api/sessions", "/ws", "/metrics"] {
         let answer = ask(&scene, path, &[("authorization", &own)]).await;

@@ -1,5 +1,6 @@
-//! The pools of TCP connections. A connection belongs to the stranger pool until a request on it shows a credential,
-//! then to the owner's or to its session's. Each pool has its own capacity, so that no pool can exhaust another.
+//! The pools of TCP connections. A connection belongs to the stranger pool until a request on it is authenticated,
+//! then to the pool of the owner or of its session. Each pool has its own capacity, so that no pool can exhaust
+//! another.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,23 +12,23 @@ use convoke_core::id::SessionId;
 use tokio_util::sync::CancellationToken;
 
 use crate::failure::Failure;
-use crate::gate::Caller;
+use crate::middleware::Caller;
 
-/// How many connections each pool holds.
+/// The capacity of each pool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Connections without a credential; one more closes the one that was idle for longest.
+    /// Connections without a credential; one more closes the one that was idle longest.
     pub(crate) strangers: usize,
-    /// Connections of the owner's programs and browsers. One more closes an idle one, or is answered with 503.
+    /// Connections of the owner's programs and browsers; one more closes an idle one, else it is answered with 503.
     pub(crate) owner: usize,
-    /// Connections of one session's agent; the same happens to one more.
+    /// Connections of one session's agent; one more is treated in the same way.
     pub(crate) session: usize,
     /// Connections of all agents together.
     pub(crate) agents: usize,
 }
 
 impl Limits {
-    /// The most that is of use on one machine.
+    /// The limits of a process with enough descriptors.
     pub(crate) const FULL: Self = Self { strangers: 128, owner: 512, session: 32, agents: 512 };
 
     /// Limits that leave at least three eighths of the process's descriptors to the database and the agents' pipes.
@@ -42,7 +43,7 @@ impl Limits {
     }
 }
 
-/// Who uses a connection.
+/// The pool of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Class {
     Stranger,
@@ -50,7 +51,7 @@ enum Class {
     Session(SessionId),
 }
 
-/// Whether a connection serves a request, or has become a WebSocket.
+/// Whether a connection is serving a request, or has become a WebSocket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Use {
     Http { requests: u32 },
@@ -61,7 +62,7 @@ enum Use {
 struct Entry {
     class: Class,
     usage: Use,
-    /// Grows with each request of any connection, so that the smallest was used longest ago.
+    /// A logical clock: the connection with the smallest value is the least recently used.
     used: u64,
     close: CancellationToken,
 }
@@ -79,7 +80,7 @@ impl Entry {
 #[derive(Debug, Default)]
 struct Table {
     entries: HashMap<u64, Entry>,
-    /// The next connection's number, and the next value of `used`.
+    /// The next connection's id, and the next value of `used`.
     next: u64,
 }
 
@@ -94,7 +95,7 @@ impl Table {
         open.filter(|entry| is_counted(entry.class)).count()
     }
 
-    /// Closes the connection that was used longest ago among those that are chosen.
+    /// Closes the least recently used of the connections that `is_chosen` accepts.
     fn close_oldest(&self, is_chosen: impl Fn(&Entry) -> bool) -> Closed {
         let open = self.entries.values().filter(|entry| !entry.is_closing() && is_chosen(entry));
         match open.min_by_key(|entry| entry.used) {
@@ -107,33 +108,33 @@ impl Table {
     }
 }
 
-/// Whether a connection was found that could be closed.
+/// Whether there was a connection to close.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Closed {
     One,
     None,
 }
 
-/// All TCP connections of a daemon.
+/// The pools of one daemon.
 #[derive(Debug)]
-pub(crate) struct Seats {
+pub(crate) struct Pools {
     limits: Limits,
     table: Mutex<Table>,
 }
 
-impl Seats {
+impl Pools {
     pub(crate) fn new(limits: Limits) -> Arc<Self> {
         Arc::new(Self { limits, table: Mutex::default() })
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
-        // Every change of the table is one step, so a panic leaves it whole.
+        // Each change of the table is one step, so it is consistent after a panic.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Registers a new connection as a stranger's. `None` when so many closed ones are not gone yet that this one must
-    /// be dropped.
-    pub(crate) fn admit(self: &Arc<Self>) -> Option<Seat> {
+    /// Adds a new connection to the stranger pool. `None` if too many connections are still closing; the caller then
+    /// drops this one.
+    pub(crate) fn admit(self: &Arc<Self>) -> Option<Slot> {
         let mut table = self.table();
         if table.count(|class| class == Class::Stranger) >= self.limits.strangers {
             let closing = table.entries.values().filter(|entry| entry.is_closing()).count();
@@ -150,15 +151,15 @@ impl Seats {
         let entry = Entry { class: Class::Stranger, usage, used: id, close: close.clone() };
         table.entries.insert(id, entry);
         drop(table);
-        Some(Seat { connection: Connection { seats: Arc::clone(self), id }, close })
+        Some(Slot { connection: Connection { pools: Arc::clone(self), id }, close })
     }
 
-    /// Closes a stranger's connection to get its descriptor back.
+    /// Closes a stranger's connection to free its descriptor.
     pub(crate) fn close_stranger(&self) -> Closed {
         self.table().close_oldest(|entry| entry.class == Class::Stranger)
     }
 
-    fn recognise(&self, id: u64, class: Class) -> Result<(), Full> {
+    fn assign(&self, id: u64, class: Class) -> Result<(), Full> {
         let mut table = self.table();
         let used = table.tick();
         if table.entries.get(&id).is_none_or(|entry| entry.class == class) {
@@ -189,47 +190,47 @@ impl Seats {
     }
 }
 
-/// A connection's place in its pool, given back when it is dropped.
+/// A connection's slot in its pool, freed on drop.
 #[derive(Debug)]
-pub(crate) struct Seat {
+pub(crate) struct Slot {
     connection: Connection,
     close: CancellationToken,
 }
 
-impl Seat {
-    /// What requests on this connection carry.
+impl Slot {
+    /// The handle that requests on this connection carry.
     pub(crate) fn connection(&self) -> Connection {
         self.connection.clone()
     }
 
-    /// Cancelled when the connection has to make room for another.
+    /// Cancelled when the connection must make room for another.
     pub(crate) const fn close(&self) -> &CancellationToken {
         &self.close
     }
 }
 
-impl Drop for Seat {
+impl Drop for Slot {
     fn drop(&mut self) {
-        self.connection.seats.table().entries.remove(&self.connection.id);
+        self.connection.pools.table().entries.remove(&self.connection.id);
     }
 }
 
-/// Names the connection that a request came on; an extension of the request.
+/// The connection of a request; an extension of the request.
 #[derive(Debug, Clone)]
 pub(crate) struct Connection {
-    seats: Arc<Seats>,
+    pools: Arc<Pools>,
     id: u64,
 }
 
 impl Connection {
-    /// Moves the connection into the owner's pool, once a socket has proven that it is a browser of theirs.
-    pub(crate) fn recognise_owner(&self) -> Result<(), Full> {
-        self.seats.recognise(self.id, Class::Owner)
+    /// Moves the connection into the owner's pool, once a WebSocket has sent the secret of its browser session.
+    pub(crate) fn assign_owner(&self) -> Result<(), Full> {
+        self.pools.assign(self.id, Class::Owner)
     }
 
     /// Marks the connection as busy until the response has been sent.
-    pub(crate) fn begin(self) -> Underway {
-        let mut table = self.seats.table();
+    pub(crate) fn begin(self) -> InFlight {
+        let mut table = self.pools.table();
         let used = table.tick();
         if let Some(entry) = table.entries.get_mut(&self.id) {
             entry.used = used;
@@ -238,28 +239,28 @@ impl Connection {
             }
         }
         drop(table);
-        Underway { connection: self }
+        InFlight { connection: self }
     }
 }
 
-/// A request that is being answered.
+/// A request in progress. Dropping it marks the connection as idle.
 #[derive(Debug)]
-pub(crate) struct Underway {
+pub(crate) struct InFlight {
     connection: Connection,
 }
 
-impl Underway {
+impl InFlight {
     /// The connection becomes a WebSocket, and is busy until it is closed.
     pub(crate) fn upgraded(&self) {
-        if let Some(entry) = self.connection.seats.table().entries.get_mut(&self.connection.id) {
+        if let Some(entry) = self.connection.pools.table().entries.get_mut(&self.connection.id) {
             entry.usage = Use::Upgraded;
         }
     }
 }
 
-impl Drop for Underway {
+impl Drop for InFlight {
     fn drop(&mut self) {
-        let mut table = self.connection.seats.table();
+        let mut table = self.connection.pools.table();
         let used = table.tick();
         if let Some(entry) = table.entries.get_mut(&self.connection.id) {
             entry.used = used;
@@ -270,7 +271,7 @@ impl Drop for Underway {
     }
 }
 
-/// Every connection of a pool serves a request.
+/// Every connection of the pool is busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Full;
 
@@ -283,90 +284,86 @@ impl IntoResponse for Full {
     }
 }
 
-/// Moves the connection of a request into the pool of the caller whose credential it showed.
+/// Moves the connection of a request into the pool of its authenticated caller.
 ///
-/// Requests through the control socket have a pool of their own, and those of tests have no connection.
-pub(crate) fn recognise(extensions: &Extensions, caller: &Caller) -> Result<(), Full> {
+/// The control socket has a limit of its own, and requests of tests have no connection.
+pub(crate) fn assign(extensions: &Extensions, caller: &Caller) -> Result<(), Full> {
     let Some(connection) = extensions.get::<Connection>() else { return Ok(()) };
     let class = match caller {
         Caller::Owner | Caller::Browser(_) => Class::Owner,
         Caller::Session(id) => Class::Session(*id),
-        // A socket that still has to send its secret is recognised when it has.
-        Caller::Anyone | Caller::Unproven => return Ok(()),
+        // A WebSocket is assigned once it has sent its secret.
+        Caller::Anonymous | Caller::UnverifiedBrowser => return Ok(()),
     };
-    connection.seats.recognise(connection.id, class)
+    connection.pools.assign(connection.id, class)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn seats() -> Arc<Seats> {
-        Seats::new(Limits { strangers: 2, owner: 2, session: 1, agents: 2 })
+    fn pools() -> Arc<Pools> {
+        Pools::new(Limits { strangers: 2, owner: 2, session: 1, agents: 2 })
     }
 
-    fn is_closed(seats: &[Seat]) -> Vec<bool> {
-        seats.iter().map(|seat| seat.close().is_cancelled()).collect()
+    fn is_closed(slots: &[Slot]) -> Vec<bool> {
+        slots.iter().map(|slot| slot.close().is_cancelled()).collect()
     }
 
     #[test]
     fn k5_a_new_stranger_displaces_the_one_that_was_idle_for_longest() {
-        let seats = seats();
-        let mut taken: Vec<Seat> = (0..2).map(|_| seats.admit().unwrap()).collect();
+        let pools = pools();
+        let mut taken: Vec<Slot> = (0..2).map(|_| pools.admit().unwrap()).collect();
         let busy = taken[0].connection().begin();
-        taken.push(seats.admit().unwrap());
+        taken.push(pools.admit().unwrap());
         assert_eq!(is_closed(&taken), [false, true, false]);
         let also_busy = taken[2].connection().begin();
-        taken.push(seats.admit().unwrap());
+        taken.push(pools.admit().unwrap());
         assert_eq!(is_closed(&taken), [true, true, false, false], "the oldest, when all are busy");
         drop((busy, also_busy));
     }
 
     #[test]
     fn k5_connections_that_are_being_closed_are_bounded_too() {
-        let seats = seats();
-        let taken: Vec<Option<Seat>> = (0..10).map(|_| seats.admit()).collect();
+        let pools = pools();
+        let taken: Vec<Option<Slot>> = (0..10).map(|_| pools.admit()).collect();
         assert_eq!(taken.iter().flatten().count(), 4);
         drop(taken);
-        assert!(seats.admit().is_some());
+        assert!(pools.admit().is_some());
     }
 
     #[test]
     fn k5_owner_and_agents_keep_their_places_when_strangers_come() {
-        let seats = seats();
+        let pools = pools();
         let session = SessionId::from_random([7; 16]);
-        let known: Vec<Seat> = [Class::Owner, Class::Owner, Class::Session(session)]
+        let known: Vec<Slot> = [Class::Owner, Class::Owner, Class::Session(session)]
             .map(|class| {
-                let seat = seats.admit().unwrap();
-                seats.recognise(seat.connection.id, class).unwrap();
-                seat
+                let slot = pools.admit().unwrap();
+                pools.assign(slot.connection.id, class).unwrap();
+                slot
             })
             .into();
-        let strangers: Vec<Option<Seat>> = (0..10).map(|_| seats.admit()).collect();
+        let strangers: Vec<Option<Slot>> = (0..10).map(|_| pools.admit()).collect();
         assert_eq!(is_closed(&known), [false; 3]);
         drop(strangers);
     }
 
     #[test]
     fn k5_a_pool_whose_connections_are_all_busy_refuses_one_more_and_leaves_others_alone() {
-        let seats = seats();
+        let pools = pools();
         let agent = |number: u8| Class::Session(SessionId::from_random([number; 16]));
-        let first = seats.admit().unwrap();
-        seats.recognise(first.connection.id, agent(1)).unwrap();
-        let second = seats.admit().unwrap();
-        seats.recognise(second.connection.id, agent(2)).unwrap();
+        let first = pools.admit().unwrap();
+        pools.assign(first.connection.id, agent(1)).unwrap();
+        let second = pools.admit().unwrap();
+        pools.assign(second.connection.id, agent(2)).unwrap();
         let busy = first.connection().begin();
-        let (refused, owner) = (seats.admit().unwrap(), seats.admit().unwrap());
-        assert_eq!(seats.recognise(refused.connection.id, agent(1)), Err(Full));
+        let (refused, owner) = (pools.admit().unwrap(), pools.admit().unwrap());
+        assert_eq!(pools.assign(refused.connection.id, agent(1)), Err(Full));
         busy.upgraded();
         drop(busy);
-        assert_eq!(
-            seats.recognise(refused.connection.id, agent(1)),
-            Err(Full),
-            "a WebSocket is busy"
-        );
-        seats.recognise(refused.connection.id, agent(3)).unwrap();
+        assert_eq!(pools.assign(refused.connection.id, agent(1)), Err(Full), "a WebSocket is busy");
+        pools.assign(refused.connection.id, agent(3)).unwrap();
         assert!(second.close().is_cancelled(), "all agents together have a limit");
-        seats.recognise(owner.connection.id, Class::Owner).unwrap();
+        pools.assign(owner.connection.id, Class::Owner).unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! The token, and comparing it without telling how much of a guess was right.
+//! Tokens, and their comparison in constant time.
 
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use serde::de::Error as _;
@@ -9,7 +9,7 @@ use subtle::ConstantTimeEq as _;
 /// Bytes of randomness in a token.
 const BYTES: usize = 32;
 
-/// What opens the daemon to programs: 256 random bits, written as hexadecimal digits.
+/// A token for programs: 256 random bits as hexadecimal digits.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
@@ -19,7 +19,7 @@ impl Token {
         Self(HEXLOWER.encode(&bytes))
     }
 
-    /// The token as it is written.
+    /// The hexadecimal digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Token {
     }
 }
 
-/// What is kept of a secret: enough to recognise it, and of no use to a reader.
+/// The SHA-256 of a secret, which is stored and compared instead of the secret.
 #[derive(Debug, Clone, Copy, Eq)]
 pub(super) struct Digest([u8; 32]);
 
@@ -43,7 +43,7 @@ impl Digest {
 }
 
 impl PartialEq for Digest {
-    /// Takes as long for a good guess as for a bad one.
+    /// Compares in constant time.
     fn eq(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }

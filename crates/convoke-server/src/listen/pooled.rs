@@ -1,4 +1,4 @@
-//! A connection together with its place in a pool, which it keeps also after it has become a WebSocket.
+//! A connection together with its slot in a pool, which it also keeps as a WebSocket.
 
 use std::io;
 use std::pin::Pin;
@@ -8,50 +8,50 @@ use hyper::body::{Body, Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
-use super::seats::{Seat, Underway};
+use super::pools::{InFlight, Slot};
 
-/// A stream that breaks off when its place is needed for another connection.
-pub(super) struct Seated<S> {
+/// A stream that fails when its slot is needed for another connection.
+pub(super) struct PooledStream<S> {
     stream: S,
-    seat: Seat,
-    displaced: Pin<Box<WaitForCancellationFutureOwned>>,
+    slot: Slot,
+    evicted: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
-impl<S> Seated<S> {
-    pub(super) fn new(stream: S, seat: Seat) -> Self {
-        let displaced = Box::pin(seat.close().clone().cancelled_owned());
-        Self { stream, seat, displaced }
+impl<S> PooledStream<S> {
+    pub(super) fn new(stream: S, slot: Slot) -> Self {
+        let evicted = Box::pin(slot.close().clone().cancelled_owned());
+        Self { stream, slot, evicted }
     }
 }
 
-fn displaced() -> io::Error {
+fn evicted() -> io::Error {
     io::Error::new(io::ErrorKind::ConnectionAborted, "closed to make room for another connection")
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Seated<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for PooledStream<S> {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        if this.displaced.as_mut().poll(context).is_ready() {
-            return Poll::Ready(Err(displaced()));
+        if this.evicted.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Err(evicted()));
         }
         Pin::new(&mut this.stream).poll_read(context, buffer)
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Seated<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for PooledStream<S> {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        // A peer that does not read its response must not keep its place either.
-        if this.displaced.as_mut().poll(context).is_ready() {
-            return Poll::Ready(Err(displaced()));
+        // A peer that does not read its response must not keep the slot either.
+        if this.evicted.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Err(evicted()));
         }
         Pin::new(&mut this.stream).poll_write(context, bytes)
     }
@@ -62,8 +62,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Seated<S> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        if this.displaced.as_mut().poll(context).is_ready() {
-            return Poll::Ready(Err(displaced()));
+        if this.evicted.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Err(evicted()));
         }
         Pin::new(&mut this.stream).poll_write_vectored(context, slices)
     }
@@ -78,26 +78,26 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Seated<S> {
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        if this.seat.close().is_cancelled() {
+        if this.slot.close().is_cancelled() {
             return Poll::Ready(Ok(()));
         }
         Pin::new(&mut this.stream).poll_shutdown(context)
     }
 }
 
-/// A response body during which the connection counts as busy.
-pub(super) struct Sending {
+/// A response body that marks its connection as busy until it is sent.
+pub(super) struct InFlightBody {
     body: axum::body::Body,
-    _underway: Option<Underway>,
+    _in_flight: Option<InFlight>,
 }
 
-impl Sending {
-    pub(super) const fn new(body: axum::body::Body, underway: Option<Underway>) -> Self {
-        Self { body, _underway: underway }
+impl InFlightBody {
+    pub(super) const fn new(body: axum::body::Body, in_flight: Option<InFlight>) -> Self {
+        Self { body, _in_flight: in_flight }
     }
 }
 
-impl Body for Sending {
+impl Body for InFlightBody {
     type Data = hyper::body::Bytes;
     type Error = axum::Error;
 

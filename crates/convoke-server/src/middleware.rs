@@ -1,4 +1,4 @@
-//! What every request passes on its way in, and every answer on its way out.
+//! The middleware of every request: authentication, timeout, panics, response cache, security headers, metrics.
 
 use std::any::Any;
 use std::convert::Infallible;
@@ -24,47 +24,47 @@ use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use crate::app::App;
-use crate::doors::{Doors, Foreign, Shown, Visit};
+use crate::auth::{Auth, Credential, OriginError, Visit};
 use crate::failure::{self, Failure};
 use crate::{listen, response_cache, teams};
 
-/// The id of a request, in the request, its answer and the log.
+/// The header with the id of a request, which is also in the log.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
-/// What the page may load, and who may show it.
+/// The content security policy of the page.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
      img-src 'self' data:; font-src 'self'; frame-src 'self'; base-uri 'none'; \
      form-action 'none'; frame-ancestors 'self'",
 );
 
-/// How long an answer may take to begin; an agent that is slow to start is given up before that.
+/// How long a handler may take until its response starts; starting an agent times out earlier.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Who was let in.
+/// Who sent a request.
 #[derive(Clone)]
 pub(crate) enum Caller {
-    /// Anyone on this machine: what lies there is no secret.
-    Anyone,
+    /// No credential needed: the route is public.
+    Anonymous,
     /// The human, or a program of theirs, with the daemon's token.
     Owner,
-    /// The human's browser, with both parts of its browser session.
+    /// The human's browser, with the cookie and the secret of its browser session.
     Browser(Visit),
-    /// A socket with the cookie of a browser; it must send the secret before it is served.
-    Unproven,
-    /// The agent of a session.
+    /// A WebSocket with a browser's cookie; it must send the secret before it is served.
+    UnverifiedBrowser,
+    /// An agent process, with the key of its session.
     Session(SessionId),
 }
 
-/// The address that a request comes from.
+/// The address of the peer.
 pub(crate) struct Peer(pub(crate) IpAddr);
 
 impl Peer {
     fn of(extensions: &Extensions) -> Self {
         let peer = extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
-        // Only a test has no peer.
+        // Only tests call the router without a connection.
         Self(peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)))
     }
 }
@@ -77,24 +77,24 @@ impl<S: Sync> FromRequestParts<S> for Peer {
     }
 }
 
-/// What lies behind a path, as far as the gate is concerned.
+/// How the middleware treats a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Room {
-    /// Nothing secret: the page's files, and whether the daemon lives.
+enum RouteClass {
+    /// Public: the page's files, and the health check.
     Open,
-    /// Where a one-time link becomes a browser session.
+    /// Exchanges a one-time link for a browser session.
     SignIn,
     /// The WebSocket.
     Socket,
-    /// What agents may call, too.
+    /// MCP, which agents may call, too.
     Tools,
-    /// Where an answer may take as long as a team does.
+    /// Waits for a team's answer, so it has no timeout.
     Teams,
     /// Everything else.
     Api,
 }
 
-impl Room {
+impl RouteClass {
     fn of(method: &Method, path: &str) -> Self {
         match path {
             "/healthz" | "/" | "/teams" => Self::Open,
@@ -108,8 +108,8 @@ impl Room {
     }
 }
 
-/// Lets a request in, or turns it away; sees to what every answer carries.
-pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+/// Authenticates and answers one request.
+pub(crate) async fn handle(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let began = Instant::now();
     let id = app.request_id(request.headers());
     let route = request.extensions().get::<MatchedPath>().cloned();
@@ -121,33 +121,33 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, request: Request, next: Ne
     );
     let answered = async {
         let response = answer(&app, request, next).await;
-        let response = failure::account_for(response, &id);
+        let response = failure::log_internal(response, &id);
         tracing::debug!(status = response.status().as_u16(), "answered");
         response
     };
     let mut response = answered.instrument(span).await;
-    seal(response.headers_mut(), &id);
+    add_headers(response.headers_mut(), &id);
     let route = route.as_ref().map_or("none", MatchedPath::as_str);
     app.metrics.count(route, response.status(), began.elapsed());
     response
 }
 
 async fn answer(app: &App, mut request: Request, next: Next) -> Response {
-    let room = Room::of(request.method(), request.uri().path());
+    let class = RouteClass::of(request.method(), request.uri().path());
     let Peer(peer) = Peer::of(request.extensions());
-    let visitor = Visitor { peer, uri: request.uri(), headers: request.headers() };
-    let caller = match admit(app, room, visitor).await {
+    let head = RequestHead { peer, uri: request.uri(), headers: request.headers() };
+    let caller = match authenticate(app, class, head).await {
         Ok(caller) => caller,
         Err(response) => return *response,
     };
-    if room != Room::Open
-        && let Err(full) = listen::recognise(request.extensions(), &caller)
+    if class != RouteClass::Open
+        && let Err(full) = listen::assign(request.extensions(), &caller)
     {
         return full.into_response();
     }
-    let is_agent = room == Room::Tools && matches!(caller, Caller::Session(_));
+    let is_agent = class == RouteClass::Tools && matches!(caller, Caller::Session(_));
     if !app.teams.is_ready() && !is_agent {
-        return teams::not_yet().into_response();
+        return teams::not_ready().into_response();
     }
     let visit = if let Caller::Browser(visit) = &caller { Some(visit.clone()) } else { None };
     request.extensions_mut().insert(caller);
@@ -160,10 +160,10 @@ async fn answer(app: &App, mut request: Request, next: Next) -> Response {
         }
     };
     let answering = AssertUnwindSafe(answering).catch_unwind();
-    let answered = match room {
-        // Whoever asks a human or a team may wait for long.
-        Room::Tools | Room::Teams => Ok(answering.await),
-        Room::Open | Room::SignIn | Room::Socket | Room::Api => {
+    let answered = match class {
+        // A question to the human or to a team has no time limit.
+        RouteClass::Tools | RouteClass::Teams => Ok(answering.await),
+        RouteClass::Open | RouteClass::SignIn | RouteClass::Socket | RouteClass::Api => {
             tokio::time::timeout(ANSWER_TIMEOUT, answering).await
         }
     };
@@ -172,12 +172,14 @@ async fn answer(app: &App, mut request: Request, next: Next) -> Response {
             Some(visit) => until_revoked(response, visit),
             None => response,
         },
-        Ok(Err(panic)) => Failure::internal(format!("a panic: {}", words(&*panic))).into_response(),
-        Err(_) => Failure::too_slow(ANSWER_TIMEOUT).into_response(),
+        Ok(Err(panic)) => {
+            Failure::internal(format!("a panic: {}", panic_message(&*panic))).into_response()
+        }
+        Err(_) => Failure::timeout(ANSWER_TIMEOUT).into_response(),
     }
 }
 
-/// Ends the events that a browser follows when its session is revoked.
+/// Ends a stream of server-sent events when the browser session is revoked.
 fn until_revoked(response: Response, visit: Visit) -> Response {
     let media = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     if media != Some(b"text/event-stream".as_slice()) {
@@ -188,44 +190,52 @@ fn until_revoked(response: Response, visit: Visit) -> Response {
     Response::from_parts(parts, Body::from_stream(events))
 }
 
-fn words(panic: &(dyn Any + Send)) -> &str {
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("without a message")
 }
 
-/// Who is at the gate, and what they show.
+/// The parts of a request that authentication looks at.
 #[derive(Clone, Copy)]
-struct Visitor<'a> {
+struct RequestHead<'a> {
     peer: IpAddr,
     uri: &'a Uri,
     headers: &'a HeaderMap,
 }
 
-async fn admit(app: &App, room: Room, visitor: Visitor<'_>) -> Result<Caller, Box<Response>> {
-    let Visitor { peer, uri, headers } = visitor;
-    if let Err(foreign) = app.doors.check_origin(uri, headers) {
-        return Err(Box::new(turned_away(&foreign, peer)));
+async fn authenticate(
+    app: &App,
+    class: RouteClass,
+    head: RequestHead<'_>,
+) -> Result<Caller, Box<Response>> {
+    let RequestHead { peer, uri, headers } = head;
+    if let Err(foreign) = app.auth.check_origin(uri, headers) {
+        return Err(Box::new(forbidden(&foreign, peer)));
     }
-    if room == Room::Open {
-        return Ok(Caller::Anyone);
+    if class == RouteClass::Open {
+        return Ok(Caller::Anonymous);
     }
-    if let Err(foreign) = Doors::check_site(headers) {
-        return Err(Box::new(turned_away(&foreign, peer)));
+    if let Err(foreign) = Auth::check_site(headers) {
+        return Err(Box::new(forbidden(&foreign, peer)));
     }
-    if room == Room::SignIn {
-        return Ok(Caller::Anyone);
+    if class == RouteClass::SignIn {
+        return Ok(Caller::Anonymous);
     }
-    let key = match app.doors.shown(headers) {
-        Shown::Token => return Ok(Caller::Owner),
-        Shown::Browser(visit) if room != Room::Tools => return Ok(Caller::Browser(visit)),
-        Shown::Cookie if room == Room::Socket => return Ok(Caller::Unproven),
-        Shown::Browser(_) | Shown::Cookie | Shown::Nothing => return Err(Box::new(no_token())),
-        Shown::WrongSecret => None,
-        Shown::Other(token) => Some(token),
+    let key = match app.auth.credential(headers) {
+        Credential::Token => return Ok(Caller::Owner),
+        Credential::Browser(visit) if class != RouteClass::Tools => {
+            return Ok(Caller::Browser(visit));
+        }
+        Credential::Cookie if class == RouteClass::Socket => return Ok(Caller::UnverifiedBrowser),
+        Credential::Browser(_) | Credential::Cookie | Credential::Nothing => {
+            return Err(Box::new(unauthorized()));
+        }
+        Credential::WrongSecret => None,
+        Credential::Other(token) => Some(token),
     };
     match key.and_then(|key| app.engine.sessions().of_token(key)) {
-        Some(id) if room == Room::Tools => Ok(Caller::Session(id)),
+        Some(id) if class == RouteClass::Tools => Ok(Caller::Session(id)),
         Some(id) => {
             tracing::warn!(target: "security", %peer, session = %id, "refused the key of a session");
             let detail = "the key of a session is valid for /mcp only";
@@ -235,23 +245,23 @@ async fn admit(app: &App, room: Room, visitor: Visitor<'_>) -> Result<Caller, Bo
         }
         None => {
             tracing::warn!(target: "security", %peer, path = uri.path(), "refused a token");
-            tokio::time::sleep(app.doors.refused(peer)).await;
-            Err(Box::new(no_token()))
+            tokio::time::sleep(app.auth.record_failure(peer)).await;
+            Err(Box::new(unauthorized()))
         }
     }
 }
 
-fn turned_away(foreign: &Foreign, peer: IpAddr) -> Response {
+fn forbidden(foreign: &OriginError, peer: IpAddr) -> Response {
     let detail = match foreign {
-        Foreign::Host(host) => {
+        OriginError::Host(host) => {
             tracing::warn!(target: "security", %peer, host, "refused a foreign Host");
             format!("the Host '{host}' is not this daemon")
         }
-        Foreign::Origin(origin) => {
+        OriginError::Origin(origin) => {
             tracing::warn!(target: "security", %peer, origin, "refused a foreign Origin");
             format!("the Origin '{origin}' is not this daemon's page")
         }
-        Foreign::Site(site) => {
+        OriginError::Site(site) => {
             tracing::warn!(target: "security", %peer, site, "refused a page of another origin");
             format!("the browser sent this for a page of another origin ({site})")
         }
@@ -259,7 +269,7 @@ fn turned_away(foreign: &Foreign, peer: IpAddr) -> Response {
     Failure::new(StatusCode::FORBIDDEN, code::FORBIDDEN, detail).into_response()
 }
 
-fn no_token() -> Response {
+fn unauthorized() -> Response {
     let detail = "the token is missing or wrong";
     let failure = Failure::new(StatusCode::UNAUTHORIZED, code::UNAUTHORIZED, detail).hint(
         "in a program, send Authorization: Bearer and the token of run/daemon.json in Convoke's home; sign a browser in with `convoke open`",
@@ -270,8 +280,8 @@ fn no_token() -> Response {
     response
 }
 
-/// Puts on an answer what every answer carries.
-fn seal(headers: &mut HeaderMap, id: &str) {
+/// Adds the headers that every response has.
+fn add_headers(headers: &mut HeaderMap, id: &str) {
     headers.insert(CONTENT_SECURITY_POLICY, POLICY);
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));

@@ -1,6 +1,6 @@
-//! One-time links: each signs in one browser, once and soon.
+//! One-time links: each signs in one browser, once, within a few minutes.
 //!
-//! A link that was used, or has expired, is worth nothing; it may well lie in the history of a browser.
+//! A link that was used or has expired is useless, since it may stay in a browser's history.
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -12,14 +12,14 @@ use tokio::time::Instant;
 
 use super::secret::{Digest, Token};
 
-/// How long a link works: long enough to change to another window, too short to be found later.
+/// How long a link is valid: long enough to switch windows, too short to be found later.
 pub(crate) const LINK_LIFE: Duration = Duration::from_secs(5 * 60);
-/// Links that wait to be used; one more takes the place of the oldest.
+/// Unused links; one more replaces the oldest.
 const LINKS_MAX: usize = 16;
 
-/// The links of one daemon that have not been used.
+/// The unused links of a daemon.
 pub(crate) struct Links {
-    /// Where files lie that lead a browser to a link.
+    /// The folder for redirect files.
     folder: PathBuf,
     waiting: Mutex<Vec<Link>>,
 }
@@ -30,11 +30,11 @@ struct Link {
     _file: Option<RedirectFile>,
 }
 
-/// Removed when it is dropped.
+/// An HTML file that redirects to a link. Deleted on drop.
 struct RedirectFile(PathBuf);
 
 impl Links {
-    /// No links yet. Files that a killed daemon left are removed.
+    /// Starts without links, and deletes the redirect files of a killed daemon.
     pub(super) fn open(folder: PathBuf) -> Self {
         match fs::remove_dir_all(&folder) {
             Ok(()) => {}
@@ -44,13 +44,13 @@ impl Links {
         Self { folder, waiting: Mutex::default() }
     }
 
-    /// Makes a link to the page at `url`.
+    /// Creates a link to the page at `url`.
     pub(crate) fn make(&self, url: &str, token: &Token) -> String {
         self.add(token, None);
         address(url, token)
     }
 
-    /// Makes a link, and a file that leads a browser to it. Blocks while the file is written.
+    /// Creates a link and a file that redirects a browser to it. Blocks while the file is written.
     pub(crate) fn make_file(
         &self,
         url: &str,
@@ -78,39 +78,39 @@ impl Links {
         waiting.push(Link { secret, until: Instant::now() + LINK_LIFE, _file: file });
     }
 
-    /// Whether a text is the secret of a link that works; from now on it does not.
-    pub(crate) fn spend(&self, text: &str) -> Spent {
+    /// Consumes the link with this secret.
+    pub(crate) fn redeem(&self, text: &str) -> Redeemed {
         self.expire();
         let secret = Digest::of(text);
         let mut waiting = self.waiting();
         match waiting.iter().position(|link| link.secret == secret) {
             Some(at) => {
                 waiting.remove(at);
-                Spent::Good
+                Redeemed::Valid
             }
-            None => Spent::Unknown,
+            None => Redeemed::Invalid,
         }
     }
 
-    /// Forgets the links that have expired, and removes their files.
+    /// Removes expired links and their files.
     pub(crate) fn expire(&self) {
         let now = Instant::now();
         self.waiting().retain(|link| now < link.until);
     }
 
     fn waiting(&self) -> MutexGuard<'_, Vec<Link>> {
-        // Links are added and removed whole, also by a thread that panicked.
+        // Links are added and removed in one step, so the list is consistent after a panic.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What became of an attempt to use a link.
+/// The result of redeeming a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Spent {
-    /// It worked.
-    Good,
-    /// It was used before, has expired, or never was one.
-    Unknown,
+pub(crate) enum Redeemed {
+    /// The link was valid.
+    Valid,
+    /// The link was used before, has expired, or never existed.
+    Invalid,
 }
 
 impl Drop for RedirectFile {
@@ -127,12 +127,12 @@ fn remove(path: &Path) {
     }
 }
 
-/// The secret is in the fragment, which browsers send to no server.
+/// The secret is in the fragment, which browsers do not send to servers.
 fn address(url: &str, token: &Token) -> String {
     format!("{url}/#link={}", token.as_str())
 }
 
-/// A page that leads to the link, and is not in the way of the button that goes back.
+/// A page that redirects to the link with `location.replace`, so that the back button skips it.
 fn redirect(address: &str) -> String {
     format!(
         "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
@@ -161,12 +161,12 @@ mod tests {
         let (links, _folder) = links();
         let link = links.make("http://127.0.0.1:1", &token(1));
         assert_eq!(link, format!("http://127.0.0.1:1/#link={}", "01".repeat(32)));
-        assert_eq!(links.spend(token(2).as_str()), Spent::Unknown);
-        assert_eq!(links.spend(token(1).as_str()), Spent::Good);
-        assert_eq!(links.spend(token(1).as_str()), Spent::Unknown, "used");
+        assert_eq!(links.redeem(token(2).as_str()), Redeemed::Invalid);
+        assert_eq!(links.redeem(token(1).as_str()), Redeemed::Valid);
+        assert_eq!(links.redeem(token(1).as_str()), Redeemed::Invalid, "used");
         links.make("http://127.0.0.1:1", &token(3));
         tokio::time::advance(LINK_LIFE).await;
-        assert_eq!(links.spend(token(3).as_str()), Spent::Unknown, "expired");
+        assert_eq!(links.redeem(token(3).as_str()), Redeemed::Invalid, "expired");
     }
 
     #[tokio::test(start_paused = true)]
@@ -180,7 +180,7 @@ mod tests {
             0o700
         );
         assert!(fs::read_to_string(&path).unwrap().contains(token(1).as_str()));
-        assert_eq!(links.spend(token(1).as_str()), Spent::Good);
+        assert_eq!(links.redeem(token(1).as_str()), Redeemed::Valid);
         assert!(!path.exists(), "used");
         let path = make(2);
         tokio::time::advance(LINK_LIFE).await;
@@ -200,7 +200,7 @@ mod tests {
         for byte in 0..=16 {
             links.make("http://127.0.0.1:1", &token(byte));
         }
-        assert_eq!(links.spend(token(0).as_str()), Spent::Unknown);
-        assert_eq!(links.spend(token(1).as_str()), Spent::Good);
+        assert_eq!(links.redeem(token(0).as_str()), Redeemed::Invalid);
+        assert_eq!(links.redeem(token(1).as_str()), Redeemed::Valid);
     }
 }

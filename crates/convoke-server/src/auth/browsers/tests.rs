@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use super::*;
 
 thread_local! {
-    /// What time it is in this test.
+    /// The current time of this test.
     static NOW: Cell<i64> = const { Cell::new(1_000_000_000_000) };
 }
 
@@ -28,7 +28,7 @@ fn token(byte: u8) -> Token {
 /// Signs browser number `byte` in, with cookie `byte` and secret `byte + 100`.
 async fn add(browsers: &Browsers, byte: u8) {
     let (cookie, secret) = (token(byte), token(byte + 100));
-    let pair = Pair {
+    let pair = NewBrowser {
         id: byte.to_string(),
         cookie: &cookie,
         secret: &secret,
