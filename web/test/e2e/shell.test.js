@@ -88,6 +88,9 @@ test("w9 tabs are opened once, closed, ordered by keys and by dragging, and rest
   await page.mouse.move(to.x + to.width - 8, to.y + 15, { steps: 12 });
   await page.mouse.up();
   assert.deepEqual(await titles(page), ["two", "three", "one"]);
+  // Releasing the tab is a click: its conversation takes the focus, a moment later.
+  const box = chat(page).getByRole("textbox", { name: "Message" });
+  await box.and(chat(page).locator(":focus")).waitFor();
 
   // By keys: back to the front.
   await first.focus();
