@@ -201,6 +201,11 @@ impl Session {
         self.pending.iter().map(|asked| &asked.request)
     }
 
+    /// Whether an answer or thought is open that belongs to no turn, so that no end of a turn closes it.
+    pub fn is_speaking_between_turns(&self) -> bool {
+        self.running.is_none() && self.output.stream().is_some()
+    }
+
     /// Whether nothing runs and nothing is asked. Waiting is not idle.
     pub fn is_idle(&self) -> bool {
         self.running.is_none() && self.queue.is_empty() && self.pending.is_empty()

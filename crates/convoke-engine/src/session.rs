@@ -4,6 +4,7 @@
 //! the caller answered and are effects carried out.
 
 mod carry;
+mod clocks;
 mod effects;
 mod import;
 mod load;

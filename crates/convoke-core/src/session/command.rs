@@ -47,6 +47,8 @@ pub enum Command {
     CancelTurn,
     /// Cancel the running turn and all queued prompts; the session stays active.
     CancelTurns,
+    /// Close the answer or thought that the agent left open outside of a turn.
+    CloseStream,
     /// Complete the session.
     Complete {
         /// The reason.

@@ -26,6 +26,7 @@ impl Session {
             Command::SendQueued { id } => self.send_queued(id, decision),
             Command::CancelTurn => self.cancel_turn(decision),
             Command::CancelTurns => self.cancel_turns(decision),
+            Command::CloseStream => Ok(self.close_stream(decision)),
             Command::Complete { reason } => {
                 self.end(LifecycleEvent::Completed { reason }, decision)
             }
@@ -73,6 +74,14 @@ impl Session {
         check_queue(&prompts)?;
         decision.changes.push(Change::State(SessionState::Queue { prompts }));
         Ok(())
+    }
+
+    /// An agent that speaks between turns never reports that it has finished.
+    fn close_stream(&self, mut decision: Decision) -> Decision {
+        if self.is_speaking_between_turns() {
+            decision.changes.extend(self.output.close_stream());
+        }
+        decision
     }
 
     fn queued(&self) -> Vec<QueuedPrompt> {

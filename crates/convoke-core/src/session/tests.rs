@@ -479,3 +479,11 @@ fn s10_waiting_is_not_idle() {
     assert!(idle("prompt question end answer"));
     assert!(idle("prompt end"));
 }
+
+#[test]
+fn m3_an_answer_between_turns_can_be_closed_and_one_of_a_turn_ends_with_it() {
+    let is_settled = |script: &str| scene::Scene::played(script).session.summary().is_settled();
+    assert!(!is_settled("prompt end say"));
+    assert!(is_settled("prompt end say close"));
+    assert!(!is_settled("prompt say close"));
+}

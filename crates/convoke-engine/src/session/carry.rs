@@ -67,6 +67,7 @@ impl Priority {
             | Command::EditQueued { .. }
             | Command::RemoveQueued { .. }
             | Command::SendQueued { .. }
+            | Command::CloseStream
             | Command::Resume
             | Command::Rename { .. }
             | Command::Archive

@@ -124,13 +124,14 @@ pub(super) async fn run(
     let mut batch = Vec::new();
     loop {
         let (idle_at, cancel_at) = (task.idle_at(), task.cancelling.map(|(_, until)| until));
-        let progress_at = task.progress.due();
+        let (progress_at, close_at) = (task.progress.due(), task.close_at());
         tokio::select! {
             request = requests.recv() => match request {
                 None => break,
                 // Reports that have arrived are still stored.
                 Some(stop @ Request::Stop { .. }) => {
                     task.hear_rest().await;
+                    task.close_stream().await;
                     shared.registry.remove(id);
                     drop(stop);
                     break;
@@ -149,6 +150,7 @@ pub(super) async fn run(
             }
             Some(news) = news.recv() => task.learn(news).await,
             () = task.process.closed() => task.lost().await,
+            () = at(close_at) => task.close_stream().await,
             () = at(idle_at) => task.complete_idle(EndReason::IdleTimeout).await,
             () = at(cancel_at) => task.give_up_waiting().await,
         }
@@ -397,20 +399,13 @@ impl Task {
         self.hear(rest).await;
     }
 
-    /// When the session is completed, if nothing happens before.
-    fn idle_at(&self) -> Option<Instant> {
-        let summary = self.session.summary();
-        let has_clock = self.stored.kind == SessionKind::Session
-            && summary.status == Status::Active
-            && self.session.is_idle();
-        has_clock.then(|| self.touched + self.shared.settings.idle_timeout)
-    }
-
     /// Whether the task may end. An active session of a human keeps its task for the idle timeout.
     fn is_over(&self) -> bool {
         let is_kept = self.stored.kind == SessionKind::Session
             && self.session.summary().status == Status::Active;
-        let is_busy = !self.session.is_idle() || !matches!(self.process, Process::None);
+        let is_busy = !self.session.is_idle()
+            || self.session.is_speaking_between_turns()
+            || !matches!(self.process, Process::None);
         !is_kept && !is_busy && self.askers.is_empty()
     }
 

@@ -11,6 +11,7 @@ use convoke_core::session::Status;
 use convoke_core::update::Update;
 use convoke_engine::{Activity, Asker, Outcome};
 use convoke_testkit::agent::{Ignored, Script, Step};
+use serde_json::json;
 
 use crate::asked::{answers, question};
 use crate::log::PATIENCE;
@@ -335,4 +336,22 @@ async fn stored(scene: &Scene) -> Vec<Message> {
 fn prompts(scene: &Scene) -> Vec<Message> {
     let messages = scene.log.messages().into_iter();
     messages.filter(|message| message.role == Role::User).collect()
+}
+
+#[tokio::test]
+async fn m3_what_an_agent_says_after_its_turn_is_closed_though_no_turn_ends() {
+    let script = Script::new().turn([
+        Step::say("done"),
+        Step::Answer(json!({"stopReason": "end_turn"})),
+        Step::say("and another thing"),
+    ]);
+    let mut scene = World::with(&script).begin().await;
+    scene.prompt("work").await;
+    let is_late = |message: &Message| matches!(&message.content, Content::Text { text, partial: false } if text.contains("another thing"));
+    let closed = scene.log.until_message(is_late).await;
+    assert_eq!(closed.seq, scene.log.last_seq());
+    // With nothing open, a restart has nothing to recover.
+    let summary = scene.view().await.stored.summary;
+    assert!(summary.is_settled(), "{summary:?}");
+    scene.engine.stop().await;
 }

@@ -38,8 +38,7 @@ pub(super) fn settle(door: &Door, findings: &mut Vec<String>) {
     let deadline = Instant::now() + SETTLE_MAX;
     loop {
         let sessions = sessions(door);
-        let busy: Vec<&Value> =
-            sessions.iter().filter(|it| text_of(it, "activity") != "idle").collect();
+        let busy: Vec<&Value> = sessions.iter().filter(|session| is_busy(door, session)).collect();
         if busy.is_empty() && !sessions.is_empty() {
             return;
         }
@@ -60,6 +59,15 @@ pub(super) fn settle(door: &Door, findings: &mut Vec<String>) {
         }
         thread::sleep(Duration::from_millis(300));
     }
+}
+
+/// Whether a turn runs, or an agent has said something after its turn and may go on.
+fn is_busy(door: &Door, session: &Value) -> bool {
+    let next = number_of(session, "messageCount") + 1;
+    let path = format!("/api/sessions/{}/messages?before={next}&limit=1", text_of(session, "id"));
+    let last = door.get(&path).unwrap_or_default();
+    let is_partial = last.pointer("/0/content/partial") == Some(&Value::Bool(true));
+    is_partial || text_of(session, "activity") != "idle"
 }
 
 fn sessions(door: &Door) -> Vec<Value> {

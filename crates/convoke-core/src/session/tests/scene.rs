@@ -164,6 +164,7 @@ impl Scene {
             "send" => Command::SendQueued { id: queued },
             "stop" => Command::CancelTurn,
             "stop-all" => Command::CancelTurns,
+            "close" => Command::CloseStream,
             "complete" => Command::Complete { reason: EndReason::User },
             "cancel" => Command::Cancel { reason: EndReason::User },
             "resume" => Command::Resume,
