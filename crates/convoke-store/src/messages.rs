@@ -10,6 +10,7 @@ use convoke_core::id::{MessageId, SessionId};
 use convoke_core::message::{Message, Rev, Seq};
 use convoke_core::state::SessionState;
 use convoke_core::time::Timestamp;
+use convoke_core::turn::{Stop, Turn};
 use convoke_core::update::{Update, append};
 use rusqlite::{Connection, Params, Row, params};
 use serde::Deserialize;
@@ -379,7 +380,7 @@ fn collect(
 
 fn message(row: &Row<'_>, session_id: SessionId) -> rusqlite::Result<Message> {
     let content = row.get_ref(4)?.as_str()?;
-    let turn = row.get_ref(5)?.as_str_or_null()?.map(serde_json::from_str).transpose();
+    let turn = row.get_ref(5)?.as_str_or_null()?.map(turn_of).transpose();
     Ok(Message {
         session_id,
         seq: row::seq(row, 0)?,
@@ -422,6 +423,14 @@ fn content_of(json: &str) -> serde_json::Result<Content> {
     }
 }
 
+/// How nearly every turn has ended, as it is stored.
+const END_TURN: &str = r#"{"status":"ended","stopReason":"end_turn"}"#;
+
+/// The turn of a prompt. Its tags stand inside, too, so the commonest one is compared instead of parsed.
+fn turn_of(json: &str) -> serde_json::Result<Turn> {
+    if json == END_TURN { Ok(Turn::Ended(Stop::EndTurn)) } else { serde_json::from_str(json) }
+}
+
 /// Adds the text of the deltas of an open message.
 fn with_deltas(db: &Connection, n: i64, mut message: Message) -> rusqlite::Result<Message> {
     let is_partial = matches!(
@@ -441,4 +450,18 @@ fn with_deltas(db: &Connection, n: i64, mut message: Message) -> rusqlite::Resul
         (message.rev, message.updated_at) = (Rev::new(row.get(0)?), row::timestamp(row, 1)?);
     }
     Ok(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_commonest_turn_is_what_serde_writes_and_reads() {
+        let turn = Turn::Ended(Stop::EndTurn);
+        assert_eq!(serde_json::to_string(&turn).unwrap(), END_TURN);
+        assert_eq!(turn_of(END_TURN).unwrap(), turn);
+        assert_eq!(turn_of(r#"{"status":"running"}"#).unwrap(), Turn::Running);
+        assert!(turn_of("{}").is_err());
+    }
 }
