@@ -4,10 +4,12 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
+use convoke_testkit::agent::{Script, Step};
 use serde_json::{Value, json};
 
 use crate::convoke::Convoke;
 use crate::daemon_scene::{Scene, mask};
+use crate::serve_scene::Daemon;
 
 #[test]
 fn s8_a_session_begins_in_a_folder_that_becomes_a_project() {
@@ -138,6 +140,25 @@ fn a_prompt_may_come_from_standard_input() {
     let mut command = scene.machine.command(&["session", "send", &session, "-", "--wait"]);
     let output = command.stdin(fs::File::open(file).unwrap()).output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "The plan is done.\n");
+}
+
+#[test]
+fn m2_the_last_words_are_printed_however_they_come() {
+    // Words and the end of their turn that are stored in one commit come as one whole message, without a delta.
+    let pieces = ["The ", "end is ", "near."].map(str::to_owned).to_vec();
+    let turns = 20;
+    let script = (0..turns).fold(Script::new(), |script, _| {
+        script.turn([Step::say("First: "), Step::Stream(pieces.clone())])
+    });
+    let daemon = Daemon::new(&script);
+    let session = daemon.session();
+    for _ in 0..turns {
+        let output =
+            daemon.machine.command(&["session", "send", &session, "go", "--wait"]).output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), "First: The end is near.\n");
+    }
 }
 
 #[test]

@@ -36,6 +36,8 @@ enum Asides {
 struct Open {
     entry_id: String,
     stream: Stream,
+    /// How many bytes of its words were printed.
+    printed: usize,
     is_mid_line: bool,
 }
 
@@ -93,20 +95,22 @@ impl Printer {
     }
 
     fn words(&mut self, entry: &Entry, words: &Words, stream: Stream) -> io::Result<()> {
-        // The entry comes once more when it is whole.
         if self.told.insert(entry.entry_id.clone()) {
             self.close()?;
             if stream == Stream::Words && std::mem::replace(&mut self.has_spoken, true) {
                 io::stdout().write_all(b"\n")?;
             }
             let entry_id = entry.entry_id.clone();
-            self.open = Some(Open { entry_id, stream, is_mid_line: false });
-            self.append(&entry.entry_id, &words.content)?;
+            self.open = Some(Open { entry_id, stream, printed: 0, is_mid_line: false });
         }
-        if !words.partial && self.open.as_ref().is_some_and(|it| it.entry_id == entry.entry_id) {
-            self.close()?;
+        let Some(open) = self.open.as_ref().filter(|open| open.entry_id == entry.entry_id) else {
+            return Ok(());
+        };
+        // An entry that comes again has its last words, too, which may not have come alone.
+        if let Some(rest) = words.content.get(open.printed..) {
+            self.append(&entry.entry_id, rest)?;
         }
-        Ok(())
+        if words.partial { Ok(()) } else { self.close() }
     }
 
     /// Prints words that are appended to an entry.
@@ -114,6 +118,7 @@ impl Printer {
         let Some(open) = self.open.as_mut().filter(|open| open.entry_id == entry_id) else {
             return Ok(());
         };
+        open.printed += content.len();
         let text = plain(content);
         if !text.is_empty() {
             open.is_mid_line = !text.ends_with('\n');
