@@ -61,6 +61,8 @@ pub(super) enum View {
 pub(super) fn enter() -> io::Result<ExitCode> {
     super::keep_descriptors_here();
     let mut control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    // The supervisor waits for this byte, and tries again without it.
+    control.write_all(&[1])?;
     let (entry, descriptors) = super::channel::receive::<Entry>(&mut control)?;
     let mut descriptors = descriptors.into_iter();
     let (Some(stdin), Some(stdout), Some(stderr)) =

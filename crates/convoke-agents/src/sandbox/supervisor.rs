@@ -11,7 +11,7 @@ mod proxy;
 mod tree;
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
@@ -34,6 +34,11 @@ use limits::Watch;
 
 /// How often the use of memory, processes and disk is looked at: a look reads a small file for each process there is.
 const SAMPLE: Duration = Duration::from_secs(1);
+
+/// How often the last stage is started, if it ends before it runs.
+const ATTEMPTS: u32 = 3;
+/// How long the last stage may take until it runs.
+const START_MAX: Duration = Duration::from_secs(30);
 
 /// What is to be supervised.
 pub(super) struct Job {
@@ -104,35 +109,25 @@ fn clear_temporary_files(temp: Option<&Path>) {
     }
 }
 
-/// Starts the last stage, through bubblewrap where that is a layer, and hands it the plan.
+/// Starts the last stage, and hands it the plan.
 fn start(
     plan: &Plan,
     streams: &[OwnedFd; 3],
     layout: &Layout,
 ) -> crate::Result<(Child, UnixStream, Listeners)> {
-    let helper = std::env::current_exe()?;
-    let (mut ours, theirs) = UnixStream::pair()?;
-    let mut command = match &plan.policy.layers.bubblewrap {
-        Some(bwrap) => {
-            let words = bubblewrap::arguments(layout, &plan.policy, &helper);
-            let mut command = Command::new(bwrap);
-            command.args(words).arg("--").arg(&helper);
-            command
-        }
-        None => Command::new(&helper),
-    };
     let [_, _, errors] = streams;
-    let child = command
-        .args(["sandbox-exec", "--enter"])
-        .env_clear()
-        .current_dir("/")
-        .process_group(0)
-        .stdin(OwnedFd::from(theirs))
-        .stdout(Stdio::null())
-        .stderr(errors.try_clone()?)
-        .spawn()?;
-    // The last stage has the only other end, so that its death is the end of the socket.
-    drop(command);
+    let mut attempt = 1;
+    let (child, mut ours) = loop {
+        let (child, mut stage) = spawn(plan, errors, layout)?;
+        if has_started(&mut stage)? {
+            break (child, stage);
+        }
+        if attempt == ATTEMPTS {
+            // The exit status has the reason.
+            return Ok((child, stage, Listeners::default()));
+        }
+        attempt += 1;
+    };
     let identify = |opened: &Opened| {
         let identity = Identity::of(opened.descriptor.as_fd())?;
         Ok((opened.path.clone(), identity))
@@ -158,6 +153,46 @@ fn start(
     channel::send(&mut ours, &entry, &passed)?;
     let listeners = entry.listeners.receive(&mut ours)?;
     Ok((child, ours, listeners))
+}
+
+/// Spawns the last stage, through bubblewrap where that is a layer.
+fn spawn(plan: &Plan, errors: &OwnedFd, layout: &Layout) -> io::Result<(Child, UnixStream)> {
+    let helper = std::env::current_exe()?;
+    let (ours, theirs) = UnixStream::pair()?;
+    let mut command = match &plan.policy.layers.bubblewrap {
+        Some(bwrap) => {
+            let words = bubblewrap::arguments(layout, &plan.policy, &helper);
+            let mut command = Command::new(bwrap);
+            command.args(words).arg("--").arg(&helper);
+            command
+        }
+        None => Command::new(&helper),
+    };
+    let child = command
+        .args(["sandbox-exec", "--enter"])
+        .env_clear()
+        .current_dir("/")
+        .process_group(0)
+        .stdin(OwnedFd::from(theirs))
+        .stdout(Stdio::null())
+        .stderr(errors.try_clone()?)
+        .spawn()?;
+    // The last stage has the only other end, so that its death is the end of the socket.
+    drop(command);
+    Ok((child, ours))
+}
+
+/// Waits until the last stage says that it runs. Bubblewrap ends before that when something that it is to cover, such as
+/// another program's socket, is removed while it starts.
+fn has_started(stage: &mut UnixStream) -> io::Result<bool> {
+    stage.set_read_timeout(Some(START_MAX))?;
+    let started = match stage.read_exact(&mut [0]) {
+        Ok(()) => true,
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => false,
+        Err(error) => return Err(error),
+    };
+    stage.set_read_timeout(None)?;
+    Ok(started)
 }
 
 /// Waits for the end of the program, or of the control socket.
