@@ -2,6 +2,7 @@
 
 use convoke_api::bodies::{Answer, NewRepo, NewSession, Rejection, SessionPatch};
 use convoke_api::{Client, Result, SearchQuery, SessionQuery};
+use convoke_core::session::QueueChoice;
 use serde_json::{Value, json};
 
 use crate::scripted::Scripted;
@@ -26,7 +27,7 @@ fn session() -> Value {
         "id": ID, "repoId": ID, "agent": "demo", "agentSessionId": "1", "title": "New Session",
         "status": "active", "acceptsPrompts": true, "archived": false, "createdAt": AT,
         "updatedAt": AT, "lastActiveAt": AT,
-        "messageCount": 0, "metadata": {}, "activity": "idle",
+        "messageCount": 0, "metadata": {}, "activity": "idle", "attention": "idle", "unseen": false,
     })
 }
 
@@ -40,7 +41,7 @@ async fn s8_every_call_asks_what_it_says() {
     let status = json!({"version": "0", "pid": 1, "uptimeMs": 1, "url": "u", "home": "h", "activeSessions": 0, "processes": 0, "busy": 0, "waiting": 0, "inbox": 0});
     let prompted = json!({"accepted": true, "messageId": ID, "seq": 1, "queued": false, "rev": 9});
     let new_repo = NewRepo { path: "/home/me/web".to_owned(), name: None };
-    let new_session = NewSession { repo_id: ID.to_owned(), agent: Some("demo".to_owned()) };
+    let new_session = NewSession { repo_id: ID.to_owned(), agent: Some("demo".to_owned()), prompt: None };
     let patch = SessionPatch { archived: Some(true), ..SessionPatch::default() };
     let yes = Answer::Option { option_id: "yes".to_owned(), remember: true };
     let no = Rejection { reason: Some("not now".to_owned()) };
@@ -60,7 +61,7 @@ async fn s8_every_call_asks_what_it_says() {
         asked(session(), async |it| it.create_session(&new_session).await).await,
         asked(detail, async |it| it.transcript("demo:1/2").await).await,
         asked(prompted, async |it| it.prompt("0000", "hello\n").await).await,
-        asked(session(), async |it| it.cancel_turn("0000").await).await,
+        asked(session(), async |it| it.cancel_turn("0000", QueueChoice::Send).await).await,
         asked(session(), async |it| it.complete("0000").await).await,
         asked(session(), async |it| it.cancel("0000").await).await,
         asked(session(), async |it| it.resume("0000").await).await,
