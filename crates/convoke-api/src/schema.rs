@@ -11,11 +11,11 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::bodies::{
     Agents, Answer, Backups, BrowserLink, BrowserSessions, CancelTurn, ChosenMode, ChosenSetting,
-    Compacted, Config, ConfigPatch, CreatedSession, Health, Hits, Home, Import, Imported, Inbox, NewBackup, NewBrowserLink, NewRepo, NewSession, Problem,
-    Prompt, Prompted, QueuePatch, Rejection, Repo, Repos, Session, SessionDetail, SessionPatch,
-    Sessions, SignIn, SignedIn, StateOfSession, Status, StoppedAgents, TeamAnalytics, TeamAnswer,
-    TeamCancel, TeamMessage, TeamQuestion, TeamReport, TeamSession, TeamSessions, TeamStats,
-    TeamStatus, Teams,
+    Compacted, Config, ConfigPatch, CreatedSession, Health, Hits, Home, Import, Imported, Inbox,
+    NewBackup, NewBrowserLink, NewRepo, NewSession, Problem, Prompt, Prompted, QueuePatch,
+    Rejection, Repo, Repos, Session, SessionDetail, SessionPatch, Sessions, SignIn, SignedIn,
+    StateOfSession, Status, StoppedAgents, TeamAnalytics, TeamAnswer, TeamCancel, TeamMessage,
+    TeamQuestion, TeamReport, TeamSession, TeamSessions, TeamStats, TeamStatus, Teams,
 };
 
 /// Messages of a session. The server streams them, so that no value of this type is ever built.

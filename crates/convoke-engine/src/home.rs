@@ -55,8 +55,7 @@ impl Engine {
             ..SessionFilter::all()
         };
         let window = Window::first(RECENT_READ);
-        let mut recent =
-            self.sessions().list(filter, SessionOrder::Active, window).await?.sessions;
+        let mut recent = self.sessions().list(filter, SessionOrder::Active, window).await?.sessions;
         recent.retain(is_quiet);
         recent.truncate(GROUP_MAX);
         Ok(Home { needs_you, working, finished, failed, recent })
@@ -77,7 +76,8 @@ impl Engine {
             let Some(stored) = sessions.store.session(id).await? else { continue };
             let activity = sessions.live(id).activity;
             let view = SessionView { stored, activity };
-            let is_shown = view.stored.kind == SessionKind::Session && !view.stored.summary.archived;
+            let is_shown =
+                view.stored.kind == SessionKind::Session && !view.stored.summary.archived;
             if is_shown && view.attention() == Attention::Working {
                 working.push(view);
             }

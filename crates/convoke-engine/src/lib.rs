@@ -27,9 +27,10 @@ pub use convoke_agents::sandbox;
 pub use convoke_core::session::Activity;
 pub use convoke_store::Error as StoreError;
 pub use convoke_store::{
-    Archived, Asker as PairAsker, Fragment, Hit, HitPage, HitPlace, HitSession, MessagePage, PairActivity,
-    PairFilter, PairId, PairStats, PairUsage, Project, Rule, SearchQuery, SessionFilter,
-    SessionKind, SessionOrder, Snapshot, StoredPair, StoredSession, Trouble, UpdatePage, Window,
+    Archived, Asker as PairAsker, Fragment, Hit, HitPage, HitPlace, HitSession, MessagePage,
+    PairActivity, PairFilter, PairId, PairStats, PairUsage, Project, Rule, SearchQuery,
+    SessionFilter, SessionKind, SessionOrder, Snapshot, StoredPair, StoredSession, Trouble,
+    UpdatePage, Window,
 };
 pub use engine::{Engine, Figures};
 pub use error::{Error, Kind, Result};
@@ -39,8 +40,8 @@ pub use keys::{IssuedKey, Keys};
 pub use processes::ListedAgent;
 pub use projects::Projects;
 pub use sessions::{
-    Created, Import, ImportOutcome, ImportTurn, ImportedInto, ListPiece, ListPieces, Listed, NewPrompt,
-    Prompted, Sessions, Speaker, Stopped,
+    Created, Import, ImportOutcome, ImportTurn, ImportedInto, ListPiece, ListPieces, Listed,
+    NewPrompt, Prompted, Sessions, Speaker, Stopped,
 };
 pub use settings::{
     Around, Limits, McpEndpoint, PoolSettings, QuestionSettings, SandboxSettings, Settings, Spare,

@@ -28,6 +28,8 @@ pub type ChangeConfig = Arc<dyn Fn(ConfigPatch) -> Result<Config, ConfigError> +
 /// Why the settings cannot be read or changed. Nothing was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfigError {
+    /// There is no such setting.
+    Unknown(String),
     /// A change is not valid.
     Invalid(String),
     /// The file has mistakes, or was changed at the same time; with a hint.
@@ -105,6 +107,9 @@ impl ConfigStore {
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
         match error {
+            ConfigError::Unknown(detail) => {
+                Self::new(StatusCode::NOT_FOUND, code::NOT_FOUND, detail)
+            }
             ConfigError::Invalid(detail) => Self::invalid(detail),
             ConfigError::Conflict(detail, hint) => {
                 Self::new(StatusCode::CONFLICT, code::INVALID_CONFIG, detail).hint(hint)

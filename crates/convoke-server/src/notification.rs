@@ -67,7 +67,9 @@ impl NotificationTask {
                 Ok(Change::Inbox { .. }) | Err(broadcast::error::RecvError::Lagged(_)) => {
                     self.new_requests().await
                 }
-                Ok(Change::SessionChanged(change)) => self.ended(&change).await.into_iter().collect(),
+                Ok(Change::SessionChanged(change)) => {
+                    self.ended(&change).await.into_iter().collect()
+                }
                 Ok(
                     Change::SessionCreated(_)
                     | Change::SessionErased(_)

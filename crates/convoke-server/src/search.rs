@@ -232,10 +232,8 @@ mod tests {
     #[test]
     fn p7_a_date_is_a_whole_day_in_utc() {
         let told = |text: &str, day| {
-            time("until", text, day).map_or_else(
-                |failure| failure.message().0.to_owned(),
-                |time| time.to_string(),
-            )
+            time("until", text, day)
+                .map_or_else(|failure| failure.message().0.to_owned(), |time| time.to_string())
         };
         let lines = [
             told("2026-11-15", Day::Begins),

@@ -30,7 +30,10 @@ where
 }
 
 /// A value in JSON, where there may be none.
-pub(crate) fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>> {
+pub(crate) fn json<T: DeserializeOwned>(
+    row: &Row<'_>,
+    column: usize,
+) -> rusqlite::Result<Option<T>> {
     let text = row.get_ref(column)?.as_str_or_null()?;
     text.map(|text| serde_json::from_str(text).map_err(|error| unreadable(column, error)))
         .transpose()

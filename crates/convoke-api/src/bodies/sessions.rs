@@ -192,7 +192,7 @@ pub struct QueuePatch {
     pub text: Option<String>,
     /// Its place in the queue, counted from 0; beyond the end is the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("maximum" = 1_000))]
+    #[schemars(extend("maximum" = u32::MAX))]
     pub position: Option<u32>,
 }
 

@@ -105,7 +105,8 @@ fn s4_s8_sessions_keep_their_shape() {
     for cancel in [json!({}), json!({"queue": "keep"})] {
         pin::<CancelTurn>(cancel);
     }
-    let groups = json!({"needsYou": [], "working": [session()], "finished": [], "failed": [], "recent": []});
+    let groups =
+        json!({"needsYou": [], "working": [session()], "finished": [], "failed": [], "recent": []});
     pin::<Home>(groups);
 }
 

@@ -10,8 +10,8 @@ use super::{
 };
 use crate::bodies::{
     Agents, Answer, Backups, CancelTurn, Config, ConfigPatch, CreatedSession, Health, Hits, Home,
-    Import, Imported, Inbox, NewBackup, NewRepo, NewSession, Prompt, Prompted, QueuePatch, Rejection, Repo, Repos, Session, SessionPatch, Sessions,
-    StateOfSession, Status,
+    Import, Imported, Inbox, NewBackup, NewRepo, NewSession, Prompt, Prompted, QueuePatch,
+    Rejection, Repo, Repos, Session, SessionPatch, Sessions, StateOfSession, Status,
 };
 use crate::error::Result;
 

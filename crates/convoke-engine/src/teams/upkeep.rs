@@ -44,7 +44,9 @@ impl Teams {
         self.team(&pair.to)?;
         let stored = self.pair_between(pair).await?;
         let stored = stored.ok_or_else(|| Error::UnknownPair { text: pair.to_string() })?;
-        self.sessions.carry(stored.session_id, Command::CancelTurn { queue: QueueChoice::Discard }).await?;
+        self.sessions
+            .carry(stored.session_id, Command::CancelTurn { queue: QueueChoice::Discard })
+            .await?;
         Ok(stored)
     }
 

@@ -33,7 +33,8 @@ async fn s8_a_turn_is_cancelled_by_the_agent_and_the_session_goes_on() {
             "agent: next"
         ]
     );
-    let error = scene.engine.sessions().cancel_turn(scene.session, QueueChoice::Send).await.unwrap_err();
+    let error =
+        scene.engine.sessions().cancel_turn(scene.session, QueueChoice::Send).await.unwrap_err();
     assert!(matches!(error, Error::Refused(Refusal::NoTurn)), "{error}");
     assert_eq!(error.kind(), Kind::Conflict);
     scene.engine.stop().await;

@@ -1,7 +1,7 @@
 //! Permissions: asked by agents, answered by humans, once or once and for all.
 
-use convoke_core::session::QueueChoice;
 use convoke_core::request::{PermissionKind, Request};
+use convoke_core::session::QueueChoice;
 use convoke_engine::{Activity, Asker, Change, Error, Kind, Outcome, Remember};
 use convoke_store::{Rule, Store};
 use convoke_testkit::agent::{Ask, Script, Step, Tool};

@@ -34,6 +34,7 @@ pub(super) async fn show(State(app): Daemon) -> Result<Response, Failure> {
     request_body = ConfigPatch,
     responses(
         (status = 200, description = "All settings after the change", body = Config),
+        (status = 404, description = "There is no such setting"),
         (status = 409, description = "config.toml has mistakes, or was changed at the same time"),
     )
 )]

@@ -26,12 +26,16 @@ pub(super) struct What {
     /// Only in this session: its id, its canonical id, or a unique prefix of its id.
     session_id: Option<String>,
     /// Only in sessions of this agent.
+    #[param(pattern = "^[A-Za-z0-9_.-]+$")]
     agent: Option<String>,
     /// Only what this side said: `user`, `agent` or `system`.
+    #[param(pattern = "^(user|agent|system)$")]
     role: Option<String>,
     /// Only what was said at this date or time, or later: `2026-11-15` (UTC), or RFC 3339.
+    #[param(pattern = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])$")]
     since: Option<String>,
     /// Only what was said before this time, or until the end of this date.
+    #[param(pattern = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])$")]
     until: Option<String>,
     /// Only older hits: `next` of the page before.
     #[serde(default, deserialize_with = "query::within::<_, 0, 9_007_199_254_740_991>")]

@@ -9,7 +9,8 @@ use convoke_api::bodies::{
 };
 use convoke_api::schema::WholeSession;
 use convoke_core::message::Seq;
-use convoke_engine::{NewPrompt, SessionView};
+use convoke_core::session::Refusal;
+use convoke_engine::{Error, NewPrompt, SessionView};
 
 use super::messages::{self, Part};
 use super::{Daemon, Named, Queued, Written, named_or_none};
@@ -128,7 +129,13 @@ pub(super) async fn edit_queued(
         let to = usize::try_from(position).unwrap_or(usize::MAX);
         changed = Some(sessions.move_queued(session, prompt, to).await?);
     }
-    changed.map(shown).ok_or_else(|| Failure::invalid("give a new text, a new position, or both"))
+    match changed {
+        Some(changed) => Ok(shown(changed)),
+        None if sessions.live(session).queue.contains(&prompt) => {
+            Ok(shown(sessions.get(session).await?))
+        }
+        None => Err(Error::Refused(Refusal::NotQueued { id: prompt }).into()),
+    }
 }
 
 /// Remove a queued prompt

@@ -103,7 +103,8 @@ pub(super) async fn carry(
         }
         F::SessionCancel { session_id, queue } => {
             let id = app.engine.sessions().find(&session_id).await?;
-            let cancelled = app.engine.sessions().cancel_turn(id, queue.unwrap_or_default()).await?;
+            let cancelled =
+                app.engine.sessions().cancel_turn(id, queue.unwrap_or_default()).await?;
             let (session_id, uid) = names(&cancelled);
             Ok(ServerFrame::SessionCancelled { session_id, uid }.into())
         }
@@ -291,7 +292,10 @@ async fn open(app: Arc<App>, id: &str, options: OpenOptions) -> Replied {
     let generation = app.generation().await;
     let is_same = options.generation.as_ref().is_none_or(|known| *known == generation);
     // A revision of another generation, or from the future, means nothing: then the client gets everything anew.
-    match options.after.filter(|after| options.at.is_none() && is_same && *after <= session.stored.summary.rev) {
+    match options
+        .after
+        .filter(|after| options.at.is_none() && is_same && *after <= session.stored.summary.rev)
+    {
         Some(after) => reopen(app, session, after, options).await,
         None => open_anew(app, session, generation, options).await,
     }

@@ -63,13 +63,8 @@ impl News {
                 let (session_id, uid) = (session.id.clone(), session.uid);
                 let project_id = session.project_id;
                 let refused = None;
-                let frame = ServerFrame::SessionCreated {
-                    session_id,
-                    uid,
-                    project_id,
-                    session,
-                    refused,
-                };
+                let frame =
+                    ServerFrame::SessionCreated { session_id, uid, project_id, session, refused };
                 self.send(frame);
             }
             Change::SessionErased(stored) => {

@@ -10,7 +10,10 @@ fn script() -> Script {
     Script::new()
         .when("answer", [Step::say("Working on it.\n\nAll **done**.")])
         .when("slow", [Step::say("working"), Step::Hang])
-        .when("ask", [Step::Ask(Ask::new(Tool::named("1", "shell", json!({})), &[("yes", "allow_once")]))])
+        .when(
+            "ask",
+            [Step::Ask(Ask::new(Tool::named("1", "shell", json!({})), &[("yes", "allow_once")]))],
+        )
         .when("crash", [Step::Exit(3)])
 }
 

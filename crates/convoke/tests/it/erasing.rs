@@ -83,15 +83,19 @@ fn p5_prompts_that_wait_are_moved_and_a_stop_keeps_or_discards_them() {
     let moved = daemon.call("PATCH", &format!("{path}/queue/{}", prompts[2]), &patch);
     assert_eq!(moved.status, 200, "{moved:?}");
     let nothing = daemon.call("PATCH", &format!("{path}/queue/{}", prompts[2]), &json!({}));
-    assert_eq!(nothing.status, 422);
+    assert_eq!(nothing.status, 200, "nothing to change");
     assert_eq!(queue(&daemon, &session).0, ["three!", "one", "two"]);
     let mut socket = Socket::open(&daemon);
     socket.ask(json!({"type": "session:open", "sessionId": session}));
-    socket.ask(json!({"type": "queue:move", "sessionId": session, "messageId": prompts[2], "to": 9}));
+    socket
+        .ask(json!({"type": "queue:move", "sessionId": session, "messageId": prompts[2], "to": 9}));
     assert_eq!(queue(&daemon, &session).0, ["one", "two", "three!"]);
     let told = daemon.machine.run(&format!("session queue move {session} {} 2", prompts[0]));
     assert!(told.starts_with("exit 0\n"), "{told}");
-    assert_eq!(queue(&daemon, &session), (vec!["two".into(), "one".into(), "three!".into()], false));
+    assert_eq!(
+        queue(&daemon, &session),
+        (vec!["two".into(), "one".into(), "three!".into()], false)
+    );
 
     // Kept: the turn ends, and nothing is sent.
     let stop = json!({"type": "session:cancel", "sessionId": session, "queue": "keep"});
@@ -103,7 +107,9 @@ fn p5_prompts_that_wait_are_moved_and_a_stop_keeps_or_discards_them() {
     // One of them is sent, and the others follow.
     socket.ask(json!({"type": "queue:send", "sessionId": session, "messageId": prompts[0]}));
     let mut events = daemon.follow(&session, 0);
-    events.until(|message| message["id"] == prompts[2].as_str() && message["turn"]["status"] == "ended");
+    events.until(|message| {
+        message["id"] == prompts[2].as_str() && message["turn"]["status"] == "ended"
+    });
     let said: Vec<Value> = daemon
         .messages(&session)
         .iter()

@@ -82,12 +82,18 @@ fn p7_the_socket_searches_and_opens_a_session_at_a_message() {
     }
     let mut socket = Socket::open(&daemon);
     let hits = socket.ask(json!({"type": "search", "query": "needle role:user", "limit": 5}));
-    assert_eq!((&hits["type"], &hits["query"]), (&json!("search:hits"), &json!("needle role:user")));
+    assert_eq!(
+        (&hits["type"], &hits["query"]),
+        (&json!("search:hits"), &json!("needle role:user"))
+    );
     let seq = hits["hits"][0]["seq"].as_u64().unwrap();
     assert_eq!((hits["hits"].as_array().unwrap().len(), seq), (1, 7));
     let open = json!({"type": "session:open", "sessionId": session, "at": seq, "limit": 15});
     let history = socket.ask(open);
-    let places: Vec<u64> = history["entries"].as_array().unwrap().iter()
+    let places: Vec<u64> = history["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
         .map(|entry| entry["seq"].as_u64().unwrap())
         .filter(|seq| *seq > 0)
         .collect();

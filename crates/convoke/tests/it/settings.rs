@@ -39,7 +39,8 @@ fn p9_a_change_is_written_to_the_file_and_its_comments_stay() {
     assert_eq!(changed.status, 200, "{changed:?}");
     assert_eq!(setting(&changed.json(), "sessions.max_active")["value"], 7);
     let file = fs::read_to_string(config_file(&daemon)).unwrap();
-    let expected = "# Mine\n[sessions]\n# Not too many.\nmax_active = 7 # was 5\n\n[editor]\nopen = \"zed\"\n";
+    let expected =
+        "# Mine\n[sessions]\n# Not too many.\nmax_active = 7 # was 5\n\n[editor]\nopen = \"zed\"\n";
     assert!(file.ends_with(expected), "{file}");
     // The page learns at once how files are opened.
     let mut socket = Socket::open(&daemon);
@@ -57,13 +58,16 @@ fn p9_what_will_not_do_is_refused_and_a_broken_file_is_left_alone() {
     let before = fs::read_to_string(config_file(&daemon)).unwrap();
     for changes in [
         json!({"sessions.max_active": 0}),
-        json!({"sessions.max_activ": 3}),
         json!({"pool.spare": "yes"}),
         json!({"pool.spare": false, "server.listen": "everywhere"}),
     ] {
         let refused = daemon.call("PATCH", "/api/config", &json!({"changes": changes}));
         assert_eq!(refused.status, 422, "{refused:?}");
     }
+    let unknown =
+        daemon.call("PATCH", "/api/config", &json!({"changes": {"sessions.max_activ": 3}}));
+    assert_eq!(unknown.status, 404);
+    assert!(unknown.body.contains("did you mean `sessions.max_active`?"), "{unknown:?}");
     assert_eq!(fs::read_to_string(config_file(&daemon)).unwrap(), before);
 
     let broken = format!("{before}\n[sessions\n");

@@ -96,7 +96,9 @@ impl Socket {
     /// Waits until a session is shown so, and gives it.
     pub(crate) fn until_session(&mut self, uid: &str, is_so: impl Fn(&Value) -> bool) -> Value {
         let is_it = |frame: &Value| {
-            frame["type"] == "session:changed" && frame["session"]["uid"] == uid && is_so(&frame["session"])
+            frame["type"] == "session:changed"
+                && frame["session"]["uid"] == uid
+                && is_so(&frame["session"])
         };
         self.until_frame(is_it)["session"].clone()
     }

@@ -81,7 +81,8 @@ fn conflict(mistakes: Mistakes) -> ConfigError {
 fn refused(error: EditError) -> ConfigError {
     match error {
         EditError::Mistakes(mistakes) => conflict(mistakes),
-        EditError::Unknown { .. } | EditError::Refused(_) => ConfigError::Invalid(error.to_string()),
+        EditError::Unknown { .. } => ConfigError::Unknown(error.to_string()),
+        EditError::Refused(_) => ConfigError::Invalid(error.to_string()),
         EditError::Changed { .. } => {
             let hint = "load the settings again, and repeat the change".to_owned();
             ConfigError::Conflict(error.to_string(), hint)

@@ -82,6 +82,8 @@ async fn run(
         Ok(Ok(status)) if status.success() => Ok(()),
         Ok(Ok(status)) => Err(format!("{program} ended with {status}")),
         Ok(Err(error)) => Err(format!("cannot wait for {program}: {error}")),
-        Err(_) => Err(format!("{program} took longer than {} s and was killed", PATIENCE.as_secs())),
+        Err(_) => {
+            Err(format!("{program} took longer than {} s and was killed", PATIENCE.as_secs()))
+        }
     }
 }

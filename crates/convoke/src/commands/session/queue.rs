@@ -180,7 +180,8 @@ async fn find(client: &Client, args: &PromptArgs) -> anyhow::Result<String> {
     if text.len() < PREFIX_MIN {
         return Err(QueueError::Short { text }.into());
     }
-    let ids = waiting(client, &args.id).await?.prompts.into_iter().map(|prompt| prompt.id.to_string());
+    let ids =
+        waiting(client, &args.id).await?.prompts.into_iter().map(|prompt| prompt.id.to_string());
     let mut candidates: Vec<String> = ids.filter(|id| id.starts_with(&prefix)).collect();
     match (candidates.pop(), candidates.is_empty()) {
         (None, _) => Err(QueueError::Unknown { session: args.id.clone(), text }.into()),
