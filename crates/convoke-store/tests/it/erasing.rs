@@ -37,7 +37,7 @@ async fn p5_an_erased_session_leaves_no_row_and_no_search_entry() {
     let mut talk = world.talk().await;
     talk.turn(&world.store, "walnut", &["wal", "nut"]).await;
     // Open words, a queue, and the agent's own ids.
-    for command in [prompts("again"), says("half a wal"), prompts("later")] {
+    for command in [prompts("again"), says("half a "), says("wal"), prompts("later")] {
         talk.play(&world.store, command).await;
     }
     for id in ["a", "b"] {

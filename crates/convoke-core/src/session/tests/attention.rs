@@ -62,7 +62,7 @@ fn p5_a_stop_keeps_the_queue_until_a_prompt_is_sent() {
       queue of 0
       3 begins: user text "p", turn running
       ! StartTurn { turn: Seq(3) }
-    = active, settled at 1, titled p, running 3
+    = active, settled at 2, titled p, running 3
     "#);
 }
 
@@ -89,6 +89,6 @@ fn p5_a_new_prompt_goes_before_held_ones_which_then_follow() {
       queue of 0
       3 begins: user text "p", turn running
       ! StartTurn { turn: Seq(3) }
-    = active, settled at 1, titled p, running 3
+    = active, settled at 2, titled p, running 3
     "#);
 }
