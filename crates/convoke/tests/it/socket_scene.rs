@@ -11,7 +11,7 @@ use crate::serve_scene::Daemon;
 const FRAME_MAX: u64 = 2 << 20;
 
 /// A socket that speaks just enough of RFC 6455.
-pub(crate) struct Socket(TcpStream);
+pub(crate) struct Socket(pub(crate) TcpStream);
 
 impl Socket {
     pub(crate) fn open(daemon: &Daemon) -> Self {
