@@ -65,7 +65,7 @@ fn p5_deleting_says_what_goes_and_asks() {
     assert!(screen.contains(question), "{screen}");
     let lost = "for good, with 2 messages and all of its requests? Its agent is working and will be stopped. [y/N]";
     assert!(screen.replace("\n", "").contains(lost), "{screen}");
-    assert_eq!(code, 1, "{screen}");
+    assert_eq!(code, 4, "{screen}");
     let told = daemon.machine.run(&format!("session delete {session}"));
     assert!(told.starts_with("exit 2\n") && told.contains("hint: add --yes to confirm"), "{told}");
     let told = daemon.machine.run(&format!("session delete {} --yes", &session[..8]));
