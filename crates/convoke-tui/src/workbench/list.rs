@@ -95,6 +95,10 @@ impl List {
         }
     }
 
+    pub(crate) fn remove_session(&mut self, id: SessionId) {
+        self.sessions.retain(|session| session.uid != id);
+    }
+
     pub(crate) fn remove_project(&mut self, id: ProjectId) {
         self.projects.retain(|project| project.id != id);
         self.sessions.retain(|session| session.project_id != id);

@@ -49,7 +49,7 @@ pub(crate) fn lines(
         EntryBody::Notice(notice) => {
             paper.text("── ", "   ", &notice.text, palette.faint(), palette.faint());
         }
-        EntryBody::Queue { prompts } => queue(&mut paper, prompts),
+        EntryBody::Queue { prompts, .. } => queue(&mut paper, prompts),
         EntryBody::Commands { .. }
         | EntryBody::Modes { .. }
         | EntryBody::Settings { .. }

@@ -116,7 +116,7 @@ fn a_turn_is_stopped_and_an_ended_session_resumed() {
     let mut stage = Stage::with_sessions(80, 14);
     stage.keys("x");
     let id = session_id(1).to_string();
-    assert_eq!(stage.said(), [ClientFrame::SessionCancel { session_id: id }]);
+    assert_eq!(stage.said(), [ClientFrame::SessionCancel { session_id: id, queue: None }]);
     stage.keys("R");
     assert_eq!(stage.said(), [], "it takes prompts as it is");
     stage.keys("down down R");

@@ -17,7 +17,7 @@ fn a_session_begins_with_a_project_and_an_agent() {
     stage.keys("up enter");
     let project_id = site().id.to_string();
     let cli_type = Some("demo".to_owned());
-    assert_eq!(stage.said(), [ClientFrame::SessionCreate { project_id, cli_type }]);
+    assert_eq!(stage.said(), [ClientFrame::SessionCreate { project_id, cli_type, prompt: None }]);
 }
 
 #[test]
@@ -30,6 +30,7 @@ fn a_session_that_has_begun_is_opened() {
         uid: session_id(9),
         project_id: shop().id,
         session: session(9, 0, "New Session", Activity::Idle),
+        refused: None,
     });
     assert_eq!(stage.model.chat.as_ref().map(|chat| chat.id), Some(session_id(9)));
     assert!(stage.screen().contains("Message claude-code"), "{}", stage.screen());

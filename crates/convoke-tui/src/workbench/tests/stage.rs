@@ -9,7 +9,7 @@ use convoke_core::id::{MessageId, ProjectId, RequestId, SessionId};
 use convoke_core::message::{Rev, Seq};
 use convoke_core::question::Choice;
 use convoke_core::request::{PermissionKind, PermissionOption, Status as RequestStatus};
-use convoke_core::session::Status;
+use convoke_core::session::{Attention, Status};
 use convoke_core::time::Timestamp;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::{Position, Size};
@@ -48,7 +48,7 @@ impl Stage {
         let mut stage = Self::new(width, height);
         stage.send(Message::Linked);
         stage.hear(ServerFrame::AgentList { agents: agents() });
-        stage.hear(ServerFrame::ProjectList { projects: vec![shop(), site()] });
+        stage.hear(ServerFrame::ProjectList { projects: vec![shop(), site()], editor: None });
         stage.hear(ServerFrame::SessionList {
             project_id: shop().id,
             sessions: vec![
@@ -89,6 +89,7 @@ impl Stage {
             generation: "1".to_owned(),
             entries,
             more: older == Older::More,
+            newer: false,
             session: session(1, 2, "Fix the parser of prices", Activity::Running),
         });
     }
@@ -232,6 +233,13 @@ pub(super) fn session(number: u8, minutes: i64, title: &str, activity: Activity)
         archived: false,
         activity,
         message_count: 10,
+        attention: Attention::Idle,
+        unseen: false,
+        failure: None,
+        running_since: None,
+        step: None,
+        last_line: None,
+        cost: None,
     }
 }
 
@@ -280,7 +288,11 @@ pub(super) fn queue(rev: u64, prompts: &[(u8, &str)]) -> Entry {
         html: None,
         timestamp: Timestamp::from_millis(NOW),
     };
-    state("queue", rev, EntryBody::Queue { prompts: prompts.iter().map(prompt).collect() })
+    state(
+        "queue",
+        rev,
+        EntryBody::Queue { prompts: prompts.iter().map(prompt).collect(), held: false },
+    )
 }
 
 pub(super) fn words(seq: u64, text: &str) -> Entry {

@@ -144,6 +144,7 @@ fn start(model: &mut Model, project: ProjectId, cursor: usize) {
     let frame = ClientFrame::SessionCreate {
         project_id: project.to_string(),
         cli_type: Some(agent.cli_type.to_string()),
+        prompt: None,
     };
     if model.wish(Wish::Create, frame) == Asked::Yes {
         show(model, NewSession::Starting { project, agent: agent.cli_type });

@@ -80,7 +80,7 @@ impl News {
 
 fn hear(model: &mut Model, frame: ServerFrame) {
     match frame {
-        ServerFrame::ProjectList { projects } => {
+        ServerFrame::ProjectList { projects, .. } => {
             model.list.projects = projects;
             model.list.clear();
             ask_for_sessions(model);
@@ -99,6 +99,7 @@ fn hear(model: &mut Model, frame: ServerFrame) {
         ServerFrame::SessionArchived { uid, .. } => {
             model.list.change(uid, |session| session.archived = true);
         }
+        ServerFrame::SessionErased { uid, .. } => model.list.remove_session(uid),
         ServerFrame::SessionTitleUpdated { uid, title, .. } => {
             model.list.change(uid, |session| session.title = title);
         }
@@ -139,6 +140,10 @@ fn hear(model: &mut Model, frame: ServerFrame) {
         | ServerFrame::SessionCancelled { .. }
         | ServerFrame::SessionClosed { .. }
         | ServerFrame::SessionSent { .. }
+        | ServerFrame::SessionSeen { .. }
+        | ServerFrame::HomeList { .. }
+        | ServerFrame::SearchHits { .. }
+        | ServerFrame::Config(_)
         | ServerFrame::Pong {}
         | ServerFrame::Error { .. } => {}
     }

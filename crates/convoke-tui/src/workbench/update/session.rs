@@ -49,7 +49,7 @@ pub(super) fn fetch(model: &mut Model, wanted: Wanted) {
 fn opening(id: SessionId, cursor: Option<Cursor>) -> ClientFrame {
     let (after, generation) = cursor.map(|cursor| (cursor.rev, cursor.generation)).unzip();
     let (session_id, limit) = (id.to_string(), Some(PAGE));
-    ClientFrame::SessionOpen { session_id, after, generation, render: None, limit }
+    ClientFrame::SessionOpen { session_id, after, generation, at: None, render: None, limit }
 }
 
 fn page(id: SessionId, before: Seq) -> ClientFrame {
@@ -96,7 +96,7 @@ pub(super) fn give_back(model: &mut Model, id: SessionId, text: &str) {
 
 /// Stops the running turn.
 pub(super) fn stop(model: &mut Model, id: SessionId) {
-    model.wish(Wish::Stop, ClientFrame::SessionCancel { session_id: id.to_string() });
+    model.wish(Wish::Stop, ClientFrame::SessionCancel { session_id: id.to_string(), queue: None });
 }
 
 /// Lets an ended session accept prompts again.
