@@ -10,6 +10,7 @@ mod imports;
 mod inbox;
 mod problem;
 mod repos;
+mod rules;
 mod search;
 mod sessions;
 mod team_analytics;
@@ -26,6 +27,7 @@ pub use imports::{Import, ImportOutcome, ImportTurn, Imported, TurnRole};
 pub use inbox::{Answer, Inbox, InboxItem, InboxKind, Rejection};
 pub use problem::{Candidate, Problem, code};
 pub use repos::{NewRepo, Repo, Repos};
+pub use rules::{NewRule, Rule, Rules};
 pub use search::{Fragment, Hit, Hits};
 pub use sessions::{
     Activity, ChosenMode, ChosenSetting, Circumstances, NewSession, Prompt, Prompted, QueuePatch,

@@ -11,11 +11,11 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::bodies::{
     Agents, Answer, Backups, BrowserLink, BrowserSessions, ChosenMode, ChosenSetting, Compacted,
-    Health, Hits, Import, Imported, Inbox, NewBackup, NewBrowserLink, NewRepo, NewSession, Problem,
-    Prompt, Prompted, QueuePatch, Rejection, Repo, Repos, Session, SessionDetail, SessionPatch,
-    Sessions, SignIn, SignedIn, StateOfSession, Status, StoppedAgents, TeamAnalytics, TeamAnswer,
-    TeamCancel, TeamMessage, TeamQuestion, TeamReport, TeamSession, TeamSessions, TeamStats,
-    TeamStatus, Teams,
+    Health, Hits, Import, Imported, Inbox, NewBackup, NewBrowserLink, NewRepo, NewRule, NewSession,
+    Problem, Prompt, Prompted, QueuePatch, Rejection, Repo, Repos, Rule, Rules, Session,
+    SessionDetail, SessionPatch, Sessions, SignIn, SignedIn, StateOfSession, Status, StoppedAgents,
+    TeamAnalytics, TeamAnswer, TeamCancel, TeamMessage, TeamQuestion, TeamReport, TeamSession,
+    TeamSessions, TeamStats, TeamStatus, Teams,
 };
 
 /// Messages of a session. The server streams them, so that no value of this type is ever built.
@@ -70,11 +70,11 @@ const PATH: &str = "/components/schemas";
 
 bodies! {
     requests:
-        Answer ChosenMode ChosenSetting Import NewBackup NewBrowserLink NewRepo NewSession Prompt
+        Answer ChosenMode ChosenSetting Import NewBackup NewBrowserLink NewRepo NewRule NewSession Prompt
         QueuePatch Rejection SessionPatch SignIn TeamCancel TeamMessage TeamQuestion;
     responses:
         Agents Backups BrowserLink BrowserSessions Compacted Health Hits Imported Inbox Messages
-        Problem Prompted Repo Repos Session Sessions SignedIn StateOfSession Status StoppedAgents
+        Problem Prompted Repo Repos Rule Rules Session Sessions SignedIn StateOfSession Status StoppedAgents
         TeamAnalytics TeamAnswer TeamReport TeamSession TeamSessions TeamStats TeamStatus Teams
         WholeSession;
 }

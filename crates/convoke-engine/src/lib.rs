@@ -13,6 +13,7 @@ mod keys;
 mod prefix;
 mod processes;
 mod projects;
+mod rules;
 mod session;
 mod sessions;
 mod settings;
@@ -26,8 +27,8 @@ pub use convoke_agents::sandbox;
 pub use convoke_store::Error as StoreError;
 pub use convoke_store::{
     Archived, Asker as PairAsker, Fragment, Hit, HitPage, HitPlace, MessagePage, PairActivity,
-    PairFilter, PairId, PairStats, PairUsage, Project, Rule, SearchQuery, SessionFilter,
-    SessionKind, SessionOrder, Snapshot, StoredPair, StoredSession, Trouble, UpdatePage, Window,
+    PairFilter, PairId, PairStats, PairUsage, Project, SearchQuery, SessionFilter, SessionKind,
+    SessionOrder, Snapshot, StoredPair, StoredSession, Trouble, UpdatePage, Window,
 };
 pub use engine::{Engine, Figures};
 pub use error::{Error, Kind, Result};
@@ -35,6 +36,7 @@ pub use inbox::{Inbox, Item, Remember};
 pub use keys::{IssuedKey, Keys};
 pub use processes::ListedAgent;
 pub use projects::Projects;
+pub use rules::{NewRule, RuleView, Rules};
 pub use sessions::{
     Import, ImportOutcome, ImportTurn, ImportedInto, ListPiece, ListPieces, Listed, NewPrompt,
     Prompted, Sessions, Speaker, Stopped,

@@ -25,6 +25,7 @@ use crate::commands::open::OpenArgs;
 use crate::commands::project::ProjectArgs;
 use crate::commands::questions::QuestionsArgs;
 use crate::commands::restore::RestoreArgs;
+use crate::commands::rule::RuleArgs;
 use crate::commands::sandbox_exec::SandboxExecArgs;
 use crate::commands::serve::ServeArgs;
 use crate::commands::session::SessionArgs;
@@ -90,6 +91,7 @@ pub(crate) enum Command {
     Project(ProjectArgs),
     Session(SessionArgs),
     Inbox(InboxArgs),
+    Rule(RuleArgs),
     Team(TeamArgs),
     Ask(AskArgs),
     Answer(AnswerArgs),

@@ -3,6 +3,7 @@
 use convoke_core::id::MessageId;
 use convoke_core::message::{Rev, Seq};
 use convoke_core::question::GivenAnswers;
+use convoke_core::rule::{Effect, Matcher};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value};
@@ -198,9 +199,35 @@ pub enum ClientFrame {
         permission_id: String,
         /// The option that is chosen.
         option_id: String,
-        /// Whether the same is allowed from now on in this project without asking.
+        /// The rule that the answer makes, of those that the permission offers, counted from 0.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<usize>,
+        /// The same as `rule: 0`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remember: Option<bool>,
+    },
+    /// Wants all rules.
+    #[serde(rename = "rule:list")]
+    RuleList {},
+    /// Makes a rule.
+    #[serde(rename = "rule:add")]
+    RuleAdd {
+        /// What it does.
+        effect: Effect,
+        /// What it is about.
+        matcher: Matcher,
+        /// The project that it holds in; everywhere without one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        project_id: Option<String>,
+        /// The agent that it holds for; all without one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
+    },
+    /// Revokes a rule.
+    #[serde(rename = "rule:remove")]
+    RuleRemove {
+        /// Which one.
+        rule_id: String,
     },
     /// Answers questions.
     #[serde(rename = "question:answer")]
@@ -277,7 +304,7 @@ pub enum Malformed {
 
 impl ClientFrame {
     /// Every type of message.
-    pub const TYPES: [&str; 27] = [
+    pub const TYPES: [&str; 30] = [
         "project:list",
         "project:add",
         "project:remove",
@@ -301,6 +328,9 @@ impl ClientFrame {
         "session:mode",
         "session:setting",
         "permission:answer",
+        "rule:list",
+        "rule:add",
+        "rule:remove",
         "question:answer",
         "question:reject",
         "inbox:list",

@@ -42,7 +42,7 @@ async fn s8_every_call_asks_what_it_says() {
     let new_repo = NewRepo { path: "/home/me/web".to_owned(), name: None };
     let new_session = NewSession { repo_id: ID.to_owned(), agent: Some("demo".to_owned()) };
     let patch = SessionPatch { archived: Some(true), ..SessionPatch::default() };
-    let yes = Answer::Option { option_id: "yes".to_owned(), remember: true };
+    let yes = Answer::Option { option_id: "yes".to_owned(), rule: Some(0) };
     let no = Rejection { reason: Some("not now".to_owned()) };
     let sessions = SessionQuery { limit: Some(3), ..SessionQuery::default() };
     let words = SearchQuery { text: "a word".to_owned(), ..SearchQuery::default() };
@@ -87,7 +87,7 @@ async fn s8_every_call_asks_what_it_says() {
     POST /api/sessions/0000/resume
     PATCH /api/sessions/0000 {"archived":true}
     GET /api/inbox
-    POST /api/inbox/0000/answer {"optionId":"yes","remember":true}
+    POST /api/inbox/0000/answer {"optionId":"yes","rule":0}
     POST /api/inbox/0000/reject {"reason":"not now"}
     GET /api/search?q=a%20word
     "#);
