@@ -53,7 +53,7 @@ pub enum Matcher {
         /// The words, exactly.
         words: Vec<String>,
         /// Whether further words may follow that begin with neither `-` nor `+` and have no `=`.
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         more: bool,
     },
     /// Changes to files, and new files.

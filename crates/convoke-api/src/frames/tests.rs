@@ -158,7 +158,7 @@ fn requests() -> Vec<Value> {
         entry(
             "r1",
             "permission",
-            json!({"permissionId": ID, "title": "Run", "toolCallId": "c1", "tool": "Bash", "options": options, "status": "pending"}),
+            json!({"permissionId": ID, "title": "Run", "toolCallId": "c1", "tool": "Bash", "evidence": {"kind": "command", "command": "ls"}, "rules": [{"label": "l", "matcher": {"kind": "command", "words": ["ls"]}}], "options": options, "status": "pending"}),
         ),
         entry(
             "r1",
@@ -297,6 +297,7 @@ fn said_of_sessions() -> Vec<Value> {
 }
 
 fn said_of_the_rest() -> Vec<Value> {
+    let rule = json!({"id": ID, "effect": "deny", "matcher": {"kind": "tool", "server": "s", "tool": "t"}, "agent": "codex", "projectId": ID, "project": "web", "text": "Deny", "createdAt": AT, "requestId": ID, "sessionId": ID, "usedCount": 1, "lastUsedAt": AT});
     let project = json!({"id": ID, "name": "web", "path": "/home/me/web", "addedAt": AT});
     let item = json!({"id": ID, "kind": "questions", "title": "Which", "createdAt": AT, "status": "pending"});
     vec![
@@ -310,6 +311,10 @@ fn said_of_the_rest() -> Vec<Value> {
         json!({"type": "inbox:list", "items": [item]}),
         json!({"type": "inbox:changed", "count": 1}),
         json!({"type": "inbox:settled", "id": ID}),
+        json!({"type": "rule:list", "rules": [rule]}),
+        json!({"type": "rule:added", "rule": rule}),
+        json!({"type": "rule:removed", "ruleId": ID}),
+        json!({"type": "rule:changed"}),
         json!({"type": "team:changed"}),
         json!({"type": "pong", "requestId": "r1"}),
         json!({"type": "error", "requestId": "r1", "message": "Could not load session", "hint": "see the log"}),

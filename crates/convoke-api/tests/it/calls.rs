@@ -69,6 +69,9 @@ async fn s8_every_call_asks_what_it_says() {
         asked(json!({}), async |it| it.answer("0000", &yes).await).await,
         asked(json!({}), async |it| it.reject("0000", &no).await).await,
         asked(json!({"hits": []}), async |it| it.search(&words).await).await,
+        asked(json!({"rules": []}), async |it| it.rules(None).await).await,
+        asked(json!({"rules": []}), async |it| it.rules(Some("0000")).await).await,
+        asked(json!({}), async |it| it.remove_rule("0000").await).await,
     ];
     insta::assert_snapshot!(lines.join("\n"), @r#"
     GET /healthz
@@ -90,5 +93,8 @@ async fn s8_every_call_asks_what_it_says() {
     POST /api/inbox/0000/answer {"optionId":"yes","rule":0}
     POST /api/inbox/0000/reject {"reason":"not now"}
     GET /api/search?q=a%20word
+    GET /api/rules
+    GET /api/rules?repoId=0000
+    DELETE /api/rules/0000
     "#);
 }

@@ -15,7 +15,7 @@ use crate::world::{AGENT, Scene, World, until};
 fn wants(id: &str, title: &str, args: Value) -> Step {
     let tool = Tool { title: Some(title.to_owned()), ..Tool::named(id, "Bash", args) };
     let ask = Ask::new(tool, &[("yes", "allow_once"), ("no", "reject_once")]);
-    Step::Ask(ask.then("yes", [Step::say("did it. ")]).then("no", [Step::say("left it. ")]))
+    Step::Ask(ask.then("yes", [Step::say("did it")]).then("no", [Step::say("left it")]))
 }
 
 fn runs(command: &str) -> Step {
@@ -201,7 +201,8 @@ async fn p2_a_denial_wins_over_an_allowance_and_the_agent_goes_on() {
     assert_eq!(scene.log.count("rule denied: git status && git push"), 1);
     assert_eq!(scene.log.count("rule applied: git status"), 1);
     assert_eq!(engine.inbox().list().await.unwrap(), []);
-    assert_eq!(scene.log.count("agent: left it. did it. "), 1);
+    assert_eq!(scene.log.count("agent: left it"), 1);
+    assert_eq!(scene.log.count("agent: did it"), 1);
     engine.stop().await;
 }
 

@@ -106,10 +106,31 @@ fn what_is_allowed_always_is_not_asked_again() {
     ");
     ends(&scene, &session);
     fs::remove_file(scene.web().join("notes.txt")).unwrap();
-    // The same call again is allowed; another one would ask.
+    // A change of the same file is allowed; another one would ask.
     let told = scene.say(&session, "/write notes.txt hello");
     assert!(told.starts_with("exit 0\n"), "{told}");
     assert!(scene.web().join("notes.txt").exists());
+    insta::assert_snapshot!(scene.run("rule list"), @"");
+}
+
+#[test]
+fn p1_a_request_is_shown_with_its_evidence_and_the_rules_that_an_answer_can_make() {
+    let scene = Scene::new();
+    let session = scene.session();
+    let id = wants_to_write(&scene, &session);
+    insta::assert_snapshot!(scene.run(&format!("inbox show {id}")), @"");
+    let shown = scene.machine.json(&format!("inbox show {id} --json"));
+    let evidence = &shown["permission"]["evidence"];
+    assert_eq!(
+        (&evidence["kind"], &evidence["diffs"][0]["newText"]),
+        (&json!("changes"), &json!("hello\n"))
+    );
+    assert_eq!(
+        shown["permission"]["rules"][0]["matcher"],
+        json!({"kind": "edit", "glob": "notes.txt"})
+    );
+    insta::assert_snapshot!(scene.run(&format!("inbox allow {id} --always 9")), @"");
+    scene.run(&format!("inbox deny {id}"));
 }
 
 #[test]
