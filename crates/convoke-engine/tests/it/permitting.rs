@@ -5,7 +5,7 @@ use convoke_engine::{Activity, Asker, Change, Kind, Outcome, Remember};
 use convoke_testkit::agent::{Ask, Script, Step, Tool};
 use serde_json::json;
 
-use crate::log::{Log, PATIENCE};
+use crate::log::PATIENCE;
 use crate::world::{Scene, World, until};
 
 /// Asks whether a tool may be used, and says what came of it.
