@@ -160,8 +160,9 @@ async fn add(client: &Client, args: &AddArgs, output: &Output) -> anyhow::Result
     matcher.check(effect)?;
     let repo_id =
         if args.everywhere { None } else { Some(project(client, args.project.as_deref()).await?) };
-    let rule = client.add_rule(&NewRule { effect, matcher, repo_id, agent: args.agent.clone() });
-    output.show(&rule.await?, |rule, _| format!("{} {}\n", short(rule.id), plain(&rule.text)))
+    let new = NewRule { effect, matcher, repo_id, agent: args.agent.clone() };
+    let rule = client.add_rule(&new).await?;
+    output.show(&rule, |rule, _| format!("{} {}\n", short(rule.id), plain(&rule.text)))
 }
 
 /// What a pattern stands for.
