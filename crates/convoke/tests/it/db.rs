@@ -8,12 +8,13 @@ use crate::convoke::Convoke;
 #[test]
 fn s11_migrations_are_applied_shown_and_taken_back() {
     let machine = Convoke::new();
-    insta::assert_snapshot!(machine.run("db status"), @"
+    insta::assert_snapshot!(machine.run("db status"), @r"
     exit 0
     --- stdout
     VERSION  NAME            APPLIED
     1        foundation      not yet
     2        whole_messages  not yet
+    3        rules           not yet
     ");
     assert!(!machine.home().join("convoke.db").exists());
     insta::assert_snapshot!(machine.run("db migrate"), @"
@@ -68,6 +69,11 @@ fn s11_machines_get_the_migrations_as_json() {
         {
           "version": 2,
           "name": "whole_messages",
+          "appliedAt": null
+        },
+        {
+          "version": 3,
+          "name": "rules",
           "appliedAt": null
         }
       ]
