@@ -206,8 +206,8 @@ fn the_database_is_examined() {
     machine.run("db migrate");
     insta::assert_snapshot!(database(), @"ok    database  [tmp]/.convoke/convoke.db is intact, schema 3");
     machine.run("db rollback --yes");
-    insta::assert_snapshot!(database(), @"
-    warn  database  [tmp]/.convoke/convoke.db has schema 1, and 2 is the newest
+    insta::assert_snapshot!(database(), @r"
+    warn  database  [tmp]/.convoke/convoke.db has schema 2, and 3 is the newest
                     → convoke db migrate
     ");
     fs::write(machine.home().join("convoke.db"), "garbage ".repeat(1000)).unwrap();

@@ -151,7 +151,12 @@ fn p1_a_request_is_shown_with_its_evidence_and_the_rules_that_an_answer_can_make
         shown["permission"]["rules"][0]["matcher"],
         json!({"kind": "edit", "glob": "notes.txt"})
     );
-    insta::assert_snapshot!(scene.run(&format!("inbox allow {id} --always 9")), @"");
+    insta::assert_snapshot!(scene.run(&format!("inbox allow {id} --always 9")), @r"
+    exit 2
+    --- stderr
+    error: [the-id] offers no rule 9; it offers 1 to 2
+    hint: see them with `convoke inbox show ID`
+    ");
     scene.run(&format!("inbox deny {id}"));
 }
 

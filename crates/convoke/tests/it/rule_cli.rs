@@ -14,11 +14,27 @@ fn p2_rules_are_added_listed_and_removed() {
     No rules: agents ask for everything. An answer makes one: convoke inbox allow ID --always
     ");
     let add = |args: &[&str]| scene.run_args(&[&["rule", "add"], args].concat());
-    insta::assert_snapshot!(add(&["allow", "command", "cargo test …", "--project", "web"]), @"");
-    insta::assert_snapshot!(add(&["deny", "fetch", "Evil.example.com", "--everywhere", "--agent", "demo"]), @"");
+    insta::assert_snapshot!(add(&["allow", "command", "cargo test …", "--project", "web"]), @r"
+    exit 0
+    --- stdout
+    [the-id] Allow `cargo test …` in web
+    ");
+    insta::assert_snapshot!(add(&["deny", "fetch", "Evil.example.com", "--everywhere", "--agent", "demo"]), @r"
+    exit 0
+    --- stdout
+    [the-id] Deny fetches from `evil.example.com` everywhere for demo
+    ");
     add(&["allow", "edit", "src/**", "--project", "web"]);
     add(&["allow", "tool", "github/list_issues", "--everywhere"]);
-    insta::assert_snapshot!(scene.run("rule list --project web"), @"");
+    insta::assert_snapshot!(scene.run("rule list --project web"), @r"
+    exit 0
+    --- stdout
+    RULE      WHAT                                                      MADE  USED
+    [the-id]  Allow `list_issues` of `github` everywhere                now   0
+    [the-id]  Allow changes to `src/**` in web                          now   0
+    [the-id]  Deny fetches from `evil.example.com` everywhere for demo  now   0
+    [the-id]  Allow `cargo test …` in web                               now   0
+    ");
     let listed = scene.machine.json("rule list --json");
     let rules = listed["rules"].as_array().unwrap();
     assert_eq!(rules.len(), 4);
