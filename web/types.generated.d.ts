@@ -268,8 +268,30 @@ declare namespace Api {
       permissionId: string;
       /** The option that is chosen. */
       optionId: string;
-      /** Whether the same is allowed from now on in this project without asking. */
+      /** The same as `rule: 0`. */
       remember?: boolean;
+      /** The rule that the answer makes, of those that the permission offers, counted from 0. */
+      rule?: number;
+    }
+    /** Wants all rules. */
+    | { type: "rule:list" }
+    /** Makes a rule. */
+    | {
+      type: "rule:add";
+      /** What it does. */
+      effect: RuleEffect;
+      /** What it is about. */
+      matcher: RuleMatcher;
+      /** The agent that it holds for; all without one. */
+      agent?: string;
+      /** The project that it holds in; everywhere without one. */
+      projectId?: string;
+    }
+    /** Revokes a rule. */
+    | {
+      type: "rule:remove";
+      /** Which one. */
+      ruleId: string;
     }
     /** Answers questions. */
     | {
@@ -422,6 +444,57 @@ declare namespace Api {
     }
     /** Not part of the conversation: what it has cost so far. */
     | Usage & { type: "usage" });
+
+  /** What a permission is about, tagged by `kind`. */
+  type Evidence =
+    /** A command for a shell. */
+    | {
+      kind: "command";
+      /** The command, which may have many lines. */
+      command: string;
+      /** Arguments of the call that change how the command runs, such as `env`. No rule allows such a call. */
+      arguments?: any;
+      /** How many bytes are left out at the end. */
+      omittedBytes?: number;
+      /** Where it is to run, if the agent says so. */
+      workingDirectory?: string;
+    }
+    /** Changes to files, and new files. */
+    | {
+      kind: "changes";
+      /** One for each change. */
+      diffs: Diff[];
+      /** How many bytes are left out at the end. */
+      omittedBytes?: number;
+    }
+    /** Files to read. */
+    | {
+      kind: "read";
+      /** Their paths as the agent gave them. */
+      paths: string[];
+      /** How many bytes are left out at the end. */
+      omittedBytes?: number;
+    }
+    /** An address to fetch. */
+    | {
+      kind: "fetch";
+      /** The address. */
+      url: string;
+      /** How many bytes are left out at the end. */
+      omittedBytes?: number;
+    }
+    /** A call of any other tool. */
+    | {
+      kind: "tool";
+      /** The tool. */
+      tool: string;
+      /** The arguments; a text with their beginning if they are too long. */
+      args: any;
+      /** How many bytes are left out at the end. */
+      omittedBytes?: number;
+      /** The MCP server that has the tool. */
+      server?: string;
+    };
 
   /** Why a turn broke off. */
   type Failure = {
@@ -630,12 +703,14 @@ declare namespace Api {
     options: PermissionOption[];
     /** Where it stands. */
     status: RequestStatus;
-    /** What is remembered if it is allowed with `remember`, such as `this exact command`; absent when nothing can be. */
-    always?: string;
+    /** What it is about: the command, the changes, the paths, the address or the arguments. */
+    evidence?: Evidence;
     /** The option that was chosen. */
     optionId?: string;
     /** Why it was rejected, in the human's words. */
     reason?: string;
+    /** The rules that an answer can make, the narrowest first; empty once it is settled. */
+    rules?: RuleProposal[];
     /** The tool that the call is of. */
     tool?: string;
     /** The tool call that needs it. */
@@ -778,18 +853,66 @@ declare namespace Api {
   type Role = "user" | "agent" | "system";
 
   /** What happened to a permission that holds for the future, too. */
+  /** A rule. */
+  type Rule = {
+    /** Its id. */
+    id: string;
+    /** What it does. */
+    effect: RuleEffect;
+    /** What it is about. */
+    matcher: RuleMatcher;
+    /** The whole rule in words. */
+    text: string;
+    /** When it was made. */
+    createdAt: string;
+    /** How many requests it has decided. */
+    usedCount: number;
+    /** The agent that it holds for; all without one. */
+    agent?: string;
+    /** When it decided the last one. */
+    lastUsedAt?: string;
+    /** That project's name. */
+    project?: string;
+    /** The project that it holds in; everywhere without one. */
+    projectId?: string;
+    /** The request whose answer made it. */
+    requestId?: string;
+    /** The session of that request; it may be deleted. */
+    sessionId?: string;
+  };
+
+  /** What a rule does. */
+  type RuleEffect = "allow" | "deny";
+
+  /** What happened to a rule. */
   type RuleEvent =
-    /** From now on the agent may do exactly this in this project without asking. */
+    /** An answer made a rule. */
     | {
       event: "rule_made";
-      /** The tool, and what it is used for. */
-      tool: string;
+      /** The rule in words. */
+      rule: string;
+      /** The rule; absent in what older versions stored. */
+      ruleId?: string;
     }
-    /** The agent was allowed to do this without asking, by an earlier decision of the human's. */
+    /** The agent was allowed to do this without asking, by a rule. */
     | {
       event: "rule_applied";
-      /** The tool, and what it is used for. */
-      tool: string;
+      /** The rule in words. */
+      rule: string;
+      /** The call in a line. */
+      what: string;
+      /** The rule; absent for a team that may do everything, and in what older versions stored. */
+      ruleId?: string;
+    }
+    /** The agent was denied this without asking, by a rule. */
+    | {
+      event: "rule_denied";
+      /** The rule. */
+      ruleId: string;
+      /** The rule in words. */
+      rule: string;
+      /** The call in a line. */
+      what: string;
     }
     /** A rule of an older version, which held for every use of a tool, was removed instead of applied. */
     | {
@@ -797,6 +920,53 @@ declare namespace Api {
       /** The tool. */
       tool: string;
     };
+
+  /** What a rule is about, tagged by `kind`. */
+  type RuleMatcher =
+    /** Commands by their first words. */
+    | {
+      kind: "command";
+      /** The words, exactly. */
+      words: string[];
+      /** Whether further words may follow that begin with neither `-` nor `+` and have no `=`. */
+      more?: boolean;
+    }
+    /** Changes to files, and new files. */
+    | {
+      kind: "edit";
+      /** A path pattern with `*`, `**` and `?`: relative to the project's folder, or absolute. */
+      glob: string;
+    }
+    /** Reading files. */
+    | {
+      kind: "read";
+      /** A path pattern with `*`, `**` and `?`: relative to the project's folder, or absolute. */
+      glob: string;
+    }
+    /** A tool by its name. */
+    | {
+      kind: "tool";
+      /** The tool. */
+      tool: string;
+      /** The MCP server that has it. */
+      server?: string;
+    }
+    /** Fetching from a domain and those below it. */
+    | {
+      kind: "fetch";
+      /** The domain in lower case; of other scripts its `xn--` form. */
+      domain: string;
+    };
+
+  /** A rule that an answer can make. */
+  type RuleProposal = {
+    /** What stands after “Always allow” and “Always deny”. */
+    label: string;
+    /** What it is about. */
+    matcher: RuleMatcher;
+    /** Whether it holds in every project. */
+    everywhere?: boolean;
+  };
 
   /** A frame from the server, tagged by `type`. `sessionId` is canonical, `uid` the session's own id. */
   type ServerFrame =
@@ -1088,6 +1258,26 @@ declare namespace Api {
       /** Which one. */
       id: string;
     }
+    /** All rules. */
+    | {
+      type: "rule:list";
+      /** The newest first. */
+      rules: Rule[];
+    }
+    /** A rule was made. */
+    | {
+      type: "rule:added";
+      /** The rule. */
+      rule: Rule;
+    }
+    /** A rule was revoked. */
+    | {
+      type: "rule:removed";
+      /** Which one. */
+      ruleId: string;
+    }
+    /** A rule was made or revoked by any client. */
+    | { type: "rule:changed" }
     /** Something changed about teams. */
     | { type: "team:changed" }
     /** The answer to `ping`. */

@@ -12,6 +12,7 @@ mod imports;
 mod inbox;
 mod problem;
 mod repos;
+mod rules;
 mod search;
 mod sessions;
 mod team_analytics;
@@ -30,6 +31,7 @@ pub use imports::{Import, ImportOutcome, ImportTurn, Imported, TurnRole};
 pub use inbox::{Answer, Inbox, InboxItem, InboxKind, Rejection};
 pub use problem::{Candidate, Problem, code};
 pub use repos::{NewRepo, Repo, Repos};
+pub use rules::{NewRule, Rule, Rules};
 pub use search::{Fragment, Hit, HitSession, Hits};
 pub use sessions::{
     Activity, CancelTurn, ChosenMode, ChosenSetting, Circumstances, CreatedSession, NewSession,

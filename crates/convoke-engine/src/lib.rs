@@ -14,6 +14,7 @@ mod keys;
 mod prefix;
 mod processes;
 mod projects;
+mod rules;
 mod session;
 mod sessions;
 mod settings;
@@ -28,9 +29,8 @@ pub use convoke_core::session::Activity;
 pub use convoke_store::Error as StoreError;
 pub use convoke_store::{
     Archived, Asker as PairAsker, Fragment, Hit, HitPage, HitPlace, HitSession, MessagePage,
-    PairActivity, PairFilter, PairId, PairStats, PairUsage, Project, Rule, SearchQuery,
-    SessionFilter, SessionKind, SessionOrder, Snapshot, StoredPair, StoredSession, Trouble,
-    UpdatePage, Window,
+    PairActivity, PairFilter, PairId, PairStats, PairUsage, Project, SearchQuery, SessionFilter,
+    SessionKind, SessionOrder, Snapshot, StoredPair, StoredSession, Trouble, UpdatePage, Window,
 };
 pub use engine::{Engine, Figures};
 pub use error::{Error, Kind, Result};
@@ -39,6 +39,7 @@ pub use inbox::{Inbox, Item, Remember};
 pub use keys::{IssuedKey, Keys};
 pub use processes::ListedAgent;
 pub use projects::Projects;
+pub use rules::{NewRule, RuleView, Rules};
 pub use sessions::{
     Created, Import, ImportOutcome, ImportTurn, ImportedInto, ListPiece, ListPieces, Listed,
     NewPrompt, Prompted, Sessions, Speaker, Stopped,

@@ -12,6 +12,7 @@ mod progress;
 mod quota;
 pub(crate) mod registry;
 mod replay;
+mod ruling;
 mod seating;
 pub(crate) mod start;
 mod task;

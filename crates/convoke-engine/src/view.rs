@@ -73,6 +73,8 @@ pub enum Change {
         /// The status of the process.
         status: AgentStatus,
     },
+    /// A rule was made or revoked.
+    Rules,
     /// Something was asked or settled.
     Inbox {
         /// How many requests can be answered now.

@@ -41,9 +41,14 @@ const ANSWER: &str = r##"{"oneOf": [
         "description": "The answer to a permission.",
         "properties": {
             "optionId": {"type": "string"},
+            "rule": {
+                "type": ["integer", "null"],
+                "minimum": 0,
+                "description": "The rule that the answer makes, of the permission's `rules`, counted from 0."
+            },
             "remember": {
                 "type": ["boolean", "null"],
-                "description": "Allow the same from now on in this project without asking."
+                "description": "The same as `rule: 0`."
             },
             "answers": {"type": "null"}
         },
@@ -55,6 +60,7 @@ const ANSWER: &str = r##"{"oneOf": [
         "description": "The answers to questions, by the number of the question, counted from 0.",
         "properties": {
             "optionId": {"type": "null"},
+            "rule": {"type": "null"},
             "remember": {"type": "null"},
             "answers": {
                 "type": "object",

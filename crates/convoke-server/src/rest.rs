@@ -11,6 +11,7 @@ mod inbox;
 mod long_list;
 mod messages;
 mod repos;
+pub(crate) mod rules;
 mod search;
 mod session;
 mod sessions;
@@ -60,6 +61,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(inbox::list))
         .routes(routes!(inbox::answer))
         .routes(routes!(inbox::reject))
+        .routes(routes!(rules::add, rules::list))
+        .routes(routes!(rules::remove))
         .routes(routes!(agents::list))
         .routes(routes!(teams::stop_agents))
         .routes(routes!(teams::list))

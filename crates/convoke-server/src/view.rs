@@ -3,14 +3,14 @@
 pub(crate) mod teams;
 
 use convoke_api::bodies::{
-    Activity, Agent, Circumstances, InboxItem, InboxKind, Prompted, Repo, Session,
+    Activity, Agent, Circumstances, InboxItem, InboxKind, Prompted, Repo, Rule, Session,
 };
 use convoke_api::entry::{AskedQuestion, Permission};
 use convoke_api::frames::SessionItem;
 use convoke_core::id::{CanonicalId, SessionId};
 use convoke_core::request::Request;
 use convoke_core::title::UNTITLED;
-use convoke_engine::{Item, ListedAgent, Project, SessionView, StoredSession};
+use convoke_engine::{Item, ListedAgent, Project, RuleView, SessionView, StoredSession};
 
 /// A session for REST.
 pub(crate) fn session(view: SessionView) -> Session {
@@ -79,6 +79,26 @@ pub(crate) fn repo(project: Project) -> Repo {
         name: project.name,
         path: project.path.display().to_string(),
         added_at: project.added_at,
+    }
+}
+
+/// A rule.
+pub(crate) fn rule(view: RuleView) -> Rule {
+    let text = view.text();
+    let RuleView { rule, project } = view;
+    Rule {
+        id: rule.id,
+        effect: rule.effect,
+        matcher: rule.matcher,
+        agent: rule.agent,
+        project_id: rule.project_id,
+        project,
+        text,
+        created_at: rule.created_at,
+        request_id: rule.request_id,
+        session_id: rule.session_id,
+        used_count: rule.used_count,
+        last_used_at: rule.last_used_at,
     }
 }
 

@@ -25,6 +25,7 @@ use crate::commands::open::OpenArgs;
 use crate::commands::project::ProjectArgs;
 use crate::commands::questions::QuestionsArgs;
 use crate::commands::restore::RestoreArgs;
+use crate::commands::rule::RuleArgs;
 use crate::commands::sandbox_exec::SandboxExecArgs;
 use crate::commands::search::SearchArgs;
 use crate::commands::serve::ServeArgs;
@@ -92,6 +93,7 @@ pub(crate) enum Command {
     Session(SessionArgs),
     Search(SearchArgs),
     Inbox(InboxArgs),
+    Rule(RuleArgs),
     Team(TeamArgs),
     Ask(AskArgs),
     Answer(AnswerArgs),

@@ -18,6 +18,7 @@ pub(crate) mod open;
 pub(crate) mod project;
 pub(crate) mod questions;
 pub(crate) mod restore;
+pub(crate) mod rule;
 pub(crate) mod sandbox_exec;
 pub(crate) mod search;
 pub(crate) mod serve;
@@ -168,6 +169,7 @@ pub(crate) fn run(args: Args, world: &World, output: &mut Output) -> anyhow::Res
         Command::Session(args) => session::run(&args, &global, world, output),
         Command::Search(args) => search::run(&args, &global, world, output),
         Command::Inbox(args) => inbox::run(&args, &global, world, output),
+        Command::Rule(args) => rule::run(&args, &global, world, output),
         Command::Team(args) => team::run(&args, &global, world, output),
         Command::Ask(args) => ask::run(&args, &global, world, output),
         Command::Answer(_) => answer::run(&global, world, output),

@@ -173,7 +173,10 @@ fn the_inbox_keeps_its_shape() {
 #[test]
 fn an_answer_is_an_option_or_answers() {
     pin::<Answer>(json!({"optionId": "yes"}));
-    pin::<Answer>(json!({"optionId": "yes", "remember": true}));
+    pin::<Answer>(json!({"optionId": "yes", "rule": 1}));
+    let first: Answer =
+        serde_json::from_value(json!({"optionId": "yes", "remember": true})).unwrap();
+    assert_eq!(first, Answer::Option { option_id: "yes".to_owned(), rule: Some(0) });
     pin::<Answer>(
         json!({"answers": {"0": {"selectedOption": "A"}, "1": {"selectedOptions": ["X"], "customText": "y"}}}),
     );
@@ -187,9 +190,9 @@ fn an_answer_is_an_option_or_answers() {
     ];
     insta::assert_snapshot!(refused.map(refusal::<Answer>).join("\n"), @r"
     missing field `optionId` (of a permission) or `answers` (of questions)
-    remember goes with optionId only
+    rule and remember go with optionId only
     give either optionId or answers, not both
-    unknown field `optionID`, expected one of `optionId`, `remember`, `answers`
+    unknown field `optionID`, expected one of `optionId`, `rule`, `remember`, `answers`
     invalid value: expected key to be a number in quotes
     unknown field `selected`, expected one of `selectedOption`, `selectedOptions`, `customText`
     ");

@@ -10,8 +10,8 @@ use super::{
 };
 use crate::bodies::{
     Agents, Answer, Backups, CancelTurn, Config, ConfigPatch, CreatedSession, Health, Hits, Home,
-    Import, Imported, Inbox, NewBackup, NewRepo, NewSession, Prompt, Prompted, QueuePatch,
-    Rejection, Repo, Repos, Session, SessionPatch, Sessions, StateOfSession, Status,
+    Import, Imported, Inbox, NewBackup, NewRepo, NewRule, NewSession, Prompt, Prompted, QueuePatch,
+    Rejection, Repo, Repos, Rule, Rules, Session, SessionPatch, Sessions, StateOfSession, Status,
 };
 use crate::error::Result;
 
@@ -54,6 +54,22 @@ impl Client {
     /// Removes a project; its sessions stay readable.
     pub async fn remove_repo(&self, id: &str) -> Result<()> {
         self.done(Call::new(Method::DELETE, format!("/api/repos/{}", segment(id)))).await
+    }
+
+    /// All rules, or those that hold in a project.
+    pub async fn rules(&self, repo: Option<&str>) -> Result<Rules> {
+        let query = repo.map(|repo| format!("?repoId={}", segment(repo))).unwrap_or_default();
+        self.fetch(Call::get(format!("/api/rules{query}"))).await
+    }
+
+    /// Makes a rule.
+    pub async fn add_rule(&self, new: &NewRule) -> Result<Rule> {
+        self.fetch(Call::post("/api/rules").json(new)).await
+    }
+
+    /// Revokes a rule.
+    pub async fn remove_rule(&self, id: &str) -> Result<()> {
+        self.done(Call::new(Method::DELETE, format!("/api/rules/{}", segment(id)))).await
     }
 
     /// A page of sessions, newest first.

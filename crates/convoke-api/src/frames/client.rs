@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use convoke_core::id::MessageId;
 use convoke_core::message::{Rev, Seq};
 use convoke_core::question::GivenAnswers;
+use convoke_core::rule::{Effect, Matcher};
 use convoke_core::session::QueueChoice;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
@@ -232,9 +233,35 @@ pub enum ClientFrame {
         permission_id: String,
         /// The option that is chosen.
         option_id: String,
-        /// Whether the same is allowed from now on in this project without asking.
+        /// The rule that the answer makes, of those that the permission offers, counted from 0.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<usize>,
+        /// The same as `rule: 0`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remember: Option<bool>,
+    },
+    /// Wants all rules.
+    #[serde(rename = "rule:list")]
+    RuleList {},
+    /// Makes a rule.
+    #[serde(rename = "rule:add")]
+    RuleAdd {
+        /// What it does.
+        effect: Effect,
+        /// What it is about.
+        matcher: Matcher,
+        /// The project that it holds in; everywhere without one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        project_id: Option<String>,
+        /// The agent that it holds for; all without one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
+    },
+    /// Revokes a rule.
+    #[serde(rename = "rule:remove")]
+    RuleRemove {
+        /// Which one.
+        rule_id: String,
     },
     /// Answers questions.
     #[serde(rename = "question:answer")]
@@ -335,7 +362,7 @@ pub enum Malformed {
 
 impl ClientFrame {
     /// Every type of message.
-    pub const TYPES: [&str; 34] = [
+    pub const TYPES: [&str; 37] = [
         "project:list",
         "project:add",
         "project:remove",
@@ -362,6 +389,9 @@ impl ClientFrame {
         "session:mode",
         "session:setting",
         "permission:answer",
+        "rule:list",
+        "rule:add",
+        "rule:remove",
         "question:answer",
         "question:reject",
         "inbox:list",

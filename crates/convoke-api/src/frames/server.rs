@@ -1,13 +1,13 @@
 //! Frames from the server to a client: answers, and updates that it sends on its own.
 
-use convoke_core::id::{AgentName, MessageId, ProjectId, RequestId, SessionId};
+use convoke_core::id::{AgentName, MessageId, ProjectId, RequestId, RuleId, SessionId};
 use convoke_core::message::{Rev, Seq};
 use convoke_core::turn::{Failure, Stop};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{AgentItem, SessionItem};
-use crate::bodies::{Config, Hit, InboxItem, Repo};
+use crate::bodies::{Config, Hit, InboxItem, Repo, Rule};
 use crate::entry::Entry;
 
 /// A frame from the server, tagged by `type`. `sessionId` is canonical, `uid` the session's own id.
@@ -312,6 +312,27 @@ pub enum ServerFrame {
         /// Which one.
         id: RequestId,
     },
+    /// All rules.
+    #[serde(rename = "rule:list")]
+    RuleList {
+        /// The newest first.
+        rules: Vec<Rule>,
+    },
+    /// A rule was made.
+    #[serde(rename = "rule:added")]
+    RuleAdded {
+        /// The rule.
+        rule: Rule,
+    },
+    /// A rule was revoked.
+    #[serde(rename = "rule:removed")]
+    RuleRemoved {
+        /// Which one.
+        rule_id: RuleId,
+    },
+    /// A rule was made or revoked by any client.
+    #[serde(rename = "rule:changed")]
+    RuleChanged {},
     /// Something changed about teams.
     #[serde(rename = "team:changed")]
     TeamChanged {},

@@ -51,7 +51,10 @@ fn said_by_clients() -> Vec<Value> {
         json!({"type": "session:mode", "sessionId": "codex:1", "mode": "plan"}),
         json!({"type": "session:setting", "sessionId": "codex:1", "setting": "model", "choice": "big"}),
         json!({"type": "permission:answer", "permissionId": ID, "optionId": "yes"}),
-        json!({"type": "permission:answer", "permissionId": ID, "optionId": "yes", "remember": true}),
+        json!({"type": "permission:answer", "permissionId": ID, "optionId": "yes", "rule": 1, "remember": true}),
+        json!({"type": "rule:list"}),
+        json!({"type": "rule:add", "effect": "allow", "matcher": {"kind": "edit", "glob": "src/**"}, "projectId": ID, "agent": "codex"}),
+        json!({"type": "rule:remove", "ruleId": ID}),
         json!({"type": "question:answer", "questionId": ID, "answers": {"0": {"selectedOption": "A"}}}),
         json!({"type": "question:reject", "questionId": ID}),
         json!({"type": "question:reject", "questionId": ID, "reason": "not now"}),
@@ -169,7 +172,7 @@ fn requests() -> Vec<Value> {
         entry(
             "r1",
             "permission",
-            json!({"permissionId": ID, "title": "Run", "toolCallId": "c1", "tool": "Bash", "options": options, "status": "pending"}),
+            json!({"permissionId": ID, "title": "Run", "toolCallId": "c1", "tool": "Bash", "evidence": {"kind": "command", "command": "ls"}, "rules": [{"label": "l", "matcher": {"kind": "command", "words": ["ls"]}}], "options": options, "status": "pending"}),
         ),
         entry(
             "r1",
@@ -319,6 +322,7 @@ fn said_of_sessions() -> Vec<Value> {
 }
 
 fn said_of_the_rest() -> Vec<Value> {
+    let rule = json!({"id": ID, "effect": "deny", "matcher": {"kind": "tool", "server": "s", "tool": "t"}, "agent": "codex", "projectId": ID, "project": "web", "text": "Deny", "createdAt": AT, "requestId": ID, "sessionId": ID, "usedCount": 1, "lastUsedAt": AT});
     let project = json!({"id": ID, "name": "web", "path": "/home/me/web", "addedAt": AT});
     let item = json!({"id": ID, "kind": "questions", "title": "Which", "createdAt": AT, "status": "pending"});
     let found = json!({"id": "codex:1", "uid": ID, "title": "Parser", "agent": "codex", "projectId": ID, "project": "web", "archived": false});
@@ -339,6 +343,10 @@ fn said_of_the_rest() -> Vec<Value> {
         json!({"type": "config", "path": "/home/me/.convoke/config.toml", "settings": [setting]}),
         json!({"type": "inbox:changed", "count": 1}),
         json!({"type": "inbox:settled", "id": ID}),
+        json!({"type": "rule:list", "rules": [rule]}),
+        json!({"type": "rule:added", "rule": rule}),
+        json!({"type": "rule:removed", "ruleId": ID}),
+        json!({"type": "rule:changed"}),
         json!({"type": "team:changed"}),
         json!({"type": "pong", "requestId": "r1"}),
         json!({"type": "error", "requestId": "r1", "message": "Could not load session", "hint": "see the log"}),

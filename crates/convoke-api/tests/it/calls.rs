@@ -44,7 +44,7 @@ async fn s8_every_call_asks_what_it_says() {
     let new_session =
         NewSession { repo_id: ID.to_owned(), agent: Some("demo".to_owned()), prompt: None };
     let patch = SessionPatch { archived: Some(true), ..SessionPatch::default() };
-    let yes = Answer::Option { option_id: "yes".to_owned(), remember: true };
+    let yes = Answer::Option { option_id: "yes".to_owned(), rule: Some(0) };
     let no = Rejection { reason: Some("not now".to_owned()) };
     let sessions = SessionQuery { limit: Some(3), ..SessionQuery::default() };
     let words = SearchQuery { text: "a word".to_owned(), ..SearchQuery::default() };
@@ -80,6 +80,9 @@ async fn s8_every_call_asks_what_it_says() {
         asked(json!({}), async |it| it.answer("0000", &yes).await).await,
         asked(json!({}), async |it| it.reject("0000", &no).await).await,
         asked(json!({"hits": []}), async |it| it.search(&words).await).await,
+        asked(json!({"rules": []}), async |it| it.rules(None).await).await,
+        asked(json!({"rules": []}), async |it| it.rules(Some("0000")).await).await,
+        asked(json!({}), async |it| it.remove_rule("0000").await).await,
     ];
     insta::assert_snapshot!(lines.join("\n"), @r#"
     GET /healthz
@@ -104,8 +107,11 @@ async fn s8_every_call_asks_what_it_says() {
     POST /api/sessions/0000/resume
     PATCH /api/sessions/0000 {"archived":true}
     GET /api/inbox
-    POST /api/inbox/0000/answer {"optionId":"yes","remember":true}
+    POST /api/inbox/0000/answer {"optionId":"yes","rule":0}
     POST /api/inbox/0000/reject {"reason":"not now"}
     GET /api/search?q=a%20word
+    GET /api/rules
+    GET /api/rules?repoId=0000
+    DELETE /api/rules/0000
     "#);
 }

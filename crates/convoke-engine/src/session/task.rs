@@ -329,32 +329,6 @@ impl Task {
         Ok(rev.min(Rev::new(prompt.rev.get().saturating_sub(1))))
     }
 
-    async fn ask(
-        &mut self,
-        request: convoke_core::request::Request,
-    ) -> Result<oneshot::Receiver<Reply>> {
-        let id = request.id();
-        let (asker, answer) = oneshot::channel();
-        // Inserted before the request is published, since the answer may come at once.
-        self.askers.insert(id, asker);
-        let rule = self.rule_for(Some(&request)).await;
-        let status = self.session.summary().status;
-        let carried = match status {
-            Status::Active => self.carry(Command::Agent(Report::Asked(request))).await,
-            Status::Completed | Status::Cancelled | Status::Error => {
-                Err(Error::Ended { session: self.id, status, reason: None })
-            }
-        };
-        if let Err(error) = carried {
-            self.askers.remove(&id);
-            return Err(error);
-        }
-        for command in rule.into_iter().flatten() {
-            self.carry(command).await?;
-        }
-        Ok(answer)
-    }
-
     async fn settle(&mut self, id: RequestId, verdict: Verdict) -> Result<()> {
         // Only this task changes its requests, so the stored one is current.
         let stored = self.shared.store.request(id).await?.ok_or_else(|| no_request(id))?;

@@ -26,7 +26,7 @@ async fn every_route_is_described_with_all_that_it_can_answer() {
             }
         }
     }
-    insta::assert_snapshot!(lines.join("\n"), @"
+    insta::assert_snapshot!(lines.join("\n"), @r"
     get /api/agents listAgents: 200 401 403 500 503
     post /api/agents/stop stopAgents: 200 401 403 500 503
     get /api/backups backups: 200 401 403 500 503
@@ -45,6 +45,9 @@ async fn every_route_is_described_with_all_that_it_can_answer() {
     get /api/repos listRepos: 200 401 403 500 503
     post /api/repos addRepo: 201 400 401 403 404 408 409 413 415 422 500 503
     delete /api/repos/{id} removeRepo: 204 401 403 404 409 422 500 503
+    get /api/rules listRules: 200 401 403 404 409 422 500 503
+    post /api/rules addRule: 201 400 401 403 404 408 409 413 415 422 500 503
+    delete /api/rules/{id} removeRule: 204 401 403 404 409 422 500 503
     get /api/search search: 200 401 403 404 409 422 500 503
     get /api/sessions listSessions: 200 401 403 404 409 422 500 503
     post /api/sessions createSession: 201 400 401 403 404 408 409 413 415 422 429 500 502 503

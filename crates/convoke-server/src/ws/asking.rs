@@ -117,6 +117,9 @@ fn session_of(frame: &ClientFrame) -> Option<&str> {
         | F::SessionList { .. }
         | F::SessionCreate { .. }
         | F::PermissionAnswer { .. }
+        | F::RuleList {}
+        | F::RuleAdd { .. }
+        | F::RuleRemove { .. }
         | F::QuestionAnswer { .. }
         | F::QuestionReject { .. }
         | F::InboxList {}

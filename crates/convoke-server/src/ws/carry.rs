@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use convoke_api::bodies::{ConfigPatch, Hits};
+use convoke_api::bodies::{ConfigPatch, Hits, NewRule};
 use convoke_api::entry::Entry;
 use convoke_api::frames::{AgentItem, ClientFrame, EndHow, ServerFrame};
 use convoke_core::id::{MessageId, RequestId, SessionId};
@@ -18,6 +18,7 @@ use super::subscription::{Opening, Subscription};
 use super::{Render, words};
 use crate::app::App;
 use crate::failure::Failure;
+use crate::rest::rules;
 use crate::search::{self, Wanted};
 use crate::view::{self, Naming};
 
@@ -143,11 +144,24 @@ pub(super) async fn carry(
             app.engine.sessions().set_setting(id, setting, choice).await?;
             Ok(changed(app.engine.sessions().get(id).await?))
         }
-        F::PermissionAnswer { permission_id, option_id, remember } => {
-            let remember = if remember == Some(true) { Remember::Yes } else { Remember::No };
+        F::PermissionAnswer { permission_id, option_id, rule, remember } => {
+            let first = (remember == Some(true)).then_some(0);
+            let remember = rule.or(first).map_or(Remember::No, Remember::Rule);
             let id = request(&permission_id)?;
             app.engine.inbox().choose(&permission_id, option_id, remember).await?;
             Ok(ServerFrame::InboxSettled { id }.into())
+        }
+        F::RuleList {} => {
+            let rules = app.engine.rules().list(None).await?;
+            Ok(ServerFrame::RuleList { rules: rules.into_iter().map(view::rule).collect() }.into())
+        }
+        F::RuleAdd { effect, matcher, project_id, agent } => {
+            let new = NewRule { effect, matcher, repo_id: project_id, agent };
+            Ok(ServerFrame::RuleAdded { rule: view::rule(rules::make(&app, new).await?) }.into())
+        }
+        F::RuleRemove { rule_id } => {
+            let rule_id = app.engine.rules().remove(&rule_id).await?;
+            Ok(ServerFrame::RuleRemoved { rule_id }.into())
         }
         F::QuestionAnswer { question_id, answers } => {
             let id = request(&question_id)?;

@@ -92,6 +92,7 @@ impl News {
                     uid: Some(session),
                 });
             }
+            Change::Rules => self.send(ServerFrame::RuleChanged {}),
             Change::Inbox { count } => self.send(ServerFrame::InboxChanged { count }),
         }
     }

@@ -95,11 +95,11 @@ impl PermissionCard {
             })
             .collect();
         let once = choices.iter().position(|choice| choice.kind == PermissionKind::AllowOnce);
-        let always = item.permission.as_ref().and_then(|permission| permission.always.as_ref());
-        if let (Some(at), Some(always)) = (once, always)
+        let rule = item.permission.as_ref().and_then(|permission| permission.rules.first());
+        if let (Some(at), Some(rule)) = (once, rule)
             && let Some(choice) = choices.get(at)
         {
-            let name = format!("Always allow {always}");
+            let name = format!("Always allow {}", rule.label);
             let remembered = Choice { name, memory: Memory::Project, ..choice.clone() };
             choices.insert(at + 1, remembered);
         }

@@ -8,20 +8,22 @@ use crate::convoke::Convoke;
 #[test]
 fn s11_migrations_are_applied_shown_and_taken_back() {
     let machine = Convoke::new();
-    insta::assert_snapshot!(machine.run("db status"), @"
+    insta::assert_snapshot!(machine.run("db status"), @r"
     exit 0
     --- stdout
     VERSION  NAME            APPLIED
     1        foundation      not yet
     2        whole_messages  not yet
+    3        rules           not yet
     4        attention       not yet
     ");
     assert!(!machine.home().join("convoke.db").exists());
-    insta::assert_snapshot!(machine.run("db migrate"), @"
+    insta::assert_snapshot!(machine.run("db migrate"), @r"
     exit 0
     --- stdout
     applied 1 foundation
     applied 2 whole_messages
+    applied 3 rules
     applied 4 attention
     ");
     insta::assert_snapshot!(machine.run("db migrate"), @"
@@ -29,15 +31,21 @@ fn s11_migrations_are_applied_shown_and_taken_back() {
     --- stdout
     [tmp]/.convoke/convoke.db is up to date
     ");
-    insta::assert_snapshot!(machine.run("db status"), @"
+    insta::assert_snapshot!(machine.run("db status"), @r"
     exit 0
     --- stdout
     VERSION  NAME            APPLIED
     1        foundation      [time]
     2        whole_messages  [time]
+    3        rules           [time]
     4        attention       [time]
     ");
-    insta::assert_snapshot!(machine.run("db rollback --yes"), @"
+    insta::assert_snapshot!(machine.run("db rollback --yes"), @r"
+    exit 0
+    --- stdout
+    rolled back 3 rules
+    ");
+    insta::assert_snapshot!(machine.run("db rollback --yes --steps 3"), @r"
     exit 0
     --- stdout
     rolled back 4 attention
@@ -75,8 +83,8 @@ fn s11_machines_get_the_migrations_as_json() {
           "appliedAt": null
         },
         {
-          "version": 4,
-          "name": "attention",
+          "version": 3,
+          "name": "rules",
           "appliedAt": null
         }
       ]
@@ -99,8 +107,8 @@ fn s11_machines_get_the_migrations_as_json() {
           "appliedAt": "[time]"
         },
         {
-          "version": 4,
-          "name": "attention",
+          "version": 3,
+          "name": "rules",
           "appliedAt": "[time]"
         }
       ]
@@ -113,8 +121,8 @@ fn s11_machines_get_the_migrations_as_json() {
       "database": "[tmp]/.convoke/convoke.db",
       "rolledBack": [
         {
-          "version": 4,
-          "name": "attention",
+          "version": 3,
+          "name": "rules",
           "appliedAt": "[time]"
         }
       ]

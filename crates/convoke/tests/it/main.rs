@@ -78,6 +78,10 @@ mod questions;
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
+mod rule_cli;
+#[cfg(test)]
+mod rules;
+#[cfg(test)]
 mod sandbox;
 #[cfg(test)]
 mod sandbox_scene;

@@ -35,7 +35,8 @@ fn a_permission_is_answered_in_the_session_that_asks() {
         [ClientFrame::PermissionAnswer {
             permission_id: RequestId::from_random([7; 16]).to_string(),
             option_id: "yes".to_owned(),
-            remember: Some(true),
+            rule: Some(0),
+            remember: None,
         }]
     );
     stage.keys("2");

@@ -5,10 +5,12 @@ use convoke_api::entry::{
     AskedQuestion, Entry, EntryBody, Older, Permission, PromptState, Prompted, QueuedEntry, Words,
 };
 use convoke_api::frames::{AgentItem, ClientFrame, Envelope, ServerFrame, SessionItem};
+use convoke_core::evidence::Evidence;
 use convoke_core::id::{MessageId, ProjectId, RequestId, SessionId};
 use convoke_core::message::{Rev, Seq};
 use convoke_core::question::Choice;
 use convoke_core::request::{PermissionKind, PermissionOption, Status as RequestStatus};
+use convoke_core::rule::{Matcher, Proposal};
 use convoke_core::session::{Attention, Status};
 use convoke_core::time::Timestamp;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -313,7 +315,12 @@ pub(super) fn permission(number: u8) -> InboxItem {
             title: "Write src/price.rs".to_owned(),
             tool_call_id: None,
             tool: Some("write".to_owned()),
-            always: Some("this exact call".to_owned()),
+            evidence: Some(Evidence::command("ls".to_owned())),
+            rules: vec![Proposal {
+                label: "`ls` in harbour".to_owned(),
+                matcher: Matcher::Command { words: vec!["ls".to_owned()], more: false },
+                everywhere: false,
+            }],
             options: vec![
                 option("yes", "Allow", PermissionKind::AllowOnce),
                 option("no", "Deny", PermissionKind::RejectOnce),

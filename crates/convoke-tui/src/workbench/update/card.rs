@@ -109,7 +109,8 @@ fn choose(model: &mut Model, id: RequestId, at: usize) {
     let frame = ClientFrame::PermissionAnswer {
         permission_id: id.to_string(),
         option_id: choice.option_id,
-        remember: (choice.memory == Memory::Project).then_some(true),
+        rule: (choice.memory == Memory::Project).then_some(0),
+        remember: None,
     };
     card.cursor = at;
     card.is_settling = true;

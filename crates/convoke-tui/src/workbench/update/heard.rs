@@ -135,7 +135,11 @@ fn hear(model: &mut Model, frame: ServerFrame) {
                 model.effects.push(Effect::FetchTeams);
             }
         }
-        ServerFrame::InboxSettled { .. }
+        ServerFrame::RuleList { .. }
+        | ServerFrame::RuleAdded { .. }
+        | ServerFrame::RuleRemoved { .. }
+        | ServerFrame::RuleChanged {}
+        | ServerFrame::InboxSettled { .. }
         | ServerFrame::AgentStatus { .. }
         | ServerFrame::SessionCancelled { .. }
         | ServerFrame::SessionClosed { .. }
