@@ -3,7 +3,7 @@
 //! A language needs a row in `LEXERS`, and a grammar where none of the others fits.
 
 use super::grammar::{Capitals, Grammar, Quote, Ticks};
-use super::spans::Class;
+use super::Class;
 
 /// How a language is read.
 #[derive(Clone, Copy)]
