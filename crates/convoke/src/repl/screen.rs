@@ -84,7 +84,7 @@ impl Screen {
             words: Words::Answer,
             open: Open::Nothing,
             is_fresh: true,
-            markdown: Markdown::new(),
+            markdown: Markdown::new(output.colour),
             tools: Tools::default(),
             plan: Plan::default(),
             trouble: None,
@@ -137,11 +137,7 @@ impl Screen {
         match self.reader {
             Reader::Person => {
                 self.enter(Open::Words);
-                let text = plain(text);
-                let shown = match self.colour {
-                    Colour::On => self.markdown.push(&text),
-                    Colour::Off => text,
-                };
+                let shown = self.markdown.push(&plain(text), width());
                 self.put(&shown);
             }
             Reader::Pipe => {
@@ -297,7 +293,7 @@ impl Screen {
             return;
         }
         if self.open == Open::Words {
-            let rest = self.markdown.finish();
+            let rest = self.markdown.finish(width());
             self.put(&rest);
         }
         if !self.is_fresh {
