@@ -66,6 +66,9 @@ pub enum EntryBody {
     Queue {
         /// First to last.
         prompts: Vec<QueuedEntry>,
+        /// Whether they wait for the next prompt, or until one of them is sent.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        held: bool,
     },
     /// Not part of the conversation: the commands that the agent offers.
     Commands {

@@ -103,6 +103,12 @@ pub enum Error {
         /// Why it ended.
         reason: Option<EndReason>,
     },
+    /// The session belongs to a pair of teams, and cannot be erased by itself.
+    #[error("the session {session} belongs to a pair of teams")]
+    TeamSession {
+        /// The session.
+        session: SessionId,
+    },
     /// The session does not follow.
     #[error(transparent)]
     Refused(Refusal),
@@ -304,6 +310,7 @@ impl Error {
             | Self::ProjectExists { .. }
             | Self::Ended { .. }
             | Self::SessionFull { .. }
+            | Self::TeamSession { .. }
             | Self::AskLoop { .. }
             | Self::TooManyHops { .. }
             | Self::Compacting { .. }

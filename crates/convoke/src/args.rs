@@ -26,6 +26,7 @@ use crate::commands::project::ProjectArgs;
 use crate::commands::questions::QuestionsArgs;
 use crate::commands::restore::RestoreArgs;
 use crate::commands::sandbox_exec::SandboxExecArgs;
+use crate::commands::search::SearchArgs;
 use crate::commands::serve::ServeArgs;
 use crate::commands::session::SessionArgs;
 use crate::commands::spawn::SpawnArgs;
@@ -89,6 +90,7 @@ pub(crate) enum Command {
     Tui(TuiArgs),
     Project(ProjectArgs),
     Session(SessionArgs),
+    Search(SearchArgs),
     Inbox(InboxArgs),
     Team(TeamArgs),
     Ask(AskArgs),

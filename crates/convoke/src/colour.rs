@@ -43,6 +43,11 @@ impl Colour {
         self.paint("32", text)
     }
 
+    /// Yellow and bold: what was searched for.
+    pub(crate) fn found(self, text: impl fmt::Display) -> String {
+        self.paint("1;33", text)
+    }
+
     /// Dim: there if you look for it.
     pub(crate) fn faint(self, text: impl fmt::Display) -> String {
         self.paint("2", text)

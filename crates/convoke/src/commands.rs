@@ -19,6 +19,7 @@ pub(crate) mod project;
 pub(crate) mod questions;
 pub(crate) mod restore;
 pub(crate) mod sandbox_exec;
+pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod session;
 pub(crate) mod spawn;
@@ -165,6 +166,7 @@ pub(crate) fn run(args: Args, world: &World, output: &mut Output) -> anyhow::Res
         Command::Tui(args) => tui::run(&args, &global, world, output),
         Command::Project(args) => project::run(&args, &global, world, output),
         Command::Session(args) => session::run(&args, &global, world, output),
+        Command::Search(args) => search::run(&args, &global, world, output),
         Command::Inbox(args) => inbox::run(&args, &global, world, output),
         Command::Team(args) => team::run(&args, &global, world, output),
         Command::Ask(args) => ask::run(&args, &global, world, output),

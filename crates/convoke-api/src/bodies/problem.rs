@@ -67,6 +67,8 @@ pub mod code {
     pub const ASK_BUDGET: &str = "ask_budget";
     /// The teams' file does not say what it should.
     pub const INVALID_TEAMS: &str = "invalid_teams";
+    /// `config.toml` has mistakes, or was changed at the same time.
+    pub const INVALID_CONFIG: &str = "invalid_config";
     /// The daemon is still preparing the teams.
     pub const STARTING: &str = "starting";
     /// The body exceeds the size limit.

@@ -61,7 +61,7 @@ impl Entries {
     /// The prompts that wait, first to last. They are shown after the conversation.
     pub fn queue(&self) -> &[QueuedEntry] {
         let queue = self.state.iter().find_map(|entry| {
-            let EntryBody::Queue { prompts } = &entry.body else { return None };
+            let EntryBody::Queue { prompts, .. } = &entry.body else { return None };
             Some(prompts.as_slice())
         });
         queue.unwrap_or_default()

@@ -165,9 +165,11 @@ fn the_limits_of_bodies_are_in_their_schemas() {
     NewBackup.to pattern="^/[^\\x00]*$"
     NewRepo.path pattern="^/"
     NewSession.agent pattern="^[A-Za-z0-9_.-]+$"
+    NewSession.prompt pattern="\\S"
     NewSession.repoId minLength=4
     Problem.status maximum=65535
     Prompt.text pattern="\\S"
+    QueuePatch.position maximum=4294967295
     QueuePatch.text pattern="\\S"
     SessionPatch.title pattern="\\S" maxLength=200
     TeamCancel.fromTeam pattern="^[A-Za-z0-9-]+$"

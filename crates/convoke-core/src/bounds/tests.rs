@@ -130,9 +130,10 @@ fn k4_a_long_answer_becomes_messages_that_are_no_longer_than_they_may_be() {
                     messages.last_mut().unwrap().push_str(&text);
                 }
                 Change::Close { .. } => closed += 1,
-                other @ (Change::Replace { .. } | Change::Turn { .. } | Change::State(_)) => {
-                    panic!("{other:?}")
-                }
+                other @ (Change::Replace { .. }
+                | Change::Turn { .. }
+                | Change::State(_)
+                | Change::Seen) => panic!("{other:?}"),
             }
         }
     }
@@ -159,7 +160,8 @@ fn k4_many_huge_tool_calls_in_flight_take_a_bounded_amount_of_memory() {
                 other @ (Change::Append { .. }
                 | Change::Close { .. }
                 | Change::Turn { .. }
-                | Change::State(_)) => panic!("{other:?}"),
+                | Change::State(_)
+                | Change::Seen) => panic!("{other:?}"),
             }
         }
     }

@@ -105,6 +105,7 @@ fn m2_states_keep_their_shape() {
         samples::states().iter().map(|state| format!("{}\n", json!(state))).collect();
     insta::assert_snapshot!(lines, @r#"
     {"kind":"queue","prompts":[{"id":"07070707-0707-4707-8707-070707070707","text":"next","timestamp":"1970-01-01T00:00:00.000Z"}]}
+    {"held":true,"kind":"queue","prompts":[{"id":"07070707-0707-4707-8707-070707070707","text":"next","timestamp":"1970-01-01T00:00:00.000Z"}]}
     {"commands":[{"description":"make room","hint":"[focus]","name":"compact"}],"kind":"commands"}
     {"available":[{"description":"think first","id":"plan","name":"Plan"}],"current":"plan","kind":"modes"}
     {"kind":"settings","settings":[{"category":"model","choices":[{"description":"think first","id":"plan","name":"Plan"}],"current":"plan","id":"model","name":"Model"}]}

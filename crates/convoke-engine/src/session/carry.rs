@@ -26,7 +26,7 @@ use crate::full_disk::make_room;
 use crate::sessions::Prompted;
 use crate::teams::Permissions;
 use crate::view::{
-    Activity, AgentStatus, Change as EngineChange, Live, RunningTurn, SessionChange, SessionView,
+    AgentStatus, Change as EngineChange, Live, RunningTurn, SessionChange, SessionView,
 };
 use crate::watch::Arrival;
 
@@ -57,8 +57,7 @@ enum Priority {
 impl Priority {
     const fn of(command: &Command) -> Self {
         match command {
-            Command::CancelTurn
-            | Command::CancelTurns
+            Command::CancelTurn { .. }
             | Command::Complete { .. }
             | Command::Cancel { .. }
             | Command::Settle { .. }
@@ -66,7 +65,9 @@ impl Priority {
             Command::Prompt { .. }
             | Command::EditQueued { .. }
             | Command::RemoveQueued { .. }
+            | Command::MoveQueued { .. }
             | Command::SendQueued { .. }
+            | Command::See
             | Command::Resume
             | Command::Rename { .. }
             | Command::Archive
@@ -272,6 +273,9 @@ impl Task {
         }
         undone.session.apply(&change, at);
         undone.changes.push(change.clone());
+        if change == Change::Seen {
+            return;
+        }
         let summary = undone.session.summary();
         let stamp = UpdateStamp {
             session_id: self.id,
@@ -325,16 +329,19 @@ impl Task {
     }
 
     async fn store(&self, undone: &Undone) -> Result<()> {
-        if undone.updates.is_empty() {
-            return Ok(());
-        }
         let (updates, summary) = (undone.updates.as_slice(), undone.session.summary().clone());
+        if updates.is_empty() {
+            return match undone.changes.contains(&Change::Seen) {
+                true => Ok(self.shared.store.mark_seen(self.id, summary.work.seen_rev).await?),
+                false => Ok(()),
+            };
+        }
         Ok(self.shared.store.record(self.id, updates, summary, undone.sync).await?)
     }
 
     fn done(&mut self, undone: Undone) -> Vec<Effect> {
         let Undone { session, open, changes, updates, effects, .. } = undone;
-        if !updates.is_empty() {
+        if !changes.is_empty() {
             let before = std::mem::replace(&mut self.session, session);
             self.open = open;
             self.publish(before.summary(), &changes, updates);
@@ -343,7 +350,10 @@ impl Task {
     }
 
     fn publish(&mut self, before: &Summary, changes: &[Change], updates: Updates) {
-        self.touched = Instant::now();
+        // Looking at a session does not keep it from being completed when it is idle.
+        if !updates.is_empty() {
+            self.touched = Instant::now();
+        }
         self.stored.summary = self.session.summary().clone();
         let counted = &self.shared.counted;
         let begun = changes.iter().filter(|change| matches!(change, Change::Begin(_))).count();
@@ -367,7 +377,7 @@ impl Task {
         if is_asking || (before.status, before.archived) != (now.status, now.archived) {
             self.shared.inbox_changed.notify_one();
         }
-        if shown(before) != shown(now) || activity != self.activity() {
+        if shown(before) != shown(now) || activity != self.session.activity() {
             let stored = StoredSession { summary: before.clone(), ..self.stored.clone() };
             let (before, now) = (SessionView { stored, activity }, self.view());
             self.shared.tell(EngineChange::SessionChanged(SessionChange { before, now }));
@@ -377,23 +387,15 @@ impl Task {
     /// Updates what `Engine::live` and lists show.
     pub(super) fn show(&self) {
         self.live.send_replace(Live {
-            activity: self.activity(),
+            activity: self.session.activity(),
             running: self.running(),
             queue: self.session.queue().map(|prompt| prompt.id).collect(),
         });
         self.shared.registry.changed();
     }
 
-    fn activity(&self) -> Activity {
-        match () {
-            () if self.session.pending().len() > 0 => Activity::Waiting,
-            () if self.session.running().is_some() => Activity::Running,
-            () => Activity::Idle,
-        }
-    }
-
     pub(super) fn view(&self) -> SessionView {
-        SessionView { stored: self.stored.clone(), activity: self.activity() }
+        SessionView { stored: self.stored.clone(), activity: self.session.activity() }
     }
 
     pub(super) fn tell_agent(&self, status: AgentStatus) {
@@ -445,6 +447,6 @@ const fn is_about_request(change: &Change) -> bool {
 
 /// The part of a summary that lists show.
 fn shown(summary: &Summary) -> impl PartialEq {
-    let Summary { status, reason, archived, title, last_active_at, .. } = summary;
-    (status, reason, archived, title, last_active_at)
+    let Summary { status, reason, archived, title, last_active_at, work, .. } = summary;
+    (status, reason, archived, title, last_active_at, work)
 }

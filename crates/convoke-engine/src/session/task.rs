@@ -135,6 +135,14 @@ pub(super) async fn run(
                     drop(stop);
                     break;
                 }
+                Some(Request::Erase { reply }) => match task.erase().await {
+                    Ok(()) => {
+                        // The caller may have stopped waiting.
+                        reply.send(Ok(())).ok();
+                        break;
+                    }
+                    Err(error) => drop(reply.send(Err(error))),
+                },
                 Some(request) => task.attend(request).await,
             },
             _ = task.reports.recv_many(&mut batch, BATCH), if task.progress.held.len() < BATCH => {
@@ -181,7 +189,7 @@ impl Task {
             Begin::Stored => {
                 let loaded = load(&shared.store, id).await?;
                 // A task leaves a session only when it is idle, so it must have failed.
-                let cut = (!loaded.session.is_idle()).then_some(Cut::Broken);
+                let cut = loaded.session.is_under_way().then_some(Cut::Broken);
                 (loaded, cut, channel(), Vec::new())
             }
             Begin::Cut(cut) => (load(&shared.store, id).await?, Some(cut), channel(), Vec::new()),
@@ -281,7 +289,7 @@ impl Task {
             Request::Settle { reply } => {
                 reply.send(Ok(())).ok();
             }
-            Request::Stop { .. } => {}
+            Request::Erase { .. } | Request::Stop { .. } => {}
         }
     }
 
@@ -478,19 +486,7 @@ fn refuse_all(
     loop {
         while let Ok(request) = requests.try_recv() {
             let error = error.take().unwrap_or_else(|| shared.broken(id));
-            match request {
-                Request::Carry { reply, .. } | Request::Prompt { reply, .. } => {
-                    drop(reply.send(Err(error)));
-                }
-                Request::CompleteIfIdle { reply, .. } => drop(reply.send(Err(error))),
-                Request::Ask { reply, .. } => drop(reply.send(Err(error))),
-                Request::Import { reply, .. } => drop(reply.send(Err(error))),
-                Request::Order { reply, .. }
-                | Request::Verdict { reply, .. }
-                | Request::Withdraw { reply, .. }
-                | Request::Settle { reply } => drop(reply.send(Err(error))),
-                Request::Stop { .. } => {}
-            }
+            request.refuse(error);
         }
         if shared.registry.leave(id, &requests) == Left::Yes {
             return;

@@ -263,7 +263,7 @@ fn line(message: &Message) -> String {
 /// State in a line.
 fn now_is(state: &SessionState) -> String {
     match state {
-        SessionState::Queue { prompts } => format!("queue: {}", prompts.len()),
+        SessionState::Queue { prompts, .. } => format!("queue: {}", prompts.len()),
         SessionState::Commands { commands } => format!("commands: {}", commands.len()),
         SessionState::Modes { current, .. } => format!("mode: {current}"),
         SessionState::Settings { settings } => format!("settings: {}", settings.len()),

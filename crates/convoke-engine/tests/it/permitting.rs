@@ -1,6 +1,7 @@
 //! Permissions: asked by agents, answered by humans, once or once and for all.
 
 use convoke_core::request::{PermissionKind, Request};
+use convoke_core::session::QueueChoice;
 use convoke_engine::{Activity, Asker, Change, Error, Kind, Outcome, Remember};
 use convoke_store::{Rule, Store};
 use convoke_testkit::agent::{Ask, Script, Step, Tool};
@@ -131,7 +132,7 @@ async fn s6_what_is_allowed_for_good_is_not_asked_again_by_this_agent_in_this_pr
     let mut log = Log::of(&engine, other).await;
     log.until("permission Bash: ls: pending").await;
     assert_eq!(engine.inbox().list().await.unwrap().len(), 1);
-    engine.sessions().cancel_turn(other).await.unwrap();
+    engine.sessions().cancel_turn(other, QueueChoice::Send).await.unwrap();
     log.until_end_of(1).await;
 
     // What was allowed can be forbidden again.

@@ -187,7 +187,7 @@ async fn render(renderer: &Renderer, mut entry: Entry, how: Render) -> Entry {
                 question.html = Some(renderer.render(question.prompt.clone()).await);
             }
         }
-        EntryBody::Queue { prompts } => {
+        EntryBody::Queue { prompts, .. } => {
             for prompt in prompts {
                 prompt.html = Some(renderer.render(prompt.content.clone()).await);
             }

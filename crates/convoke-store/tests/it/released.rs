@@ -7,7 +7,7 @@ use std::path::Path;
 use convoke_core::content::{Content, ToolStatus, Usage};
 use convoke_core::message::{Message, Rev, Seq};
 use convoke_core::request::Request;
-use convoke_core::session::{Command, Report, Session, ToolUpdate};
+use convoke_core::session::{Command, QueueChoice, Report, Session, ToolUpdate};
 use convoke_core::state::SessionState;
 use convoke_core::time::Timestamp;
 use convoke_core::turn::Turn;
@@ -69,7 +69,7 @@ fn words(messages: &[Message]) -> String {
 /// State in a few words.
 fn state_words(state: &SessionState) -> String {
     match state {
-        SessionState::Queue { prompts } => {
+        SessionState::Queue { prompts, .. } => {
             let texts: Vec<&str> = prompts.iter().map(|prompt| &*prompt.text).collect();
             format!("queue: {}", texts.join(", "))
         }
@@ -149,7 +149,7 @@ async fn k8_m4_the_database_of_the_first_release_is_read_back_whole() {
     let store = Store::open(&path, at(0)).await.unwrap();
     let reported = everything(&store).await;
     insta::assert_snapshot!(reported);
-    let query = SearchQuery { text: "größe 日本語".to_owned(), project: None, session: None };
+    let query = SearchQuery { text: "größe 日本語".to_owned(), ..SearchQuery::default() };
     assert_eq!(store.search(query, None, 10).await.unwrap().hits.len(), 1);
     store.close().await;
     // Opened and closed again, nothing has become of it that was not there before.
@@ -308,8 +308,8 @@ async fn m4_the_database_of_the_first_release_goes_up_down_and_up_again_without_
     assert!(first.sessions.values().any(|session| session.tokens != (0, 0)));
     let reported_first = reported(&path).await;
     assert_eq!(said(&path), first, "up");
-    let down = schema::rollback(&path, 1).unwrap();
-    assert_eq!(down.iter().map(|migration| migration.version).collect::<Vec<_>>(), [2]);
+    let down = schema::rollback(&path, 2).unwrap();
+    assert_eq!(down.iter().map(|migration| migration.version).collect::<Vec<_>>(), [4, 2]);
     schema::check(&path).unwrap();
     assert_eq!(schema_of(&Connection::open(&path).unwrap()), first_schema());
     assert_eq!(said(&path), first, "down");
@@ -352,12 +352,12 @@ async fn m4_an_open_conversation_of_today_goes_down_and_up_again() {
     }
     talk.play(&world.store, prompts("waits")).await;
     talk.play(&world.store, prompts("waits, too")).await;
-    talk.play(&world.store, Command::CancelTurn).await;
+    talk.play(&world.store, Command::CancelTurn { queue: QueueChoice::Send }).await;
     talk.play(&world.store, Command::Agent(Report::Said("sentence".to_owned()))).await;
     world.store.close().await;
 
     let before = said(&world.path());
-    schema::rollback(&world.path(), 1).unwrap();
+    schema::rollback(&world.path(), 2).unwrap();
     assert_eq!(schema_of(&Connection::open(world.path()).unwrap()), first_schema());
     assert_eq!(said(&world.path()), before);
     world.reopen().await;

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use convoke_agents::driver::Order;
 use convoke_core::request::{Request, Verdict};
-use convoke_core::session::{Command, Report};
+use convoke_core::session::{Command, QueueChoice, Report};
 use convoke_core::turn::{Failure, FailureKind, Stop};
 use convoke_files::transcripts::Role;
 
@@ -128,7 +128,7 @@ impl Conversation {
             let said = "The agent was ended; it is started again with the next prompt.";
             return self.console.screen.say(said);
         }
-        if let Err(refusal) = self.follow(Command::CancelTurn).await {
+        if let Err(refusal) = self.follow(Command::CancelTurn { queue: QueueChoice::Send }).await {
             tracing::warn!("the turn is not cancelled: {refusal}");
         }
         self.attend_requests().await;

@@ -57,6 +57,8 @@ fn q17_every_value_is_shown_with_its_source() {
     questions.timeout_ms                     default                            0
     spawner.interactive.session_expiry_days  default                            0
     spawner.interactive.max_tokens           default                            100000
+    notify.command                           default                            []
+    editor.open                              default
     backup.every                             default                            24h
     backup.keep                              default                            3
     backup.dir                               default                            [tmp]/.convoke/backups

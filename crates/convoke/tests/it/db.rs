@@ -14,6 +14,7 @@ fn s11_migrations_are_applied_shown_and_taken_back() {
     VERSION  NAME            APPLIED
     1        foundation      not yet
     2        whole_messages  not yet
+    4        attention       not yet
     ");
     assert!(!machine.home().join("convoke.db").exists());
     insta::assert_snapshot!(machine.run("db migrate"), @"
@@ -21,6 +22,7 @@ fn s11_migrations_are_applied_shown_and_taken_back() {
     --- stdout
     applied 1 foundation
     applied 2 whole_messages
+    applied 4 attention
     ");
     insta::assert_snapshot!(machine.run("db migrate"), @"
     exit 0
@@ -33,15 +35,17 @@ fn s11_migrations_are_applied_shown_and_taken_back() {
     VERSION  NAME            APPLIED
     1        foundation      [time]
     2        whole_messages  [time]
+    4        attention       [time]
     ");
     insta::assert_snapshot!(machine.run("db rollback --yes"), @"
     exit 0
     --- stdout
-    rolled back 2 whole_messages
+    rolled back 4 attention
     ");
     insta::assert_snapshot!(machine.run("db rollback --yes --steps 3"), @"
     exit 0
     --- stdout
+    rolled back 2 whole_messages
     rolled back 1 foundation
     ");
     insta::assert_snapshot!(machine.run("db rollback --yes"), @"
@@ -69,6 +73,11 @@ fn s11_machines_get_the_migrations_as_json() {
           "version": 2,
           "name": "whole_messages",
           "appliedAt": null
+        },
+        {
+          "version": 4,
+          "name": "attention",
+          "appliedAt": null
         }
       ]
     }
@@ -88,6 +97,11 @@ fn s11_machines_get_the_migrations_as_json() {
           "version": 2,
           "name": "whole_messages",
           "appliedAt": "[time]"
+        },
+        {
+          "version": 4,
+          "name": "attention",
+          "appliedAt": "[time]"
         }
       ]
     }
@@ -99,8 +113,8 @@ fn s11_machines_get_the_migrations_as_json() {
       "database": "[tmp]/.convoke/convoke.db",
       "rolledBack": [
         {
-          "version": 2,
-          "name": "whole_messages",
+          "version": 4,
+          "name": "attention",
           "appliedAt": "[time]"
         }
       ]

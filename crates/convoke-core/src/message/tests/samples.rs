@@ -89,14 +89,14 @@ pub(super) fn states() -> Vec<SessionState> {
         name: "Plan".to_owned(),
         description: Some("think first".to_owned()),
     };
+    let prompt = QueuedPrompt {
+        id: MessageId::from_random([7; 16]),
+        text: "next".to_owned(),
+        timestamp: Timestamp::from_millis(0),
+    };
     vec![
-        SessionState::Queue {
-            prompts: vec![QueuedPrompt {
-                id: MessageId::from_random([7; 16]),
-                text: "next".to_owned(),
-                timestamp: Timestamp::from_millis(0),
-            }],
-        },
+        SessionState::Queue { prompts: vec![prompt.clone()], held: false },
+        SessionState::Queue { prompts: vec![prompt], held: true },
         SessionState::Commands {
             commands: vec![OfferedCommand {
                 name: "compact".to_owned(),

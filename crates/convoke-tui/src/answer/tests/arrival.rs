@@ -20,7 +20,7 @@ fn q19_a_set_that_arrives_while_the_human_writes_rings_and_takes_nothing_from_th
     stage.keys("o").types("I am wri");
     stage.arrive([tea()]);
     stage.types("ting");
-    assert_eq!(stage.effects, [Effect::Announce("New questions: Tea".to_owned())]);
+    assert_eq!(stage.effects, [Effect::Announce("Needs your answer: Tea".to_owned())]);
     insta::assert_snapshot!(stage.screen());
 }
 
