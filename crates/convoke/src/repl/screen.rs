@@ -7,7 +7,7 @@ mod activity;
 
 use std::io::{self, IsTerminal, Write};
 
-use convoke_core::content::{PlanStep, Tool};
+use convoke_core::content::{PlanStep, Tool, Usage};
 use convoke_files::transcripts::{Record, Turn};
 
 use super::markdown::Markdown;
@@ -65,6 +65,8 @@ pub(super) struct Screen {
     markdown: Markdown,
     tools: Tools,
     plan: Plan,
+    /// What was said last of what the conversation has used.
+    used: String,
     /// Why stdout cannot be written.
     trouble: Option<io::Error>,
 }
@@ -87,6 +89,7 @@ impl Screen {
             markdown: Markdown::new(output.colour),
             tools: Tools::default(),
             plan: Plan::default(),
+            used: String::new(),
             trouble: None,
         }
     }
@@ -178,6 +181,15 @@ impl Screen {
     pub(super) fn planned(&mut self, steps: &[PlanStep]) {
         if let Some(line) = self.plan.change(steps) {
             self.whisper(&plain(&line));
+        }
+    }
+
+    /// What the conversation has used so far, if that has changed.
+    pub(super) fn used(&mut self, usage: &Usage) {
+        let line = activity::used(usage);
+        if !line.is_empty() && line != self.used {
+            self.whisper(&plain(&line));
+            self.used = line;
         }
     }
 
