@@ -148,36 +148,7 @@ fn search(
         let n = number(db, session)?.ok_or(Error::UnknownSession { id: session })?;
         expression.push_str(&format!(" AND scope : {}", session_scope(n)));
     }
-    let filters = [
-        query.agent.as_ref().map(|_| "AND s.agent = :agent"),
-        query.role.map(|_| "AND m.role = :role"),
-        query.since.map(|_| "AND m.created_at >= :since"),
-        query.until.map(|_| "AND m.created_at < :until"),
-    ];
-    let filters = filters.into_iter().flatten().collect::<Vec<_>>().join(" ");
-    let joined = match filters.as_str() {
-        "" => "",
-        _ => {
-            "CROSS JOIN messages AS m ON m.n = f.rowid \
-             CROSS JOIN agent_sessions AS s ON s.n = m.session"
-        }
-    };
-    // The cross joins fix the order: from a hit to its message to its session. The planner's own is far slower. What is
-    // only shown is joined after the limit.
-    let sql = format!(
-        "SELECT hit.n, s.id, m.id, m.seq, m.role, m.created_at, m.content, s.agent_session_id,
-             s.title, s.agent, s.project_id, p.name, s.archived
-         FROM (
-             SELECT f.rowid AS n FROM message_search AS f {joined}
-             WHERE message_search MATCH :words AND f.rowid < :before {filters}
-             ORDER BY f.rowid DESC LIMIT :limit
-         ) AS hit
-         CROSS JOIN messages AS m ON m.n = hit.n
-         CROSS JOIN agent_sessions AS s ON s.n = m.session
-         CROSS JOIN projects AS p ON p.id = s.project_id
-         ORDER BY hit.n DESC"
-    );
-    let mut statement = db.prepare_cached(&sql)?;
+    let mut statement = db.prepare_cached(&hits_sql(query))?;
     let before = before.and_then(|place| i64::try_from(place.get()).ok()).unwrap_or(i64::MAX);
     let agent = query.agent.as_ref().map(AgentName::as_str);
     let (role, since, until) = (query.role.map(role_word), query.since, query.until);
@@ -217,6 +188,39 @@ fn search(
         .map(|(rowid, hit)| Hit { excerpt: excerpts.remove(&rowid).unwrap_or_default(), ..hit });
     let next = next.and_then(|rowid| u64::try_from(rowid).ok()).map(HitPlace);
     Ok(HitPage { hits: hits.collect(), next })
+}
+
+/// The statement that finds hits with their sessions, for the filters that are set.
+fn hits_sql(query: &SearchQuery) -> String {
+    let filters = [
+        query.agent.as_ref().map(|_| "AND s.agent = :agent"),
+        query.role.map(|_| "AND m.role = :role"),
+        query.since.map(|_| "AND m.created_at >= :since"),
+        query.until.map(|_| "AND m.created_at < :until"),
+    ];
+    let filters = filters.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let joined = match filters.as_str() {
+        "" => "",
+        _ => {
+            "CROSS JOIN messages AS m ON m.n = f.rowid \
+             CROSS JOIN agent_sessions AS s ON s.n = m.session"
+        }
+    };
+    // The cross joins fix the order: from a hit to its message to its session. The planner's own is far slower. What is
+    // only shown is joined after the limit.
+    format!(
+        "SELECT hit.n, s.id, m.id, m.seq, m.role, m.created_at, m.content, s.agent_session_id,
+             s.title, s.agent, s.project_id, p.name, s.archived
+         FROM (
+             SELECT f.rowid AS n FROM message_search AS f {joined}
+             WHERE message_search MATCH :words AND f.rowid < :before {filters}
+             ORDER BY f.rowid DESC LIMIT :limit
+         ) AS hit
+         CROSS JOIN messages AS m ON m.n = hit.n
+         CROSS JOIN agent_sessions AS s ON s.n = m.session
+         CROSS JOIN projects AS p ON p.id = s.project_id
+         ORDER BY hit.n DESC"
+    )
 }
 
 fn hit(row: &Row<'_>) -> rusqlite::Result<Hit> {

@@ -16,7 +16,7 @@ use anyhow::Context;
 use convoke_agents::sandbox::{Available, Systemd};
 use convoke_api::bodies::Daemon;
 use convoke_engine::{self as engine, Limits, PoolSettings, QuestionSettings, Spare};
-use convoke_server::{BackupSettings, Listeners, Problems, Server, ServerOptions, Serving};
+use convoke_server::{BackupSettings, Listeners, Problems, Server, ServerOptions, Serving, Token};
 use serde::Serialize;
 
 use super::World;
@@ -163,13 +163,7 @@ async fn serve(
         // A signal arrived before anything was served.
         () = &mut ended => return Ok(()),
     };
-    let daemon = Daemon {
-        pid: std::process::id(),
-        url: server.url().to_owned(),
-        token: token.as_str().to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        control: socket.as_ref().map(|socket| socket.path().display().to_string()),
-    };
+    let daemon = described(&server, &token, socket.as_ref());
     let serving = server.serve(Listeners { tcp, control, descriptors });
     let _guard = Guard::start(home.clone(), problems);
     let before = teams::Content::of(&config.teams_file);
@@ -204,6 +198,17 @@ async fn serve(
     drop(announcement);
     tracing::info!("stopped serving");
     Ok(())
+}
+
+/// What `run/daemon.json` says.
+fn described(server: &Server, token: &Token, socket: Option<&ControlSocket>) -> Daemon {
+    Daemon {
+        pid: std::process::id(),
+        url: server.url().to_owned(),
+        token: token.as_str().to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        control: socket.map(|socket| socket.path().display().to_string()),
+    }
 }
 
 /// The address of the first listener, with the port that was picked.

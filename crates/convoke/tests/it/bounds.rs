@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
 use convoke_testkit::agent::{Script, Step};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::serve_scene::Daemon;
 use crate::socket_scene::Socket;

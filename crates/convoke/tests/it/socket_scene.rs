@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 
@@ -11,7 +12,7 @@ use crate::serve_scene::Daemon;
 const FRAME_MAX: u64 = 2 << 20;
 
 /// A socket that speaks just enough of RFC 6455.
-pub(crate) struct Socket(TcpStream);
+pub(crate) struct Socket(pub(crate) TcpStream);
 
 impl Socket {
     pub(crate) fn open(daemon: &Daemon) -> Self {
@@ -88,9 +89,12 @@ impl Socket {
 
     /// Says something, and waits for the answer, which may be an error.
     pub(crate) fn ask(&mut self, mut frame: Value) -> Value {
-        frame["requestId"] = json!("asked");
+        static ASKED: AtomicU64 = AtomicU64::new(1);
+        // Some requests have several answers, so that each request needs an id of its own.
+        let id = json!(ASKED.fetch_add(1, Ordering::Relaxed).to_string());
+        frame["requestId"] = id.clone();
         self.say(&frame);
-        self.until_frame(|frame| frame["requestId"] == "asked")
+        self.until_frame(|frame| frame["requestId"] == id)
     }
 
     /// Waits until a session is shown so, and gives it.
