@@ -257,7 +257,8 @@ mod tests {
             request_id: RequestId::from_random([1; 16]),
             tool_call_id: None,
             tool: None,
-            scope: None,
+            evidence: None,
+            rules: Vec::new(),
             title: "Write \u{1b}[2Jnotes.txt".to_owned(),
             options: vec![
                 option("Allow", PermissionKind::AllowOnce),
