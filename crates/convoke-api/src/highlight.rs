@@ -95,7 +95,12 @@ mod tests {
 
     #[test]
     fn a_file_has_the_language_of_its_ending_or_its_name() {
-        let cases = [("src/main.rs", Some("rs")), ("Dockerfile", Some("Dockerfile")), ("a/.b", None), ("x", None)];
+        let cases = [
+            ("src/main.rs", Some("rs")),
+            ("Dockerfile", Some("Dockerfile")),
+            ("a/.b", None),
+            ("x", None),
+        ];
         for (path, language) in cases {
             assert_eq!(of_file(path), language, "{path}");
         }

@@ -129,8 +129,7 @@ fn answers(permission: &Permission) -> Vec<Choice> {
             PermissionKind::AllowAlways | PermissionKind::RejectAlways => continue,
         };
         for (index, rule) in permission.rules.iter().enumerate() {
-            let rule_answer =
-                Answer::Option { option_id: option_id.clone(), rule: Some(index) };
+            let rule_answer = Answer::Option { option_id: option_id.clone(), rule: Some(index) };
             answers.push(Choice {
                 name: clean::line(&format!("Always {verb} {}", rule.label)),
                 kind: option.kind,

@@ -1,7 +1,7 @@
 //! Languages in which the beginning of a line says what it is: differences and Markdown.
 
-use super::cursor::Cursor;
 use super::Class;
+use super::cursor::Cursor;
 use super::spans::Spans;
 
 pub(super) fn paint_diff(spans: &mut Spans<'_>, code: &str) {

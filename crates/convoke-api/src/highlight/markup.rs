@@ -1,7 +1,7 @@
 //! HTML, XML and what is made of them: tags with attributes, and programs and styles inside.
 
-use super::cursor::Cursor;
 use super::Class;
+use super::cursor::Cursor;
 use super::spans::Spans;
 use super::{code, languages};
 

@@ -8,8 +8,8 @@ use ratatui::layout::Size;
 
 use crate::Colour;
 use crate::answer::message::Damaged;
-use crate::notice::{Notice, NoticeKind};
 use crate::card::Card;
+use crate::notice::{Notice, NoticeKind};
 use crate::palette::Palette;
 
 /// What the human sees and has said so far.

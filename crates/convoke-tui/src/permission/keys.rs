@@ -104,8 +104,12 @@ fn press_choosing(card: &mut PermissionCard, key: KeyEvent, room: Room) -> Step 
         }
         (KeyCode::Char(digit @ '1'..='9'), true) => Some(usize::from(digit as u8 - b'1')),
         (KeyCode::Enter, _) => Some(card.cursor),
-        (KeyCode::Char('y'), true) => find(|it| it.kind == PermissionKind::AllowOnce && it.is_once()),
-        (KeyCode::Char('a'), true) => find(|it| it.kind == PermissionKind::AllowOnce && it.is_rule()),
+        (KeyCode::Char('y'), true) => {
+            find(|it| it.kind == PermissionKind::AllowOnce && it.is_once())
+        }
+        (KeyCode::Char('a'), true) => {
+            find(|it| it.kind == PermissionKind::AllowOnce && it.is_rule())
+        }
         (KeyCode::Char('n'), true) => {
             find(|it| it.kind == PermissionKind::RejectOnce && it.is_once())
         }

@@ -34,7 +34,8 @@ impl PermissionCard {
     pub(crate) fn hints(&self) -> Hints {
         let here = match self.stage {
             Stage::Choosing => {
-                let mut here = vec![("1…9", "choose"), ("y", "allow"), ("n", "deny"), ("r", "note")];
+                let mut here =
+                    vec![("1…9", "choose"), ("y", "allow"), ("n", "deny"), ("r", "note")];
                 if self.evidence.is_some() {
                     here.push(("v", "view all"));
                 }
@@ -44,7 +45,9 @@ impl PermissionCard {
                 return Hints { here, always: vec![HELP, QUIT] };
             }
             Stage::Settling => return Hints { here: vec![], always: vec![HELP, QUIT] },
-            Stage::Viewing => vec![("↑↓", "move"), ("PgDn", "page"), ("esc", "back to the answers")],
+            Stage::Viewing => {
+                vec![("↑↓", "move"), ("PgDn", "page"), ("esc", "back to the answers")]
+            }
             Stage::Noting => vec![("enter", "decline"), ("alt-enter", "new line"), ("esc", "back")],
             Stage::Gone(_) => vec![("enter", "continue")],
         };
@@ -181,13 +184,16 @@ fn answer(
     let style = if is_here { palette.open() } else { kind };
     let is_sending = is_here && card.stage == Stage::Settling;
     let key = if index < 9 { (index + 1).to_string() } else { " ".to_owned() };
-    let rows = wrap::spans(&[Span::styled(choice.name.clone(), style)], width.saturating_sub(8).max(8));
+    let rows =
+        wrap::spans(&[Span::styled(choice.name.clone(), style)], width.saturating_sub(8).max(8));
     let count = rows.len();
     let line = |(row, spans): (usize, Vec<Span<'static>>)| {
         let marker = if is_here && row == 0 { "▸ " } else { "  " };
         let key = if row == 0 { key.clone() } else { " ".to_owned() };
-        let mut line =
-            vec![Span::styled(marker, palette.here()), Span::styled(format!("{key} "), palette.strong())];
+        let mut line = vec![
+            Span::styled(marker, palette.here()),
+            Span::styled(format!("{key} "), palette.strong()),
+        ];
         line.push(Span::styled(" ", style));
         line.extend(spans);
         line.push(Span::styled(" ", style));

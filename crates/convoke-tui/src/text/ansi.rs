@@ -63,10 +63,7 @@ mod tests {
         let red = Style::new().fg(Color::Indexed(1)).add_modifier(Modifier::BOLD);
         assert_eq!(
             lines,
-            [
-                vec![Span::raw("ok "), Span::styled("failed", red)],
-                vec![Span::raw("␇x")],
-            ]
+            [vec![Span::raw("ok "), Span::styled("failed", red)], vec![Span::raw("␇x")],]
         );
         let without = super::lines("\u{1b}[31mred", Style::new(), Palette { colour: Colour::Off });
         assert_eq!(without, [vec![Span::raw("red")]]);

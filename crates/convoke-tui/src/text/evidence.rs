@@ -110,7 +110,8 @@ mod tests {
     fn shown(evidence: &Evidence) -> String {
         let palette = Palette { colour: Colour::Off };
         let lines = lines(evidence, 40, palette);
-        let rows: Vec<String> = lines.iter().map(|it| it.to_string().trim_end().to_owned()).collect();
+        let rows: Vec<String> =
+            lines.iter().map(|it| it.to_string().trim_end().to_owned()).collect();
         format!("{}\n{}", question(Some(evidence), "a title"), rows.join("\n"))
     }
 
@@ -141,7 +142,11 @@ mod tests {
             old_text: old.map(str::to_owned),
             new_text: new.to_owned(),
         };
-        let diffs = vec![change("src/upload.rs", Some("let a = 1;\nlet b = 2;\n"), "let a = 1;\nlet b = 3;\n")];
+        let diffs = vec![change(
+            "src/upload.rs",
+            Some("let a = 1;\nlet b = 2;\n"),
+            "let a = 1;\nlet b = 3;\n",
+        )];
         insta::assert_snapshot!(shown(&Evidence::Changes { diffs, omitted_bytes: 0 }), @r"
         Change src/upload.rs?
           │ @@ -1,2 +1,2 @@
@@ -164,7 +169,8 @@ mod tests {
     #[test]
     fn p1_paths_addresses_and_arguments_are_shown() {
         let paths = vec!["/etc/passwd".to_owned()];
-        let fetch = Evidence::Fetch { url: "https://example.org/a?b=c".to_owned(), omitted_bytes: 0 };
+        let fetch =
+            Evidence::Fetch { url: "https://example.org/a?b=c".to_owned(), omitted_bytes: 0 };
         let tool = Evidence::Tool {
             server: Some("tracker".to_owned()),
             tool: "create_issue".to_owned(),

@@ -102,7 +102,9 @@ impl Page {
             Tag::CodeBlock(kind) => {
                 self.gap();
                 let language = match kind {
-                    CodeBlockKind::Fenced(name) => name.split([' ', ',', '{']).next().map(str::to_owned),
+                    CodeBlockKind::Fenced(name) => {
+                        name.split([' ', ',', '{']).next().map(str::to_owned)
+                    }
                     CodeBlockKind::Indented => None,
                 };
                 self.code = Some((language.unwrap_or_default(), String::new()));

@@ -61,7 +61,9 @@ pub(crate) fn lines(
         EntryBody::Notice(notice) => {
             paper.text("── ", "   ", &notice.text, palette.faint(), palette.faint());
             if let Event::Rule(RuleEvent::Applied { rule_id: Some(_), .. }) = &notice.event {
-                paper.lines.push(Line::styled("   enter shows the rule, to revoke it", palette.faint()));
+                paper
+                    .lines
+                    .push(Line::styled("   enter shows the rule, to revoke it", palette.faint()));
             }
         }
         EntryBody::Queue { prompts, held } => queue(&mut paper, prompts, *held),

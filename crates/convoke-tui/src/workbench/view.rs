@@ -59,7 +59,11 @@ fn compose(model: &Model) -> Picture {
     let areas = layout::areas(model);
     top::row(model, &mut picture, areas.top);
     let content = Rect::new(0, 1, model.size.width, model.size.height - 3);
-    if model.overlay.as_ref().is_some_and(|it| it.is_wide() || areas.page.is_none() || areas.list.is_none()) {
+    if model
+        .overlay
+        .as_ref()
+        .is_some_and(|it| it.is_wide() || areas.page.is_none() || areas.list.is_none())
+    {
         making(model, &mut picture, content);
     } else {
         if let Some(area) = areas.composer {

@@ -48,11 +48,9 @@ impl Asking {
                 let options = plain(&numbered(rows));
                 // Evidence is harmless, and has colours of ours.
                 return match evidence {
-                    Some(evidence) => format!(
-                        "{}\n{}{options}",
-                        purpose(evidence),
-                        painted(evidence, colour)
-                    ),
+                    Some(evidence) => {
+                        format!("{}\n{}{options}", purpose(evidence), painted(evidence, colour))
+                    }
                     None => format!("The agent asks for permission: {}\n{options}", plain(title)),
                 };
             }

@@ -45,8 +45,7 @@ pub(super) fn list(model: &mut Model, items: Vec<InboxItem>) -> Option<Effect> {
     }
     let of_daemon = model.sets.iter().filter(|set| set.source == Source::Daemon);
     let is_listed = |id: &RequestId| items.iter().any(|item| item.id == *id);
-    let gone: Vec<RequestId> =
-        of_daemon.map(Waiting::id).filter(|id| !is_listed(id)).collect();
+    let gone: Vec<RequestId> = of_daemon.map(Waiting::id).filter(|id| !is_listed(id)).collect();
     for id in gone {
         end(model, id, Ending::Answered);
     }

@@ -24,7 +24,9 @@ pub(super) fn page(model: &Model, picture: &mut Picture, area: Rect) {
     strip.push(Line::styled(folder, model.palette.code()));
     match model.daemon {
         Daemon::Linked => strip.push("and so does what the daemon's agents ask."),
-        Daemon::Unlinked => strip.push("No daemon is running, so there is nothing from its agents."),
+        Daemon::Unlinked => {
+            strip.push("No daemon is running, so there is nothing from its agents.")
+        }
     }
     strip.gap();
     strip

@@ -58,7 +58,8 @@ enum Look {
 
 /// What the entries say about each other; runs that begin at these places are shown call by call.
 pub(super) fn of(entries: &[Entry], open_runs: &HashSet<Seq>) -> Vec<Beside> {
-    let calls: HashSet<&str> = entries.iter().filter_map(call).map(|it| &*it.tool_call_id).collect();
+    let calls: HashSet<&str> =
+        entries.iter().filter_map(call).map(|it| &*it.tool_call_id).collect();
     let asked: HashSet<&str> = entries.iter().filter_map(asked_about).collect();
     let mut beside: Vec<Beside> =
         entries.iter().map(|entry| alone(entry, &calls, &asked)).collect();

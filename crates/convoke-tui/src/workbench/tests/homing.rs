@@ -100,10 +100,8 @@ fn p4_a_session_is_seen_when_its_end_is_shown() {
     stage.open(vec![prompt(1, "Go"), words(2, &long)], Older::Nothing);
     stage.keys("pgup");
     stage.said();
-    let unseen = SessionItem {
-        unseen: true,
-        ..session(1, 0, "Fix the parser of prices", Activity::Idle)
-    };
+    let unseen =
+        SessionItem { unseen: true, ..session(1, 0, "Fix the parser of prices", Activity::Idle) };
     change(&mut stage, unseen.clone());
     assert_eq!((open, stage.said()), (Some(session_id(1)), vec![]), "its end is not shown");
     stage.keys("pgdn pgdn pgdn");

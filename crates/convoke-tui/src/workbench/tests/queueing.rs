@@ -24,8 +24,7 @@ fn p5_queued_prompts_are_edited_moved_removed_and_sent_now() {
     stage.keys("up");
     insta::assert_snapshot!(stage.screen());
     stage.keys("K");
-    let moved =
-        ClientFrame::QueueMove { session_id: session_id.clone(), message_id: id(2), to: 0 };
+    let moved = ClientFrame::QueueMove { session_id: session_id.clone(), message_id: id(2), to: 0 };
     assert_eq!(stage.said(), [moved]);
     stage.update(queue(3, &[(2, "and commit it"), (1, "and test it")]));
     stage.keys("e ctrl-u").types("and push it");

@@ -310,7 +310,11 @@ pub(super) fn queue(rev: u64, prompts: &[(u8, &str)]) -> Entry {
         html: None,
         timestamp: Timestamp::from_millis(NOW),
     };
-    state("queue", rev, EntryBody::Queue { prompts: prompts.iter().map(prompt).collect(), held: false })
+    state(
+        "queue",
+        rev,
+        EntryBody::Queue { prompts: prompts.iter().map(prompt).collect(), held: false },
+    )
 }
 
 pub(super) fn words(seq: u64, text: &str) -> Entry {

@@ -6,13 +6,13 @@ use convoke_core::question::GivenAnswers;
 use crossterm::event::KeyEvent;
 
 use super::Taken;
+use crate::card::Card;
 use crate::permission::keys as permission;
 use crate::picture::Target;
 use crate::sheet::keys::{self, Step};
 use crate::workbench::layout;
 use crate::workbench::message::Wish;
 use crate::workbench::model::{Asked, Model};
-use crate::card::Card;
 
 /// Handles a key for the card; returns whether it was used.
 pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {

@@ -122,8 +122,7 @@ fn escape(model: &mut Model) -> Taken {
         return Taken::No;
     };
     let now = model.now;
-    let is_second =
-        model.escaped_at.take().is_some_and(|at| now.millis_since(at) < ESCAPE_MILLIS);
+    let is_second = model.escaped_at.take().is_some_and(|at| now.millis_since(at) < ESCAPE_MILLIS);
     if is_second {
         queue::stop(model, id);
         return Taken::Yes;

@@ -103,7 +103,8 @@ fn hear(model: &mut Model, frame: ServerFrame) {
         ServerFrame::SessionCreated { session, refused, .. } => {
             model.list.put(session);
             if let Some(why) = refused {
-                model.refuse(format!("The session was created, but the prompt was not sent: {why}"));
+                model
+                    .refuse(format!("The session was created, but the prompt was not sent: {why}"));
             }
         }
         ServerFrame::SessionUnarchived { session, .. } => model.list.put(session),

@@ -6,8 +6,8 @@ use convoke_api::bodies::InboxItem;
 use convoke_core::id::RequestId;
 
 use crate::text::clean;
-use crate::workbench::message::Effect;
 use crate::workbench::home::Row;
+use crate::workbench::message::Effect;
 use crate::workbench::model::{Focus, Model, Tab};
 use crate::workbench::request::Request;
 

@@ -3,12 +3,12 @@
 use ratatui::layout::Position;
 
 use super::{card, chat, home, key, list, rules, teams};
+use crate::card::Card;
 use crate::permission::keys as permission;
 use crate::picture::{Target, Way};
 use crate::sheet::keys;
 use crate::workbench::layout;
 use crate::workbench::model::{Focus, Model, Overlay, Tab};
-use crate::card::Card;
 use crate::workbench::view;
 
 /// Lines that one notch of the wheel moves.

@@ -3,6 +3,7 @@
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use crate::card::Card;
 use crate::permission;
 use crate::picture::Picture;
 use crate::rule;
@@ -10,7 +11,6 @@ use crate::sheet;
 use crate::text::{clean, wrap};
 use crate::workbench::layout;
 use crate::workbench::model::{Focus, Model};
-use crate::card::Card;
 use crate::workbench::request::Request;
 
 /// The card below the open session: two rows, or all of it while the human answers.

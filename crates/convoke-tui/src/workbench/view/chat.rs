@@ -36,7 +36,11 @@ fn nothing(model: &Model, picture: &mut Picture, page: Rect) {
     }
     strip.push(Line::styled("No session is open.", palette.strong()));
     strip.gap();
-    for (key, text) in [("enter", "opens one from the list"), ("n", "starts a new one"), ("/", "searches all of them")] {
+    for (key, text) in [
+        ("enter", "opens one from the list"),
+        ("n", "starts a new one"),
+        ("/", "searches all of them"),
+    ] {
         strip.push(vec![Span::styled(format!("{key:>7}  "), palette.here()), Span::raw(text)]);
     }
     picture.strip(area, strip);

@@ -11,8 +11,8 @@ use ratatui::text::{Line, Span};
 use super::{At, card, list, split_line};
 use crate::picture::{Picture, Strip, Target};
 use crate::rule;
-use crate::text::paper::Paper;
 use crate::text::clean;
+use crate::text::paper::Paper;
 use crate::words;
 use crate::workbench::home::{Group, Row};
 use crate::workbench::layout::{self, INPUT_INDENT};
@@ -140,7 +140,9 @@ fn lines(model: &Model, group: Group, row: Row, here: At, width: usize) -> Vec<L
         }
         Row::Session(id) => {
             let session = model.list.session(id);
-            session.map(|session| of_session(model, group, session, here, width)).unwrap_or_default()
+            session
+                .map(|session| of_session(model, group, session, here, width))
+                .unwrap_or_default()
         }
     }
 }

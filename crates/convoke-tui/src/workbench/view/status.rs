@@ -3,12 +3,12 @@
 use convoke_core::session::Attention;
 use ratatui::layout::Rect;
 
+use crate::card::Card;
 use crate::hints::{self, HELP, Hint, Hints, QUIT};
 use crate::picture::Picture;
 use crate::sheet::Page;
 use crate::workbench::home::Row;
 use crate::workbench::model::{Focus, Model, NewSession, Overlay, Tab};
-use crate::card::Card;
 
 pub(super) fn line(model: &Model, picture: &mut Picture, area: Rect) {
     hints::line(hints(model), picture, area, model.palette);
@@ -35,7 +35,12 @@ fn hints(model: &Model) -> Hints {
             ]);
         }
         Some(Overlay::Stop { .. }) => {
-            return only(vec![("s", "send next"), ("k", "keep"), ("d", "discard"), ("esc", "back")]);
+            return only(vec![
+                ("s", "send next"),
+                ("k", "keep"),
+                ("d", "discard"),
+                ("esc", "back"),
+            ]);
         }
         Some(Overlay::Offers { .. }) => {
             return only(vec![("↑↓", "move"), ("enter", "choose"), ("esc", "back")]);

@@ -88,9 +88,19 @@ fn the_pieces_that_a_text_comes_in_do_not_matter() {
         // Between pieces nothing is painted, so that the same is said with more codes.
         let bare = |text: &str| {
             let mut text = legible(text);
-            for word in
-                ["bold italic", "bold", "title", "faint", "italic", "link", "struck", "code", "keyword", "string", "name"]
-            {
+            for word in [
+                "bold italic",
+                "bold",
+                "title",
+                "faint",
+                "italic",
+                "link",
+                "struck",
+                "code",
+                "keyword",
+                "string",
+                "name",
+            ] {
                 text = text.replace(&format!("</><{word}>"), "");
             }
             text

@@ -160,12 +160,8 @@ mod tests {
     #[test]
     fn p12_context_and_cost_are_told() {
         let cost = Some(convoke_core::content::Cost { amount: 0.415, currency: "USD".to_owned() });
-        let usage = Usage {
-            context_used: Some(30),
-            context_size: Some(200),
-            cost,
-            ..Usage::default()
-        };
+        let usage =
+            Usage { context_used: Some(30), context_size: Some(200), cost, ..Usage::default() };
         assert_eq!(used(&usage), "15% of context · 0.41 USD");
         assert_eq!(used(&Usage::default()), "");
     }
