@@ -33,6 +33,11 @@ impl Colour {
         self.paint("1;31", text)
     }
 
+    /// Red: taken away.
+    pub(crate) fn removed(self, text: impl fmt::Display) -> String {
+        self.paint("31", text)
+    }
+
     /// Yellow: look at it.
     pub(crate) fn doubtful(self, text: impl fmt::Display) -> String {
         self.paint("33", text)

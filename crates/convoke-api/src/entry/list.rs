@@ -117,6 +117,13 @@ impl Entries {
         }
     }
 
+    /// `session:history` with `newer`: the window ends with the last of its entries, and the conversation at a place after.
+    pub fn end_before(&mut self, newest: Seq) {
+        let last = self.conversation.last().map_or(Seq::START, |entry| entry.seq);
+        self.newest = self.newest.max(newest);
+        self.last = Some(last).filter(|last| *last < self.newest);
+    }
+
     /// `session:page`: entries that are older than the window are put before it.
     pub fn prepend(&mut self, entries: Vec<Entry>, older: Older) {
         let first = entries.first().map_or(Seq::START, |entry| entry.seq);

@@ -70,6 +70,7 @@ impl Conversation {
             return Ok(ControlFlow::Break(Ending::CutOff));
         }
         let screen = &mut self.console.screen;
+        screen.used(&self.live.usage);
         screen.end_turn();
         // In a pipe, Ctrl-C stops the prompts that follow as well.
         let is_pipe = !self.console.input.is_keyboard() && !screen.is_gone();
@@ -157,7 +158,7 @@ impl Conversation {
             && let Some(request) = pending.into_iter().next()
         {
             let asking = Asking::new(request);
-            console.screen.ask(&asking.text());
+            console.screen.ask(&asking.text(console.screen.colour()));
             console.input.want_answer(&asking.prompt());
             console.asking = Some(asking);
         }
@@ -182,7 +183,7 @@ impl Conversation {
                 return self.attend_requests().await;
             }
             Next::Again(why) => console.screen.ask(&format!("{why}\n")),
-            Next::More => console.screen.tell(&asking.text()),
+            Next::More => console.screen.tell(&asking.text(console.screen.colour())),
         }
         console.input.want_answer(&asking.prompt());
         console.asking = Some(asking);

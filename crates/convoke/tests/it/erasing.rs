@@ -7,7 +7,8 @@ use crate::serve_scene::Daemon;
 use crate::socket_scene::Socket;
 
 fn script() -> Script {
-    Script::new().when("slow", [Step::say("walnut"), Step::Hang])
+    let hangs = || [Step::say("walnut"), Step::Hang];
+    Script::new().when("slow", hangs()).when("once more", hangs())
 }
 
 /// A session whose turn runs until it is stopped.
@@ -119,7 +120,7 @@ fn p5_prompts_that_wait_are_moved_and_a_stop_keeps_or_discards_them() {
     assert_eq!(said, ["slow", "one", "two", "three!"]);
 
     // Discarded: they stay readable, and none is sent.
-    daemon.prompt(&session, "slow");
+    daemon.prompt(&session, "once more");
     let left = daemon.prompt(&session, "left").id;
     let cancelled = daemon.post(&format!("{path}/cancel"), &json!({"queue": "discard"}));
     assert_eq!(cancelled.status, 200);

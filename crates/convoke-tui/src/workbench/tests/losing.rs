@@ -54,9 +54,9 @@ fn when_it_is_back_everything_is_asked_for_that_may_have_changed() {
                 session_id,
                 after,
                 generation,
-                at: None,
                 render: None,
-                limit
+                limit,
+                at: None
             },
         ]
     );

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use super::Class;
 use super::cursor::Cursor;
 use super::grammar::{Capitals, Escape, Grammar, Quote, Reach, Ticks};
-use super::spans::{Class, Spans};
+use super::spans::Spans;
 
 /// Longest known word; longer ones are not looked up.
 const WORD_MAX: usize = 24;

@@ -1,14 +1,14 @@
 //! What changed in a file: how much, or the changed lines with a few around them.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use convoke_core::content::Diff;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use similar::{ChangeTag, TextDiff};
 
-use super::{Paper, tool};
-use crate::text::{clean, wrap};
+use super::paper::Paper;
+use super::{clean, wrap};
 
 /// Changed files beyond this are not compared line by line.
 const BYTES_MAX: usize = 200 * 1024;
@@ -19,8 +19,11 @@ const AROUND: usize = 3;
 /// Lines of one file that are shown.
 const LINES_MAX: usize = 300;
 
+/// What stands before every line of a change.
+const MARGIN: &str = "  │ ";
+
 /// The file and how many lines were added and removed.
-pub(super) fn summary(paper: &mut Paper, change: &Diff) {
+pub(crate) fn summary(paper: &mut Paper, change: &Diff) {
     let palette = paper.palette;
     let (added, removed) = count(change);
     let counts = format!(" +{added} −{removed}");
@@ -34,38 +37,46 @@ pub(super) fn summary(paper: &mut Paper, change: &Diff) {
     ]));
 }
 
-/// The changed lines.
-pub(super) fn hunks(paper: &mut Paper, change: &Diff) {
+/// The changed lines, with the changed words in them marked.
+pub(crate) fn hunks(paper: &mut Paper, change: &Diff) {
     let palette = paper.palette;
-    tool::heading(paper, &clean::line(&change.path));
     let Some(diff) = compare(change) else {
-        let text = "  │ too large to compare";
+        let text = format!("{MARGIN}too large to compare");
         paper.lines.push(Line::styled(text, palette.faint()));
         return;
     };
+    let deadline = Instant::now() + PATIENCE;
     let mut left = LINES_MAX;
     for hunk in diff.unified_diff().context_radius(AROUND).iter_hunks() {
         if left == 0 {
-            paper.lines.push(Line::styled("  │ … and more changes", palette.faint()));
+            let more = format!("{MARGIN}… and more changes");
+            paper.lines.push(Line::styled(more, palette.faint()));
             return;
         }
-        let header = format!("  │ {}", hunk.header().to_string().trim_end());
+        let header = format!("{MARGIN}{}", hunk.header().to_string().trim_end());
         paper.lines.push(Line::styled(header, palette.faint()));
-        for change in hunk.iter_changes().take(left) {
+        let changes =
+            hunk.ops().iter().flat_map(|op| diff.iter_inline_changes_deadline(op, Some(deadline)));
+        for change in changes.take(left) {
             let (mark, style) = match change.tag() {
                 ChangeTag::Insert => ("+", palette.good()),
                 ChangeTag::Delete => ("-", palette.removed()),
                 ChangeTag::Equal => (" ", Style::new()),
             };
-            let text = clean::line(change.value().trim_end_matches(['\n', '\r']));
-            let first = format!("  │ {mark}");
-            paper.row(&first, "  │  ", palette.faint(), &[Span::styled(text, style)]);
+            let mut spans = vec![Span::styled(mark, style)];
+            for (is_changed, text) in change.iter_strings_lossy() {
+                let text = clean::line(text.trim_end_matches(['\n', '\r']));
+                let word = if is_changed { style.add_modifier(Modifier::REVERSED) } else { style };
+                spans.push(Span::styled(text, word));
+            }
+            paper.row(MARGIN, "  │   ", palette.faint(), &spans);
             left -= 1;
         }
     }
 }
 
-fn count(change: &Diff) -> (usize, usize) {
+/// How many lines were added and removed.
+pub(crate) fn count(change: &Diff) -> (usize, usize) {
     let old = change.old_text.as_deref().unwrap_or_default();
     let Some(diff) = compare(change) else {
         return (change.new_text.lines().count(), old.lines().count());

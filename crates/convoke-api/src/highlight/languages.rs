@@ -2,8 +2,8 @@
 //!
 //! A language needs a row in `LEXERS`, and a grammar where none of the others fits.
 
+use super::Class;
 use super::grammar::{Capitals, Grammar, Quote, Ticks};
-use super::spans::Class;
 
 /// How a language is read.
 #[derive(Clone, Copy)]

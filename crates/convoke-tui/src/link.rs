@@ -3,12 +3,11 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use convoke_api::frames::{ClientFrame, Envelope};
+use convoke_api::frames::{ClientFrame, Envelope, ServerFrame};
 use convoke_api::{Client, Error, Socket};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
-use super::message::Message;
 use crate::Reach;
 
 /// How long to wait before the first new try after one that failed; each further one waits twice as long.
@@ -18,15 +17,19 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 
 /// What the task reports.
 pub(crate) enum News {
-    /// Something for the screen.
-    Message(Message),
     /// There is a new way to the daemon.
     Linked(Client),
+    /// There is none any more, and why.
+    Unlinked(String),
+    /// The daemon said something.
+    Heard(Box<Envelope<ServerFrame>>),
+    /// Something went wrong on the way that changes nothing else.
+    Failed(String),
 }
 
-/// Keeps the connection to the daemon until the receiver is dropped.
+/// Keeps the connection to the daemon until the receiver is dropped; without a first way to it, looks for one.
 pub(crate) async fn hold(
-    first: Client,
+    first: Option<Client>,
     reach: Reach,
     mut orders: mpsc::Receiver<Envelope<ClientFrame>>,
     news: mpsc::Sender<News>,
@@ -34,11 +37,16 @@ pub(crate) async fn hold(
     let mut client = first;
     let mut pause = PAUSE_MIN;
     loop {
-        let words = match client.socket().await {
+        let Some(known) = client else {
+            let Ok(found) = look(&reach, &mut pause, &news).await else { return };
+            client = found;
+            continue;
+        };
+        let words = match known.socket().await {
             Ok(socket) => {
                 // What was said to a daemon that is gone is not meant for its successor.
                 while orders.try_recv().is_ok() {}
-                if news.send(News::Linked(client.clone())).await.is_err() {
+                if news.send(News::Linked(known.clone())).await.is_err() {
                     return;
                 }
                 pause = PAUSE_MIN;
@@ -49,19 +57,31 @@ pub(crate) async fn hold(
             }
             Err(error) => words(&error),
         };
-        if news.send(News::Message(Message::Unlinked(words))).await.is_err() {
+        if news.send(News::Unlinked(words)).await.is_err() {
             return;
         }
-        sleep(pause).await;
-        pause = (pause * 2).min(PAUSE_MAX);
-        match reach().await {
-            Ok(found) => client = found,
-            Err(words) => {
-                if news.send(News::Message(Message::Unlinked(words))).await.is_err() {
-                    return;
-                }
-            }
-        }
+        let Ok(found) = look(&reach, &mut pause, &news).await else { return };
+        client = found.or(Some(known));
+    }
+}
+
+/// The receiver was dropped.
+struct Unwanted;
+
+/// Looks for a way to the daemon after a pause, which grows until there is one.
+async fn look(
+    reach: &Reach,
+    pause: &mut Duration,
+    news: &mpsc::Sender<News>,
+) -> Result<Option<Client>, Unwanted> {
+    sleep(*pause).await;
+    *pause = (*pause * 2).min(PAUSE_MAX);
+    match reach().await {
+        Ok(found) => Ok(Some(found)),
+        Err(words) => match news.send(News::Unlinked(words)).await {
+            Ok(()) => Ok(None),
+            Err(_) => Err(Unwanted),
+        },
     }
 }
 
@@ -87,21 +107,21 @@ async fn talk(
                 }
             }
             heard = socket.next() => match heard {
-                Ok(Some(envelope)) => Message::Heard(Box::new(envelope)),
+                Ok(Some(envelope)) => News::Heard(Box::new(envelope)),
                 Ok(None) => return Ended::Gone("The daemon has stopped".to_owned()),
                 // Another version may say what this one does not know.
-                Err(error @ Error::Malformed { .. }) => Message::Failed(words(&error)),
+                Err(error @ Error::Malformed { .. }) => News::Failed(words(&error)),
                 Err(_) => return Ended::Gone("Lost the connection to the daemon".to_owned()),
             },
         };
-        if news.send(News::Message(message)).await.is_err() {
+        if news.send(message).await.is_err() {
             return Ended::Unwanted;
         }
     }
 }
 
 /// An error with its causes.
-pub(super) fn words(error: &Error) -> String {
+pub(crate) fn words(error: &Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -1,7 +1,8 @@
 //! Languages in which the beginning of a line says what it is: differences and Markdown.
 
+use super::Class;
 use super::cursor::Cursor;
-use super::spans::{Class, Spans};
+use super::spans::Spans;
 
 pub(super) fn paint_diff(spans: &mut Spans<'_>, code: &str) {
     const HEADINGS: [&str; 6] = ["+++ ", "--- ", "@@", "diff ", "index ", "*** "];

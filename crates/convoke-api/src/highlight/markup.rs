@@ -1,7 +1,8 @@
 //! HTML, XML and what is made of them: tags with attributes, and programs and styles inside.
 
+use super::Class;
 use super::cursor::Cursor;
-use super::spans::{Class, Spans};
+use super::spans::Spans;
 use super::{code, languages};
 
 pub(super) fn paint(spans: &mut Spans<'_>, code: &str) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::spans::Class;
+use super::Class;
 
 /// The words and marks of a language.
 pub(super) struct Grammar {
