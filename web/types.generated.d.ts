@@ -117,6 +117,8 @@ declare namespace Api {
       limit?: number;
       /** Whether entries are to carry `html`. */
       render?: boolean;
+      /** The place to open at. */
+      at?: number;
     }
     /** Wants older entries. */
     | {
@@ -177,6 +179,8 @@ declare namespace Api {
       type: "session:cancel";
       /** Of which session. */
       sessionId: string;
+      /** What becomes of the queue. */
+      queue?: "send" | "keep" | "discard";
     }
     /** Hides a session from lists. */
     | {
@@ -239,7 +243,14 @@ declare namespace Api {
       optionId: string;
       /** Whether the same is allowed from now on in this project without asking. */
       remember?: boolean;
+      /** The rule to make. */
+      rule?: number;
     }
+    | { type: "rule:list" }
+    | { type: "rule:remove"; ruleId: string }
+    | { type: "session:seen"; sessionId: string }
+    | { type: "session:erase"; sessionId: string }
+    | { type: "queue:move"; sessionId: string; messageId: string; to: number }
     /** Answers questions. */
     | {
       type: "question:answer";
@@ -318,6 +329,8 @@ declare namespace Api {
       type: "queue";
       /** First to last. */
       prompts: QueuedEntry[];
+      /** Whether they wait until the next prompt or `queue:send`. */
+      held?: boolean;
     }
     /** Not part of the conversation: the commands that the agent offers. */
     | {
@@ -341,6 +354,18 @@ declare namespace Api {
     }
     /** Not part of the conversation: what it has cost so far. */
     | Usage & { type: "usage" });
+
+  /** What a permission is about. */
+  type Evidence =
+    | { kind: "command"; command: string; workingDirectory?: string; omittedBytes?: number }
+    | { kind: "changes"; diffs: Diff[]; omittedBytes?: number }
+    | { kind: "read"; paths: string[] }
+    | { kind: "fetch"; url: string }
+    | { kind: "tool"; server?: string; tool: string; args: any; omittedBytes?: number };
+
+  type OfferedRule = { label: string; matcher: any; everywhere?: boolean };
+
+  type Rule = { id: string; effect: "allow" | "deny"; matcher: any; agent?: string; projectId?: string; project?: string; text: string; createdAt: string; requestId?: string; sessionId?: string; usedCount: number; lastUsedAt?: string };
 
   /** Why a turn broke off. */
   type Failure = {
@@ -505,8 +530,10 @@ declare namespace Api {
     options: PermissionOption[];
     /** Where it stands. */
     status: RequestStatus;
-    /** What is remembered if it is allowed with `remember`, such as `this exact command`; absent when nothing can be. */
-    always?: string;
+    /** What it is about. */
+    evidence?: Evidence;
+    /** The rules that an answer can make, narrowest first. */
+    rules?: OfferedRule[];
     /** The option that was chosen. */
     optionId?: string;
     /** Why it was rejected, in the human's words. */
@@ -648,18 +675,9 @@ declare namespace Api {
 
   /** What happened to a permission that holds for the future, too. */
   type RuleEvent =
-    /** From now on the agent may do exactly this in this project without asking. */
-    | {
-      event: "rule_made";
-      /** The tool, and what it is used for. */
-      tool: string;
-    }
-    /** The agent was allowed to do this without asking, by an earlier decision of the human's. */
-    | {
-      event: "rule_applied";
-      /** The tool, and what it is used for. */
-      tool: string;
-    }
+    | { event: "rule_made"; ruleId: string; rule: string }
+    | { event: "rule_applied"; ruleId: string; rule: string; what: string }
+    | { event: "rule_denied"; ruleId: string; rule: string; what: string }
     /** A rule of an older version, which held for every use of a tool, was removed instead of applied. */
     | {
       event: "rule_dropped";
@@ -674,6 +692,8 @@ declare namespace Api {
       type: "project:list";
       /** The projects, in the order in which they were added. */
       projects: Repo[];
+      /** The user's editor. */
+      editor?: string;
     }
     /** A project was added. */
     | {
@@ -766,6 +786,8 @@ declare namespace Api {
       entries: Entry[];
       /** Whether there are older ones. */
       more: boolean;
+      /** Whether there are newer ones. */
+      newer?: boolean;
       /** The session. */
       session: SessionItem;
     }
@@ -909,6 +931,11 @@ declare namespace Api {
       /** Which one. */
       id: string;
     }
+    | { type: "rule:list"; rules: Rule[] }
+    | { type: "rule:removed"; ruleId: string }
+    | { type: "rule:changed" }
+    | { type: "session:seen"; sessionId: string; uid: string }
+    | { type: "session:erased"; sessionId: string; uid: string }
     /** Something changed about teams. */
     | { type: "team:changed" }
     /** The answer to `ping`. */
@@ -950,6 +977,7 @@ declare namespace Api {
     messageCount: number;
     /** Why it ended. */
     reason?: string;
+    unseen?: boolean;
   };
 
   /** The state of a session; `cancelled` is final. */
@@ -1099,6 +1127,8 @@ declare namespace Api {
     diffs?: Diff[];
     /** Why it failed. */
     error?: string;
+    /** What of it has terminal colours. */
+    html?: ToolHtml;
     /** What sort of tool it is, in the agent's words. */
     kind?: string;
     /** What the tool printed. */
@@ -1106,6 +1136,9 @@ declare namespace Api {
     /** What the agent calls this call. */
     title?: string;
   };
+
+  /** Output with terminal colours as sanitised HTML. */
+  type ToolHtml = { result?: string; error?: string };
 
   /** How far a tool call is; nothing leaves `complete` and `error`. */
   type ToolStatus = "running" | "complete" | "error";

@@ -137,6 +137,7 @@ impl From<&Tool> for ToolCall {
             result: text,
             diffs,
             error,
+            html: None,
         }
     }
 }
