@@ -199,7 +199,7 @@ function goTo(at = 0) {
 
 function setPlace() {
 	Object.assign(place, { root: project()?.path ?? "", editor: store.editor });
-	linkPaths(place.root, place.editor);
+	linkPaths(place.root, place.root && place.editor);
 }
 
 /** The rule that a notice speaks of. @param {any} entry @returns {string} */

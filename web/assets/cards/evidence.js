@@ -62,5 +62,5 @@ function partsOf(evidence, place) {
 /** An address as text, its host in bold: where a request goes matters most. */
 function addressView(url = "") {
 	const [, scheme = "", host = "", rest = url] = /^([a-z][a-z\d+.-]*:\/\/)([^/?#]*)([\s\S]*)$/i.exec(url) ?? [];
-	return h("pre.command", { tabIndex: 0, role: "region", label: "Address" }, scheme, h("b", host), rest);
+	return h("pre.command", { tabIndex: 0, role: "group", label: "Address" }, scheme, h("b", host), rest);
 }

@@ -1,7 +1,7 @@
 // What can be done with a message: a bar that stands at the one that is pointed at or has the focus.
 
 import { copy, fill, h, iconButton } from "../ui/dom.js";
-import { announce, toast } from "../ui/parts.js";
+import { toast } from "../ui/parts.js";
 
 /** @param {MessageWishes} wishes */
 export function makeActions(wishes) {
@@ -9,9 +9,7 @@ export function makeActions(wishes) {
 	let shown = "";
 
 	async function put(text = "", what = "Copied.") {
-		const done = await copy(text);
-		toast(done ? what : "Could not copy.");
-		announce(done ? what : "Could not copy.");
+		toast((await copy(text)) ? what : "Could not copy.");
 	}
 
 	return {

@@ -43,7 +43,7 @@ function wordsOf(entry, isCrash = false, around) {
 			const code = entry.exitCode !== undefined ? ` (exit code ${entry.exitCode})` : entry.signal !== undefined ? ` (signal ${entry.signal})` : "";
 			const last = tail(entry.stderrTail ?? "", LAST_WORDS).trim();
 			const what = isCrash ? `The agent crashed${code}.` : `The agent's process ended${code}. It starts again with the next message.`;
-			return [h("span", what), last && h("pre.last-words", { tabIndex: 0, role: "region", label: "Last output of the agent" }, last)];
+			return [h("span", what), last && h("pre.last-words", { tabIndex: 0, role: "group", label: "Last output of the agent" }, last)];
 		}
 		case "turn_ended":
 			return [h("span", entry.stopReason === "cancelled" ? "You stopped the agent." : entry.text)];

@@ -26,7 +26,7 @@ export function toolView(entry, around) {
 	let isTouched = false;
 	let asked = /** @type {Entry<"permission"> | undefined} */ (undefined);
 	const [kind, title, subject, exit, verdict, count, time, status, body] = ["icon", "title", "subject", "exit", "verdict", "count", "time", "status", "body"].map((name) => h(`span.tool-${name}`));
-	const error = h("pre.tool-error", { tabIndex: 0, role: "region", label: "End of the output" });
+	const error = h("pre.tool-error", { tabIndex: 0, role: "group", label: "End of the output" });
 	const reason = h("q.tool-reason");
 	status.role = "img";
 	const details = h("details", h("summary", { onclick: () => (isTouched = true) }, kind, title, subject, exit, count, verdict, time, status, icon("chevron")), body);
@@ -120,7 +120,7 @@ const head = (label = "", text = "") => h("div.output-head", label, iconButton("
 function output(label = "", raw = "", html = "") {
 	const text = plain(raw);
 	const { shown, left } = fold(html || text);
-	const pre = h("pre", { tabIndex: 0, role: "region", label });
+	const pre = h("pre", { tabIndex: 0, role: "group", label });
 	const show = (part = "") => fill(pre, ...(html ? terminalNodes(part) : [part]));
 	show(shown);
 	const unfold = h("button.link.unfold", { onclick: () => (show(html || text), unfold.remove(), pre.focus()) }, `Show ${left}`);

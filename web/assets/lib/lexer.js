@@ -88,10 +88,11 @@ export function pieces(text = "", coloured = [], marks = []) {
 	const cuts = new Set([0, text.length]);
 	for (const [from, to] of [...coloured, ...marks]) cuts.add(Math.min(from, text.length)).add(Math.min(to, text.length));
 	const sorted = [...cuts].sort((a, b) => a - b);
-	const inside = (/** @type {number} */ at) => (/** @type {[number, number, ...any[]]} */ [from, to]) => from <= at && at < to;
-	return sorted.slice(0, -1).map((from, at) => ({
-		text: text.slice(from, sorted[at + 1]),
-		name: coloured.find(inside(from))?.[2] ?? "",
-		isMarked: marks.some(inside(from)),
-	}));
+	// Both are in order, so that a line of any length is read once.
+	let [colour, mark] = [0, 0];
+	return sorted.slice(0, -1).map((from, at) => {
+		while (coloured[colour]?.[1] <= from) colour += 1;
+		while (marks[mark]?.[1] <= from) mark += 1;
+		return { text: text.slice(from, sorted[at + 1]), name: coloured[colour]?.[0] <= from ? coloured[colour][2] : "", isMarked: marks[mark]?.[0] <= from };
+	});
 }

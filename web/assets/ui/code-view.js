@@ -35,7 +35,7 @@ export function commandView(text = "") {
 		}
 		return [...words, end];
 	});
-	return h("pre.command", { tabIndex: 0, role: "region", label: "Command" }, ...nodes);
+	return h("pre.command", { tabIndex: 0, role: "group", label: "Command" }, ...nodes);
 }
 
 /** A value as JSON. @param {any} value */
@@ -43,7 +43,7 @@ export function jsonView(value, label = "Arguments") {
 	const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
 	const coloured = typeof value === "string" ? [] : colours("value.json", text);
 	const lines = text.split("\n");
-	return h("pre.value", { tabIndex: 0, role: "region", label }, ...lines.flatMap((line, at) => [...painted(pieces(line, coloured[at])), at < lines.length - 1 ? "\n" : ""]));
+	return h("pre.value", { tabIndex: 0, role: "group", label }, ...lines.flatMap((line, at) => [...painted(pieces(line, coloured[at])), at < lines.length - 1 ? "\n" : ""]));
 }
 
 /** A path, as a link to the editor where there is one. @param {string} path @param {Place} place */
@@ -72,7 +72,7 @@ export function diffView({ path, oldText, newText }, place) {
 	const total = hunks.flat().length;
 	let limit = total > SHOWN ? SHOWN : total;
 	let coloured = /** @type {{before: Coloured[][], after: Coloured[][]} | null} */ (null);
-	const body = h("div.diff-body", { tabIndex: 0, role: "region", label: `Changes to ${path}` });
+	const body = h("div.diff-body", { tabIndex: 0, role: "group", label: `Changes to ${path}` });
 	const toggle = h("button.icon-button", { onclick: () => (keep("diff", wantsSplit() ? "unified" : "split"), choice.dispatchEvent(new Event("change"))) });
 	const paint = () => {
 		coloured ??= { before: colours(path, oldText ?? ""), after: colours(path, newText) };

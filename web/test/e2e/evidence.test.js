@@ -33,7 +33,7 @@ test("p1 a command is asked for as code that wraps at blanks alone, and folds in
   const page = await session({ viewport: { width: 390, height: 844 } });
   const text = "cargo test --package harbour upload -- --nocapture --test-threads=1 && cargo clippy --all-targets";
   await say(page, command(text));
-  const block = card(page).getByRole("region", { name: "Command" });
+  const block = card(page).getByRole("group", { name: "Command" });
   await block.waitFor();
   assert.equal(await block.textContent(), text);
   assert.match(await block.evaluate((it) => getComputedStyle(it).fontFamily), /mono/i);
@@ -61,7 +61,7 @@ test("p1 a long script scrolls inside its block", async () => {
   const page = await session();
   const script = `${SCRIPT}\n${Array.from({ length: 60 }, (_, number) => `echo step ${number}`).join("\n")}`;
   await say(page, command(script));
-  const block = card(page).getByRole("region", { name: "Command" });
+  const block = card(page).getByRole("group", { name: "Command" });
   await block.waitFor();
   assert.equal(await block.textContent(), script);
   assert.ok(await block.evaluate((it) => it.scrollHeight > it.clientHeight && it.clientHeight < 400));
@@ -93,13 +93,13 @@ test("p1 changes are asked for with their diff, in the conversation and in the i
 test("p1 addresses and arguments are shown as they are", async () => {
   const page = await session();
   await say(page, `demand ${JSON.stringify({ title: "Fetch", kind: "fetch", rawInput: { url: "https://example.org/a?b=<c>" } })}`);
-  await card(page).getByRole("region", { name: "Address" }).getByText("https://example.org/a?b=<c>").waitFor();
+  await card(page).getByRole("group", { name: "Address" }).getByText("https://example.org/a?b=<c>").waitFor();
   assert.equal(await card(page).locator("pre b").textContent(), "example.org");
   await page.keyboard.press("Escape");
   await card(page).getByRole("button", { name: "Deny", exact: true }).click();
   await idle(page);
   await say(page, `demand ${JSON.stringify({ title: "Send a message", kind: "other", rawInput: { to: "all", words: ["a", "<b>"] } })}`);
-  const args = card(page).getByRole("region", { name: "Arguments" });
+  const args = card(page).getByRole("group", { name: "Arguments" });
   await args.waitFor();
   assert.deepEqual(JSON.parse(await args.textContent()), { to: "all", words: ["a", "<b>"] });
   assert.deepEqual(page.problems, []);

@@ -242,7 +242,7 @@ test("p8 a failed command shows its exit code and the end of its output, in the 
   await idle(page);
   const tool = page.locator(".tool");
   assert.equal(await tool.locator(".tool-exit").textContent(), "exit 101");
-  const end = tool.getByRole("region", { name: "End of the output" });
+  const end = tool.getByRole("group", { name: "End of the output" });
   assert.match(await end.textContent(), /Compiling part 39\nerror: test failed <b>$/);
   assert.equal(await end.locator(".ansi-1.ansi-bold").textContent(), "error");
   const done = { title: "ls", kind: "execute", rawInput: { command: "ls --color" }, content: [{ type: "content", content: { type: "text", text: "\u001b[38;5;33mdir\u001b[0m\r\n\u001b[32mrun\u001b[0m  10%\r\u001b[32mrun\u001b[0m 100%" } }] };
@@ -250,7 +250,7 @@ test("p8 a failed command shows its exit code and the end of its output, in the 
   await idle(page);
   const list = page.locator(".tool").nth(1);
   await list.locator("summary").click();
-  const output = list.getByRole("region", { name: "Output" });
+  const output = list.getByRole("group", { name: "Output" });
   assert.equal(await output.textContent(), "dir\nrun 100%");
   assert.equal(await output.locator(".ansi-12").textContent(), "dir");
   assert.deepEqual(page.problems, []);
