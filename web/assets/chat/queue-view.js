@@ -62,7 +62,7 @@ export function makeQueue(wishes) {
 				iconButton("send", "Send now", () => wishes.send(id), { title: "Send now: stops the running turn (Ctrl+Enter)" }),
 				iconButton("edit", "Edit", () => edit(line, id), { title: "Edit (Enter)" }),
 				iconButton("up", "Move up", () => move(id, placeOf(id) - 1), { title: "Move up (Alt+↑)", className: "icon-button up" }),
-				iconButton("down", "Move down", () => move(id, placeOf(id) + 1), { title: "Move down (Alt+↓)", className: "icon-button down" }),
+				iconButton("lower", "Move down", () => move(id, placeOf(id) + 1), { title: "Move down (Alt+↓)", className: "icon-button down" }),
 				iconButton("close", "Remove", () => wishes.remove(id), { title: "Remove (Delete)" })));
 		on(line, "keydown", (event) => {
 			if (isTyping(event.target) || event.target !== line) return;

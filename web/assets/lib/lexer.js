@@ -20,14 +20,15 @@ const BLOCK = String.raw`/\*[\s\S]*?(?:\*/|$)`;
 const HASH = String.raw`(?<![\w$])#.*`;
 
 /** One family of languages: a comment, a string, a number, a word. */
-const family = (comment = "", string = "", keywords = BRACES) => ({ keywords, lexer: new RegExp(`(${comment})|(${string})|(\\b\\d[\\w.]*)|([A-Za-z_$][\\w$]*)`, "g") });
+const family = (comment = "", string = "", keywords = BRACES, word = "[A-Za-z_$][\\w$]*") => ({ keywords, lexer: new RegExp(`(${comment})|(${string})|(\\b\\d[\\w.]*)|(${word})`, "g") });
 
 /** The extensions of each family. @type {[string, ReturnType<typeof family>][]} */
 const FAMILIES = [
 	["rs", family(String.raw`//.*|${BLOCK}`, `${DOUBLE}|${CHARACTER}`)],
 	["js mjs cjs jsx ts mts cts tsx go java kt kts swift c h cc cpp cxx hpp cs php scala dart groovy gradle zig proto graphql css scss less tf", family(String.raw`//.*|${BLOCK}`, `${DOUBLE}|${SINGLE}|${TICKS}`)],
 	["json jsonc json5 jsonl", family(String.raw`//.*|${BLOCK}`, DOUBLE, new Set())],
-	["py pyi rb sh bash zsh fish toml yaml yml ini conf cfg env pl r mk dockerfile makefile nix", family(HASH, String.raw`"""[\s\S]*?(?:"""|$)|${DOUBLE}|${SINGLE}|${TICKS}`, SCRIPT)],
+	["sh bash zsh fish", family(HASH, `${DOUBLE}|${SINGLE}|${TICKS}`, SCRIPT, String.raw`-*[A-Za-z_][\w.-]*`)],
+	["py pyi rb toml yaml yml ini conf cfg env pl r mk dockerfile makefile nix", family(HASH, String.raw`"""[\s\S]*?(?:"""|$)|${DOUBLE}|${SINGLE}|${TICKS}`, SCRIPT)],
 	["sql lua hs elm", family(String.raw`--.*|${BLOCK}`, `${DOUBLE}|${SINGLE}`, SQL)],
 	["html htm xml svg vue svelte", family(String.raw`<!--[\s\S]*?(?:-->|$)`, `${DOUBLE}|${SINGLE}`)],
 ];
