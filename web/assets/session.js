@@ -410,7 +410,7 @@ function menu() {
 		[archived, "Restore", "archive", () => ask("session:unarchive")],
 		// The shell offers to undo it.
 		[!archived, "Archive", "archive", () => (isEmbedded ? tellShell("archive") : ask("session:archive"))],
-		[true, "Delete…", "trash", erase],
+		[true, "Delete…", "trash", () => (isEmbedded ? tellShell("erase") : erase())],
 		[isEmbedded, "Close tab", "close", () => tellShell("key", { action: "tab-close" })],
 	];
 	return items.flatMap(([isOffered, ...item]) => (isOffered ? [item] : []));
@@ -462,6 +462,6 @@ addEventListener("keydown", (event) => {
 	else if (!isPlain || isText || !choose(event)) return;
 	event.preventDefault();
 });
-for (const event of ["focus", "visibilitychange"]) addEventListener(event, look);
+for (const event of ["focus", "visibilitychange", "resize"]) addEventListener(event, look);
 setInterval(() => (log.tick(), strip.tick(), look()), 1000);
 start();

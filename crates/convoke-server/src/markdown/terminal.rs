@@ -1,173 +1,99 @@
-//! Output for terminals as HTML: colours and weights become classes, and every other escape sequence is dropped.
+//! Output for terminals as HTML: colours and weights become classes of the style sheet.
 //!
 //! The content security policy forbids inline styles, so a colour of 256 or of all becomes the nearest of the sixteen
 //! that the style sheet has for both themes. No element crosses a line break: the page may cut at any line.
 
-mod colour;
 #[cfg(test)]
 mod tests;
 
+use convoke_api::ansi::{self, Colour, Style};
+
 use super::escape::push_text;
 use super::{HTML_BYTES_FREE, HTML_GROWTH_MAX};
-use colour::Style;
 
-/// The numbers of one `SGR` sequence that are read; more are ignored.
-const NUMBERS_MAX: usize = 32;
-
-const ESCAPE: char = '\u{1b}';
-const CSI: char = '\u{9b}';
+/// The levels of the colour cube in the palette of 256.
+const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
 /// Renders what a program printed. `None` if that is plain text, which needs no markup.
 pub(crate) fn render(text: &str) -> Option<String> {
-    if !text.contains([ESCAPE, CSI, '\r', '\u{8}']) {
+    if !text.contains(['\u{1b}', '\u{9b}', '\r', '\u{8}']) {
         return None;
     }
     let html_bytes_max = HTML_BYTES_FREE + text.len() * HTML_GROWTH_MAX;
-    let painted = Screen::show(text, Colours::Kept);
-    Some(if painted.len() <= html_bytes_max { painted } else { Screen::show(text, Colours::Dropped) })
+    let mut html = String::with_capacity(text.len());
+    ansi::split(text, |style, run| push_run(&mut html, style, run));
+    if html.len() > html_bytes_max {
+        html.clear();
+        ansi::split(text, |_, run| push_run(&mut html, Style::default(), run));
+    }
+    Some(html)
 }
 
-/// Whether colours are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Colours {
-    Kept,
-    Dropped,
+fn push_run(html: &mut String, style: Style, run: &str) {
+    let letters = run.replace(|letter: char| letter.is_control() && !"\n\t".contains(letter), "");
+    let classes = classes(style);
+    if classes.is_empty() || letters == "\n" || letters.is_empty() {
+        return push_text(html, &letters);
+    }
+    html.push_str("<span class=\"");
+    html.push_str(&classes);
+    html.push_str("\">");
+    push_text(html, &letters);
+    html.push_str("</span>");
 }
 
-/// What a terminal would show, line after line.
-struct Screen {
-    html: String,
-    colours: Colours,
-    style: Style,
-    /// The current line: text of one style after the other.
-    line: Vec<(Style, String)>,
-    /// A carriage return was read: the next character begins the line anew.
-    returned: bool,
+/// The classes of a style; none for plain text.
+fn classes(style: Style) -> String {
+    let flags = [
+        (style.reversed, "ansi-inverse"),
+        (style.bold, "ansi-bold"),
+        (style.faint, "ansi-faint"),
+        (style.italic, "ansi-italic"),
+        (style.underlined, "ansi-underline"),
+        (style.struck, "ansi-strike"),
+    ];
+    let mut classes: Vec<String> =
+        flags.iter().filter(|(is_on, _)| *is_on).map(|(_, name)| (*name).to_owned()).collect();
+    let (mut letters, mut behind) = (style.foreground, style.background);
+    if style.reversed {
+        std::mem::swap(&mut letters, &mut behind);
+    }
+    classes.extend(letters.map(|colour| format!("ansi-{}", sixteen(colour))));
+    classes.extend(behind.map(|colour| format!("ansi-on-{}", sixteen(colour))));
+    classes.join(" ")
 }
 
-impl Screen {
-    fn show(text: &str, colours: Colours) -> String {
-        let html = String::with_capacity(text.len());
-        let mut screen =
-            Self { html, colours, style: Style::default(), line: Vec::new(), returned: false };
-        let mut rest = text.chars();
-        while let Some(next) = rest.next() {
-            match next {
-                ESCAPE => {
-                    let (sequence, after) = sequence(rest.as_str());
-                    screen.obey(sequence);
-                    rest = after.chars();
-                }
-                CSI => {
-                    let (sequence, after) = control_sequence(rest.as_str());
-                    screen.obey(sequence);
-                    rest = after.chars();
-                }
-                '\n' => {
-                    screen.write_line();
-                    screen.html.push('\n');
-                }
-                '\r' => screen.returned = true,
-                '\u{8}' => screen.erase_last(),
-                next if next.is_control() && next != '\t' => {}
-                next => screen.put(next),
-            }
+/// The number of a colour, or of the one nearest to it, among the sixteen.
+fn sixteen(colour: Colour) -> u8 {
+    match colour {
+        Colour::Rgb(red, green, blue) => nearest(red, green, blue),
+        Colour::Indexed(number @ 0..=15) => number,
+        Colour::Indexed(number @ 16..=231) => {
+            let at = number - 16;
+            let level = |at: u8| LEVELS.get(usize::from(at % 6)).copied().unwrap_or_default();
+            nearest(level(at / 36), level(at / 6), level(at))
         }
-        screen.write_line();
-        screen.html
-    }
-
-    fn obey(&mut self, sequence: Sequence<'_>) {
-        if let (Sequence::Style(numbers), Colours::Kept) = (sequence, self.colours) {
-            self.style.change(&colour::numbers(numbers, NUMBERS_MAX));
-        }
-    }
-
-    /// Programs print a carriage return to draw a line again, such as the bar of a download.
-    fn put(&mut self, next: char) {
-        if std::mem::take(&mut self.returned) {
-            self.line.clear();
-        }
-        match self.line.last_mut() {
-            Some((style, text)) if *style == self.style => text.push(next),
-            Some(_) | None => self.line.push((self.style, next.into())),
-        }
-    }
-
-    fn erase_last(&mut self) {
-        let Some((_, text)) = self.line.last_mut() else { return };
-        text.pop();
-        if text.is_empty() {
-            self.line.pop();
-        }
-    }
-
-    fn write_line(&mut self) {
-        self.returned = false;
-        for (style, text) in self.line.drain(..) {
-            let classes = style.classes();
-            if classes.is_empty() {
-                push_text(&mut self.html, &text);
-                continue;
-            }
-            self.html.push_str("<span class=\"");
-            self.html.push_str(&classes);
-            self.html.push_str("\">");
-            push_text(&mut self.html, &text);
-            self.html.push_str("</span>");
+        Colour::Indexed(number @ 232..=255) => {
+            let grey = 8 + (number - 232) * 10;
+            nearest(grey, grey, grey)
         }
     }
 }
 
-/// An escape sequence.
-#[derive(Clone, Copy)]
-enum Sequence<'a> {
-    /// Changes how text looks, with its numbers.
-    Style(&'a str),
-    /// Anything else, which moves, erases, names or asks.
-    Other,
-}
-
-/// The sequence after an escape character, and the text after it.
-fn sequence(text: &str) -> (Sequence<'_>, &str) {
-    let mut rest = text.chars();
-    match rest.next() {
-        Some('[') => control_sequence(rest.as_str()),
-        // Strings: titles, links, device control. They end with BEL or with ESC and a backslash.
-        Some(']' | 'P' | 'X' | '^' | '_') => (Sequence::Other, after_string(rest.as_str())),
-        // Two or three characters, such as the choice of a character set.
-        Some(' '..='/') => {
-            let rest = rest.as_str().trim_start_matches(|c| matches!(c, ' '..='/'));
-            (Sequence::Other, rest.strip_prefix(|c| matches!(c, '0'..='~')).unwrap_or(rest))
-        }
-        Some('0'..='~') => (Sequence::Other, rest.as_str()),
-        // Not a sequence; what follows is text.
-        Some(_) | None => (Sequence::Other, text),
+/// The nearest of the sixteen by hue; greys by how light they are.
+fn nearest(red: u8, green: u8, blue: u8) -> u8 {
+    let most = red.max(green).max(blue);
+    let least = red.min(green).min(blue);
+    if most - least < 32 {
+        return match most {
+            0..=63 => 0,
+            64..=159 => 8,
+            160..=223 => 7,
+            224..=255 => 15,
+        };
     }
-}
-
-/// A sequence after its introducer: numbers, intermediate characters, and a letter that says what it does.
-fn control_sequence(text: &str) -> (Sequence<'_>, &str) {
-    let is_number = |c: char| matches!(c, '0'..='?');
-    let is_between = |c: char| matches!(c, ' '..='/');
-    let after_numbers = text.trim_start_matches(is_number);
-    let numbers = text.strip_suffix(after_numbers).unwrap_or_default();
-    let after_all = after_numbers.trim_start_matches(is_between);
-    match (after_all.strip_prefix('m'), after_all.len() == after_numbers.len()) {
-        // With one of `<=>?` the sequence is a private one.
-        (Some(after), true) if !numbers.contains(['<', '=', '>', '?']) => {
-            (Sequence::Style(numbers), after)
-        }
-        (Some(_) | None, _) => {
-            let after = after_all.strip_prefix(|c| matches!(c, '@'..='~'));
-            (Sequence::Other, after.unwrap_or(after_all))
-        }
-    }
-}
-
-/// The text after a string. One without an end is text: output is cut at a limit, and nothing of it may be lost.
-fn after_string(text: &str) -> &str {
-    let end = text.find(['\u{7}', ESCAPE, '\n']);
-    let Some(rest) = end.and_then(|end| text.get(end..)) else { return text };
-    rest.strip_prefix('\u{7}').or_else(|| rest.strip_prefix("\u{1b}\\")).unwrap_or(rest)
+    let middle = least + (most - least) / 2;
+    let bit = |part: u8, place: u8| u8::from(part > middle) << place;
+    let hue = bit(red, 0) | bit(green, 1) | bit(blue, 2);
+    if most > 200 { hue + 8 } else { hue }
 }
