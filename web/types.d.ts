@@ -308,7 +308,6 @@ type MessageWishes = {
 type Run = {
   element: HTMLElement;
   readonly isSingle: boolean;
-  has(entryId: string): boolean;
   show(calls: ToolEntry[]): void;
   add(call: ToolEntry): void;
   put(call: ToolEntry): void;
@@ -380,6 +379,13 @@ type ComposerOptions = {
   onsend(text: string): void;
   onstop(): void;
   onpick(kind: PickerKind, id: string, choice: string): void;
+};
+type StopWishes = {
+  isRunning(): boolean;
+  /** How many prompts wait. */
+  waiting(): number;
+  cancel(queue?: Api.QueueFate): void;
+  hint(words: string): void;
 };
 type StripWishes = { onresume(): void; onunarchive(): void; onask(): void; queue: HTMLElement };
 type Strip = {

@@ -180,7 +180,7 @@ declare namespace Api {
       /** Of which session. */
       sessionId: string;
       /** What becomes of the queue. */
-      queue?: "send" | "keep" | "discard";
+      queue?: QueueFate;
     }
     /** Hides a session from lists. */
     | {
@@ -362,6 +362,8 @@ declare namespace Api {
     | { kind: "read"; paths: string[] }
     | { kind: "fetch"; url: string }
     | { kind: "tool"; server?: string; tool: string; args: any; omittedBytes?: number };
+
+  type QueueFate = "send" | "keep" | "discard";
 
   type OfferedRule = { label: string; matcher: any; everywhere?: boolean };
 

@@ -4,13 +4,14 @@ import { makeComposer, pickersOf } from "./chat/composer.js";
 import { makeHeader, makeStrip } from "./chat/frame.js";
 import { makeLog } from "./chat/log.js";
 import { makeQueue } from "./chat/queue-view.js";
+import { makeStop } from "./chat/stopping.js";
 import { planProgress, views } from "./chat/views.js";
 import { makeEntries } from "./lib/entries.js";
 import { makeDrafts } from "./lib/kept.js";
 import { isTyping, shellAction } from "./lib/keys.js";
 import { LineBroken } from "./lib/socket.js";
 import { handlerOf, makeStore } from "./lib/store.js";
-import { plural, sessionOfPath, windowTitle } from "./lib/words.js";
+import { sessionOfPath, windowTitle } from "./lib/words.js";
 import { makeOutbox } from "./lib/writing.js";
 import { copy, fill, h, part } from "./ui/dom.js";
 import { connect, lineStatus } from "./ui/line.js";
@@ -22,8 +23,6 @@ const NEWEST = 24;
 const PAGE = 20;
 /** Pages grow to this while they leave the window unfilled: a run of a hundred calls is one line. */
 const PAGE_MAX = 200;
-/** A second Escape within this time stops the agent. */
-const ESCAPE_MS = 1000;
 /** Earlier messages that can be recalled although they are not loaded. */
 const SAID_MAX = 20;
 /** A conversation that grows beyond the first number is trimmed to the second while its end is shown. */
@@ -70,16 +69,16 @@ const composer = makeComposer({
 		return [...saidHere().filter((text) => !loaded.includes(text)), ...loaded];
 	},
 	onsend: post,
-	onstop: () => stop(),
+	onstop: () => stopping.stop(),
 	onpick: (kind, id, choice) => (kind === "mode" ? ask("session:mode", { mode: choice }) : ask("session:setting", { setting: id, choice })).then(paint),
 });
+const stopping = makeStop({ isRunning, cancel, waiting: () => (entries.held ? 0 : entries.queue.length), hint: strip.showHint });
 let session = /** @type {Session | null} */ (null);
 let [isFollowing, isPaging, isStopping, isPainted] = [false, false, false, false];
 let painting = 0;
 let pageSize = PAGE;
 /** The place to open the conversation at; 0 is its end. */
 let wanted = Number(new URLSearchParams(location.search).get("at")) || 0;
-let [escapedAt, hintTimer] = [0, 0];
 /** The last activity that was reported as seen. */
 let seenAt = "";
 
@@ -302,44 +301,16 @@ async function deliver(letter) {
 const giveBack = (text = "") => (composer.text = [text, composer.text].filter(Boolean).join("\n"));
 
 /** Whether a turn runs that can be stopped. */
-const isRunning = () => !isStopping && session?.status === "active" && (entries.running() !== undefined || session.activity !== "idle");
-
-/** Stops the running turn, after asking what becomes of prompts that wait. */
-function stop() {
-	const { length } = entries.queue;
-	if (!isRunning() || dialogs.isOpen()) return;
-	if (!length || entries.held) return cancel();
-	const what = length > 1 ? plural(length, "message") : "message";
-	dialogs.open("Stop the agent?", (dialog) => {
-		const button = (label = "", why = "", /** @type {"send" | "keep" | "discard"} */ how, style = "") => h(`button.choice${style}`, { onclick: () => (dialog.close(), cancel(how)) }, h("b", label), h("span.muted", why));
-		const first = button("Stop, and send the next message", "The agent goes on with the first one at once.", "send");
-		first.autofocus = true;
-		return [
-			h("p", length > 1 ? `${plural(length, "message")} are waiting.` : "One message is waiting."),
-			h("div.choices", first,
-				button(`Stop, and keep the ${what} waiting`, "Sent when you say so, or before your next message.", "keep"),
-				button(`Stop, and discard the ${what}`, "They are removed from the queue.", "discard", ".bad")),
-		];
-	});
+function isRunning() {
+	return !isStopping && session?.status === "active" && (entries.running() !== undefined || session.activity !== "idle");
 }
 
-/** @param {"send" | "keep" | "discard"} [queue] */
+/** @param {Api.QueueFate} [queue] */
 async function cancel(queue) {
 	isStopping = true;
 	paint();
 	if (!(await ask("session:cancel", queue && { queue }))) isStopping = false;
 	paint();
-}
-
-/** Escape twice within a second stops the running turn. */
-function onescape() {
-	composer.focus();
-	clearTimeout(hintTimer);
-	const isSecond = Date.now() - escapedAt < ESCAPE_MS;
-	escapedAt = isSecond || !isRunning() ? 0 : Date.now();
-	strip.showHint(escapedAt ? "Press Esc again to stop" : "");
-	hintTimer = setTimeout(() => strip.showHint(""), ESCAPE_MS);
-	if (isSecond) stop();
 }
 
 /** The first request that waits for an answer. */
@@ -455,8 +426,8 @@ addEventListener("keydown", (event) => {
 	const isText = isTyping(event.target);
 	const wish = shellAction(event, isText);
 	const isPlain = !event.altKey && !event.ctrlKey && !event.metaKey;
-	if ((event.ctrlKey || event.metaKey) && event.key === ".") stop();
-	else if (event.key === "Escape" && !event.repeat && !document.querySelector("dialog[open], :popover-open")) onescape();
+	if ((event.ctrlKey || event.metaKey) && event.key === ".") stopping.stop();
+	else if (event.key === "Escape" && !event.repeat && !document.querySelector("dialog[open], :popover-open")) (composer.focus(), stopping.escape());
 	else if (wish && isEmbedded) tellShell("key", wish);
 	else if (wish?.action === "help") dialogs.help();
 	else if (!isPlain || isText || !choose(event)) return;

@@ -33,7 +33,6 @@ export function makeRun(make) {
 	const run = {
 		element,
 		get isSingle() { return calls.length < 2; },
-		has: (entryId) => calls.some((call) => call.entryId === entryId),
 		show(next) {
 			calls = next;
 			paint();

@@ -10,7 +10,7 @@ import { copy, fill, h, icon, iconButton, on, setText } from "../ui/dom.js";
 import { terminalNodes } from "../ui/markdown.js";
 
 /** @type {Record<string, string>} */
-export const KIND_ICONS = { read: "file", edit: "edit", delete: "trash", move: "file", search: "search", execute: "execute", think: "think", fetch: "fetch" };
+const KIND_ICONS = { read: "file", edit: "edit", delete: "trash", move: "file", search: "search", execute: "execute", think: "think", fetch: "fetch" };
 const STATUS_WORDS = { running: "running", complete: "done", error: "failed" };
 /** Arguments that describe a call, most specific first. */
 const SUBJECTS = ["command", "cmd", "file_path", "filePath", "path", "pattern", "query", "url", "description", "prompt"];
