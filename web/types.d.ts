@@ -384,7 +384,7 @@ type StopWishes = {
   isRunning(): boolean;
   /** How many prompts wait. */
   waiting(): number;
-  cancel(queue?: Api.QueueFate): void;
+  cancel(queue?: Api.QueueChoice): void;
   hint(words: string): void;
 };
 type StripWishes = { onresume(): void; onunarchive(): void; onask(): void; queue: HTMLElement };

@@ -180,7 +180,7 @@ declare namespace Api {
       /** Of which session. */
       sessionId: string;
       /** What becomes of the queue. */
-      queue?: QueueFate;
+      queue?: QueueChoice;
     }
     /** Hides a session from lists. */
     | {
@@ -363,7 +363,7 @@ declare namespace Api {
     | { kind: "fetch"; url: string }
     | { kind: "tool"; server?: string; tool: string; args: any; omittedBytes?: number };
 
-  type QueueFate = "send" | "keep" | "discard";
+  type QueueChoice = "send" | "keep" | "discard";
 
   type OfferedRule = { label: string; matcher: any; everywhere?: boolean };
 
@@ -677,8 +677,8 @@ declare namespace Api {
 
   /** What happened to a permission that holds for the future, too. */
   type RuleEvent =
-    | { event: "rule_made"; ruleId: string; rule: string }
-    | { event: "rule_applied"; ruleId: string; rule: string; what: string }
+    | { event: "rule_made"; ruleId?: string; rule: string }
+    | { event: "rule_applied"; ruleId?: string; rule: string; what: string }
     | { event: "rule_denied"; ruleId: string; rule: string; what: string }
     /** A rule of an older version, which held for every use of a tool, was removed instead of applied. */
     | {

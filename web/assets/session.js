@@ -305,7 +305,7 @@ function isRunning() {
 	return !isStopping && session?.status === "active" && (entries.running() !== undefined || session.activity !== "idle");
 }
 
-/** @param {Api.QueueFate} [queue] */
+/** @param {Api.QueueChoice} [queue] */
 async function cancel(queue) {
 	isStopping = true;
 	paint();

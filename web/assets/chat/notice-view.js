@@ -36,6 +36,8 @@ function wordsOf(entry, isCrash = false, around) {
 	switch (entry.event) {
 		case "rule_applied":
 		case "rule_denied":
+			// Older versions stored neither the call nor the rule.
+			if (!entry.what) return [h("span", entry.text)];
 			return [h("span", entry.event === "rule_applied" ? "Allowed without asking: " : "Denied without asking: ", h("code", entry.what)), ruleLine(entry, around)];
 		case "rule_made":
 			return [h("span", "From now on: "), ruleLine(entry, around)];
@@ -60,8 +62,8 @@ function wordsOf(entry, isCrash = false, around) {
 	}
 }
 
-/** The rule in words, and a link that revokes it as long as it exists. @param {{ruleId: string, rule: string}} notice @param {Surroundings} around */
-function ruleLine({ ruleId, rule }, { rules }) {
+/** The rule in words, and a link that revokes it as long as it exists. @param {{ruleId?: string, rule: string}} notice @param {Surroundings} around */
+function ruleLine({ ruleId = "", rule }, { rules }) {
 	return h("span.rule", ...quoted(rule), rules.has(ruleId) && h("button.link", { onclick: () => rules.remove(ruleId) }, "Revoke"));
 }
 

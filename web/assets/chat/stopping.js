@@ -17,7 +17,7 @@ export function makeStop({ isRunning, waiting, cancel, hint }) {
 		if (!count) return cancel();
 		const what = count > 1 ? plural(count, "message") : "message";
 		dialogs.open("Stop the agent?", (dialog) => {
-			/** @param {Api.QueueFate} how */
+			/** @param {Api.QueueChoice} how */
 			const button = (label = "", why = "", how, style = "") => h(`button.choice${style}`, { autofocus: how === "send", onclick: () => (dialog.close(), cancel(how)) }, h("b", label), h("span.muted", why));
 			return [
 				h("p", count > 1 ? `${plural(count, "message")} are waiting.` : "One message is waiting."),
