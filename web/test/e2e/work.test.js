@@ -276,8 +276,8 @@ test("p7 a link opens the conversation at its message, marked and focused, and t
   await answer(page).getByText("the end").waitFor();
   await idle(page);
   const id = new URL(page.url()).pathname.split("/").at(-1);
-  const { messages } = await daemon.api("GET", `/sessions/${id}/messages?limit=500`);
-  const { seq } = messages.find((message) => JSON.stringify(message.content).includes("the needle") && message.role !== "user" && message.content.type !== "prompt");
+  const messages = await daemon.api("GET", `/sessions/${id}/messages?limit=500`);
+  const { seq } = messages.find(({ role, content }) => role === "agent" && content.text === "the needle");
   await page.goto(`${daemon.origin}/s/${id}?at=${seq}`);
   const found = page.locator(".found");
   await found.getByText("the needle").waitFor();
