@@ -322,11 +322,12 @@ function focusRequest() {
 	card?.focus();
 }
 
-/** A digit chooses an answer of the request on screen, wherever the focus is, but for text fields. @param {KeyboardEvent} event */
+/** A digit chooses an answer of the request on screen, wherever the focus is, but for text fields and other requests. @param {KeyboardEvent} event */
 function choose(event) {
-	const card = /^[1-9]$/.test(event.key) && !event.repeat ? pendingRequest() : null;
+	const isElsewhere = /** @type {Element} */ (event.target).closest(".request") !== null;
+	const card = /^[1-9]$/.test(event.key) && !event.repeat && !isElsewhere ? pendingRequest() : null;
 	const { bottom = 0, top = 0 } = card?.getBoundingClientRect() ?? {};
-	if (!card || card.contains(/** @type {Node} */ (event.target)) || dialogs.isOpen() || bottom <= 0 || top >= innerHeight) return false;
+	if (!card || dialogs.isOpen() || bottom <= 0 || top >= innerHeight) return false;
 	card.dispatchEvent(new KeyboardEvent("keydown", { key: event.key }));
 	return true;
 }

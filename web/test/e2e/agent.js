@@ -2,7 +2,7 @@
 //
 // `say TEXT` answers with TEXT (`\n` is a line break) · `gate` says one half, waits for the file `gate` in the
 // workspace, and says the other · `tool JSON` calls a tool with these fields · `permit TITLE`, `allow TITLE` ask for permission ·
-// `demand JSON` makes a call with these fields that needs permission, and does it or not · `reads N`, `searches N` look N
+// `demand JSON` makes a call with these fields that needs permission, and does it or not; `together [JSON…]` makes several at once · `reads N`, `searches N` look N
 // times · `crash TEXT` prints TEXT to stderr and ends the process · `flood N` makes N calls, each a separate entry · `plan TEXT` makes a plan with that step ·
 // `wait` does nothing until it is stopped · `clock N` says N times what time it is
 //
@@ -79,6 +79,7 @@ const deeds = {
     update(id, { sessionUpdate: "tool_call_update", toolCallId: call.toolCallId, status: isDone ? "completed" : "failed", ...(content && { content }) });
     await deeds.say(id, `Outcome: ${outcome.optionId ?? outcome.outcome}`);
   },
+  together: (id, rest) => Promise.all(JSON.parse(rest).map((fields) => deeds.demand(id, JSON.stringify(fields)))),
   reads: async (id, rest) => {
     for (let number = 1; number <= Number(rest); number += 1) await deeds.tool(id, JSON.stringify({ title: `Read src/module_${number}.rs`, kind: "read", rawInput: { path: `src/module_${number}.rs` } }));
   },

@@ -129,6 +129,19 @@ test("p1 digits answer the request on screen, and every button shows its own", a
   assert.deepEqual(page.problems, []);
 });
 
+test("p1 a digit in a request answers that request and no other", async () => {
+  const page = await session();
+  await say(page, `together ${JSON.stringify(["make one", "make two"].map((text) => ({ title: text, kind: "execute", rawInput: { command: text } })))}`);
+  await until(page, "both are asked for", async () => (await card(page).count()) === 2);
+  const second = card(page).filter({ hasText: "make two" });
+  await second.getByRole("button", { name: "Deny", exact: true }).focus();
+  await page.keyboard.press("1");
+  await page.locator(".tool", { hasText: "make two" }).locator(".tool-verdict").getByText("Allowed").waitFor();
+  assert.equal(await card(page).count(), 1);
+  assert.match(await card(page).textContent(), /make one/);
+  assert.deepEqual(page.problems, []);
+});
+
 test("p2 always has a scope, answers without asking from then on, says so, and is revoked where it is said", async () => {
   const page = await session();
   await say(page, command("cargo test --package harbour"));

@@ -245,7 +245,7 @@ test("p8 a failed command shows its exit code and the end of its output, in the 
   const end = tool.getByRole("group", { name: "End of the output" });
   assert.match(await end.textContent(), /Compiling part 39\nerror: test failed <b>$/);
   assert.equal(await end.locator(".ansi-1.ansi-bold").textContent(), "error");
-  const done = { title: "ls", kind: "execute", rawInput: { command: "ls --color" }, content: [{ type: "content", content: { type: "text", text: "\u001b[38;5;33mdir\u001b[0m\r\n\u001b[32mrun\u001b[0m  10%\r\u001b[32mrun\u001b[0m 100%" } }] };
+  const done = { title: "ls", kind: "execute", rawInput: { command: "ls --color" }, content: [{ type: "content", content: { type: "text", text: "\u001b[38;5;27mdir\u001b[0m\r\n\u001b[32mrun\u001b[0m  10%\r\u001b[32mrun\u001b[0m 100%" } }] };
   await say(page, `tool ${JSON.stringify(done)}`);
   await idle(page);
   const list = page.locator(".tool").nth(1);
