@@ -40,7 +40,7 @@ function wordsOf(entry, isCrash = false, around) {
 			if (!entry.what) return [h("span", entry.text)];
 			return [h("span", entry.event === "rule_applied" ? "Allowed without asking: " : "Denied without asking: ", h("code", entry.what)), ruleLine(entry, around)];
 		case "rule_made":
-			return [h("span", "From now on: "), ruleLine(entry, around)];
+			return [ruleLine(entry, around, "New rule: ")];
 		case "process_exited": {
 			const code = entry.exitCode !== undefined ? ` (exit code ${entry.exitCode})` : entry.signal !== undefined ? ` (signal ${entry.signal})` : "";
 			const last = tail(entry.stderrTail ?? "", LAST_WORDS).trim();
@@ -63,8 +63,8 @@ function wordsOf(entry, isCrash = false, around) {
 }
 
 /** The rule in words, and a link that revokes it as long as it exists. @param {{ruleId?: string, rule: string}} notice @param {Surroundings} around */
-function ruleLine({ ruleId = "", rule }, { rules }) {
-	return h("span.rule", ...quoted(rule), rules.has(ruleId) && h("button.link", { onclick: () => rules.remove(ruleId) }, "Revoke"));
+function ruleLine({ ruleId = "", rule }, { rules }, before = " · by the rule: ") {
+	return h("span.rule", before, ...quoted(rule), rules.has(ruleId) && h("button.link", { onclick: () => rules.remove(ruleId) }, "Revoke"));
 }
 
 /** Whether a notice is about something that went wrong. @param {NoticeEntry} notice */

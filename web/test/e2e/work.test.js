@@ -347,7 +347,7 @@ for (const colorScheme of ["light", "dark"]) {
     await page.getByRole("button", { name: /discard/ }).click();
     await idle(page);
     await say(page, "crash oh no");
-    await page.locator(".notice.failure").waitFor();
+    await page.locator(".notice.failure:visible").waitFor();
     found.push(...(await findings(page, "crash")));
     assert.deepEqual(found, []);
     assert.deepEqual(page.problems, []);
