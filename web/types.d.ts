@@ -27,6 +27,7 @@ type Answers = {
   "session:list": "session:list";
   "session:page": "session:page";
   "session:send": "session:sent";
+  "rule:list": "rule:list";
 };
 type AnswerTo<Type extends RequestType> = Type extends keyof Answers ? FrameOf<Answers[Type]> : Frame;
 
@@ -45,8 +46,12 @@ type Entries = {
   readonly more: boolean;
   /** The place before which the next older page ends. */
   readonly oldest: number;
+  /** Whether there are newer entries that are not kept: the history was opened at a place before the end. */
+  readonly newer: boolean;
   /** The prompts that wait, first to last. */
   readonly queue: Api.QueuedEntry[];
+  /** Whether they wait until they are sent by hand, or until the next prompt. */
+  readonly held: boolean;
   get(entryId: string): SpokenEntry | undefined;
   /** Begins anew with what the frame has. */
   history(frame: FrameOf<"session:history">): void;
@@ -117,8 +122,8 @@ type DiffModule = {
   hunks(lines: DiffLine[]): DiffLine[][];
   /** Side by side: what was removed beside what was added in its place. */
   pairs(lines: DiffLine[]): DiffPair[];
-  /** The part in which two lines differ; `null` when they have too little in common. */
-  changedPart(before: string, after: string): { before: Span; after: Span } | null;
+  /** The words in which two lines differ; `null` when they have too little in common. */
+  changedParts(before: string, after: string): { before: Span[]; after: Span[] } | null;
   count(lines: DiffLine[]): { added: number; removed: number };
 };
 
@@ -156,12 +161,24 @@ type Line = {
 type Asked = { resolve(frame: any): void; reject(error: Error): void; tell: boolean };
 type Send = <Type extends RequestType>(type: Type, fields: FieldsOf<Type>) => Promise<unknown>;
 
+/** A span of a line and the class of its colour. */
+type Coloured = [from: number, to: number, name: string];
+type Piece = { text: string; name: string; isMarked: boolean };
+
+/** One answer to a permission; `name` is what the agent calls it. */
+type Choice = { optionId: string; label: string; name: string };
+/** An answer that also makes a rule. */
+type Rule = { optionId: string; rule: number; label: string };
+type Choices = { allow: Choice[]; deny: Choice[]; always: Rule[]; never: Rule[] };
+
 type Store = {
   readonly projects: Project[];
   /** Sessions by their own id, archived ones left out. */
   readonly sessions: Map<string, Session>;
   readonly agents: Agent[];
   readonly inbox: Api.InboxItem[];
+  /** The user's editor, as configured. */
+  readonly editor: string;
   /** Projects whose sessions have been received. */
   readonly listed: Set<string>;
   /** Applies a frame; returns whether the store handles frames of its type. */
@@ -231,6 +248,8 @@ type Dom = {
   /** Makes the children of an element follow a list: elements with the same key stay the same elements. */
   keyed<Item>(parent: Element, items: Item[], keyOf: (item: Item) => string,
     make: (item: Item) => HTMLElement, update?: (element: any, item: Item) => void): void;
+  /** A text in which what stands between backticks is code. */
+  quoted(text: string): Child[];
   /** Copies a text and says so. */
   copy(text: string): Promise<boolean>;
 };
@@ -261,8 +280,39 @@ type View = {
   append?(chunk: FrameOf<"session:chunk">): void;
   tick?(): void;
 };
-/** What views need from the page; `root` is the project's path. */
-type Surroundings = { root: string; drafts: Drafts; send: Send };
+/** Where paths lead: the project's folder and the user's editor; `wide`: a diff may have two columns. */
+type Place = { root?: string; editor?: string; wide?: boolean };
+type PermissionPlace = Place & { send: Send };
+/** What views need from the page. */
+type Surroundings = {
+  place: { root: string; editor: string };
+  drafts: Drafts;
+  send: Send;
+  entries(): SpokenEntry[];
+  /** Sends the prompt of a turn again. */
+  retry(turn: number): void;
+  focusOn(entryId: string): void;
+  rules: { has(ruleId: string): boolean; remove(ruleId: string): void };
+};
+/** What can be done with a message. */
+type MessageWishes = {
+  /** The source of a message. */
+  source(entryId: string): string;
+  canSend(): boolean;
+  /** Puts a text into the message box. */
+  edit(text: string): void;
+  resend(text: string): void;
+  link(seq: number): string;
+};
+/** A run of calls that fold. */
+type Run = {
+  element: HTMLElement;
+  readonly isSingle: boolean;
+  show(calls: ToolEntry[]): void;
+  add(call: ToolEntry): void;
+  put(call: ToolEntry): void;
+  toggle(open?: boolean): void;
+};
 type Card<Asked> = HTMLElement & { show(asked: Asked): void };
 type CardFrame = {
   /** Sends the verdict; when that fails, the card can be tried again. */
@@ -277,21 +327,9 @@ type Views = {
   make(entry: SpokenEntry, around: Surroundings): View;
   text(type: "user" | "assistant" | "thinking"): View;
   plan(): View;
-  notice(): View;
+  permission(around: Surroundings): View;
   /** What a conversation has used: a ring for the context window, and money where the agent reports it. */
   usage(usage?: Api.Usage): Child;
-};
-type DiffViews = {
-  /** Paths of the project are shown without the way to it. */
-  shortPath(path: string, root: string): string;
-  counts(added: number, removed: number): Node[];
-  of(change: Api.Diff, root: string): HTMLElement;
-  unified(lines: DiffLine[]): HTMLElement[];
-  split(lines: DiffLine[]): HTMLElement[];
-  number(value?: number | false): HTMLElement;
-  words(line?: DiffLine, part?: Span): HTMLElement;
-  /** The part in which the two lines of a pair differ. */
-  inner(pair: DiffPair): { before: Span; after: Span } | null;
 };
 type Log = HTMLElement & {
   readonly following: boolean;
@@ -309,14 +347,20 @@ type Log = HTMLElement & {
   /** Messages on their way, below everything. */
   pend(elements: HTMLElement[]): void;
   setMore(more: boolean): void;
+  /** Whether newer entries are not shown. */
+  setNewer(newer: boolean): void;
+  /** Puts the focus on an entry, unfolds it, and marks it when it was looked for. */
+  reveal(entryId: string, block?: "center" | "nearest"): void;
   toEnd(): void;
   tick(): void;
 };
-type LogOptions = Surroundings & {
+type LogOptions = Surroundings & MessageWishes & {
   /** The reader comes near the beginning of what is loaded. */
   onolder(): void;
   /** The reader is back at the end. */
   onend(): void;
+  /** The reader leaves a window that does not reach the end. */
+  onnewest(): void;
 };
 type PickerKind = "mode" | "setting";
 type Picker = { kind: PickerKind; id: string; name: string; current: string; choices: Api.OfferedChoice[] };
@@ -336,14 +380,33 @@ type ComposerOptions = {
   onstop(): void;
   onpick(kind: PickerKind, id: string, choice: string): void;
 };
+type StopWishes = {
+  isRunning(): boolean;
+  /** How many prompts wait. */
+  waiting(): number;
+  cancel(queue?: Api.QueueChoice): void;
+  hint(words: string): void;
+};
+type StripWishes = { onresume(): void; onunarchive(): void; onask(): void; queue: HTMLElement };
 type Strip = {
   element: HTMLElement;
-  /** What the agent does, and since when; nothing when `doing` is empty. */
-  showTurn(since: string, doing: string): void;
-  showQueue(queued: Api.QueuedEntry[]): void;
+  /** What the agent does, since when, and whether it waits for the human; nothing when `doing` is empty. */
+  showTurn(since: string, doing: string, waits: boolean): void;
+  /** A short hint beside it. */
+  showHint(words: string): void;
   showSession(session: Session): void;
   tick(): void;
 };
+type QueueWishes = {
+  edit(id: string, text: string): void;
+  /** To a place counted without it. */
+  move(id: string, to: number): void;
+  remove(id: string): void;
+  send(id: string): void;
+  /** An edit whose prompt was sent meanwhile. */
+  lost(text: string): void;
+};
+type QueueView = { element: HTMLElement; show(prompts: Api.QueuedEntry[], held: boolean): void };
 type Header = { element: HTMLElement; rename(): void; show(session: Session, project: Project | undefined, agent: { badge: string; title: string }): void };
 
 type Row = HTMLElement & {

@@ -47,7 +47,7 @@ const STORIES = {
       tool({ title: "Edit src/upload.rs", kind: "edit", content: [{ type: "diff", path: "src/upload.rs", oldText: BEFORE, newText: AFTER }] }),
       `use ${JSON.stringify({ used: 48_200, size: 200_000, cost: { amount: 0.42, currency: "USD" } })}`,
       "say The change is in. May I run the tests?",
-      "allow cargo test --package harbour upload",
+      `demand ${JSON.stringify({ title: "cargo test --package harbour upload", kind: "execute", rawInput: { command: "cargo test --package harbour upload" } })}`,
     ],
     "Why is the first page slow?": ["say Because every tile asks for its own picture. One request for all of them takes **40 ms** instead of **900 ms**."],
     "Move the settings to TOML": ["say Reading the old format first…", "wait"],

@@ -172,6 +172,28 @@ pub struct ToolCall {
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What of it has terminal colours, for clients that opened the session with `render`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<ToolHtml>,
+}
+
+/// Output with terminal colours as sanitised HTML, one line of it a line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolHtml {
+    /// What the tool printed, if it has colours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// Why it failed, if that has colours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl ToolHtml {
+    /// Nothing, if neither has colours.
+    pub fn of(result: Option<String>, error: Option<String>) -> Option<Self> {
+        (result.is_some() || error.is_some()).then_some(Self { result, error })
+    }
 }
 
 /// A permission asked of the human, and what became of it.

@@ -23,12 +23,14 @@ export const CHAT_KEYS = [
 	["Shift+Enter", "", "Line break"],
 	["↑", "", "Earlier messages, in an empty box"],
 	["/", "", "Commands of the agent"],
-	["Mod+.", "", "Stop the agent"],
+	["Esc Esc", "", "Stop the agent"],
 	["Esc", "", "Back to the message box"],
 	["J K", "", "Next and previous entry, in the conversation"],
+	["Enter", "", "Open or close the focused entry"],
 	["End", "", "Newest entry, in the conversation"],
-	["1…9", "", "Choose an option of the focused request"],
-	["Mod+Enter", "", "Send the answers"],
+	["1…9", "", "Answer the request on screen"],
+	["Mod+Enter", "", "Send the answers, or a waiting message now"],
+	["Alt+↑ Alt+↓", "", "Move a waiting message"],
 ];
 
 export const LIST_KEYS = [

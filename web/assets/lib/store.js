@@ -4,6 +4,7 @@
 export function makeStore() {
 	let projects = /** @type {Project[]} */ ([]);
 	let agents = /** @type {Agent[]} */ ([]);
+	let editor = "";
 	let inbox = /** @type {Api.InboxItem[]} */ ([]);
 	const sessions = /** @type {Map<string, Session>} */ (new Map());
 	const listed = /** @type {Set<string>} */ (new Set());
@@ -35,7 +36,10 @@ export function makeStore() {
 
 	/** @type {FrameHandlers} */
 	const frames = {
-		"project:list": (frame) => setProjects(frame.projects),
+		"project:list": (frame) => {
+			editor = frame.editor ?? "";
+			setProjects(frame.projects);
+		},
 		"project:added": ({ project }) => setProjects([...projects.filter(({ id }) => id !== project.id), project]),
 		"project:removed": ({ projectId }) => setProjects(projects.filter(({ id }) => id !== projectId)),
 		"agent:list": (frame) => (agents = frame.agents.toSorted((a, b) => +b.installed - +a.installed)),
@@ -61,6 +65,7 @@ export function makeStore() {
 	const store = {
 		get projects() { return projects; },
 		get agents() { return agents; },
+		get editor() { return editor; },
 		get inbox() { return inbox; },
 		sessions,
 		listed,

@@ -28,6 +28,13 @@ export function tokens(count = 0) {
 	return `${value < 10 ? value.toFixed(1).replace(".0", "") : Math.round(value)}${unit}`;
 }
 
+/** An amount of data: 870 bytes, 4.2 kB, 1.5 MB. */
+export function bytes(count = 0) {
+	if (count < 1000) return plural(count, "byte");
+	const [value, unit] = count < 999_500 ? [count / 1000, "kB"] : [count / 1_000_000, "MB"];
+	return `${value < 10 ? value.toFixed(1).replace(".0", "") : Math.round(value)} ${unit}`;
+}
+
 /** An amount of money; small ones keep significant digits. */
 export function money({ amount = 0, currency = "" }) {
 	const digits = amount !== 0 && Math.abs(amount) < 0.1 ? 4 : 2;

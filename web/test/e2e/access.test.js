@@ -88,7 +88,7 @@ test("360 pixels are enough", async () => {
   };
   assert.equal(await overflows(), false);
   assert.equal(await page.locator("#side").isVisible(), false, "the drawer makes way");
-  await conversation.getByRole("button", { name: /^Yes/ }).click();
+  await conversation.getByRole("button", { name: "Allow once" }).click();
   await idle(conversation);
   await page.getByRole("button", { name: "Show the sidebar" }).click();
   await page.getByRole("button", { name: /^Inbox/ }).click();

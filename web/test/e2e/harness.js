@@ -171,7 +171,7 @@ export async function say(conversation, text) {
   // The box is filled before the line is open when the page was just loaded.
   await conversation.getByRole("button", { name: "Send", exact: true }).and(conversation.locator(":enabled")).waitFor();
   // In the conversation, or in the queue.
-  const prompts = conversation.locator(".user[data-key], .queue li:not(.muted)");
+  const prompts = conversation.locator(".user[data-key], .queue li");
   const said = await prompts.count();
   await box.press("Enter");
   // The daemon has it.

@@ -58,7 +58,7 @@ test("nothing that an agent or a person writes becomes markup", async () => {
   await page.locator("convoke-inbox").getByRole("button", { name: "Decline with a note…" }).click();
   await page.keyboard.type(ATTACK);
   await page.keyboard.press("Enter");
-  await conversation.locator("convoke-permission q").waitFor();
+  await conversation.locator(".tool q:visible").waitFor();
   await idle(conversation);
 
   // Names: of the session, in the picker, in dialogs, in toasts.

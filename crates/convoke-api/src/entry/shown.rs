@@ -138,6 +138,7 @@ impl From<&Tool> for ToolCall {
             result: text,
             diffs,
             error,
+            html: None,
         }
     }
 }

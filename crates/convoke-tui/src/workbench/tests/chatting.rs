@@ -27,6 +27,7 @@ fn tool(seq: u64, status: ToolStatus) -> Entry {
             new_text: "fn price() {\n    1\n    + 1\n}\n".to_owned(),
         }],
         error: None,
+        html: None,
     };
     entry(&format!("t{seq}"), seq, EntryBody::ToolCall(call))
 }
