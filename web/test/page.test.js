@@ -20,27 +20,28 @@ function code(path) {
   return text.replace(/\/\*.*?\*\//gs, "").replace(/^\s*\/\/.*$/gm, "").replace(/^\s*\n/gm, "");
 }
 
-/** Everything that a page loads. */
-function loads(page) {
+/** Everything that a page loads at once; with `lazy` also what it loads when it is first needed. */
+function loads(page, lazy = false) {
   const found = new Set();
+  const imports = lazy ? /^import .*?from "(.*?)";$|\bimport\("(.*?)"\)/gm : /^import .*?from "(.*?)";$/gm;
   const add = (path) => {
     if (found.has(path)) return;
     found.add(path);
-    if (path.endsWith(".js")) for (const [, next] of read(path).matchAll(/^import .*?from "(.*?)";$/gm)) add(relative(web, join(web, dirname(path), next)));
+    if (path.endsWith(".js")) for (const [, next, later] of read(path).matchAll(imports)) add(relative(web, join(web, dirname(path), next ?? later)));
   };
   for (const [, path] of read(page).replace(/<link rel="modulepreload".*/g, "").matchAll(/(?:src|href)="\/(assets\/[^"]+\.(?:js|css))"/g)) add(path);
   return [page, ...found];
 }
 
-const LIMIT = 150_000;
+const LIMIT = 200_000;
 /** What all files of all pages may have, comments included: where they stand, so that they do not grow unnoticed. */
-const ALL = 189_000;
+const ALL = 262_000;
 const size = (texts) => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 
 const pages = files.filter((path) => path.endsWith(".html"));
 
-test("the workbench's code stays under 150 kB, and so does everything that one page loads", () => {
-  const workbench = new Set(["index.html", "session.html"].flatMap(loads));
+test("the workbench's code stays under 200 kB, and so does everything that one page loads", () => {
+  const workbench = new Set(["index.html", "session.html"].flatMap((page) => loads(page)));
   const whole = size([...workbench].map(code));
   assert.ok(whole < LIMIT, `${whole} bytes of code`);
   for (const page of pages) {
@@ -60,7 +61,7 @@ test("a session's page names every module that it needs, so that none waits unti
 });
 
 test("every file is loaded by a page, and every file that is loaded is there", () => {
-  assert.deepEqual([...new Set(pages.flatMap(loads))].sort(), files.toSorted());
+  assert.deepEqual([...new Set(pages.flatMap((page) => loads(page, true)))].sort(), files.toSorted());
 });
 
 test("nothing is inline, nothing comes from elsewhere, and markup is parsed in one place", () => {

@@ -28,8 +28,9 @@ test("the address of a session names it, whatever is in its id", () => {
   assert.deepEqual(["/", "/s/", "/s/a/b", "/s/%E0%A4%A"].map(sessionOfPath), ["", "", "", ""]);
 });
 
-test("the window title shows the number of pending requests", () => {
+test("p4 the window title shows how many requests are pending, and how many turns failed or finished unseen", () => {
   assert.deepEqual([windowTitle(0), windowTitle(2), windowTitle(0, "Fix it"), windowTitle(1, "Fix it")], ["Convoke", "(2) Convoke", "Fix it · Convoke", "(1) Fix it · Convoke"]);
+  assert.deepEqual([windowTitle(0, "Fix it", 1), windowTitle(0, "", 0, 3), windowTitle(2, "Fix it", 1, 3)], ["✕1 Fix it · Convoke", "●3 Convoke", "(2) ✕1 ●3 Fix it · Convoke"]);
 });
 
 test("long outputs are folded, and short ones are not", () => {

@@ -41,8 +41,9 @@ export const plural = (count = 0, word = "") => `${String(count).replace(/\B(?=(
 /** The session that an address `/s/<id>` names. */
 export const sessionOfPath = (pathname = "") => attempt(() => decodeURIComponent(/^\/s\/([^/]+)\/?$/.exec(pathname)?.[1] ?? "")) ?? "";
 
-/** The title of the window: the number of pending requests, then the place. */
-export const windowTitle = (waiting = 0, place = "") => `${waiting ? `(${waiting}) ` : ""}${place ? `${place} · ` : ""}Convoke`;
+/** The title of the window: how many requests are pending, turns failed and finished unseen; then the place. */
+export const windowTitle = (waiting = 0, place = "", failed = 0, finished = 0) =>
+	`${waiting ? `(${waiting}) ` : ""}${failed ? `✕${failed} ` : ""}${finished ? `●${finished} ` : ""}${place ? `${place} · ` : ""}Convoke`;
 
 /** Lines above which a text is collapsed, lines that are then shown, and the maximum of characters. */
 const FOLD_ABOVE = 24;

@@ -17,15 +17,19 @@ const PATHS = {
 	fetch: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM3 12h18M12 3c3 3 3 15 0 18M12 3c-3 3-3 15 0 18",
 	file: "M6 3h8l4 4v14H6zM14 3v4h4",
 	folder: "M3 6h6l2 2h10v11H3z",
+	gear: "M12 8.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7zM12 2.8v3M12 18.2v3M2.8 12h3M18.2 12h3M5.5 5.5l2.1 2.1M16.4 16.4l2.1 2.1M18.5 5.5l-2.1 2.1M7.6 16.4l-2.1 2.1",
+	home: "M4 11l8-7 8 7v9h-5.5v-5.5h-5V20H4z",
 	inbox: "M4 13l3-8h10l3 8v6H4zM4 13h5l1 2h4l1-2h5",
 	info: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 11v5M12 8v.1",
 	keyboard: "M3 6h18v12H3zM7 10v.1M11 10v.1M15 10v.1M7 14h10",
 	lock: "M6 11h12v9H6zM9 11V8a3 3 0 0 1 6 0v3",
 	moon: "M20 14a8 8 0 1 1-9-10 6.5 6.5 0 0 0 9 10z",
 	more: "M6 12h.01v1h-1v-1zM12 12h.01v1h-1v-1zM18 12h.01v1h-1v-1z",
+	none: "",
 	open: "M14 4h6v6M20 4l-9 9M18 14v6H4V6h6",
 	plan: "M10 6h10M10 12h10M10 18h10M4 6l1.2 1.2L7.5 5M4 12l1.2 1.2L7.5 11M4 18h2",
 	question: "M9 9a3 3 0 1 1 4 2.8c-.7.3-1 .8-1 1.7v.5M12 17.5v.1M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z",
+	retry: "M19 12a7 7 0 1 1-2-5M19 4v4h-4",
 	rows: "M4 5h16v14H4zM4 12h16",
 	search: "M11 5a6 6 0 1 0 0 12 6 6 0 0 0 0-12zM20 20l-4.5-4.5",
 	send: "M12 19V5M6 11l6-6 6 6",
@@ -96,6 +100,7 @@ const dom = {
 			else parent.insertBefore(element, next);
 		}
 	},
+	quoted: (text) => text.split("`").map((part, at) => (at % 2 ? h("code", part) : part)),
 	async copy(text) {
 		try {
 			await navigator.clipboard.writeText(text);
@@ -112,4 +117,4 @@ const dom = {
 	},
 };
 
-export const { h, on, onLook, fill, setText, part, icon, iconButton, component, keyed, copy } = dom;
+export const { h, on, onLook, fill, setText, part, icon, iconButton, component, keyed, quoted, copy } = dom;

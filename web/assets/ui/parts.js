@@ -43,12 +43,12 @@ export const dialogs = {
 
 /** A button that opens a menu. @param {() => MenuItem[]} items */
 export function menuButton(label = "", items) {
-	const button = iconButton("more", label, () => open(button, items()), { ariaHasPopup: "menu", ariaExpanded: "false" });
+	const button = iconButton("more", label, () => openMenu(button, items()), { ariaHasPopup: "menu", ariaExpanded: "false" });
 	return button;
 }
 
-/** @param {HTMLElement} button @param {MenuItem[]} items */
-function open(button, items) {
+/** Opens a menu beside a button. @param {HTMLElement} button @param {MenuItem[]} items */
+export function openMenu(button, items) {
 	const all = items.map(([label, name, run]) => h("button", { role: "menuitem", tabIndex: -1, onclick: () => (menu.hidePopover(), run()) }, icon(name), label));
 	const menu = h("div.menu", { role: "menu", popover: "auto", label: button.ariaLabel }, ...all);
 	on(menu, "keydown", (event) => {

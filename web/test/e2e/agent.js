@@ -3,7 +3,8 @@
 // `say TEXT` answers with TEXT (`\n` is a line break) · `gate` says one half, waits for the file `gate` in the
 // workspace, and says the other · `tool JSON` calls a tool with these fields · `permit TITLE`, `allow TITLE` ask for permission ·
 // `flood N` says N short things, each a separate entry · `plan TEXT` makes a plan with that step ·
-// `wait` does nothing until it is stopped · `clock N` says N times what time it is
+// `wait` does nothing until it is stopped · `clock N` says N times what time it is ·
+// `die FILE` ends the process with a last word on standard error, unless the file is in the workspace
 //
 // A file `story.json` in the workspace says what to do for a prompt: a list of the above for the words of a person.
 
@@ -81,6 +82,11 @@ const deeds = {
     }
   },
   wait: (id, rest, session) => new Promise((resolve) => (session.stop = resolve)),
+  die: async (id, rest, session) => {
+    if (existsSync(join(session.cwd, rest))) return deeds.say(id, "It works now.");
+    process.stderr.write("it broke for a reason\n", () => process.exit(3));
+    return new Promise(() => {});
+  },
   offer: async (id, rest) => update(id, { sessionUpdate: "available_commands_update", availableCommands: JSON.parse(rest) }),
 };
 

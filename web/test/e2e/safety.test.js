@@ -30,7 +30,7 @@ test("nothing that an agent or a person writes becomes markup", async () => {
   await say(conversation, `say ${ATTACK}`);
   await until(page, "the answer is there", async () => (await conversation.locator(".assistant").textContent()).includes("<script>"));
   await idle(conversation);
-  assert.match(await page.locator(".tab .title").textContent(), /^say <img/);
+  assert.match(await page.locator(".tab:not(.home) .title").textContent(), /^say <img/);
 
   const tool = { title: ATTACK, kind: ATTACK, name: ATTACK, rawInput: { [ATTACK]: ATTACK, command: ATTACK }, content: [
     { type: "content", content: { type: "text", text: ATTACK } },
@@ -68,12 +68,18 @@ test("nothing that an agent or a person writes becomes markup", async () => {
   await page.keyboard.type(ATTACK.slice(0, 190));
   await page.keyboard.press("Enter");
   await page.keyboard.press("Alt+n");
-  await page.getByRole("dialog", { name: "New session" }).getByText("Scripted <b>Agent</b>").waitFor();
+  await page.locator("convoke-start").getByRole("button", { name: "Agent: " }).click();
+  await page.getByRole("menuitem", { name: "Scripted <b>Agent</b>" }).waitFor();
   assert.deepEqual(await attackless(page), []);
   await page.keyboard.press("Escape");
-  await page.keyboard.press("Alt+w");
-  await page.locator(".session").hover();
-  await page.locator(".session .row-actions button").last().click();
+  // What was said is found, and shown as it is.
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("script");
+  await page.getByRole("dialog", { name: "Search" }).locator("mark").first().waitFor();
+  assert.deepEqual(await attackless(page), []);
+  await page.keyboard.press("Escape");
+  await page.locator(".session a").focus();
+  await page.keyboard.press("Delete");
   await page.locator(".toast").waitFor();
   assert.deepEqual(await attackless(page), []);
   await page.getByRole("button", { name: "Undo" }).click();

@@ -1,0 +1,119 @@
+// The values of `config.toml`: shown with what they are for, written back one by one.
+
+import { matching } from "../../lib/query.js";
+import { fill, h, setText } from "../../ui/dom.js";
+import { problem, toast } from "../../ui/parts.js";
+
+/** Where a value comes from, if the file cannot change it. @type {Record<string, string>} */
+const FIXED = { environment: "set by an environment variable", flag: "set by a flag of the daemon" };
+
+/** A key in words: `idle_timeout_minutes` is “Idle timeout minutes”. */
+const nameOf = (key = "") => {
+	const words = key.slice(key.lastIndexOf(".") + 1).replaceAll("_", " ");
+	return words[0].toUpperCase() + words.slice(1);
+};
+
+/** The section of the file in which a key stands. */
+const sectionOf = (key = "") => key.slice(0, Math.max(0, key.lastIndexOf(".")));
+
+/** A value as it stands in a text field. @param {any} value */
+const written = (value) => (Array.isArray(value) ? value.join("\n") : String(value ?? ""));
+
+/** @param {Line} line @returns {Config} */
+export function makeConfig(line) {
+	const trouble = h("div.problem", { role: "alert" });
+	/** The lists of fields, each with the keys that it shows. */
+	const lists = /** @type {{ element: HTMLElement, isWanted: (key: string) => boolean }[]} */ ([]);
+	let settings = /** @type {Api.SettingItem[]} */ ([]);
+	let path = "";
+	let words = "";
+	const about = h("code.path");
+
+	/** @param {any} error */
+	const complain = (error) => fill(trouble, h("b", "The configuration cannot be read or written. "), problem(error), " ", h("button.link", { onclick: load }, "Try again"));
+
+	async function load() {
+		try {
+			take(await line.query("config:get"));
+		} catch (error) {
+			complain(error);
+		}
+	}
+
+	/** @param {{ path: string, settings: Api.SettingItem[] }} frame */
+	function take(frame) {
+		({ path, settings } = frame);
+		fill(trouble);
+		setText(about, path);
+		paint();
+	}
+
+	function paint() {
+		for (const { element, isWanted } of lists) {
+			const shown = settings.filter(({ key, description }) => isWanted(key) && matching(`${key} ${nameOf(key)} ${description}`, words));
+			const sections = [...new Set(shown.map(({ key }) => sectionOf(key)))];
+			fill(element, ...sections.flatMap((section) => [sections.length > 1 && h("h4", section ? nameOf(section) : "General"), ...shown.filter(({ key }) => sectionOf(key) === section).map(row)]), !shown.length && words && h("p.muted", "No setting matches."));
+		}
+	}
+
+	/** @param {Api.SettingItem} setting */
+	function row(setting) {
+		const { key, description, restart, source } = setting;
+		const said = h("p.problem", { role: "alert" });
+		const isFixed = source in FIXED;
+		const isChanged = written(setting.value) !== written(setting.default);
+		const save = async (/** @type {any} */ value) => {
+			setText(said, "");
+			try {
+				take(await line.query("config:set", { changes: { [key]: value } }));
+				toast(restart ? `Saved. ${nameOf(key)} applies after a restart of the daemon.` : `Saved ${nameOf(key)}.`);
+				focusOn(key);
+			} catch (error) {
+				setText(said, problem(error));
+			}
+		};
+		const input = control(setting, save);
+		input.disabled = isFixed;
+		input.dataset.key = key;
+		input.ariaLabel = `${nameOf(key)} (${key})`;
+		return h("div.setting", h("div.setting-text", h("b", nameOf(key)), h("code.muted", key), restart && h("span.tag", "needs a restart"), h("p.muted", `${description[0].toUpperCase()}${description.slice(1)}.`), isFixed && h("p.muted", `This value is ${FIXED[source]}.`)),
+			h("div.setting-value", input, isChanged && !isFixed && h("button.link", { label: `Reset ${nameOf(key)}`, onclick: () => save(null) }, "Reset")), said);
+	}
+
+	/** The field is rebuilt when its value was saved. */
+	function focusOn(key = "") {
+		if (document.activeElement === document.body) /** @type {HTMLElement | null} */ (document.querySelector(`[data-key="${CSS.escape(key)}"]`))?.focus();
+	}
+
+	return {
+		trouble,
+		path: about,
+		load,
+		filter(wanted) {
+			words = wanted;
+			paint();
+		},
+		fields(isWanted) {
+			const element = h("div.settings-list");
+			lists.push({ element, isWanted });
+			return element;
+		},
+	};
+}
+
+/**
+ * The field for a value of this kind; saves when it was changed.
+ * @param {Api.SettingItem} setting @param {(value: any) => void} save
+ * @returns {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement}
+ */
+function control({ kind, value, choices }, save) {
+	if (kind === "switch") return h("input.switch", { type: "checkbox", role: "switch", checked: value === true, onchange: ({ target }) => save(/** @type {HTMLInputElement} */ (target).checked) });
+	if (choices && !Array.isArray(value)) return h("select.field", { onchange: ({ target }) => save(/** @type {HTMLSelectElement} */ (target).value) }, ...choices.map((choice) => h("option", { value: choice, selected: choice === value }, choice || "—")));
+	if (Array.isArray(value)) {
+		const lines = h("textarea.field", { rows: Math.max(1, value.length), value: written(value), placeholder: "One per line", onchange: () => save(lines.value.split("\n").map((one) => one.trim()).filter(Boolean)) });
+		return lines;
+	}
+	const isNumber = typeof value === "number";
+	const field = h("input.field", { type: isNumber ? "number" : "text", step: "any", value: written(value), spellcheck: false, onchange: () => save(isNumber && field.value !== "" ? Number(field.value) : field.value) });
+	return field;
+}
