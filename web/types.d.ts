@@ -526,7 +526,7 @@ declare namespace Pending {
     | { type: "session:erased"; sessionId: string; uid: string }
     | { type: "session:seen"; sessionId: string; uid: string }
     | { type: "search:hits"; query: string; hits: Api.Hit[]; next?: number }
-    | { type: "config"; path: string; settings: Api.SettingItem[] }
+    | { type: "config"; path: string; settings: Api.ConfigSetting[] }
     | { type: "rule:list"; rules: Api.Rule[] }
     | { type: "rule:added"; rule: Api.Rule }
     | { type: "rule:removed"; ruleId: string }
@@ -544,6 +544,6 @@ declare namespace Pending {
 }
 declare namespace Api {
   type Hit = { messageId: string; seq: number; role: string; timestamp: string; excerpt: { text: string; matched: boolean }[]; session: { id: string; uid: string; title: string; agent: string; projectId: string; project: string; archived: boolean } };
-  type SettingItem = { key: string; value: any; default: any; source: string; kind: string; choices?: string[]; description: string; restart: boolean };
+  type ConfigSetting = { key: string; value: any; default: any; source: string; kind: string; choices?: string[]; description: string; restart: boolean };
   type Rule = { id: string; effect: "allow" | "deny"; matcher: any; agent?: string; projectId?: string; project?: string; text: string; createdAt: string; requestId?: string; sessionId?: string; usedCount: number; lastUsedAt?: string };
 }

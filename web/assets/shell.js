@@ -143,6 +143,7 @@ const shell = {
 		if (uid === undefined) return;
 		shell.setTabs(tabs.activate(state, uid));
 		if (uid) panels.focus(uid);
+		else if (!home.contains(document.activeElement)) find("tab-home").focus();
 	},
 	async palette() {
 		const { openPalette } = await import("./shell/palette.js");
@@ -172,7 +173,6 @@ const shell = {
 			home: () => {
 				shell.go(null);
 				layout.close();
-				find("tab-home").focus();
 			},
 			inbox: () => {
 				// On a phone Home is the inbox.

@@ -56,7 +56,10 @@ export function makeLayout(onchange) {
 	on(side, "keydown", ({ key }) => key === "Escape" && layout.close());
 	narrow.addEventListener("change", paint);
 	// Safari does not make room for the keyboard by itself (`interactive-widget` in the other browsers).
-	visualViewport?.addEventListener("resize", () => document.documentElement.style.setProperty("--height", `${visualViewport?.height}px`));
+	visualViewport?.addEventListener("resize", () => {
+		// Not while the page is zoomed, when the viewport is only a part of the screen.
+		if (visualViewport?.scale === 1) document.documentElement.style.setProperty("--height", `${visualViewport.height}px`);
+	});
 	paint();
 	return layout;
 }

@@ -96,8 +96,9 @@ export function openPalette({ store, line, commands, open, create }) {
 		at = 0;
 		const isWorthIt = words.length >= WORDS_MIN;
 		state = isWorthIt ? "Searching messages…" : "";
-		// Hits of the words before stay until the new ones arrive, so that the list does not flicker.
-		if (isWorthIt) paint();
+		// Hits of earlier words would be opened by an early Enter.
+		hits = [];
+		paint();
 		search(isWorthIt ? field.value.trim() : "");
 	}
 

@@ -3,7 +3,7 @@
 import { keep, kept } from "../lib/kept.js";
 import { isSend } from "../lib/keys.js";
 import { component, copy, fill, h, icon, iconButton, on, setText } from "../ui/dom.js";
-import { dialogs, openMenu, problem, toast } from "../ui/parts.js";
+import { dialogs, openMenu, problem, toast, toastError } from "../ui/parts.js";
 
 /** The agent that only shows what Convoke does; others are preferred. */
 const DEMO = "demo";
@@ -51,10 +51,15 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 		setText(said, "");
 		paint();
 		try {
-			const { session } = await line.request("session:create", { projectId: project().id, cliType: agent().cliType, prompt });
+			const { session, refused } = await line.request("session:create", { projectId: project().id, cliType: agent().cliType, prompt });
 			keep("project", project().id);
 			keep("agent", agent().cliType);
 			drafts.set(DRAFT, (box.value = ""));
+			// The session is there; its message box has the prompt that was not accepted.
+			if (refused) {
+				drafts.set(`message.${session.uid}`, prompt);
+				toastError({ message: refused });
+			}
 			oncreated(session);
 		} catch (error) {
 			setText(said, problem(error));

@@ -85,7 +85,7 @@ test("p9 values that need a restart say so, and those that the file cannot chang
   await row(page, "server.listen").getByText("needs a restart").waitFor();
   // The tests start the daemon with --listen.
   assert.equal(await field(page, "server.listen").isEnabled(), false);
-  await row(page, "server.listen").getByText("set by a flag").waitFor();
+  await row(page, "server.listen").getByText("Set by the flag --listen").waitFor();
   await page.getByRole("searchbox", { name: "Find a setting" }).fill("domains");
   await until(page, "only what matches is shown", async () => (await page.locator("#settings-defaults .setting").count()) === 1);
   assert.deepEqual(page.problems, []);

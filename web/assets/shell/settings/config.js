@@ -1,11 +1,14 @@
 // The values of `config.toml`: shown with what they are for, written back one by one.
 
 import { matching } from "../../lib/query.js";
-import { fill, h, setText } from "../../ui/dom.js";
+import { fill, h, quoted, setText } from "../../ui/dom.js";
 import { problem, toast } from "../../ui/parts.js";
 
-/** Where a value comes from, if the file cannot change it. @type {Record<string, string>} */
-const FIXED = { environment: "set by an environment variable", flag: "set by a flag of the daemon" };
+/** What overrides the file, so that a change in it would do nothing. */
+function overriddenBy(source = "") {
+	const [kind, name] = source.split(" ");
+	return kind === "env" ? `the environment variable ${name}` : kind === "flag" ? `the flag ${name} of the daemon` : "";
+}
 
 /** A key in words: `idle_timeout_minutes` is “Idle timeout minutes”. */
 const nameOf = (key = "") => {
@@ -24,7 +27,7 @@ export function makeConfig(line) {
 	const trouble = h("div.problem", { role: "alert" });
 	/** The lists of fields, each with the keys that it shows. */
 	const lists = /** @type {{ element: HTMLElement, isWanted: (key: string) => boolean }[]} */ ([]);
-	let settings = /** @type {Api.SettingItem[]} */ ([]);
+	let settings = /** @type {Api.ConfigSetting[]} */ ([]);
 	let path = "";
 	let words = "";
 	const about = h("code.path");
@@ -40,7 +43,7 @@ export function makeConfig(line) {
 		}
 	}
 
-	/** @param {{ path: string, settings: Api.SettingItem[] }} frame */
+	/** @param {{ path: string, settings: Api.ConfigSetting[] }} frame */
 	function take(frame) {
 		({ path, settings } = frame);
 		fill(trouble);
@@ -56,11 +59,11 @@ export function makeConfig(line) {
 		}
 	}
 
-	/** @param {Api.SettingItem} setting */
+	/** @param {Api.ConfigSetting} setting */
 	function row(setting) {
 		const { key, description, restart, source } = setting;
 		const said = h("p.problem", { role: "alert" });
-		const isFixed = source in FIXED;
+		const boss = overriddenBy(source);
 		const isChanged = written(setting.value) !== written(setting.default);
 		const save = async (/** @type {any} */ value) => {
 			setText(said, "");
@@ -73,11 +76,11 @@ export function makeConfig(line) {
 			}
 		};
 		const input = control(setting, save);
-		input.disabled = isFixed;
+		input.disabled = boss !== "";
 		input.dataset.key = key;
 		input.ariaLabel = `${nameOf(key)} (${key})`;
-		return h("div.setting", h("div.setting-text", h("b", nameOf(key)), h("code.muted", key), restart && h("span.tag", "needs a restart"), h("p.muted", `${description[0].toUpperCase()}${description.slice(1)}.`), isFixed && h("p.muted", `This value is ${FIXED[source]}.`)),
-			h("div.setting-value", input, isChanged && !isFixed && h("button.link", { label: `Reset ${nameOf(key)}`, onclick: () => save(null) }, "Reset")), said);
+		return h("div.setting", h("div.setting-text", h("b", nameOf(key)), h("code.muted", key), restart && h("span.tag", "needs a restart"), h("p.muted", ...quoted(`${description.slice(0, 1).toUpperCase()}${description.slice(1)}.`)), boss && h("p.muted", `Set by ${boss}.`)),
+			h("div.setting-value", input, isChanged && !boss && h("button.link", { label: `Reset ${nameOf(key)}`, onclick: () => save(null) }, "Reset")), said);
 	}
 
 	/** The field is rebuilt when its value was saved. */
@@ -103,17 +106,18 @@ export function makeConfig(line) {
 
 /**
  * The field for a value of this kind; saves when it was changed.
- * @param {Api.SettingItem} setting @param {(value: any) => void} save
- * @returns {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement}
+ * @param {Api.ConfigSetting} setting @param {(value: any) => void} save
+ * @returns {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement | HTMLFieldSetElement}
  */
-function control({ kind, value, choices }, save) {
-	if (kind === "switch") return h("input.switch", { type: "checkbox", role: "switch", checked: value === true, onchange: ({ target }) => save(/** @type {HTMLInputElement} */ (target).checked) });
-	if (choices && !Array.isArray(value)) return h("select.field", { onchange: ({ target }) => save(/** @type {HTMLSelectElement} */ (target).value) }, ...choices.map((choice) => h("option", { value: choice, selected: choice === value }, choice || "—")));
-	if (Array.isArray(value)) {
-		const lines = h("textarea.field", { rows: Math.max(1, value.length), value: written(value), placeholder: "One per line", onchange: () => save(lines.value.split("\n").map((one) => one.trim()).filter(Boolean)) });
-		return lines;
-	}
-	const isNumber = typeof value === "number";
-	const field = h("input.field", { type: isNumber ? "number" : "text", step: "any", value: written(value), spellcheck: false, onchange: () => save(isNumber && field.value !== "" ? Number(field.value) : field.value) });
-	return field;
+function control({ kind, value, choices = [] }, save) {
+	const options = () => choices.map((choice) => h("option", { value: choice, selected: choice === value }, choice || "none"));
+	const some = choices.map((choice) => h("input", { type: "checkbox", checked: Array.isArray(value) && value.includes(choice), onchange: () => save(choices.filter((_, at) => some[at].checked)) }));
+	const box = h("input.switch", { type: "checkbox", role: "switch", checked: value === true, onchange: () => save(box.checked) });
+	const pick = h("select.field", { onchange: () => save(pick.value) }, ...(kind === "choice" ? options() : []));
+	const lines = h("textarea.field", { rows: 1, value: written(value), placeholder: "One per line", spellcheck: false, onchange: () => save(lines.value.split("\n").map((one) => one.trim()).filter(Boolean)) });
+	const field = h("input.field", { type: kind === "number" ? "number" : "text", step: "any", value: written(value), spellcheck: false, onchange: () => save(kind === "number" && field.value !== "" ? Number(field.value) : field.value) });
+	if (kind === "switch") return box;
+	if (kind === "choice") return pick;
+	if (kind !== "list") return field;
+	return choices.length ? h("fieldset.choices", ...choices.map((choice, at) => h("label.option", some[at], choice))) : lines;
 }
