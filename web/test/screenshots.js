@@ -128,7 +128,7 @@ try {
       await shot("palette");
       await view.keyboard.press("Escape");
       if (width === 360) await view.getByRole("button", { name: "Show the sidebar" }).click();
-      await view.getByRole("button", { name: "Settings" }).click();
+      await view.getByRole("button", { name: "Settings", exact: true }).click();
       await view.locator(".setting").first().waitFor();
       await shot("settings");
       await view.goto(`${daemon.origin}/teams`);

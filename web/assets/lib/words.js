@@ -12,6 +12,9 @@ export function relativeTime(iso = "", now = 0) {
 	return "now";
 }
 
+/** The same in a sentence: now, 2m ago. */
+export const timeAgo = (iso = "", now = 0) => relativeTime(iso, now).replace(/\d$|\d\w$/, "$& ago");
+
 /** A length of time: 12s, 3m 05s, 1h 02m. */
 export function duration(ms = 0) {
 	const seconds = Math.max(0, Math.floor(ms / 1000));

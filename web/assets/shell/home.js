@@ -18,8 +18,9 @@ export const makeHome = component("convoke-home", (element, boardOptions, startO
 		paint() {
 			start.paint();
 			board.paint();
-			search.hidden = boardOptions.store.sessions.size === 0;
-			board.hidden = boardOptions.store.projects.length === 0 && boardOptions.store.inbox.length === 0;
+			const { projects, sessions, inbox } = boardOptions.store;
+			search.hidden = projects.length === 0 || sessions.size === 0;
+			board.hidden = projects.length === 0 && inbox.length === 0;
 		},
 	};
 });

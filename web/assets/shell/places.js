@@ -7,7 +7,7 @@ import { toastError } from "../ui/parts.js";
 export const PLACES = {
 	"@teams": { title: "Teams", icon: "columns", frame: "/teams" },
 	"@archive": { title: "Archive", icon: "archive", load: () => import("./archive.js").then(({ makeArchive }) => makeArchive) },
-	"@settings": { title: "Settings", icon: "gear", load: () => import("./settings.js").then(({ makeSettings }) => makeSettings) },
+	"@settings": { title: "Settings", icon: "sliders", load: () => import("./settings.js").then(({ makeSettings }) => makeSettings) },
 };
 
 /** The element of a place; its inside follows when its module is there. @param {PlaceOptions} options */

@@ -80,7 +80,7 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 		fill(place, icon("folder"), h("span.title", where?.name ?? ""), icon("chevron"));
 		who.hidden = !whom;
 		who.ariaLabel = `Agent: ${whom?.title}`;
-		fill(who, h("span.badge", whom?.badge ?? ""), h("span.title", whom?.title ?? ""), icon("chevron"));
+		fill(who, icon("execute"), h("span.title", whom?.title ?? ""), icon("chevron"));
 		send.disabled = isBusy || !line.isOpen || !where || !whom || !box.value.trim();
 	}
 

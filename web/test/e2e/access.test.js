@@ -56,7 +56,7 @@ for (const colorScheme of ["light", "dark"]) {
     await page.getByRole("dialog", { name: "Search" }).locator("mark").first().waitFor();
     found.push(...(await findings(page, "palette")));
     await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Settings" }).click();
+    await page.getByRole("button", { name: "Settings", exact: true }).click();
     await page.locator(".setting").first().waitFor();
     await page.getByRole("button", { name: "Sign out" }).first().waitFor();
     found.push(...(await findings(page, "settings")));

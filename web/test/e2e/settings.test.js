@@ -22,7 +22,7 @@ async function settings(more = "") {
   daemon = await new Daemon({ settings: more }).start();
   await daemon.addProject();
   const page = await openPage(browser, daemon);
-  await page.getByRole("button", { name: "Settings" }).click();
+  await page.getByRole("button", { name: "Settings", exact: true }).click();
   await page.locator(".setting").first().waitFor();
   return page;
 }
@@ -94,7 +94,7 @@ test("p9 values that need a restart say so, and those that the file cannot chang
 test("p9 p2 rules are added, listed with how often they were used, and revoked, in every window", async () => {
   const page = await settings();
   const other = await anotherWindow(page, daemon);
-  await other.getByRole("button", { name: "Settings" }).click();
+  await other.getByRole("button", { name: "Settings", exact: true }).click();
   await other.getByText("No rules.").waitFor();
   await page.getByRole("button", { name: "Add a rule…" }).click();
   const dialog = page.getByRole("dialog", { name: "Add a rule" });

@@ -55,12 +55,12 @@ export function makeConfig(line) {
 		for (const { element, isWanted } of lists) {
 			const shown = settings.filter(({ key, description }) => isWanted(key) && matching(`${key} ${nameOf(key)} ${description}`, words));
 			const sections = [...new Set(shown.map(({ key }) => sectionOf(key)))];
-			fill(element, ...sections.flatMap((section) => [sections.length > 1 && h("h4", section ? nameOf(section) : "General"), ...shown.filter(({ key }) => sectionOf(key) === section).map(row)]), !shown.length && words && h("p.muted", "No setting matches."));
+			fill(element, ...sections.flatMap((section) => [sections.length > 1 && h("h4", section ? nameOf(section) : "General"), ...shown.filter(({ key }) => sectionOf(key) === section).map((setting) => row(setting, nameOf(sections.length > 1 ? setting.key : setting.key.replaceAll(".", " "))))]), !shown.length && words && h("p.muted", "No setting matches."));
 		}
 	}
 
 	/** @param {Api.ConfigSetting} setting */
-	function row(setting) {
+	function row(setting, name = "") {
 		const { key, description, restart, source } = setting;
 		const said = h("p.problem", { role: "alert" });
 		const boss = overriddenBy(source);
@@ -69,7 +69,7 @@ export function makeConfig(line) {
 			setText(said, "");
 			try {
 				take(await line.query("config:set", { changes: { [key]: value } }));
-				toast(restart ? `Saved. ${nameOf(key)} applies after a restart of the daemon.` : `Saved ${nameOf(key)}.`);
+				toast(restart ? `Saved. ${name} applies after a restart of the daemon.` : `Saved ${name}.`);
 				focusOn(key);
 			} catch (error) {
 				setText(said, problem(error));
@@ -78,9 +78,9 @@ export function makeConfig(line) {
 		const input = control(setting, save);
 		input.disabled = boss !== "";
 		input.dataset.key = key;
-		input.ariaLabel = `${nameOf(key)} (${key})`;
-		return h("div.setting", h("div.setting-text", h("b", nameOf(key)), h("code.muted", key), restart && h("span.tag", "needs a restart"), h("p.muted", ...quoted(`${description.slice(0, 1).toUpperCase()}${description.slice(1)}.`)), boss && h("p.muted", `Set by ${boss}.`)),
-			h("div.setting-value", input, isChanged && !boss && h("button.link", { label: `Reset ${nameOf(key)}`, onclick: () => save(null) }, "Reset")), said);
+		input.ariaLabel = `${name} (${key})`;
+		return h("div.setting", h("div.setting-text", h("b", name), h("code.muted", key), restart && h("span.tag", "needs a restart"), h("p.muted", ...quoted(`${description.slice(0, 1).toUpperCase()}${description.slice(1)}.`)), boss && h("p.muted", `Set by ${boss}.`)),
+			h("div.setting-value", input, isChanged && !boss && h("button.link", { label: `Reset ${name}`, onclick: () => save(null) }, "Reset")), said);
 	}
 
 	/** The field is rebuilt when its value was saved. */

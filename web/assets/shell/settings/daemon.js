@@ -1,6 +1,6 @@
 // Sections of the settings that are not values of `config.toml`: agents, appearance, browsers, and about.
 
-import { relativeTime } from "../../lib/words.js";
+import { timeAgo } from "../../lib/words.js";
 import { call } from "../../ui/access.js";
 import { fill, h } from "../../ui/dom.js";
 import { dialogs, problem, toastError } from "../../ui/parts.js";
@@ -53,7 +53,7 @@ export function makeBrowsers() {
 	function row({ id, userAgent, createdAt, lastUsedAt }) {
 		const name = browserName(userAgent);
 		const revoke = () => dialogs.confirm(`Sign out ${name}?`, "Its open pages are disconnected at once. “convoke open” signs a browser in again.", "Sign out", () => rest(`/api/browser-sessions/${encodeURIComponent(id)}`, "DELETE").then(load, toastError));
-		return h("li", h("div.rule-text", h("b", { title: userAgent }, name), h("p.muted", `${id} · since ${new Date(createdAt).toLocaleDateString()} · last used ${relativeTime(lastUsedAt, Date.now())}`)),
+		return h("li", h("div.rule-text", h("b", { title: userAgent }, name), h("p.muted", `${id} · since ${new Date(createdAt).toLocaleDateString()} · last used ${timeAgo(lastUsedAt, Date.now())}`)),
 			h("button.button.small", { label: `Sign out ${name} ${id}`, onclick: revoke }, "Sign out"));
 	}
 	load();

@@ -1,6 +1,6 @@
 // The rules: listed with how often they were used, added, and revoked.
 
-import { plural, relativeTime } from "../../lib/words.js";
+import { plural, timeAgo } from "../../lib/words.js";
 import { matcherOf, patternHelp } from "../../lib/rules.js";
 import { h, keyed, part, quoted, setText } from "../../ui/dom.js";
 import { dialogs, problem, toastError } from "../../ui/parts.js";
@@ -22,7 +22,7 @@ export function makeRules({ line, store, wishes }) {
 	function paint(rules) {
 		keyed(list, rules, ({ id }) => id, make, (row, { usedCount, lastUsedAt, effect }) => {
 			row.dataset.effect = effect;
-			setText(part(row, ".used"), usedCount ? `used ${plural(usedCount, "time")}${lastUsedAt ? `, last ${relativeTime(lastUsedAt, Date.now())}` : ""}` : "never used");
+			setText(part(row, ".used"), usedCount ? `used ${plural(usedCount, "time")}${lastUsedAt ? `, last ${timeAgo(lastUsedAt, Date.now())}` : ""}` : "never used");
 		});
 		setText(told, rules.length ? "" : "No rules. “Always allow …” in a permission request makes one.");
 	}
