@@ -439,8 +439,8 @@ type PlaceOptions = {
   wishes: { open(session: Opened): void; openById(uid: string): void; erase(session: Session): void; setTheme(theme: string): void };
 };
 /** The inside of a tab that is not a session. */
-type Place = HTMLElement & { receive(frame: Frame): void; focusFirst(): void };
-type PlaceKind = { title: string; icon: string; frame?: string; load?(): Promise<(options: PlaceOptions) => Place> };
+type PlaceView = HTMLElement & { receive(frame: Frame): void; focusFirst(): void };
+type PlaceKind = { title: string; icon: string; frame?: string; load?(): Promise<(options: PlaceOptions) => PlaceView> };
 type Query = { words: string; filters: Record<string, string> };
 type PaletteRow = { shows: Child[]; run(): void };
 type PaletteCommand = [label: string, icon: string, run: () => void, keys?: string];

@@ -5,7 +5,7 @@ import { plural, relativeTime } from "../lib/words.js";
 import { component, fill, h, keyed, on, part, setText } from "../ui/dom.js";
 import { toastError } from "../ui/parts.js";
 
-/** @type {(place: PlaceOptions) => Place} */
+/** @type {(place: PlaceOptions) => PlaceView} */
 export const makeArchive = component("convoke-archive", (element, { store, line, wishes }) => {
 	const field = h("input.field", { type: "search", placeholder: "Search the archive by title or project", label: "Search the archive" });
 	const list = h("ul.archive-list");

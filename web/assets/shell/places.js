@@ -15,7 +15,7 @@ export function makePlace(uid = "", options) {
 	const kind = PLACES[uid];
 	if (!kind) return null;
 	if (kind.frame) return h("iframe", { src: kind.frame });
-	let inside = /** @type {Place | null} */ (null);
+	let inside = /** @type {PlaceView | null} */ (null);
 	let wantsFocus = false;
 	const element = h("div.place-view", { tabIndex: -1 });
 	kind.load?.().then((make) => {

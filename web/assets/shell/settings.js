@@ -9,7 +9,7 @@ import { makeNotify } from "./notify.js";
 /** Settings with a section of their own, by the beginning of their keys; all others are defaults. */
 const [NOTIFY, EDITOR] = ["notify.", "editor."];
 
-/** @type {(place: PlaceOptions) => Place} */
+/** @type {(place: PlaceOptions) => PlaceView} */
 export const makeSettings = component("convoke-settings", (element, options) => {
 	const config = makeConfig(options.line);
 	const rules = makeRules(options);

@@ -1,7 +1,7 @@
 // Parts shared by several pages: dialogs, menus, listboxes, editable titles, and toasts.
 
 import { CHAT_KEYS, isComposing, LIST_KEYS, SHELL_KEYS } from "../lib/keys.js";
-import { fill, h, icon, iconButton, on } from "./dom.js";
+import { fill, h, icon, iconButton, on, quoted } from "./dom.js";
 
 /** @type {DialogModule} */
 export const dialogs = {
@@ -47,9 +47,9 @@ export function menuButton(label = "", items) {
 	return button;
 }
 
-/** Opens a menu beside a button. @param {HTMLElement} button @param {MenuItem[]} items */
+/** Opens a menu at a button. @param {HTMLElement} button @param {MenuItem[]} items */
 export function openMenu(button, items) {
-	const all = items.map(([label, name, run]) => h("button", { role: "menuitem", tabIndex: -1, onclick: () => (menu.hidePopover(), run()) }, icon(name), label));
+	const all = items.map(([label, name, run]) => h("button", { role: "menuitem", tabIndex: -1, onclick: () => (menu.hidePopover(), run()) }, icon(name), h("span", ...quoted(label))));
 	const menu = h("div.menu", { role: "menu", popover: "auto", label: button.ariaLabel }, ...all);
 	on(menu, "keydown", (event) => {
 		const at = all.indexOf(/** @type {any} */ (document.activeElement));
