@@ -51,6 +51,8 @@ export function makePanels(parent, placeOf) {
 			wanted = uid;
 			before = document.activeElement;
 			const place = /** @type {any} */ (panels.get(uid)?.firstElementChild);
+			// Applies pending styles: a frame that was hidden or behind a dialog takes no focus before.
+			place?.getBoundingClientRect();
 			if (place?.focusFirst) place.focusFirst();
 			else post(uid, "focus");
 		},

@@ -73,6 +73,7 @@ test("p9 a file with a syntax error is named with its line, and nothing is writt
   await complaint.waitFor();
   assert.match(await complaint.textContent(), /\d/);
   assert.equal(config(), broken);
+  assert.equal(await field(page, "pool.spare").isChecked(), true, "it is not shown as saved");
   writeFileSync(file(), whole);
   await page.reload();
   await field(page, "pool.spare").uncheck();

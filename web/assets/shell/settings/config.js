@@ -71,8 +71,10 @@ export function makeConfig(line) {
 				take(await line.query("config:set", { changes: { [key]: value } }));
 				toast(restart ? `Saved. ${name} applies after a restart of the daemon.` : `Saved ${name}.`);
 				focusOn(key);
+				return true;
 			} catch (error) {
 				setText(said, problem(error));
+				return false;
 			}
 		};
 		const input = control(setting, save);
@@ -106,14 +108,15 @@ export function makeConfig(line) {
 
 /**
  * The field for a value of this kind; saves when it was changed.
- * @param {Api.ConfigSetting} setting @param {(value: any) => void} save
+ * @param {Api.ConfigSetting} setting @param {(value: any) => Promise<boolean>} save returns whether it was done
  * @returns {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement | HTMLFieldSetElement}
  */
 function control({ kind, value, choices = [] }, save) {
+	// A choice that was not saved is not shown as if it were; what was typed stays, to be corrected.
 	const options = () => choices.map((choice) => h("option", { value: choice, selected: choice === value }, choice || "none"));
 	const some = choices.map((choice) => h("input", { type: "checkbox", checked: Array.isArray(value) && value.includes(choice), onchange: () => save(choices.filter((_, at) => some[at].checked)) }));
-	const box = h("input.switch", { type: "checkbox", role: "switch", checked: value === true, onchange: () => save(box.checked) });
-	const pick = h("select.field", { onchange: () => save(pick.value) }, ...(kind === "choice" ? options() : []));
+	const box = h("input.switch", { type: "checkbox", role: "switch", checked: value === true, onchange: async () => (await save(box.checked)) || (box.checked = value === true) });
+	const pick = h("select.field", { onchange: async () => (await save(pick.value)) || (pick.value = value) }, ...(kind === "choice" ? options() : []));
 	const lines = h("textarea.field", { rows: 1, value: written(value), placeholder: "One per line", spellcheck: false, onchange: () => save(lines.value.split("\n").map((one) => one.trim()).filter(Boolean)) });
 	const field = h("input.field", { type: kind === "number" ? "number" : "text", step: "any", value: written(value), spellcheck: false, onchange: () => save(kind === "number" && field.value !== "" ? Number(field.value) : field.value) });
 	if (kind === "switch") return box;
