@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { gravest, groupsOf, iconFor, markOf, MARKS } from "../assets/lib/attention.js";
+import { failureOf, gravest, groupsOf, iconFor, markOf, MARKS } from "../assets/lib/attention.js";
 
 const session = (uid, attention, more = {}) => ({ uid, title: uid, attention, unseen: false, lastActiveAt: "2026-01-01", ...more });
 const store = (sessions, inbox = []) => ({ sessions: new Map(sessions.map((one) => [one.uid, one])), inbox });
@@ -31,6 +31,13 @@ test("p3 Home groups sessions: working, finished unseen, failed unseen, and the 
   ], [{ id: "first" }, { id: "second" }]));
   assert.deepEqual([groups.working, groups.finished, groups.failed, groups.recent].map(uids), ["w2 w1", "e f", "x", "r old"]);
   assert.deepEqual(groups.needsYou.map(({ id }) => id), ["first", "second"], "a request that arrives does not move those that are there");
+});
+
+test("p3 a failure is a sentence and the last output of the agent", () => {
+  assert.deepEqual(failureOf({ why: "process_exited", detail: "the agent's process ended: exit code 3, last output: one\ntwo\n" }), { reason: "The agent's process ended: exit code 3", output: "one\ntwo" });
+  assert.deepEqual(failureOf({ why: "interrupted", detail: "" }), { reason: "Convoke was restarted while the agent worked", output: "" });
+  assert.deepEqual(failureOf({ why: "agent_error", detail: "no credit" }), { reason: "The agent reported an error", output: "no credit" });
+  assert.deepEqual(failureOf(undefined), { reason: "The turn failed", output: "" });
 });
 
 test("p3 at most eight sessions are shown as recent", () => {

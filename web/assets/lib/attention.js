@@ -36,6 +36,24 @@ export function groupsOf({ sessions, inbox }) {
 	return { needsYou: inbox, working, finished, failed, recent };
 }
 
+/** Why a turn failed, in words. @type {Record<string, string>} */
+const REASONS = {
+	interrupted: "Convoke was restarted while the agent worked",
+	process_exited: "The agent's process ended",
+	agent_error: "The agent reported an error",
+	not_started: "The agent could not be started",
+	internal: "Convoke failed",
+};
+
+/** Why a turn failed in a sentence, and the last output of the agent. @param {Session["failure"]} failure */
+export function failureOf(failure) {
+	const detail = failure?.detail?.trim() ?? "";
+	// The daemon puts both into one text.
+	const [told, ...output] = detail.split(", last output: ");
+	if (output.length) return { reason: told[0].toUpperCase() + told.slice(1), output: output.join(", last output: ") };
+	return { reason: REASONS[failure?.why ?? ""] ?? "The turn failed", output: detail };
+}
+
 /** What each kind of news looks like in the corner of the icon: told apart by shape as well as by colour. @type {Record<string, string>} */
 const CORNERS = {
 	needs_you: '<path d="M22 11l10 10.5L22 32 12 21.5z" fill="#ffb224" stroke="#1b1300" stroke-width="2.5"/>',

@@ -2,19 +2,10 @@
 
 import { makePermission } from "../cards/permission.js";
 import { makeQuestion } from "../cards/question.js";
-import { groupsOf } from "../lib/attention.js";
+import { failureOf, groupsOf } from "../lib/attention.js";
 import { duration, money, relativeTime } from "../lib/words.js";
 import { component, fill, h, icon, iconButton, keyed, part, setText } from "../ui/dom.js";
 import { makeMark, paintMarkOf } from "./marks.js";
-
-/** Why a turn failed, in words. @type {Record<string, string>} */
-const REASONS = {
-	interrupted: "Convoke was restarted while the agent worked",
-	process_exited: "The agent's process ended",
-	agent_error: "The agent reported an error",
-	not_started: "The agent could not be started",
-	internal: "Convoke failed",
-};
 
 /** The groups of sessions, in the order of the page. @type {[name: "working" | "finished" | "failed" | "recent", title: string][]} */
 const GROUPS = [["working", "Working"], ["finished", "Finished, not seen yet"], ["failed", "Failed"], ["recent", "Recent"]];
@@ -69,7 +60,8 @@ export const makeBoard = component("convoke-board", (element, options) => {
 	function paintItem(article, session, group) {
 		const { title, cliType, projectId, unseen, failure, cost, lastActiveAt, runningSince } = session;
 		const agent = store.agent(cliType);
-		const text = group === "failed" ? (REASONS[failure?.why ?? ""] ?? failure?.why ?? "The turn failed") : group === "working" ? (session.step ?? "Working") : (session.lastLine ?? "");
+		const { reason, output } = failureOf(failure);
+		const text = group === "failed" ? reason : group === "working" ? (session.step ?? "Working") : (session.lastLine ?? "");
 		paintMarkOf(part(article, ".dot"), session);
 		setText(part(article, ".name"), title);
 		setText(part(article, ".badge"), agent.badge);
@@ -81,8 +73,8 @@ export const makeBoard = component("convoke-board", (element, options) => {
 		words.hidden = !text || group === "recent";
 		setText(words, text);
 		const detail = part(article, ".item-detail");
-		detail.hidden = group !== "failed" || !failure?.detail;
-		setText(detail, failure?.detail?.trim() ?? "");
+		detail.hidden = group !== "failed" || !output;
+		setText(detail, output);
 		part(article, ".retry").hidden = group !== "failed";
 		part(article, ".see").hidden = !unseen || group === "working" || group === "recent";
 		part(article, ".see").ariaLabel = `Mark ${title} as seen`;

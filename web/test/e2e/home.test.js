@@ -89,8 +89,8 @@ test("p3 p10 Home shows what needs you, works, has finished and has failed, and 
   await item(page, "working", "Works on it").getByText("Read the code").waitFor();
   await item(page, "finished", "Is done").getByText("The last line of it.").waitFor();
   const broken = item(page, "failed", "Broke down");
-  await broken.getByText("The agent's process ended").waitFor();
-  await broken.getByText("it broke for a reason").waitFor();
+  await broken.getByText("The agent's process ended: exit code 3", { exact: true }).waitFor();
+  await broken.getByText("it broke for a reason", { exact: true }).waitFor();
   assert.equal(await page.locator("#home article").filter({ hasText: "Is done" }).count(), 1, "a session is in one group");
 
   // Answered in place: it goes on, and finishes.
