@@ -483,7 +483,7 @@ type Shell = {
   retry(session: Session): Promise<void>;
   /** Goes to a tab and puts the focus into it; `null` is Home. */
   go(uid: string | null | undefined): void;
-  palette(): Promise<void>;
+  palette(): void;
   commands(): PaletteCommand[];
   act(wish: Wish): void;
   nextTheme(): void;

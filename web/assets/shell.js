@@ -9,6 +9,7 @@ import { makeHome } from "./shell/home.js";
 import { makeInbox } from "./shell/inbox.js";
 import { makeLayout, narrow } from "./shell/layout.js";
 import { makeNews } from "./shell/news.js";
+import { openPalette } from "./shell/palette.js";
 import { makePanels } from "./shell/panels.js";
 import { makePlace, PLACES } from "./shell/places.js";
 import { makeSidebar } from "./shell/sidebar.js";
@@ -145,8 +146,7 @@ const shell = {
 		if (uid) panels.focus(uid);
 		else if (!home.contains(document.activeElement)) find("tab-home").focus();
 	},
-	async palette() {
-		const { openPalette } = await import("./shell/palette.js");
+	palette() {
 		if (!dialogs.isOpen()) openPalette({ store, line, open: shell.open, create: shell.create, commands: shell.commands() });
 	},
 	commands() {

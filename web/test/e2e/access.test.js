@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { findings } from "./judges.js";
-import { chat, Daemon, idle, openBrowser, openPage, openSession, say, signIn, until } from "./harness.js";
+import { chat, Daemon, idle, openBrowser, openPage, openSession, say, search, signIn, until } from "./harness.js";
 
 let browser;
 let daemon;
@@ -51,8 +51,7 @@ for (const colorScheme of ["light", "dark"]) {
     await page.getByRole("menuitem", { name: "More agents…" }).click();
     found.push(...(await findings(page, "more agents")));
     await page.keyboard.press("Escape");
-    await page.keyboard.press("Control+k");
-    await page.keyboard.type("title");
+    await search(page, "title");
     await page.getByRole("dialog", { name: "Search" }).locator("mark").first().waitFor();
     found.push(...(await findings(page, "palette")));
     await page.keyboard.press("Escape");
@@ -114,7 +113,7 @@ test("360 pixels are enough", async () => {
   await page.getByRole("button", { name: "Show the sidebar" }).click();
   assert.equal(await overflows(), false);
   await page.getByRole("navigation").getByRole("button", { name: /^Inbox/ }).click();
-  await page.getByText("Nothing needs you.").waitFor();
+  await page.locator("#home").getByText("Nothing needs you.").waitFor();
   assert.equal(await overflows(), false);
   assert.deepEqual(page.problems, []);
 });
@@ -177,9 +176,7 @@ test("everything can be done with the keyboard alone", async () => {
   await until(page, "the focus is back in the message box", inBox);
 
   // The palette, then the sidebar: walk, fold, rename, archive.
-  await press("Control+k");
-  await page.getByRole("combobox", { name: "Search" }).and(page.locator(":focus")).waitFor();
-  await page.keyboard.type("first");
+  await search(page, "first");
   await page.getByRole("option", { name: "first words" }).first().waitFor();
   await press("Enter");
   await until(page, "the session is shown", async () => (await active()) === "first words");

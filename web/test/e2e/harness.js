@@ -181,6 +181,13 @@ export async function startSession(page, prompt, { agent, project } = {}) {
   return conversation;
 }
 
+/** Opens the palette and types into it. */
+export async function search(page, text) {
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search" }).and(page.locator(":focus")).waitFor();
+  await page.keyboard.type(text);
+}
+
 /** Chooses something in the menu of a session's row. */
 export async function rowMenu(page, title, item) {
   await page.locator(".session", { hasText: title }).hover();

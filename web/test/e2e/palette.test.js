@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { chat, Daemon, idle, openBrowser, openPage, until } from "./harness.js";
+import { chat, Daemon, idle, openBrowser, openPage, search, until } from "./harness.js";
 
 let browser;
 let daemon;
@@ -35,9 +35,7 @@ const selected = (page) => palette(page).locator('[aria-selected="true"]');
 
 test("p7 messages are found by their words, and Enter opens the session at the message, with the keyboard alone", async () => {
   const { page, ids } = await talked({ "Long talk": { prompts: ["say a lighthouse keeper", ...Array.from({ length: 40 }, (_, at) => `flood 3 && say number ${at}`)] }, Other: { prompts: ["say something else"] } });
-  await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Search" }).and(page.locator(":focus")).waitFor();
-  await page.keyboard.type("lighthouse keep*");
+  await search(page, "lighthouse keep*");
   await until(page, "both messages are found", async () => (await rows(page, "Messages").count()) === 2);
   assert.deepEqual(await rows(page, "Messages").first().locator("mark").allTextContents(), ["lighthouse", "keeper"]);
   await page.keyboard.press("ArrowUp");
@@ -87,26 +85,21 @@ test("p7 filters narrow the search, and a wrong one says so", async () => {
 test("p7 sessions, projects and commands are found by name; what is archived is found by its words", async () => {
   const { page, ids } = await talked({ "Tidy the storybook": { prompts: ["say nothing of note"] }, "Old plans": { prompts: ["say the ancient treasure"] } });
   await daemon.api("PATCH", `/sessions/${ids["Old plans"]}`, { archived: true });
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("story TIDY");
+  await search(page, "story TIDY");
   await until(page, "the session is found", async () => (await rows(page, "Sessions").allTextContents()).join().startsWith("Tidy the storybook"));
   await page.keyboard.press("Enter");
   await chat(page).getByText("nothing of note", { exact: true }).waitFor();
 
   // From inside the conversation, too.
   await idle(chat(page));
-  await page.keyboard.press("Control+k");
-  await palette(page).waitFor();
-  await page.keyboard.type("sett");
+  await search(page, "sett");
   await page.keyboard.press("Enter");
   await page.getByRole("tab", { name: "Settings", selected: true }).waitFor();
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("alpha");
+  await search(page, "alpha");
   await rows(page, "Projects").getByText("New session in alpha").click();
   await page.locator("convoke-start textarea:focus").waitFor();
 
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("ancient treasure");
+  await search(page, "ancient treasure");
   await rows(page, "Messages").filter({ hasText: "archived" }).first().click();
   await chat(page).getByText("This session is archived.").waitFor();
   await page.getByRole("tab", { name: "Old plans", selected: true }).waitFor();

@@ -5,7 +5,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { ATTACK, attackless } from "./judges.js";
-import { chat, Daemon, idle, openBrowser, openPage, openSession, say, signIn, until } from "./harness.js";
+import { chat, Daemon, idle, openBrowser, openPage, openSession, say, search, signIn, until } from "./harness.js";
 
 let browser;
 let daemon;
@@ -73,8 +73,7 @@ test("nothing that an agent or a person writes becomes markup", async () => {
   assert.deepEqual(await attackless(page), []);
   await page.keyboard.press("Escape");
   // What was said is found, and shown as it is.
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("script");
+  await search(page, "script");
   await page.getByRole("dialog", { name: "Search" }).locator("mark").first().waitFor();
   assert.deepEqual(await attackless(page), []);
   await page.keyboard.press("Escape");
