@@ -80,6 +80,7 @@ test("nothing that an agent or a person writes becomes markup", async () => {
   await page.locator(".session a").focus();
   await page.keyboard.press("Delete");
   await page.locator(".toast").waitFor();
+  await page.locator(".panel").waitFor({ state: "detached" });
   assert.deepEqual(await attackless(page), []);
   await page.getByRole("button", { name: "Undo" }).click();
   await page.locator(".session a").click();
