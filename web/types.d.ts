@@ -3,7 +3,7 @@
 
 type Project = Api.Repo;
 type Agent = Api.AgentItem;
-type Session = Api.SessionItem & Pending.Session;
+type Session = Api.SessionItem;
 type Entry<Kind extends Api.Entry["type"]> = Extract<Api.Entry, { type: Kind }>;
 type ToolEntry = Entry<"tool-call">;
 type PlanEntry = Entry<"plan">;
@@ -13,12 +13,12 @@ type SpokenEntry = Exclude<Api.Entry, StateEntry>;
 /** State by kind. */
 type SessionState = { [Kind in StateEntry["type"]]?: Entry<Kind> };
 /** A frame of the daemon; which fields it has depends on `type`. */
-type Frame = (Api.ServerFrame | Pending.ServerFrame) & { requestId?: string };
+type Frame = Api.ServerFrame & { requestId?: string };
 type FrameOf<Type extends Frame["type"]> = Extract<Frame, { type: Type }>;
 /** What to do with the frames of some types. */
 type FrameHandlers = { [Type in Frame["type"]]?: (frame: FrameOf<Type>) => unknown };
-type RequestType = (Api.ClientFrame | Pending.ClientFrame)["type"];
-type FieldsOf<Type extends RequestType> = Omit<Extract<Api.ClientFrame | Pending.ClientFrame, { type: Type }>, "type">;
+type RequestType = Api.ClientFrame["type"];
+type FieldsOf<Type extends RequestType> = Omit<Extract<Api.ClientFrame, { type: Type }>, "type">;
 /** The frames that answer requests, as far as the page reads them. */
 type Answers = {
   "config:get": "config";
@@ -518,32 +518,3 @@ type Charts = {
   time(bars: TimeBar[], when: (start: number) => string): HTMLElement;
   bars(rows: [string, number][], label: string): HTMLElement;
 };
-
-// What the daemon will send once its types are generated.
-declare namespace Pending {
-  type Session = { attention: "needs_you" | "working" | "failed" | "idle" | "ended"; unseen: boolean; failure?: { why: string; detail?: string }; runningSince?: string; step?: string; lastLine?: string; cost?: Api.Cost };
-  type ServerFrame =
-    | { type: "session:erased"; sessionId: string; uid: string }
-    | { type: "session:seen"; sessionId: string; uid: string }
-    | { type: "search:hits"; query: string; hits: Api.Hit[]; next?: number }
-    | { type: "config"; path: string; settings: Api.ConfigSetting[] }
-    | { type: "rule:list"; rules: Api.Rule[] }
-    | { type: "rule:added"; rule: Api.Rule }
-    | { type: "rule:removed"; ruleId: string }
-    | { type: "rule:changed" };
-  type ClientFrame =
-    | { type: "session:create"; projectId: string; cliType?: string; prompt?: string }
-    | { type: "session:erase"; sessionId: string }
-    | { type: "session:seen"; sessionId: string }
-    | { type: "search"; query: string; limit?: number; before?: number }
-    | { type: "config:get" }
-    | { type: "config:set"; changes: Record<string, any> }
-    | { type: "rule:list" }
-    | { type: "rule:add"; effect: "allow" | "deny"; matcher: any; projectId?: string; agent?: string }
-    | { type: "rule:remove"; ruleId: string };
-}
-declare namespace Api {
-  type Hit = { messageId: string; seq: number; role: string; timestamp: string; excerpt: { text: string; matched: boolean }[]; session: { id: string; uid: string; title: string; agent: string; projectId: string; project: string; archived: boolean } };
-  type ConfigSetting = { key: string; value: any; default: any; source: string; kind: string; choices?: string[]; description: string; restart: boolean };
-  type Rule = { id: string; effect: "allow" | "deny"; matcher: any; agent?: string; projectId?: string; project?: string; text: string; createdAt: string; requestId?: string; sessionId?: string; usedCount: number; lastUsedAt?: string };
-}
