@@ -2,7 +2,7 @@
 
 /** How a pattern of each kind is written. @type {Record<string, { example: string, text: string }>} */
 const HELP = {
-	command: { example: "cargo test …", text: "The exact words of the command. “…” at the end allows further words that do not begin with “-”." },
+	command: { example: "cargo test …", text: "The exact words of the command. “…” at the end stands for further words that begin with neither “-” nor “+” and have no “=”." },
 	edit: { example: "src/**", text: "A glob for paths, relative to the project or absolute." },
 	read: { example: "docs/**", text: "A glob for paths, relative to the project or absolute." },
 	tool: { example: "server/tool", text: "The name of the tool, with its server before a slash." },
