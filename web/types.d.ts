@@ -21,8 +21,12 @@ type RequestType = Api.ClientFrame["type"];
 type FieldsOf<Type extends RequestType> = Omit<Extract<Api.ClientFrame, { type: Type }>, "type">;
 /** The frames that answer requests, as far as the page reads them. */
 type Answers = {
+  "config:get": "config";
+  "config:set": "config";
   "folder:complete": "folder:completions";
   "project:add": "project:added";
+  "rule:list": "rule:list";
+  "search": "search:hits";
   "session:create": "session:created";
   "session:list": "session:list";
   "session:page": "session:page";
@@ -76,13 +80,14 @@ type TabsState = { tabs: Tab[]; active: string | null; recent: string[] };
 /** Every function returns a new value and leaves the old one alone. */
 type TabsModule = {
   open(state: TabsState, tab: Tab): TabsState;
-  activate(state: TabsState, uid: string): TabsState;
+  /** `null` is Home. */
+  activate(state: TabsState, uid: string | null): TabsState;
   /** The one that was active before takes over. */
   close(state: TabsState, uid: string): TabsState;
   /** Moves a tab to a place, counted without it. */
   move(state: TabsState, uid: string, to: number): TabsState;
   /** The tab that many places further, around the ends. */
-  neighbour(state: TabsState, steps: number): string | undefined;
+  neighbour(state: TabsState, steps: number): string | null;
   rename(state: TabsState, uid: string, title: string): TabsState;
   /** Reads a state that was stored as JSON; what is not whole is left out. */
   read(text: string | null | undefined): TabsState;
@@ -413,12 +418,12 @@ type Row = HTMLElement & {
   link: HTMLElement;
   show(session: Session, agent: { badge: string; title: string }, isActive: boolean): void;
 };
-type RowWishes = { open(): void; archive(): void; rename(title: string): void };
+type RowWishes = { open(): void; archive(): void; erase(): void; rename(title: string): void };
 /** The inside of the sidebar. */
 type SidebarInside = {
   paint(): void;
   makeProject(project: Project): HTMLElement;
-  paintProject(section: HTMLElement, project: Project, sessions: Session[], query: string): void;
+  paintProject(section: HTMLElement, project: Project): void;
   makeRow(session: Session): Row;
   paintRow(row: Row, session: Session): void;
   /** What the arrow keys go through. */
@@ -429,46 +434,94 @@ type SidebarInside = {
 type SidebarWishes = {
   open(session: Session): void;
   archive(session: Session): void;
+  erase(session: Session): void;
   rename(session: Session, title: string): void;
   create(project: Project): void;
   remove(project: Project): void;
-  archived(project: Project): void;
 };
 type Sidebar = HTMLElement & {
-  find(): void;
   /** Paints everything; the session is the one that is looked at. */
   show(active: string | null): void;
 };
 type TabStrip = HTMLElement & { show(state: TabsState, sessionOf: (uid: string) => Session | undefined): void };
 type TabStripWishes = {
-  activate(uid: string, how: "press" | "walk"): void;
+  activate(uid: string | null, how: "press" | "walk"): void;
   close(uid: string): void;
   move(uid: string, to: number): void;
 };
 type Panels = {
   show(state: TabsState): void;
-  /** Puts the focus into the message box of a session. */
+  /** Opens a session at a message, now or when its panel is made. */
+  jump(uid: string, at: number): void;
+  /** Puts the focus into the message box of a session, or into a place. */
   focus(uid: string): void;
   /** A frame has its session on the page. */
   ready(uid: string): void;
+  /** Passes a frame of the daemon on to the places. */
+  receive(frame: Frame): void;
   /** The session of the frame that a message came from. */
   sessionOf(source: MessageEventSource | null): string | undefined;
 };
-type Inbox = HTMLElement & {
-  paint(): void;
-  /** Puts the focus on the first thing that can be answered. */
-  focusFirst(): void;
-  /** Whether people asked for notifications and the browser lets us. */
-  readonly notifies: boolean;
+
+/** What a session's mark says; `finished`: a turn ended that no human has looked at. */
+type Mark = Session["attention"] | "finished";
+type Groups = { needsYou: Api.InboxItem[]; working: Session[]; finished: Session[]; failed: Session[]; recent: Session[] };
+type Opened = { uid: string; title: string; projectId: string };
+type BoardWishes = {
+  open(session: Session): void;
+  openById(uid: string): void;
+  seen(session: Session): void;
+  /** Sends the last prompt of a failed turn again. */
+  retry(session: Session): void;
 };
-type InboxOptions = { store: Store; drafts: Drafts; send: Send; onopen(uid: string): void; onhide(): void };
+type BoardOptions = { store: Store; drafts: Drafts; send: Send; wishes: BoardWishes; recent?: boolean };
+type Board = HTMLElement & {
+  paint(): void;
+  /** Puts the focus on the first thing that can be answered or opened; returns whether there is one. */
+  focusFirst(): boolean;
+};
+type StartOptions = { store: Store; line: Line; drafts: Drafts; oncreated(session: Session): void; onadd(): void };
+type Start = HTMLElement & {
+  paint(): void;
+  /** Puts the focus into the prompt of a new session, in this project if one is given. */
+  write(projectId?: string): void;
+};
+type Home = HTMLElement & { paint(): void; tick(): void; write(projectId?: string): void; focusFirst(): boolean };
+type Inbox = HTMLElement & { paint(): void; focusFirst(): void };
+type News = {
+  /** Title, icon and counts; `place` is what the window shows. */
+  paintTitle(place?: string): void;
+  /** Announces and notifies of what is new since the last call. */
+  tell(): void;
+};
+type PlaceOptions = {
+  store: Store;
+  line: Line;
+  wishes: { open(session: Opened): void; openById(uid: string): void; erase(session: Session): void; setTheme(theme: string): void };
+};
+/** The inside of a tab that is not a session. */
+type PlaceView = HTMLElement & { receive(frame: Frame): void; focusFirst(): void };
+type PlaceKind = { title: string; icon: string; frame?: string; load?(): Promise<(options: PlaceOptions) => PlaceView> };
+type Query = { words: string; filters: Record<string, string> };
+type PaletteRow = { shows: Child[]; run(): void };
+type PaletteCommand = [label: string, icon: string, run: () => void, keys?: string];
+type PaletteOptions = { store: Store; line: Line; commands: PaletteCommand[]; open(session: Opened, at?: number): void; create(projectId: string): void };
+type Config = {
+  /** What is wrong with the file as a whole. */
+  trouble: HTMLElement;
+  path: HTMLElement;
+  load(): Promise<void>;
+  /** Shows only the settings with these words. */
+  filter(words: string): void;
+  /** A list of the settings whose keys are wanted. */
+  fields(isWanted: (key: string) => boolean): HTMLElement;
+};
 type Layout = { readonly isShown: boolean; toggle(): void; reveal(): void; close(): void };
 type ShellDialogs = {
   /** Asks for a path, completed folder by folder. */
   addProject(line: Line, onadded: (project: Project) => void): void;
-  /** Asks in which project and with which agent. */
-  newSession(line: Line, store: Store, project: Project, oncreated: (session: Session) => void): void;
-  archived(line: Line, project: Project, onopen: (session: Session) => void): void;
+  /** Asks before a session is deleted for good, and says what goes. */
+  erase(line: Line, session: Session): void;
 };
 /** The shell; what it can be asked to do. */
 type Shell = {
@@ -477,19 +530,25 @@ type Shell = {
   /** Has everything anew; after a break this is also how what was missed is found. */
   load(): Promise<void>;
   receive(frame: Frame): void;
-  paintInbox(fresh: Api.InboxItem[]): void;
-  notify(item: Api.InboxItem): void;
-  paintTitle(): void;
-  open(session: Session): void;
-  openById(uid: string): void;
+  /** Follows `/?open=ID&at=SEQ`, once. */
+  followLink(): void;
+  paint(): void;
+  open(session: Opened, at?: number): void;
+  /** Opens a session or a place. */
+  openById(uid: string, at?: number): Promise<void>;
   setTabs(next: TabsState): void;
-  paintWelcome(): void;
-  create(project: Project): void;
+  showInbox(isShown: boolean): void;
+  create(projectId?: string): void;
   addProject(): void;
   archive(session: Session): Promise<void>;
-  /** Goes to a tab and puts the focus into it. */
+  retry(session: Session): Promise<void>;
+  /** Goes to a tab and puts the focus into it; `null` is Home. */
   go(uid: string | null | undefined): void;
+  palette(): void;
+  commands(): PaletteCommand[];
   act(wish: Wish): void;
+  nextTheme(): void;
+  setTheme(theme: string): void;
   paintTheme(): void;
 };
 
@@ -499,6 +558,8 @@ type Figures = {
   /** Who asks, in words. */
   asker(team: string | null): string;
   pairName(pair: { fromTeam: string | null; toTeam: string; thread: string | null }): string;
+  /** Conversations in which something was said. */
+  spoken(sessions: Api.TeamSession[]): Api.TeamSession[];
   sum<What extends string>(all: Record<What, number>[], what: What): number;
   /** Who asks whom how much. */
   matrix(activity: Api.TeamActivity[], teams: string[]): Matrix;

@@ -20,13 +20,14 @@ function code(path) {
   return text.replace(/\/\*.*?\*\//gs, "").replace(/^\s*\/\/.*$/gm, "").replace(/^\s*\n/gm, "");
 }
 
-/** Everything that a page loads. */
-function loads(page) {
+/** Everything that a page loads at once; with `lazy` also what it loads when it is first needed. */
+function loads(page, lazy = false) {
   const found = new Set();
+  const imports = lazy ? /^import .*?from "(.*?)";$|\bimport\("(.*?)"\)/gm : /^import .*?from "(.*?)";$/gm;
   const add = (path) => {
     if (found.has(path)) return;
     found.add(path);
-    if (path.endsWith(".js")) for (const [, next] of read(path).matchAll(/^import .*?from "(.*?)";$/gm)) add(relative(web, join(web, dirname(path), next)));
+    if (path.endsWith(".js")) for (const [, next, later] of read(path).matchAll(imports)) add(relative(web, join(web, dirname(path), next ?? later)));
   };
   for (const [, path] of read(page).replace(/<link rel="modulepreload".*/g, "").matchAll(/(?:src|href)="\/(assets\/[^"]+\.(?:js|css))"/g)) add(path);
   return [page, ...found];
@@ -58,7 +59,7 @@ test("a session's page names every module that it needs, so that none waits unti
 });
 
 test("every file is loaded by a page, and every file that is loaded is there", () => {
-  assert.deepEqual([...new Set(pages.flatMap(loads))].sort(), files.toSorted());
+  assert.deepEqual([...new Set(pages.flatMap((page) => loads(page, true)))].sort(), files.toSorted());
 });
 
 test("nothing is inline, nothing comes from elsewhere, and markup is parsed in one place", () => {

@@ -120,8 +120,17 @@ try {
         await view.locator("#cover").click({ position: { x: 350, y: 300 } });
       }
       await view.keyboard.press("Alt+n");
-      await view.getByRole("dialog").waitFor();
-      await shot("new-session");
+      await view.locator("#home convoke-question").waitFor();
+      await shot("home");
+      await view.keyboard.press("Control+k");
+      await view.getByRole("combobox", { name: "Search" }).fill("page");
+      await view.locator("mark").first().waitFor();
+      await shot("palette");
+      await view.keyboard.press("Escape");
+      if (width === 360) await view.getByRole("button", { name: "Show the sidebar" }).click();
+      await view.getByRole("button", { name: "Settings", exact: true }).click();
+      await view.locator(".setting").first().waitFor();
+      await shot("settings");
       await view.goto(`${daemon.origin}/teams`);
       await view.locator(".card").first().waitFor();
       await view.screenshot({ path: join(folder, `teams-${colorScheme}-${width}.png`), fullPage: true });

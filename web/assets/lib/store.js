@@ -51,6 +51,7 @@ export function makeStore() {
 			frame.sessions.forEach(keep);
 		},
 		"session:archived": (frame) => sessions.delete(store.uidOf(frame)),
+		"session:erased": (frame) => sessions.delete(store.uidOf(frame)),
 		"session:title-updated": (frame) => {
 			const session = sessions.get(store.uidOf(frame));
 			if (session) keep({ ...session, title: frame.title });
@@ -90,6 +91,3 @@ export const handlerOf = (handlers, frame) => /** @type {any} */ (handlers[frame
 
 /** Items of the inbox that were not there before. @param {Api.InboxItem[]} before @param {Api.InboxItem[]} now */
 export const arrived = (before, now) => now.filter(({ id }) => !before.some((item) => item.id === id));
-
-/** Whether a title contains all words of the query. */
-export const matching = (title = "", query = "") => query.toLowerCase().split(/\s+/).every((word) => title.toLowerCase().includes(word));

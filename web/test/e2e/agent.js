@@ -4,7 +4,8 @@
 // workspace, and says the other · `tool JSON` calls a tool with these fields · `permit TITLE`, `allow TITLE` ask for permission ·
 // `demand JSON` makes a call with these fields that needs permission, and does it or not; `together [JSON…]` makes several at once · `reads N`, `searches N` look N
 // times · `crash TEXT` prints TEXT to stderr and ends the process · `flood N` makes N calls, each a separate entry · `plan TEXT` makes a plan with that step ·
-// `wait` does nothing until it is stopped · `clock N` says N times what time it is
+// `wait` does nothing until it is stopped · `clock N` says N times what time it is ·
+// `die FILE` ends the process with a last word on standard error, unless the file is in the workspace
 //
 // A file `story.json` in the workspace says what to do for a prompt: a list of the above for the words of a person.
 
@@ -108,6 +109,11 @@ const deeds = {
     }
   },
   wait: (id, rest, session) => new Promise((resolve) => (session.stop = resolve)),
+  die: async (id, rest, session) => {
+    if (existsSync(join(session.cwd, rest))) return deeds.say(id, "It works now.");
+    process.stderr.write("it broke for a reason\n", () => process.exit(3));
+    return new Promise(() => {});
+  },
   offer: async (id, rest) => update(id, { sessionUpdate: "available_commands_update", availableCommands: JSON.parse(rest) }),
 };
 

@@ -27,7 +27,7 @@ test("q19 a permission is given in the conversation", async () => {
   const card = conversation.locator("convoke-permission");
   await card.getByText("Write notes.txt").waitFor();
   await until(page, "the window title shows it", async () => (await page.title()).startsWith("(1) "));
-  assert.equal(await page.locator(".session .dot").getAttribute("data-activity"), "waiting");
+  assert.equal(await page.locator(".session .dot").getAttribute("data-mark"), "needs_you");
   await card.getByRole("button", { name: "Allow once" }).click();
   await conversation.getByText("I wrote notes.txt.").waitFor();
   await until(page, "nothing waits", async () => !(await page.title()).startsWith("("));
@@ -86,12 +86,13 @@ test("q19 the inbox gathers what waits in all sessions and answers it in place",
   await page.locator("#inbox-count").getByText("2").waitFor();
   await page.keyboard.press("Alt+i");
   const inbox = page.getByRole("complementary", { name: "Inbox" });
-  const item = (title) => inbox.getByRole("article").filter({ hasText: title });
+  const asked = inbox.locator("[data-group=needsYou]").getByRole("article");
+  const item = (title) => asked.filter({ hasText: title });
   await item("Write b.txt").getByRole("button", { name: "Allow once" }).click();
-  await until(page, "one is left", async () => (await inbox.getByRole("article").count()) === 1);
+  await until(page, "one is left", async () => (await asked.count()) === 1);
   await item("Write a.txt").getByRole("button", { name: "/write a.txt hello" }).click();
   await item("Write a.txt").getByRole("button", { name: "Deny", exact: true }).click();
-  await inbox.getByText("No pending requests.").waitFor();
+  await asked.waitFor({ state: "detached" });
   await conversation.getByText("You did not allow it").waitFor();
   assert.match(await page.title(), /^\/write a\.txt hello/);
   assert.deepEqual(page.problems, []);
