@@ -31,7 +31,6 @@ type Answers = {
   "session:list": "session:list";
   "session:page": "session:page";
   "session:send": "session:sent";
-  "rule:list": "rule:list";
 };
 type AnswerTo<Type extends RequestType> = Type extends keyof Answers ? FrameOf<Answers[Type]> : Frame;
 

@@ -75,6 +75,7 @@ impl NotificationTask {
                     | Change::SessionErased(_)
                     | Change::ProjectAdded(_)
                     | Change::ProjectRemoved(_)
+                    | Change::Rules
                     | Change::Agent { .. },
                 ) => Vec::new(),
                 Err(broadcast::error::RecvError::Closed) => return,

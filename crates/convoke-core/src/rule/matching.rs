@@ -284,7 +284,8 @@ fn runs(segment: &[String], words: &[String]) -> bool {
             return true;
         }
         let is_runner = shell::is_reserved(word) || programs::is_opaque(word);
-        if !is_runner && !word.contains('=') && !(is_wrapped && word.starts_with('-')) {
+        let is_option = is_wrapped && word.starts_with('-');
+        if !(is_runner || is_option || word.contains('=')) {
             return false;
         }
         is_wrapped |= is_runner;
