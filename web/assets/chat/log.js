@@ -130,8 +130,9 @@ export const makeLog = component("convoke-log", (element, options) => {
 		// What kind of call it is may come later than the call.
 		if (folds(entry) !== runs.has(entry.entryId)) return log.show(options.entries());
 		runs.get(entry.entryId)?.put(/** @type {ToolEntry} */ (entry));
-		shown.get(entry.entryId)?.update(entry);
+		// The others first: an answered request passes the focus on to its call, which was hidden until now.
 		for (const other of related(options.entries(), entry)) if (other) shown.get(other.entryId)?.update(other);
+		shown.get(entry.entryId)?.update(entry);
 	}
 
 	/** @type {Omit<Log, keyof HTMLElement>} */

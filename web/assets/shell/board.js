@@ -23,8 +23,9 @@ export const makeBoard = component("convoke-board", (element, options) => {
 		const uid = store.uidOf(item);
 		const name = uid ? h("button.link.name", { title: "Open the session", onclick: () => wishes.openById(uid) }) : h("span.name");
 		const place = item.project ?? item.workingDirectory ?? "";
+		const root = store.projects.find(({ id }) => id === item.projectId)?.path ?? item.workingDirectory;
 		return h("article", h("div.from", h("span.badge"), name, h("span.muted.place", { title: place }, place), h("time.muted")),
-			item.kind === "permission" ? makePermission(options) : makeQuestion(options));
+			item.kind === "permission" ? makePermission({ root, editor: store.editor, send: options.send }) : makeQuestion(options));
 	}
 
 	/** @param {any} article @param {Api.InboxItem} item */

@@ -25,7 +25,9 @@ test("q19 a permission is given in the conversation", async () => {
   const { page, conversation } = await session();
   await say(conversation, "/write notes.txt hello");
   const card = conversation.locator("convoke-permission");
-  await card.getByText("Write notes.txt").waitFor();
+  await conversation.getByRole("group", { name: "Permission required: Write notes.txt" }).waitFor();
+  await card.getByText("Permission required to change a file").waitFor();
+  await card.locator(".diff").getByText("hello").waitFor();
   await until(page, "the window title shows it", async () => (await page.title()).startsWith("(1) "));
   assert.equal(await page.locator(".session .dot").getAttribute("data-mark"), "needs_you");
   await card.getByRole("button", { name: "Allow once" }).click();
@@ -91,10 +93,12 @@ test("q19 the inbox gathers what waits in all sessions and answers it in place",
   await item("Write b.txt").getByRole("button", { name: "Allow once" }).click();
   await until(page, "one is left", async () => (await asked.count()) === 1);
   await item("Write a.txt").getByRole("button", { name: "/write a.txt hello" }).click();
+  await inbox.waitFor({ state: "hidden" });
+  await page.keyboard.press("Alt+i");
   await item("Write a.txt").getByRole("button", { name: "Deny", exact: true }).click();
   await asked.waitFor({ state: "detached" });
   await conversation.getByText("You did not allow it").waitFor();
-  assert.match(await page.title(), /^\/write a\.txt hello/);
+  await until(page, "the title counts the other session, which has finished unseen", async () => /^●1 \/write a\.txt hello/.test(await page.title()));
   assert.deepEqual(page.problems, []);
 });
 
