@@ -1485,12 +1485,22 @@ declare namespace Api {
     diffs?: Diff[];
     /** Why it failed. */
     error?: string;
+    /** What of it has terminal colours, for clients that opened the session with `render`. */
+    html?: ToolHtml;
     /** What sort of tool it is, in the agent's words. */
     kind?: string;
     /** What the tool printed. */
     result?: string;
     /** What the agent calls this call. */
     title?: string;
+  };
+
+  /** Output with terminal colours as sanitised HTML, one line of it a line. */
+  type ToolHtml = {
+    /** Why it failed, if that has colours. */
+    error?: string;
+    /** What the tool printed, if it has colours. */
+    result?: string;
   };
 
   /** How far a tool call is; nothing leaves `complete` and `error`. */
