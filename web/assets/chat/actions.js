@@ -6,7 +6,6 @@ import { toast } from "../ui/parts.js";
 /** @param {MessageWishes} wishes */
 export function makeActions(wishes) {
 	const element = h("div.actions", { role: "toolbar", label: "Message" });
-	let shown = "";
 
 	async function put(text = "", what = "Copied.") {
 		toast((await copy(text)) ? what : "Could not copy.");
@@ -16,20 +15,17 @@ export function makeActions(wishes) {
 		element,
 		/** Moves the bar to a message. @param {HTMLElement} at @param {Entry<"user" | "assistant">} entry */
 		show(at, entry) {
-			if (shown !== entry.entryId || element.parentElement !== at) {
-				shown = entry.entryId;
-				const isUser = entry.type === "user";
-				// What is copied is what the message says when the button is pressed: it may still grow.
-				const words = () => /** @type {HTMLElement} */ (at.querySelector(".md")).innerText;
-				const source = () => wishes.source(entry.entryId);
-				fill(element,
-					iconButton("copy", "Copy", () => put(isUser ? source() : words())),
-					!isUser && iconButton("markdown", "Copy as Markdown", () => put(source(), "Copied as Markdown.")),
-					isUser && wishes.canSend() && iconButton("edit", "Edit and resend", () => wishes.edit(source())),
-					isUser && wishes.canSend() && iconButton("retry", "Send again", () => wishes.resend(source())),
-					iconButton("link", "Copy link", () => put(wishes.link(entry.seq), "Link copied.")));
-				at.append(element);
-			}
+			const isUser = entry.type === "user";
+			// What is copied is what the message says when the button is pressed: it may still grow.
+			const words = () => /** @type {HTMLElement} */ (at.querySelector(".md")).innerText;
+			const source = () => wishes.source(entry.entryId);
+			fill(element,
+				iconButton("copy", "Copy", () => put(isUser ? source() : words())),
+				!isUser && iconButton("markdown", "Copy as Markdown", () => put(source(), "Copied as Markdown.")),
+				isUser && wishes.canSend() && iconButton("edit", "Edit and resend", () => wishes.edit(source())),
+				isUser && wishes.canSend() && iconButton("retry", "Send again", () => wishes.resend(source())),
+				iconButton("link", "Copy link", () => put(wishes.link(entry.seq), "Link copied.")));
+			at.append(element);
 		},
 	};
 }

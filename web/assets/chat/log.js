@@ -102,10 +102,12 @@ export const makeLog = component("convoke-log", (element, options) => {
 		if (following && !was) options.onend();
 	}, { passive: true });
 	on(element, "click", copyCode);
-	for (const event of /** @type {const} */ (["pointerover", "focusin"])) on(entries, event, ({ target }) => {
+	// Browsers also report `pointerover` when the layout moves below a resting pointer; that must not take the bar from the message with the focus.
+	for (const event of /** @type {const} */ (["pointermove", "focusin"])) on(entries, event, ({ target }) => {
 		const at = /** @type {HTMLElement | null} */ (target.closest(".user[data-key], .assistant[data-key]"));
-		const entry = at && options.entries().find(({ entryId }) => entryId === at.dataset.key);
-		if (entry?.type === "user" || entry?.type === "assistant") actions.show(/** @type {HTMLElement} */ (at), entry);
+		if (!at || at === actions.element.parentElement) return;
+		const entry = options.entries().find(({ entryId }) => entryId === at.dataset.key);
+		if (entry?.type === "user" || entry?.type === "assistant") actions.show(at, entry);
 	});
 	on(element, "keydown", (event) => {
 		if (isTyping(event.target) || event.altKey || event.ctrlKey || event.metaKey) return;

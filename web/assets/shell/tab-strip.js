@@ -58,6 +58,11 @@ export const makeTabStrip = component("convoke-tabs", (element, wishes) => {
 	});
 	element.append(list);
 
+	const activeTab = () => /** @type {HTMLElement | null} */ (list.querySelector("[aria-selected=true]"));
+	const reveal = () => activeTab()?.scrollIntoView({ block: "nearest", inline: "nearest" });
+	// The strip narrows when the sidebar closes, after the tab was opened from there.
+	new ResizeObserver(reveal).observe(list);
+
 	return {
 		show(next, sessionOf) {
 			const hasMoved = state?.active !== next.active;
@@ -74,10 +79,9 @@ export const makeTabStrip = component("convoke-tabs", (element, wishes) => {
 				paintMarkOf(part(tab, ".dot"), session);
 				tab.classList.toggle("unseen", session?.unseen ?? false);
 			});
-			const active = /** @type {HTMLElement | null} */ (list.querySelector("[aria-selected=true]"));
-			if (hasMoved) active?.scrollIntoView({ block: "nearest", inline: "nearest" });
+			if (hasMoved) reveal();
 			// After a tab was closed with the keyboard, focus the active one.
-			if (hadFocus && document.activeElement === document.body) active?.focus();
+			if (hadFocus && document.activeElement === document.body) activeTab()?.focus();
 		},
 	};
 });

@@ -255,6 +255,10 @@ for (const width of [360, 390, 430]) {
       await page.getByRole("button", { name: place, exact: true }).click();
       await page.getByRole("heading", { name: place }).waitFor();
       assert.equal(await overflows(), false, place);
+      await until(page, `the tab of ${place} is in sight`, () => page.evaluate(() => {
+        const [tab, strip] = [".tab[aria-selected=true]", ".tabs"].map((selector) => document.querySelector(selector).getBoundingClientRect());
+        return tab.left >= strip.left - 1 && tab.right <= strip.right + 1;
+      }));
     }
     assert.deepEqual(page.problems, []);
   });
