@@ -16,10 +16,16 @@ export function askOf(evidence) {
 	}
 }
 
-/** Whether a title says more than the evidence shows. @param {Api.Evidence} evidence */
-export function saysMore(evidence, title = "") {
+/** What a title says that the evidence does not show. @param {Api.Evidence} evidence */
+export function wordsBeyond(evidence, title = "") {
+	const texts = textOf(evidence).map((text) => text.replaceAll("`", "").trim());
+	// Long titles are cut.
+	const isShown = (words = "") => texts.some((text) => text === words || text.startsWith(words.replace(/…$/, "")));
 	const said = title.replaceAll("`", "").trim();
-	return said !== "" && !textOf(evidence).some((text) => text.trim() === said || text.trim().startsWith(said.replace(/…$/, "")));
+	if (said === "" || isShown(said)) return "";
+	// The daemon appends the command to a title that describes it.
+	const end = [...said.matchAll(/: (?=\S)/g)].find(({ index }) => isShown(said.slice(index + 2)))?.index;
+	return end === undefined ? title : said.slice(0, end);
 }
 
 /** @param {Api.Evidence} evidence @returns {string[]} */

@@ -3,7 +3,7 @@
 import { choicesOf, verdictOf } from "../lib/choices.js";
 import { component, fill, h, icon, quoted } from "../ui/dom.js";
 import { openMenu } from "../ui/parts.js";
-import { askOf, evidenceView, saysMore } from "./evidence.js";
+import { askOf, evidenceView, wordsBeyond } from "./evidence.js";
 import { declineForm, keyHints, makeCard } from "./request.js";
 
 /** @type {(around: PermissionPlace) => Card<Api.Permission>} */
@@ -14,6 +14,7 @@ export const makePermission = component("convoke-permission", (element, around) 
 	/** @param {Api.Permission} asked */
 	function ask(asked) {
 		const { permissionId, title, evidence } = asked;
+		const words = evidence ? wordsBeyond(evidence, title) : title;
 		const { allow, deny, always, never } = choicesOf(asked);
 		/** @param {string} optionId @param {number} [rule] */
 		const answer = (optionId, rule) => settle("permission:answer", { permissionId, optionId, ...(rule === undefined ? {} : { rule }) });
@@ -21,7 +22,7 @@ export const makePermission = component("convoke-permission", (element, around) 
 		const choice = (style = "", /** @type {Choice} */ { label, name, optionId }) => h(`button.button${style}`, { "data-choice": "", title: name === label ? "" : name, onclick: () => answer(optionId) }, label);
 		fill(element,
 			h("div.request-head", icon("lock"), evidence ? askOf(evidence) : "Permission required"),
-			(!evidence || saysMore(evidence, title)) && h("p.request-title", title),
+			words && h("p.request-title", words),
 			evidence && evidenceView(evidence, around),
 			h("div.request-actions",
 				...allow.map((option, at) => choice(at ? "" : ".primary", option)),

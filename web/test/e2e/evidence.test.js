@@ -57,6 +57,14 @@ test("p1 a command is asked for as code that wraps at blanks alone, and folds in
   assert.deepEqual(page.problems, []);
 });
 
+test("p1 a description of a command stands above it, without the command", async () => {
+  const page = await session();
+  await say(page, `demand ${JSON.stringify({ title: "Note: run the tests", kind: "execute", rawInput: { command: "cargo test --workspace" } })}`);
+  await card(page).getByRole("group", { name: "Command" }).getByText("cargo test --workspace").waitFor();
+  assert.equal(await card(page).locator(".request-title").textContent(), "Note: run the tests");
+  assert.deepEqual(page.problems, []);
+});
+
 test("p1 a long script scrolls inside its block", async () => {
   const page = await session();
   const script = `${SCRIPT}\n${Array.from({ length: 60 }, (_, number) => `echo step ${number}`).join("\n")}`;
