@@ -852,7 +852,6 @@ declare namespace Api {
   /** Who speaks. */
   type Role = "user" | "agent" | "system";
 
-  /** What happened to a permission that holds for the future, too. */
   /** A rule. */
   type Rule = {
     /** Its id. */
