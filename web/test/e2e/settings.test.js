@@ -49,7 +49,8 @@ test("p9 a value is written to config.toml, which keeps its comments, and goes b
 
   await page.getByRole("button", { name: "Reset Max questions" }).click();
   await until(page, "the default is back", async () => !/max_questions/.test(config()));
-  assert.equal(await field(page, "questions.max_questions").inputValue(), "5");
+  // The file is written before the daemon answers the page.
+  await until(page, "the field shows the default", async () => (await field(page, "questions.max_questions").inputValue()) === "5");
   assert.deepEqual(page.problems, []);
 });
 
