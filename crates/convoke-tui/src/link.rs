@@ -18,7 +18,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 /// What the task reports.
 pub(crate) enum News {
     /// There is a new way to the daemon.
-    Linked(Client),
+    Linked(Box<Client>),
     /// There is none any more, and why.
     Unlinked(String),
     /// The daemon said something.
@@ -46,7 +46,7 @@ pub(crate) async fn hold(
             Ok(socket) => {
                 // What was said to a daemon that is gone is not meant for its successor.
                 while orders.try_recv().is_ok() {}
-                if news.send(News::Linked(known.clone())).await.is_err() {
+                if news.send(News::Linked(Box::new(known.clone()))).await.is_err() {
                     return;
                 }
                 pause = PAUSE_MIN;

@@ -133,7 +133,7 @@ impl Run {
         for _ in 0..NEWS_PER_PICTURE {
             let stay = match next {
                 Some(News::Linked(client)) => {
-                    self.client = client;
+                    self.client = *client;
                     self.take(Message::Linked)?
                 }
                 Some(News::Unlinked(words)) => self.take(Message::Unlinked(words))?,

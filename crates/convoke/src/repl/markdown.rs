@@ -89,6 +89,18 @@ impl Markdown {
         out
     }
 
+    /// Whether a part of a word is buffered that can be shown.
+    pub(super) const fn is_holding(&self) -> bool {
+        self.wrap.is_holding()
+    }
+
+    /// Renders the beginning of a word whose end does not come yet. Marks without a meaning stay buffered.
+    pub(super) fn pause(&mut self, width: usize) -> String {
+        let mut out = String::new();
+        self.wrap.pause(width, &mut out);
+        out
+    }
+
     /// Renders what is still buffered.
     pub(super) fn finish(&mut self, width: usize) -> String {
         let (mut out, mut painted) = (String::new(), String::new());

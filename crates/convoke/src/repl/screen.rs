@@ -151,6 +151,17 @@ impl Screen {
         }
     }
 
+    /// Whether a part of a word waits for its end.
+    pub(super) fn is_holding(&self) -> bool {
+        self.open == Open::Words && self.markdown.is_holding()
+    }
+
+    /// Shows that part, because its end does not come.
+    pub(super) fn pause(&mut self) {
+        let shown = self.markdown.pause(width());
+        self.put(&shown);
+    }
+
     /// Shows the beginning of a thought, as much as one line holds.
     fn put_thought(&mut self, text: &str) {
         if self.reader != Reader::Person {

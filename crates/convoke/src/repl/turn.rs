@@ -1,6 +1,7 @@
 //! One turn: the prompt is saved before the agent gets it, and the user may stop the turn and answer requests.
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use convoke_agents::driver::Order;
 use convoke_core::request::{Request, Verdict};
@@ -15,6 +16,10 @@ use super::conversation::Conversation;
 use super::input::Heard;
 use super::signal::Signals;
 use crate::clock;
+
+/// How long a part of a word waits for its end before it is shown: longer than between two pieces of one word,
+/// shorter than a reader notices.
+const WORD_PAUSE: Duration = Duration::from_millis(100);
 
 /// What a prompt brings along.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -107,6 +112,9 @@ impl Conversation {
                 report = self.agent.report() => self.hear(report).await,
                 heard = console.input.line(), if is_listening => self.answer(heard).await,
                 _ = interrupt.recv() => self.interrupt().await,
+                () = tokio::time::sleep(WORD_PAUSE), if console.screen.is_holding() => {
+                    console.screen.pause();
+                }
                 () = console.signals.ended() => {
                     self.agent.send(Order::Cancel).await;
                     return Ok(ControlFlow::Break(()));

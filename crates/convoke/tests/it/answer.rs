@@ -25,10 +25,10 @@ fn q19_a_person_answers_in_the_terminal() {
 
 #[test]
 fn p10_permissions_of_agents_and_questions_in_files_are_answered_in_one_place() {
-    let scene = Scene::new();
+    let scene = Scene::on(machine());
     let session = scene.session();
     let id = asked(&scene.machine);
-    scene.run(&format!("session send {session} \"/write notes.txt hello\""));
+    scene.run_args(&["session", "send", &session, "/write notes.txt hello"]);
     let mut terminal = scene.machine.on_terminal("answer");
     terminal.sees("Ship it?");
     terminal.sees("of 2");

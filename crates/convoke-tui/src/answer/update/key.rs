@@ -39,11 +39,18 @@ fn dispatch(model: &mut Model, key: KeyEvent) -> Option<Effect> {
     match &mut set.card {
         Card::Questions(set) => match keys::press(set, key, room, now) {
             Step::Left => anywhere(model, key),
-            step => follow(model, step),
+            step @ (Step::Taken
+            | Step::Refused(_)
+            | Step::Send(_)
+            | Step::Reject(_)
+            | Step::Away) => follow(model, step),
         },
         Card::Permission(card) => match permission::press(card, key, room) {
             permission::Step::Left => anywhere(model, key),
-            step => follow_permission(model, step),
+            step @ (permission::Step::Taken
+            | permission::Step::Answer { .. }
+            | permission::Step::Decline(_)
+            | permission::Step::Away) => follow_permission(model, step),
         },
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn page(model: &Model, picture: &mut Picture, area: Rect) {
     match model.daemon {
         Daemon::Linked => strip.push("and so does what the daemon's agents ask."),
         Daemon::Unlinked => {
-            strip.push("No daemon is running, so there is nothing from its agents.")
+            strip.push("No daemon is running, so there is nothing from its agents.");
         }
     }
     strip.gap();

@@ -178,6 +178,7 @@ fn p8_a_call_that_waits_for_the_human_does_not_run() {
         result: None,
         diffs: vec![],
         error: None,
+        html: None,
     };
     stage.update(entry("t2", 2, EntryBody::ToolCall(call)));
     assert!(stage.screen().contains("◐ cargo test  execute  running"), "{}", stage.screen());

@@ -1,7 +1,7 @@
 //! What the daemon says, and that it is gone or back.
 
 use convoke_api::Cursor;
-use convoke_api::frames::{ClientFrame, Envelope, ServerFrame};
+use convoke_api::frames::{ClientFrame, Envelope, ServerFrame, SessionItem};
 use convoke_core::id::{ProjectId, SessionId};
 use convoke_core::message::Seq;
 
@@ -100,21 +100,9 @@ fn hear(model: &mut Model, frame: ServerFrame) {
         ServerFrame::FolderCompletions { path, folders } => fresh::complete(model, &path, folders),
         ServerFrame::AgentList { agents } => model.agents = agents,
         ServerFrame::SessionList { project_id, sessions } => model.list.take(project_id, sessions),
-        ServerFrame::SessionCreated { session, refused, .. } => {
-            model.list.put(session);
-            if let Some(why) = refused {
-                model
-                    .refuse(format!("The session was created, but the prompt was not sent: {why}"));
-            }
-        }
+        ServerFrame::SessionCreated { session, refused, .. } => created(model, session, refused),
         ServerFrame::SessionUnarchived { session, .. } => model.list.put(session),
-        ServerFrame::SessionErased { uid, .. } => {
-            model.list.remove(uid);
-            if model.chat.as_ref().is_some_and(|chat| chat.id == uid) {
-                model.chat = None;
-                model.focus = super::key::resting(model);
-            }
-        }
+        ServerFrame::SessionErased { uid, .. } => erased(model, uid),
         ServerFrame::SessionSeen { uid, .. } => {
             model.list.change(uid, |session| session.unseen = false);
         }
@@ -128,13 +116,12 @@ fn hear(model: &mut Model, frame: ServerFrame) {
         ServerFrame::SessionHistory {
             uid, rev, generation, entries, more, newer, session, ..
         } => {
-            let newest = newer.then(|| Seq::new(session.message_count));
-            model.list.learn(session);
             let cursor = Cursor { generation, rev };
             with_chat(model, uid, |chat| {
                 chat.replace(entries, cursor, more.into());
-                chat.end_at(newest);
+                chat.end_at(newer.then(|| Seq::new(session.message_count)));
             });
+            model.list.learn(session);
             session::send_again(model);
         }
         ServerFrame::SessionOpened { uid, rev, generation, .. } => {
@@ -161,17 +148,13 @@ fn hear(model: &mut Model, frame: ServerFrame) {
         }
         ServerFrame::SearchHits { query, hits, .. } => search::take(model, &query, hits),
         ServerFrame::RuleList { rules } => rules::take(model, rules),
-        ServerFrame::RuleChanged {} => {
-            if model.tab == Tab::Rules {
-                rules::ask(model);
-            }
+        ServerFrame::RuleChanged {} if model.tab == Tab::Rules => rules::ask(model),
+        ServerFrame::TeamChanged {} if model.tab == Tab::Teams => {
+            model.effects.push(Effect::FetchTeams);
         }
-        ServerFrame::TeamChanged {} => {
-            if model.tab == Tab::Teams {
-                model.effects.push(Effect::FetchTeams);
-            }
-        }
-        ServerFrame::InboxSettled { .. }
+        ServerFrame::RuleChanged {}
+        | ServerFrame::TeamChanged {}
+        | ServerFrame::InboxSettled { .. }
         | ServerFrame::AgentStatus { .. }
         | ServerFrame::SessionCancelled { .. }
         | ServerFrame::SessionClosed { .. }
@@ -182,6 +165,23 @@ fn hear(model: &mut Model, frame: ServerFrame) {
         | ServerFrame::Config(_)
         | ServerFrame::Pong {}
         | ServerFrame::Error { .. } => {}
+    }
+}
+
+/// There is a new session; its prompt may have been refused.
+fn created(model: &mut Model, session: SessionItem, refused: Option<String>) {
+    model.list.put(session);
+    if let Some(why) = refused {
+        model.refuse(format!("The session was created, but the prompt was not sent: {why}"));
+    }
+}
+
+/// A session is gone for good; its conversation is not shown any more.
+fn erased(model: &mut Model, id: SessionId) {
+    model.list.remove(id);
+    if model.chat.as_ref().is_some_and(|chat| chat.id == id) {
+        model.chat = None;
+        model.focus = super::key::resting(model);
     }
 }
 

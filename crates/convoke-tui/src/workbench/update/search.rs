@@ -22,6 +22,7 @@ pub(super) fn begin(model: &mut Model) {
 pub(super) fn press(model: &mut Model, key: KeyEvent) {
     let Some(Overlay::Search(search)) = &mut model.overlay else { return };
     let last = search.found(&model.list).len().saturating_sub(1);
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all other keys write")]
     match key.code {
         KeyCode::Up => search.cursor = search.cursor.min(last).saturating_sub(1),
         KeyCode::Down => search.cursor = (search.cursor + 1).min(last),

@@ -204,7 +204,7 @@ fn of_session(
     let age = relative(since.unwrap_or(session.last_active_at), model.now);
     let first = split_line(first, vec![Span::styled(age, palette.faint())], width);
     let Some((words, words_style)) = about(model, group, session) else { return vec![first] };
-    let cost = session.cost.as_ref().map(|cost| words::cost(cost)).unwrap_or_default();
+    let cost = session.cost.as_ref().map(words::cost).unwrap_or_default();
     let second = vec![Span::raw("     "), Span::styled(clean::line(&words), words_style)];
     vec![first, split_line(second, vec![Span::styled(cost, palette.faint())], width)]
 }
@@ -283,7 +283,7 @@ fn preview(model: &Model, session: &SessionItem, paper: &mut Paper) {
     }
     paper.lines.push(Line::default());
     let mut facts = vec![format!("{} messages", session.message_count)];
-    facts.extend(session.cost.as_ref().map(|cost| words::cost(cost)));
+    facts.extend(session.cost.as_ref().map(words::cost));
     paper.text("  ", "  ", &facts.join(" · "), palette.faint(), palette.faint());
     paper.lines.push(Line::default());
     let mut keys = vec![("enter", "open")];

@@ -15,38 +15,33 @@ pub(super) fn line(model: &Model, picture: &mut Picture, area: Rect) {
 }
 
 fn hints(model: &Model) -> Hints {
-    match &model.overlay {
-        Some(Overlay::Help { .. }) => return only(vec![("↑↓", "move"), ("esc", "close")]),
-        Some(Overlay::Rename { .. }) => return only(vec![("enter", "rename"), ("esc", "back")]),
-        Some(Overlay::New(new)) => return only(in_making(new)),
-        Some(Overlay::Search(_)) => {
-            return only(vec![("↑↓", "move"), ("enter", "open"), ("esc", "close")]);
+    model.overlay.as_ref().map_or_else(|| in_focus(model), |overlay| only(in_overlay(overlay)))
+}
+
+fn in_overlay(overlay: &Overlay) -> Vec<Hint> {
+    match overlay {
+        Overlay::Help { .. } => vec![("↑↓", "move"), ("esc", "close")],
+        Overlay::Rename { .. } => vec![("enter", "rename"), ("esc", "back")],
+        Overlay::New(new) => in_making(new),
+        Overlay::Search(_) => vec![("↑↓", "move"), ("enter", "open"), ("esc", "close")],
+        Overlay::Queue { edited: Some(_), .. } => {
+            vec![("enter", "save"), ("alt-enter", "new line"), ("esc", "back")]
         }
-        Some(Overlay::Queue { edited: Some(_), .. }) => {
-            return only(vec![("enter", "save"), ("alt-enter", "new line"), ("esc", "back")]);
+        Overlay::Queue { edited: None, .. } => vec![
+            ("e", "edit"),
+            ("J K", "move"),
+            ("d", "remove"),
+            ("s", "send now"),
+            ("esc", "close"),
+        ],
+        Overlay::Stop { .. } => {
+            vec![("s", "send next"), ("k", "keep"), ("d", "discard"), ("esc", "back")]
         }
-        Some(Overlay::Queue { edited: None, .. }) => {
-            return only(vec![
-                ("e", "edit"),
-                ("J K", "move"),
-                ("d", "remove"),
-                ("s", "send now"),
-                ("esc", "close"),
-            ]);
-        }
-        Some(Overlay::Stop { .. }) => {
-            return only(vec![
-                ("s", "send next"),
-                ("k", "keep"),
-                ("d", "discard"),
-                ("esc", "back"),
-            ]);
-        }
-        Some(Overlay::Offers { .. }) => {
-            return only(vec![("↑↓", "move"), ("enter", "choose"), ("esc", "back")]);
-        }
-        None => {}
+        Overlay::Offers { .. } => vec![("↑↓", "move"), ("enter", "choose"), ("esc", "back")],
     }
+}
+
+fn in_focus(model: &Model) -> Hints {
     match (model.tab, model.focus) {
         (_, Focus::Composer) => only(vec![
             ("enter", "start"),

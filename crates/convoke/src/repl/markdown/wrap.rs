@@ -1,4 +1,4 @@
-//! Words broken into lines at spaces, while they come. A word is held back until its end is known.
+//! Words broken into lines at spaces, while they come. A word is held back until its end is known, or a pause comes.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -28,6 +28,8 @@ pub(super) struct Wrap {
     /// The word with its colours.
     word: String,
     cells: usize,
+    /// Whether the beginning of the word is written already, so that no line can end before the rest of it.
+    is_begun: bool,
 }
 
 impl Wrap {
@@ -52,6 +54,7 @@ impl Wrap {
                 }
                 (' ', Flow::Words) => {
                     self.flush(width, out);
+                    self.is_begun = false;
                     self.spaces += 1;
                 }
                 (_, Flow::Words) => {
@@ -73,6 +76,19 @@ impl Wrap {
         out.push_str(&" ".repeat(std::mem::take(&mut self.spaces)));
     }
 
+    /// Whether letters are held back.
+    pub(super) const fn is_holding(&self) -> bool {
+        self.cells > 0
+    }
+
+    /// Writes the beginning of a word whose end does not come yet.
+    pub(super) fn pause(&mut self, width: usize, out: &mut String) {
+        if self.is_holding() {
+            self.flush(width, out);
+            self.is_begun = true;
+        }
+    }
+
     fn flush(&mut self, width: usize, out: &mut String) {
         if self.cells == 0 {
             // Colours without letters stay where they are: at the end of the word before.
@@ -82,7 +98,7 @@ impl Wrap {
         let is_first = self.column == 0;
         let room = width.min(WIDTH_MAX);
         let fits = self.column + self.spaces + self.cells <= room;
-        if fits || is_first || self.column <= self.indent || width < WIDTH_MIN {
+        if fits || is_first || self.is_begun || self.column <= self.indent || width < WIDTH_MIN {
             out.push_str(&" ".repeat(self.spaces));
             self.column += self.spaces;
         } else {
@@ -133,6 +149,20 @@ mod tests {
             "see\nhttps://example.org/a/very/long/address\nnow"
         );
         assert_eq!(wrapped(text, Flow::AsIs, 20), text);
+    }
+
+    #[test]
+    fn p12_a_pause_shows_the_beginning_of_a_word_and_its_rest_stays_on_the_line() {
+        let (mut wrap, mut out) = (Wrap::default(), String::new());
+        wrap.push("one two three fo", Flow::Words, 20, &mut out);
+        assert_eq!(out, "one two three");
+        wrap.pause(20, &mut out);
+        assert_eq!(out, "one two three fo");
+        assert!(!wrap.is_holding());
+        wrap.pause(20, &mut out);
+        wrap.push("urteen fifteen", Flow::Words, 20, &mut out);
+        wrap.end(20, &mut out);
+        assert_eq!(out, "one two three fourteen\nfifteen");
     }
 
     #[test]
