@@ -1,16 +1,19 @@
 //! Agents of a running daemon that want out, or want to stay.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use convoke_testkit::agent::{Script, Step};
+use convoke_testkit::tools::search_path;
 use rustix::process::Signal;
 use serde_json::json;
 
 use crate::convoke::Convoke;
+use crate::sandbox_scene::{Machine, User};
 use crate::serve_scene::{Daemon, agent};
 
 /// How long anything may take.
@@ -181,4 +184,47 @@ fn k4_temporary_files_lie_outside_of_the_home_and_go_with_the_process() {
     assert!(around.exists());
     daemon.kill_and_start();
     assert!(!around.exists(), "what a killed daemon left is removed by the next");
+}
+
+/// Bubblewrap covers the sockets of other programs, and ends when one of them is removed meanwhile.
+#[test]
+fn k2_bubblewrap_that_ends_before_the_agent_runs_is_started_again() {
+    let machine = Machine::new(User::Me);
+    let real = search_path()
+        .split(':')
+        .map(|folder| Path::new(folder).join("bwrap"))
+        .find(|it| it.exists());
+    let (real, spent) = (real.unwrap(), machine.path("spent"));
+    let script = |failures: u32| {
+        format!(
+            "#!/bin/sh\ncase \"$*\" in *--enter*) echo x >> {spent}; [ $(/usr/bin/wc -l < {spent}) -gt {failures} ] || exit 1;; esac\nexec {} \"$@\"\n",
+            real.display(),
+            spent = spent.display(),
+        )
+    };
+    let run = |failures: u32| {
+        machine.write("bin/bwrap", &script(failures));
+        let bwrap = machine.path("bin/bwrap");
+        fs::set_permissions(&bwrap, fs::Permissions::from_mode(0o700)).unwrap();
+        fs::write(&spent, "").unwrap();
+        let mut command = machine.command(env!("CARGO_BIN_EXE_convoke"));
+        command.env("PATH", format!("{}:{}", machine.path("bin").display(), search_path()));
+        command
+            .args(["sandbox-exec", "--layers", "bwrap", "--write"])
+            .arg(machine.path("workspace"));
+        command.args(["--", "/bin/echo", "runs"]).output().unwrap()
+    };
+    for failures in [1, 2] {
+        assert_eq!(
+            String::from_utf8(run(failures).stdout).unwrap(),
+            "runs\n",
+            "{failures} failures"
+        );
+    }
+    let output = run(3);
+    assert_eq!(
+        (output.status.code(), output.stdout),
+        (Some(1), Vec::new()),
+        "it is not tried for ever"
+    );
 }
