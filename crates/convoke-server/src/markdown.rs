@@ -1,4 +1,4 @@
-//! Renders Markdown as HTML that is safe to show, whoever wrote it.
+//! Renders Markdown of agents and users as HTML that is safe to show.
 //!
 //! No input becomes markup: raw HTML becomes text, only http, https and mailto links are kept, images become links,
 //! and every top-level block is exactly one element. `writer.rs` alone produces HTML, with a fixed set of tags and

@@ -54,7 +54,7 @@ impl Host {
         Self { files, terminals, unknown_file: UnknownFile::Missing }
     }
 
-    /// What the agent is told about files that do not exist.
+    /// The error that the agent gets for files that do not exist.
     pub(super) const fn answer_unknown_files(&mut self, answer: UnknownFile) {
         self.unknown_file = answer;
     }

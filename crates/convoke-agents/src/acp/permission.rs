@@ -205,7 +205,7 @@ fn settle_write(id: Value, change: ProtectedChange, reply: &Reply) -> Settled {
     Settled::Denied { id, change, fault }
 }
 
-/// What the agent is told when a protected file is left unchanged.
+/// The error that the agent gets when a protected file is left unchanged.
 pub(super) fn protected_denied(change: &ProtectedChange, why: &str) -> Fault {
     let path = change.inside.display();
     Fault::new(BAD_PARAMS, format!("{path} is protected and was not changed: {why}"))

@@ -205,7 +205,7 @@ fn bound_address(
     bound.map_err(|source| ServeError::Bind { address, source })
 }
 
-/// Loads the teams before the daemon is announced. Fails with `None` if the daemon is told to stop first.
+/// Loads the teams before the daemon is announced. Fails with `None` if a stop is requested first.
 async fn open_teams(
     serving: &Serving,
     config: &Config,
