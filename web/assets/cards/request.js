@@ -4,7 +4,7 @@ import { isTyping } from "../lib/keys.js";
 import { fill, h, icon, on } from "../ui/dom.js";
 
 /** @type {Record<string, string>} */
-const OUTCOMES = { answered: "Answered", rejected: "Declined", timed_out: "Not answered in time", abandoned: "The asker stopped waiting" };
+const OUTCOMES = { answered: "Answered", rejected: "Declined", timed_out: "Not answered in time", abandoned: "No longer needed" };
 
 /** @param {HTMLElement} element @param {Send} send @returns {CardFrame} */
 export function makeCard(element, send) {
@@ -40,6 +40,29 @@ export function makeCard(element, send) {
 	};
 }
 
+/**
+ * A digit chooses an answer of the first request on screen, wherever the focus is, but for text fields and other requests.
+ * @param {ParentNode} among @param {KeyboardEvent} event returns whether there was one
+ */
+export function choose(among, event) {
+	const { target, key } = event;
+	const isPlain = !event.altKey && !event.ctrlKey && !event.metaKey && !event.repeat;
+	if (!isPlain || !/^[1-9]$/.test(key) || isTyping(target) || /** @type {Element} */ (target).closest(".request, dialog, .menu")) return false;
+	const card = pendingRequest(among);
+	const { bottom = 0, top = 0 } = card?.getBoundingClientRect() ?? {};
+	if (!card || bottom <= 0 || top >= innerHeight) return false;
+	card.dispatchEvent(new KeyboardEvent("keydown", { key }));
+	return true;
+}
+
+/** The first request that waits for an answer. @param {ParentNode} among */
+export const pendingRequest = (among) => /** @type {HTMLElement | null} */ (among.querySelector('.request[data-status="pending"]'));
+
+/** Shows on every choice of a card the digit that chooses it. @param {HTMLElement} card */
+export function keyHints(card) {
+	[...card.querySelectorAll("button[data-choice]")].slice(0, 9).forEach((button, at) => button.append(h("kbd", { ariaHidden: "true" }, String(at + 1))));
+}
+
 /** Declining with a note: a button that opens a text field. @param {(reason?: string) => void} send */
 export function declineForm(send) {
 	const box = h("input.field", { maxLength: 2000, placeholder: "What to do instead (optional)", label: "Note for the agent" });
@@ -48,7 +71,7 @@ export function declineForm(send) {
 		button.ariaExpanded = String(!form.hidden);
 		(form.hidden ? button : box).focus();
 	};
-	const button = h("button.button.quiet", { ariaExpanded: "false", onclick: toggle }, "Decline with a note…");
+	const button = h("button.button.quiet", { "data-choice": "", ariaExpanded: "false", onclick: toggle }, "Decline with a note…");
 	const form = h("form.decline", {
 		hidden: true,
 		onsubmit: (event) => (event.preventDefault(), send(box.value.trim() || undefined)),

@@ -1,7 +1,7 @@
 // Parts shared by several pages: dialogs, menus, listboxes, editable titles, and toasts.
 
 import { CHAT_KEYS, isComposing, LIST_KEYS, SHELL_KEYS } from "../lib/keys.js";
-import { fill, h, icon, iconButton, on } from "./dom.js";
+import { fill, h, icon, iconButton, on, quoted } from "./dom.js";
 
 /** @type {DialogModule} */
 export const dialogs = {
@@ -43,13 +43,13 @@ export const dialogs = {
 
 /** A button that opens a menu. @param {() => MenuItem[]} items */
 export function menuButton(label = "", items) {
-	const button = iconButton("more", label, () => open(button, items()), { ariaHasPopup: "menu", ariaExpanded: "false" });
+	const button = iconButton("more", label, () => openMenu(button, items()), { ariaHasPopup: "menu", ariaExpanded: "false" });
 	return button;
 }
 
-/** @param {HTMLElement} button @param {MenuItem[]} items */
-function open(button, items) {
-	const all = items.map(([label, name, run]) => h("button", { role: "menuitem", tabIndex: -1, onclick: () => (menu.hidePopover(), run()) }, icon(name), label));
+/** Opens a menu at a button. @param {HTMLElement} button @param {MenuItem[]} items */
+export function openMenu(button, items) {
+	const all = items.map(([label, name, run]) => h("button", { role: "menuitem", tabIndex: -1, onclick: () => (menu.hidePopover(), run()) }, icon(name), h("span", ...quoted(label))));
 	const menu = h("div.menu", { role: "menu", popover: "auto", label: button.ariaLabel }, ...all);
 	on(menu, "keydown", (event) => {
 		const at = all.indexOf(/** @type {any} */ (document.activeElement));
@@ -144,6 +144,8 @@ export const announce = (text = "") => (spoken.textContent = text);
 
 /** @param {() => void} [run] */
 export function toast(text = "", action = "", run) {
+	// What is said already is not said twice.
+	if (!action) for (const same of [...notes.children]) if (same.textContent === text) same.remove();
 	const note = h("div.toast", h("span", text), action && h("button.link", { onclick: () => (note.remove(), run?.()) }, action));
 	let timer = 0;
 	const wait = () => (timer = setTimeout(() => note.remove(), SHOWN_MS));
@@ -158,8 +160,8 @@ export function toast(text = "", action = "", run) {
 	return note;
 }
 
-/** The error message, with its hint if there is one. @param {any} error */
-export const problem = ({ message, hint }) => [message, hint].filter(Boolean).join(" ");
+/** The error message, with its hint as a sentence of its own if there is one. @param {any} error @returns {string} */
+export const problem = ({ message, hint }) => (hint ? `${message}${/[.!?…:]$/.test(message) ? "" : "."} ${hint[0].toUpperCase()}${hint.slice(1)}` : message);
 
 /** @param {any} error */
 export const toastError = (error) => toast(problem(error)).classList.add("bad");

@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const denied = (page) => page.getByRole("heading", { name: "This browser is not signed in" });
 /** What the workbench shows only once it is connected. */
-const atHome = (page) => page.locator("#welcome h2");
+const atHome = (page) => page.getByRole("heading", { name: "Welcome to Convoke" }).or(page.getByRole("button", { name: "Project: " }));
 
 /** A "dev server" of an agent: another port of this host. What browsers send it is kept. */
 async function devServer(host) {
@@ -66,7 +66,9 @@ async function forgedSocket(origin, headers, frames) {
     const text = Buffer.from(JSON.stringify(frame));
     socket.write(Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), text]));
   }
-  await once(socket, "close");
+  // A daemon that has closed resets what comes after.
+  socket.on("error", () => {});
+  await new Promise((done) => socket.once("close", done));
   return { status: response.statusCode, bytes: Buffer.concat(pieces) };
 }
 

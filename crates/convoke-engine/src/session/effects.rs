@@ -38,7 +38,8 @@ impl Task {
 
     /// Returns the seat of a process without work to the pool, which may stop it after the idle timeout.
     pub(super) fn give_seat_back(&mut self) {
-        if self.session.is_idle() && matches!(self.process, Process::Seated(_)) {
+        // Held prompts wait for the human, without a process.
+        if !self.session.is_under_way() && matches!(self.process, Process::Seated(_)) {
             self.process = Process::None;
         }
     }
@@ -138,6 +139,17 @@ impl Task {
         }
     }
 
+    /// Stops the agent, and deletes the session with all that belongs to it. The task ends after this: senders of requests
+    /// that are still in the mailbox find no task, and then no session.
+    pub(super) async fn erase(&mut self) -> Result<()> {
+        self.stop_process().await;
+        self.shared.store.erase_session(self.id).await?;
+        self.shared.registry.erase(self.id);
+        self.shared.inbox_changed.notify_one();
+        self.shared.tell(Change::SessionErased(Box::new(self.stored.clone())));
+        Ok(())
+    }
+
     pub(super) fn prompt_text(&self, turn: Seq) -> Result<String> {
         match self.open.get(turn).map(|message| &message.content) {
             Some(Content::Text { text, .. }) => Ok(text.clone()),
@@ -161,7 +173,7 @@ impl Task {
                 let before = self.view();
                 self.stored.agent_session_id = Some(agent_session);
                 let now = self.view();
-                self.shared.tell(Change::SessionChanged(SessionChange { before, now }));
+                self.shared.tell(Change::SessionChanged(Box::new(SessionChange { before, now })));
             }
             Err(error) => {
                 tracing::error!(session.id = %self.id, "cannot record an agent's session: {error}");

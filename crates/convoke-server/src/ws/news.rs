@@ -55,16 +55,22 @@ impl News {
     fn announce(&self, change: Change) {
         match change {
             // The sessions of teams have lists of their own.
-            Change::SessionCreated(session)
-            | Change::SessionChanged(SessionChange { now: session, .. })
-                if session.stored.kind == SessionKind::Team => {}
+            Change::SessionCreated(session) if session.stored.kind == SessionKind::Team => {}
+            Change::SessionChanged(change) if change.now.stored.kind == SessionKind::Team => {}
             Change::SessionCreated(session) => {
-                let session = view::session_item(session);
+                let session = view::session_item(*session);
                 let (session_id, uid) = (session.id.clone(), session.uid);
                 let project_id = session.project_id;
-                self.send(ServerFrame::SessionCreated { session_id, uid, project_id, session });
+                let refused = None;
+                let frame =
+                    ServerFrame::SessionCreated { session_id, uid, project_id, session, refused };
+                self.send(frame);
             }
-            Change::SessionChanged(change) => self.changed(change),
+            Change::SessionErased(stored) => {
+                let (session_id, uid) = view::names(&stored);
+                self.send(ServerFrame::SessionErased { session_id, uid });
+            }
+            Change::SessionChanged(change) => self.changed(*change),
             Change::ProjectAdded(project) => {
                 self.send(ServerFrame::ProjectAdded { project: view::repo(project) });
             }
@@ -85,6 +91,7 @@ impl News {
                     uid: Some(session),
                 });
             }
+            Change::Rules => self.send(ServerFrame::RuleChanged {}),
             Change::Inbox { count } => self.send(ServerFrame::InboxChanged { count }),
         }
     }
