@@ -166,6 +166,25 @@ test("p1 digits answer the request on screen, and every button shows its own", a
   assert.deepEqual(page.problems, []);
 });
 
+test("p1 a note that was not sent is told when the request is answered elsewhere", async () => {
+  const page = await session();
+  await say(page, command("make all"));
+  await card(page).getByRole("button", { name: /Decline with a note/ }).click();
+  await page.keyboard.type("use the other server");
+  const { items: [{ id }] } = await daemon.api("GET", "/inbox");
+  await daemon.api("POST", `/inbox/${id}/answer`, { optionId: "no" });
+  await page.getByText("Answered elsewhere. Your note was not sent: “use the other server”").waitFor();
+  await idle(page);
+  // One's own note is no news.
+  await say(page, command("make again"));
+  await card(page).getByRole("button", { name: /Decline with a note/ }).click();
+  await page.keyboard.type("not now");
+  await page.keyboard.press("Enter");
+  await page.locator(".tool-reason").getByText("not now").waitFor();
+  assert.equal(await page.getByText("Your note was not sent: “not now”").count(), 0);
+  assert.deepEqual(page.problems, []);
+});
+
 test("p1 a digit in a request answers that request and no other", async () => {
   const page = await session();
   await say(page, `together ${JSON.stringify(["make one", "make two"].map((text) => ({ title: text, kind: "execute", rawInput: { command: text } })))}`);
@@ -186,7 +205,7 @@ test("p2 always has a scope, answers without asking from then on, says so, and i
   await always.waitFor();
   assert.match(await always.textContent(), /cargo test.* in alpha/);
   assert.ok((await always.locator("code").count()) > 0, "the rule is said with the command as code");
-  await card(page).getByText("What the agent can reach is limited by its sandbox.").waitFor();
+  await card(page).getByText("The sandbox decides what the agent can reach.").waitFor();
   await always.click();
   await page.getByText("Outcome: once").waitFor();
   await idle(page);
