@@ -21,8 +21,12 @@ type RequestType = Api.ClientFrame["type"];
 type FieldsOf<Type extends RequestType> = Omit<Extract<Api.ClientFrame, { type: Type }>, "type">;
 /** The frames that answer requests, as far as the page reads them. */
 type Answers = {
+  "config:get": "config";
+  "config:set": "config";
   "folder:complete": "folder:completions";
   "project:add": "project:added";
+  "rule:list": "rule:list";
+  "search": "search:hits";
   "session:create": "session:created";
   "session:list": "session:list";
   "session:page": "session:page";
@@ -45,8 +49,12 @@ type Entries = {
   readonly more: boolean;
   /** The place before which the next older page ends. */
   readonly oldest: number;
+  /** Whether there are newer entries that are not kept: the history was opened at a place before the end. */
+  readonly newer: boolean;
   /** The prompts that wait, first to last. */
   readonly queue: Api.QueuedEntry[];
+  /** Whether they wait until they are sent by hand, or until the next prompt. */
+  readonly held: boolean;
   get(entryId: string): SpokenEntry | undefined;
   /** Begins anew with what the frame has. */
   history(frame: FrameOf<"session:history">): void;
@@ -71,13 +79,14 @@ type TabsState = { tabs: Tab[]; active: string | null; recent: string[] };
 /** Every function returns a new value and leaves the old one alone. */
 type TabsModule = {
   open(state: TabsState, tab: Tab): TabsState;
-  activate(state: TabsState, uid: string): TabsState;
+  /** `null` is Home. */
+  activate(state: TabsState, uid: string | null): TabsState;
   /** The one that was active before takes over. */
   close(state: TabsState, uid: string): TabsState;
   /** Moves a tab to a place, counted without it. */
   move(state: TabsState, uid: string, to: number): TabsState;
   /** The tab that many places further, around the ends. */
-  neighbour(state: TabsState, steps: number): string | undefined;
+  neighbour(state: TabsState, steps: number): string | null;
   rename(state: TabsState, uid: string, title: string): TabsState;
   /** Reads a state that was stored as JSON; what is not whole is left out. */
   read(text: string | null | undefined): TabsState;
@@ -117,8 +126,8 @@ type DiffModule = {
   hunks(lines: DiffLine[]): DiffLine[][];
   /** Side by side: what was removed beside what was added in its place. */
   pairs(lines: DiffLine[]): DiffPair[];
-  /** The part in which two lines differ; `null` when they have too little in common. */
-  changedPart(before: string, after: string): { before: Span; after: Span } | null;
+  /** The words in which two lines differ; `null` when they have too little in common. */
+  changedParts(before: string, after: string): { before: Span[]; after: Span[] } | null;
   count(lines: DiffLine[]): { added: number; removed: number };
 };
 
@@ -156,12 +165,24 @@ type Line = {
 type Asked = { resolve(frame: any): void; reject(error: Error): void; tell: boolean };
 type Send = <Type extends RequestType>(type: Type, fields: FieldsOf<Type>) => Promise<unknown>;
 
+/** A span of a line and the class of its colour. */
+type Coloured = [from: number, to: number, name: string];
+type Piece = { text: string; name: string; isMarked: boolean };
+
+/** One answer to a permission; `name` is what the agent calls it. */
+type Choice = { optionId: string; label: string; name: string };
+/** An answer that also makes a rule. */
+type Rule = { optionId: string; rule: number; label: string };
+type Choices = { allow: Choice[]; deny: Choice[]; always: Rule[]; never: Rule[] };
+
 type Store = {
   readonly projects: Project[];
   /** Sessions by their own id, archived ones left out. */
   readonly sessions: Map<string, Session>;
   readonly agents: Agent[];
   readonly inbox: Api.InboxItem[];
+  /** The user's editor, as configured. */
+  readonly editor: string;
   /** Projects whose sessions have been received. */
   readonly listed: Set<string>;
   /** Applies a frame; returns whether the store handles frames of its type. */
@@ -231,6 +252,8 @@ type Dom = {
   /** Makes the children of an element follow a list: elements with the same key stay the same elements. */
   keyed<Item>(parent: Element, items: Item[], keyOf: (item: Item) => string,
     make: (item: Item) => HTMLElement, update?: (element: any, item: Item) => void): void;
+  /** A text in which what stands between backticks is code. */
+  quoted(text: string): Child[];
   /** Copies a text and says so. */
   copy(text: string): Promise<boolean>;
 };
@@ -261,8 +284,39 @@ type View = {
   append?(chunk: FrameOf<"session:chunk">): void;
   tick?(): void;
 };
-/** What views need from the page; `root` is the project's path. */
-type Surroundings = { root: string; drafts: Drafts; send: Send };
+/** Where paths lead: the project's folder and the user's editor; `wide`: a diff may have two columns. */
+type Place = { root?: string; editor?: string; wide?: boolean };
+type PermissionPlace = Place & { send: Send };
+/** What views need from the page. */
+type Surroundings = {
+  place: { root: string; editor: string };
+  drafts: Drafts;
+  send: Send;
+  entries(): SpokenEntry[];
+  /** Sends the prompt of a turn again. */
+  retry(turn: number): void;
+  focusOn(entryId: string): void;
+  rules: { has(ruleId: string): boolean; remove(ruleId: string): void };
+};
+/** What can be done with a message. */
+type MessageWishes = {
+  /** The source of a message. */
+  source(entryId: string): string;
+  canSend(): boolean;
+  /** Puts a text into the message box. */
+  edit(text: string): void;
+  resend(text: string): void;
+  link(seq: number): string;
+};
+/** A run of calls that fold. */
+type Run = {
+  element: HTMLElement;
+  readonly isSingle: boolean;
+  show(calls: ToolEntry[]): void;
+  add(call: ToolEntry): void;
+  put(call: ToolEntry): void;
+  toggle(open?: boolean): void;
+};
 type Card<Asked> = HTMLElement & { show(asked: Asked): void };
 type CardFrame = {
   /** Sends the verdict; when that fails, the card can be tried again. */
@@ -277,21 +331,9 @@ type Views = {
   make(entry: SpokenEntry, around: Surroundings): View;
   text(type: "user" | "assistant" | "thinking"): View;
   plan(): View;
-  notice(): View;
+  permission(around: Surroundings): View;
   /** What a conversation has used: a ring for the context window, and money where the agent reports it. */
   usage(usage?: Api.Usage): Child;
-};
-type DiffViews = {
-  /** Paths of the project are shown without the way to it. */
-  shortPath(path: string, root: string): string;
-  counts(added: number, removed: number): Node[];
-  of(change: Api.Diff, root: string): HTMLElement;
-  unified(lines: DiffLine[]): HTMLElement[];
-  split(lines: DiffLine[]): HTMLElement[];
-  number(value?: number | false): HTMLElement;
-  words(line?: DiffLine, part?: Span): HTMLElement;
-  /** The part in which the two lines of a pair differ. */
-  inner(pair: DiffPair): { before: Span; after: Span } | null;
 };
 type Log = HTMLElement & {
   readonly following: boolean;
@@ -309,14 +351,20 @@ type Log = HTMLElement & {
   /** Messages on their way, below everything. */
   pend(elements: HTMLElement[]): void;
   setMore(more: boolean): void;
+  /** Whether newer entries are not shown. */
+  setNewer(newer: boolean): void;
+  /** Puts the focus on an entry, unfolds it, and marks it when it was looked for. */
+  reveal(entryId: string, block?: "center" | "nearest"): void;
   toEnd(): void;
   tick(): void;
 };
-type LogOptions = Surroundings & {
+type LogOptions = Surroundings & MessageWishes & {
   /** The reader comes near the beginning of what is loaded. */
   onolder(): void;
   /** The reader is back at the end. */
   onend(): void;
+  /** The reader leaves a window that does not reach the end. */
+  onnewest(): void;
 };
 type PickerKind = "mode" | "setting";
 type Picker = { kind: PickerKind; id: string; name: string; current: string; choices: Api.OfferedChoice[] };
@@ -336,26 +384,45 @@ type ComposerOptions = {
   onstop(): void;
   onpick(kind: PickerKind, id: string, choice: string): void;
 };
+type StopWishes = {
+  isRunning(): boolean;
+  /** How many prompts wait. */
+  waiting(): number;
+  cancel(queue?: Api.QueueChoice): void;
+  hint(words: string): void;
+};
+type StripWishes = { onresume(): void; onunarchive(): void; onask(): void; queue: HTMLElement };
 type Strip = {
   element: HTMLElement;
-  /** What the agent does, and since when; nothing when `doing` is empty. */
-  showTurn(since: string, doing: string): void;
-  showQueue(queued: Api.QueuedEntry[]): void;
+  /** What the agent does, since when, and whether it waits for the human; nothing when `doing` is empty. */
+  showTurn(since: string, doing: string, waits: boolean): void;
+  /** A short hint beside it. */
+  showHint(words: string): void;
   showSession(session: Session): void;
   tick(): void;
 };
+type QueueWishes = {
+  edit(id: string, text: string): void;
+  /** To a place counted without it. */
+  move(id: string, to: number): void;
+  remove(id: string): void;
+  send(id: string): void;
+  /** An edit whose prompt was sent meanwhile. */
+  lost(text: string): void;
+};
+type QueueView = { element: HTMLElement; show(prompts: Api.QueuedEntry[], held: boolean): void };
 type Header = { element: HTMLElement; rename(): void; show(session: Session, project: Project | undefined, agent: { badge: string; title: string }): void };
 
 type Row = HTMLElement & {
   link: HTMLElement;
   show(session: Session, agent: { badge: string; title: string }, isActive: boolean): void;
 };
-type RowWishes = { open(): void; archive(): void; rename(title: string): void };
+type RowWishes = { open(): void; archive(): void; erase(): void; rename(title: string): void };
 /** The inside of the sidebar. */
 type SidebarInside = {
   paint(): void;
   makeProject(project: Project): HTMLElement;
-  paintProject(section: HTMLElement, project: Project, sessions: Session[], query: string): void;
+  paintProject(section: HTMLElement, project: Project): void;
   makeRow(session: Session): Row;
   paintRow(row: Row, session: Session): void;
   /** What the arrow keys go through. */
@@ -366,46 +433,94 @@ type SidebarInside = {
 type SidebarWishes = {
   open(session: Session): void;
   archive(session: Session): void;
+  erase(session: Session): void;
   rename(session: Session, title: string): void;
   create(project: Project): void;
   remove(project: Project): void;
-  archived(project: Project): void;
 };
 type Sidebar = HTMLElement & {
-  find(): void;
   /** Paints everything; the session is the one that is looked at. */
   show(active: string | null): void;
 };
 type TabStrip = HTMLElement & { show(state: TabsState, sessionOf: (uid: string) => Session | undefined): void };
 type TabStripWishes = {
-  activate(uid: string, how: "press" | "walk"): void;
+  activate(uid: string | null, how: "press" | "walk"): void;
   close(uid: string): void;
   move(uid: string, to: number): void;
 };
 type Panels = {
   show(state: TabsState): void;
-  /** Puts the focus into the message box of a session. */
+  /** Opens a session at a message, now or when its panel is made. */
+  jump(uid: string, at: number): void;
+  /** Puts the focus into the message box of a session, or into a place. */
   focus(uid: string): void;
   /** A frame has its session on the page. */
   ready(uid: string): void;
+  /** Passes a frame of the daemon on to the places. */
+  receive(frame: Frame): void;
   /** The session of the frame that a message came from. */
   sessionOf(source: MessageEventSource | null): string | undefined;
 };
-type Inbox = HTMLElement & {
-  paint(): void;
-  /** Puts the focus on the first thing that can be answered. */
-  focusFirst(): void;
-  /** Whether people asked for notifications and the browser lets us. */
-  readonly notifies: boolean;
+
+/** What a session's mark says; `finished`: a turn ended that no human has looked at. */
+type Mark = Session["attention"] | "finished";
+type Groups = { needsYou: Api.InboxItem[]; working: Session[]; finished: Session[]; failed: Session[]; recent: Session[] };
+type Opened = { uid: string; title: string; projectId: string };
+type BoardWishes = {
+  open(session: Session): void;
+  openById(uid: string): void;
+  seen(session: Session): void;
+  /** Sends the last prompt of a failed turn again. */
+  retry(session: Session): void;
 };
-type InboxOptions = { store: Store; drafts: Drafts; send: Send; onopen(uid: string): void; onhide(): void };
+type BoardOptions = { store: Store; drafts: Drafts; send: Send; wishes: BoardWishes; recent?: boolean };
+type Board = HTMLElement & {
+  paint(): void;
+  /** Puts the focus on the first thing that can be answered or opened; returns whether there is one. */
+  focusFirst(): boolean;
+};
+type StartOptions = { store: Store; line: Line; drafts: Drafts; oncreated(session: Session): void; onadd(): void };
+type Start = HTMLElement & {
+  paint(): void;
+  /** Puts the focus into the prompt of a new session, in this project if one is given. */
+  write(projectId?: string): void;
+};
+type Home = HTMLElement & { paint(): void; tick(): void; write(projectId?: string): void; focusFirst(): boolean };
+type Inbox = HTMLElement & { paint(): void; focusFirst(): void };
+type News = {
+  /** Title, icon and counts; `place` is what the window shows. */
+  paintTitle(place?: string): void;
+  /** Announces and notifies of what is new since the last call. */
+  tell(): void;
+};
+type PlaceOptions = {
+  store: Store;
+  line: Line;
+  wishes: { open(session: Opened): void; openById(uid: string): void; erase(session: Session): void; setTheme(theme: string): void };
+};
+/** The inside of a tab that is not a session. */
+type PlaceView = HTMLElement & { receive(frame: Frame): void; focusFirst(): void };
+type PlaceKind = { title: string; icon: string; frame?: string; load?(): Promise<(options: PlaceOptions) => PlaceView> };
+type Query = { words: string; filters: Record<string, string> };
+type PaletteRow = { shows: Child[]; run(): void };
+type PaletteCommand = [label: string, icon: string, run: () => void, keys?: string];
+type PaletteOptions = { store: Store; line: Line; commands: PaletteCommand[]; open(session: Opened, at?: number): void; create(projectId: string): void };
+type Config = {
+  /** What is wrong with the file as a whole. */
+  trouble: HTMLElement;
+  path: HTMLElement;
+  load(): Promise<void>;
+  /** Shows only the settings with these words. */
+  filter(words: string): void;
+  /** A list of the settings whose keys are wanted. */
+  fields(isWanted: (key: string) => boolean): HTMLElement;
+};
 type Layout = { readonly isShown: boolean; toggle(): void; reveal(): void; close(): void };
 type ShellDialogs = {
   /** Asks for a path, completed folder by folder. */
   addProject(line: Line, onadded: (project: Project) => void): void;
-  /** Asks in which project and with which agent. */
-  newSession(line: Line, store: Store, project: Project, oncreated: (session: Session) => void): void;
-  archived(line: Line, project: Project, onopen: (session: Session) => void): void;
+  /** Asks before a session is deleted for good, and says what goes. */
+  erase(line: Line, session: Session): void;
 };
 /** The shell; what it can be asked to do. */
 type Shell = {
@@ -414,19 +529,25 @@ type Shell = {
   /** Has everything anew; after a break this is also how what was missed is found. */
   load(): Promise<void>;
   receive(frame: Frame): void;
-  paintInbox(fresh: Api.InboxItem[]): void;
-  notify(item: Api.InboxItem): void;
-  paintTitle(): void;
-  open(session: Session): void;
-  openById(uid: string): void;
+  /** Follows `/?open=ID&at=SEQ`, once. */
+  followLink(): void;
+  paint(): void;
+  open(session: Opened, at?: number): void;
+  /** Opens a session or a place. */
+  openById(uid: string, at?: number): Promise<void>;
   setTabs(next: TabsState): void;
-  paintWelcome(): void;
-  create(project: Project): void;
+  showInbox(isShown: boolean): void;
+  create(projectId?: string): void;
   addProject(): void;
   archive(session: Session): Promise<void>;
-  /** Goes to a tab and puts the focus into it. */
+  retry(session: Session): Promise<void>;
+  /** Goes to a tab and puts the focus into it; `null` is Home. */
   go(uid: string | null | undefined): void;
+  palette(): void;
+  commands(): PaletteCommand[];
   act(wish: Wish): void;
+  nextTheme(): void;
+  setTheme(theme: string): void;
   paintTheme(): void;
 };
 
@@ -436,6 +557,8 @@ type Figures = {
   /** Who asks, in words. */
   asker(team: string | null): string;
   pairName(pair: { fromTeam: string | null; toTeam: string; thread: string | null }): string;
+  /** Conversations in which something was said. */
+  spoken(sessions: Api.TeamSession[]): Api.TeamSession[];
   sum<What extends string>(all: Record<What, number>[], what: What): number;
   /** Who asks whom how much. */
   matrix(activity: Api.TeamActivity[], teams: string[]): Matrix;

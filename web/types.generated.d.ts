@@ -54,6 +54,9 @@ declare namespace Api {
     html?: string;
   };
 
+  /** What a session wants of its human. */
+  type Attention = "needs_you" | "working" | "failed" | "idle" | "ended";
+
   /** How a rendered entry changes. */
   type ChunkHtml = {
     /** The entry's top-level elements from this one on are dropped. */
@@ -103,6 +106,8 @@ declare namespace Api {
       projectId: string;
       /** With which agent; by default the configured one. */
       cliType?: string;
+      /** The first prompt, which is sent in the same step. */
+      prompt?: string;
     }
     /** Wants to see a session, and to follow it. */
     | {
@@ -111,6 +116,8 @@ declare namespace Api {
       sessionId: string;
       /** The revision up to which the client has everything; it gets what changed after. */
       after?: number;
+      /** The place of a message that the entries are to end a little after, instead of at the newest one. */
+      at?: number;
       /** What that revision belongs to; with another one than the daemon's the client gets everything anew. */
       generation?: string;
       /** How many entries are enough to begin with. */
@@ -164,6 +171,16 @@ declare namespace Api {
       /** Which prompt. */
       messageId: string;
     }
+    /** Moves a prompt that waits to another place in the queue. */
+    | {
+      type: "queue:move";
+      /** In which session. */
+      sessionId: string;
+      /** Which prompt. */
+      messageId: string;
+      /** Its new place, counted from 0; beyond the end is the end. */
+      to: number;
+    }
     /** Sends a prompt that waits next, and stops the running turn for it. */
     | {
       type: "queue:send";
@@ -176,6 +193,20 @@ declare namespace Api {
     | {
       type: "session:cancel";
       /** Of which session. */
+      sessionId: string;
+      /** What becomes of the prompts that wait; by default the next one is sent. */
+      queue?: QueueChoice;
+    }
+    /** Its human has looked at a session. */
+    | {
+      type: "session:seen";
+      /** Which one. */
+      sessionId: string;
+    }
+    /** Deletes a session with its messages. */
+    | {
+      type: "session:erase";
+      /** Which one. */
       sessionId: string;
     }
     /** Hides a session from lists. */
@@ -237,8 +268,30 @@ declare namespace Api {
       permissionId: string;
       /** The option that is chosen. */
       optionId: string;
-      /** Whether the same is allowed from now on in this project without asking. */
+      /** The same as `rule: 0`. */
       remember?: boolean;
+      /** The rule that the answer makes, of those that the permission offers, counted from 0. */
+      rule?: number;
+    }
+    /** Wants all rules. */
+    | { type: "rule:list" }
+    /** Makes a rule. */
+    | {
+      type: "rule:add";
+      /** What it does. */
+      effect: RuleEffect;
+      /** What it is about. */
+      matcher: RuleMatcher;
+      /** The agent that it holds for; all without one. */
+      agent?: string;
+      /** The project that it holds in; everywhere without one. */
+      projectId?: string;
+    }
+    /** Revokes a rule. */
+    | {
+      type: "rule:remove";
+      /** Which one. */
+      ruleId: string;
     }
     /** Answers questions. */
     | {
@@ -258,8 +311,56 @@ declare namespace Api {
     }
     /** Wants all that waits for the human. */
     | { type: "inbox:list" }
+    /** Wants what waits for the human, what goes on, and what ended. */
+    | { type: "home:list" }
+    /** Searches what was said. */
+    | {
+      type: "search";
+      /** Words and filters, such as `roof agent:codex since:2026-11-01`. */
+      query: string;
+      /** Only older hits: `next` of the hits before. */
+      before?: number;
+      /** How many hits at most. */
+      limit?: number;
+    }
+    /** Wants all settings. */
+    | { type: "config:get" }
+    /** Changes settings in `config.toml`. */
+    | {
+      type: "config:set";
+      /** The new values by their dotted keys; `null` removes a setting from the file. */
+      changes: object;
+    }
     /** Is still there. */
     | { type: "ping" };
+
+  /** All settings: `GET /api/config`. */
+  type Config = {
+    /** The file. */
+    path: string;
+    /** The settings, in the order of the documentation. */
+    settings: ConfigSetting[];
+  };
+
+  /** One setting. */
+  type ConfigSetting = {
+    /** Its dotted key, such as `sessions.max_active`. */
+    key: string;
+    /** Its value in the file and in what overrides the file; `restart` says whether the daemon uses it already. */
+    value: any;
+    /** Its value when nothing sets it. */
+    default: any;
+    /** What sets it: `default`, the line of the file, the variable or the flag. */
+    source: string;
+    /** What sort of value it takes. */
+    kind: SettingKind;
+    /** What it is for. */
+    description: string;
+    /** Whether a change takes effect only when the daemon is restarted. */
+    restart: boolean;
+    /** The values that it accepts, where they are a fixed set. */
+    choices?: string[];
+  };
 
   /** An amount of money. */
   type Cost = {
@@ -318,6 +419,8 @@ declare namespace Api {
       type: "queue";
       /** First to last. */
       prompts: QueuedEntry[];
+      /** Whether they wait for the next prompt, or until one of them is sent. */
+      held?: boolean;
     }
     /** Not part of the conversation: the commands that the agent offers. */
     | {
@@ -342,6 +445,57 @@ declare namespace Api {
     /** Not part of the conversation: what it has cost so far. */
     | Usage & { type: "usage" });
 
+  /** What a permission is about, tagged by `kind`. */
+  type Evidence =
+    /** A command for a shell. */
+    | {
+      kind: "command";
+      /** The command, which may have many lines. */
+      command: string;
+      /** Arguments of the call that change how the command runs, such as `env`. No rule allows such a call. */
+      arguments?: any;
+      /** How many bytes are left out at the end. */
+      omittedBytes?: number;
+      /** Where it is to run, if the agent says so. */
+      workingDirectory?: string;
+    }
+    /** Changes to files, and new files. */
+    | {
+      kind: "changes";
+      /** One for each change. */
+      diffs: Diff[];
+      /** How many bytes are left out at the end. */
+      omittedBytes?: number;
+    }
+    /** Files to read. */
+    | {
+      kind: "read";
+      /** Their paths as the agent gave them. */
+      paths: string[];
+      /** How many bytes are left out at the end. */
+      omittedBytes?: number;
+    }
+    /** An address to fetch. */
+    | {
+      kind: "fetch";
+      /** The address. */
+      url: string;
+      /** How many bytes are left out at the end. */
+      omittedBytes?: number;
+    }
+    /** A call of any other tool. */
+    | {
+      kind: "tool";
+      /** The tool. */
+      tool: string;
+      /** The arguments; a text with their beginning if they are too long. */
+      args: any;
+      /** How many bytes are left out at the end. */
+      omittedBytes?: number;
+      /** The MCP server that has the tool. */
+      server?: string;
+    };
+
   /** Why a turn broke off. */
   type Failure = {
     /** What sort of failure. */
@@ -353,7 +507,51 @@ declare namespace Api {
   /** What sort of failure ended a turn. */
   type FailureKind = "interrupted" | "process_exited" | "agent_error" | "not_started" | "internal";
 
+  /** A part of an excerpt. */
+  type Fragment = {
+    /** The words. */
+    text: string;
+    /** Whether they were searched for. */
+    matched: boolean;
+  };
+
   type GivenAnswer = { customText?: string; selectedOption?: string; selectedOptions?: string[] };
+
+  /** A message in which the words are. */
+  type Hit = {
+    /** Its session. */
+    sessionId: string;
+    /** The same, as a list of hits shows it. */
+    session: HitSession;
+    /** Its id. */
+    messageId: string;
+    /** Its place there. */
+    seq: number;
+    /** Who said it. */
+    role: Role;
+    /** When it was stored. */
+    timestamp: string;
+    /** The surroundings of the match, in order. */
+    excerpt: Fragment[];
+  };
+
+  /** What a list of hits shows of a session. */
+  type HitSession = {
+    /** Its canonical id; its own id as long as there is none. */
+    id: string;
+    /** Its own id, which never changes. */
+    uid: string;
+    /** “New Session” until something was said in it or it was named. */
+    title: string;
+    /** Its agent. */
+    agent: string;
+    /** Its project. */
+    projectId: string;
+    /** The name of its project. */
+    project: string;
+    /** Whether lists hide it. */
+    archived: boolean;
+  };
 
   /** What a transcript says of a turn, and its message cannot. */
   type ImportedTurn = {
@@ -505,12 +703,14 @@ declare namespace Api {
     options: PermissionOption[];
     /** Where it stands. */
     status: RequestStatus;
-    /** What is remembered if it is allowed with `remember`, such as `this exact command`; absent when nothing can be. */
-    always?: string;
+    /** What it is about: the command, the changes, the paths, the address or the arguments. */
+    evidence?: Evidence;
     /** The option that was chosen. */
     optionId?: string;
     /** Why it was rejected, in the human's words. */
     reason?: string;
+    /** The rules that an answer can make, the narrowest first; empty once it is settled. */
+    rules?: RuleProposal[];
     /** The tool that the call is of. */
     tool?: string;
     /** The tool call that needs it. */
@@ -616,6 +816,9 @@ declare namespace Api {
     reason?: string;
   };
 
+  /** What becomes of the queued prompts when the running turn is cancelled. */
+  type QueueChoice = "send" | "keep" | "discard";
+
   /** A prompt that waits. */
   type QueuedEntry = {
     /** The id of the message that it becomes. */
@@ -646,19 +849,69 @@ declare namespace Api {
   /** With how much of the conversation in mind a process resumed it. */
   type Resumed = "native" | "replay" | "summary" | "afresh";
 
-  /** What happened to a permission that holds for the future, too. */
+  /** Who speaks. */
+  type Role = "user" | "agent" | "system";
+
+  /** A rule. */
+  type Rule = {
+    /** Its id. */
+    id: string;
+    /** What it does. */
+    effect: RuleEffect;
+    /** What it is about. */
+    matcher: RuleMatcher;
+    /** The whole rule in words. */
+    text: string;
+    /** When it was made. */
+    createdAt: string;
+    /** How many requests it has decided. */
+    usedCount: number;
+    /** The agent that it holds for; all without one. */
+    agent?: string;
+    /** When it decided the last one. */
+    lastUsedAt?: string;
+    /** That project's name. */
+    project?: string;
+    /** The project that it holds in; everywhere without one. */
+    projectId?: string;
+    /** The request whose answer made it. */
+    requestId?: string;
+    /** The session of that request; it may be deleted. */
+    sessionId?: string;
+  };
+
+  /** What a rule does. */
+  type RuleEffect = "allow" | "deny";
+
+  /** What happened to a rule. */
   type RuleEvent =
-    /** From now on the agent may do exactly this in this project without asking. */
+    /** An answer made a rule. */
     | {
       event: "rule_made";
-      /** The tool, and what it is used for. */
-      tool: string;
+      /** The rule in words. */
+      rule: string;
+      /** The rule; absent in what older versions stored. */
+      ruleId?: string;
     }
-    /** The agent was allowed to do this without asking, by an earlier decision of the human's. */
+    /** The agent was allowed to do this without asking, by a rule. */
     | {
       event: "rule_applied";
-      /** The tool, and what it is used for. */
-      tool: string;
+      /** The rule in words. */
+      rule: string;
+      /** The call in a line. */
+      what: string;
+      /** The rule; absent for a team that may do everything, and in what older versions stored. */
+      ruleId?: string;
+    }
+    /** The agent was denied this without asking, by a rule. */
+    | {
+      event: "rule_denied";
+      /** The rule. */
+      ruleId: string;
+      /** The rule in words. */
+      rule: string;
+      /** The call in a line. */
+      what: string;
     }
     /** A rule of an older version, which held for every use of a tool, was removed instead of applied. */
     | {
@@ -667,6 +920,53 @@ declare namespace Api {
       tool: string;
     };
 
+  /** What a rule is about, tagged by `kind`. */
+  type RuleMatcher =
+    /** Commands by their first words. */
+    | {
+      kind: "command";
+      /** The words, exactly. */
+      words: string[];
+      /** Whether further words may follow that begin with neither `-` nor `+` and have no `=`. */
+      more?: boolean;
+    }
+    /** Changes to files, and new files. */
+    | {
+      kind: "edit";
+      /** A path pattern with `*`, `**` and `?`: relative to the project's folder, or absolute. */
+      glob: string;
+    }
+    /** Reading files. */
+    | {
+      kind: "read";
+      /** A path pattern with `*`, `**` and `?`: relative to the project's folder, or absolute. */
+      glob: string;
+    }
+    /** A tool by its name. */
+    | {
+      kind: "tool";
+      /** The tool. */
+      tool: string;
+      /** The MCP server that has it. */
+      server?: string;
+    }
+    /** Fetching from a domain and those below it. */
+    | {
+      kind: "fetch";
+      /** The domain in lower case; of other scripts its `xn--` form. */
+      domain: string;
+    };
+
+  /** A rule that an answer can make. */
+  type RuleProposal = {
+    /** What stands after “Always allow” and “Always deny”. */
+    label: string;
+    /** What it is about. */
+    matcher: RuleMatcher;
+    /** Whether it holds in every project. */
+    everywhere?: boolean;
+  };
+
   /** A frame from the server, tagged by `type`. `sessionId` is canonical, `uid` the session's own id. */
   type ServerFrame =
     /** All projects. */
@@ -674,6 +974,8 @@ declare namespace Api {
       type: "project:list";
       /** The projects, in the order in which they were added. */
       projects: Repo[];
+      /** The setting `editor.open`, if there is one: how paths are opened in the user's editor. */
+      editor?: string;
     }
     /** A project was added. */
     | {
@@ -732,6 +1034,8 @@ declare namespace Api {
       projectId: string;
       /** The session. */
       session: SessionItem;
+      /** Why the first prompt was not accepted, if one was given. The session is there nevertheless. */
+      refused?: string;
     }
     /** Something about a session that lists show has changed. */
     | {
@@ -768,6 +1072,8 @@ declare namespace Api {
       more: boolean;
       /** The session. */
       session: SessionItem;
+      /** Whether there are newer ones, since the session was opened at a place. */
+      newer?: boolean;
     }
     /** Older entries. */
     | {
@@ -863,6 +1169,22 @@ declare namespace Api {
       /** Its place; absent as long as it waits. */
       seq?: number;
     }
+    /** A human has looked at a session. */
+    | {
+      type: "session:seen";
+      /** Its canonical id. */
+      sessionId: string;
+      /** Its own id. */
+      uid: string;
+    }
+    /** A session was deleted with its messages. */
+    | {
+      type: "session:erased";
+      /** Its canonical id. */
+      sessionId: string;
+      /** Its own id. */
+      uid: string;
+    }
     /** A session is hidden from lists. */
     | {
       type: "session:archived";
@@ -897,6 +1219,32 @@ declare namespace Api {
       /** Oldest first. */
       items: InboxItem[];
     }
+    /** What waits for the human, what goes on, and what ended. Each group has the newest first, at most 50. */
+    | {
+      type: "home:list";
+      /** The requests that can be answered. */
+      needsYou: InboxItem[];
+      /** Sessions with a running turn. */
+      working: SessionItem[];
+      /** Sessions with a turn that ended and was not seen. */
+      finished: SessionItem[];
+      /** Sessions with a turn that failed and was not seen. */
+      failed: SessionItem[];
+      /** The other sessions. */
+      recent: SessionItem[];
+    }
+    /** What was found, newest first. */
+    | {
+      type: "search:hits";
+      /** What was searched for. */
+      query: string;
+      /** The hits. */
+      hits: Hit[];
+      /** What to say as `before` for older ones, if there are any. */
+      next?: number;
+    }
+    /** All settings. */
+    | Config & { type: "config" }
     /** Something waits for the human that did not, or the other way round. */
     | {
       type: "inbox:changed";
@@ -909,6 +1257,26 @@ declare namespace Api {
       /** Which one. */
       id: string;
     }
+    /** All rules. */
+    | {
+      type: "rule:list";
+      /** The newest first. */
+      rules: Rule[];
+    }
+    /** A rule was made. */
+    | {
+      type: "rule:added";
+      /** The rule. */
+      rule: Rule;
+    }
+    /** A rule was revoked. */
+    | {
+      type: "rule:removed";
+      /** Which one. */
+      ruleId: string;
+    }
+    /** A rule was made or revoked by any client. */
+    | { type: "rule:changed" }
     /** Something changed about teams. */
     | { type: "team:changed" }
     /** The answer to `ping`. */
@@ -948,12 +1316,29 @@ declare namespace Api {
     activity: Activity;
     /** How many messages its log has. */
     messageCount: number;
+    /** What it wants of its human. */
+    attention: Attention;
+    /** Whether a turn ended that no human has looked at. */
+    unseen: boolean;
+    /** Money spent on it. */
+    cost?: Cost;
+    /** Why the last turn failed, if it did. */
+    failure?: Failure;
+    /** The last line of the newest answer, as plain text. */
+    lastLine?: string;
     /** Why it ended. */
     reason?: string;
+    /** When the running turn began. */
+    runningSince?: string;
+    /** The step of the plan that is in progress. */
+    step?: string;
   };
 
   /** The state of a session; `cancelled` is final. */
   type SessionStatus = "active" | "completed" | "cancelled" | "error";
+
+  /** What sort of value a setting takes. */
+  type SettingKind = "switch" | "number" | "text" | "choice" | "list";
 
   /** How a turn ended, in a word. */
   type StopReason = "end_turn" | "cancelled" | "refusal" | "max_tokens" | "max_turn_requests" | "failed";
@@ -1099,12 +1484,22 @@ declare namespace Api {
     diffs?: Diff[];
     /** Why it failed. */
     error?: string;
+    /** What of it has terminal colours, for clients that opened the session with `render`. */
+    html?: ToolHtml;
     /** What sort of tool it is, in the agent's words. */
     kind?: string;
     /** What the tool printed. */
     result?: string;
     /** What the agent calls this call. */
     title?: string;
+  };
+
+  /** Output with terminal colours as sanitised HTML, one line of it a line. */
+  type ToolHtml = {
+    /** Why it failed, if that has colours. */
+    error?: string;
+    /** What the tool printed, if it has colours. */
+    result?: string;
   };
 
   /** How far a tool call is; nothing leaves `complete` and `error`. */

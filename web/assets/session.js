@@ -3,6 +3,8 @@
 import { makeComposer, pickersOf } from "./chat/composer.js";
 import { makeHeader, makeStrip } from "./chat/frame.js";
 import { makeLog } from "./chat/log.js";
+import { makeQueue } from "./chat/queue-view.js";
+import { makeStop } from "./chat/stopping.js";
 import { planProgress, views } from "./chat/views.js";
 import { makeEntries } from "./lib/entries.js";
 import { makeDrafts } from "./lib/kept.js";
@@ -13,11 +15,14 @@ import { sessionOfPath, windowTitle } from "./lib/words.js";
 import { makeOutbox } from "./lib/writing.js";
 import { copy, fill, h, part } from "./ui/dom.js";
 import { connect, lineStatus } from "./ui/line.js";
+import { linkPaths } from "./ui/markdown.js";
 import { announce, dialogs, toast, toastError } from "./ui/parts.js";
 
 /** Entries that a session opens with, enough to fill the window, and entries per older page. */
 const NEWEST = 24;
 const PAGE = 20;
+/** Pages grow to this while they leave the window unfilled: a run of a hundred calls is one line. */
+const PAGE_MAX = 200;
 /** Earlier messages that can be recalled although they are not loaded. */
 const SAID_MAX = 20;
 /** A conversation that grows beyond the first number is trimmed to the second while its end is shown. */
@@ -31,9 +36,32 @@ const store = makeStore();
 const entries = makeEntries();
 const outbox = makeOutbox();
 const drafts = makeDrafts(localStorage, () => Date.now());
-const log = makeLog({ drafts, send, onolder, onend: trim, get root() { return project()?.path ?? ""; } });
+const place = { root: "", editor: "" };
+/** Rules that exist, as far as notices speak of rules. */
+let ruleIds = /** @type {Set<string>} */ (new Set());
+const rules = {
+	has: (id = "") => ruleIds.has(id),
+	remove: (ruleId = "") => send("rule:remove", { ruleId }).then(() => toast("The rule is revoked. Agents ask again."), () => {}),
+};
+const log = makeLog({
+	drafts, send, place, rules, retry, onolder, onnewest, onend,
+	entries: () => entries.list,
+	focusOn: (entryId) => log.reveal(entryId, "nearest"),
+	source: (entryId) => /** @type {any} */ (entries.get(entryId))?.content ?? "",
+	canSend: () => session?.acceptsPrompts === true && !session.archived,
+	edit: (text) => (giveBack(text), composer.focus()),
+	resend: (text) => post(text),
+	link: (seq) => `${location.origin}/?open=${encodeURIComponent(session?.uid ?? "")}&at=${seq}`,
+});
 const header = makeHeader((title) => ask("session:rename", { title }), menu);
-const strip = makeStrip(() => ask("session:resume"), () => ask("session:unarchive"));
+const queue = makeQueue({
+	edit: (messageId, content) => ask("queue:edit", { messageId, content }),
+	move: (messageId, to) => ask("queue:move", { messageId, to }),
+	remove: (messageId) => ask("queue:remove", { messageId }),
+	send: (messageId) => ask("queue:send", { messageId }),
+	lost: (text) => (giveBack(text), toast("That message was sent before your edit was saved. Your text is in the message box.")),
+});
+const strip = makeStrip({ onresume: () => ask("session:resume"), onunarchive: () => ask("session:unarchive"), onask: focusRequest, queue: queue.element });
 const composer = makeComposer({
 	drafts,
 	said: () => {
@@ -41,12 +69,18 @@ const composer = makeComposer({
 		return [...saidHere().filter((text) => !loaded.includes(text)), ...loaded];
 	},
 	onsend: post,
-	onstop,
+	onstop: () => stopping.stop(),
 	onpick: (kind, id, choice) => (kind === "mode" ? ask("session:mode", { mode: choice }) : ask("session:setting", { setting: id, choice })).then(paint),
 });
+const stopping = makeStop({ isRunning, cancel, waiting: () => (entries.held ? 0 : entries.queue.length), hint: strip.showHint });
 let session = /** @type {Session | null} */ (null);
 let [isFollowing, isPaging, isStopping, isPainted] = [false, false, false, false];
 let painting = 0;
+let pageSize = PAGE;
+/** The place to open the conversation at; 0 is its end. */
+let wanted = Number(new URLSearchParams(location.search).get("at")) || 0;
+/** The last activity that was reported as seen. */
+let seenAt = "";
 
 /** The session id for requests. */
 const sessionId = () => session?.uid ?? sessionOfPath(location.pathname);
@@ -73,13 +107,14 @@ async function send(type, fields) {
 const ask = (type, fields) => send(type, /** @type {any} */ ({ sessionId: sessionId(), ...fields })).then(() => true, () => false);
 
 async function open() {
-	const cursor = session ? { after: entries.rev, generation: entries.generation } : {};
+	const isWindow = wanted > 0 || entries.newer;
+	const cursor = wanted ? { at: wanted } : session && !isWindow ? { after: entries.rev, generation: entries.generation } : {};
 	try {
 		await line.request("session:open", { sessionId: sessionId(), ...cursor, render: true, limit: NEWEST });
 	} catch (/** @type {any} */ error) {
 		if (error instanceof LineBroken) return;
 		if (session) return toastError(error);
-		return fill(main, h("div.centre", h("h1", error.message), h("p.muted", error.hint || "It may have been removed."), h("a.button", { href: "/", target: "_top" }, "All sessions")));
+		return showGone(error.message, error.hint || "It may have been removed.");
 	}
 	isFollowing = true;
 	if (log.nearBeginning) onolder();
@@ -94,9 +129,13 @@ const frames = {
 		session = frame.session;
 		isPainted = false;
 		entries.history(frame);
+		setPlace();
+		log.setNewer(entries.newer);
 		log.reset(entries.list);
 		log.setMore(entries.more);
 		if (isFirst) assemble(frame.uid);
+		if (wanted) showWanted();
+		loadRules();
 		// Load older entries once these are painted.
 		requestAnimationFrame(() => setTimeout(() => {
 			isPainted = true;
@@ -111,6 +150,7 @@ const frames = {
 		if (done === "changed") log.put(entry);
 		else if (entry === entries.list.at(-1)) log.add(entry);
 		else log.show(entries.list);
+		if (ruleOf(entry) && !ruleIds.has(ruleOf(entry))) loadRules();
 		if ("status" in entry && entry.status === "pending") announce(entry.type === "permission" ? `Permission required: ${entry.title}` : "The agent has a question.");
 		if (log.following) trim();
 	},
@@ -119,11 +159,58 @@ const frames = {
 		announce(stopReason === "end_turn" ? "The agent has finished." : stopReason === "cancelled" ? "The agent was stopped." : "The turn failed.");
 	},
 	"session:cancelled": () => void (isStopping = session?.activity !== "idle" || entries.running() !== undefined),
+	"session:erased": () => {
+		session = null;
+		showGone("This session was deleted.", "Its messages are gone.");
+	},
 	"session:error": ({ message }) => {
 		isFollowing = false;
 		toast(message, "Reload", open);
 	},
 };
+
+const showGone = (title = "", why = "") => fill(main, h("div.centre", h("h1", title), h("p.muted", why), h("a.button", { href: "/", target: "_top" }, "All sessions")));
+
+/** Shows the entry at the wanted place, or the one before it. */
+function showWanted() {
+	const found = entries.list.findLast(({ seq }) => seq <= wanted) ?? entries.list[0];
+	if (found) log.reveal(found.entryId);
+	if (!entries.newer) forgetWanted();
+}
+
+function forgetWanted() {
+	wanted = 0;
+	history.replaceState(history.state, "", location.pathname);
+}
+
+/** Leaves the window that a link opened. */
+function onnewest() {
+	forgetWanted();
+	open().then(() => log.toEnd());
+}
+
+/** Opens the conversation at another place. */
+function goTo(at = 0) {
+	wanted = at;
+	if (entries.list.some(({ seq }) => seq === at)) showWanted();
+	else open();
+}
+
+function setPlace() {
+	Object.assign(place, { root: project()?.path ?? "", editor: store.editor });
+	linkPaths(place.root, place.root && place.editor);
+}
+
+/** The rule that a notice speaks of. @param {any} entry @returns {string} */
+const ruleOf = (entry) => (entry.type === "notice" && entry.ruleId) || "";
+
+function loadRules() {
+	if (!entries.list.some(ruleOf)) return;
+	line.query("rule:list").then((frame) => {
+		ruleIds = new Set(frame.rules.map(({ id }) => id));
+		entries.list.filter(ruleOf).forEach(log.put);
+	}, (error) => error instanceof LineBroken || toastError(error));
+}
 
 /** Builds the page once the history has arrived. */
 function assemble(uid = "") {
@@ -138,16 +225,31 @@ async function onolder() {
 	if (isPaging || !isPainted || !entries.more || !line.isOpen) return;
 	isPaging = true;
 	try {
-		const frame = await line.query("session:page", { sessionId: sessionId(), before: entries.oldest, render: true, limit: PAGE });
+		const frame = await line.query("session:page", { sessionId: sessionId(), before: entries.oldest, render: true, limit: pageSize });
 		entries.page(frame).forEach(log.put);
 		log.show(entries.list);
 		log.setMore(entries.more);
 		// After a page of short entries the beginning may still be visible, and no scroll event would load the next page.
+		pageSize = log.nearBeginning ? Math.min(pageSize * 2, PAGE_MAX) : PAGE;
 		if (log.nearBeginning) requestAnimationFrame(onolder);
 	} catch (error) {
 		if (!(error instanceof LineBroken)) toastError(error);
 	}
 	isPaging = false;
+}
+
+/** The reader is at the end. */
+function onend() {
+	trim();
+	look();
+}
+
+/** Reports that what the session did was seen: its end is on screen, in a window that has the focus. */
+function look() {
+	const isLooking = document.visibilityState === "visible" && (isEmbedded ? parent : window).document.hasFocus();
+	if (!session?.unseen || !isFollowing || !isLooking || !log.following || seenAt === session.lastActiveAt) return;
+	seenAt = session.lastActiveAt;
+	line.query("session:seen", { sessionId: sessionId() }).catch(() => (seenAt = ""));
 }
 
 function trim() {
@@ -162,8 +264,22 @@ const saidHere = () => drafts.get(`said.${session?.uid}`) ?? [];
 
 function post(text = "") {
 	drafts.set(`said.${session?.uid}`, [...saidHere(), text].slice(-SAID_MAX));
+	if (entries.newer) onnewest();
 	log.toEnd();
 	deliver(outbox.post(text));
+}
+
+/** Sends the prompt of a turn again. */
+async function retry(turn = 0) {
+	const isIts = (/** @type {Api.Entry} */ { type, seq }) => type === "user" && seq === turn;
+	let found = /** @type {any} */ (entries.list.find(isIts));
+	try {
+		// The prompt of a long turn may not be loaded.
+		found ??= (await line.query("session:page", { sessionId: sessionId(), before: turn + 1, limit: 1 })).entries.find(isIts);
+		if (found) post(found.content);
+	} catch (error) {
+		toastError(error);
+	}
 }
 
 /** Sends a message. If the connection breaks before the response, it is sent again; the daemon accepts an id once. @param {Letter} letter */
@@ -184,11 +300,36 @@ async function deliver(letter) {
 /** Puts unsent text back into the box. */
 const giveBack = (text = "") => (composer.text = [text, composer.text].filter(Boolean).join("\n"));
 
-async function onstop() {
+/** Whether a turn runs that can be stopped. */
+function isRunning() {
+	return !isStopping && session?.status === "active" && (entries.running() !== undefined || session.activity !== "idle");
+}
+
+/** @param {Api.QueueChoice} [queue] */
+async function cancel(queue) {
 	isStopping = true;
 	paint();
-	if (!(await ask("session:cancel"))) isStopping = false;
+	if (!(await ask("session:cancel", queue && { queue }))) isStopping = false;
 	paint();
+}
+
+/** The first request that waits for an answer. */
+const pendingRequest = () => /** @type {HTMLElement | null} */ (log.querySelector('.request[data-status="pending"]'));
+
+function focusRequest() {
+	const card = pendingRequest();
+	card?.scrollIntoView({ block: "nearest" });
+	card?.focus();
+}
+
+/** A digit chooses an answer of the request on screen, wherever the focus is, but for text fields and other requests. @param {KeyboardEvent} event */
+function choose(event) {
+	const isElsewhere = /** @type {Element} */ (event.target).closest(".request") !== null;
+	const card = /^[1-9]$/.test(event.key) && !event.repeat && !isElsewhere ? pendingRequest() : null;
+	const { bottom = 0, top = 0 } = card?.getBoundingClientRect() ?? {};
+	if (!card || dialogs.isOpen() || bottom <= 0 || top >= innerHeight) return false;
+	card.dispatchEvent(new KeyboardEvent("keydown", { key: event.key }));
+	return true;
 }
 
 /** Debounced: many frames may arrive at once. */
@@ -213,10 +354,10 @@ function paintNow() {
 	const isWaiting = activity === "waiting";
 	const plan = entries.list.findLast(({ type, seq }) => type === "plan" && seq > (running?.seq ?? 0));
 	const doing = isStopping ? "Stopping…" : isWaiting ? "Needs your answer" : planProgress(plan) || "Working";
-	strip.showTurn(running?.timestamp ?? lastActiveAt, isBusy ? doing : "");
-	strip.element.classList.toggle("waiting", isWaiting);
-	strip.showQueue(entries.queue);
+	strip.showTurn(running?.timestamp ?? lastActiveAt, isBusy ? doing : "", isWaiting);
+	queue.show(entries.queue, entries.held);
 	strip.showSession(session);
+	look();
 	const takesMessages = acceptsPrompts && !archived;
 	composer.show({
 		ready: isFollowing,
@@ -229,19 +370,19 @@ function paintNow() {
 /** @returns {MenuItem[]} */
 function menu() {
 	if (!session) return [];
-	const { id, uid, status, archived } = session;
-	const end = (/** @type {Api.EndHow} */ how) => ask("session:end", { how });
-	const cancel = () => dialogs.confirm("Cancel this session?", "The agent is stopped, and the session cannot be resumed. It stays readable.", "Cancel the session", () => end("cancel"));
+	const { id, uid, archived, title } = session;
+	const link = `${location.origin}/?open=${encodeURIComponent(uid)}`;
+	const erase = () => dialogs.confirm(`Delete “${title}”?`, "Its messages, requests and search entries are deleted for good. The files of the project stay as they are.", "Delete", () => ask("session:erase"));
 	/** @type {[unknown, ...MenuItem][]} */
 	const items = [
 		[true, "Rename", "edit", header.rename],
 		[true, "Copy id", "copy", () => copy(id).then(() => toast("Copied."))],
+		[true, "Copy link", "link", () => copy(link).then(() => toast("Link copied."))],
 		[isEmbedded, "Open in a new page", "open", () => window.open(`/s/${uid}`, "_blank", "noopener")],
-		[status === "active", "Complete", "check", () => end("complete")],
-		[status === "active", "Cancel session…", "trash", cancel],
 		[archived, "Restore", "archive", () => ask("session:unarchive")],
 		// The shell offers to undo it.
 		[!archived, "Archive", "archive", () => (isEmbedded ? tellShell("archive") : ask("session:archive"))],
+		[true, "Delete…", "trash", () => (isEmbedded ? tellShell("erase") : erase())],
 		[isEmbedded, "Close tab", "close", () => tellShell("key", { action: "tab-close" })],
 	];
 	return items.flatMap(([isOffered, ...item]) => (isOffered ? [item] : []));
@@ -266,12 +407,16 @@ line.onframe = (frame) => {
 		if (entries.chunk(frame)) log.extend(frame);
 		return;
 	}
+	if (frame.type === "rule:changed") loadRules();
+	if (frame.type === "project:list") setPlace();
 	if (isOurs) handlerOf(frames, frame)?.(frame);
 	if (session) session = store.sessions.get(session.uid) ?? { ...session, archived: session.archived || frame.type === "session:archived" };
 	paint();
 };
 addEventListener("message", ({ origin, source, data }) => {
-	if (origin !== location.origin || source !== parent || data?.convoke !== "focus") return;
+	if (origin !== location.origin || source !== parent) return;
+	if (data?.convoke === "at") return goTo(Number(data.at) || 0);
+	if (data?.convoke !== "focus" || wanted) return;
 	// Keep the focus inside this portlet if there is one; else focus the message box.
 	const active = /** @type {HTMLElement | null} */ (document.activeElement);
 	(active && active !== document.body ? active : composer).focus();
@@ -281,12 +426,14 @@ addEventListener("message", ({ origin, source, data }) => {
 addEventListener("keydown", (event) => {
 	const isText = isTyping(event.target);
 	const wish = shellAction(event, isText);
-	if ((event.ctrlKey || event.metaKey) && event.key === ".") onstop();
-	else if (event.key === "Escape" && !isText && !document.querySelector("dialog[open], :popover-open")) composer.focus();
+	const isPlain = !event.altKey && !event.ctrlKey && !event.metaKey;
+	if ((event.ctrlKey || event.metaKey) && event.key === ".") stopping.stop();
+	else if (event.key === "Escape" && !event.repeat && !document.querySelector("dialog[open], :popover-open")) (composer.focus(), stopping.escape());
 	else if (wish && isEmbedded) tellShell("key", wish);
 	else if (wish?.action === "help") dialogs.help();
-	else return;
+	else if (!isPlain || isText || !choose(event)) return;
 	event.preventDefault();
 });
-setInterval(() => (log.tick(), strip.tick()), 1000);
+for (const event of ["focus", "visibilitychange", "resize"]) addEventListener(event, look);
+setInterval(() => (log.tick(), strip.tick(), look()), 1000);
 start();

@@ -1,19 +1,23 @@
-// The shell: sidebar, tabs with a portlet each, and the inbox.
+// The shell: sidebar, tabs with a panel each, Home, and the inbox.
 
 import { attempt, keep, kept, makeDrafts } from "./lib/kept.js";
 import { isTyping, shellAction } from "./lib/keys.js";
-import { arrived, makeStore } from "./lib/store.js";
+import { makeStore } from "./lib/store.js";
 import { tabs } from "./lib/tabs.js";
-import { windowTitle } from "./lib/words.js";
 import { ask } from "./shell/dialogs.js";
+import { makeHome } from "./shell/home.js";
 import { makeInbox } from "./shell/inbox.js";
-import { makeLayout } from "./shell/layout.js";
+import { makeLayout, narrow } from "./shell/layout.js";
+import { makeNews } from "./shell/news.js";
+import { openPalette } from "./shell/palette.js";
 import { makePanels } from "./shell/panels.js";
+import { makePlace, PLACES } from "./shell/places.js";
 import { makeSidebar } from "./shell/sidebar.js";
 import { makeTabStrip } from "./shell/tab-strip.js";
-import { fill, h, icon, on, part, setText } from "./ui/dom.js";
+import { call } from "./ui/access.js";
+import { fill, icon, on, part } from "./ui/dom.js";
 import { connect, lineStatus } from "./ui/line.js";
-import { announce, dialogs, toast, toastError } from "./ui/parts.js";
+import { dialogs, toast, toastError } from "./ui/parts.js";
 
 const find = (id = "") => part(document, `#${id}`);
 const root = document.documentElement;
@@ -30,8 +34,9 @@ const ownTabs = (text) => attempt(() => {
 const { line, start } = connect();
 const store = makeStore();
 const drafts = makeDrafts(localStorage, () => Date.now());
-let state = tabs.read(ownTabs() ?? kept("tabs"));
-let isNews = false;
+// A new window begins at Home, with the tabs of the last one.
+let state = ownTabs() ? tabs.read(ownTabs()) : tabs.activate(tabs.read(kept("tabs")), null);
+let painting = 0;
 
 /** @type {Shell} */
 const shell = {
@@ -45,53 +50,45 @@ const shell = {
 			const { sessions } = await line.query("session:list", { projectId, archived: true });
 			for (const { uid } of sessions) shell.setTabs(tabs.close(state, uid));
 		}
+		shell.followLink();
+	},
+	followLink() {
+		const wanted = new URLSearchParams(location.search);
+		if (!wanted.has("open")) return;
+		history.replaceState(history.state, "", location.pathname);
+		shell.openById(wanted.get("open") ?? "", Number(wanted.get("at")));
 	},
 	receive(frame) {
-		const before = store.inbox;
 		const uid = store.uidOf(frame);
 		const isKnown = store.apply(frame);
+		panels.receive(frame);
 		if (frame.type === "inbox:changed") shell.ask("inbox:list");
-		if (frame.type === "session:archived") state = tabs.close(state, uid);
+		if (frame.type === "session:archived" || frame.type === "session:erased") state = tabs.close(state, uid);
 		if (frame.type === "project:added") shell.ask("session:list", { projectId: frame.project.id });
-		if (!isKnown) return;
+		// Many frames may arrive at once. A timer also runs while the page is hidden.
+		if (isKnown) painting ||= setTimeout(shell.paint, 16);
+	},
+	paint() {
+		painting = 0;
 		shell.setTabs(state);
-		shell.paintInbox(arrived(before, store.inbox));
+		news.tell();
 	},
-	paintInbox(fresh) {
-		inbox.paint();
-		const { length } = store.inbox;
-		find("inbox-count").hidden = length === 0;
-		setText(find("inbox-count"), String(length));
-		// Requests that were there when the page was opened are not announced.
-		if (isNews && fresh.length) {
-			announce(`${fresh[0].title}: needs your answer.`);
-			if (inbox.notifies && document.visibilityState === "hidden") fresh.forEach(shell.notify);
-		}
-		isNews ||= store.listed.size > 0;
-	},
-	notify(item) {
-		const note = new Notification(item.title, { body: [item.agent, item.project].filter(Boolean).join(" · "), tag: item.id, icon: "/assets/icon.svg" });
-		note.onclick = () => {
-			window.focus();
-			note.close();
-			if (store.uidOf(item)) shell.openById(store.uidOf(item));
-			else if (inbox.hidden) shell.act({ action: "inbox" });
-		};
-	},
-	paintTitle() {
-		const title = windowTitle(store.inbox.length, state.tabs.find(({ uid }) => uid === state.active)?.title);
-		if (document.title !== title) document.title = title;
-	},
-	open({ uid, title, projectId }) {
+	open({ uid, title, projectId }, at) {
+		if (at) panels.jump(uid, at);
 		state = tabs.open(state, { uid, title, projectId });
 		shell.go(uid);
 		layout.close();
+		if (inboxCovers.matches) shell.showInbox(false);
 	},
-	openById(uid) {
+	async openById(uid, at) {
+		if (PLACES[uid]) return shell.open({ uid, title: PLACES[uid].title, projectId: "" });
 		const session = store.sessions.get(uid);
-		if (session) shell.open(session);
-		else window.open(`/s/${encodeURIComponent(uid)}`, "_blank", "noopener");
-		if (matchMedia("(max-width: 1000px)").matches && !inbox.hidden) shell.act({ action: "inbox" });
+		if (session) return shell.open(session, at);
+		// Sessions of teams and archived ones are not in the lists of the sidebar.
+		const response = await call(`/api/sessions/${encodeURIComponent(uid)}`).catch(() => null);
+		const body = await response?.json().catch(() => null);
+		if (!response?.ok) return toastError({ message: body?.detail ?? "Cannot reach the daemon.", hint: body?.hint });
+		shell.open({ uid: body.id, title: body.title, projectId: body.repoId }, at);
 	},
 	setTabs(next) {
 		state = next;
@@ -102,29 +99,30 @@ const shell = {
 		const text = JSON.stringify(state);
 		keep("tabs", text);
 		ownTabs(text);
+		const { active } = state;
+		// Home shows what the inbox has.
+		if (active === null) shell.showInbox(false);
 		strip.show(state, (uid) => store.sessions.get(uid));
 		panels.show(state);
-		sidebar.show(state.active);
-		find("panels").hidden = state.active === null;
-		shell.paintTitle();
-		shell.paintWelcome();
+		sidebar.show(active);
+		find("panels").hidden = active === null;
+		home.hidden = active !== null;
+		if (active === null) home.paint();
+		if (!inbox.hidden) inbox.paint();
+		news.paintTitle(state.tabs.find(({ uid }) => uid === active)?.title);
 	},
-	paintWelcome() {
-		const welcome = find("welcome");
-		const hasProjects = store.projects.length > 0;
-		const words = hasProjects ? "Choose a session on the left, or create a new one." : "Add a folder as a project, then create a session with an agent in it.";
-		welcome.hidden = state.active !== null || !line.isOpen;
-		if (welcome.dataset.words === words) return;
-		welcome.dataset.words = words;
-		fill(welcome, h("img", { src: "/assets/icon.svg", alt: "", width: 48 }), h("h2", "Convoke"), h("p.muted", words),
-			h("button.button.primary", { onclick: () => shell.act({ action: "new-session" }) }, hasProjects ? "New session" : "Add a project"),
-			h("p.muted.hint", h("kbd", "?"), " shows the keyboard shortcuts"));
+	showInbox(isShown) {
+		inbox.hidden = !isShown;
+		for (const id of ["open-inbox", "bar-inbox"]) find(id).ariaExpanded = String(isShown);
+		if (isShown) inbox.paint();
 	},
-	create(project) {
-		keep("project", project.id);
-		ask.newSession(line, store, project, shell.open);
+	/** The first prompt of a new session is written on Home. */
+	create(projectId) {
+		shell.setTabs(tabs.activate(state, null));
+		layout.close();
+		home.write(projectId);
 	},
-	addProject: () => ask.addProject(line, (project) => toast(`Added ${project.name}.`, "New session", () => shell.create(project))),
+	addProject: () => ask.addProject(line, ({ id, name }) => (toast(`Added ${name}.`), shell.create(id))),
 	async archive({ uid: sessionId, title }) {
 		const isOpen = state.tabs.some(({ uid }) => uid === sessionId);
 		const undo = async () => {
@@ -134,32 +132,60 @@ const shell = {
 		};
 		if (await shell.ask("session:archive", { sessionId })) toast(`Archived “${title}”.`, "Undo", undo);
 	},
+	async retry({ uid: sessionId, acceptsPrompts, messageCount }) {
+		if (!acceptsPrompts && !(await shell.ask("session:resume", { sessionId }))) return;
+		const { entries } = await line.query("session:page", { sessionId, before: messageCount + 1, limit: RETRY_LOOKS_BACK });
+		const last = /** @type {Entry<"user"> | undefined} */ (entries.findLast(({ type }) => type === "user"));
+		// Without a prompt in reach, or with one resumed alone, the session is opened to write the next one.
+		if (last && (await shell.ask("session:send", { sessionId, content: last.content }))) return;
+		shell.openById(sessionId);
+	},
 	go(uid) {
-		if (!uid) return;
+		if (uid === undefined) return;
 		shell.setTabs(tabs.activate(state, uid));
-		panels.focus(uid);
+		if (uid) panels.focus(uid);
+		else if (!home.contains(document.activeElement)) find("tab-home").focus();
+	},
+	palette() {
+		if (!dialogs.isOpen()) openPalette({ store, line, open: shell.open, create: shell.create, commands: shell.commands() });
+	},
+	commands() {
+		const act = (action = "") => () => shell.act({ action });
+		return [
+			["New session", "add", act("new-session"), "Alt+N"],
+			["Home", "home", act("home"), "Alt+0"],
+			["Inbox", "inbox", act("inbox"), "Alt+I"],
+			...Object.entries(PLACES).map(([uid, { title, icon }]) => /** @type {PaletteCommand} */ ([title, icon, () => shell.openById(uid)])),
+			["Add a project", "folder", shell.addProject],
+			["Change the theme", "system", shell.nextTheme],
+			["Show or hide the sidebar", "sidebar", act("sidebar"), "Alt+B"],
+			["Close the tab", "close", act("tab-close"), "Alt+W"],
+			["Keyboard shortcuts", "keyboard", dialogs.help, "?"],
+		];
 	},
 	act({ action, number = 0 }) {
 		const active = state.active ?? "";
 		const at = state.tabs.findIndex(({ uid }) => uid === active);
 		/** @type {Record<string, () => void>} */
 		const actions = {
-			"new-session": () => {
-				const wanted = store.sessions.get(active)?.projectId ?? kept("project");
-				const project = store.projects.find(({ id }) => id === wanted) ?? store.projects[0];
-				if (project) shell.create(project);
-				else shell.addProject();
+			"new-session": () => (store.projects.length ? shell.create(store.sessions.get(active)?.projectId) : shell.addProject()),
+			palette: shell.palette,
+			home: () => {
+				shell.go(null);
+				layout.close();
 			},
 			inbox: () => {
-				inbox.hidden = !inbox.hidden;
-				find("open-inbox").ariaExpanded = String(!inbox.hidden);
+				// On a phone Home is the inbox.
+				if (state.active === null || narrow.matches) {
+					shell.go(null);
+					layout.close();
+					return home.focusFirst();
+				}
+				const hadFocus = inbox.contains(document.activeElement);
+				shell.showInbox(inbox.hidden === true);
 				layout.close();
-				if (inbox.hidden) find("open-inbox").focus();
-				else inbox.focusFirst();
-			},
-			find: () => {
-				layout.reveal();
-				sidebar.find();
+				if (!inbox.hidden) inbox.focusFirst();
+				else if (hadFocus) (find("side").hidden ? find("bar-inbox") : find("open-inbox")).focus();
 			},
 			sidebar: () => {
 				layout.toggle();
@@ -171,12 +197,21 @@ const shell = {
 			"tab-right": () => shell.setTabs(tabs.move(state, active, at + 1)),
 			"tab-left": () => shell.setTabs(tabs.move(state, active, at - 1)),
 			"tab-close": () => {
+				if (!active) return;
 				shell.setTabs(tabs.close(state, active));
 				shell.go(state.active);
 			},
 			help: dialogs.help,
 		};
 		if (!dialogs.isOpen()) actions[action]?.();
+	},
+	nextTheme() {
+		const names = Object.keys(THEMES);
+		shell.setTheme(names[(names.indexOf(root.dataset.theme ?? "") + 1) % names.length]);
+	},
+	setTheme(theme) {
+		keep("theme", (root.dataset.theme = theme));
+		shell.paintTheme();
 	},
 	paintTheme() {
 		const theme = root.dataset.theme ?? "system";
@@ -185,31 +220,46 @@ const shell = {
 	},
 };
 
-const layout = makeLayout(() => (find("toggle-main").hidden = !find("side").hidden));
-const panels = makePanels(find("panels"));
-const sidebar = makeSidebar(store, {
-	open: shell.open,
-	archive: shell.archive,
-	create: shell.create,
-	rename: ({ uid: sessionId }, title) => shell.ask("session:rename", { sessionId, title }),
-	remove: ({ id, name, path }) => dialogs.confirm(`Remove ${name}?`, `The project is removed from this list. The folder ${path} and its sessions are kept.`, "Remove", () => shell.ask("project:remove", { projectId: id }).then(() => find("add-project").focus())),
-	archived: (project) => ask.archived(line, project, shell.open),
-});
-const strip = makeTabStrip({
-	activate: (uid, how) => (how === "press" ? shell.go(uid) : shell.setTabs(tabs.activate(state, uid))),
-	close: (uid) => shell.setTabs(tabs.close(state, uid)),
-	move: (uid, to) => shell.setTabs(tabs.move(state, uid, to)),
-});
-const inbox = makeInbox({
+/** Messages before the end among which the last prompt of a failed turn is looked for. */
+const RETRY_LOOKS_BACK = 200;
+/** In narrower windows the inbox covers the conversation, instead of squeezing it. */
+const inboxCovers = matchMedia("(max-width: 1440px)");
+
+/** @param {Session} session */
+const erase = (session) => ask.erase(line, session);
+/** @type {BoardOptions} */
+const boardOptions = {
 	store,
 	drafts,
-	onopen: shell.openById,
-	onhide: () => shell.act({ action: "inbox" }),
+	wishes: {
+		open: shell.open,
+		openById: shell.openById,
+		seen: ({ uid: sessionId }) => shell.ask("session:seen", { sessionId }),
+		retry: (session) => shell.retry(session).catch(toastError),
+	},
 	send: async (type, fields) => {
 		if (await shell.ask(type, fields)) return;
 		shell.ask("inbox:list");
 		throw new Error(type);
 	},
+};
+const layout = makeLayout(() => (find("toggle-main").hidden = find("bar-inbox").hidden = !find("side").hidden));
+const news = makeNews(store, (uid) => (uid ? shell.openById(uid) : shell.go(null)));
+const panels = makePanels(find("panels"), (uid) => makePlace(uid, { store, line, wishes: { open: shell.open, openById: shell.openById, erase, setTheme: shell.setTheme } }));
+const home = makeHome(boardOptions, { store, line, drafts, oncreated: shell.open, onadd: shell.addProject }, shell.palette);
+const inbox = makeInbox(boardOptions, () => shell.act({ action: "inbox" }));
+const sidebar = makeSidebar(store, {
+	open: shell.open,
+	archive: shell.archive,
+	erase,
+	create: ({ id }) => shell.create(id),
+	rename: ({ uid: sessionId }, title) => shell.ask("session:rename", { sessionId, title }),
+	remove: ({ id, name, path }) => dialogs.confirm(`Remove ${name}?`, `The project is removed from this list. The folder ${path} and its sessions are kept.`, "Remove", () => shell.ask("project:remove", { projectId: id }).then(() => find("add-project").focus())),
+});
+const strip = makeTabStrip({
+	activate: (uid, how) => (how === "press" ? shell.go(uid) : shell.setTabs(tabs.activate(state, uid))),
+	close: (uid) => shell.setTabs(tabs.close(state, uid)),
+	move: (uid, to) => shell.setTabs(tabs.move(state, uid, to)),
 });
 
 /** @type {[string, string, () => void][]} */
@@ -218,19 +268,26 @@ const buttons = [
 	["toggle-main", "sidebar", () => shell.act({ action: "sidebar" })],
 	["add-project", "add", shell.addProject],
 	["open-inbox", "inbox", () => shell.act({ action: "inbox" })],
+	["bar-inbox", "inbox", () => shell.act({ action: "inbox" })],
 	["new-session", "add", () => shell.act({ action: "new-session" })],
+	["search", "search", shell.palette],
 	["help", "keyboard", dialogs.help],
-	["theme", "system", () => {
-		const names = Object.keys(THEMES);
-		keep("theme", (root.dataset.theme = names[(names.indexOf(root.dataset.theme ?? "") + 1) % names.length]));
-		shell.paintTheme();
-	}],
+	["theme", "system", shell.nextTheme],
+	...Object.entries(PLACES).map(([uid, { icon }]) => /** @type {[string, string, () => void]} */ ([uid.slice(1), icon, () => shell.openById(uid)])),
 ];
 for (const [id, name, run] of buttons) {
 	find(id).prepend(icon(name));
-	on(find(id), "click", run);
+	on(find(id), "click", (event) => {
+		// Teams is a link: with a modifier the browser opens it as a separate page.
+		if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+		event.preventDefault();
+		run();
+	});
 }
-find("teams").prepend(icon("columns"));
+home.id = "home";
+home.role = "tabpanel";
+home.setAttribute("aria-labelledby", "tab-home");
+find("main").append(home);
 find("projects").append(sidebar);
 find("tabs").append(strip);
 find("line").append(lineStatus(line));
@@ -252,13 +309,19 @@ addEventListener("message", ({ origin, source, data }) => {
 	const session = store.sessions.get(uid);
 	if (uid && data.convoke === "ready") panels.ready(uid);
 	else if (uid && data.convoke === "key") shell.act(data);
+	else if (uid && data.convoke === "open") shell.openById(data.uid, data.at);
 	else if (session && data.convoke === "archive") shell.archive(session);
+	else if (session && data.convoke === "erase") erase(session);
 });
-// Update relative times.
-setInterval(() => (sidebar.show(state.active), inbox.paint()), 20_000);
+// Update relative times, and every second how long agents have been working.
+setInterval(() => shell.setTabs(state), 20_000);
+setInterval(() => {
+	if (!home.hidden) home.tick();
+	if (!inbox.hidden) inbox.paint();
+}, 1000);
 line.onframe = shell.receive;
 line.onstate = ({ phase }) => {
 	if (phase === "open") shell.load().catch(() => {});
-	shell.paintWelcome();
+	if (!home.hidden) home.paint();
 };
 start();

@@ -1,13 +1,15 @@
 // The dashboard of the teams: questions by team, over time, lifetimes, and costs.
 
+import { isTyping, shellAction } from "./lib/keys.js";
 import { duration, money as priced, plural, relativeTime, tokens as short } from "./lib/words.js";
 import { charts } from "./teams/charts.js";
-import { asker, busiest, life, lives, matrix, pairName, spent, sum, timeline } from "./teams/figures.js";
+import { asker, busiest, life, lives, matrix, pairName, spent, spoken, sum, timeline } from "./teams/figures.js";
 import { call, onSignIn, showDenied, signIn } from "./ui/access.js";
 import { fill, h, icon, on, part, setText } from "./ui/dom.js";
 import { dialogs, toast, toastError } from "./ui/parts.js";
 
 const REFRESH_MS = 15_000;
+const isEmbedded = parent !== window;
 const find = (id = "") => part(document, `#${id}`);
 const stretch = () => /** @type {any} */ (find("stretch")).value;
 
@@ -25,26 +27,35 @@ const card = (title = "", /** @type {Child[]} */ ...children) => h("section.card
 
 /** @param {Api.Team} team */
 function teamCard({ name, busy, processes, color, agent, skipPermissions, queued, description, path }) {
-	const dot = h("span.dot", { role: "img", label: busy ? "busy" : processes ? "awake" : "asleep", "data-activity": busy ? "running" : processes ? "idle" : "ended" });
-	if (color) dot.style.background = color;
+	const dot = h("span.dot", { role: "img", label: busy ? "busy" : processes ? "awake" : "asleep", "data-mark": busy ? "working" : processes ? "idle" : "ended" });
 	const told = [agent, skipPermissions && "does not ask for permission", queued && `${queued} waiting`].filter(Boolean).join(" · ");
-	return h("li", dot, h("div", h("b", name), h("p.muted", description ?? path), h("p.muted", told)));
+	const item = h("li", dot, h("div", h("b", name), h("p.muted", description ?? path), h("p.muted", told)));
+	if (color) item.style.setProperty("--team", color);
+	return item;
 }
 
-/** @param {Api.TeamAnalytics} data */
+/** Inside the shell a conversation opens as a tab. @param {MouseEvent} event */
+function openInShell(event, uid = "") {
+	if (!isEmbedded || event.ctrlKey || event.metaKey || event.shiftKey) return;
+	event.preventDefault();
+	parent.postMessage({ convoke: "open", uid }, location.origin);
+}
+
+/** @param {Pick<Api.TeamAnalytics, "sessions" | "usage">} data */
 function table({ sessions, usage }) {
 	const head = ["Conversation", "Status", "Messages", "Lasted", "Tokens", "Cost", "Used"];
 	const row = (/** @type {Api.TeamSession} */ session) => {
 		const { input, output, money } = spent(usage.filter(({ id }) => id === session.id));
 		const cells = [session.status.replace("_", " "), short(session.messageCount), duration(life(session)), input + output ? `${short(input)} / ${short(output)}` : "", costs(money), relativeTime(session.lastUsedAt, Date.now())];
-		return h("tr", { title: session.error }, h("th", { scope: "row" }, h("a", { href: `/s/${encodeURIComponent(session.sessionId)}` }, pairName(session))), ...cells.map((text) => h("td", text)));
+		return h("tr", { title: session.error }, h("th", { scope: "row" }, h("a", { href: `/s/${encodeURIComponent(session.sessionId)}`, onclick: (event) => openInShell(event, session.sessionId) }, pairName(session))), ...cells.map((text) => h("td", text)));
 	};
 	return h("div.scroll", { tabIndex: 0, role: "region", label: "Conversations" }, h("table", h("thead", h("tr", ...head.map((text) => h("th", { scope: "col" }, text)))), h("tbody", ...sessions.map(row))));
 }
 
 /** @param {Api.Team[]} teams @param {Api.TeamAnalytics} data */
 function paint(teams, data) {
-	const { activity, stats, usage, sessions, since } = data;
+	const { activity, stats, usage, since } = data;
+	const sessions = spoken(data.sessions);
 	if (!teams.length && !sessions.length) {
 		return fill(find("board"), h("div.centre", h("h2", "No teams yet"), h("p.muted", "Configure them in teams.json in Convoke's home; changes are loaded automatically."), h("pre", '{ "teams": { "backend": { "path": "/home/me/backend" } } }')));
 	}
@@ -59,7 +70,7 @@ function paint(teams, data) {
 	fill(find("board"),
 		h("ul.team-list", ...teams.map(teamCard)),
 		h("dl.tiles",
-			tile("Conversations", short(stats.total), `${stats.active} active`),
+			tile("Conversations", short(sessions.length), `${sessions.filter(({ status }) => status === "active" || status === "idle").length} active`),
 			tile("Asked", short(asked), `${short(stats.totalMessages)} messages since the last compactions`),
 			tile("Failed", short(failures), asked ? `${((100 * failures) / asked).toFixed(1)} %` : ""),
 			tile("Compacted", short(sum(activity, "compactions")), stats.compactPending ? `${stats.compactPending} pending` : ""),
@@ -69,7 +80,7 @@ function paint(teams, data) {
 		card("Over time", charts.time(timeline(activity, since, stretch(), Date.now()), when), h("p.legend", h("i.asked"), "asked", h("i.failed"), "failed", h("i.compacted"), "compacted")),
 		card("Most active", most.length ? charts.bars(most, "Most active pairs") : h("p.muted", "No questions in this period.")),
 		card("Lifetime", charts.bars(lives(sessions), "Lifetimes of conversations")),
-		card("Conversations", table(data)));
+		card("Conversations", sessions.length ? table({ sessions, usage }) : h("p.muted", "No team has asked another yet.")));
 }
 
 /** Restores the focus on a link or table after a redraw. */
@@ -102,9 +113,21 @@ async function stop() {
 }
 
 find("back").append(icon("back"));
+find("back").hidden = isEmbedded;
 find("stop").prepend(icon("stop"));
 on(find("stretch"), "change", refresh);
 on(find("stop"), "click", () => dialogs.confirm("Stop all agents?", "All running turns in all sessions and teams are cancelled, and the agents are stopped. Sessions are kept, and continue with the next prompt.", "Stop all", stop));
+addEventListener("keydown", (event) => {
+	const wish = shellAction(event, isTyping(event.target));
+	if (!wish) return;
+	if (isEmbedded) parent.postMessage({ convoke: "key", ...wish }, location.origin);
+	else if (wish.action === "help") dialogs.help();
+	else return;
+	event.preventDefault();
+});
+addEventListener("message", ({ origin, source, data }) => {
+	if (origin === location.origin && source === parent && data?.convoke === "focus") find("stretch").focus();
+});
 const look = () => document.visibilityState === "visible" && !dialogs.isOpen() && refresh();
 setInterval(look, REFRESH_MS);
 document.addEventListener("visibilitychange", look);

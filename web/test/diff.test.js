@@ -50,12 +50,16 @@ test("side by side, what was removed stands beside what came in its place", () =
   assert.deepEqual(rows.map(({ before, after }) => [before?.text, after?.text]), [["a", "a"], ["b", "B"], ["c", undefined], ["d", "d"], ["e", "E"], [undefined, "F"]]);
 });
 
-test("the part in which two lines differ is found, whole characters only", () => {
-  const part = (before, after) => {
-    const found = diff.changedPart(before, after);
-    return found && [before.slice(...found.before), after.slice(...found.after)];
+test("p1 the words in which two lines differ are found, whole characters only", () => {
+  const parts = (before, after) => {
+    const found = diff.changedParts(before, after);
+    return found && [found.before.map((span) => before.slice(...span)), found.after.map((span) => after.slice(...span))];
   };
-  assert.deepEqual(part("let a = 1;", "let a = 22;"), ["1", "22"]);
-  assert.deepEqual(part("const x = '😀';", "const x = '😁';"), ["😀", "😁"]);
-  assert.equal(part("completely", "different"), null);
+  assert.deepEqual(parts("let a = 1;", "let a = 22;"), [["1"], ["22"]]);
+  assert.deepEqual(parts("const x = '😀';", "const x = '😁';"), [["😀"], ["😁"]]);
+  assert.deepEqual(parts("send(url, body).await?;", "send(&url, body).wait?;"), [["await"], ["&", "wait"]]);
+  assert.deepEqual(parts("the old long name of it", "the new short name of it"), [["old long"], ["new short"]], "words with a blank between them are one change");
+  assert.equal(parts("completely", "different"), null);
+  assert.equal(parts("    }", "    match self.put(&url, &part).await {"), null, "indentation is not something in common");
+  assert.equal(parts("a ".repeat(2000), "b ".repeat(2000)), null, "very long lines are left alone");
 });

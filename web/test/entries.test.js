@@ -127,3 +127,21 @@ for (const { name, frames, expected } of recorded) test(`m5 recorded frames: ${n
   const shown = [...list.map(({ entryId }) => entryId), ...queue.map(({ id }) => id)];
   assert.deepEqual({ cursor: { generation, rev }, before: more ? oldest : null, shown, conversation: list, state }, expected);
 });
+
+test("p7 in a window that does not reach the end, what comes after it is left out until the session is opened anew", () => {
+  const entries = makeEntries();
+  entries.history({ type: "session:history", rev: 9, generation: "g", entries: [text(3, 3), text(4, 4), text(5, 5), queue(6, "x")], more: true, newer: true });
+  assert.deepEqual([entries.newer, ids(entries), entries.oldest], [true, ["m3", "m4", "m5"], 3]);
+  assert.equal(entries.update(update(text(9, 10))), "ignored");
+  assert.equal(entries.update(update(text(4, 11, "changed"))), "changed");
+  assert.equal(entries.update(update(queue(12, "x", "y"))), "state");
+  entries.history({ type: "session:history", rev: 12, generation: "g", entries: [text(8, 8), text(9, 10)], more: true });
+  assert.deepEqual([entries.newer, ids(entries)], [false, ["m8", "m9"]]);
+});
+
+test("p5 a queue says whether it is held", () => {
+  const entries = opened(1, [queue(1, "x")]);
+  assert.equal(entries.held, false);
+  entries.update(update({ ...queue(2, "x"), held: true }));
+  assert.equal(entries.held, true);
+});

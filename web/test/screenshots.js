@@ -47,7 +47,7 @@ const STORIES = {
       tool({ title: "Edit src/upload.rs", kind: "edit", content: [{ type: "diff", path: "src/upload.rs", oldText: BEFORE, newText: AFTER }] }),
       `use ${JSON.stringify({ used: 48_200, size: 200_000, cost: { amount: 0.42, currency: "USD" } })}`,
       "say The change is in. May I run the tests?",
-      "allow cargo test --package harbour upload",
+      `demand ${JSON.stringify({ title: "cargo test --package harbour upload", kind: "execute", rawInput: { command: "cargo test --package harbour upload" } })}`,
     ],
     "Why is the first page slow?": ["say Because every tile asks for its own picture. One request for all of them takes **40 ms** instead of **900 ms**."],
     "Move the settings to TOML": ["say Reading the old format first…", "wait"],
@@ -104,28 +104,40 @@ try {
   await page.screenshot({ path: join(folder, "workbench.png") });
   if (process.argv.includes("--all")) {
     for (const from of ["harbour", null]) await daemon.api("POST", "/teams/lighthouse/ask", { question: "Tidy the storybook", ...(from && { fromTeam: from }), timeout: 20_000 });
-    for (const colorScheme of ["light", "dark"]) for (const width of [360, 800, 1280]) {
-      const view = await workbench({ colorScheme, viewport: { width, height: width === 360 ? 740 : 800 } });
+    for (const colorScheme of ["light", "dark"]) for (const width of [390, 800, 1440]) {
+      const [isNarrow, viewport] = [width === 390, { width, height: width === 390 ? 844 : 900 }];
+      const view = await workbench({ colorScheme, viewport });
       const shot = (name) => view.screenshot({ path: join(folder, `${name}-${colorScheme}-${width}.png`) });
       await shot("chat");
       await chat(view).locator(".scroller").evaluate((it) => (it.scrollTop = 0));
       await shot("chat-top");
-      await view.keyboard.press("Alt+i");
-      await view.locator("convoke-inbox convoke-question").waitFor();
-      await shot("inbox");
-      await view.keyboard.press("Alt+i");
-      if (width === 360) {
+      if (isNarrow) {
+        // On a phone Home is the inbox.
         await view.getByRole("button", { name: "Show the sidebar" }).click();
         await shot("sidebar");
-        await view.locator("#cover").click({ position: { x: 350, y: 300 } });
+        await view.locator("#cover").click({ position: { x: 200, y: 60 } });
+      } else {
+        await view.keyboard.press("Alt+i");
+        await view.locator("convoke-inbox convoke-question").waitFor();
+        await shot("inbox");
+        await view.keyboard.press("Alt+i");
       }
       await view.keyboard.press("Alt+n");
-      await view.getByRole("dialog").waitFor();
-      await shot("new-session");
+      await view.locator("#home convoke-question").waitFor();
+      await shot("home");
+      await view.keyboard.press("Control+k");
+      await view.getByRole("combobox", { name: "Search" }).fill("page");
+      await view.locator("mark").first().waitFor();
+      await shot("palette");
+      await view.keyboard.press("Escape");
+      if (isNarrow) await view.getByRole("button", { name: "Show the sidebar" }).click();
+      await view.getByRole("button", { name: "Settings", exact: true }).click();
+      await view.locator(".setting").first().waitFor();
+      await shot("settings");
       await view.goto(`${daemon.origin}/teams`);
       await view.locator(".card").first().waitFor();
       await view.screenshot({ path: join(folder, `teams-${colorScheme}-${width}.png`), fullPage: true });
-      const stranger = await browser.newPage({ colorScheme, viewport: { width, height: width === 360 ? 740 : 800 } });
+      const stranger = await browser.newPage({ colorScheme, viewport });
       await stranger.goto(daemon.origin);
       await stranger.getByRole("heading", { name: "This browser is not signed in" }).waitFor();
       await stranger.screenshot({ path: join(folder, `denied-${colorScheme}-${width}.png`) });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { arrived, makeStore, matching } from "../assets/lib/store.js";
+import { arrived, makeStore } from "../assets/lib/store.js";
 
 const project = (id) => ({ id, name: id, path: `/${id}`, addedAt: "" });
 const session = (uid, more = {}) => ({ id: `demo:${uid}`, uid, projectId: "p", cliType: "demo", title: uid, lastActiveAt: "2026-01-01", archived: false, activity: "idle", status: "active", acceptsPrompts: true, ...more });
@@ -30,6 +30,12 @@ test("w9 archiving hides, bringing back shows, a new title replaces the old one"
   store.apply({ type: "session:title-updated", sessionId: "demo:nobody", title: "new" });
   assert.equal(store.sessions.get("a").title, "new");
   store.apply({ type: "session:changed", session: session("a", { archived: true }) });
+  assert.deepEqual(uids(store), ["b"]);
+});
+
+test("a session that was deleted for good is gone", () => {
+  const store = filled();
+  assert.equal(store.apply({ type: "session:erased", sessionId: "demo:a", uid: "a" }), true);
   assert.deepEqual(uids(store), ["b"]);
 });
 
@@ -65,9 +71,4 @@ test("the inbox is replaced, and what is settled leaves it", () => {
 
 test("frames that say nothing about the shell change nothing", () => {
   assert.equal(filled().apply({ type: "session:chunk", uid: "a" }), false);
-});
-
-test("the filter wants all words, in any case and order", () => {
-  assert.deepEqual(["Fix the pool", "Pool of fixes", "Fix it"].map((title) => matching(title, "pool FIX")), [true, true, false]);
-  assert.equal(matching("anything", ""), true);
 });

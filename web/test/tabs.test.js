@@ -18,6 +18,13 @@ test("w9 closing gives way to the tab that was active before", () => {
   assert.equal(tabs.close(state, "x"), state);
 });
 
+test("p3 Home is always there: the last tab gives way to it, and closing another tab does not leave it", () => {
+  assert.equal(tabs.close(opened("a"), "a").active, null);
+  const home = tabs.activate(opened("a", "b"), null);
+  assert.deepEqual([order(home), order(tabs.close(home, "b"))], ["a b", "a"]);
+  assert.equal(tabs.close(home, "b").active, null);
+});
+
 test("tabs are moved to a place, and not beyond the ends", () => {
   const state = opened("a", "b", "c");
   assert.equal(order(tabs.move(state, "a", 2)), "b [c] a");
@@ -28,9 +35,10 @@ test("tabs are moved to a place, and not beyond the ends", () => {
 
 test("one goes around the ends", () => {
   const state = opened("a", "b", "c");
-  assert.deepEqual([1, -1, 3].map((steps) => tabs.neighbour(state, steps)), ["a", "b", "c"]);
-  assert.equal(tabs.neighbour(tabs.activate(state, "a"), -1), "c");
-  assert.equal(tabs.neighbour(opened(), 1), undefined);
+  assert.deepEqual([1, 2, -1, 4].map((steps) => tabs.neighbour(state, steps)), [null, "a", "b", "c"]);
+  assert.equal(tabs.neighbour(tabs.activate(state, "a"), -1), null);
+  assert.equal(tabs.neighbour(tabs.activate(state, null), -1), "c");
+  assert.equal(tabs.neighbour(opened(), 1), null);
 });
 
 test("w9 a title changes in place", () => {
@@ -41,6 +49,6 @@ test("stored tabs are read as far as they are whole", () => {
   const state = opened("a", "b");
   assert.deepEqual(tabs.read(JSON.stringify(state)), state);
   const broken = { tabs: [tab("a"), { uid: 7 }, null, tab("b")], active: "gone", recent: ["b", "gone", 3] };
-  assert.deepEqual(tabs.read(JSON.stringify(broken)), { tabs: [tab("a"), tab("b")], active: "a", recent: ["b"] });
+  assert.deepEqual(tabs.read(JSON.stringify(broken)), { tabs: [tab("a"), tab("b")], active: null, recent: ["b"] });
   for (const text of [null, "", "{", "[]", "7", '{"tabs":7}']) assert.deepEqual(tabs.read(text), { tabs: [], active: null, recent: [] });
 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { asker, busiest, life, lives, matrix, pairName, spent, sum, timeline } from "../assets/teams/figures.js";
+import { asker, busiest, life, lives, matrix, pairName, spent, spoken, sum, timeline } from "../assets/teams/figures.js";
 
 const HOUR = 3_600_000;
 const at = (hours) => new Date(Date.UTC(2026, 10, 15) + hours * HOUR).toISOString();
@@ -44,4 +44,9 @@ test("t16 lifetimes and costs are added up", () => {
 	const usage = (input, ...cost) => ({ id: 1, inputTokens: input, outputTokens: 1, cost });
 	const { input, output, money } = spent([usage(5, { amount: 0.25, currency: "USD" }), usage(7, { amount: 1, currency: "USD" }, { amount: 2, currency: "EUR" })]);
 	assert.deepEqual([input, output, money], [12, 2, { USD: 1.25, EUR: 2 }]);
+});
+
+test("t16 conversations without a message are not counted, compacted ones are", () => {
+	const pair = (id, messageCount, used = 0) => ({ id, messageCount, createdAt: at(0), lastUsedAt: at(used) });
+	assert.deepEqual(spoken([pair(1, 0), pair(2, 3), pair(3, 0, 2)]).map(({ id }) => id), [2, 3]);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { duration, fold, lineCount, money, plain, plural, relativeTime, sessionOfPath, tokens, windowTitle } from "../assets/lib/words.js";
+import { duration, fold, lineCount, money, plain, plural, relativeTime, sessionOfPath, timeAgo, tokens, windowTitle } from "../assets/lib/words.js";
 
 const NOW = Date.UTC(2026, 0, 31, 12);
 const ago = (ms) => new Date(NOW - ms).toISOString();
@@ -13,6 +13,7 @@ test("w6 relative times are now, 2m, 1h, 2d, 1w", () => {
   ];
   assert.deepEqual(cases.map(([ms]) => relativeTime(ago(ms), NOW)), cases.map(([, word]) => word));
   assert.equal(relativeTime("not a time", NOW), "now");
+  assert.deepEqual([0, MINUTE, 400 * DAY].map((ms) => timeAgo(ago(ms), NOW)), ["now", "1m ago", "57w ago"]);
 });
 
 test("lengths of time, tokens and money are short", () => {
@@ -28,8 +29,9 @@ test("the address of a session names it, whatever is in its id", () => {
   assert.deepEqual(["/", "/s/", "/s/a/b", "/s/%E0%A4%A"].map(sessionOfPath), ["", "", "", ""]);
 });
 
-test("the window title shows the number of pending requests", () => {
+test("p4 the window title shows how many requests are pending, and how many turns failed or finished unseen", () => {
   assert.deepEqual([windowTitle(0), windowTitle(2), windowTitle(0, "Fix it"), windowTitle(1, "Fix it")], ["Convoke", "(2) Convoke", "Fix it · Convoke", "(1) Fix it · Convoke"]);
+  assert.deepEqual([windowTitle(0, "Fix it", 1), windowTitle(0, "", 0, 3), windowTitle(2, "Fix it", 1, 3)], ["✕1 Fix it · Convoke", "●3 Convoke", "(2) ✕1 ●3 Fix it · Convoke"]);
 });
 
 test("long outputs are folded, and short ones are not", () => {

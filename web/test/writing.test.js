@@ -13,7 +13,8 @@ test("shortcuts never fire while one types, but for those with a modifier", () =
   assert.equal(shellAction(press("n"), false), null);
   assert.deepEqual(shellAction(alt("N"), true), { action: "new-session" });
   assert.deepEqual(shellAction(alt("I", "ˆ"), true), { action: "inbox" }, "where Alt makes another character");
-  assert.deepEqual([press("k", { ctrlKey: true }), press("K", { metaKey: true })].map((it) => shellAction(it, true)), [{ action: "find" }, { action: "find" }]);
+  assert.deepEqual([press("k", { ctrlKey: true }), press("K", { metaKey: true })].map((it) => shellAction(it, true)), [{ action: "palette" }, { action: "palette" }]);
+  assert.deepEqual(shellAction(press("0", { code: "Digit0", altKey: true }), true), { action: "home" });
   assert.deepEqual(shellAction(press("3", { code: "Digit3", altKey: true }), true), { action: "tab-number", number: 3 });
   assert.deepEqual(shellAction(press("PageUp", { altKey: true, shiftKey: true }), true), { action: "tab-left" });
   assert.equal(shellAction(press("n", { code: "KeyN", altKey: true, ctrlKey: true }), true), null, "that is AltGr");

@@ -9,6 +9,7 @@ pub mod connections;
 pub mod demo;
 pub mod driver;
 mod error;
+pub mod evidence;
 #[cfg(fuzzing)]
 #[path = "../../../fuzz/doors/agents.rs"]
 pub mod fuzzing;

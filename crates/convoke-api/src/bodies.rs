@@ -5,11 +5,14 @@
 mod agents;
 mod backups;
 mod browsers;
+mod config;
 mod daemon;
+mod home;
 mod imports;
 mod inbox;
 mod problem;
 mod repos;
+mod rules;
 mod search;
 mod sessions;
 mod team_analytics;
@@ -21,15 +24,18 @@ pub use backups::{Backup, BackupProgress, Backups, EndedBackup, NewBackup};
 pub use browsers::{
     BrowserLink, BrowserSession, BrowserSessions, LinkForm, NewBrowserLink, SignIn, SignedIn,
 };
+pub use config::{Config, ConfigPatch, ConfigSetting, SettingKind};
 pub use daemon::{Daemon, Health, HealthProblem, Status};
+pub use home::Home;
 pub use imports::{Import, ImportOutcome, ImportTurn, Imported, TurnRole};
 pub use inbox::{Answer, Inbox, InboxItem, InboxKind, Rejection};
 pub use problem::{Candidate, Problem, code};
 pub use repos::{NewRepo, Repo, Repos};
-pub use search::{Fragment, Hit, Hits};
+pub use rules::{NewRule, Rule, Rules};
+pub use search::{Fragment, Hit, HitSession, Hits};
 pub use sessions::{
-    Activity, ChosenMode, ChosenSetting, Circumstances, NewSession, Prompt, Prompted, QueuePatch,
-    Session, SessionDetail, SessionPatch, Sessions, StateOfSession,
+    Activity, CancelTurn, ChosenMode, ChosenSetting, Circumstances, CreatedSession, NewSession,
+    Prompt, Prompted, QueuePatch, Session, SessionDetail, SessionPatch, Sessions, StateOfSession,
 };
 pub use team_analytics::{TeamActivity, TeamAnalytics, TeamCost, TeamUsage};
 pub use teams::{

@@ -6,6 +6,7 @@ mod list;
 mod shown;
 
 use convoke_core::content::{Diff, PlanStep, ToolStatus, Usage};
+use convoke_core::evidence::Evidence;
 use convoke_core::id::{MessageId, RequestId};
 use convoke_core::message::{Rev, Seq};
 use convoke_core::notice::Notice;
@@ -13,6 +14,7 @@ use convoke_core::question::{Answer, Choice, Question};
 use convoke_core::request::{
     Answers, Choice as Chosen, PermissionOption, PermissionRecord, QuestionRecord, State, Status,
 };
+use convoke_core::rule::Proposal;
 use convoke_core::state::{OfferedChoice, OfferedCommand, OfferedSetting};
 use convoke_core::time::Timestamp;
 use schemars::JsonSchema;
@@ -66,6 +68,9 @@ pub enum EntryBody {
     Queue {
         /// First to last.
         prompts: Vec<QueuedEntry>,
+        /// Whether they wait for the next prompt, or until one of them is sent.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        held: bool,
     },
     /// Not part of the conversation: the commands that the agent offers.
     Commands {
@@ -167,6 +172,28 @@ pub struct ToolCall {
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What of it has terminal colours, for clients that opened the session with `render`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<ToolHtml>,
+}
+
+/// Output with terminal colours as sanitised HTML, one line of it a line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolHtml {
+    /// What the tool printed, if it has colours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// Why it failed, if that has colours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl ToolHtml {
+    /// Nothing, if neither has colours.
+    pub fn of(result: Option<String>, error: Option<String>) -> Option<Self> {
+        (result.is_some() || error.is_some()).then_some(Self { result, error })
+    }
 }
 
 /// A permission asked of the human, and what became of it.
@@ -183,9 +210,12 @@ pub struct Permission {
     /// The tool that the call is of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// What is remembered if it is allowed with `remember`, such as `this exact command`; absent when nothing can be.
+    /// What it is about: the command, the changes, the paths, the address or the arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub always: Option<String>,
+    pub evidence: Option<Evidence>,
+    /// The rules that an answer can make, the narrowest first; empty once it is settled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Proposal>,
     /// What the human may choose.
     pub options: Vec<PermissionOption>,
     /// Where it stands.
@@ -241,7 +271,12 @@ impl From<&PermissionRecord> for Permission {
             title: record.title.clone(),
             tool_call_id: record.tool_call_id.clone(),
             tool: record.tool.clone(),
-            always: record.scope.as_ref().map(|scope| scope.label().to_owned()),
+            evidence: record.evidence.clone(),
+            rules: if record.state.status() == Status::Pending {
+                record.rules.clone()
+            } else {
+                Vec::new()
+            },
             options: record.options.clone(),
             status: record.state.status(),
             option_id: option_id.map(|Chosen { option_id }| option_id),

@@ -3,11 +3,13 @@
 //! Bodies and frames are contracts: fields and variants may be added, none may change its meaning or its JSON.
 //! Nothing here decides or stores; the core's messages are sent as they are.
 
+pub mod ansi;
 pub mod bodies;
 mod client;
 pub mod entry;
 mod error;
 pub mod frames;
+pub mod highlight;
 pub mod mcp;
 
 pub mod schema;

@@ -10,12 +10,12 @@ use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::bodies::{
-    Agents, Answer, Backups, BrowserLink, BrowserSessions, ChosenMode, ChosenSetting, Compacted,
-    Health, Hits, Import, Imported, Inbox, NewBackup, NewBrowserLink, NewRepo, NewSession, Problem,
-    Prompt, Prompted, QueuePatch, Rejection, Repo, Repos, Session, SessionDetail, SessionPatch,
-    Sessions, SignIn, SignedIn, StateOfSession, Status, StoppedAgents, TeamAnalytics, TeamAnswer,
-    TeamCancel, TeamMessage, TeamQuestion, TeamReport, TeamSession, TeamSessions, TeamStats,
-    TeamStatus, Teams,
+    Agents, Answer, Backups, BrowserLink, BrowserSessions, CancelTurn, ChosenMode, ChosenSetting,
+    Compacted, Config, ConfigPatch, CreatedSession, Health, Hits, Home, Import, Imported, Inbox,
+    NewBackup, NewBrowserLink, NewRepo, NewRule, NewSession, Problem, Prompt, Prompted, QueuePatch,
+    Rejection, Repo, Repos, Rule, Rules, Session, SessionDetail, SessionPatch, Sessions, SignIn,
+    SignedIn, StateOfSession, Status, StoppedAgents, TeamAnalytics, TeamAnswer, TeamCancel,
+    TeamMessage, TeamQuestion, TeamReport, TeamSession, TeamSessions, TeamStats, TeamStatus, Teams,
 };
 
 /// Messages of a session. The server streams them, so that no value of this type is ever built.
@@ -70,11 +70,11 @@ const PATH: &str = "/components/schemas";
 
 bodies! {
     requests:
-        Answer ChosenMode ChosenSetting Import NewBackup NewBrowserLink NewRepo NewSession Prompt
+        Answer CancelTurn ChosenMode ChosenSetting ConfigPatch Import NewBackup NewBrowserLink NewRepo NewRule NewSession Prompt
         QueuePatch Rejection SessionPatch SignIn TeamCancel TeamMessage TeamQuestion;
     responses:
-        Agents Backups BrowserLink BrowserSessions Compacted Health Hits Imported Inbox Messages
-        Problem Prompted Repo Repos Session Sessions SignedIn StateOfSession Status StoppedAgents
+        Agents Backups BrowserLink BrowserSessions Compacted Config CreatedSession Health Hits Home Imported Inbox Messages
+        Problem Prompted Repo Repos Rule Rules Session Sessions SignedIn StateOfSession Status StoppedAgents
         TeamAnalytics TeamAnswer TeamReport TeamSession TeamSessions TeamStats TeamStatus Teams
         WholeSession;
 }

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::content::{Content, Tool};
+use crate::evidence::Evidence;
 use crate::request::PermissionRecord;
 
 /// The longest message but for a prompt, as JSON. A longer one keeps the head and the tail of its texts.
@@ -98,11 +99,11 @@ impl Content {
             }
             Self::Tool(_) => self,
             Self::Permission(record) if json_bytes(&record) > REQUEST_BYTES_MAX => {
-                // What is shortened is not exact any more.
-                fit_within(
-                    Self::Permission(PermissionRecord { scope: None, ..record }),
-                    REQUEST_BYTES_MAX,
-                )
+                let evidence = record.evidence.map(Evidence::bounded);
+                let room = REQUEST_BYTES_MAX.saturating_sub(json_bytes(&evidence));
+                // What is decided by is kept; rules for something so long could not be read.
+                let record = PermissionRecord { evidence: None, rules: Vec::new(), ..record };
+                Self::Permission(PermissionRecord { evidence, ..fit_within(record, room) })
             }
             Self::Permission(_) => self,
             Self::Question(_) => fit_within(self, REQUEST_BYTES_MAX),

@@ -88,6 +88,10 @@ uuid_id! {
     /// A request to a human: a permission or a set of questions.
     RequestId, is_v4, SessionId
 }
+uuid_id! {
+    /// A rule: what agents may do without asking, or may not.
+    RuleId, is_v4, SessionId
+}
 
 /// Characters of `8-4-4-4-12` hexadecimal digits with their hyphens.
 const UUID_CHARS: usize = 36;

@@ -6,6 +6,7 @@
 pub mod bounds;
 pub mod compaction;
 pub mod content;
+pub mod evidence;
 pub mod id;
 mod invalid;
 pub mod message;
@@ -15,7 +16,7 @@ pub mod question;
 pub mod quote;
 pub mod replay;
 pub mod request;
-pub mod scope;
+pub mod rule;
 pub mod session;
 pub mod state;
 pub mod team;

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::id::SessionId;
+use crate::id::{RuleId, SessionId};
 use crate::message::Seq;
 use crate::process::Exit;
 use crate::session::EndReason;
@@ -50,7 +50,7 @@ pub enum Event {
     Process(ProcessEvent),
     /// To the session as a whole.
     Lifecycle(LifecycleEvent),
-    /// To a standing permission.
+    /// To a rule.
     Rule(RuleEvent),
     /// At the agent, by its own report.
     Agent(AgentEvent),
@@ -64,7 +64,9 @@ impl Event {
             Self::Lifecycle(_) | Self::Rule(RuleEvent::Made { .. }) => true,
             Self::Turn(_)
             | Self::Process(_)
-            | Self::Rule(RuleEvent::Applied { .. } | RuleEvent::Dropped { .. })
+            | Self::Rule(
+                RuleEvent::Applied { .. } | RuleEvent::Denied { .. } | RuleEvent::Dropped { .. },
+            )
             | Self::Agent(_) => false,
         }
     }
@@ -172,21 +174,42 @@ pub enum LifecycleEvent {
     },
 }
 
-/// What happened to a permission that holds for the future, too.
+/// What happened to a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "event", rename_all = "snake_case")]
+#[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum RuleEvent {
-    /// From now on the agent may do exactly this in this project without asking.
+    /// An answer made a rule.
     #[serde(rename = "rule_made")]
     Made {
-        /// The tool, and what it is used for.
-        tool: String,
+        /// The rule; absent in what older versions stored.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule_id: Option<RuleId>,
+        /// The rule in words.
+        #[serde(alias = "tool")]
+        rule: String,
     },
-    /// The agent was allowed to do this without asking, by an earlier decision of the human's.
+    /// The agent was allowed to do this without asking, by a rule.
     #[serde(rename = "rule_applied")]
     Applied {
-        /// The tool, and what it is used for.
-        tool: String,
+        /// The rule; absent for a team that may do everything, and in what older versions stored.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule_id: Option<RuleId>,
+        /// The rule in words.
+        #[serde(alias = "tool")]
+        rule: String,
+        /// The call in a line.
+        #[serde(default)]
+        what: String,
+    },
+    /// The agent was denied this without asking, by a rule.
+    #[serde(rename = "rule_denied")]
+    Denied {
+        /// The rule.
+        rule_id: RuleId,
+        /// The rule in words.
+        rule: String,
+        /// The call in a line.
+        what: String,
     },
     /// A rule of an older version, which held for every use of a tool, was removed instead of applied.
     #[serde(rename = "rule_dropped")]

@@ -5,10 +5,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::evidence::Evidence;
 use crate::id::RequestId;
 use crate::question::{Answer, AnswerFault, Question, check_all_answered, format_answers};
 use crate::quote;
-use crate::scope::Scope;
+use crate::rule::{Effect, Proposal};
 
 /// Where a request is in its life; nothing leaves `answered` and `rejected`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -161,9 +162,12 @@ pub struct PermissionRecord {
     pub tool: Option<String>,
     /// What the agent wants to do.
     pub title: String,
-    /// What is remembered if the human allows it for good; absent when nothing can be.
+    /// What it is about, of the arguments that the agent gives to its tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scope: Option<Scope>,
+    pub evidence: Option<Evidence>,
+    /// The rules that an answer can make, the narrowest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Proposal>,
     /// What the human may choose.
     pub options: Vec<PermissionOption>,
     /// Where it stands.
@@ -195,6 +199,16 @@ pub enum PermissionKind {
     RejectOnce,
     /// No, from now on.
     RejectAlways,
+}
+
+impl PermissionKind {
+    /// What a rule does that is made by choosing such an option.
+    pub const fn effect(self) -> Effect {
+        match self {
+            Self::AllowOnce | Self::AllowAlways => Effect::Allow,
+            Self::RejectOnce | Self::RejectAlways => Effect::Deny,
+        }
+    }
 }
 
 /// The option that the human chose.

@@ -10,6 +10,7 @@ mod command;
 mod human;
 mod output;
 mod reason;
+mod work;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -22,10 +23,15 @@ use crate::state::{QueuedPrompt, SessionState, StateKind};
 use crate::time::Timestamp;
 use crate::turn::Turn;
 use output::Output;
+use work::LastLine;
 
 pub use change::Change;
-pub use command::{Command, Cut, Decision, Effect, Refusal, Reply, Report, Stamp, ToolUpdate};
+pub use command::{
+    Command, Cut, Decision, Effect, QueueChoice, Refusal, Reply, Report, Stamp, ToolUpdate,
+};
+pub use human::check_prompt;
 pub use reason::EndReason;
+pub use work::{Activity, Attention, Work};
 
 /// Prompts that may wait behind a running turn; one more is refused.
 pub const QUEUE_MAX: usize = 32;
@@ -71,7 +77,7 @@ impl std::fmt::Display for Status {
 }
 
 /// What lists show of a session, stored in one row so that a list reads no messages.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     /// The state of the session.
     pub status: Status,
@@ -91,11 +97,13 @@ pub struct Summary {
     pub updated_at: Timestamp,
     /// When a prompt last came or a turn last ended.
     pub last_active_at: Timestamp,
+    /// What lists show of the agent's work.
+    pub work: Work,
 }
 
 impl Summary {
     /// What a session looks like before its first message.
-    pub const fn new(created_at: Timestamp) -> Self {
+    pub fn new(created_at: Timestamp) -> Self {
         Self {
             status: Status::Active,
             reason: None,
@@ -106,6 +114,7 @@ impl Summary {
             rev: Rev::START,
             updated_at: created_at,
             last_active_at: created_at,
+            work: Work::default(),
         }
     }
 
@@ -131,7 +140,11 @@ pub struct Session {
     summary: Summary,
     running: Option<Running>,
     queue: VecDeque<QueuedPrompt>,
+    /// Whether the queue waits for a human, since the turn before it was stopped so.
+    is_held: bool,
     output: Output,
+    /// The last line of the open answer.
+    line: LastLine,
     /// Oldest first; requests that are no longer pending are only in the store.
     pending: Vec<Asked>,
     /// The commands, modes, settings and usage that the agent reports.
@@ -167,7 +180,9 @@ impl Session {
             summary,
             running: None,
             queue: VecDeque::new(),
+            is_held: false,
             output: Output::default(),
+            line: LastLine::default(),
             pending: Vec::new(),
             state: BTreeMap::new(),
         };
@@ -206,9 +221,33 @@ impl Session {
         self.running.is_none() && self.output.stream().is_some()
     }
 
-    /// Whether nothing runs and nothing is asked. Waiting is not idle.
+    /// Whether the queued prompts wait for a human, not for the running turn.
+    pub const fn is_held(&self) -> bool {
+        self.is_held
+    }
+
+    /// Whether something goes on.
+    pub const fn activity(&self) -> Activity {
+        match () {
+            () if !self.pending.is_empty() => Activity::Waiting,
+            () if self.running.is_some() => Activity::Running,
+            () => Activity::Idle,
+        }
+    }
+
+    /// Whether no queued prompt waits for the running turn.
+    fn is_queue_quiet(&self) -> bool {
+        self.queue.is_empty() || self.is_held
+    }
+
+    /// Whether something goes on that needs a task: one that left the session so must have failed.
+    pub fn is_under_way(&self) -> bool {
+        self.activity() != Activity::Idle || !self.is_queue_quiet()
+    }
+
+    /// Whether nothing runs, waits or is asked. Waiting is not idle.
     pub fn is_idle(&self) -> bool {
-        self.running.is_none() && self.queue.is_empty() && self.pending.is_empty()
+        self.activity() == Activity::Idle && self.queue.is_empty()
     }
 }
 

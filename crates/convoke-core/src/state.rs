@@ -18,6 +18,10 @@ pub enum SessionState {
     Queue {
         /// The prompts.
         prompts: Vec<QueuedPrompt>,
+        /// Whether they wait for the next prompt or for one of them to be sent, because the turn before them was
+        /// stopped and they were to be kept.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        held: bool,
     },
     /// The commands that the agent offers.
     Commands {

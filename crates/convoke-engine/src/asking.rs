@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use convoke_agents::evidence::{Call, of_call};
 use convoke_core::id::{RequestId, SessionId};
 use convoke_core::question::{Answer, Choice, Question, check_questions};
 use convoke_core::request::{
     PermissionKind, PermissionOption, PermissionRecord, QuestionRecord, Request as HumanRequest,
     State, Verdict,
 };
-use convoke_core::scope::Scope;
 use convoke_core::session::{Command, Reply};
 use convoke_files::questions::{Asked as AskedInFiles, NewSet, Outcome as FileOutcome, Until};
 use serde_json::Value;
@@ -117,11 +117,13 @@ impl Inbox {
         match asker {
             Asker::Session(session) => {
                 let options = permission_options();
+                let call = Call { tool: Some(&tool), kind: None, args: input, diffs: &[] };
                 let record = PermissionRecord {
                     request_id: self.new_request(),
                     tool_call_id: None,
                     title: format!("{tool}: {shown}"),
-                    scope: Scope::of(&tool, input),
+                    evidence: of_call(call),
+                    rules: Vec::new(),
                     tool: Some(tool),
                     options: options.clone(),
                     state: State::Pending,

@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::inbox::{self, Inbox};
 use crate::processes::{ListedAgent, Processes};
 use crate::projects::Projects;
+use crate::rules::Rules;
 use crate::sessions::Sessions;
 use crate::sessions::admission::active_sessions;
 use crate::settings::{Around, Settings};
@@ -36,6 +37,7 @@ const STOP_PATIENCE: Duration = Duration::from_secs(2);
 pub struct Engine {
     sessions: Arc<Sessions>,
     projects: Projects,
+    rules: Rules,
     inbox: Inbox,
     teams: Arc<Teams>,
 }
@@ -88,17 +90,25 @@ impl Engine {
             store: store.clone(),
             settings: Arc::clone(&settings),
             around: Arc::clone(&around),
-            changes,
+            changes: changes.clone(),
         };
+        let rules = Rules { store: store.clone(), around: Arc::clone(&around), changes };
         let teams = Teams::new(&sessions, projects.clone(), configured);
         let questions = Questions::new(settings.questions_dir.clone(), settings.questions);
-        let inbox =
-            Inbox { sessions: Arc::clone(&sessions), store, questions, reserve, settings, around };
+        let inbox = Inbox {
+            sessions: Arc::clone(&sessions),
+            rules: rules.clone(),
+            store,
+            questions,
+            reserve,
+            settings,
+            around,
+        };
         sessions.recover().await?;
         sessions.start_active().await?;
         inbox::announce_changes(&sessions, &inbox.questions);
         teams::start_periodic_check(&teams);
-        Ok(Self { sessions, projects, inbox, teams })
+        Ok(Self { sessions, projects, rules, inbox, teams })
     }
 
     /// Accepts no new work, stops all agents, and closes the store. The next start ends the turns that were running.
@@ -123,6 +133,11 @@ impl Engine {
     /// The projects.
     pub const fn projects(&self) -> &Projects {
         &self.projects
+    }
+
+    /// What agents may do without asking, and what they may not.
+    pub const fn rules(&self) -> &Rules {
+        &self.rules
     }
 
     /// The requests to the human.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use convoke_core::id::{AgentName, RequestId, SessionId};
 use convoke_core::question::AnswerFault;
+use convoke_core::rule::InvalidRule;
 use convoke_core::session::{EndReason, Refusal, Status};
 use convoke_core::{Invalid, request};
 
@@ -103,6 +104,12 @@ pub enum Error {
         /// Why it ended.
         reason: Option<EndReason>,
     },
+    /// The session belongs to a pair of teams, and cannot be erased by itself.
+    #[error("the session {session} belongs to a pair of teams")]
+    TeamSession {
+        /// The session.
+        session: SessionId,
+    },
     /// The session does not follow.
     #[error(transparent)]
     Refused(Refusal),
@@ -112,11 +119,25 @@ pub enum Error {
     /// The answers do not fit the questions.
     #[error(transparent)]
     Answers(AnswerFault),
-    /// The answer cannot be remembered: there is nothing to compare a later request with, or it allows nothing.
+    /// The request does not offer this rule.
     #[error(
-        "the answer cannot be remembered: this works only for an allowed request in which the agent gave the exact command or file"
+        "the request offers {offered} rules, and none with the number {number} (counted from 0)"
     )]
-    NothingToRemember,
+    NothingToRemember {
+        /// The number of the rule, from 0.
+        number: usize,
+        /// How many there are.
+        offered: usize,
+    },
+    /// There is no such rule.
+    #[error("there is no rule {text}")]
+    UnknownRule {
+        /// The id that was given.
+        text: String,
+    },
+    /// There can be no such rule.
+    #[error(transparent)]
+    InvalidRule(#[from] InvalidRule),
     /// A name, an id or a path of the wrong form.
     #[error(transparent)]
     Invalid(#[from] Invalid),
@@ -289,13 +310,15 @@ impl Error {
             | Self::UnknownProject { .. }
             | Self::UnknownAgent { .. }
             | Self::UnknownRequest { .. }
+            | Self::UnknownRule { .. }
             | Self::UnknownPair { .. }
             | Self::UnknownQuestion { .. }
             | Self::Invalid(Invalid::UnknownTeam { .. })
             | Self::NoFolder { .. } => Kind::NotFound,
             Self::RelativePath { .. }
             | Self::Answers(_)
-            | Self::NothingToRemember
+            | Self::NothingToRemember { .. }
+            | Self::InvalidRule(_)
             | Self::Invalid(_)
             | Self::ThreadName { .. }
             | Self::Questions(_) => Kind::Invalid,
@@ -304,6 +327,7 @@ impl Error {
             | Self::ProjectExists { .. }
             | Self::Ended { .. }
             | Self::SessionFull { .. }
+            | Self::TeamSession { .. }
             | Self::AskLoop { .. }
             | Self::TooManyHops { .. }
             | Self::Compacting { .. }

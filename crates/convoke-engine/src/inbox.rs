@@ -7,19 +7,20 @@ use convoke_core::id::{RequestId, SessionId};
 use convoke_core::notice::{Notice, RuleEvent};
 use convoke_core::question::GivenAnswers;
 use convoke_core::request::{
-    Answers, Choice, PermissionKind, QuestionRecord, Request as HumanRequest, State, Verdict,
+    Answers, Choice, QuestionRecord, Request as HumanRequest, State, Verdict,
 };
-use convoke_core::scope::Scope;
+use convoke_core::rule::Effect;
 use convoke_core::session::{Command, Report};
 use convoke_core::time::Timestamp;
 use convoke_files::questions::{Entry, Listing, Questions, Status, Verdict as FileVerdict};
 use convoke_files::reserve::Reserve;
-use convoke_store::{Project, Rule, Store, StoredRequest, Window};
+use convoke_store::{Project, Store, StoredRequest, Window};
 
 use crate::asking::blocking;
 use crate::error::{Error, Kind, Result, no_request};
 use crate::full_disk::make_room;
 use crate::prefix::only;
+use crate::rules::{NewRule, Rules};
 use crate::session::{self, Request};
 use crate::sessions::Sessions;
 use crate::settings::{Around, Settings};
@@ -52,8 +53,8 @@ pub struct Item {
 /// Whether an answer holds for the future, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remember {
-    /// For exactly this, of this agent in this project.
-    Yes,
+    /// As a rule: this one of those that the request offers, counted from 0.
+    Rule(usize),
     /// Only this time.
     No,
 }
@@ -62,6 +63,7 @@ pub enum Remember {
 #[derive(Debug, Clone)]
 pub struct Inbox {
     pub(crate) sessions: Arc<Sessions>,
+    pub(crate) rules: Rules,
     pub(crate) store: Store,
     /// Questions of askers without a session.
     pub(crate) questions: Questions,
@@ -100,17 +102,22 @@ impl Inbox {
         let stored = self.store.request(id).await?.ok_or_else(|| no_request(id))?;
         let session = stored.session_id.ok_or_else(|| no_request(id))?;
         let rule = match remember {
-            Remember::Yes => Some(self.rule(session, &stored.request, &option_id).await?),
+            Remember::Rule(number) => {
+                Some(self.rule(session, &stored.request, &option_id, number).await?)
+            }
             Remember::No => None,
         };
         self.settle(session, id, Verdict::Choose(Choice { option_id })).await?;
-        if let Some((rule, scope)) = rule {
-            while let Err(error) = self.store.add_rule(rule.clone()).await {
-                make_room(&self.reserve, error.into())?;
+        let Some(new) = rule else { return Ok(()) };
+        let made = loop {
+            match self.rules.add(new.clone()).await {
+                Ok(made) => break made,
+                Err(error) => make_room(&self.reserve, error)?,
             }
-            let notice = Notice::new(RuleEvent::Made { tool: scope.shown() });
-            self.sessions.carry(session, Command::Agent(Report::Noticed(notice))).await?;
-        }
+        };
+        let notice =
+            Notice::new(RuleEvent::Made { rule_id: Some(made.rule.id), rule: made.text() });
+        self.sessions.carry(session, Command::Agent(Report::Noticed(notice))).await?;
         Ok(())
     }
 
@@ -150,22 +157,25 @@ impl Inbox {
         session: SessionId,
         request: &HumanRequest,
         option_id: &str,
-    ) -> Result<(Rule, Scope)> {
+        number: usize,
+    ) -> Result<NewRule> {
         let HumanRequest::Permission(record) = request else {
-            return Err(Error::NothingToRemember);
+            return Err(Error::NothingToRemember { number, offered: 0 });
         };
+        let offered = record.rules.len();
+        let proposal = record.rules.get(number);
+        let proposal = proposal.ok_or(Error::NothingToRemember { number, offered })?;
+        // An option that is not there is refused when the request is settled, before the rule is made.
         let option = record.options.iter().find(|option| option.option_id == option_id);
-        let is_allowing = option.is_none_or(|option| option.kind == PermissionKind::AllowOnce);
-        let scope = record.scope.clone().filter(|_| is_allowing);
-        let scope = scope.ok_or(Error::NothingToRemember)?;
-        let stored = self.sessions.get(session).await?.stored;
-        let rule = Rule {
-            project_id: stored.project_id,
-            agent: stored.agent,
-            tool: scope.key(),
-            made_at: self.around.now(),
-        };
-        Ok((rule, scope))
+        let effect = option.map_or(Effect::Deny, |option| option.kind.effect());
+        let project_id = self.sessions.get(session).await?.stored.project_id;
+        Ok(NewRule {
+            effect,
+            matcher: proposal.matcher.clone(),
+            agent: None,
+            project_id: (!proposal.everywhere).then_some(project_id),
+            from: Some((record.request_id, session)),
+        })
     }
 
     async fn item(&self, stored: StoredRequest) -> Result<Item> {

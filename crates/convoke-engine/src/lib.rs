@@ -8,11 +8,13 @@ pub mod backup;
 mod engine;
 mod error;
 mod full_disk;
+mod home;
 mod inbox;
 mod keys;
 mod prefix;
 mod processes;
 mod projects;
+mod rules;
 mod session;
 mod sessions;
 mod settings;
@@ -23,21 +25,24 @@ mod watch;
 pub use asking::{Asked, Asker, Outcome};
 pub use convoke_agents::catalogue::Agent;
 pub use convoke_agents::sandbox;
+pub use convoke_core::session::Activity;
 pub use convoke_store::Error as StoreError;
 pub use convoke_store::{
-    Archived, Asker as PairAsker, Fragment, Hit, HitPage, HitPlace, MessagePage, PairActivity,
-    PairFilter, PairId, PairStats, PairUsage, Project, Rule, SearchQuery, SessionFilter,
+    Archived, Asker as PairAsker, Fragment, Hit, HitPage, HitPlace, HitSession, MessagePage,
+    PairActivity, PairFilter, PairId, PairStats, PairUsage, Project, SearchQuery, SessionFilter,
     SessionKind, SessionOrder, Snapshot, StoredPair, StoredSession, Trouble, UpdatePage, Window,
 };
 pub use engine::{Engine, Figures};
 pub use error::{Error, Kind, Result};
+pub use home::{Counts, Home};
 pub use inbox::{Inbox, Item, Remember};
 pub use keys::{IssuedKey, Keys};
 pub use processes::ListedAgent;
 pub use projects::Projects;
+pub use rules::{NewRule, RuleView, Rules};
 pub use sessions::{
-    Import, ImportOutcome, ImportTurn, ImportedInto, ListPiece, ListPieces, Listed, NewPrompt,
-    Prompted, Sessions, Speaker, Stopped,
+    Created, Import, ImportOutcome, ImportTurn, ImportedInto, ListPiece, ListPieces, Listed,
+    NewPrompt, Prompted, Sessions, Speaker, Stopped,
 };
 pub use settings::{
     Around, Limits, McpEndpoint, PoolSettings, QuestionSettings, SandboxSettings, Settings, Spare,
@@ -48,7 +53,6 @@ pub use teams::{
     TeamSettings, TeamStatus, Teams, Wait, WhichQuestion,
 };
 pub use view::{
-    Activity, AgentStatus, Archiving, Change, Live, RunningTurn, SessionChange, SessionView,
-    Version,
+    AgentStatus, Archiving, Change, Live, RunningTurn, SessionChange, SessionView, Version,
 };
 pub use watch::{Published, Watcher};

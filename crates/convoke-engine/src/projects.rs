@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use convoke_core::id::ProjectId;
-use convoke_store::{NewProject, Project, Rule, Store, Window};
+use convoke_store::{NewProject, Project, Store, Window};
 use tokio::sync::broadcast;
 
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use crate::view::Change;
 /// The most folders that a completion returns.
 const COMPLETIONS_MAX: usize = 50;
 
-/// All projects, and their permission rules.
+/// All projects.
 #[derive(Debug, Clone)]
 pub struct Projects {
     pub(crate) store: Store,
@@ -85,16 +85,6 @@ impl Projects {
         self.store.remove_project(id, self.around.now()).await?;
         self.announce(Change::ProjectRemoved(id));
         Ok(())
-    }
-
-    /// The tools that agents may use in a project without asking.
-    pub async fn rules(&self, project: ProjectId) -> Result<Vec<Rule>> {
-        Ok(self.store.rules(project).await?)
-    }
-
-    /// Deletes a rule: the agent asks again.
-    pub async fn forget_rule(&self, rule: Rule) -> Result<()> {
-        Ok(self.store.remove_rule(rule).await?)
     }
 
     /// The folders inside the workspace root whose paths begin with this text.

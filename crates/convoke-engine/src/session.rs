@@ -12,6 +12,7 @@ mod progress;
 mod quota;
 pub(crate) mod registry;
 mod replay;
+mod ruling;
 mod seating;
 pub(crate) mod start;
 mod task;
@@ -61,10 +62,30 @@ pub(crate) enum Request {
     Order { order: Option<Order>, reply: Answer<()> },
     /// Add turns of a transcript.
     Import { import: Import, reply: Answer<ImportedInto> },
+    /// Erase the session, and end the task.
+    Erase { reply: Answer<()> },
     /// Reply when all earlier requests are done.
     Settle { reply: Answer<()> },
     /// End the task. The caller notices when the task ends, which drops the sender.
     Stop { _done: oneshot::Sender<()> },
+}
+
+impl Request {
+    /// Answers with an error. The caller may have stopped waiting.
+    fn refuse(self, error: Error) {
+        match self {
+            Self::Carry { reply, .. } | Self::Prompt { reply, .. } => drop(reply.send(Err(error))),
+            Self::CompleteIfIdle { reply, .. } => drop(reply.send(Err(error))),
+            Self::Ask { reply, .. } => drop(reply.send(Err(error))),
+            Self::Import { reply, .. } => drop(reply.send(Err(error))),
+            Self::Order { reply, .. }
+            | Self::Verdict { reply, .. }
+            | Self::Withdraw { reply, .. }
+            | Self::Erase { reply }
+            | Self::Settle { reply } => drop(reply.send(Err(error))),
+            Self::Stop { .. } => {}
+        }
+    }
 }
 
 /// The reply channel of a request.
@@ -131,7 +152,7 @@ pub(crate) async fn ask<T>(
     match answer.await {
         Ok(answer) => answer,
         Err(_) if shared.registry.is_stopping() => Err(Error::Stopping),
-        Err(_) => Err(shared.broken(id)),
+        Err(_) => Err(shared.gone_or_broken(id).await),
     }
 }
 

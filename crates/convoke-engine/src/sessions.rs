@@ -14,10 +14,10 @@ use std::sync::atomic::AtomicU64;
 use convoke_agents::driver::Order;
 use convoke_core::id::{AgentName, MessageId, ProjectId, SessionId};
 use convoke_core::message::{Rev, Seq};
-use convoke_core::session::{Command, EndReason, Refusal, Status};
+use convoke_core::session::{Command, EndReason, QueueChoice, Refusal, Status, check_prompt};
 use convoke_core::time::Timestamp;
 use convoke_files::reserve::Reserve;
-use convoke_store::Store;
+use convoke_store::{SessionKind, Store};
 use tokio::sync::{Notify, broadcast};
 
 use crate::error::{Error, Result};
@@ -75,6 +75,15 @@ pub struct Prompted {
     pub rev: Rev,
 }
 
+/// A session that was created for its first prompt.
+#[derive(Debug)]
+pub struct Created {
+    /// The session.
+    pub session: SessionView,
+    /// What became of the prompt.
+    pub prompted: Result<Prompted>,
+}
+
 /// A prompt to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPrompt {
@@ -126,6 +135,22 @@ impl Sessions {
             path: self.around.home.clone(),
             source: std::io::Error::other(error),
         })?
+    }
+
+    /// Creates a session and sends it its first prompt.
+    ///
+    /// A prompt that no session accepts fails before the session is created. One that is refused later leaves the session,
+    /// and the outcome says so.
+    pub async fn create_with_prompt(
+        self: &Arc<Self>,
+        project: ProjectId,
+        agent: Option<AgentName>,
+        prompt: String,
+    ) -> Result<Created> {
+        check_prompt(&prompt)?;
+        let id = self.create(project, agent).await?.stored.id;
+        let prompted = self.prompt(id, prompt).await;
+        Ok(Created { session: self.get(id).await?, prompted })
     }
 
     /// Imports the next turns of a transcript into its session.
@@ -182,6 +207,16 @@ impl Sessions {
         Ok(self.carry(id, Command::RemoveQueued { id: prompt }).await?.view)
     }
 
+    /// Moves a queued prompt to another place in the queue.
+    pub async fn move_queued(
+        self: &Arc<Self>,
+        id: SessionId,
+        prompt: MessageId,
+        to: usize,
+    ) -> Result<SessionView> {
+        Ok(self.carry(id, Command::MoveQueued { id: prompt, to }).await?.view)
+    }
+
     /// Moves a queued prompt to the front, and cancels the running turn for it.
     pub async fn send_queued(
         self: &Arc<Self>,
@@ -217,8 +252,31 @@ impl Sessions {
     }
 
     /// Cancels the running turn; the session stays active.
-    pub async fn cancel_turn(self: &Arc<Self>, id: SessionId) -> Result<SessionView> {
-        Ok(self.carry(id, Command::CancelTurn).await?.view)
+    pub async fn cancel_turn(
+        self: &Arc<Self>,
+        id: SessionId,
+        queue: QueueChoice,
+    ) -> Result<SessionView> {
+        Ok(self.carry(id, Command::CancelTurn { queue }).await?.view)
+    }
+
+    /// Records that a human has looked at a session.
+    pub async fn see(self: &Arc<Self>, id: SessionId) -> Result<SessionView> {
+        let session = self.get(id).await?;
+        // Most of the time there is nothing to record, and no task to start for it.
+        if !session.stored.summary.is_unseen() {
+            return Ok(session);
+        }
+        Ok(self.carry(id, Command::See).await?.view)
+    }
+
+    /// Deletes a session with its messages, requests and search entries. Its agent is stopped first.
+    pub async fn erase(self: &Arc<Self>, id: SessionId) -> Result<()> {
+        let session = self.get(id).await?.stored;
+        match session.kind {
+            SessionKind::Team => Err(Error::TeamSession { session: id }),
+            SessionKind::Session => session::ask(self, id, |reply| Request::Erase { reply }).await,
+        }
     }
 
     /// Completes a session.
@@ -305,6 +363,14 @@ impl Sessions {
     /// Why a session's task ended without an answer: the store failed, or the task did.
     pub(crate) fn broken(&self, session: SessionId) -> Error {
         self.store.refusal().map_or(Error::Broken { session }, Error::Store)
+    }
+
+    /// Why a request to a session was not answered: it was erased meanwhile, or as `broken` says.
+    pub(crate) async fn gone_or_broken(&self, session: SessionId) -> Error {
+        match self.store.session(session).await {
+            Ok(None) => Error::UnknownSession { text: session.to_string() },
+            Ok(Some(_)) | Err(_) => self.broken(session),
+        }
     }
 
     pub(crate) fn tell(&self, change: Change) {

@@ -2,6 +2,7 @@
 
 use convoke_core::id::{AgentName, MessageId, ProjectId, SessionId};
 use convoke_core::message::Seq;
+use convoke_core::session::{Activity, Attention};
 use convoke_store::{Project, StoredSession};
 
 /// A session as lists show it.
@@ -13,24 +14,19 @@ pub struct SessionView {
     pub activity: Activity,
 }
 
+impl SessionView {
+    /// What the session wants of its human.
+    pub const fn attention(&self) -> Attention {
+        self.stored.summary.attention(self.activity)
+    }
+}
+
 /// The version of everything that is stored and shown of sessions: a read is current as long as the version from before
 /// it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Version {
     pub(crate) stored: u64,
     pub(crate) shown: u64,
-}
-
-/// Whether something goes on in a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Activity {
-    /// Nothing.
-    #[default]
-    Idle,
-    /// Its agent works, or a prompt waits.
-    Running,
-    /// A human is asked.
-    Waiting,
 }
 
 /// What goes on in a session, as long as its task lives.
@@ -60,6 +56,8 @@ pub enum Change {
     SessionCreated(SessionView),
     /// What lists show of a session has changed.
     SessionChanged(SessionChange),
+    /// A session was erased.
+    SessionErased(Box<StoredSession>),
     /// A project was added.
     ProjectAdded(Project),
     /// A project was removed.
@@ -75,6 +73,8 @@ pub enum Change {
         /// The status of the process.
         status: AgentStatus,
     },
+    /// A rule was made or revoked.
+    Rules,
     /// Something was asked or settled.
     Inbox {
         /// How many requests can be answered now.

@@ -138,8 +138,16 @@ impl Watcher {
                 }
                 // An update in between was missed, or this one is too large for the backlog.
                 Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => self.is_behind = true,
-                Err(broadcast::error::RecvError::Closed) => return Err(Error::Stopping),
+                Err(broadcast::error::RecvError::Closed) => return Err(self.closed().await),
             }
+        }
+    }
+
+    /// Why there are no more updates: the session was erased, or the daemon is stopping.
+    async fn closed(&self) -> Error {
+        match self.store.session(self.session).await {
+            Ok(None) => Error::UnknownSession { text: self.session.to_string() },
+            Ok(Some(_)) | Err(_) => Error::Stopping,
         }
     }
 

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::auth::{Auth, Token};
 use crate::backups::BackupJobs;
+use crate::config::ConfigStore;
 use crate::health::Problems;
 use crate::markdown::Renderer;
 use crate::metrics::Metrics;
@@ -37,6 +38,7 @@ pub(crate) struct App {
     pub(crate) response_cache: ResponseCache,
     pub(crate) teams: TeamLoader,
     pub(crate) backups: BackupJobs,
+    pub(crate) config: ConfigStore,
     pub(crate) identity: Identity,
     pub(crate) problems: Problems,
     /// Cancelled when the daemon stops; ends all streams.
@@ -76,6 +78,7 @@ impl App {
             response_cache: ResponseCache::default(),
             teams: TeamLoader::default(),
             backups: BackupJobs::default(),
+            config: ConfigStore::default(),
             engine,
             identity,
             problems,

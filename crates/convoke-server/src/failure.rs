@@ -204,6 +204,7 @@ fn hint(error: &Error) -> Option<String> {
             "continue in a new session, or raise limits.session_bytes in config.toml".to_owned()
         }
         Error::QueueFull { .. } => "wait for the running turn to end".to_owned(),
+        Error::UnknownRule { .. } => "GET /api/rules lists the rules".to_owned(),
         Error::UnknownAgent { .. } => "GET /api/agents lists the agents".to_owned(),
         Error::Invalid(Invalid::UnknownTeam { .. }) => "GET /api/teams lists the teams".to_owned(),
         Error::UnknownPair { .. } => {
@@ -236,6 +237,8 @@ fn code_of(error: &Error) -> &'static str {
         Error::UnknownProject { .. } => code::REPO_NOT_FOUND,
         Error::UnknownAgent { .. } => code::UNKNOWN_AGENT,
         Error::UnknownRequest { .. } => code::REQUEST_NOT_FOUND,
+        Error::UnknownRule { .. } => code::RULE_NOT_FOUND,
+        Error::InvalidRule(_) => code::INVALID_RULE,
         Error::UnknownPair { .. } | Error::UnknownQuestion { .. } => code::TEAM_SESSION_NOT_FOUND,
         Error::Invalid(Invalid::UnknownTeam { .. }) => code::UNKNOWN_TEAM,
         Error::Invalid(Invalid::Team { .. }) => code::INVALID_TEAMS,
@@ -253,7 +256,7 @@ fn code_of(error: &Error) -> &'static str {
         Error::Ended { .. } => code::SESSION_ENDED,
         Error::Refused(refusal) => refusal_code(refusal),
         Error::Verdict(refusal) => verdict_code(refusal),
-        Error::Answers(_) | Error::NothingToRemember => code::INVALID_ANSWER,
+        Error::Answers(_) | Error::NothingToRemember { .. } => code::INVALID_ANSWER,
         Error::Invalid(_) => code::INVALID_ID,
         Error::RelativePath { .. } | Error::Questions(_) => code::INVALID,
         Error::NotStarted { .. } | Error::NotRunning => code::AGENT_FAILED,

@@ -6,6 +6,7 @@
 mod app;
 mod auth;
 mod backups;
+mod config;
 mod failure;
 mod health;
 mod json;
@@ -14,11 +15,13 @@ mod markdown;
 pub mod mcp;
 mod metrics;
 mod middleware;
+mod notification;
 mod openapi;
 mod page;
 mod query;
 mod response_cache;
 mod rest;
+mod search;
 mod server;
 mod teams;
 #[cfg(test)]
@@ -28,8 +31,10 @@ mod ws;
 
 pub use auth::Token;
 pub use backups::BackupSettings;
+pub use config::{ChangeConfig, ConfigAccess, ConfigError, ReadConfig};
 pub use health::Problems;
 pub use listen::{Listeners, serve};
+pub use notification::Notification;
 pub use server::{LinkError, Reloader, Server, ServerOptions, Serving};
 pub use teams::{ReadTeams, TeamLoadError};
 pub use ws::{hang_up, limit_frames};

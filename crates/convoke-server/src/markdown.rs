@@ -11,6 +11,7 @@ mod highlight;
 mod language;
 mod link;
 mod stream;
+pub(crate) mod terminal;
 #[cfg(test)]
 mod tests;
 mod writer;

@@ -41,9 +41,14 @@ const ANSWER: &str = r##"{"oneOf": [
         "description": "The answer to a permission.",
         "properties": {
             "optionId": {"type": "string"},
+            "rule": {
+                "type": ["integer", "null"],
+                "minimum": 0,
+                "description": "The rule that the answer makes, of the permission's `rules`, counted from 0."
+            },
             "remember": {
                 "type": ["boolean", "null"],
-                "description": "Allow the same from now on in this project without asking."
+                "description": "The same as `rule: 0`."
             },
             "answers": {"type": "null"}
         },
@@ -55,6 +60,7 @@ const ANSWER: &str = r##"{"oneOf": [
         "description": "The answers to questions, by the number of the question, counted from 0.",
         "properties": {
             "optionId": {"type": "null"},
+            "rule": {"type": "null"},
             "remember": {"type": "null"},
             "answers": {
                 "type": "object",
@@ -131,6 +137,8 @@ fn link(document: &mut Value) {
     let operations = with_session.flat_map(|(_, path)| path.as_object().into_iter().flatten());
     let links: Map<String, Value> = operations
         .filter_map(|(_, operation)| operation.get("operationId")?.as_str())
+        // What a link leads to is expected to be there for the other links.
+        .filter(|id| *id != "eraseSession")
         .map(|id| {
             let link = json!({"operationId": id, "parameters": {"id": "$response.body#/id"}});
             (id.to_owned(), link)

@@ -3,12 +3,15 @@
 mod agents;
 mod backups;
 pub(crate) mod browsers;
+mod config;
 mod events;
+mod home;
 mod imports;
 mod inbox;
 mod long_list;
 mod messages;
 mod repos;
+pub(crate) mod rules;
 mod search;
 mod session;
 mod sessions;
@@ -45,6 +48,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(session::send_queued))
         .routes(routes!(session::state))
         .routes(routes!(session::cancel_turn))
+        .routes(routes!(session::seen))
+        .routes(routes!(session::erase))
         .routes(routes!(session::complete))
         .routes(routes!(session::resume))
         .routes(routes!(session::mode))
@@ -52,9 +57,12 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(messages::list))
         .routes(routes!(imports::import))
         .routes(routes!(events::follow))
+        .routes(routes!(home::show))
         .routes(routes!(inbox::list))
         .routes(routes!(inbox::answer))
         .routes(routes!(inbox::reject))
+        .routes(routes!(rules::add, rules::list))
+        .routes(routes!(rules::remove))
         .routes(routes!(agents::list))
         .routes(routes!(teams::stop_agents))
         .routes(routes!(teams::list))
@@ -71,8 +79,9 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(teams::cancel))
         .routes(routes!(teams::sleep))
         .routes(routes!(teams::wake))
-        .routes(routes!(search::search))
+        .routes(routes!(search::find))
         .routes(routes!(backups::begin, backups::show))
+        .routes(routes!(config::show, config::change))
         .routes(routes!(browsers::link))
         .routes(routes!(browsers::sign_in, browsers::list))
         .routes(routes!(browsers::revoke))

@@ -7,14 +7,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_engine::{Around, Engine, Keys, McpEndpoint, Result, Settings, TeamProgress};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::app::{App, Identity, Parts, router};
 use crate::auth::{Auth, AuthSettings, Token};
 use crate::backups::{self, BackupSettings};
+use crate::config::ConfigAccess;
 use crate::health::Problems;
 use crate::listen::{self, Listeners};
+use crate::notification::{self, Notification};
 use crate::rest;
 use crate::teams::{ReadTeams, TeamLoadError};
 
@@ -96,6 +99,16 @@ impl Serving {
     /// Enables backups by clients, and starts the schedule.
     pub fn enable_backups(&self, settings: BackupSettings) {
         backups::enable(&self.app, settings);
+    }
+
+    /// Enables clients to read and change the settings.
+    pub async fn enable_config(&self, access: ConfigAccess) {
+        self.app.config.enable(access).await;
+    }
+
+    /// What the user is to be notified of from now on. A receiver that falls behind misses some.
+    pub fn notifications(&self) -> mpsc::Receiver<Notification> {
+        notification::start(&self.app)
     }
 
     /// A handle that reloads the teams.

@@ -9,6 +9,7 @@ mod messages;
 mod page;
 mod paging;
 mod repos;
+mod rules;
 mod scene;
 mod sessions;
 mod shape;

@@ -2,18 +2,23 @@
 
 pub(crate) mod teams;
 
-use convoke_api::bodies::{Activity, Agent, Circumstances, InboxItem, InboxKind, Repo, Session};
+use convoke_api::bodies::{
+    Activity, Agent, Circumstances, InboxItem, InboxKind, Prompted, Repo, Rule, Session,
+};
 use convoke_api::entry::{AskedQuestion, Permission};
 use convoke_api::frames::SessionItem;
+use convoke_core::id::{CanonicalId, SessionId};
 use convoke_core::request::Request;
 use convoke_core::title::UNTITLED;
-use convoke_engine::{Item, ListedAgent, Project, SessionView};
+use convoke_engine::{Item, ListedAgent, Project, RuleView, SessionView, StoredSession};
 
 /// A session for REST.
 pub(crate) fn session(view: SessionView) -> Session {
+    let attention = view.attention();
     let SessionView { stored, activity } = view;
     let summary = stored.summary;
-    let accepts_prompts = summary.accepts_prompts();
+    let (accepts_prompts, unseen) = (summary.accepts_prompts(), summary.is_unseen());
+    let work = summary.work;
     Session {
         id: stored.id,
         repo_id: stored.project_id,
@@ -33,12 +38,38 @@ pub(crate) fn session(view: SessionView) -> Session {
             convoke_engine::Activity::Running => Activity::Running,
             convoke_engine::Activity::Waiting => Activity::Waiting,
         },
+        attention,
+        unseen,
+        failure: work.failure,
+        running_since: work.running_since,
+        step: work.step,
+        last_line: work.last_line,
+        cost: work.cost,
     }
 }
 
 /// A session for the WebSocket.
 pub(crate) fn session_item(view: SessionView) -> SessionItem {
     session(view).into()
+}
+
+/// A prompt that was accepted.
+pub(crate) const fn prompted(prompted: &convoke_engine::Prompted) -> Prompted {
+    Prompted {
+        accepted: true,
+        message_id: prompted.message_id,
+        seq: prompted.seq,
+        queued: prompted.queued > 0,
+        rev: prompted.rev,
+    }
+}
+
+/// Both ids of a session: the canonical one, or its own where there is none, and its own.
+pub(crate) fn names(stored: &StoredSession) -> (String, SessionId) {
+    let agent_session = stored.agent_session_id.clone();
+    let canonical =
+        agent_session.map(|it| CanonicalId { agent: stored.agent.clone(), agent_session: it });
+    (canonical.map_or_else(|| stored.id.to_string(), |id| id.to_string()), stored.id)
 }
 
 /// A project.
@@ -48,6 +79,26 @@ pub(crate) fn repo(project: Project) -> Repo {
         name: project.name,
         path: project.path.display().to_string(),
         added_at: project.added_at,
+    }
+}
+
+/// A rule.
+pub(crate) fn rule(view: RuleView) -> Rule {
+    let text = view.text();
+    let RuleView { rule, project } = view;
+    Rule {
+        id: rule.id,
+        effect: rule.effect,
+        matcher: rule.matcher,
+        agent: rule.agent,
+        project_id: rule.project_id,
+        project,
+        text,
+        created_at: rule.created_at,
+        request_id: rule.request_id,
+        session_id: rule.session_id,
+        used_count: rule.used_count,
+        last_used_at: rule.last_used_at,
     }
 }
 

@@ -32,10 +32,9 @@ pub use messages::{MessagePage, Snapshot, UpdatePage};
 pub use pairs::{Asker, PairChange, PairCreation, PairFilter, PairId, PairStats, StoredPair};
 pub use projects::{NewProject, Project};
 pub use requests::StoredRequest;
-pub use rules::Rule;
-pub use search::{Fragment, Hit, HitPage, HitPlace, SearchQuery};
+pub use search::{Fragment, Hit, HitPage, HitPlace, HitSession, SearchQuery};
 pub use sessions::{
     AgentSessionRecord, Archived, NewSession, SessionFilter, SessionKind, SessionOrder,
-    SessionPage, SessionPiece, StoredSession, Sync,
+    SessionPage, SessionPiece, StoredSession, Sync, Unseen, UnseenCount,
 };
 pub use store::{Store, Window};

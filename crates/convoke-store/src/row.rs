@@ -6,6 +6,7 @@ use convoke_core::message::Seq;
 use convoke_core::time::Timestamp;
 use rusqlite::Row;
 use rusqlite::types::Type;
+use serde::de::DeserializeOwned;
 
 use crate::error::Cause;
 
@@ -26,6 +27,16 @@ where
 {
     let text = row.get_ref(column)?.as_str_or_null()?;
     text.map(|text| text.parse().map_err(|error: T::Err| unreadable(column, error))).transpose()
+}
+
+/// A value in JSON, where there may be none.
+pub(crate) fn json<T: DeserializeOwned>(
+    row: &Row<'_>,
+    column: usize,
+) -> rusqlite::Result<Option<T>> {
+    let text = row.get_ref(column)?.as_str_or_null()?;
+    text.map(|text| serde_json::from_str(text).map_err(|error| unreadable(column, error)))
+        .transpose()
 }
 
 /// One of a fixed set of names.

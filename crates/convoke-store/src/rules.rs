@@ -1,73 +1,80 @@
-//! What agents may do without asking.
+//! What agents may do without asking, and what they may not.
 
-use convoke_core::id::{AgentName, ProjectId};
+use convoke_core::id::{AgentName, ProjectId, RuleId};
+use convoke_core::rule::{Effect, Rule};
 use convoke_core::time::Timestamp;
 use rusqlite::{Row, params};
 
 use crate::error::Result;
 use crate::row;
 use crate::store::Store;
-use crate::write::rules::{AddRule, RemoveRule};
+use crate::write::rules::{AddRule, CountUses, DropBlanketRule, RemoveRule};
 
-/// A tool that an agent may use in a project without asking, because a human said so.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rule {
-    /// The project.
-    pub project_id: ProjectId,
-    /// The agent.
-    pub agent: AgentName,
-    /// The tool, as the agent calls it.
-    pub tool: String,
-    /// When the human said so.
-    pub made_at: Timestamp,
-}
+/// The columns that `rule` reads.
+pub(crate) const COLUMNS: &str = "id, effect, matcher, agent, project_id, created_at, request_id, session_id, used_count, \
+                                  last_used_at";
 
 impl Store {
-    /// Makes a rule; one that is there already stays as it is.
-    pub async fn add_rule(&self, rule: Rule) -> Result<()> {
+    /// Makes a rule. If there is one that says the same, it stays as it is and is returned.
+    pub async fn add_rule(&self, rule: Rule) -> Result<Rule> {
         self.make(AddRule(rule)).await
     }
 
-    /// Forgets a rule, if it is there.
-    pub async fn remove_rule(&self, rule: Rule) -> Result<()> {
-        self.make(RemoveRule(rule)).await
+    /// Deletes a rule; says whether it was there.
+    pub async fn remove_rule(&self, id: RuleId) -> Result<bool> {
+        self.make(RemoveRule(id)).await
     }
 
-    /// Whether there is a rule for this tool.
-    pub async fn has_rule(
+    /// Counts that rules decided a request. One that was deleted meanwhile is left out.
+    pub async fn count_uses(&self, rules: Vec<RuleId>, at: Timestamp) -> Result<()> {
+        self.make(CountUses { rules, at }).await
+    }
+
+    /// Lists all rules, the newest first. People make them one by one, so they are few.
+    pub async fn rules(&self) -> Result<Vec<Rule>> {
+        self.read(|db| {
+            let sql =
+                format!("SELECT {COLUMNS} FROM rules ORDER BY created_at DESC, id LIMIT 10000");
+            let mut statement = db.prepare_cached(&sql)?;
+            let rules = statement.query_map([], rule)?;
+            Ok(rules.collect::<rusqlite::Result<_>>()?)
+        })
+        .await
+    }
+
+    /// Deletes a rule of an older version that held for every use of a tool; says whether there was one.
+    pub async fn drop_blanket_rule(
         &self,
         project: ProjectId,
         agent: &AgentName,
         tool: &str,
     ) -> Result<bool> {
-        self.read(|db| {
+        let known = self.read(|db| {
             let mut statement = db.prepare_cached(
                 "SELECT 1 FROM permission_rules WHERE project_id = ?1 AND agent = ?2 AND tool = ?3",
             )?;
             Ok(statement.exists(params![project.to_string(), agent.as_str(), tool])?)
-        })
-        .await
-    }
-
-    /// Lists the rules of a project; people make them one by one, so they are few.
-    pub async fn rules(&self, project: ProjectId) -> Result<Vec<Rule>> {
-        self.read(|db| {
-            let mut statement = db.prepare_cached(
-                "SELECT project_id, agent, tool, made_at FROM permission_rules
-                 WHERE project_id = ?1 ORDER BY agent, tool LIMIT 10000",
-            )?;
-            let rules = statement.query_map([project.to_string()], rule)?;
-            Ok(rules.collect::<rusqlite::Result<_>>()?)
-        })
-        .await
+        });
+        if !known.await? {
+            return Ok(false);
+        }
+        let (agent, tool) = (agent.clone(), tool.to_owned());
+        self.make(DropBlanketRule { project, agent, tool }).await
     }
 }
 
-fn rule(row: &Row<'_>) -> rusqlite::Result<Rule> {
+pub(crate) fn rule(row: &Row<'_>) -> rusqlite::Result<Rule> {
+    let matcher = row.get_ref(2)?.as_str()?;
     Ok(Rule {
-        project_id: row::text(row, 0)?,
-        agent: row::text(row, 1)?,
-        tool: row.get(2)?,
-        made_at: row::timestamp(row, 3)?,
+        id: row::text(row, 0)?,
+        effect: row::word(row, 1, &[Effect::Allow, Effect::Deny], Effect::as_str)?,
+        matcher: serde_json::from_str(matcher).map_err(|error| row::unreadable(2, error))?,
+        agent: row::optional_text(row, 3)?,
+        project_id: row::optional_text(row, 4)?,
+        created_at: row::timestamp(row, 5)?,
+        request_id: row::optional_text(row, 6)?,
+        session_id: row::optional_text(row, 7)?,
+        used_count: row.get(8)?,
+        last_used_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_millis),
     })
 }

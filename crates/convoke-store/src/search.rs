@@ -4,14 +4,15 @@ mod excerpt;
 
 use std::collections::HashMap;
 
-use convoke_core::id::{ProjectId, SessionId};
-use convoke_core::message::Seq;
+use convoke_core::id::{AgentName, MessageId, ProjectId, SessionId};
+use convoke_core::message::{Role, Seq};
 use convoke_core::time::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, ToSql};
 
 use crate::error::{Error, Fault, Result};
 use crate::row;
 use crate::store::Store;
+use crate::write::record::{ROLES, role_word};
 use crate::write::search::text_of;
 use crate::write::sessions::number;
 
@@ -28,7 +29,7 @@ const TERMS_MAX: usize = 32;
 const PREFIX_MIN: usize = 3;
 
 /// What is searched for, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SearchQuery {
     /// Words that must all occur. Three or more letters that end with `*` match as a prefix; nothing else is special.
     /// Words after the 32nd are ignored.
@@ -37,19 +38,50 @@ pub struct SearchQuery {
     pub project: Option<ProjectId>,
     /// In one session.
     pub session: Option<SessionId>,
+    /// In the sessions of one agent.
+    pub agent: Option<AgentName>,
+    /// Said by one side.
+    pub role: Option<Role>,
+    /// Begun at this time or later.
+    pub since: Option<Timestamp>,
+    /// Begun before this time.
+    pub until: Option<Timestamp>,
 }
 
 /// One message that contains the words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
     /// Its session.
-    pub session_id: SessionId,
+    pub session: HitSession,
+    /// Its id.
+    pub message_id: MessageId,
     /// Its place there.
     pub seq: Seq,
+    /// Who said it.
+    pub role: Role,
     /// When it began.
     pub timestamp: Timestamp,
     /// The surroundings of the match, in order.
     pub excerpt: Vec<Fragment>,
+}
+
+/// What a list of hits shows of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HitSession {
+    /// Its id.
+    pub id: SessionId,
+    /// The newest id by which its agent knows it.
+    pub agent_session_id: Option<String>,
+    /// Its title, once it has one.
+    pub title: Option<String>,
+    /// The agent it talks to.
+    pub agent: AgentName,
+    /// The project it works in.
+    pub project_id: ProjectId,
+    /// The name of that project.
+    pub project: String,
+    /// Whether lists hide it.
+    pub archived: bool,
 }
 
 /// A part of an excerpt.
@@ -116,34 +148,38 @@ fn search(
         let n = number(db, session)?.ok_or(Error::UnknownSession { id: session })?;
         expression.push_str(&format!(" AND scope : {}", session_scope(n)));
     }
-    // The cross joins fix the order: from a hit to its message to its session. The planner's own is far slower.
-    let mut statement = db.prepare_cached(
-        "SELECT f.rowid, s.id, m.seq, m.created_at, m.content
-         FROM message_search AS f
-         CROSS JOIN messages AS m ON m.n = f.rowid
-         CROSS JOIN agent_sessions AS s ON s.n = m.session
-         WHERE message_search MATCH ?1 AND f.rowid < ?2
-         ORDER BY f.rowid DESC LIMIT ?3",
-    )?;
+    let mut statement = db.prepare_cached(&hits_sql(query))?;
     let before = before.and_then(|place| i64::try_from(place.get()).ok()).unwrap_or(i64::MAX);
-    let mut rows = statement.query(params![expression, before, limit])?;
+    let agent = query.agent.as_ref().map(AgentName::as_str);
+    let (role, since, until) = (query.role.map(role_word), query.since, query.until);
+    let (since, until) = (since.map(Timestamp::as_millis), until.map(Timestamp::as_millis));
+    let given: [(&str, Option<&dyn ToSql>); 7] = [
+        (":words", Some(&expression)),
+        (":before", Some(&before)),
+        (":limit", Some(&limit)),
+        (":agent", agent.as_ref().map(|agent| agent as &dyn ToSql)),
+        (":role", role.as_ref().map(|role| role as &dyn ToSql)),
+        (":since", since.as_ref().map(|since| since as &dyn ToSql)),
+        (":until", until.as_ref().map(|until| until as &dyn ToSql)),
+    ];
+    let given = given.iter().filter_map(|(name, value)| Some((*name, (*value)?)));
+    let mut rows = statement.query(given.collect::<Vec<_>>().as_slice())?;
     let marker = Marker::new()?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        let rowid: i64 = row.get(0)?;
-        let (session_id, seq, timestamp) =
-            (row::text::<SessionId>(row, 1)?, row::seq(row, 2)?, row::timestamp(row, 3)?);
-        match serde_json::from_str(&row.get::<_, String>(4)?) {
+        let (rowid, hit) = (row.get::<_, i64>(0)?, hit(row)?);
+        match serde_json::from_str(&row.get::<_, String>(6)?) {
             Ok(content) => {
                 if let Some(text) = text_of(&content) {
                     marker.add(rowid, &text)?;
                 }
             }
             Err(error) => {
-                tracing::error!(session.id = %session_id, "message {seq} cannot be read: {error}");
+                let (id, seq) = (hit.session.id, hit.seq);
+                tracing::error!(session.id = %id, "message {seq} cannot be read: {error}");
             }
         }
-        found.push((rowid, Hit { session_id, seq, timestamp, excerpt: Vec::new() }));
+        found.push((rowid, hit));
     }
     let next = found.last().filter(|_| found.len() == limit as usize).map(|(rowid, _)| *rowid);
     let mut excerpts = if found.is_empty() { HashMap::new() } else { marker.excerpts(terms)? };
@@ -152,6 +188,59 @@ fn search(
         .map(|(rowid, hit)| Hit { excerpt: excerpts.remove(&rowid).unwrap_or_default(), ..hit });
     let next = next.and_then(|rowid| u64::try_from(rowid).ok()).map(HitPlace);
     Ok(HitPage { hits: hits.collect(), next })
+}
+
+/// The statement that finds hits with their sessions, for the filters that are set.
+fn hits_sql(query: &SearchQuery) -> String {
+    let filters = [
+        query.agent.as_ref().map(|_| "AND s.agent = :agent"),
+        query.role.map(|_| "AND m.role = :role"),
+        query.since.map(|_| "AND m.created_at >= :since"),
+        query.until.map(|_| "AND m.created_at < :until"),
+    ];
+    let filters = filters.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let joined = match filters.as_str() {
+        "" => "",
+        _ => {
+            "CROSS JOIN messages AS m ON m.n = f.rowid \
+             CROSS JOIN agent_sessions AS s ON s.n = m.session"
+        }
+    };
+    // The cross joins fix the order: from a hit to its message to its session. The planner's own is far slower. What is
+    // only shown is joined after the limit.
+    format!(
+        "SELECT hit.n, s.id, m.id, m.seq, m.role, m.created_at, m.content, s.agent_session_id,
+             s.title, s.agent, s.project_id, p.name, s.archived
+         FROM (
+             SELECT f.rowid AS n FROM message_search AS f {joined}
+             WHERE message_search MATCH :words AND f.rowid < :before {filters}
+             ORDER BY f.rowid DESC LIMIT :limit
+         ) AS hit
+         CROSS JOIN messages AS m ON m.n = hit.n
+         CROSS JOIN agent_sessions AS s ON s.n = m.session
+         CROSS JOIN projects AS p ON p.id = s.project_id
+         ORDER BY hit.n DESC"
+    )
+}
+
+fn hit(row: &Row<'_>) -> rusqlite::Result<Hit> {
+    Ok(Hit {
+        session: HitSession {
+            id: row::text(row, 1)?,
+            agent_session_id: row.get(7)?,
+            title: row.get(8)?,
+            agent: row::text(row, 9)?,
+            project_id: row::text(row, 10)?,
+            project: row.get(11)?,
+            archived: row.get(12)?,
+        },
+        message_id: MessageId::from_bytes(row.get(2)?)
+            .ok_or_else(|| row::unreadable(2, "not an id"))?,
+        seq: row::seq(row, 3)?,
+        role: row::word(row, 4, &ROLES, role_word)?,
+        timestamp: row::timestamp(row, 5)?,
+        excerpt: Vec::new(),
+    })
 }
 
 /// Every word quoted, so that none of them is syntax; `None` when there is no word.

@@ -1,10 +1,11 @@
 //! Sessions, as lists show them.
 
 mod list;
+mod unseen;
 
 use convoke_core::id::{AgentName, CanonicalId, ProjectId, SessionId};
 use convoke_core::message::Rev;
-use convoke_core::session::{EndReason, Status, Summary};
+use convoke_core::session::{EndReason, Status, Summary, Work};
 use convoke_core::time::Timestamp;
 use convoke_core::update::Update;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
@@ -14,8 +15,12 @@ use crate::error::{Error, Result};
 use crate::row;
 use crate::store::{Store, Window};
 use crate::write::Durability;
+use crate::write::erase::EraseSession;
 use crate::write::record::Record;
 use crate::write::sessions::{CreateSession, RecordAgentSession, number};
+use crate::write::work::MarkSeen;
+
+pub use unseen::{Unseen, UnseenCount};
 
 /// Characters below which a prefix of an id says too little.
 const PREFIX_MIN: usize = 4;
@@ -56,7 +61,7 @@ pub struct NewSession {
 }
 
 /// A session without its messages.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct StoredSession {
     /// Its id.
     pub id: SessionId,
@@ -126,7 +131,7 @@ pub enum SessionOrder {
 }
 
 /// A part of a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SessionPage {
     /// The sessions in the window.
     pub sessions: Vec<StoredSession>,
@@ -174,6 +179,18 @@ impl Store {
             Sync::Soon => Durability::Soon,
         };
         self.make(Record::new(session, updates, summary, durability)?).await
+    }
+
+    /// Records that a human has looked at a session, up to a revision.
+    pub async fn mark_seen(&self, session: SessionId, rev: Rev) -> Result<()> {
+        self.make(MarkSeen { session, rev }).await
+    }
+
+    /// Erases a session with its messages, requests, search entries and agent session ids. Fails with `UnknownSession`.
+    ///
+    /// The caller makes sure that no pair of teams refers to it.
+    pub async fn erase_session(&self, id: SessionId) -> Result<()> {
+        self.make(EraseSession(id)).await
     }
 
     /// Records an id by which the agent knows the session from now on. Those before it are kept.
@@ -328,7 +345,8 @@ impl Store {
 /// What `session` reads, of a table called `s`.
 const COLUMNS: &str = "s.id, s.project_id, s.agent, s.kind, s.created_at, s.agent_session_id, \
      s.status, s.reason, s.archived, s.title, s.last_seq, s.settled_seq, s.updated_at, \
-     s.last_active_at, s.rev";
+     s.last_active_at, s.rev, s.ended_rev, s.seen_rev, s.running_since, s.failure, s.step, \
+     s.last_line, s.cost";
 
 fn many(db: &Connection, sql: &str, params: impl Params) -> rusqlite::Result<Vec<StoredSession>> {
     db.prepare_cached(sql)?.query_map(params, session)?.collect()
@@ -352,6 +370,15 @@ fn session(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
             updated_at: row::timestamp(row, 12)?,
             last_active_at: row::timestamp(row, 13)?,
             rev: Rev::new(row.get(14)?),
+            work: Work {
+                ended_rev: Rev::new(row.get(15)?),
+                seen_rev: Rev::new(row.get(16)?),
+                running_since: row.get::<_, Option<i64>>(17)?.map(Timestamp::from_millis),
+                failure: row::json(row, 18)?,
+                step: row.get(19)?,
+                last_line: row.get(20)?,
+                cost: row::json(row, 21)?,
+            },
         },
     })
 }

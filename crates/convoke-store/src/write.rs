@@ -1,5 +1,6 @@
 //! Changes to the database, one type each. Only the writer thread carries them out.
 
+pub(crate) mod erase;
 pub(crate) mod generation;
 pub(crate) mod pairs;
 pub(crate) mod projects;
@@ -8,6 +9,7 @@ mod requests;
 pub(crate) mod rules;
 pub(crate) mod search;
 pub(crate) mod sessions;
+pub(crate) mod work;
 
 use rusqlite::Connection;
 

@@ -21,7 +21,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         arrival: Arrival::Bell,
         user_folder: variable("HOME").map(|(_, folder)| PathBuf::from(folder)),
     };
-    Ok(answer(questions, options).await?)
+    Ok(answer(questions, None, options).await?)
 }
 
 fn now() -> Timestamp {

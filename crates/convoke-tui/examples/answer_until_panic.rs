@@ -15,7 +15,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let limits = Limits { questions_max: 5, options_max: 5 };
     let questions = Questions::new(PathBuf::from(dir), Settings { sessions_max: 100, limits });
     let (clock, colour, arrival) = (clock, Colour::Off, Arrival::Bell);
-    Ok(answer(questions, AnswerOptions { clock, colour, arrival, user_folder: None }).await?)
+    Ok(answer(questions, None, AnswerOptions { clock, colour, arrival, user_folder: None }).await?)
 }
 
 /// How often the clock is read before the first key is.

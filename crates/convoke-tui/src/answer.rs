@@ -1,4 +1,4 @@
-//! The screen that answers questions from files as they come, without a daemon.
+//! The screen that answers requests as they come: questions in files, and, where a daemon runs, what its agents ask.
 
 mod message;
 mod model;

@@ -4,11 +4,14 @@
 //! that waits for whatever happens next. Clock and environment are handed in; the daemon is a client's address.
 
 mod answer;
+mod card;
 mod editor;
 mod error;
 mod hints;
+mod link;
 mod notice;
 mod palette;
+mod permission;
 mod picture;
 mod rule;
 mod sheet;
@@ -59,15 +62,19 @@ pub enum Arrival {
     Notice,
 }
 
-/// Shows the questions in a folder as they come, and writes the human's answers, until the human leaves.
+/// Shows the questions in a folder and the requests of a daemon's agents as they come, until the human leaves.
 ///
-/// Needs a tokio runtime with time and I/O. The terminal is left as it was found, also after a panic and on
+/// `reach` waits for a running daemon and starts none; without one, there are the questions alone. Needs a tokio runtime with time and I/O. The terminal is left as it was found, also after a panic and on
 /// SIGTERM, SIGINT and SIGHUP, which end it as `q` does.
-pub async fn answer(questions: Questions, options: AnswerOptions) -> Result<(), Error> {
-    answer::run(questions, options).await
+pub async fn answer(
+    questions: Questions,
+    reach: Option<Reach>,
+    options: AnswerOptions,
+) -> Result<(), Error> {
+    answer::run(questions, reach, options).await
 }
 
-/// Finds the daemon after the connection was lost; may take any time. Fails with the reason.
+/// Finds the daemon, also after the connection was lost; may take any time. Fails with the reason.
 pub type Reach =
     Box<dyn Fn() -> Pin<Box<dyn Future<Output = Result<Client, String>> + Send>> + Send + Sync>;
 

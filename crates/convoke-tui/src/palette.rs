@@ -46,6 +46,21 @@ impl Palette {
         self.tint(Color::Cyan)
     }
 
+    /// Words of a programming language.
+    pub(crate) fn keyword(self) -> Style {
+        self.tint(Color::Magenta)
+    }
+
+    /// Numbers and constants in code.
+    pub(crate) fn literal(self) -> Style {
+        self.tint(Color::Yellow)
+    }
+
+    /// Names of functions in code.
+    pub(crate) fn name(self) -> Style {
+        self.tint(Color::Blue)
+    }
+
     /// There if you look for it: rules, hints, ages.
     pub(crate) fn faint(self) -> Style {
         // Not a grey: which of them can be read depends on the background.

@@ -1,9 +1,39 @@
 //! Phrases that several pages share.
 
+use convoke_core::content::{Cost, Usage};
 use convoke_core::time::{Timestamp, relative};
 
 use crate::sheet::{Asked, Asker};
 use crate::text::{clean, wrap};
+
+/// Money, in its currency.
+pub(crate) fn cost(cost: &Cost) -> String {
+    format!("{:.2} {}", cost.amount, clean::line(&cost.currency))
+}
+
+/// What the conversation has used of the context, and what it has cost.
+pub(crate) fn usage(usage: &Usage) -> String {
+    let mut parts = Vec::new();
+    if let (Some(used), Some(size)) = (usage.context_used, usage.context_size)
+        && size > 0
+    {
+        parts.push(format!("{}% of context", used * 100 / size));
+    }
+    let tokens = usage.input_tokens.unwrap_or_default() + usage.output_tokens.unwrap_or_default();
+    if tokens > 0 {
+        parts.push(format!("{} tokens", short(tokens)));
+    }
+    parts.extend(usage.cost.as_ref().map(cost));
+    parts.join(" · ")
+}
+
+fn short(number: u64) -> String {
+    match number {
+        0..1000 => number.to_string(),
+        1000..1_000_000 => format!("{}k", number / 1000),
+        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
+    }
+}
 
 /// Who asks.
 pub(crate) fn asker(asked: &Asked) -> String {

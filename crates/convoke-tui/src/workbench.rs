@@ -1,11 +1,11 @@
-//! The whole product in the terminal: sessions by project, the open one, the inbox, and teams.
+//! The whole product in the terminal: the start screen, sessions by project, the open one, teams, and rules.
 //!
-//! `update` is the only place that changes what `model` holds, `view` paints it, `link` keeps the way to the daemon,
-//! and `run` waits for whatever happens next.
+//! `update` is the only place that changes what `model` holds, `view` paints it, and
+//! `run` waits for whatever happens next.
 
 mod chat;
+mod home;
 mod layout;
-mod link;
 mod list;
 mod message;
 mod model;
@@ -13,6 +13,7 @@ mod offers;
 mod paint;
 mod request;
 mod run;
+mod search;
 mod update;
 mod view;
 

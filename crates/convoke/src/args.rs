@@ -25,7 +25,9 @@ use crate::commands::open::OpenArgs;
 use crate::commands::project::ProjectArgs;
 use crate::commands::questions::QuestionsArgs;
 use crate::commands::restore::RestoreArgs;
+use crate::commands::rule::RuleArgs;
 use crate::commands::sandbox_exec::SandboxExecArgs;
+use crate::commands::search::SearchArgs;
 use crate::commands::serve::ServeArgs;
 use crate::commands::session::SessionArgs;
 use crate::commands::spawn::SpawnArgs;
@@ -89,7 +91,9 @@ pub(crate) enum Command {
     Tui(TuiArgs),
     Project(ProjectArgs),
     Session(SessionArgs),
+    Search(SearchArgs),
     Inbox(InboxArgs),
+    Rule(RuleArgs),
     Team(TeamArgs),
     Ask(AskArgs),
     Answer(AnswerArgs),

@@ -33,6 +33,11 @@ impl Colour {
         self.paint("1;31", text)
     }
 
+    /// Red: taken away.
+    pub(crate) fn removed(self, text: impl fmt::Display) -> String {
+        self.paint("31", text)
+    }
+
     /// Yellow: look at it.
     pub(crate) fn doubtful(self, text: impl fmt::Display) -> String {
         self.paint("33", text)
@@ -41,6 +46,11 @@ impl Colour {
     /// Green: fine.
     pub(crate) fn good(self, text: impl fmt::Display) -> String {
         self.paint("32", text)
+    }
+
+    /// Yellow and bold: what was searched for.
+    pub(crate) fn found(self, text: impl fmt::Display) -> String {
+        self.paint("1;33", text)
     }
 
     /// Dim: there if you look for it.

@@ -18,7 +18,9 @@ pub(crate) mod open;
 pub(crate) mod project;
 pub(crate) mod questions;
 pub(crate) mod restore;
+pub(crate) mod rule;
 pub(crate) mod sandbox_exec;
+pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod session;
 pub(crate) mod spawn;
@@ -165,7 +167,9 @@ pub(crate) fn run(args: Args, world: &World, output: &mut Output) -> anyhow::Res
         Command::Tui(args) => tui::run(&args, &global, world, output),
         Command::Project(args) => project::run(&args, &global, world, output),
         Command::Session(args) => session::run(&args, &global, world, output),
+        Command::Search(args) => search::run(&args, &global, world, output),
         Command::Inbox(args) => inbox::run(&args, &global, world, output),
+        Command::Rule(args) => rule::run(&args, &global, world, output),
         Command::Team(args) => team::run(&args, &global, world, output),
         Command::Ask(args) => ask::run(&args, &global, world, output),
         Command::Answer(_) => answer::run(&global, world, output),

@@ -3,6 +3,7 @@
 //! Loading is a function of its [`Sources`]. All mistakes are reported at once, each with its line and a hint.
 
 mod agents;
+mod edit;
 mod expand;
 mod file;
 mod kind;
@@ -28,6 +29,7 @@ use convoke_agents::catalogue::Agent;
 use convoke_agents::sandbox::{self, Available, Domain, Exceptions, Layer, Network};
 
 use crate::environment::Environment;
+pub(crate) use edit::{EditError, change, describe};
 pub(crate) use mistake::Mistakes;
 pub(crate) use tree::Origin;
 
@@ -42,6 +44,8 @@ pub(crate) struct Config {
     pub(crate) teams: Teams,
     pub(crate) questions: Questions,
     pub(crate) spawner: Spawner,
+    pub(crate) notify: Notify,
+    pub(crate) editor: Editor,
     pub(crate) backup: Backup,
     /// The teams' own file.
     pub(crate) teams_file: PathBuf,
@@ -145,6 +149,20 @@ pub(crate) struct Spawner {
     pub(crate) max_tokens: u64,
 }
 
+/// How the user is told that something happened.
+#[derive(Debug)]
+pub(crate) struct Notify {
+    /// A program with its arguments; empty for none.
+    pub(crate) command: Vec<String>,
+}
+
+/// The user's editor.
+#[derive(Debug)]
+pub(crate) struct Editor {
+    /// How the page opens a file in it; empty for not at all.
+    pub(crate) open: String,
+}
+
 /// Backups that the daemon makes by itself.
 #[derive(Debug)]
 pub(crate) struct Backup {
@@ -191,6 +209,21 @@ pub(crate) struct Effective {
 pub(crate) fn load(sources: &Sources<'_>) -> Result<Loaded, Mistakes> {
     let mut mistakes = Vec::new();
     let written = file::read(sources.file, sources.environment, &mut mistakes);
+    settle(written, sources, mistakes)
+}
+
+/// The same with another text in the place of the file's.
+fn load_text(sources: &Sources<'_>, text: &str) -> Result<Loaded, Mistakes> {
+    let mut mistakes = Vec::new();
+    let written = file::read_text(text, sources.environment, &mut mistakes);
+    settle(written, sources, mistakes)
+}
+
+fn settle(
+    written: Vec<tree::Entry>,
+    sources: &Sources<'_>,
+    mut mistakes: Vec<mistake::Mistake>,
+) -> Result<Loaded, Mistakes> {
     let loaded = layers::settle(written, sources, &mut mistakes);
     if mistakes.is_empty() {
         return Ok(loaded);

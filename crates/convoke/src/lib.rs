@@ -11,6 +11,7 @@ mod commands;
 mod config;
 mod daemon;
 mod environment;
+mod evidence;
 mod exit;
 #[cfg(fuzzing)]
 #[path = "../../../fuzz/doors/convoke.rs"]

@@ -1,40 +1,63 @@
-// <convoke-permission>: a permission request of an agent.
+// <convoke-permission>: a permission request of an agent, with what it is about.
 
-import { component, fill, h, icon } from "../ui/dom.js";
-import { declineForm, makeCard } from "./request.js";
+import { choicesOf, verdictOf } from "../lib/choices.js";
+import { component, fill, h, icon, quoted } from "../ui/dom.js";
+import { openMenu } from "../ui/parts.js";
+import { askOf, evidenceView, wordsBeyond } from "./evidence.js";
+import { declineForm, keyHints, makeCard } from "./request.js";
 
-/** The order of the options: most frequently used first. */
-const KINDS = ["allow_once", "allow_always", "reject_once", "reject_always"];
-
-/** @type {(around: {send: Send}) => Card<Api.Permission>} */
-export const makePermission = component("convoke-permission", (element, { send }) => {
-	const { settle, tell } = makeCard(element, send);
+/** @type {(around: PermissionPlace) => Card<Api.Permission>} */
+export const makePermission = component("convoke-permission", (element, around) => {
+	const { settle, tell } = makeCard(element, around.send);
 	let shown = "";
 
 	/** @param {Api.Permission} asked */
-	function ask({ permissionId, title, always, options }) {
-		const choice = (name = "", kind = "", optionId = "", remember = false) => h(`button.button${kind}`, { "data-choice": "", onclick: () => settle("permission:answer", { permissionId, optionId, remember }) }, name);
-		const sorted = options.toSorted((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind));
-		const buttons = sorted.map(({ optionId, name, kind }, at) => choice(name, kind.startsWith("reject") ? ".quiet" : at ? "" : ".primary", optionId));
-		// Convoke remembers exactly what is asked, and says what that is.
-		if (always && sorted[0]?.kind === "allow_once") {
-			buttons.splice(1, 0, choice(`Always allow ${always}`, "", sorted[0].optionId, true));
-		}
+	function ask(asked) {
+		const { permissionId, title, evidence } = asked;
+		const words = evidence ? wordsBeyond(evidence, title) : title;
+		const { allow, deny, always, never } = choicesOf(asked);
+		/** @param {string} optionId @param {number} [rule] */
+		const answer = (optionId, rule) => settle("permission:answer", { permissionId, optionId, ...(rule === undefined ? {} : { rule }) });
 		const decline = declineForm((reason) => settle("question:reject", { questionId: permissionId, reason }));
-		fill(element, h("div.request-head", icon("lock"), "Permission required"), h("p.request-title", title), h("div.request-actions", ...buttons, decline.button), decline.form);
+		const choice = (style = "", /** @type {Choice} */ { label, name, optionId }) => h(`button.button${style}`, { "data-choice": "", title: name === label ? "" : name, onclick: () => answer(optionId) }, label);
+		fill(element,
+			h("div.request-head", icon("lock"), evidence ? askOf(evidence) : "Permission required"),
+			words && h("p.request-title", words),
+			evidence && evidenceView(evidence, around),
+			h("div.request-actions",
+				...allow.map((option, at) => choice(at ? "" : ".primary", option)),
+				always.length > 0 && ruleButton(always, never, answer),
+				...deny.map((option) => choice(".deny", option)),
+				decline.button),
+			decline.form,
+			always.length > 0 && h("p.boundary", "A rule only answers for you. What the agent can reach is limited by its sandbox."));
+		keyHints(element);
 		element.ariaLabel = `Permission required: ${title}`;
 	}
 
 	return {
 		show(asked) {
 			// Unchanged requests are not rebuilt, so that focus and half-written notes stay.
-			const wanted = JSON.stringify([asked.status, asked.title, asked.options]);
+			const wanted = JSON.stringify([asked.status, asked.title, asked.options, asked.evidence, asked.rules]);
 			if (shown === wanted) return;
 			shown = wanted;
 			element.dataset.status = asked.status;
 			if (asked.status === "pending") return ask(asked);
-			const option = asked.options.find(({ optionId }) => optionId === asked.optionId);
-			tell(asked, { refused: option?.kind.startsWith("reject"), title: h("span.request-title", asked.title), outcome: option?.name });
+			const { isRefused, text } = verdictOf(asked);
+			tell(asked, { refused: isRefused, title: h("span.request-title", asked.title), outcome: text });
 		},
 	};
 });
+
+/**
+ * The narrowest rule as a button, and a menu for wider ones and for refusals.
+ * @param {Rule[]} always @param {Rule[]} never @param {(optionId: string, rule: number) => void} answer
+ */
+function ruleButton(always, never, answer) {
+	const [first] = always;
+	const items = () => [...always, ...never].map((rule) => /** @type {MenuItem} */ ([rule.label, always.includes(rule) ? "check" : "close", () => answer(rule.optionId, rule.rule)]));
+	const more = h("button.button.more", { label: "More rules", title: "More rules", ariaHasPopup: "menu", ariaExpanded: "false", onclick: () => openMenu(more, items()) }, icon("chevron"));
+	return h("span.split-button",
+		h("button.button", { "data-choice": "", onclick: () => answer(first.optionId, first.rule) }, h("span", ...quoted(first.label))),
+		always.length + never.length > 1 && more);
+}

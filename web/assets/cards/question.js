@@ -88,7 +88,7 @@ function group(question, draft, onchange) {
 	return h("div.question", { role: "group", label: prompt }, title && h("div.question-title", title), words,
 		h("div.options", ...options.map(({ label, description }, at) => {
 			const { text, recommended } = answers.labelOf(label);
-			return h("label.option", inputs[at], h("span", text, recommended && h("span.tag", "Recommended"), description && h("span.option-text", description)));
+			return h("label.option", inputs[at], h("span", text, recommended && h("span.tag", "Recommended"), description && h("span.option-text", description)), at < 9 && h("kbd", { ariaHidden: "true" }, String(at + 1)));
 		}), multiSelect && h("label.option.muted", none, "None of these")),
 		own);
 }

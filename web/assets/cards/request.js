@@ -4,7 +4,7 @@ import { isTyping } from "../lib/keys.js";
 import { fill, h, icon, on } from "../ui/dom.js";
 
 /** @type {Record<string, string>} */
-const OUTCOMES = { answered: "Answered", rejected: "Declined", timed_out: "Not answered in time", abandoned: "The asker stopped waiting" };
+const OUTCOMES = { answered: "Answered", rejected: "Declined", timed_out: "Not answered in time", abandoned: "No longer needed" };
 
 /** @param {HTMLElement} element @param {Send} send @returns {CardFrame} */
 export function makeCard(element, send) {
@@ -40,6 +40,11 @@ export function makeCard(element, send) {
 	};
 }
 
+/** Shows on every choice of a card the digit that chooses it. @param {HTMLElement} card */
+export function keyHints(card) {
+	[...card.querySelectorAll("button[data-choice]")].slice(0, 9).forEach((button, at) => button.append(h("kbd", { ariaHidden: "true" }, String(at + 1))));
+}
+
 /** Declining with a note: a button that opens a text field. @param {(reason?: string) => void} send */
 export function declineForm(send) {
 	const box = h("input.field", { maxLength: 2000, placeholder: "What to do instead (optional)", label: "Note for the agent" });
@@ -48,7 +53,7 @@ export function declineForm(send) {
 		button.ariaExpanded = String(!form.hidden);
 		(form.hidden ? button : box).focus();
 	};
-	const button = h("button.button.quiet", { ariaExpanded: "false", onclick: toggle }, "Decline with a note…");
+	const button = h("button.button.quiet", { "data-choice": "", ariaExpanded: "false", onclick: toggle }, "Decline with a note…");
 	const form = h("form.decline", {
 		hidden: true,
 		onsubmit: (event) => (event.preventDefault(), send(box.value.trim() || undefined)),

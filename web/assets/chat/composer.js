@@ -3,7 +3,7 @@
 import { isComposing, isSend } from "../lib/keys.js";
 import { fitting, makeRecall, typedCommand } from "../lib/writing.js";
 import { component, fill, h, icon, on } from "../ui/dom.js";
-import { makeListbox } from "../ui/parts.js";
+import { dialogs, makeListbox } from "../ui/parts.js";
 
 /** On a touch keyboard Enter is the only way to insert a line break. */
 const isTouch = matchMedia("(hover: none) and (pointer: coarse)").matches;
@@ -17,7 +17,7 @@ export const makeComposer = component("convoke-composer", (element, { drafts, sa
 	const pickers = h("div.pickers");
 	const usage = h("div");
 	const send = h("button.round", { label: "Send", title: "Send (Enter)", onclick: () => (submit(), box.focus()) }, icon("send"));
-	const stop = h("button.round.stop", { label: "Stop the agent", title: "Stop (Ctrl+.)", hidden: true, onclick: () => onstop() }, icon("stop"));
+	const stop = h("button.round.stop", { label: "Stop the agent", title: "Stop (Esc twice)", hidden: true, onclick: () => onstop() }, icon("stop"));
 	const recall = makeRecall();
 	const list = makeListbox(box, {
 		id: "commands",
@@ -117,15 +117,30 @@ export const makeComposer = component("convoke-composer", (element, { drafts, sa
 			const wanted = JSON.stringify(all);
 			if (pickers.dataset.wanted === wanted) return;
 			pickers.dataset.wanted = wanted;
-			fill(pickers, ...all.map(({ kind, id, name, current, choices }) => {
-				const select = h("select", { label: name, title: name, onchange: () => onpick(kind, id, select.value) }, ...choices.map((choice) => h("option", { value: choice.id, title: choice.description }, choice.name)));
-				select.value = current;
-				return h("span.picker", select, icon("chevron"));
-			}));
+			const current = all.map(({ current, choices }) => choices.find(({ id }) => id === current)?.name ?? current).join(" · ");
+			// On a phone one button stands for all of them.
+			const one = h("button.pickers-one", { label: `Mode and settings: ${current}`, ariaHasPopup: "dialog", onclick: () => openPickers(all, onpick) }, icon("sliders"), h("span", current));
+			fill(pickers, ...all.map((picker) => h("span.picker", pickerOf(picker, onpick), icon("chevron"))), all.length > 0 && one);
 		},
 		showUsage: (/** @type {Child} */ view) => fill(usage, view),
 	};
 });
+
+/** @param {Picker} picker @param {ComposerOptions["onpick"]} onpick */
+function pickerOf({ kind, id, name, current, choices }, onpick) {
+	const select = h("select", { label: name, title: name, onchange: () => onpick(kind, id, select.value) }, ...choices.map((choice) => h("option", { value: choice.id, title: choice.description }, choice.name)));
+	select.value = current;
+	return select;
+}
+
+/** @param {Picker[]} all @param {ComposerOptions["onpick"]} onpick */
+function openPickers(all, onpick) {
+	dialogs.open("Mode and settings", () => [h("div.picker-list", ...all.map((picker) => {
+		const select = pickerOf(picker, onpick);
+		select.className = "field";
+		return h("label", h("span", picker.name), select);
+	}))]);
+}
 
 /** The pickers for an agent's modes and settings. @param {SessionState} state @returns {Picker[]} */
 export function pickersOf({ modes, settings }) {

@@ -1,7 +1,7 @@
 // The frame of a conversation: the header above it; below it the running turn, queued prompts, and how it ended.
 
-import { duration, plural } from "../lib/words.js";
-import { fill, h, icon, keyed, setText } from "../ui/dom.js";
+import { duration } from "../lib/words.js";
+import { fill, h, icon, setText } from "../ui/dom.js";
 import { editTitle, menuButton } from "../ui/parts.js";
 
 /** @param {(title: string) => void} onrename @param {() => MenuItem[]} items @returns {Header} */
@@ -26,30 +26,32 @@ export function makeHeader(onrename, items) {
 /** Why a session ended by itself. @type {Record<string, string>} */
 const REASONS = { idle_timeout: " It was idle for too long.", made_room: " It was ended to make room for another session." };
 
-/** @param {() => void} onresume @param {() => void} onunarchive @returns {Strip} */
-export function makeStrip(onresume, onunarchive) {
+/** @param {StripWishes} wishes @returns {Strip} */
+export function makeStrip({ onresume, onunarchive, onask, queue }) {
 	const text = h("span.strip-text");
+	const show = h("button.link", { hidden: true, onclick: onask }, "Show");
 	const time = h("span");
-	const running = h("div.running", { hidden: true }, h("span.pulse"), text, time);
-	const queue = h("ol.queue", { label: "Waiting prompts", hidden: true });
+	const hint = h("span.stop-hint", { role: "status" });
+	const running = h("div.running", { hidden: true }, h("span.pulse"), text, show, time, hint);
 	const ended = h("div.ended", { hidden: true });
 	let began = 0;
 	let shown = "active";
-	const tick = () => setText(time, Date.now() - began > 2000 ? duration(Date.now() - began) : "");
+	let isWaiting = false;
+	// A turn that waits for the human takes no time of the agent's.
+	const tick = () => setText(time, !isWaiting && Date.now() - began > 2000 ? duration(Date.now() - began) : "");
 	return {
 		element: h("div.strip", ended, running, queue),
 		tick,
-		showTurn(since, doing) {
+		showTurn(since, doing, waits) {
 			running.hidden = !doing;
+			isWaiting = waits;
+			show.hidden = !waits;
+			running.classList.toggle("waiting", waits);
 			began = new Date(since).getTime();
 			setText(text, doing);
 			tick();
 		},
-		showQueue(queued) {
-			queue.hidden = queued.length === 0;
-			const lines = [{ id: "", content: `${plural(queued.length, "message")} waiting` }, ...queued];
-			keyed(queue, lines, ({ id }) => id, ({ id }) => h(id ? "li" : "li.muted"), (line, { content }) => setText(line, content));
-		},
+		showHint: (words) => setText(hint, words),
 		showSession({ status, reason = "", archived }) {
 			const state = archived ? "archived" : status;
 			if (state === shown) return;

@@ -2,9 +2,11 @@
 
 import { makePermission } from "../cards/permission.js";
 import { makeQuestion } from "../cards/question.js";
+import { callOf } from "../lib/rows.js";
 import { lineCount, money, tokens } from "../lib/words.js";
-import { fill, h, icon, keyed, onLook, setText } from "../ui/dom.js";
+import { h, icon, keyed, onLook, setText } from "../ui/dom.js";
 import { setHtml } from "../ui/markdown.js";
+import { noticeView } from "./notice-view.js";
 import { toolView } from "./tool-view.js";
 
 /** @type {Record<string, string>} */
@@ -28,16 +30,17 @@ export const views = {
 			case "thinking":
 				return views.text(entry.type);
 			case "tool-call":
-				return toolView(entry, around.root);
+				return toolView(entry, around);
 			case "plan":
 				return views.plan();
 			case "permission":
+				return views.permission(around);
 			case "question": {
-				const card = entry.type === "permission" ? makePermission(around) : makeQuestion(around);
+				const card = makeQuestion(around);
 				return { element: h("div.entry", card), update: card.show };
 			}
 			case "notice":
-				return views.notice();
+				return noticeView(around);
 			default:
 				// A newer server may send entries that this page does not know.
 				return { element: h("div", { hidden: true }), update: () => {} };
@@ -87,17 +90,18 @@ export const views = {
 			},
 		};
 	},
-	notice() {
-		const element = h("div.entry.notice");
-		let at = new Date(0);
-		onLook(element, () => (element.title = at.toLocaleString()));
+	permission(around) {
+		const card = makePermission({ ...around.place, wide: true, send: around.send });
+		const element = h("div.entry", card);
 		return {
 			element,
-			update(/** @type {NoticeEntry} */ entry) {
-				const isGrave = isWarning(entry);
-				fill(element, icon(isGrave ? "warning" : "info"), h("span", entry.text));
-				element.classList.toggle("grave", isGrave);
-				at = new Date(entry.timestamp);
+			update(/** @type {Entry<"permission">} */ entry) {
+				const hadFocus = element.contains(document.activeElement);
+				card.show(entry);
+				// Once it is answered, it is a part of its call.
+				const call = entry.status === "pending" ? undefined : callOf(around.entries(), entry);
+				element.hidden = call !== undefined;
+				if (call && hadFocus) around.focusOn(call.entryId);
 			},
 		};
 	},
@@ -122,24 +126,6 @@ export const views = {
 		return short.length > 0 && h("span.usage", { title: long.join("\n") }, ring, h("span", { ariaHidden: "true" }, short.join(" · ")), h("span.away", long.join(". ")));
 	},
 };
-
-/** Whether a notice is about something that went wrong. @param {NoticeEntry} notice */
-function isWarning(notice) {
-	switch (notice.event) {
-		case "failed":
-		case "process_exited":
-		case "unconfined":
-			return true;
-		case "turn_ended":
-			return notice.stopReason !== "cancelled";
-		case "resumed":
-			return notice.how === "afresh";
-		case "advice":
-			return ["error", "warning"].includes(notice.severity);
-		default:
-			return false;
-	}
-}
 
 /** Where a plan stands, in one line. @param {SpokenEntry | undefined} plan */
 export function planProgress(plan) {

@@ -4,6 +4,8 @@
 const CONTEXT = 3;
 /** Beyond this many differences the middle is shown as replaced: an exact diff would take too long. */
 const EDITS_MAX = 1500;
+/** Two lines of more words than this are not compared word by word. */
+const WORDS_MAX = 600;
 
 /** The lines of a text; a last line break begins no line. */
 const linesOf = (text = "") => (text === "" ? [] : text.replace(/\n$/, "").split("\n"));
@@ -50,24 +52,38 @@ export const diff = {
 		}
 		return rows;
 	},
-	changedPart(before, after) {
-		const shorter = Math.min(before.length, after.length);
-		let head = 0;
-		while (head < shorter && before[head] === after[head]) head += 1;
-		let tail = 0;
-		while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) tail += 1;
-		// Do not split surrogate pairs.
-		if (/[\ud800-\udbff]/.test(before[head - 1] ?? "")) head -= 1;
-		if (/[\udc00-\udfff]/.test(before[before.length - tail] ?? "")) tail -= 1;
-		const common = (before.slice(0, head) + before.slice(before.length - tail)).trim().length;
-		if (common * 3 < Math.max(before.trim().length, after.trim().length)) return null;
-		return { before: [head, before.length - tail], after: [head, after.length - tail] };
+	changedParts(before, after) {
+		const [a, b] = [before, after].map((text) => text.match(/\w+|\s+|[^\w\s]/gu) ?? []);
+		if (a.length + b.length > WORDS_MAX) return null;
+		const steps = edits(a, b);
+		const parts = { before: spans(a, steps, "removed"), after: spans(b, steps, "added") };
+		// Lines that have little in common are easier to read without marks.
+		const changed = (/** @type {Span[]} */ all) => all.reduce((sum, [from, to]) => sum + to - from, 0);
+		const common = Math.max(before.length - changed(parts.before), after.length - changed(parts.after)) - (/^\s*/.exec(after)?.[0].length ?? 0);
+		return common * 3 < Math.max(before.trim().length, after.trim().length) ? null : parts;
 	},
 	count(lines) {
 		const of = (/** @type {DiffKind} */ kind) => lines.filter((line) => line.kind === kind).length;
 		return { added: of("added"), removed: of("removed") };
 	},
 };
+
+/** Where the words of one kind of step stand; those with nothing but a blank between them are one. @param {string[]} words @param {DiffKind[]} steps @param {DiffKind} kind */
+function spans(words, steps, kind) {
+	const found = /** @type {Span[]} */ ([]);
+	let [at, from, gap] = [0, 0, "x"];
+	for (const step of steps) {
+		if (step !== kind && step !== "same") continue;
+		const to = from + words[at].length;
+		const last = found.at(-1);
+		if (step === "same") gap += words[at];
+		else if (last && gap.trim() === "") last[1] = to;
+		else found.push([from, to]);
+		if (step === kind) gap = "";
+		[at, from] = [at + 1, to];
+	}
+	return found;
+}
 
 /** In every change, removed lines before added ones. @param {DiffKind[]} steps */
 function grouped(steps) {

@@ -11,6 +11,8 @@ export function makeEntries() {
 	let state = /** @type {any} */ ({});
 	let [rev, generation] = [0, ""];
 	let [more, oldest] = [false, 1];
+	/** The newest place of a window that does not reach the end; entries after it are not kept. */
+	let last = Infinity;
 
 	/** Whether an entry may still change, so that it is needed however old it is. @param {any} entry */
 	function isOpen({ type, partial, state, status, seq }) {
@@ -24,7 +26,7 @@ export function makeEntries() {
 		// Changes are nearly always among the newest entries.
 		const at = isState ? -1 : list.findLastIndex(({ seq }) => seq <= entry.seq);
 		const known = isState ? state[entry.entryId] : list[at]?.seq === entry.seq ? list[at] : undefined;
-		const isOutside = !isState && !known && more && entry.seq < oldest;
+		const isOutside = !isState && !known && ((more && entry.seq < oldest) || entry.seq > last);
 		if (isOutside || known?.rev > entry.rev) return "ignored";
 		if (isState) state[entry.entryId] = entry;
 		else list.splice(known ? at : at + 1, known ? 1 : 0, entry);
@@ -39,11 +41,13 @@ export function makeEntries() {
 		get generation() { return generation; },
 		get more() { return more; },
 		get oldest() { return oldest; },
+		get newer() { return last < Infinity; },
 		get: (entryId) => list.findLast((entry) => entry.entryId === entryId),
 		history(frame) {
-			[list, state, more] = [[], {}, false];
+			[list, state, more, last] = [[], {}, false, Infinity];
 			frame.entries.forEach(upsert);
 			({ rev, generation, more } = frame);
+			if (frame.newer) last = list.at(-1)?.seq ?? 0;
 			// Open entries are sent however old they are; otherwise `seq` has no gaps.
 			oldest = list.findLast(({ seq }, at) => list[at - 1]?.seq !== seq - 1)?.seq ?? 1;
 		},
@@ -85,6 +89,7 @@ export function makeEntries() {
 		},
 		running: () => list.findLast((entry) => entry.type === "user" && entry.state === "running"),
 		get queue() { return state.queue?.prompts ?? []; },
+		get held() { return state.queue?.held === true; },
 	};
 	return entries;
 }

@@ -7,7 +7,8 @@
 export const SHELL_KEYS = [
 	["Alt+N", "new-session", "New session"],
 	["Alt+I", "inbox", "Inbox"],
-	["Mod+K", "find", "Find a session"],
+	["Mod+K", "palette", "Search sessions, messages and commands"],
+	["Alt+0", "home", "Home"],
 	["Alt+B", "sidebar", "Show or hide the sidebar"],
 	["Alt+1…9", "tab-number", "Go to a tab"],
 	["Alt+PageDown", "tab-next", "Next tab"],
@@ -23,12 +24,14 @@ export const CHAT_KEYS = [
 	["Shift+Enter", "", "Line break"],
 	["↑", "", "Earlier messages, in an empty box"],
 	["/", "", "Commands of the agent"],
-	["Mod+.", "", "Stop the agent"],
+	["Esc Esc", "", "Stop the agent"],
 	["Esc", "", "Back to the message box"],
 	["J K", "", "Next and previous entry, in the conversation"],
+	["Enter", "", "Open or close the focused entry"],
 	["End", "", "Newest entry, in the conversation"],
-	["1…9", "", "Choose an option of the focused request"],
-	["Mod+Enter", "", "Send the answers"],
+	["1…9", "", "Answer the request on screen"],
+	["Mod+Enter", "", "Send the answers, or a waiting message now"],
+	["Alt+↑ Alt+↓", "", "Move a waiting message"],
 ];
 
 export const LIST_KEYS = [
@@ -52,7 +55,7 @@ export function shellAction({ key, code, altKey, ctrlKey, metaKey, shiftKey }, t
 	if (altKey && !mod) {
 		const number = Number(/^Digit([1-9])$/.exec(code)?.[1]);
 		if (number && !shiftKey) return { action: "tab-number", number };
-		keys = `Alt+${shiftKey ? "Shift+" : ""}${/^Key([A-Z])$/.exec(code)?.[1] ?? key}`;
+		keys = `Alt+${shiftKey ? "Shift+" : ""}${/^(?:Key|Digit)([A-Z0])$/.exec(code)?.[1] ?? key}`;
 	} else if (mod && !altKey && !shiftKey) keys = `Mod+${key.toUpperCase()}`;
 	else if (mod || typing) return null;
 	const known = SHELL_KEYS.find(([name]) => name === keys);

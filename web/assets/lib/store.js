@@ -4,6 +4,7 @@
 export function makeStore() {
 	let projects = /** @type {Project[]} */ ([]);
 	let agents = /** @type {Agent[]} */ ([]);
+	let editor = "";
 	let inbox = /** @type {Api.InboxItem[]} */ ([]);
 	const sessions = /** @type {Map<string, Session>} */ (new Map());
 	const listed = /** @type {Set<string>} */ (new Set());
@@ -35,7 +36,10 @@ export function makeStore() {
 
 	/** @type {FrameHandlers} */
 	const frames = {
-		"project:list": (frame) => setProjects(frame.projects),
+		"project:list": (frame) => {
+			editor = frame.editor ?? "";
+			setProjects(frame.projects);
+		},
 		"project:added": ({ project }) => setProjects([...projects.filter(({ id }) => id !== project.id), project]),
 		"project:removed": ({ projectId }) => setProjects(projects.filter(({ id }) => id !== projectId)),
 		"agent:list": (frame) => (agents = frame.agents.toSorted((a, b) => +b.installed - +a.installed)),
@@ -47,6 +51,7 @@ export function makeStore() {
 			frame.sessions.forEach(keep);
 		},
 		"session:archived": (frame) => sessions.delete(store.uidOf(frame)),
+		"session:erased": (frame) => sessions.delete(store.uidOf(frame)),
 		"session:title-updated": (frame) => {
 			const session = sessions.get(store.uidOf(frame));
 			if (session) keep({ ...session, title: frame.title });
@@ -61,6 +66,7 @@ export function makeStore() {
 	const store = {
 		get projects() { return projects; },
 		get agents() { return agents; },
+		get editor() { return editor; },
 		get inbox() { return inbox; },
 		sessions,
 		listed,
@@ -85,6 +91,3 @@ export const handlerOf = (handlers, frame) => /** @type {any} */ (handlers[frame
 
 /** Items of the inbox that were not there before. @param {Api.InboxItem[]} before @param {Api.InboxItem[]} now */
 export const arrived = (before, now) => now.filter(({ id }) => !before.some((item) => item.id === id));
-
-/** Whether a title contains all words of the query. */
-export const matching = (title = "", query = "") => query.toLowerCase().split(/\s+/).every((word) => title.toLowerCase().includes(word));

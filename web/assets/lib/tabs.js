@@ -1,4 +1,5 @@
-// Open tabs: an ordered list without duplicates, the active one, and the previously active ones.
+// Open tabs: an ordered list without duplicates, the active one, and the previously active ones. Without an active one
+// Home is shown, which is always the first tab and not in the list.
 
 import { attempt } from "./kept.js";
 
@@ -10,6 +11,7 @@ export const tabs = {
 		return tabs.activate({ ...state, tabs: all }, tab.uid);
 	},
 	activate(state, uid) {
+		if (uid === null) return { ...state, active: null };
 		if (!state.tabs.some((tab) => tab.uid === uid)) return state;
 		return { ...state, active: uid, recent: [uid, ...state.recent.filter((other) => other !== uid)] };
 	},
@@ -18,8 +20,8 @@ export const tabs = {
 		if (at < 0) return state;
 		const left = state.tabs.toSpliced(at, 1);
 		const recent = state.recent.filter((other) => other !== uid);
-		const rest = { tabs: left, recent, active: state.active === uid ? null : state.active };
-		return rest.active ? rest : tabs.activate(rest, recent[0] ?? left[Math.min(at, left.length - 1)]?.uid);
+		if (state.active !== uid) return { ...state, tabs: left, recent };
+		return tabs.activate({ tabs: left, recent, active: null }, recent[0] ?? left[Math.min(at, left.length - 1)]?.uid ?? null);
 	},
 	move(state, uid, to) {
 		const tab = state.tabs.find((other) => other.uid === uid);
@@ -28,8 +30,8 @@ export const tabs = {
 		return { ...state, tabs: others.toSpliced(Math.max(0, Math.min(to, others.length)), 0, tab) };
 	},
 	neighbour({ tabs, active }, steps) {
-		const at = tabs.findIndex(({ uid }) => uid === active) + steps;
-		return tabs.at(at % tabs.length)?.uid;
+		const order = [null, ...tabs.map(({ uid }) => uid)];
+		return order.at((order.indexOf(active) + steps) % order.length) ?? null;
 	},
 	rename: (state, uid, title) => ({ ...state, tabs: state.tabs.map((tab) => (tab.uid === uid ? { ...tab, title } : tab)) }),
 	read(text) {
@@ -38,6 +40,6 @@ export const tabs = {
 		const list = (/** @type {any} */ value) => (Array.isArray(value) ? value : []);
 		const all = list(read?.tabs).filter((tab) => ["uid", "title", "projectId"].every((key) => typeof tab?.[key] === "string"));
 		const isOpen = (uid = "") => all.some((tab) => tab.uid === uid);
-		return { tabs: all, recent: list(read?.recent).filter(isOpen), active: isOpen(read?.active) ? read.active : (all[0]?.uid ?? null) };
+		return { tabs: all, recent: list(read?.recent).filter(isOpen), active: isOpen(read?.active) ? read.active : null };
 	},
 };

@@ -12,6 +12,9 @@ export function relativeTime(iso = "", now = 0) {
 	return "now";
 }
 
+/** The same in a sentence: now, 2m ago. */
+export const timeAgo = (iso = "", now = 0) => relativeTime(iso, now).replace(/\d$|\d\w$/, "$& ago");
+
 /** A length of time: 12s, 3m 05s, 1h 02m. */
 export function duration(ms = 0) {
 	const seconds = Math.max(0, Math.floor(ms / 1000));
@@ -28,6 +31,13 @@ export function tokens(count = 0) {
 	return `${value < 10 ? value.toFixed(1).replace(".0", "") : Math.round(value)}${unit}`;
 }
 
+/** An amount of data: 870 bytes, 4.2 kB, 1.5 MB. */
+export function bytes(count = 0) {
+	if (count < 1000) return plural(count, "byte");
+	const [value, unit] = count < 999_500 ? [count / 1000, "kB"] : [count / 1_000_000, "MB"];
+	return `${value < 10 ? value.toFixed(1).replace(".0", "") : Math.round(value)} ${unit}`;
+}
+
 /** An amount of money; small ones keep significant digits. */
 export function money({ amount = 0, currency = "" }) {
 	const digits = amount !== 0 && Math.abs(amount) < 0.1 ? 4 : 2;
@@ -41,8 +51,9 @@ export const plural = (count = 0, word = "") => `${String(count).replace(/\B(?=(
 /** The session that an address `/s/<id>` names. */
 export const sessionOfPath = (pathname = "") => attempt(() => decodeURIComponent(/^\/s\/([^/]+)\/?$/.exec(pathname)?.[1] ?? "")) ?? "";
 
-/** The title of the window: the number of pending requests, then the place. */
-export const windowTitle = (waiting = 0, place = "") => `${waiting ? `(${waiting}) ` : ""}${place ? `${place} · ` : ""}Convoke`;
+/** The title of the window: how many requests are pending, turns failed and finished unseen; then the place. */
+export const windowTitle = (waiting = 0, place = "", failed = 0, finished = 0) =>
+	`${waiting ? `(${waiting}) ` : ""}${failed ? `✕${failed} ` : ""}${finished ? `●${finished} ` : ""}${place ? `${place} · ` : ""}Convoke`;
 
 /** Lines above which a text is collapsed, lines that are then shown, and the maximum of characters. */
 const FOLD_ABOVE = 24;

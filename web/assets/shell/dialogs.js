@@ -1,12 +1,8 @@
-// The dialogs of the shell: add a project, create a session, archived sessions.
+// The dialogs of the shell: add a project, delete a session.
 
-import { keep, kept } from "../lib/kept.js";
-import { relativeTime } from "../lib/words.js";
-import { copy, fill, h, icon, iconButton, on, setText } from "../ui/dom.js";
-import { dialogs, makeListbox, problem, toast, toastError } from "../ui/parts.js";
-
-/** @param {HTMLDialogElement} dialog */
-const cancel = (dialog) => h("button.button", { onclick: () => dialog.close() }, "Cancel");
+import { plural } from "../lib/words.js";
+import { h, icon, on, setText } from "../ui/dom.js";
+import { dialogs, makeListbox, problem, toastError } from "../ui/parts.js";
 
 /** @type {ShellDialogs} */
 export const ask = {
@@ -48,53 +44,10 @@ export const ask = {
 					field.focus();
 				}
 			},
-		}, h("p.muted", "A project is a folder in which agents work."), field, list.element, said, h("footer", cancel(dialog), h("button.button.primary", { type: "submit" }, "Add project")))]);
+		}, h("p.muted", "A project is a folder in which agents work."), field, list.element, said, h("footer", h("button.button", { onclick: () => dialog.close() }, "Cancel"), h("button.button.primary", { type: "submit" }, "Add project")))]);
 		if (dialog.open) complete();
 	},
-	newSession(line, store, project, oncreated) {
-		const said = h("p.problem", { role: "alert" });
-		const where = h("select.field", { label: "Project" }, ...store.projects.map(({ id, name, path }) => h("option", { value: id }, `${name} — ${path}`)));
-		where.value = project.id;
-		const usable = store.agents.filter(({ installed }) => installed);
-		const first = usable.find(({ cliType }) => cliType === kept("agent")) ?? usable[0];
-		const create = async (cliType = "", /** @type {HTMLElement} */ button) => {
-			if (dialog.matches(".busy")) return;
-			dialog.classList.add("busy");
-			button.classList.add("chosen");
-			setText(said, "");
-			keep("agent", cliType);
-			try {
-				const { session } = await line.request("session:create", { projectId: where.value, cliType });
-				// If the dialog was closed meanwhile, the session is only shown in the sidebar.
-				const isWanted = dialog.open;
-				dialog.close();
-				if (isWanted) oncreated(session);
-			} catch (error) {
-				setText(said, problem(error));
-			}
-			dialog.classList.remove("busy");
-			button.classList.remove("chosen");
-		};
-		const offers = store.agents.map((agent) => {
-			const { cliType, badge, title, installed, install } = agent;
-			const names = [h("span.badge", badge), h("span.title", title)];
-			if (!installed) return h("div.agent.missing", ...names, "not installed", install && h("code", install), install && iconButton("copy", `Copy the install command of ${title}`, () => copy(install).then(() => toast("Copied."))));
-			const button = h("button.agent", { autofocus: agent === first, onclick: () => create(cliType, button) }, ...names, h("span.spinner"));
-			return button;
-		});
-		const dialog = dialogs.open("New session", (dialog) => [store.projects.length > 1 ? where : h("p.muted", project.path), h("div.agents", { role: "group", label: "Agents" }, ...offers), said, h("footer", cancel(dialog))]);
-	},
-	archived(line, project, onopen) {
-		const list = h("ul.archived", h("li.muted", "Loading…"));
-		const dialog = dialogs.open(`Archived in ${project.name}`, () => [list]);
-		const show = async () => {
-			const { sessions } = await line.query("session:list", { projectId: project.id, archived: true });
-			const rows = sessions.map((/** @type {Session} */ session) => h("li",
-				h("button.link", { onclick: () => (dialog.close(), onopen(session)) }, session.title),
-				h("time.muted", relativeTime(session.lastActiveAt, Date.now())),
-				h("button.button.small", { onclick: () => line.request("session:unarchive", { sessionId: session.uid }).then(show).catch(toastError) }, "Restore")));
-			fill(list, ...rows, !rows.length && h("li.muted", "No archived sessions."));
-		};
-		show().catch(toastError);
+	erase(line, { uid: sessionId, title, messageCount }) {
+		dialogs.confirm(`Delete “${title}”?`, `${messageCount ? `All of its ${plural(messageCount, "message")}` : "Everything in it"}, its requests and its place in the search are deleted for good, and its agent is stopped. Files in the project stay as they are.`, "Delete", () => line.request("session:erase", { sessionId }).catch(toastError));
 	},
 };

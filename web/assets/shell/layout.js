@@ -1,23 +1,25 @@
-// The sidebar's width and visibility: dragged, set by keys, stored; on narrow screens a drawer.
+// The sidebar's width and visibility: dragged, set by keys, stored; on narrow screens a sheet above the page.
 
 import { keep, kept } from "../lib/kept.js";
 import { on, part } from "../ui/dom.js";
 
 const [NARROWEST, USUAL, WIDEST] = [200, 272, 480];
-const narrow = matchMedia("(max-width: 720px)");
+export const narrow = matchMedia("(max-width: 720px)");
 
 /** @param {() => void} onchange @returns {Layout} */
 export function makeLayout(onchange) {
-	const [side, grip, cover] = ["#side", "#grip", "#cover"].map((id) => part(document, id));
+	const [side, grip, cover, main] = ["#side", "#grip", "#cover", "#main"].map((id) => part(document, id));
 	let width = USUAL;
 	let isShown = kept("sidebar") !== "hidden";
-	/** The drawer of a narrow screen starts closed. */
+	/** The sheet of a narrow screen starts closed. */
 	let isDrawn = false;
 
 	function paint() {
 		side.hidden = !layout.isShown;
+		side.classList.toggle("drawn", isDrawn);
 		grip.hidden = narrow.matches;
-		cover.hidden = side.hidden || !narrow.matches;
+		// What a sheet covers cannot be reached.
+		cover.hidden = !(main.inert = narrow.matches && !side.hidden);
 		onchange();
 	}
 
@@ -53,6 +55,11 @@ export function makeLayout(onchange) {
 	on(cover, "click", layout.close);
 	on(side, "keydown", ({ key }) => key === "Escape" && layout.close());
 	narrow.addEventListener("change", paint);
+	// Safari does not make room for the keyboard by itself (`interactive-widget` in the other browsers).
+	visualViewport?.addEventListener("resize", () => {
+		// Not while the page is zoomed, when the viewport is only a part of the screen.
+		if (visualViewport?.scale === 1) document.documentElement.style.setProperty("--height", `${visualViewport.height}px`);
+	});
 	paint();
 	return layout;
 }

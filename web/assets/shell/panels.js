@@ -1,44 +1,71 @@
-// The portlets: one frame per open tab, created when the tab is first shown.
+// The panels: one per open tab, created when the tab is first shown. A session is a frame, a place an element.
 
 import { h } from "../ui/dom.js";
 
-/** Frames that stay loaded; the least recently shown is evicted first, and its draft is kept. */
+/** Panels that stay loaded; the least recently shown is evicted first, and its draft is kept. */
 const ALIVE_MAX = 8;
 
-/** @param {HTMLElement} parent @returns {Panels} */
-export function makePanels(parent) {
-	const frames = /** @type {Map<string, HTMLIFrameElement>} */ (new Map());
+/** @param {HTMLElement} parent @param {(uid: string) => HTMLElement | null} placeOf @returns {Panels} */
+export function makePanels(parent, placeOf) {
+	const panels = /** @type {Map<string, HTMLElement>} */ (new Map());
+	/** The message at which a session is to be opened. */
+	const places = /** @type {Map<string, number>} */ (new Map());
+	/** Sessions whose pages have answered. */
+	const loaded = /** @type {Set<string>} */ (new Set());
 	let wanted = "";
 	let before = document.activeElement;
-	const tell = (uid = "") => frames.get(uid)?.contentWindow?.postMessage({ convoke: "focus" }, location.origin);
+	const frameOf = (uid = "") => /** @type {HTMLIFrameElement | null | undefined} */ (panels.get(uid)?.querySelector(":scope > iframe"));
+	const addressOf = (uid = "") => {
+		const at = places.get(uid);
+		places.delete(uid);
+		return `/s/${encodeURIComponent(uid)}${at ? `?at=${at}` : ""}`;
+	};
+	const post = (uid = "", convoke = "", fields = {}) => frameOf(uid)?.contentWindow?.postMessage({ convoke, ...fields }, location.origin);
+
 	return {
 		show({ tabs, active, recent }) {
-			for (const [uid, frame] of frames) {
+			for (const [uid, panel] of panels) {
 				if (recent.slice(0, ALIVE_MAX).includes(uid)) continue;
-				frame.parentElement?.remove();
-				frames.delete(uid);
+				panel.remove();
+				panels.delete(uid);
+				loaded.delete(uid);
 			}
-			if (active && !frames.has(active)) {
-				const frame = h("iframe", { src: `/s/${encodeURIComponent(active)}` });
-				frames.set(active, frame);
-				parent.append(h("div.panel", { role: "tabpanel", id: `panel-${active}`, "aria-labelledby": `tab-${active}` }, frame));
+			if (active && !panels.has(active)) {
+				const inside = placeOf(active) ?? h("iframe", { src: addressOf(active) });
+				const panel = h("div.panel", { role: "tabpanel", id: `panel-${active}`, "aria-labelledby": `tab-${active}` }, inside);
+				panels.set(active, panel);
+				parent.append(panel);
 			}
-			for (const [uid, frame] of frames) {
-				/** @type {HTMLElement} */ (frame.parentElement).hidden = uid !== active;
-				frame.title = tabs.find((tab) => tab.uid === uid)?.title ?? "";
+			for (const [uid, panel] of panels) {
+				panel.hidden = uid !== active;
+				const frame = frameOf(uid);
+				if (frame) frame.title = tabs.find((tab) => tab.uid === uid)?.title ?? "";
 			}
+		},
+		jump(uid, at) {
+			if (loaded.has(uid)) post(uid, "at", { at });
+			else if (!panels.has(uid)) places.set(uid, at);
+			else /** @type {HTMLIFrameElement} */ (frameOf(uid)).src = `/s/${encodeURIComponent(uid)}?at=${at}`;
 		},
 		focus(uid) {
 			wanted = uid;
 			before = document.activeElement;
-			tell(uid);
+			const place = /** @type {any} */ (panels.get(uid)?.firstElementChild);
+			// Applies pending styles: a frame that was hidden or behind a dialog takes no focus before.
+			place?.getBoundingClientRect();
+			if (place?.focusFirst) place.focusFirst();
+			else post(uid, "focus");
 		},
 		ready(uid) {
+			loaded.add(uid);
 			// Do not steal the focus if it moved meanwhile.
 			const here = document.activeElement;
-			if (uid === wanted && (here === before || here === document.body)) tell(uid);
+			if (uid === wanted && (here === before || here === document.body)) post(uid, "focus");
 			wanted = "";
 		},
-		sessionOf: (source) => [...frames.keys()].find((uid) => frames.get(uid)?.contentWindow === source),
+		receive(frame) {
+			for (const panel of panels.values()) /** @type {any} */ (panel.firstElementChild)?.receive?.(frame);
+		},
+		sessionOf: (source) => [...panels.keys()].find((uid) => frameOf(uid)?.contentWindow === source),
 	};
 }

@@ -1,22 +1,14 @@
 // One session in the sidebar.
 
 import { relativeTime } from "../lib/words.js";
-import { h, iconButton, onLook, setText } from "../ui/dom.js";
-import { editTitle } from "../ui/parts.js";
-
-const ACTIVITY_WORDS = { idle: "idle", running: "running", waiting: "needs your answer" };
-
-/** Shows the status of a session. @param {HTMLElement} dot @param {Session | undefined} session */
-export function paintDot(dot, session) {
-	const { status = "active", activity = "idle" } = session ?? {};
-	dot.dataset.activity = status === "active" ? activity : "ended";
-	dot.ariaLabel = status === "active" ? ACTIVITY_WORDS[activity] : status;
-}
+import { h, onLook, setText } from "../ui/dom.js";
+import { editTitle, menuButton } from "../ui/parts.js";
+import { makeMark, paintMarkOf } from "./marks.js";
 
 /** @param {RowWishes} wishes @returns {Row} */
 export function makeRow(uid = "", wishes) {
 	const title = h("span.title");
-	const dot = h("span.dot", { role: "img" });
+	const dot = makeMark();
 	const badge = h("span.badge");
 	const time = h("time");
 	let activeAt = "";
@@ -33,11 +25,14 @@ export function makeRow(uid = "", wishes) {
 		onkeydown: ({ key }) => (key === "F2" ? rename() : key === "Delete" && wishes.archive()),
 	}, dot, title, h("span.meta", badge, time));
 	const rename = () => editTitle(link, title.textContent ?? "", wishes.rename);
-	const buttons = [iconButton("edit", "Rename (F2)", rename), iconButton("archive", "Archive (Delete)", wishes.archive)];
-	// Only the buttons of the focused row are in the tab order, not those of all rows.
-	const reach = (tabIndex = 0) => buttons.forEach((button) => (button.tabIndex = tabIndex));
-	reach(-1);
-	return Object.assign(h("li.session", { onfocusin: () => reach(), onfocusout: () => reach(-1) }, link, h("span.row-actions", ...buttons)), {
+	const menu = menuButton("", () => [
+		["Rename (F2)", "edit", rename],
+		["Archive (Delete)", "archive", wishes.archive],
+		["Delete…", "trash", wishes.erase],
+	]);
+	// Only the menu of the focused row is in the tab order, not those of all rows.
+	menu.tabIndex = -1;
+	return Object.assign(h("li.session", { onfocusin: () => (menu.tabIndex = 0), onfocusout: () => (menu.tabIndex = -1) }, link, h("span.row-actions", menu)), {
 		link,
 		/** @type {Row["show"]} */
 		show(session, agent, isActive) {
@@ -47,9 +42,10 @@ export function makeRow(uid = "", wishes) {
 			badge.title = agent.title;
 			activeAt = session.lastActiveAt;
 			setText(time, relativeTime(activeAt, Date.now()));
-			paintDot(dot, session);
+			paintMarkOf(dot, session);
+			link.classList.toggle("unseen", session.unseen);
 			link.ariaCurrent = isActive ? "page" : null;
-			["Rename", "Archive"].forEach((verb, at) => (buttons[at].ariaLabel = `${verb} ${session.title}`));
+			menu.ariaLabel = menu.title = `Menu of ${session.title}`;
 		},
 	});
 }

@@ -1,21 +1,21 @@
 // <convoke-sidebar>: projects and their sessions.
 
+import { gravest } from "../lib/attention.js";
 import { keep, kept } from "../lib/kept.js";
 import { isTyping } from "../lib/keys.js";
-import { matching } from "../lib/store.js";
 import { plural } from "../lib/words.js";
 import { component, h, icon, iconButton, keyed, on, part, setText } from "../ui/dom.js";
 import { menuButton } from "../ui/parts.js";
-import { makeRow, paintDot } from "./session-row.js";
+import { makeMark, paintMark } from "./marks.js";
+import { makeRow } from "./session-row.js";
 
 /** Sessions of a project that are shown initially. */
 const SHOWN = 50;
 
 /** @type {(store: Store, wishes: SidebarWishes) => Sidebar} */
 export const makeSidebar = component("convoke-sidebar", (element, store, wishes) => {
-	const filter = h("input.field", { type: "search", placeholder: "Find a session", label: "Find a session" });
 	const list = h("div");
-	const empty = h("p.none.muted");
+	const empty = h("p.none.muted", "No projects yet.");
 	const folded = new Set((kept("folded") ?? "").split(" "));
 	/** Projects that show all of their sessions. */
 	const whole = new Set();
@@ -24,12 +24,8 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 	/** @type {SidebarInside} */
 	const inside = {
 		paint() {
-			const query = filter.value.trim();
-			const found = store.projects.map((project) => ({ project, sessions: store.sessionsOf(project.id).filter(({ title }) => matching(title, query)) }));
-			const shown = found.filter(({ sessions }) => !query || sessions.length);
-			empty.hidden = shown.length > 0;
-			setText(empty, query ? "No session matches." : "No projects yet.");
-			keyed(list, shown, ({ project }) => project.id, ({ project }) => inside.makeProject(project), (section, { project, sessions }) => inside.paintProject(section, project, sessions, query));
+			empty.hidden = store.projects.length > 0;
+			keyed(list, store.projects, ({ id }) => id, inside.makeProject, inside.paintProject);
 			inside.rove();
 		},
 		makeProject(project) {
@@ -42,11 +38,10 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 			};
 			const menu = menuButton(`Menu of ${name}`, () => [
 				["New session", "add", create],
-				["Archived sessions", "archive", () => wishes.archived(project)],
 				["Remove project…", "trash", () => wishes.remove(project)],
 			]);
 			return h("section.project",
-				h("div.project-head", h("button.fold.roving", { title: path, onclick: toggle }, icon("chevron"), h("span.title", name), h("span.dot", { role: "img" })), menu, iconButton("add", `New session in ${name}`, create)),
+				h("div.project-head", h("button.fold.roving", { title: path, onclick: toggle }, icon("chevron"), h("span.title", name), makeMark()), menu, iconButton("add", `New session in ${name}`, create)),
 				h("div.sessions", h("ul"), h("p.none.muted", "No sessions. Create one to get started."), h("button.link", {
 					onclick: ({ target }) => {
 						const rows = /** @type {HTMLElement} */ (target).closest(".sessions")?.getElementsByTagName("a");
@@ -57,16 +52,17 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 					},
 				})));
 		},
-		paintProject(section, { id }, sessions, query) {
-			const isFolded = folded.has(id) && !query;
+		paintProject(section, { id }) {
+			const sessions = store.sessionsOf(id);
+			const isFolded = folded.has(id);
 			const dot = part(section, ".dot");
-			// A collapsed project shows the status of its busiest session.
-			const busiest = sessions.find(({ activity }) => activity === "waiting") ?? sessions.find(({ activity }) => activity === "running");
-			paintDot(dot, busiest);
-			dot.hidden = !isFolded || !busiest;
+			// A collapsed project shows what deserves a look in it.
+			const mark = gravest(sessions);
+			paintMark(dot, mark);
+			dot.hidden = !isFolded || !mark;
 			part(section, ".fold").ariaExpanded = String(!isFolded);
 			part(section, ".sessions").hidden = isFolded;
-			const shown = sessions.slice(0, isFolded ? 0 : query || whole.has(id) ? Infinity : SHOWN);
+			const shown = sessions.slice(0, isFolded ? 0 : whole.has(id) ? Infinity : SHOWN);
 			keyed(part(section, "ul"), shown, ({ uid }) => uid, inside.makeRow, inside.paintRow);
 			part(section, ".none").hidden = sessions.length > 0 || !store.listed.has(id);
 			const more = part(section, ".link");
@@ -84,6 +80,7 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 					if (row.contains(document.activeElement)) (all[at + 1] ?? all[at - 1])?.focus();
 					wishes.archive(session());
 				},
+				erase: () => wishes.erase(session()),
 				rename: (title) => wishes.rename(session(), title),
 			});
 			return row;
@@ -97,17 +94,6 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 		},
 	};
 
-	on(filter, "input", inside.paint);
-	on(filter, "keydown", (event) => {
-		if (event.key === "ArrowDown") inside.stops()[0]?.focus();
-		else if (event.key === "Enter" && filter.value.trim()) list.querySelector("a")?.click();
-		else if (event.key === "Escape" && filter.value) {
-			filter.value = "";
-			inside.paint();
-		} else return;
-		event.preventDefault();
-		event.stopPropagation();
-	});
 	on(element, "keydown", (event) => {
 		const all = inside.stops();
 		const at = all.indexOf(event.target);
@@ -122,13 +108,9 @@ export const makeSidebar = component("convoke-sidebar", (element, store, wishes)
 		event.preventDefault();
 		inside.rove();
 	});
-	element.append(h("div.find", icon("search"), filter), empty, list);
+	element.append(empty, list);
 
 	return {
-		find() {
-			filter.focus();
-			filter.select();
-		},
 		show(uid) {
 			active = uid;
 			inside.paint();

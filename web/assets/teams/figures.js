@@ -9,6 +9,8 @@ const LIVES = [["under an hour", HOUR], ["under a day", DAY], ["under a week", 7
 const figures = {
 	asker: (team) => team ?? "outside",
 	pairName: ({ fromTeam, toTeam, thread }) => `${asker(fromTeam)} → ${toTeam}${thread ? ` #${thread}` : ""}`,
+	// After a compaction the count begins anew, but the conversation was used.
+	spoken: (sessions) => sessions.filter(({ messageCount, createdAt, lastUsedAt }) => messageCount > 0 || lastUsedAt !== createdAt),
 	sum: (all, what) => all.reduce((total, one) => total + one[what], 0),
 	matrix(activity, teams) {
 		const sorted = (/** @type {string[]} */ names) => [...new Set([...teams, ...names])].sort();
@@ -43,4 +45,4 @@ const figures = {
 	},
 };
 
-export const { asker, pairName, sum, matrix, timeline, busiest, life, lives, spent } = figures;
+export const { asker, pairName, spoken, sum, matrix, timeline, busiest, life, lives, spent } = figures;

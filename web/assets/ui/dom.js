@@ -8,6 +8,7 @@ const PATHS = {
 	bell: "M6 16V11a6 6 0 0 1 12 0v5l1.5 2h-15zM10 21h4",
 	check: "M5 12.5l4.5 4.5L19 7",
 	chevron: "M9 6l6 6-6 6",
+	clock: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 7v5l3 2",
 	close: "M6 6l12 12M18 6L6 18",
 	columns: "M4 5h16v14H4zM12 5v14",
 	copy: "M9 9h11v11H9zM5 15H4V4h11v1",
@@ -17,15 +18,22 @@ const PATHS = {
 	fetch: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM3 12h18M12 3c3 3 3 15 0 18M12 3c-3 3-3 15 0 18",
 	file: "M6 3h8l4 4v14H6zM14 3v4h4",
 	folder: "M3 6h6l2 2h10v11H3z",
+	home: "M4 11l8-7 8 7v9h-5.5v-5.5h-5V20H4z",
 	inbox: "M4 13l3-8h10l3 8v6H4zM4 13h5l1 2h4l1-2h5",
 	info: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 11v5M12 8v.1",
 	keyboard: "M3 6h18v12H3zM7 10v.1M11 10v.1M15 10v.1M7 14h10",
+	grip: "M9 6h.01M9 12h.01M9 18h.01M15 6h.01M15 12h.01M15 18h.01",
+	link: "M10 14a4 4 0 0 0 6 .5l3-3a4 4 0 0 0-6-6l-1.5 1.5M14 10a4 4 0 0 0-6-.5l-3 3a4 4 0 0 0 6 6l1.5-1.5",
+	lower: "M6 9l6 6 6-6",
 	lock: "M6 11h12v9H6zM9 11V8a3 3 0 0 1 6 0v3",
 	moon: "M20 14a8 8 0 1 1-9-10 6.5 6.5 0 0 0 9 10z",
+	markdown: "M3 6h18v12H3zM7 15V9l2.5 3L12 9v6M17 9v6M15 13l2 2 2-2",
 	more: "M6 12h.01v1h-1v-1zM12 12h.01v1h-1v-1zM18 12h.01v1h-1v-1z",
+	none: "",
 	open: "M14 4h6v6M20 4l-9 9M18 14v6H4V6h6",
 	plan: "M10 6h10M10 12h10M10 18h10M4 6l1.2 1.2L7.5 5M4 12l1.2 1.2L7.5 11M4 18h2",
 	question: "M9 9a3 3 0 1 1 4 2.8c-.7.3-1 .8-1 1.7v.5M12 17.5v.1M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z",
+	retry: "M19 12a7 7 0 1 1-2-5M19 4v4h-4",
 	rows: "M4 5h16v14H4zM4 12h16",
 	search: "M11 5a6 6 0 1 0 0 12 6 6 0 0 0 0-12zM20 20l-4.5-4.5",
 	send: "M12 19V5M6 11l6-6 6 6",
@@ -33,9 +41,11 @@ const PATHS = {
 	stop: "M7 7h10v10H7z",
 	sun: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 3v2M12 19v2M3 12h2M19 12h2M5.6 5.6L7 7M17 17l1.4 1.4M18.4 5.6L17 7M7 17l-1.4 1.4",
 	system: "M4 5h16v11H4zM9 20h6M12 16v4",
+	sliders: "M4 8h10M18 8h2M4 16h4M12 16h8M14 5.5v5M8 13.5v5",
 	think: "M12 4a6 6 0 0 0-3.5 10.9V17h7v-2.1A6 6 0 0 0 12 4zM10 20h4",
 	tool: "M14.5 6.5a4 4 0 0 0 4.9 5L20 12l-8 8-3-3 8-8zM14.5 6.5l2.5 2.5 2.5-.5M9 17l-1 1",
 	trash: "M5 7h14M9 7V4h6v3M7 7l1 13h8l1-13",
+	up: "M6 15l6-6 6 6",
 	warning: "M12 4l9 16H3zM12 10v4M12 17v.1",
 };
 
@@ -96,6 +106,7 @@ const dom = {
 			else parent.insertBefore(element, next);
 		}
 	},
+	quoted: (text) => text.split("`").map((part, at) => (at % 2 ? h("code", part) : part)),
 	async copy(text) {
 		try {
 			await navigator.clipboard.writeText(text);
@@ -112,4 +123,4 @@ const dom = {
 	},
 };
 
-export const { h, on, onLook, fill, setText, part, icon, iconButton, component, keyed, copy } = dom;
+export const { h, on, onLook, fill, setText, part, icon, iconButton, component, keyed, quoted, copy } = dom;

@@ -1,7 +1,14 @@
 // Inserts HTML that the server has rendered and sanitised, without flicker.
 // This is the only place where markup is parsed; other text of agents never passes through it.
 
+import { editorLink, pathsIn } from "../lib/paths.js";
 import { copy, h, icon } from "./dom.js";
+
+/** Where paths in words lead: the project's folder, and the user's editor if it has an address. */
+const files = { root: "", editor: "" };
+
+/** Makes paths in words that are shown from now on links to the user's editor. */
+export const linkPaths = (root = "", editor = "") => Object.assign(files, { root, editor });
 
 /** Replaces the content of a container, from a block on. @param {Element} container */
 export function setHtml(container, html = "", from = 0) {
@@ -23,10 +30,44 @@ export function setHtml(container, html = "", from = 0) {
 		link.target = "_blank";
 		link.rel = "noopener noreferrer";
 	}
+	if (files.editor) linkFiles(content);
 	followChildren(container, content, from);
 }
 
-/** @param {Element} element @param {Element} frame */
+/** Output of a terminal as the server has rendered it, in elements. */
+export function terminalNodes(html = "") {
+	const template = h("template");
+	template.innerHTML = html;
+	return [...template.content.childNodes];
+}
+
+/** Makes names of files links to the editor. @param {DocumentFragment} content */
+function linkFiles(content) {
+	const link = (/** @type {string} */ text) => {
+		const href = editorLink(files.editor, files.root, text);
+		// A frame may not open addresses of other programs, the page around it may.
+		return href && h("a.file", { href, target: "_top", title: "Open in the editor" });
+	};
+	for (const code of content.querySelectorAll("code")) {
+		const anchor = !code.closest("pre, a") && link(code.textContent);
+		if (anchor) wrap(code, anchor);
+	}
+	const walker = document.createTreeWalker(content, NodeFilter.SHOW_TEXT);
+	const texts = /** @type {Text[]} */ ([]);
+	while (walker.nextNode()) texts.push(/** @type {Text} */ (walker.currentNode));
+	for (const text of texts) {
+		if (text.parentElement?.closest("pre, code, a")) continue;
+		for (const [from, to] of pathsIn(text.data).reverse()) {
+			const anchor = link(text.data.slice(from, to));
+			if (!anchor) continue;
+			const found = text.splitText(from);
+			found.splitText(to - from);
+			wrap(found, anchor);
+		}
+	}
+}
+
+/** @param {ChildNode} element @param {Element} frame */
 function wrap(element, frame) {
 	element.replaceWith(frame);
 	frame.append(element);

@@ -1,7 +1,7 @@
 // Parts shared by several pages: dialogs, menus, listboxes, editable titles, and toasts.
 
 import { CHAT_KEYS, isComposing, LIST_KEYS, SHELL_KEYS } from "../lib/keys.js";
-import { fill, h, icon, iconButton, on } from "./dom.js";
+import { fill, h, icon, iconButton, on, quoted } from "./dom.js";
 
 /** @type {DialogModule} */
 export const dialogs = {
@@ -43,13 +43,13 @@ export const dialogs = {
 
 /** A button that opens a menu. @param {() => MenuItem[]} items */
 export function menuButton(label = "", items) {
-	const button = iconButton("more", label, () => open(button, items()), { ariaHasPopup: "menu", ariaExpanded: "false" });
+	const button = iconButton("more", label, () => openMenu(button, items()), { ariaHasPopup: "menu", ariaExpanded: "false" });
 	return button;
 }
 
-/** @param {HTMLElement} button @param {MenuItem[]} items */
-function open(button, items) {
-	const all = items.map(([label, name, run]) => h("button", { role: "menuitem", tabIndex: -1, onclick: () => (menu.hidePopover(), run()) }, icon(name), label));
+/** Opens a menu at a button. @param {HTMLElement} button @param {MenuItem[]} items */
+export function openMenu(button, items) {
+	const all = items.map(([label, name, run]) => h("button", { role: "menuitem", tabIndex: -1, onclick: () => (menu.hidePopover(), run()) }, icon(name), h("span", ...quoted(label))));
 	const menu = h("div.menu", { role: "menu", popover: "auto", label: button.ariaLabel }, ...all);
 	on(menu, "keydown", (event) => {
 		const at = all.indexOf(/** @type {any} */ (document.activeElement));

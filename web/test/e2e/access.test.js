@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { findings } from "./judges.js";
-import { chat, Daemon, idle, openBrowser, openPage, openSession, say, signIn, until } from "./harness.js";
+import { chat, Daemon, idle, openBrowser, openPage, openSession, say, search, signIn, until } from "./harness.js";
 
 let browser;
 let daemon;
@@ -44,8 +44,30 @@ for (const colorScheme of ["light", "dark"]) {
     await page.locator("convoke-inbox convoke-permission").waitFor();
     found.push(...(await findings(page, "inbox")));
     await page.keyboard.press("Alt+n");
-    found.push(...(await findings(page, "new session")));
+    await page.locator("#home convoke-permission").waitFor();
+    found.push(...(await findings(page, "home")));
+    await page.locator("convoke-start").getByRole("button", { name: "Agent: " }).click();
+    found.push(...(await findings(page, "agents")));
+    await page.getByRole("menuitem", { name: "More agents…" }).click();
+    found.push(...(await findings(page, "more agents")));
     await page.keyboard.press("Escape");
+    await search(page, "title");
+    await page.getByRole("dialog", { name: "Search" }).locator("mark").first().waitFor();
+    found.push(...(await findings(page, "palette")));
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Settings", exact: true }).click();
+    await page.locator(".setting").first().waitFor();
+    await page.getByRole("button", { name: "Sign out" }).first().waitFor();
+    found.push(...(await findings(page, "settings")));
+    await page.getByRole("button", { name: "Add a rule…" }).click();
+    found.push(...(await findings(page, "add a rule")));
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Archive", exact: true }).click();
+    await page.getByText("No archived sessions.").waitFor();
+    found.push(...(await findings(page, "archive")));
+    await page.getByRole("link", { name: "Teams" }).click();
+    await chat(page).getByRole("heading", { name: "No teams yet" }).waitFor();
+    found.push(...(await findings(page, "teams in the shell")));
     await page.getByRole("button", { name: "Add a project" }).click();
     await page.getByRole("option").first().waitFor();
     await page.keyboard.press("ArrowDown");
@@ -59,8 +81,6 @@ for (const colorScheme of ["light", "dark"]) {
     await page.getByRole("button", { name: "Menu of alpha" }).click();
     found.push(...(await findings(page, "menu")));
     await page.keyboard.press("Escape");
-    await page.keyboard.press("Alt+w");
-    found.push(...(await findings(page, "welcome")));
     const address = await page.locator(".session a").getAttribute("href");
     await page.goto(daemon.origin + address);
     await page.locator("convoke-permission").waitFor();
@@ -88,13 +108,13 @@ test("360 pixels are enough", async () => {
   };
   assert.equal(await overflows(), false);
   assert.equal(await page.locator("#side").isVisible(), false, "the drawer makes way");
-  await conversation.getByRole("button", { name: /^Yes/ }).click();
+  await conversation.getByRole("button", { name: "Allow once" }).click();
   await idle(conversation);
   await page.getByRole("button", { name: "Show the sidebar" }).click();
-  await page.getByRole("button", { name: /^Inbox/ }).click();
-  await page.getByText("No pending requests.").waitFor();
   assert.equal(await overflows(), false);
-  await page.getByRole("button", { name: "Close the inbox" }).click();
+  await page.getByRole("navigation").getByRole("button", { name: /^Inbox/ }).click();
+  await page.locator("#home").getByText("Nothing needs you.").waitFor();
+  assert.equal(await overflows(), false);
   assert.deepEqual(page.problems, []);
 });
 
@@ -111,19 +131,20 @@ test("everything can be done with the keyboard alone", async () => {
   await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
   await press("Escape");
 
-  // Two sessions.
+  // Two sessions, from Home.
+  const inBox = () => chat(page).getByRole("textbox", { name: "Message" }).evaluate((it) => document.hasFocus() && it === document.activeElement);
   for (const text of ["first words", "second words"]) {
     await press("Alt+n");
-    await page.getByRole("dialog", { name: "New session" }).waitFor();
-    const demo = page.getByRole("button", { name: "Demo" });
-    for (let stops = 0; stops < 20 && !(await demo.evaluate((it) => it === document.activeElement)); stops += 1) await press("Tab");
+    await page.locator("convoke-start textarea:focus").waitFor();
+    await press("Tab", "Tab", "Enter");
+    await page.getByRole("menu").waitFor();
+    for (let stops = 0; stops < 20 && !(await page.getByRole("menuitem", { name: "Demo" }).evaluate((it) => it === document.activeElement)); stops += 1) await press("ArrowDown");
     await press("Enter");
-    await page.getByRole("dialog", { name: "New session" }).waitFor({ state: "detached" });
-    await until(page, "the focus is in the message box", () => chat(page).getByRole("textbox", { name: "Message" }).evaluate((it) => document.hasFocus() && it === document.activeElement));
+    await page.locator("convoke-start textarea:focus").waitFor();
     await page.keyboard.type(text);
-    await until(page, "it can be sent", () => chat(page).getByRole("button", { name: "Send", exact: true }).isEnabled());
     await press("Enter");
     await page.locator(".tab", { hasText: text }).waitFor();
+    await until(page, "the focus is in the message box", inBox);
     await idle(chat(page));
   }
   // Shortcuts keep quiet while one types, and work from inside the conversation.
@@ -134,13 +155,12 @@ test("everything can be done with the keyboard alone", async () => {
   const active = () => page.getByRole("tab", { selected: true }).locator(".title").textContent();
   await press("Alt+1");
   await until(page, "the first tab is active", async () => (await active()) === "first words");
-  const inBox = () => chat(page).getByRole("textbox", { name: "Message" }).evaluate((it) => document.hasFocus() && it === document.activeElement);
   await until(page, "the focus has followed", inBox);
   await press("Alt+PageDown");
   await until(page, "the second tab is active", async () => (await active()) === "second words");
   await until(page, "the focus has followed", inBox);
   await press("Alt+Shift+PageUp");
-  await until(page, "it has moved", async () => (await page.locator(".tab .title").allTextContents()).join() === "second words,first words");
+  await until(page, "it has moved", async () => (await page.locator(".tab .title").allTextContents()).join() === "Home,second words,first words");
 
   // Through the conversation and back.
   await press("Shift+Tab");
@@ -155,19 +175,14 @@ test("everything can be done with the keyboard alone", async () => {
   await press("Escape");
   await until(page, "the focus is back in the message box", inBox);
 
-  // The sidebar: find, walk, fold, rename, archive.
-  const inFilter = () => page.evaluate(() => document.activeElement.type === "search");
-  await press("Control+k");
-  await until(page, "the focus is in the filter", inFilter);
-  await page.keyboard.type("first");
-  await press("ArrowDown", "ArrowDown");
-  assert.equal(await page.evaluate(() => document.activeElement.querySelector(".title").textContent), "first words");
+  // The palette, then the sidebar: walk, fold, rename, archive.
+  await search(page, "first");
+  await page.getByRole("option", { name: "first words" }).first().waitFor();
   await press("Enter");
   await until(page, "the session is shown", async () => (await active()) === "first words");
   await until(page, "the focus is in the message box", inBox);
-  await press("Control+k");
-  await until(page, "the focus is in the filter", inFilter);
-  await press("Escape", "ArrowDown", "ArrowLeft");
+  await page.locator(".fold").focus();
+  await press("ArrowLeft");
   assert.equal(await page.locator(".fold").getAttribute("aria-expanded"), "false");
   await press("ArrowRight", "ArrowDown", "F2");
   await page.keyboard.type("renamed");
@@ -177,7 +192,9 @@ test("everything can be done with the keyboard alone", async () => {
   await page.getByText("Archived “renamed”.").waitFor();
   assert.notEqual(await page.evaluate(() => document.activeElement), null);
   await press("Alt+w");
-  await page.locator("#welcome").waitFor();
+  await page.locator("#home").waitFor();
+  await press("Alt+0");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "tab-home");
   assert.deepEqual(page.problems, []);
 });
 
@@ -188,7 +205,7 @@ test("five hundred sessions are no burden", async () => {
   const at = (minutes) => new Date(Date.now() - minutes * 60_000).toISOString();
   const sessions = Array.from({ length: 500 }, (_, number) => ({
     id: `demo:a${number}`, uid: `u${number}`, projectId: "p", cliType: "demo", title: `Session number ${number}`, lastActiveAt: at(number * 40),
-    createdAt: at(number * 40), status: "active", acceptsPrompts: true, archived: false, activity: "idle", messageCount: 1,
+    createdAt: at(number * 40), status: "active", acceptsPrompts: true, archived: false, activity: "idle", attention: "idle", unseen: false, messageCount: 1,
   }));
   const replies = {
     "project:list": { projects: [{ id: "p", name: "big", path: "/big", addedAt: at(0) }] },
@@ -213,11 +230,11 @@ test("five hundred sessions are no burden", async () => {
   // One that becomes active moves to the top, and the focus stays where it is.
   await page.locator(".session a").nth(3).focus();
   const started = Date.now();
-  line.send(JSON.stringify({ type: "session:changed", session: { ...sessions[499], lastActiveAt: at(0), activity: "running" } }));
+  line.send(JSON.stringify({ type: "session:changed", session: { ...sessions[499], lastActiveAt: at(0), activity: "running", attention: "working" } }));
   await until(page, "it is on top", async () => (await page.locator(".session .title").first().textContent()) === "Session number 499");
   assert.ok(Date.now() - started < 2000, "at once");
   assert.equal(await page.evaluate(() => document.activeElement.querySelector(".title").textContent), "Session number 3");
   await page.keyboard.press("Control+k");
-  await page.keyboard.type("number 42");
-  await until(page, "the filter has found", async () => (await page.locator(".session").count()) === 15);
+  await page.getByRole("combobox", { name: "Search" }).fill("number 499");
+  await until(page, "the palette has found it", async () => (await page.getByRole("group", { name: "Sessions" }).getByRole("option").count()) === 1);
 });

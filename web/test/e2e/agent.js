@@ -2,8 +2,10 @@
 //
 // `say TEXT` answers with TEXT (`\n` is a line break) · `gate` says one half, waits for the file `gate` in the
 // workspace, and says the other · `tool JSON` calls a tool with these fields · `permit TITLE`, `allow TITLE` ask for permission ·
-// `flood N` says N short things, each a separate entry · `plan TEXT` makes a plan with that step ·
-// `wait` does nothing until it is stopped · `clock N` says N times what time it is
+// `demand JSON` makes a call with these fields that needs permission, and does it or not; `together [JSON…]` makes several at once · `reads N`, `searches N` look N
+// times · `crash TEXT` prints TEXT to stderr and ends the process · `flood N` makes N calls, each a separate entry · `plan TEXT` makes a plan with that step ·
+// `wait` does nothing until it is stopped · `clock N` says N times what time it is ·
+// `die FILE` ends the process with a last word on standard error, unless the file is in the workspace
 //
 // A file `story.json` in the workspace says what to do for a prompt: a list of the above for the words of a person.
 
@@ -63,6 +65,32 @@ const deeds = {
     const { outcome } = await request("session/request_permission", { sessionId: id, options, toolCall: { toolCallId: "p", title: rest, kind: "execute" } });
     await deeds.say(id, `Outcome: ${outcome.optionId ?? outcome.outcome}`);
   },
+  demand: async (id, rest) => {
+    const call = { toolCallId: randomUUID(), status: "pending", ...JSON.parse(rest) };
+    const { output = "done", ...fields } = call;
+    update(id, { sessionUpdate: "tool_call", ...fields });
+    const options = [
+      { optionId: "once", name: "Yes", kind: "allow_once" },
+      { optionId: "always", name: "Yes, and do not ask again", kind: "allow_always" },
+      { optionId: "no", name: "No", kind: "reject_once" },
+    ];
+    const { outcome } = await request("session/request_permission", { sessionId: id, options, toolCall: fields });
+    const isDone = outcome.optionId === "once" || outcome.optionId === "always";
+    const content = isDone && !fields.content ? [{ type: "content", content: text(output) }] : undefined;
+    update(id, { sessionUpdate: "tool_call_update", toolCallId: call.toolCallId, status: isDone ? "completed" : "failed", ...(content && { content }) });
+    await deeds.say(id, `Outcome: ${outcome.optionId ?? outcome.outcome}`);
+  },
+  together: (id, rest) => Promise.all(JSON.parse(rest).map((fields) => deeds.demand(id, JSON.stringify(fields)))),
+  reads: async (id, rest) => {
+    for (let number = 1; number <= Number(rest); number += 1) await deeds.tool(id, JSON.stringify({ title: `Read src/module_${number}.rs`, kind: "read", rawInput: { path: `src/module_${number}.rs` } }));
+  },
+  searches: async (id, rest) => {
+    for (let number = 1; number <= Number(rest); number += 1) await deeds.tool(id, JSON.stringify({ title: `Search for word ${number}`, kind: "search", rawInput: { pattern: `word ${number}` } }));
+  },
+  crash: async (id, rest) => {
+    process.stderr.write(`${rest.replaceAll("\\n", "\n")}\n`, () => process.exit(3));
+    await new Promise(() => {});
+  },
   plan: async (id, rest) => {
     const entries = rest.startsWith("[") ? JSON.parse(rest) : [{ content: rest, status: "in_progress" }];
     update(id, { sessionUpdate: "plan", entries: entries.map((entry) => ({ priority: "high", ...entry })) });
@@ -70,7 +98,7 @@ const deeds = {
   use: async (id, rest) => update(id, { sessionUpdate: "usage_update", ...JSON.parse(rest) }),
   flood: async (id, rest) => {
     for (let number = 1; number <= Number(rest); number += 1) {
-      const call = { toolCallId: `flood-${number}`, title: `Step ${number}`, kind: "read", rawInput: { number } };
+      const call = { toolCallId: `flood-${number}`, title: `Step ${number}`, kind: "other", rawInput: { number } };
       update(id, { sessionUpdate: "tool_call", status: "completed", ...call });
     }
   },
@@ -81,6 +109,11 @@ const deeds = {
     }
   },
   wait: (id, rest, session) => new Promise((resolve) => (session.stop = resolve)),
+  die: async (id, rest, session) => {
+    if (existsSync(join(session.cwd, rest))) return deeds.say(id, "It works now.");
+    process.stderr.write("it broke for a reason\n", () => process.exit(3));
+    return new Promise(() => {});
+  },
   offer: async (id, rest) => update(id, { sessionUpdate: "available_commands_update", availableCommands: JSON.parse(rest) }),
 };
 

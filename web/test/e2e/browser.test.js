@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const denied = (page) => page.getByRole("heading", { name: "This browser is not signed in" });
 /** What the workbench shows only once it is connected. */
-const atHome = (page) => page.locator("#welcome h2");
+const atHome = (page) => page.getByRole("heading", { name: "Welcome to Convoke" }).or(page.getByRole("button", { name: "Project: " }));
 
 /** A "dev server" of an agent: another port of this host. What browsers send it is kept. */
 async function devServer(host) {

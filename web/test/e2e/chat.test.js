@@ -202,7 +202,7 @@ test("modes are chosen where the agent offers them", async () => {
 test("w2 prompts wait in their order below the running turn and move up one by one, in every window", async () => {
   const page = await session();
   const windows = [page, await anotherWindow(page, daemon, new URL(page.url()).pathname)];
-  const waiting = (window) => window.locator(".queue li:not(.muted)").allTextContents();
+  const waiting = (window) => window.locator(".queue li").allTextContents();
   const all = async (what, expected) => {
     for (const window of windows) await until(window, what, async () => (await waiting(window)).join("|") === expected.join("|"));
   };
@@ -220,6 +220,7 @@ test("w2 prompts wait in their order below the running turn and move up one by o
   writeFileSync(join(daemon.project, "gate"), "");
   await all("the third one runs", later.slice(2));
   await page.keyboard.press("Control+.");
+  await page.getByRole("dialog", { name: "Stop the agent?" }).getByRole("button", { name: /send the next message/ }).click();
   await all("nothing waits", []);
   const spoken = ["gate", "The first half, and the second half.", "say two", "two", "wait", "say four", "four", "say five", "five"];
   const said = (window) => window.locator(".user[data-key] .md, .assistant .md").evaluateAll((words) => words.map((it) => it.textContent.trim()));
@@ -238,8 +239,7 @@ test("a session that ended says so and can be resumed", async () => {
   const page = await session("demo");
   await say(page, "hello");
   await idle(page);
-  await page.getByRole("button", { name: "Session menu" }).click();
-  await page.getByRole("menuitem", { name: "Complete" }).click();
+  await daemon.api("POST", `/sessions/${new URL(page.url()).pathname.split("/").at(-1)}/complete`);
   await page.getByText("This session was completed.").waitFor();
   await until(page, "the composer is disabled", () => box(page).isDisabled());
   assert.equal(await box(page).getAttribute("placeholder"), "This session does not accept messages");
@@ -264,9 +264,9 @@ test("s10 a message resumes a session that ended by idleness", async () => {
 test("a failed turn says why, and the session goes on", async () => {
   const page = await session("demo");
   await say(page, "/fail");
-  await page.locator(".notice.grave").waitFor();
+  await page.locator(".notice.failure").waitFor();
   await say(page, "/crash");
-  await until(page, "the crash is shown", async () => (await page.locator(".notice.grave").count()) >= 2);
+  await until(page, "the crash is shown", async () => (await page.locator(".notice.failure:visible").count()) === 2);
   await idle(page);
   await say(page, "still there?");
   await answer(page).getByText("You said: still there?").waitFor();

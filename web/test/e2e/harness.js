@@ -164,6 +164,37 @@ export async function openSession(page, title) {
   return conversation;
 }
 
+/** Starts a session from Home with its first prompt, and returns its conversation. */
+export async function startSession(page, prompt, { agent, project } = {}) {
+  const start = page.locator("convoke-start");
+  const choose = async (kind, title) => {
+    await start.getByRole("button", { name: `${kind}: ` }).click();
+    await start.getByRole("menuitem", { name: title, exact: true }).click();
+  };
+  if (project) await choose("Project", project);
+  if (agent) await choose("Agent", agent);
+  const box = start.getByRole("textbox", { name: "What should be done?" });
+  await box.fill(prompt);
+  await box.press("Enter");
+  const conversation = chat(page);
+  await conversation.getByRole("textbox", { name: "Message" }).waitFor();
+  return conversation;
+}
+
+/** Opens the palette and types into it. */
+export async function search(page, text) {
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search" }).and(page.locator(":focus")).waitFor();
+  await page.keyboard.type(text);
+}
+
+/** Chooses something in the menu of a session's row. */
+export async function rowMenu(page, title, item) {
+  await page.locator(".session", { hasText: title }).hover();
+  await page.getByRole("button", { name: `Menu of ${title}`, exact: true }).click();
+  await page.getByRole("menuitem", { name: item }).click();
+}
+
 /** Writes a message and sends it. */
 export async function say(conversation, text) {
   const box = conversation.getByRole("textbox", { name: "Message" });
@@ -171,7 +202,7 @@ export async function say(conversation, text) {
   // The box is filled before the line is open when the page was just loaded.
   await conversation.getByRole("button", { name: "Send", exact: true }).and(conversation.locator(":enabled")).waitFor();
   // In the conversation, or in the queue.
-  const prompts = conversation.locator(".user[data-key], .queue li:not(.muted)");
+  const prompts = conversation.locator(".user[data-key], .queue li");
   const said = await prompts.count();
   await box.press("Enter");
   // The daemon has it.

@@ -25,13 +25,16 @@ test("q19 a permission is given in the conversation", async () => {
   const { page, conversation } = await session();
   await say(conversation, "/write notes.txt hello");
   const card = conversation.locator("convoke-permission");
-  await card.getByText("Write notes.txt").waitFor();
+  await conversation.getByRole("group", { name: "Permission required: Write notes.txt" }).waitFor();
+  await card.getByText("Permission required to change a file").waitFor();
+  await card.locator(".diff").getByText("hello").waitFor();
   await until(page, "the window title shows it", async () => (await page.title()).startsWith("(1) "));
-  assert.equal(await page.locator(".session .dot").getAttribute("data-activity"), "waiting");
-  await card.getByRole("button", { name: "Allow", exact: true }).click();
+  assert.equal(await page.locator(".session .dot").getAttribute("data-mark"), "needs_you");
+  await card.getByRole("button", { name: "Allow once" }).click();
   await conversation.getByText("I wrote notes.txt.").waitFor();
   await until(page, "nothing waits", async () => !(await page.title()).startsWith("("));
-  await card.locator(".request-told").getByText("Allow").waitFor();
+  await conversation.locator(".tool .tool-verdict").getByText("Allowed").waitFor();
+  assert.equal(await card.isVisible(), false, "the answered request is a part of its call");
   assert.deepEqual(page.problems, []);
 });
 
@@ -43,14 +46,14 @@ test("q19 a permission is refused in own words, and the keyboard is enough", asy
   await page.keyboard.type("1 not now, please");
   assert.equal(await card.getAttribute("data-status"), "pending", "digits that are typed choose nothing");
   await page.keyboard.press("Enter");
-  await card.locator("q").getByText("1 not now, please").waitFor();
-  assert.ok(await card.evaluate((it) => it.contains(document.activeElement)), "the focus stays after an answer by keyboard");
+  await conversation.locator(".tool q").getByText("1 not now, please").waitFor();
+  assert.ok(await conversation.locator(".tool").evaluate((it) => it.contains(document.activeElement)), "the focus stays after an answer by keyboard");
   await conversation.getByText("You did not allow it").waitFor();
 
   await idle(conversation);
   await say(conversation, "/write notes.txt hello");
   const second = conversation.locator("convoke-permission").nth(1);
-  await second.getByRole("button", { name: "Reject" }).focus();
+  await second.getByRole("button", { name: "Deny", exact: true }).focus();
   await page.keyboard.press("1");
   await conversation.getByText("I wrote notes.txt.").waitFor();
   assert.deepEqual(page.problems, []);
@@ -85,14 +88,17 @@ test("q19 the inbox gathers what waits in all sessions and answers it in place",
   await page.locator("#inbox-count").getByText("2").waitFor();
   await page.keyboard.press("Alt+i");
   const inbox = page.getByRole("complementary", { name: "Inbox" });
-  const item = (title) => inbox.getByRole("article").filter({ hasText: title });
-  await item("Write b.txt").getByRole("button", { name: "Allow", exact: true }).click();
-  await until(page, "one is left", async () => (await inbox.getByRole("article").count()) === 1);
+  const asked = inbox.locator("[data-group=needsYou]").getByRole("article");
+  const item = (title) => asked.filter({ hasText: title });
+  await item("Write b.txt").getByRole("button", { name: "Allow once" }).click();
+  await until(page, "one is left", async () => (await asked.count()) === 1);
   await item("Write a.txt").getByRole("button", { name: "/write a.txt hello" }).click();
-  await item("Write a.txt").getByRole("button", { name: "Reject" }).click();
-  await inbox.getByText("No pending requests.").waitFor();
+  await inbox.waitFor({ state: "hidden" });
+  await page.keyboard.press("Alt+i");
+  await item("Write a.txt").getByRole("button", { name: "Deny", exact: true }).click();
+  await asked.waitFor({ state: "detached" });
   await conversation.getByText("You did not allow it").waitFor();
-  assert.match(await page.title(), /^\/write a\.txt hello/);
+  await until(page, "the title counts the other session, which has finished unseen", async () => /^●1 \/write a\.txt hello/.test(await page.title()));
   assert.deepEqual(page.problems, []);
 });
 
@@ -132,9 +138,9 @@ test("the first answer wins, and the other window hears of it", async () => {
   await say(conversation, "/write notes.txt hello");
   const second = await anotherWindow(page, daemon);
   const there = await openSession(second, "/write notes.txt hello");
-  await there.locator("convoke-permission").getByRole("button", { name: "Reject" }).waitFor();
-  await conversation.locator("convoke-permission").getByRole("button", { name: "Allow", exact: true }).click();
-  await there.locator("convoke-permission .request-told").getByText("Allow").waitFor();
+  await there.locator("convoke-permission").getByRole("button", { name: "Deny", exact: true }).waitFor();
+  await conversation.locator("convoke-permission").getByRole("button", { name: "Allow once" }).click();
+  await there.locator(".tool .tool-verdict").getByText("Allowed").waitFor();
   await until(second, "its inbox is empty", async () => !(await second.title()).startsWith("("));
   assert.deepEqual([page.problems, second.problems], [[], []]);
 });

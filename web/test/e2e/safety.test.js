@@ -5,7 +5,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { ATTACK, attackless } from "./judges.js";
-import { chat, Daemon, idle, openBrowser, openPage, openSession, say, signIn, until } from "./harness.js";
+import { chat, Daemon, idle, openBrowser, openPage, openSession, say, search, signIn, until } from "./harness.js";
 
 let browser;
 let daemon;
@@ -30,7 +30,7 @@ test("nothing that an agent or a person writes becomes markup", async () => {
   await say(conversation, `say ${ATTACK}`);
   await until(page, "the answer is there", async () => (await conversation.locator(".assistant").textContent()).includes("<script>"));
   await idle(conversation);
-  assert.match(await page.locator(".tab .title").textContent(), /^say <img/);
+  assert.match(await page.locator(".tab:not(.home) .title").textContent(), /^say <img/);
 
   const tool = { title: ATTACK, kind: ATTACK, name: ATTACK, rawInput: { [ATTACK]: ATTACK, command: ATTACK }, content: [
     { type: "content", content: { type: "text", text: ATTACK } },
@@ -58,7 +58,7 @@ test("nothing that an agent or a person writes becomes markup", async () => {
   await page.locator("convoke-inbox").getByRole("button", { name: "Decline with a note…" }).click();
   await page.keyboard.type(ATTACK);
   await page.keyboard.press("Enter");
-  await conversation.locator("convoke-permission q").waitFor();
+  await conversation.locator(".tool q:visible").waitFor();
   await idle(conversation);
 
   // Names: of the session, in the picker, in dialogs, in toasts.
@@ -68,13 +68,19 @@ test("nothing that an agent or a person writes becomes markup", async () => {
   await page.keyboard.type(ATTACK.slice(0, 190));
   await page.keyboard.press("Enter");
   await page.keyboard.press("Alt+n");
-  await page.getByRole("dialog", { name: "New session" }).getByText("Scripted <b>Agent</b>").waitFor();
+  await page.locator("convoke-start").getByRole("button", { name: "Agent: " }).click();
+  await page.getByRole("menuitem", { name: "Scripted <b>Agent</b>" }).waitFor();
   assert.deepEqual(await attackless(page), []);
   await page.keyboard.press("Escape");
-  await page.keyboard.press("Alt+w");
-  await page.locator(".session").hover();
-  await page.locator(".session .row-actions button").last().click();
+  // What was said is found, and shown as it is.
+  await search(page, "script");
+  await page.getByRole("dialog", { name: "Search" }).locator("mark").first().waitFor();
+  assert.deepEqual(await attackless(page), []);
+  await page.keyboard.press("Escape");
+  await page.locator(".session a").focus();
+  await page.keyboard.press("Delete");
   await page.locator(".toast").waitFor();
+  await page.locator(".panel").waitFor({ state: "detached" });
   assert.deepEqual(await attackless(page), []);
   await page.getByRole("button", { name: "Undo" }).click();
   await page.locator(".session a").click();

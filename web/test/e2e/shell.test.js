@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
-import { anotherWindow, chat, Daemon, idle, openBrowser, openPage, openSession, say, until } from "./harness.js";
+import { anotherWindow, chat, Daemon, idle, openBrowser, openPage, openSession, rowMenu, say, startSession, until } from "./harness.js";
 
 let browser;
 let daemon;
@@ -28,13 +28,13 @@ async function workbench(...messages) {
   return page;
 }
 
-const titles = (page) => page.locator(".tab .title").allTextContents();
+const titles = (page) => page.locator(".tab:not(.home) .title").allTextContents();
 
 test("w6 a first visit leads from an empty page to a first answer", async () => {
   daemon = await new Daemon().start();
   const page = await openPage(browser, daemon);
   await page.getByText("No projects yet.").waitFor();
-  await page.locator("#welcome").getByRole("button", { name: "Add a project" }).click();
+  await page.locator("#home").getByRole("button", { name: "Add a project" }).click();
 
   // The path is completed folder by folder.
   const field = page.getByRole("combobox", { name: "Path of the folder" });
@@ -46,23 +46,20 @@ test("w6 a first visit leads from an empty page to a first answer", async () => 
   await field.press("Enter");
   await page.getByText("No sessions. Create one to get started.").waitFor();
 
-  // Installed agents come first; the others say how to install them and cannot be chosen.
-  await page.getByRole("button", { name: "New session in alpha" }).click();
-  const dialog = page.getByRole("dialog", { name: "New session" });
-  const agents = await dialog.locator(".agent").evaluateAll((all) => all.map((agent) => [agent.tagName, agent.querySelector(".title").textContent]));
-  const missing = agents.findIndex(([tag]) => tag === "DIV");
-  assert.ok(agents.slice(missing).every(([tag]) => tag === "DIV"), "what is missing comes last");
-  assert.ok((await dialog.locator(".missing code").count()) > 0);
-  const badges = await dialog.locator(".badge").allTextContents();
+  // Agents that are not installed say how to install them, and cannot be chosen.
+  const start = page.locator("convoke-start");
+  await start.getByRole("textbox", { name: "What should be done?" }).and(page.locator(":focus")).waitFor();
+  await start.getByRole("button", { name: "Agent: " }).click();
+  await page.getByRole("menuitem", { name: "More agents…" }).click();
+  const more = page.getByRole("dialog", { name: "More agents" });
+  assert.ok((await more.locator(".missing code").count()) > 0);
+  const badges = await more.locator(".badge").allTextContents();
   assert.deepEqual(["CC", "CX"].filter((badge) => !badges.includes(badge)), []);
-  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await page.keyboard.press("Escape");
   assert.equal(await page.locator(".session").count(), 0);
 
-  await page.getByRole("button", { name: "New session in alpha" }).click();
-  await dialog.getByRole("button", { name: "Demo" }).click();
-  const conversation = chat(page);
+  const conversation = await startSession(page, "Hello there, demo agent", { agent: "Demo" });
   await conversation.getByRole("textbox", { name: "Message" }).and(conversation.locator(":focus")).waitFor();
-  await say(conversation, "Hello there, demo agent");
   await conversation.getByText("I am the demo agent.").waitFor();
 
   // Its title comes from the first message, in the sidebar, in the tab and in the window.
@@ -71,7 +68,7 @@ test("w6 a first visit leads from an empty page to a first answer", async () => 
   assert.equal(await row.locator(".badge").textContent(), "DM");
   assert.equal(await row.locator("time").textContent(), "now");
   assert.deepEqual(await titles(page), ["Hello there, demo agent"]);
-  assert.match(await page.title(), /^Hello there, demo agent · Convoke$/);
+  await until(page, "the title names it", async () => (await page.title()) === "Hello there, demo agent · Convoke");
   assert.deepEqual(page.problems, []);
 });
 
@@ -114,8 +111,7 @@ test("w9 archiving closes the tab and can be undone", async () => {
   const page = await workbench("keep me", "archive me");
   await openSession(page, "keep me");
   await openSession(page, "archive me");
-  await page.locator(".session", { hasText: "archive me" }).hover();
-  await page.getByRole("button", { name: "Archive archive me" }).click();
+  await rowMenu(page, "archive me", "Archive (Delete)");
   await until(page, "the tab is closed", async () => (await titles(page)).join() === "keep me");
   assert.equal(await page.locator(".session", { hasText: "archive me" }).count(), 0);
 
@@ -140,13 +136,43 @@ test("w9 a session that was archived elsewhere closes here, also if the page was
   await page.goto(address);
   await until(page, "the tab is closed", async () => (await titles(page)).length === 0);
 
-  // The archive gives it back.
-  await page.locator(".project-head").hover();
-  await page.getByRole("button", { name: "Menu of alpha" }).click();
-  await page.getByRole("menuitem", { name: "Archived sessions" }).click();
-  await page.getByRole("listitem").filter({ hasText: "first one" }).getByRole("button", { name: "Restore" }).click();
+  // The archive is one list with search, and gives it back.
+  await page.getByRole("button", { name: "Archive", exact: true }).click();
+  const archive = page.locator("convoke-archive");
+  await until(page, "both are listed", async () => (await archive.getByRole("listitem").count()) === 2);
+  await archive.getByRole("searchbox").fill("FIRST alpha");
+  await until(page, "one matches", async () => (await archive.getByRole("listitem").count()) === 1);
+  await archive.getByRole("button", { name: "Restore first one" }).click();
   await page.locator(".session a", { hasText: "first one" }).waitFor();
   assert.deepEqual(page.problems, []);
+});
+
+test("w9 a session is deleted for good, here and in every other window, after a question that says what goes", async () => {
+  const page = await workbench("keep me", "delete me");
+  await openSession(page, "delete me");
+  const other = await anotherWindow(page, daemon);
+  await other.locator(".session a", { hasText: "delete me" }).waitFor();
+  const before = (await daemon.api("GET", "/search?q=delete")).hits.length;
+  assert.ok(before > 0);
+  const dialog = page.getByRole("dialog", { name: "Delete “delete me”?" });
+  await rowMenu(page, "delete me", "Delete…");
+  await dialog.getByText(/All of its \d+ messages, its requests/).waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  assert.equal(await page.locator(".session", { hasText: "delete me" }).count(), 1);
+  await rowMenu(page, "delete me", "Delete…");
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  for (const window of [page, other]) await window.locator(".session a", { hasText: "delete me" }).waitFor({ state: "detached" });
+  await until(page, "its tab is closed", async () => (await titles(page)).length === 0);
+  assert.equal((await daemon.api("GET", "/search?q=delete")).hits.length, 0);
+
+  // From the archive, too.
+  await rowMenu(page, "keep me", "Archive (Delete)");
+  await page.getByRole("button", { name: "Archive", exact: true }).click();
+  await page.getByRole("button", { name: "Delete keep me" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("No archived sessions.").waitFor();
+  assert.equal((await daemon.api("GET", "/sessions?archived=true")).total, 0);
+  assert.deepEqual([page.problems, other.problems], [[], []]);
 });
 
 test("w9 a session is renamed in place, here and in every other window", async () => {
@@ -174,24 +200,13 @@ test("w9 a session is renamed in place, here and in every other window", async (
   assert.deepEqual(page.problems, []);
 });
 
-test("w6 projects are folded, filtered, and removed only after a question", async () => {
+test("w6 projects are folded, and removed only after a question", async () => {
   const page = await workbench("apples and pears", "only apples");
   await page.getByRole("button", { name: /^alpha/ }).click();
   assert.equal(await page.locator(".session:visible").count(), 0);
   await page.reload();
   await page.getByRole("button", { name: /^alpha/ }).waitFor();
   assert.equal(await page.locator(".session:visible").count(), 0, "it stays folded");
-
-  // The filter finds what is folded, too.
-  await page.keyboard.press("Control+K");
-  await page.keyboard.type("pears app");
-  await until(page, "one is left", async () => (await page.locator(".session:visible").count()) === 1);
-  await page.keyboard.press("Enter");
-  assert.deepEqual(await titles(page), ["apples and pears"]);
-  await chat(page).getByRole("textbox", { name: "Message" }).and(chat(page).locator(":focus")).waitFor();
-  await page.keyboard.press("Control+K");
-  await page.locator("input[type=search]:focus").waitFor();
-  await page.keyboard.press("Escape");
 
   await page.locator(".project-head").hover();
   await page.getByRole("button", { name: "Menu of alpha" }).click();
@@ -246,7 +261,7 @@ test("w4 w2 a session moves up when something is said in it, and not when it is 
   const page = await workbench("one", "another");
   const order = () => page.locator(".session .title").allTextContents();
   const active = async () => (await daemon.api("GET", "/sessions")).sessions.map(({ title, lastActiveAt }) => [title, lastActiveAt]).sort().join();
-  await until(page, "both are idle", async () => (await page.locator(".session [data-activity=running]").count()) === 0);
+  await until(page, "both are idle", async () => (await page.locator(".session [data-mark=working]").count()) === 0);
   const [newer, older] = await order();
   const before = await active();
   const conversation = await openSession(page, older);
@@ -297,8 +312,7 @@ test("w10 w2 sessions are listed and read with every agent down", async () => {
   // One can still archive, and only what needs the agent fails, in words.
   await say(conversation, "say more");
   await conversation.locator(".notice.grave").first().waitFor();
-  await page.locator(".session", { hasText: "kept words" }).hover();
-  await page.getByRole("button", { name: "Archive say kept words" }).click();
+  await rowMenu(page, "say kept words", "Archive (Delete)");
   await until(page, "it is archived", async () => (await page.locator(".session").count()) === 0);
   assert.deepEqual(page.problems, []);
 });

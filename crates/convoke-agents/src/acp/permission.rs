@@ -1,14 +1,16 @@
 //! Permissions that the agent waits for: asked once, answered exactly once.
 
+use convoke_core::content::Diff;
+use convoke_core::evidence::Evidence;
 use convoke_core::id::RequestId;
 use convoke_core::request::{PermissionKind, PermissionOption, PermissionRecord, Request, State};
-use convoke_core::scope::Scope;
 use convoke_core::session::{Reply, ToolUpdate};
 use serde_json::{Value, json};
 
 use super::files::ProtectedChange;
 use super::text::{cut_to, of_block};
 use super::wire::{BAD_PARAMS, CANCELLED, Fault, INTERNAL, Outcome};
+use crate::evidence::{Call, of_call};
 
 /// Permissions that may be open at once; one more is refused. The session takes fewer, so this is only a last bound.
 const OPEN_MAX: usize = 64;
@@ -20,6 +22,8 @@ const OPTION_ID_BYTES_MAX: usize = 1 << 10;
 const TITLE_BYTES_MAX: usize = 4 << 10;
 /// What is said when an agent would be allowed something for good or not at all.
 const ONLY_FOR_GOOD: &str = " (it cannot be allowed: the agent offers no way to allow it once, and Convoke passes on no other)";
+/// Changes of one call that are surely all of them: fewer than a message that is too long keeps.
+const DIFFS_MAX: usize = 16;
 const ALLOW: &str = "allow";
 const DENY: &str = "deny";
 /// The title of a request without one.
@@ -81,8 +85,8 @@ impl Permissions {
         let options = params.get("options").and_then(Value::as_array).map(Vec::as_slice);
         let options: Vec<_> =
             options.unwrap_or_default().iter().filter_map(option).take(OPTIONS_MAX).collect();
-        // Options that would hold permanently in the agent itself are not offered: Convoke remembers, and only the
-        // exact same call.
+        // Options that would hold permanently in the agent itself are not offered: rules are Convoke's, and can be
+        // revoked.
         let (options, for_good): (Vec<_>, Vec<_>) =
             options.into_iter().partition(|option| holds_once(option.kind));
         if options.is_empty() {
@@ -97,7 +101,8 @@ impl Permissions {
         let record = PermissionRecord {
             request_id: request,
             tool_call_id: field(call, "toolCallId").map(str::to_owned),
-            scope: scope(call, tool(call, known).as_deref(), known),
+            evidence: evidence(call, known),
+            rules: Vec::new(),
             tool: tool(call, known),
             title: if cannot_allow { format!("{title}{ONLY_FOR_GOOD}") } else { title },
             options: options.clone(),
@@ -107,7 +112,7 @@ impl Permissions {
         Ok(Request::Permission(record))
     }
 
-    /// Asks whether a protected file may be changed. No tool is named, so that no rule about tools answers it.
+    /// Asks whether a protected file may be changed. No rule allows that.
     pub(super) fn ask_to_write(
         &mut self,
         id: &Value,
@@ -123,7 +128,11 @@ impl Permissions {
         let record = PermissionRecord {
             request_id: request,
             tool_call_id: Some(change.call.clone()),
-            scope: None,
+            evidence: Some(
+                Evidence::Changes { diffs: vec![protected_diff(&change)], omitted_bytes: 0 }
+                    .bounded(),
+            ),
+            rules: Vec::new(),
             tool: None,
             title: cut_to(&protected_title(&change), TITLE_BYTES_MAX),
             options: vec![
@@ -213,12 +222,8 @@ pub(super) fn protected_denied(change: &ProtectedChange, why: &str) -> Fault {
 
 /// The tool call that shows a change of a protected file, as ACP spells it.
 pub(super) fn protected_call(change: &ProtectedChange, status: &str) -> Value {
-    let diff = json!({
-        "type": "diff",
-        "path": change.inside.to_string_lossy(),
-        "oldText": change.old,
-        "newText": change.new,
-    });
+    let Diff { path, old_text, new_text } = protected_diff(change);
+    let diff = json!({"type": "diff", "path": path, "oldText": old_text, "newText": new_text});
     json!({
         "toolCallId": change.call,
         "title": protected_title(change),
@@ -226,6 +231,14 @@ pub(super) fn protected_call(change: &ProtectedChange, status: &str) -> Value {
         "status": status,
         "content": [diff],
     })
+}
+
+fn protected_diff(change: &ProtectedChange) -> Diff {
+    Diff {
+        path: change.inside.to_string_lossy().into_owned(),
+        old_text: change.old.clone(),
+        new_text: change.new.clone(),
+    }
 }
 
 fn protected_title(change: &ProtectedChange) -> String {
@@ -241,10 +254,26 @@ const fn holds_once(kind: PermissionKind) -> bool {
     }
 }
 
-/// What is remembered if the human allows it for good: the arguments as the agent gives them, never its title.
-fn scope(call: &Value, tool: Option<&str>, known: Option<&ToolUpdate>) -> Option<Scope> {
+/// What the call is about: the arguments as the agent gives them, never its title.
+fn evidence(call: &Value, known: Option<&ToolUpdate>) -> Option<Evidence> {
     let raw = call.get("rawInput").filter(|args| !args.is_null());
-    Scope::of(tool?, raw.or_else(|| known?.args.as_ref())?)
+    let args = raw.or_else(|| known?.args.as_ref()).unwrap_or(&Value::Null);
+    let announced = known.and_then(|known| known.result.as_ref()).map(|result| &*result.diffs);
+    let kind = known.and_then(|known| known.kind.as_deref()).or_else(|| field(call, "kind"));
+    let tool = field(call, "name").or_else(|| known?.tool.as_deref());
+    let diffs = announced.unwrap_or_default();
+    let evidence = of_call(Call { tool, kind, args, diffs })?;
+    match evidence {
+        // Of very long lists of changes only the beginning is remembered, and one of these may be cut.
+        Evidence::Changes { diffs, omitted_bytes: 0 } if diffs.len() >= DIFFS_MAX => {
+            Some(Evidence::Changes { diffs, omitted_bytes: 1 })
+        }
+        Evidence::Changes { .. }
+        | Evidence::Command { .. }
+        | Evidence::Read { .. }
+        | Evidence::Fetch { .. }
+        | Evidence::Tool { .. } => Some(evidence),
+    }
 }
 
 /// The tool, else the sort of tool.

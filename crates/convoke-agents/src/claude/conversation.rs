@@ -37,6 +37,10 @@ const UNKNOWN_CHARS_MAX: usize = 4096;
 
 /// What must be done next.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most steps are reports, and each is handed on at once"
+)]
 pub(super) enum Step {
     /// Report to the session.
     Report(Report),

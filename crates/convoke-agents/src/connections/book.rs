@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use convoke_core::evidence::Evidence;
 use convoke_core::id::RequestId;
 use convoke_core::request::{PermissionKind, PermissionOption, PermissionRecord, Request, State};
 use convoke_core::session::Reply;
@@ -161,7 +162,7 @@ fn ruling(reply: &Reply) -> Ruling {
     }
 }
 
-/// The request, in the shape of a permission for a tool. It names no tool, so that no rule about tools answers it.
+/// The request, in the shape of a permission to fetch. It names no tool, so that no rule about tools answers it.
 fn request(id: RequestId, target: &Target) -> Request {
     let option = |option_id: &str, name: &str, kind| PermissionOption {
         option_id: option_id.to_owned(),
@@ -173,7 +174,8 @@ fn request(id: RequestId, target: &Target) -> Request {
         tool_call_id: None,
         tool: None,
         title: format!("Connect to {target}"),
-        scope: None,
+        evidence: Some(Evidence::Fetch { url: target.url(), omitted_bytes: 0 }),
+        rules: Vec::new(),
         options: vec![
             option(ALLOW_TURN, "Allow for this turn", PermissionKind::AllowOnce),
             option(ALLOW_SESSION, "Allow for this session", PermissionKind::AllowAlways),

@@ -179,6 +179,15 @@ impl Target {
         Some(Self { host: Host::read(host)?, port: port.or(default_port)? })
     }
 
+    /// The target as an address; of a port that is neither HTTP's nor HTTPS's one without a known scheme.
+    pub(crate) fn url(&self) -> String {
+        match self.port {
+            443 => format!("https://{}", self.host),
+            80 => format!("http://{}", self.host),
+            port => format!("tcp://{}:{port}", self.host),
+        }
+    }
+
     /// What a list says about it.
     pub(crate) fn standing(&self, list: &[Domain]) -> Standing {
         let is_private = match &self.host {

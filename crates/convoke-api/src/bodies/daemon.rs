@@ -98,6 +98,15 @@ pub struct Status {
     pub waiting: u64,
     /// Requests that wait for the human.
     pub inbox: u64,
+    /// Sessions with a running turn; those of teams are not counted.
+    #[serde(default)]
+    pub working: u64,
+    /// Sessions with a turn that ended well and was not seen.
+    #[serde(default)]
+    pub unseen: u64,
+    /// Sessions with a turn that failed and was not seen.
+    #[serde(default)]
+    pub failed: u64,
     /// What keeps the daemon from doing its work; left out when nothing does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<HealthProblem>,

@@ -60,7 +60,7 @@ pub enum TurnRole {
 }
 
 /// What came of an import.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Imported {
     /// The session that the transcript became.

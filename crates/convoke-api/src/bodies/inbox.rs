@@ -78,8 +78,8 @@ pub enum Answer {
     Option {
         /// What the agent calls the option.
         option_id: String,
-        /// Whether the same is allowed from now on in this project without asking.
-        remember: bool,
+        /// The rule that it makes, of those that the permission offers, counted from 0.
+        rule: Option<usize>,
     },
     /// Answers questions.
     Answers(GivenAnswers),
@@ -92,7 +92,10 @@ struct AnswerFields {
     /// Of a permission: the option that is chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     option_id: Option<String>,
-    /// Of a permission: allow the same from now on in this project without asking.
+    /// Of a permission: the rule that the answer makes, of its `rules`, counted from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rule: Option<usize>,
+    /// Of a permission: the same as `rule: 0`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     remember: Option<bool>,
     /// Of questions: answers by the number of their question, counted from 0.
@@ -105,19 +108,24 @@ impl TryFrom<AnswerFields> for Answer {
 
     fn try_from(fields: AnswerFields) -> Result<Self, &'static str> {
         match fields {
-            AnswerFields { option_id: Some(option_id), remember, answers: None } => {
-                Ok(Self::Option { option_id, remember: remember.unwrap_or_default() })
+            AnswerFields { option_id: Some(option_id), rule, remember, answers: None } => {
+                let first = (remember == Some(true)).then_some(0);
+                Ok(Self::Option { option_id, rule: rule.or(first) })
             }
-            AnswerFields { option_id: None, remember: None, answers: Some(answers) } => {
-                Ok(Self::Answers(answers))
-            }
+            AnswerFields {
+                option_id: None,
+                rule: None,
+                remember: None,
+                answers: Some(answers),
+            } => Ok(Self::Answers(answers)),
             AnswerFields { option_id: Some(_), answers: Some(_), .. } => {
                 Err("give either optionId or answers, not both")
             }
-            AnswerFields { option_id: None, remember: Some(_), .. } => {
-                Err("remember goes with optionId only")
+            AnswerFields { option_id: None, rule: Some(_), .. }
+            | AnswerFields { option_id: None, remember: Some(_), .. } => {
+                Err("rule and remember go with optionId only")
             }
-            AnswerFields { option_id: None, remember: None, answers: None } => {
+            AnswerFields { option_id: None, rule: None, remember: None, answers: None } => {
                 Err("missing field `optionId` (of a permission) or `answers` (of questions)")
             }
         }
@@ -127,13 +135,11 @@ impl TryFrom<AnswerFields> for Answer {
 impl From<Answer> for AnswerFields {
     fn from(answer: Answer) -> Self {
         match answer {
-            Answer::Option { option_id, remember } => Self {
-                option_id: Some(option_id),
-                remember: remember.then_some(true),
-                answers: None,
-            },
+            Answer::Option { option_id, rule } => {
+                Self { option_id: Some(option_id), rule, remember: None, answers: None }
+            }
             Answer::Answers(answers) => {
-                Self { option_id: None, remember: None, answers: Some(answers) }
+                Self { option_id: None, rule: None, remember: None, answers: Some(answers) }
             }
         }
     }

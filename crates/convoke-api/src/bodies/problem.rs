@@ -29,6 +29,10 @@ pub mod code {
     pub const REPO_EXISTS: &str = "repo_exists";
     /// No such request in the inbox.
     pub const REQUEST_NOT_FOUND: &str = "request_not_found";
+    /// No such rule.
+    pub const RULE_NOT_FOUND: &str = "rule_not_found";
+    /// A rule that would hold for everything, or for nothing; the detail says why.
+    pub const INVALID_RULE: &str = "invalid_rule";
     /// Another client answered or rejected the request first.
     pub const ALREADY_SETTLED: &str = "already_settled";
     /// The answer does not fit what was asked; it can still be answered.
@@ -67,6 +71,8 @@ pub mod code {
     pub const ASK_BUDGET: &str = "ask_budget";
     /// The teams' file does not say what it should.
     pub const INVALID_TEAMS: &str = "invalid_teams";
+    /// `config.toml` has mistakes, or was changed at the same time.
+    pub const INVALID_CONFIG: &str = "invalid_config";
     /// The daemon is still preparing the teams.
     pub const STARTING: &str = "starting";
     /// The body exceeds the size limit.

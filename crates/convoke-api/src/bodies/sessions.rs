@@ -1,17 +1,19 @@
 //! Sessions, and what can be said to them.
 
+use convoke_core::content::Cost;
 use convoke_core::id::{AgentName, CanonicalId, MessageId, ProjectId, SessionId};
 use convoke_core::message::{Rev, Seq};
-use convoke_core::session::{EndReason, Status};
+use convoke_core::session::{Attention, EndReason, QueueChoice, Status};
 use convoke_core::state::SessionState;
 use convoke_core::time::Timestamp;
+use convoke_core::turn::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{AGENT_NAME, NOT_BLANK, Repo};
 
 /// A session: a durable conversation of one agent in one project.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Session {
     /// Its id, which never changes.
@@ -43,6 +45,25 @@ pub struct Session {
     pub metadata: Circumstances,
     /// What it does now.
     pub activity: Activity,
+    /// What it wants of its human.
+    pub attention: Attention,
+    /// Whether a turn ended that no human has looked at.
+    pub unseen: bool,
+    /// Why the last turn failed, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+    /// When the running turn began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub running_since: Option<Timestamp>,
+    /// The step of the plan that is in progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// The last line of the newest answer, as plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_line: Option<String>,
+    /// Money spent on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
 }
 
 impl Session {
@@ -102,10 +123,29 @@ pub struct NewSession {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("pattern" = AGENT_NAME))]
     pub agent: Option<String>,
+    /// The first prompt, which is sent in the same step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("pattern" = NOT_BLANK))]
+    pub prompt: Option<String>,
+}
+
+/// A session that was created.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CreatedSession {
+    /// The session.
+    #[serde(flatten)]
+    pub session: Session,
+    /// The first prompt, if one was given and accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<Prompted>,
+    /// Why the first prompt was not accepted. The session is there nevertheless.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
 }
 
 /// Some sessions, newest first: `GET /api/sessions`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Sessions {
     /// The sessions of this page.
@@ -119,7 +159,7 @@ pub struct Sessions {
 }
 
 /// A session and its project: `GET /api/sessions/:id`, where `messages` follow, one by one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionDetail {
     /// The session.
@@ -142,13 +182,27 @@ pub struct Prompt {
     pub message_id: Option<MessageId>,
 }
 
-/// What a prompt that waits is to say instead: `PATCH /api/sessions/:id/queue/:prompt`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// What to change of a queued prompt: `PATCH /api/sessions/:id/queue/:prompt`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct QueuePatch {
-    /// The words.
+    /// What it is to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("pattern" = NOT_BLANK))]
-    pub text: String,
+    pub text: Option<String>,
+    /// Its place in the queue, counted from 0; beyond the end is the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("maximum" = u32::MAX))]
+    pub position: Option<u32>,
+}
+
+/// How to cancel the running turn: `POST /api/sessions/:id/cancel`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CancelTurn {
+    /// What becomes of the queued prompts; by default the next one is sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueChoice>,
 }
 
 /// A prompt that was taken.

@@ -43,6 +43,8 @@ fn session() -> Value {
         "messageCount": 3,
         "metadata": {},
         "activity": "idle",
+        "attention": "idle",
+        "unseen": false,
     })
 }
 
@@ -70,10 +72,26 @@ fn s4_s8_sessions_keep_their_shape() {
     for activity in ["idle", "running", "waiting"] {
         pin::<Session>(with(session(), "activity", json!(activity)));
     }
+    for attention in ["needs_you", "working", "failed", "idle", "ended"] {
+        pin::<Session>(with(session(), "attention", json!(attention)));
+    }
+    let work = [
+        ("unseen", json!(true)),
+        ("failure", json!({"why": "process_exited", "detail": "boom"})),
+        ("runningSince", json!(AT)),
+        ("step", json!("Read the parser")),
+        ("lastLine", json!("All tests pass.")),
+        ("cost", json!({"amount": 0.14, "currency": "USD"})),
+    ];
+    for (field, value) in work {
+        pin::<Session>(with(session(), field, value));
+    }
     pin::<SessionDetail>(with(session(), "repo", repo()));
     pin::<Sessions>(json!({"sessions": [session()], "total": 1, "limit": 20, "offset": 0}));
     pin::<NewSession>(json!({"repoId": "0000"}));
-    pin::<NewSession>(json!({"repoId": ID, "agent": "codex"}));
+    pin::<NewSession>(json!({"repoId": ID, "agent": "codex", "prompt": "hello"}));
+    pin::<CreatedSession>(session());
+    pin::<CreatedSession>(with(session(), "refused", json!("the session is full")));
     pin::<Prompt>(json!({"text": "hello"}));
     pin::<Prompted>(
         json!({"accepted": true, "messageId": ID, "seq": 4, "queued": false, "rev": 9}),
@@ -81,6 +99,31 @@ fn s4_s8_sessions_keep_their_shape() {
     for patch in [json!({}), json!({"title": "Parser"}), json!({"archived": true})] {
         pin::<SessionPatch>(patch);
     }
+    for patch in [json!({"text": "x"}), json!({"position": 0})] {
+        pin::<QueuePatch>(patch);
+    }
+    for cancel in [json!({}), json!({"queue": "keep"})] {
+        pin::<CancelTurn>(cancel);
+    }
+    let groups =
+        json!({"needsYou": [], "working": [session()], "finished": [], "failed": [], "recent": []});
+    pin::<Home>(groups);
+}
+
+#[test]
+fn p9_settings_keep_their_shape() {
+    let setting = json!({
+        "key": "sandbox.network",
+        "value": "open",
+        "default": "open",
+        "source": "default",
+        "kind": "choice",
+        "choices": ["open", "off"],
+        "description": "what agents may reach",
+        "restart": true,
+    });
+    pin::<Config>(json!({"path": "/home/me/.convoke/config.toml", "settings": [setting]}));
+    pin::<ConfigPatch>(json!({"changes": {"sandbox.network": "off", "pool.spare": null}}));
 }
 
 #[test]
@@ -130,7 +173,10 @@ fn the_inbox_keeps_its_shape() {
 #[test]
 fn an_answer_is_an_option_or_answers() {
     pin::<Answer>(json!({"optionId": "yes"}));
-    pin::<Answer>(json!({"optionId": "yes", "remember": true}));
+    pin::<Answer>(json!({"optionId": "yes", "rule": 1}));
+    let first: Answer =
+        serde_json::from_value(json!({"optionId": "yes", "remember": true})).unwrap();
+    assert_eq!(first, Answer::Option { option_id: "yes".to_owned(), rule: Some(0) });
     pin::<Answer>(
         json!({"answers": {"0": {"selectedOption": "A"}, "1": {"selectedOptions": ["X"], "customText": "y"}}}),
     );
@@ -144,9 +190,9 @@ fn an_answer_is_an_option_or_answers() {
     ];
     insta::assert_snapshot!(refused.map(refusal::<Answer>).join("\n"), @r"
     missing field `optionId` (of a permission) or `answers` (of questions)
-    remember goes with optionId only
+    rule and remember go with optionId only
     give either optionId or answers, not both
-    unknown field `optionID`, expected one of `optionId`, `remember`, `answers`
+    unknown field `optionID`, expected one of `optionId`, `rule`, `remember`, `answers`
     invalid value: expected key to be a number in quotes
     unknown field `selected`, expected one of `selectedOption`, `selectedOptions`, `customText`
     ");
@@ -194,6 +240,9 @@ fn agents_and_the_daemon_keep_their_shape() {
         "busy": 1,
         "waiting": 0,
         "inbox": 1,
+        "working": 1,
+        "unseen": 2,
+        "failed": 0,
     }));
 }
 
@@ -207,7 +256,8 @@ fn a_token_is_not_printed_for_debugging() {
 #[test]
 fn hits_keep_their_shape() {
     let excerpt = json!([{"text": "the ", "matched": false}, {"text": "word", "matched": true}]);
-    let hit = json!({"sessionId": ID, "seq": 7, "timestamp": AT, "excerpt": excerpt});
+    let session = json!({"id": "codex:1", "uid": ID, "title": "Parser", "agent": "codex", "projectId": ID, "project": "web", "archived": false});
+    let hit = json!({"sessionId": ID, "session": session, "messageId": ID, "seq": 7, "role": "agent", "timestamp": AT, "excerpt": excerpt});
     pin::<Hits>(json!({"hits": []}));
     pin::<Hits>(json!({"hits": [hit], "next": 12}));
 }
@@ -235,7 +285,7 @@ fn requests_refuse_what_they_do_not_know() {
     ];
     insta::assert_snapshot!(refused.join("\n"), @"
     unknown field `title`, expected `path` or `name`
-    unknown field `repo`, expected `repoId` or `agent`
+    unknown field `repo`, expected one of `repoId`, `agent`, `prompt`
     unknown field `wait`, expected `text` or `messageId`
     unknown field `status`, expected `title` or `archived`
     unknown field `why`, expected `reason`

@@ -1,5 +1,6 @@
 //! One method for each call. Sessions, projects and requests can be named by a unique prefix of their ids.
 
+use convoke_core::session::QueueChoice;
 use hyper::{Method, StatusCode};
 
 use super::query::segment;
@@ -8,9 +9,9 @@ use super::{
     Transcript,
 };
 use crate::bodies::{
-    Agents, Answer, Backups, Health, Hits, Import, Imported, Inbox, NewBackup, NewRepo, NewSession,
-    Prompt, Prompted, QueuePatch, Rejection, Repo, Repos, Session, SessionPatch, Sessions,
-    StateOfSession, Status,
+    Agents, Answer, Backups, CancelTurn, Config, ConfigPatch, CreatedSession, Health, Hits, Home,
+    Import, Imported, Inbox, NewBackup, NewRepo, NewRule, NewSession, Prompt, Prompted, QueuePatch,
+    Rejection, Repo, Repos, Rule, Rules, Session, SessionPatch, Sessions, StateOfSession, Status,
 };
 use crate::error::Result;
 
@@ -55,6 +56,22 @@ impl Client {
         self.done(Call::new(Method::DELETE, format!("/api/repos/{}", segment(id)))).await
     }
 
+    /// All rules, or those that hold in a project.
+    pub async fn rules(&self, repo: Option<&str>) -> Result<Rules> {
+        let query = repo.map(|repo| format!("?repoId={}", segment(repo))).unwrap_or_default();
+        self.fetch(Call::get(format!("/api/rules{query}"))).await
+    }
+
+    /// Makes a rule.
+    pub async fn add_rule(&self, new: &NewRule) -> Result<Rule> {
+        self.fetch(Call::post("/api/rules").json(new)).await
+    }
+
+    /// Revokes a rule.
+    pub async fn remove_rule(&self, id: &str) -> Result<()> {
+        self.done(Call::new(Method::DELETE, format!("/api/rules/{}", segment(id)))).await
+    }
+
     /// A page of sessions, newest first.
     pub async fn sessions(&self, query: &SessionQuery) -> Result<Sessions> {
         self.fetch(Call::get(format!("/api/sessions{}", query.encoded()))).await
@@ -67,7 +84,7 @@ impl Client {
     }
 
     /// Creates a session.
-    pub async fn create_session(&self, new: &NewSession) -> Result<Session> {
+    pub async fn create_session(&self, new: &NewSession) -> Result<CreatedSession> {
         self.fetch(Call::post("/api/sessions").json(new).patient()).await
     }
 
@@ -97,7 +114,14 @@ impl Client {
     /// Changes a queued prompt.
     pub async fn edit_queued(&self, id: &str, prompt: &str, text: &str) -> Result<Session> {
         let path = session_path(id, "/queue/") + &segment(prompt);
-        let patch = QueuePatch { text: text.to_owned() };
+        let patch = QueuePatch { text: Some(text.to_owned()), ..QueuePatch::default() };
+        self.fetch(Call::new(Method::PATCH, path).json(&patch)).await
+    }
+
+    /// Moves a queued prompt to another place in the queue.
+    pub async fn move_queued(&self, id: &str, prompt: &str, position: u32) -> Result<Session> {
+        let path = session_path(id, "/queue/") + &segment(prompt);
+        let patch = QueuePatch { position: Some(position), ..QueuePatch::default() };
         self.fetch(Call::new(Method::PATCH, path).json(&patch)).await
     }
 
@@ -130,8 +154,34 @@ impl Client {
     }
 
     /// Cancels the running turn; the session stays active.
-    pub async fn cancel_turn(&self, id: &str) -> Result<Session> {
-        self.fetch(Call::post(session_path(id, "/cancel"))).await
+    pub async fn cancel_turn(&self, id: &str, queue: QueueChoice) -> Result<Session> {
+        let cancel = CancelTurn { queue: Some(queue) };
+        self.fetch(Call::post(session_path(id, "/cancel")).json(&cancel)).await
+    }
+
+    /// Records that a human has looked at a session.
+    pub async fn see(&self, id: &str) -> Result<()> {
+        self.done(Call::post(session_path(id, "/seen"))).await
+    }
+
+    /// Deletes a session with its messages.
+    pub async fn erase(&self, id: &str) -> Result<()> {
+        self.done(Call::post(session_path(id, "/erase"))).await
+    }
+
+    /// What waits for the human, what goes on, and what ended.
+    pub async fn home(&self) -> Result<Home> {
+        self.fetch(Call::get("/api/home")).await
+    }
+
+    /// All settings.
+    pub async fn config(&self) -> Result<Config> {
+        self.fetch(Call::get("/api/config")).await
+    }
+
+    /// Changes settings in `config.toml`.
+    pub async fn change_config(&self, patch: &ConfigPatch) -> Result<Config> {
+        self.fetch(Call::new(Method::PATCH, "/api/config".to_owned()).json(patch)).await
     }
 
     /// Completes a session.

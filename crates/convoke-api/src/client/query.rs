@@ -42,6 +42,14 @@ pub struct SearchQuery {
     pub repo_id: Option<String>,
     /// In one session.
     pub session_id: Option<String>,
+    /// In the sessions of one agent.
+    pub agent: Option<String>,
+    /// Said by `user`, `agent` or `system`.
+    pub role: Option<String>,
+    /// Begun at this date or time, or later.
+    pub since: Option<String>,
+    /// Begun before this time, or until the end of this date.
+    pub until: Option<String>,
     /// Older than this, the `next` of the page before.
     pub before: Option<u64>,
     /// How many at most.
@@ -79,6 +87,10 @@ impl SearchQuery {
             ("q", Some(self.text.clone())),
             ("repoId", self.repo_id.clone()),
             ("sessionId", self.session_id.clone()),
+            ("agent", self.agent.clone()),
+            ("role", self.role.clone()),
+            ("since", self.since.clone()),
+            ("until", self.until.clone()),
             ("before", self.before.map(|before| before.to_string())),
             ("limit", self.limit.map(|limit| limit.to_string())),
         ])

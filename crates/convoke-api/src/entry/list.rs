@@ -61,7 +61,7 @@ impl Entries {
     /// The prompts that wait, first to last. They are shown after the conversation.
     pub fn queue(&self) -> &[QueuedEntry] {
         let queue = self.state.iter().find_map(|entry| {
-            let EntryBody::Queue { prompts } = &entry.body else { return None };
+            let EntryBody::Queue { prompts, .. } = &entry.body else { return None };
             Some(prompts.as_slice())
         });
         queue.unwrap_or_default()
@@ -115,6 +115,13 @@ impl Entries {
             let first = self.conversation.get(last_gap.map_or(0, |at| at + 1));
             self.first = first.map_or(Seq::START, |entry| entry.seq);
         }
+    }
+
+    /// `session:history` with `newer`: the window ends with the last of its entries, and the conversation at a place after.
+    pub fn end_before(&mut self, newest: Seq) {
+        let last = self.conversation.last().map_or(Seq::START, |entry| entry.seq);
+        self.newest = self.newest.max(newest);
+        self.last = Some(last).filter(|last| *last < self.newest);
     }
 
     /// `session:page`: entries that are older than the window are put before it.

@@ -42,7 +42,8 @@ impl Entry {
     /// The entry that shows state of a kind. It has no place in the conversation.
     pub fn of_state(state: &SessionState, rev: Rev) -> Self {
         let body = match state {
-            SessionState::Queue { prompts } => EntryBody::Queue {
+            SessionState::Queue { prompts, held } => EntryBody::Queue {
+                held: *held,
                 prompts: prompts
                     .iter()
                     .map(|prompt| QueuedEntry {
@@ -137,6 +138,7 @@ impl From<&Tool> for ToolCall {
             result: text,
             diffs,
             error,
+            html: None,
         }
     }
 }

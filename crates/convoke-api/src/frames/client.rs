@@ -1,8 +1,12 @@
 //! Frames from a client to the server.
 
+use std::collections::BTreeMap;
+
 use convoke_core::id::MessageId;
 use convoke_core::message::{Rev, Seq};
 use convoke_core::question::GivenAnswers;
+use convoke_core::rule::{Effect, Matcher};
+use convoke_core::session::QueueChoice;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value};
@@ -57,6 +61,9 @@ pub enum ClientFrame {
         /// With which agent; by default the configured one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cli_type: Option<String>,
+        /// The first prompt, which is sent in the same step.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        prompt: Option<String>,
     },
     /// Wants to see a session, and to follow it.
     #[serde(rename = "session:open")]
@@ -69,6 +76,9 @@ pub enum ClientFrame {
         /// What that revision belongs to; with another one than the daemon's the client gets everything anew.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         generation: Option<String>,
+        /// The place of a message that the entries are to end a little after, instead of at the newest one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<Seq>,
         /// Whether entries are to carry `html`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         render: Option<bool>,
@@ -125,6 +135,16 @@ pub enum ClientFrame {
         /// Which prompt.
         message_id: MessageId,
     },
+    /// Moves a prompt that waits to another place in the queue.
+    #[serde(rename = "queue:move")]
+    QueueMove {
+        /// In which session.
+        session_id: String,
+        /// Which prompt.
+        message_id: MessageId,
+        /// Its new place, counted from 0; beyond the end is the end.
+        to: u32,
+    },
     /// Sends a prompt that waits next, and stops the running turn for it.
     #[serde(rename = "queue:send")]
     QueueSend {
@@ -137,6 +157,21 @@ pub enum ClientFrame {
     #[serde(rename = "session:cancel")]
     SessionCancel {
         /// Of which session.
+        session_id: String,
+        /// What becomes of the prompts that wait; by default the next one is sent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        queue: Option<QueueChoice>,
+    },
+    /// Its human has looked at a session.
+    #[serde(rename = "session:seen")]
+    SessionSeen {
+        /// Which one.
+        session_id: String,
+    },
+    /// Deletes a session with its messages.
+    #[serde(rename = "session:erase")]
+    SessionErase {
+        /// Which one.
         session_id: String,
     },
     /// Hides a session from lists.
@@ -198,9 +233,35 @@ pub enum ClientFrame {
         permission_id: String,
         /// The option that is chosen.
         option_id: String,
-        /// Whether the same is allowed from now on in this project without asking.
+        /// The rule that the answer makes, of those that the permission offers, counted from 0.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<usize>,
+        /// The same as `rule: 0`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remember: Option<bool>,
+    },
+    /// Wants all rules.
+    #[serde(rename = "rule:list")]
+    RuleList {},
+    /// Makes a rule.
+    #[serde(rename = "rule:add")]
+    RuleAdd {
+        /// What it does.
+        effect: Effect,
+        /// What it is about.
+        matcher: Matcher,
+        /// The project that it holds in; everywhere without one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        project_id: Option<String>,
+        /// The agent that it holds for; all without one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
+    },
+    /// Revokes a rule.
+    #[serde(rename = "rule:remove")]
+    RuleRemove {
+        /// Which one.
+        rule_id: String,
     },
     /// Answers questions.
     #[serde(rename = "question:answer")]
@@ -223,6 +284,30 @@ pub enum ClientFrame {
     /// Wants all that waits for the human.
     #[serde(rename = "inbox:list")]
     InboxList {},
+    /// Wants what waits for the human, what goes on, and what ended.
+    #[serde(rename = "home:list")]
+    HomeList {},
+    /// Searches what was said.
+    #[serde(rename = "search")]
+    Search {
+        /// Words and filters, such as `roof agent:codex since:2026-11-01`.
+        query: String,
+        /// How many hits at most.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+        /// Only older hits: `next` of the hits before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        before: Option<u64>,
+    },
+    /// Wants all settings.
+    #[serde(rename = "config:get")]
+    ConfigGet {},
+    /// Changes settings in `config.toml`.
+    #[serde(rename = "config:set")]
+    ConfigSet {
+        /// The new values by their dotted keys; `null` removes a setting from the file.
+        changes: BTreeMap<String, Value>,
+    },
     /// Is still there.
     #[serde(rename = "ping")]
     Ping {},
@@ -277,7 +362,7 @@ pub enum Malformed {
 
 impl ClientFrame {
     /// Every type of message.
-    pub const TYPES: [&str; 27] = [
+    pub const TYPES: [&str; 37] = [
         "project:list",
         "project:add",
         "project:remove",
@@ -291,8 +376,11 @@ impl ClientFrame {
         "session:send",
         "queue:edit",
         "queue:remove",
+        "queue:move",
         "queue:send",
         "session:cancel",
+        "session:seen",
+        "session:erase",
         "session:archive",
         "session:unarchive",
         "session:rename",
@@ -301,9 +389,16 @@ impl ClientFrame {
         "session:mode",
         "session:setting",
         "permission:answer",
+        "rule:list",
+        "rule:add",
+        "rule:remove",
         "question:answer",
         "question:reject",
         "inbox:list",
+        "home:list",
+        "search",
+        "config:get",
+        "config:set",
         "ping",
     ];
 

@@ -1,13 +1,13 @@
 //! Frames from the server to a client: answers, and updates that it sends on its own.
 
-use convoke_core::id::{AgentName, MessageId, ProjectId, RequestId, SessionId};
+use convoke_core::id::{AgentName, MessageId, ProjectId, RequestId, RuleId, SessionId};
 use convoke_core::message::{Rev, Seq};
 use convoke_core::turn::{Failure, Stop};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{AgentItem, SessionItem};
-use crate::bodies::{InboxItem, Repo};
+use crate::bodies::{Config, Hit, InboxItem, Repo, Rule};
 use crate::entry::Entry;
 
 /// A frame from the server, tagged by `type`. `sessionId` is canonical, `uid` the session's own id.
@@ -19,6 +19,9 @@ pub enum ServerFrame {
     ProjectList {
         /// The projects, in the order in which they were added.
         projects: Vec<Repo>,
+        /// The setting `editor.open`, if there is one: how paths are opened in the user's editor.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        editor: Option<String>,
     },
     /// A project was added.
     #[serde(rename = "project:added")]
@@ -79,6 +82,9 @@ pub enum ServerFrame {
         project_id: ProjectId,
         /// The session.
         session: SessionItem,
+        /// Why the first prompt was not accepted, if one was given. The session is there nevertheless.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        refused: Option<String>,
     },
     /// Something about a session that lists show has changed.
     #[serde(rename = "session:changed")]
@@ -113,6 +119,9 @@ pub enum ServerFrame {
         entries: Vec<Entry>,
         /// Whether there are older ones.
         more: bool,
+        /// Whether there are newer ones, since the session was opened at a place.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        newer: bool,
         /// The session.
         session: SessionItem,
     },
@@ -213,6 +222,22 @@ pub enum ServerFrame {
         /// Whether it waits behind a running turn.
         queued: bool,
     },
+    /// A human has looked at a session.
+    #[serde(rename = "session:seen")]
+    SessionSeen {
+        /// Its canonical id.
+        session_id: String,
+        /// Its own id.
+        uid: SessionId,
+    },
+    /// A session was deleted with its messages.
+    #[serde(rename = "session:erased")]
+    SessionErased {
+        /// Its canonical id.
+        session_id: String,
+        /// Its own id.
+        uid: SessionId,
+    },
     /// A session is hidden from lists.
     #[serde(rename = "session:archived")]
     SessionArchived {
@@ -247,6 +272,34 @@ pub enum ServerFrame {
         /// Oldest first.
         items: Vec<InboxItem>,
     },
+    /// What waits for the human, what goes on, and what ended. Each group has the newest first, at most 50.
+    #[serde(rename = "home:list")]
+    HomeList {
+        /// The requests that can be answered.
+        needs_you: Vec<InboxItem>,
+        /// Sessions with a running turn.
+        working: Vec<SessionItem>,
+        /// Sessions with a turn that ended and was not seen.
+        finished: Vec<SessionItem>,
+        /// Sessions with a turn that failed and was not seen.
+        failed: Vec<SessionItem>,
+        /// The other sessions.
+        recent: Vec<SessionItem>,
+    },
+    /// What was found, newest first.
+    #[serde(rename = "search:hits")]
+    SearchHits {
+        /// What was searched for.
+        query: String,
+        /// The hits.
+        hits: Vec<Hit>,
+        /// What to say as `before` for older ones, if there are any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next: Option<u64>,
+    },
+    /// All settings.
+    #[serde(rename = "config")]
+    Config(Config),
     /// Something waits for the human that did not, or the other way round.
     #[serde(rename = "inbox:changed")]
     InboxChanged {
@@ -259,6 +312,27 @@ pub enum ServerFrame {
         /// Which one.
         id: RequestId,
     },
+    /// All rules.
+    #[serde(rename = "rule:list")]
+    RuleList {
+        /// The newest first.
+        rules: Vec<Rule>,
+    },
+    /// A rule was made.
+    #[serde(rename = "rule:added")]
+    RuleAdded {
+        /// The rule.
+        rule: Rule,
+    },
+    /// A rule was revoked.
+    #[serde(rename = "rule:removed")]
+    RuleRemoved {
+        /// Which one.
+        rule_id: RuleId,
+    },
+    /// A rule was made or revoked by any client.
+    #[serde(rename = "rule:changed")]
+    RuleChanged {},
     /// Something changed about teams.
     #[serde(rename = "team:changed")]
     TeamChanged {},

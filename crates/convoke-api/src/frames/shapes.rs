@@ -1,15 +1,17 @@
 //! Sessions and agents as the WebSocket shows them.
 
+use convoke_core::content::Cost;
 use convoke_core::id::{AgentName, ProjectId, SessionId};
-use convoke_core::session::{EndReason, Status};
+use convoke_core::session::{Attention, EndReason, Status};
 use convoke_core::time::Timestamp;
+use convoke_core::turn::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::bodies::{Activity, Agent, Session};
 
 /// A session in a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionItem {
     /// Its canonical id; its own id as long as there is none.
@@ -39,6 +41,25 @@ pub struct SessionItem {
     pub activity: Activity,
     /// How many messages its log has.
     pub message_count: u64,
+    /// What it wants of its human.
+    pub attention: Attention,
+    /// Whether a turn ended that no human has looked at.
+    pub unseen: bool,
+    /// Why the last turn failed, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+    /// When the running turn began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub running_since: Option<Timestamp>,
+    /// The step of the plan that is in progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// The last line of the newest answer, as plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_line: Option<String>,
+    /// Money spent on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
 }
 
 impl From<Session> for SessionItem {
@@ -58,6 +79,13 @@ impl From<Session> for SessionItem {
             archived: session.archived,
             activity: session.activity,
             message_count: session.message_count,
+            attention: session.attention,
+            unseen: session.unseen,
+            failure: session.failure,
+            running_since: session.running_since,
+            step: session.step,
+            last_line: session.last_line,
+            cost: session.cost,
         }
     }
 }

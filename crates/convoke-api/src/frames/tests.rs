@@ -23,9 +23,10 @@ fn said_by_clients() -> Vec<Value> {
         json!({"type": "session:list", "projectId": ID}),
         json!({"type": "session:list", "projectId": ID, "archived": true}),
         json!({"type": "session:create", "projectId": ID}),
-        json!({"type": "session:create", "projectId": ID, "cliType": "codex"}),
+        json!({"type": "session:create", "projectId": ID, "cliType": "codex", "prompt": "hello"}),
         session("session:open"),
         json!({"type": "session:open", "sessionId": "codex:1", "after": 7, "generation": "1", "render": true, "limit": 50}),
+        json!({"type": "session:open", "sessionId": "codex:1", "at": 7}),
         json!({"type": "session:page", "sessionId": "codex:1", "before": 7}),
         json!({"type": "session:page", "sessionId": "codex:1", "before": 7, "render": true, "limit": 50}),
         session("session:close"),
@@ -33,8 +34,14 @@ fn said_by_clients() -> Vec<Value> {
         json!({"type": "session:send", "sessionId": "codex:1", "content": "hello", "messageId": ID}),
         json!({"type": "queue:edit", "sessionId": "codex:1", "messageId": ID, "content": "hello"}),
         json!({"type": "queue:remove", "sessionId": "codex:1", "messageId": ID}),
+        json!({"type": "queue:move", "sessionId": "codex:1", "messageId": ID, "to": 0}),
         json!({"type": "queue:send", "sessionId": "codex:1", "messageId": ID}),
         session("session:cancel"),
+        json!({"type": "session:cancel", "sessionId": "codex:1", "queue": "send"}),
+        json!({"type": "session:cancel", "sessionId": "codex:1", "queue": "keep"}),
+        json!({"type": "session:cancel", "sessionId": "codex:1", "queue": "discard"}),
+        session("session:seen"),
+        session("session:erase"),
         session("session:archive"),
         session("session:unarchive"),
         json!({"type": "session:rename", "sessionId": "codex:1", "title": "Parser"}),
@@ -44,11 +51,19 @@ fn said_by_clients() -> Vec<Value> {
         json!({"type": "session:mode", "sessionId": "codex:1", "mode": "plan"}),
         json!({"type": "session:setting", "sessionId": "codex:1", "setting": "model", "choice": "big"}),
         json!({"type": "permission:answer", "permissionId": ID, "optionId": "yes"}),
-        json!({"type": "permission:answer", "permissionId": ID, "optionId": "yes", "remember": true}),
+        json!({"type": "permission:answer", "permissionId": ID, "optionId": "yes", "rule": 1, "remember": true}),
+        json!({"type": "rule:list"}),
+        json!({"type": "rule:add", "effect": "allow", "matcher": {"kind": "edit", "glob": "src/**"}, "projectId": ID, "agent": "codex"}),
+        json!({"type": "rule:remove", "ruleId": ID}),
         json!({"type": "question:answer", "questionId": ID, "answers": {"0": {"selectedOption": "A"}}}),
         json!({"type": "question:reject", "questionId": ID}),
         json!({"type": "question:reject", "questionId": ID, "reason": "not now"}),
         json!({"type": "inbox:list"}),
+        json!({"type": "home:list"}),
+        json!({"type": "search", "query": "roof agent:codex"}),
+        json!({"type": "search", "query": "roof", "limit": 5, "before": 12}),
+        json!({"type": "config:get"}),
+        json!({"type": "config:set", "changes": {"pool.spare": false, "notify.command": null}}),
         json!({"type": "ping"}),
     ]
 }
@@ -104,7 +119,7 @@ fn w5_a_request_id_is_kept_whatever_else_is_wrong() {
     r1 a message is a JSON object with a `type`
     r1 session:open: missing field `sessionId`
     r1 session:open: invalid type: integer `7`, expected a string
-    r1 session:open: unknown field `aftre`, expected one of `sessionId`, `after`, `generation`, `render`, `limit`
+    r1 session:open: unknown field `aftre`, expected one of `sessionId`, `after`, `generation`, `at`, `render`, `limit`
     r1 session:end: unknown variant `gladly`, expected `complete` or `cancel`
     r1 question:answer: invalid type: sequence, expected a map
     - a message is a JSON object with a `type`
@@ -128,6 +143,8 @@ fn session() -> Value {
         "archived": false,
         "activity": "running",
         "messageCount": 3,
+        "attention": "working",
+        "unseen": false,
     })
 }
 
@@ -155,7 +172,7 @@ fn requests() -> Vec<Value> {
         entry(
             "r1",
             "permission",
-            json!({"permissionId": ID, "title": "Run", "toolCallId": "c1", "tool": "Bash", "options": options, "status": "pending"}),
+            json!({"permissionId": ID, "title": "Run", "toolCallId": "c1", "tool": "Bash", "evidence": {"kind": "command", "command": "ls"}, "rules": [{"label": "l", "matcher": {"kind": "command", "words": ["ls"]}}], "options": options, "status": "pending"}),
         ),
         entry(
             "r1",
@@ -228,6 +245,7 @@ fn notices_and_state() -> Vec<Value> {
     let rendered = json!({"id": ID, "content": "next", "html": "<p>next</p>", "timestamp": AT});
     vec![
         entry("queue", "queue", json!({"prompts": [waiting, rendered]})),
+        entry("queue", "queue", json!({"prompts": [waiting], "held": true})),
         entry(
             "m4",
             "notice",
@@ -264,11 +282,19 @@ fn said_of_sessions() -> Vec<Value> {
     vec![
         json!({"type": "session:list", "projectId": ID, "sessions": [session()]}),
         with("session:created", json!({"projectId": ID, "session": session()})),
+        with(
+            "session:created",
+            json!({"projectId": ID, "session": session(), "refused": "the session is full"}),
+        ),
         json!({"type": "session:changed", "session": session()}),
         with("session:opened", json!({"rev": 7, "generation": "1"})),
         with(
             "session:history",
             json!({"rev": 7, "generation": "1", "entries": entries(), "more": true, "session": session()}),
+        ),
+        with(
+            "session:history",
+            json!({"rev": 7, "generation": "1", "entries": [], "more": true, "newer": true, "session": session()}),
         ),
         with("session:page", json!({"entries": [], "more": false})),
         with("session:update", json!({"rev": 7, "entry": entries()[0]})),
@@ -287,6 +313,8 @@ fn said_of_sessions() -> Vec<Value> {
         json!({"type": "session:closed", "sessionId": "codex:1"}),
         with("session:sent", json!({"messageId": ID, "seq": 7, "queued": false})),
         with("session:sent", json!({"messageId": ID, "queued": true})),
+        of("session:seen"),
+        of("session:erased"),
         of("session:archived"),
         with("session:unarchived", json!({"session": session()})),
         with("session:title-updated", json!({"title": "Parser"})),
@@ -294,10 +322,15 @@ fn said_of_sessions() -> Vec<Value> {
 }
 
 fn said_of_the_rest() -> Vec<Value> {
+    let rule = json!({"id": ID, "effect": "deny", "matcher": {"kind": "tool", "server": "s", "tool": "t"}, "agent": "codex", "projectId": ID, "project": "web", "text": "Deny", "createdAt": AT, "requestId": ID, "sessionId": ID, "usedCount": 1, "lastUsedAt": AT});
     let project = json!({"id": ID, "name": "web", "path": "/home/me/web", "addedAt": AT});
     let item = json!({"id": ID, "kind": "questions", "title": "Which", "createdAt": AT, "status": "pending"});
+    let found = json!({"id": "codex:1", "uid": ID, "title": "Parser", "agent": "codex", "projectId": ID, "project": "web", "archived": false});
+    let hit = json!({"sessionId": ID, "session": found, "messageId": ID, "seq": 7, "role": "user", "timestamp": AT, "excerpt": [{"text": "roof", "matched": true}]});
+    let setting = json!({"key": "pool.spare", "value": false, "default": true, "source": "config.toml:2", "kind": "switch", "description": "whether a process is kept ready", "restart": true});
     vec![
         json!({"type": "project:list", "projects": [project]}),
+        json!({"type": "project:list", "projects": [], "editor": "vscode"}),
         json!({"type": "project:added", "project": project}),
         json!({"type": "project:removed", "projectId": ID}),
         json!({"type": "folder:completions", "path": "/home/me/w", "folders": ["/home/me/web"]}),
@@ -305,8 +338,15 @@ fn said_of_the_rest() -> Vec<Value> {
         json!({"type": "agent:status", "cliType": "codex", "status": "starting"}),
         json!({"type": "agent:status", "cliType": "codex", "status": "exited", "sessionId": "codex:1", "uid": ID}),
         json!({"type": "inbox:list", "items": [item]}),
+        json!({"type": "home:list", "needsYou": [item], "working": [session()], "finished": [], "failed": [], "recent": []}),
+        json!({"type": "search:hits", "query": "roof", "hits": [hit], "next": 12}),
+        json!({"type": "config", "path": "/home/me/.convoke/config.toml", "settings": [setting]}),
         json!({"type": "inbox:changed", "count": 1}),
         json!({"type": "inbox:settled", "id": ID}),
+        json!({"type": "rule:list", "rules": [rule]}),
+        json!({"type": "rule:added", "rule": rule}),
+        json!({"type": "rule:removed", "ruleId": ID}),
+        json!({"type": "rule:changed"}),
         json!({"type": "team:changed"}),
         json!({"type": "pong", "requestId": "r1"}),
         json!({"type": "error", "requestId": "r1", "message": "Could not load session", "hint": "see the log"}),

@@ -42,6 +42,11 @@ fn contents() -> Vec<Value> {
         json!({"type": "tool", "toolCallId": "c1", "tool": "Bash", "title": "t", "kind": "execute", "args": {}, "status": "complete", "result": result}),
         json!({"type": "tool", "toolCallId": "c1", "tool": "Bash", "args": [1], "status": "running"}),
         json!({"type": "permission", "requestId": id, "toolCallId": "c1", "tool": "Bash", "title": "t", "options": options, "status": "pending"}),
+        json!({"type": "permission", "requestId": id, "title": "t", "evidence": {"kind": "command", "command": "ls", "workingDirectory": "/", "arguments": {"env": {}}, "omittedBytes": 1}, "rules": [{"label": "l", "matcher": {"kind": "command", "words": ["ls"], "more": true}, "everywhere": true}, {"label": "l", "matcher": {"kind": "tool", "server": "s", "tool": "t"}}], "options": [], "status": "pending"}),
+        json!({"type": "permission", "requestId": id, "title": "t", "evidence": {"kind": "changes", "diffs": [{"path": "a", "newText": "b"}]}, "rules": [{"label": "l", "matcher": {"kind": "edit", "glob": "a"}}], "options": [], "status": "pending"}),
+        json!({"type": "permission", "requestId": id, "title": "t", "evidence": {"kind": "read", "paths": ["a"]}, "rules": [{"label": "l", "matcher": {"kind": "read", "glob": "a"}}], "options": [], "status": "pending"}),
+        json!({"type": "permission", "requestId": id, "title": "t", "evidence": {"kind": "fetch", "url": "https://a.b"}, "rules": [{"label": "l", "matcher": {"kind": "fetch", "domain": "a.b"}}], "options": [], "status": "pending"}),
+        json!({"type": "permission", "requestId": id, "title": "t", "evidence": {"kind": "tool", "server": "s", "tool": "t", "args": [1]}, "options": [], "status": "pending"}),
         json!({"type": "permission", "requestId": id, "title": "t", "options": [], "status": "answered", "optionId": "1"}),
         json!({"type": "permission", "requestId": id, "title": "t", "options": [], "status": "rejected", "reason": null}),
         json!({"type": "question", "requestId": id, "questions": [question], "status": "timed_out"}),
@@ -73,8 +78,10 @@ fn notices() -> Vec<Value> {
         json!({"event": "waiting", "place": 2}),
         json!({"event": "turn_limit", "max": 1024}),
         json!({"event": "unconfined"}),
-        json!({"event": "rule_made", "tool": "Bash"}),
-        json!({"event": "rule_applied", "tool": "Bash"}),
+        json!({"event": "rule_made", "ruleId": id, "rule": "r"}),
+        json!({"event": "rule_applied", "ruleId": id, "rule": "r", "what": "w"}),
+        json!({"event": "rule_applied", "rule": "r", "what": "w"}),
+        json!({"event": "rule_denied", "ruleId": id, "rule": "r", "what": "w"}),
         json!({"event": "rule_dropped", "tool": "Bash"}),
         json!({"event": "continues", "session": id}),
         json!({"event": "continued_in", "session": id}),
@@ -165,9 +172,11 @@ fn the_limits_of_bodies_are_in_their_schemas() {
     NewBackup.to pattern="^/[^\\x00]*$"
     NewRepo.path pattern="^/"
     NewSession.agent pattern="^[A-Za-z0-9_.-]+$"
+    NewSession.prompt pattern="\\S"
     NewSession.repoId minLength=4
     Problem.status maximum=65535
     Prompt.text pattern="\\S"
+    QueuePatch.position maximum=4294967295
     QueuePatch.text pattern="\\S"
     SessionPatch.title pattern="\\S" maxLength=200
     TeamCancel.fromTeam pattern="^[A-Za-z0-9-]+$"

@@ -1,7 +1,8 @@
 //! Every call: what is asked, and that the answer is understood.
 
-use convoke_api::bodies::{Answer, NewRepo, NewSession, Rejection, SessionPatch};
+use convoke_api::bodies::{Answer, ConfigPatch, NewRepo, NewSession, Rejection, SessionPatch};
 use convoke_api::{Client, Result, SearchQuery, SessionQuery};
+use convoke_core::session::QueueChoice;
 use serde_json::{Value, json};
 
 use crate::scripted::Scripted;
@@ -26,7 +27,7 @@ fn session() -> Value {
         "id": ID, "repoId": ID, "agent": "demo", "agentSessionId": "1", "title": "New Session",
         "status": "active", "acceptsPrompts": true, "archived": false, "createdAt": AT,
         "updatedAt": AT, "lastActiveAt": AT,
-        "messageCount": 0, "metadata": {}, "activity": "idle",
+        "messageCount": 0, "metadata": {}, "activity": "idle", "attention": "idle", "unseen": false,
     })
 }
 
@@ -40,12 +41,16 @@ async fn s8_every_call_asks_what_it_says() {
     let status = json!({"version": "0", "pid": 1, "uptimeMs": 1, "url": "u", "home": "h", "activeSessions": 0, "processes": 0, "busy": 0, "waiting": 0, "inbox": 0});
     let prompted = json!({"accepted": true, "messageId": ID, "seq": 1, "queued": false, "rev": 9});
     let new_repo = NewRepo { path: "/home/me/web".to_owned(), name: None };
-    let new_session = NewSession { repo_id: ID.to_owned(), agent: Some("demo".to_owned()) };
+    let new_session =
+        NewSession { repo_id: ID.to_owned(), agent: Some("demo".to_owned()), prompt: None };
     let patch = SessionPatch { archived: Some(true), ..SessionPatch::default() };
-    let yes = Answer::Option { option_id: "yes".to_owned(), remember: true };
+    let yes = Answer::Option { option_id: "yes".to_owned(), rule: Some(0) };
     let no = Rejection { reason: Some("not now".to_owned()) };
     let sessions = SessionQuery { limit: Some(3), ..SessionQuery::default() };
     let words = SearchQuery { text: "a word".to_owned(), ..SearchQuery::default() };
+    let groups = json!({"needsYou": [], "working": [], "finished": [], "failed": [], "recent": []});
+    let config = json!({"path": "/home/me/.convoke/config.toml", "settings": []});
+    let settings = ConfigPatch { changes: [("pool.spare".to_owned(), json!(false))].into() };
     let lines = [
         asked(json!({"status": "ok"}), async |it| it.health().await).await,
         asked(status, async |it| it.status().await).await,
@@ -60,7 +65,13 @@ async fn s8_every_call_asks_what_it_says() {
         asked(session(), async |it| it.create_session(&new_session).await).await,
         asked(detail, async |it| it.transcript("demo:1/2").await).await,
         asked(prompted, async |it| it.prompt("0000", "hello\n").await).await,
-        asked(session(), async |it| it.cancel_turn("0000").await).await,
+        asked(session(), async |it| it.cancel_turn("0000", QueueChoice::Send).await).await,
+        asked(session(), async |it| it.move_queued("0000", "1111", 0).await).await,
+        asked(json!({}), async |it| it.see("0000").await).await,
+        asked(json!({}), async |it| it.erase("0000").await).await,
+        asked(groups, async |it| it.home().await).await,
+        asked(config.clone(), async |it| it.config().await).await,
+        asked(config, async |it| it.change_config(&settings).await).await,
         asked(session(), async |it| it.complete("0000").await).await,
         asked(session(), async |it| it.cancel("0000").await).await,
         asked(session(), async |it| it.resume("0000").await).await,
@@ -69,6 +80,9 @@ async fn s8_every_call_asks_what_it_says() {
         asked(json!({}), async |it| it.answer("0000", &yes).await).await,
         asked(json!({}), async |it| it.reject("0000", &no).await).await,
         asked(json!({"hits": []}), async |it| it.search(&words).await).await,
+        asked(json!({"rules": []}), async |it| it.rules(None).await).await,
+        asked(json!({"rules": []}), async |it| it.rules(Some("0000")).await).await,
+        asked(json!({}), async |it| it.remove_rule("0000").await).await,
     ];
     insta::assert_snapshot!(lines.join("\n"), @r#"
     GET /healthz
@@ -81,14 +95,23 @@ async fn s8_every_call_asks_what_it_says() {
     POST /api/sessions {"repoId":"00000000-0000-4000-8000-000000000001","agent":"demo"}
     GET /api/sessions/demo%3A1%2F2
     POST /api/sessions/0000/prompt {"text":"hello\n"}
-    POST /api/sessions/0000/cancel
+    POST /api/sessions/0000/cancel {"queue":"send"}
+    PATCH /api/sessions/0000/queue/1111 {"position":0}
+    POST /api/sessions/0000/seen
+    POST /api/sessions/0000/erase
+    GET /api/home
+    GET /api/config
+    PATCH /api/config {"changes":{"pool.spare":false}}
     POST /api/sessions/0000/complete
     DELETE /api/sessions/0000
     POST /api/sessions/0000/resume
     PATCH /api/sessions/0000 {"archived":true}
     GET /api/inbox
-    POST /api/inbox/0000/answer {"optionId":"yes","remember":true}
+    POST /api/inbox/0000/answer {"optionId":"yes","rule":0}
     POST /api/inbox/0000/reject {"reason":"not now"}
     GET /api/search?q=a%20word
+    GET /api/rules
+    GET /api/rules?repoId=0000
+    DELETE /api/rules/0000
     "#);
 }

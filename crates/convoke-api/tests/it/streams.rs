@@ -63,7 +63,7 @@ fn detail() -> Value {
         "id": ID, "repoId": ID, "agent": "demo", "agentSessionId": null, "title": "messages",
         "status": "active", "acceptsPrompts": true, "archived": false, "createdAt": AT,
         "updatedAt": AT, "lastActiveAt": AT,
-        "messageCount": 2, "metadata": {}, "activity": "idle",
+        "messageCount": 2, "metadata": {}, "activity": "idle", "attention": "idle", "unseen": false,
         "repo": {"id": ID, "name": "web", "path": "/home/me/web", "addedAt": AT},
     })
 }

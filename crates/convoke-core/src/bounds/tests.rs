@@ -8,7 +8,7 @@ use crate::id::{MessageId, RequestId};
 use crate::message::Seq;
 use crate::notice::{AgentEvent, Notice};
 use crate::request::State;
-use crate::scope::Scope;
+use crate::rule::{Matcher, Proposal};
 use crate::session::{Change, Command, Report, Session, Stamp, ToolUpdate};
 use crate::time::Timestamp;
 use crate::turn::Stop;
@@ -69,7 +69,12 @@ fn k4_a_request_that_is_too_long_is_shortened_and_cannot_be_allowed_for_good() {
         tool_call_id: None,
         tool: Some("Bash".to_owned()),
         title: title.to_owned(),
-        scope: Scope::of("Bash", &json!({"command": "ls"})),
+        evidence: Some(Evidence::command("ls".to_owned())),
+        rules: vec![Proposal {
+            label: "`ls` in a".to_owned(),
+            matcher: Matcher::Command { words: vec!["ls".to_owned()], more: false },
+            everywhere: false,
+        }],
         options: Vec::new(),
         state: State::Pending,
     };
@@ -78,7 +83,8 @@ fn k4_a_request_that_is_too_long_is_shortened_and_cannot_be_allowed_for_good() {
     let bounded = Content::Permission(record(&"x".repeat(1 << 20))).bounded();
     assert!(json_bytes(&bounded) <= REQUEST_BYTES_MAX);
     let Content::Permission(bounded) = bounded else { panic!("{bounded:?}") };
-    assert_eq!(bounded.scope, None);
+    assert_eq!(bounded.evidence, Some(Evidence::command("ls".to_owned())));
+    assert_eq!(bounded.rules, []);
 }
 
 #[test]
@@ -130,9 +136,10 @@ fn k4_a_long_answer_becomes_messages_that_are_no_longer_than_they_may_be() {
                     messages.last_mut().unwrap().push_str(&text);
                 }
                 Change::Close { .. } => closed += 1,
-                other @ (Change::Replace { .. } | Change::Turn { .. } | Change::State(_)) => {
-                    panic!("{other:?}")
-                }
+                other @ (Change::Replace { .. }
+                | Change::Turn { .. }
+                | Change::State(_)
+                | Change::Seen) => panic!("{other:?}"),
             }
         }
     }
@@ -159,7 +166,8 @@ fn k4_many_huge_tool_calls_in_flight_take_a_bounded_amount_of_memory() {
                 other @ (Change::Append { .. }
                 | Change::Close { .. }
                 | Change::Turn { .. }
-                | Change::State(_)) => panic!("{other:?}"),
+                | Change::State(_)
+                | Change::Seen) => panic!("{other:?}"),
             }
         }
     }

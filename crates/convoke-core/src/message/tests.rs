@@ -32,7 +32,7 @@ fn s7_words_plans_and_tools_keep_their_shape() {
 #[test]
 fn requests_to_a_human_keep_their_shape() {
     insta::assert_snapshot!(lines(&samples::requests()), @r#"
-    {"options":[{"kind":"allow_once","name":"Allow","optionId":"1"},{"kind":"allow_always","name":"Always","optionId":"2"},{"kind":"reject_once","name":"Deny","optionId":"3"},{"kind":"reject_always","name":"Never","optionId":"4"}],"requestId":"00000000-0000-4000-8000-000000000000","scope":{"args":{"command":"cargo test"},"kind":"call","tool":"Bash"},"status":"pending","title":"Run tests","tool":"Bash","toolCallId":"call_1","type":"permission"}
+    {"evidence":{"command":"cargo test","kind":"command"},"options":[{"kind":"allow_once","name":"Allow","optionId":"1"},{"kind":"allow_always","name":"Always","optionId":"2"},{"kind":"reject_once","name":"Deny","optionId":"3"},{"kind":"reject_always","name":"Never","optionId":"4"}],"requestId":"00000000-0000-4000-8000-000000000000","rules":[{"label":"`cargo test …` in harbour","matcher":{"kind":"command","more":true,"words":["cargo","test"]}},{"everywhere":true,"label":"fetches from `docs.rs` everywhere","matcher":{"domain":"docs.rs","kind":"fetch"}}],"status":"pending","title":"Run tests","tool":"Bash","toolCallId":"call_1","type":"permission"}
     {"optionId":"1","options":[],"requestId":"00000000-0000-4000-8000-000000000000","status":"answered","title":"Run tests","type":"permission"}
     {"options":[],"reason":null,"requestId":"00000000-0000-4000-8000-000000000000","status":"rejected","title":"Run tests","type":"permission"}
     {"questions":[{"multiSelect":true,"options":[{"label":"A"},{"description":"second","label":"B"}],"prompt":"Which?","title":"Which"}],"requestId":"00000000-0000-4000-8000-000000000000","status":"pending","type":"question"}
@@ -78,7 +78,7 @@ fn notices_keep_their_shape() {
     {"event":"process_exited","exitCode":1,"stderrTail":"panicked","text":"The agent's process ended: exit code 1, last output: panicked.","type":"notice"}
     {"event":"process_exited","signal":9,"text":"The agent's process ended: signal 9.","type":"notice"}
     {"event":"compacted","text":"The agent compacted its context.","type":"notice"}
-    {"event":"rule_dropped","text":"An older rule allowed every use of Bash in this project. It was removed: “always” now holds for one exact command or file.","tool":"Bash","type":"notice"}
+    {"event":"rule_dropped","text":"An older rule allowed every use of Bash in this project. It was removed: rules now name commands, paths, domains or MCP tools. Run `convoke rule list` to see them.","tool":"Bash","type":"notice"}
     {"event":"turn_limit","max":67108864,"text":"The turn was stopped: the agent sent more than 67108864 bytes. Its further output in this turn is dropped. Raise limits.turn_bytes in config.toml if it should be allowed to send more.","type":"notice"}
     {"event":"completed","reason":"idle_timeout","text":"The session was completed: it was idle.","type":"notice"}
     {"event":"cancelled","reason":"user","text":"The session was cancelled.","type":"notice"}
@@ -89,8 +89,9 @@ fn notices_keep_their_shape() {
     {"event":"unarchived","text":"The session was restored from the archive.","type":"notice"}
     {"event":"waiting","place":2,"text":"All agent processes are busy; this turn is number 2 in the queue.","type":"notice"}
     {"event":"unconfined","text":"This system cannot sandbox the agent: it can write everywhere you can.","type":"notice"}
-    {"event":"rule_made","text":"Exactly this is now allowed in this project without asking: Bash","tool":"Bash","type":"notice"}
-    {"event":"rule_applied","text":"Allowed without asking, by your earlier “always”: Bash","tool":"Bash","type":"notice"}
+    {"event":"rule_made","rule":"Allow `cargo test …` in harbour","ruleId":"00000000-0000-4000-8000-000000000000","text":"New rule: Allow `cargo test …` in harbour.","type":"notice"}
+    {"event":"rule_applied","rule":"Allow `cargo test …` in harbour","ruleId":"00000000-0000-4000-8000-000000000000","text":"Allowed without asking: cargo test. The rule: Allow `cargo test …` in harbour.","type":"notice","what":"cargo test"}
+    {"event":"rule_denied","rule":"Deny `rm` everywhere","ruleId":"00000000-0000-4000-8000-000000000000","text":"Denied without asking: rm -rf /. The rule: Deny `rm` everywhere.","type":"notice","what":"rm -rf /"}
     {"event":"continues","session":"00000000-0000-4000-8000-000000000000","text":"This session continues session 00000000-0000-4000-8000-000000000000, with a summary of it.","type":"notice"}
     {"event":"continued_in","session":"00000000-0000-4000-8000-000000000000","text":"This conversation continues in session 00000000-0000-4000-8000-000000000000, with a summary of this one.","type":"notice"}
     {"after":2,"event":"imported","text":"Turns 3 to 3 of the transcript try-out were imported.","transcript":"try-out","turns":[{"seq":4,"timestamp":"1970-01-01T00:00:00.000Z","tokens":7}],"type":"notice"}
@@ -105,6 +106,7 @@ fn m2_states_keep_their_shape() {
         samples::states().iter().map(|state| format!("{}\n", json!(state))).collect();
     insta::assert_snapshot!(lines, @r#"
     {"kind":"queue","prompts":[{"id":"07070707-0707-4707-8707-070707070707","text":"next","timestamp":"1970-01-01T00:00:00.000Z"}]}
+    {"held":true,"kind":"queue","prompts":[{"id":"07070707-0707-4707-8707-070707070707","text":"next","timestamp":"1970-01-01T00:00:00.000Z"}]}
     {"commands":[{"description":"make room","hint":"[focus]","name":"compact"}],"kind":"commands"}
     {"available":[{"description":"think first","id":"plan","name":"Plan"}],"current":"plan","kind":"modes"}
     {"kind":"settings","settings":[{"category":"model","choices":[{"description":"think first","id":"plan","name":"Plan"}],"current":"plan","id":"model","name":"Model"}]}

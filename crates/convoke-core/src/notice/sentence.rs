@@ -78,15 +78,16 @@ fn ended(how: &str, reason: &EndReason) -> String {
 
 fn rule(event: &RuleEvent) -> String {
     match event {
-        RuleEvent::Made { tool } => {
-            format!("Exactly this is now allowed in this project without asking: {tool}")
+        RuleEvent::Made { rule, .. } => format!("New rule: {rule}."),
+        RuleEvent::Applied { rule, what, .. } => {
+            format!("Allowed without asking: {what}. The rule: {rule}.")
         }
-        RuleEvent::Applied { tool } => {
-            format!("Allowed without asking, by your earlier “always”: {tool}")
+        RuleEvent::Denied { rule, what, .. } => {
+            format!("Denied without asking: {what}. The rule: {rule}.")
         }
         RuleEvent::Dropped { tool } => format!(
-            "An older rule allowed every use of {tool} in this project. It was removed: “always” now holds for one exact \
-             command or file."
+            "An older rule allowed every use of {tool} in this project. It was removed: rules now name commands, paths, \
+             domains or MCP tools. Run `convoke rule list` to see them."
         ),
     }
 }

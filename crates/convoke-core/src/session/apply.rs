@@ -9,27 +9,47 @@ use crate::time::Timestamp;
 use crate::title;
 use crate::turn::Turn;
 
+use super::work::LastLine;
 use super::{Asked, Change, EndReason, Running, Session, Status};
 
 impl Session {
-    /// Applies a change with its time. It gets the next revision.
+    /// Applies a change with its time. It gets the next revision, but for `Seen`.
     pub fn apply(&mut self, change: &Change, at: Timestamp) {
+        if let Change::Seen = change {
+            // Not a part of the conversation: readers have nothing to fetch, so there is no new revision.
+            self.summary.work.seen_rev = self.summary.rev;
+            return;
+        }
         self.summary.rev = self.summary.rev.next();
         self.summary.updated_at = self.summary.updated_at.max(at);
         match change {
             Change::Begin(draft) => self.begin(draft, at),
-            Change::Append { seq, text } => self.output.append(*seq, text.len()),
-            Change::Close { seq } => self.output.close(*seq),
+            Change::Append { seq, text } => {
+                self.output.append(*seq, text.len());
+                if self.output.is_answer(*seq) {
+                    self.line.push(text);
+                }
+            }
+            Change::Close { seq } => {
+                if self.output.is_answer(*seq) {
+                    self.summary.work.answered(std::mem::take(&mut self.line).get());
+                }
+                self.output.close(*seq);
+            }
             Change::Replace { seq, content } => {
                 self.output.replace(*seq, content);
+                if let Content::Plan { steps } = content {
+                    self.summary.work.planned(steps);
+                }
                 if let Some(request) = Request::of(content) {
                     self.apply_request(*seq, request);
                 }
             }
             Change::Turn { seq, turn } => self.apply_turn(*seq, turn, at),
             Change::State(state) => self.apply_state(state, at),
+            Change::Seen => {}
         }
-        if self.running.is_none() && self.queue.is_empty() && self.output.is_quiet() {
+        if self.running.is_none() && self.is_queue_quiet() && self.output.is_quiet() {
             self.output.clear();
             self.summary.settled_seq = self.summary.last_seq;
         }
@@ -44,7 +64,19 @@ impl Session {
                 self.active_at(at);
                 if let Some(turn) = draft.turn.clone().filter(|turn| !turn.is_over()) {
                     self.running = Some(Running { prompt: seq, turn });
+                    self.summary.work.turn_began(at, self.summary.rev);
                 }
+            }
+            (Content::Text { text, partial }, Role::Agent | Role::System) => {
+                self.output.begin(seq, &draft.content);
+                self.line = LastLine::of(text);
+                if !partial {
+                    self.summary.work.answered(std::mem::take(&mut self.line).get());
+                }
+            }
+            (Content::Plan { steps }, _) => {
+                self.output.begin(seq, &draft.content);
+                self.summary.work.planned(steps);
             }
             (Content::Notice(notice), _) => {
                 if let Event::Lifecycle(event) = &notice.event {
@@ -79,7 +111,8 @@ impl Session {
             return;
         };
         running.turn = turn.clone();
-        if turn.is_over() {
+        if let Some(stop) = turn.stop() {
+            self.summary.work.turn_ended(stop, self.summary.rev);
             self.running = None;
             self.output.clear();
             self.active_at(at);
@@ -88,16 +121,23 @@ impl Session {
 
     fn apply_state(&mut self, state: &SessionState, at: Timestamp) {
         match state {
-            SessionState::Queue { prompts } => {
+            SessionState::Queue { prompts, held } => {
                 if prompts.len() > self.queue.len() {
                     self.active_at(at);
+                    self.summary.work.seen_rev = self.summary.rev;
                 }
                 self.queue = prompts.iter().cloned().collect();
+                self.is_held = *held;
+            }
+            SessionState::Usage(usage) => {
+                if usage.cost.is_some() {
+                    self.summary.work.cost.clone_from(&usage.cost);
+                }
+                self.state.insert(state.kind(), state.clone());
             }
             SessionState::Commands { .. }
             | SessionState::Modes { .. }
-            | SessionState::Settings { .. }
-            | SessionState::Usage(_) => {
+            | SessionState::Settings { .. } => {
                 self.state.insert(state.kind(), state.clone());
             }
         }
@@ -136,6 +176,9 @@ impl Session {
             return;
         }
         self.output.begin(message.seq, &message.content);
+        if let Content::Text { text, .. } = &message.content {
+            self.line = LastLine::of(text);
+        }
         if let Some(request) = Request::of(&message.content) {
             self.apply_request(message.seq, request);
         }
@@ -144,7 +187,10 @@ impl Session {
     /// Restores state.
     pub(super) fn restore_state(&mut self, state: SessionState) {
         match state {
-            SessionState::Queue { prompts } => self.queue = prompts.into(),
+            SessionState::Queue { prompts, held } => {
+                self.queue = prompts.into();
+                self.is_held = held;
+            }
             state @ (SessionState::Commands { .. }
             | SessionState::Modes { .. }
             | SessionState::Settings { .. }

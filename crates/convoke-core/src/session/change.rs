@@ -38,6 +38,8 @@ pub enum Change {
     },
     /// State that is not conversation is replaced.
     State(SessionState),
+    /// A human has looked at the session. Stored with the summary, and no update for readers.
+    Seen,
 }
 
 impl Change {
@@ -48,7 +50,7 @@ impl Change {
             Self::Replace { content, .. } => content.is_decision(),
             Self::Turn { turn, .. } => *turn == Turn::Cancelling,
             Self::State(state) => matches!(state, SessionState::Queue { .. }),
-            Self::Append { .. } | Self::Close { .. } => false,
+            Self::Append { .. } | Self::Close { .. } | Self::Seen => false,
         }
     }
 
@@ -58,7 +60,7 @@ impl Change {
             Self::Begin(Draft { content, .. }) | Self::Replace { content, .. } => content.bytes(),
             Self::Append { text, .. } => text.len(),
             Self::State(state) => crate::bounds::json_bytes(state),
-            Self::Close { .. } | Self::Turn { .. } => 0,
+            Self::Close { .. } | Self::Turn { .. } | Self::Seen => 0,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Commands to a session, the decisions and effects that follow from them, and refusals.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::bounds::{PROMPT_BYTES_MAX, json_bytes};
@@ -38,15 +40,25 @@ pub enum Command {
         /// The prompt.
         id: MessageId,
     },
+    /// Move a queued prompt to another place in the queue.
+    MoveQueued {
+        /// The prompt.
+        id: MessageId,
+        /// Its new place, counted from 0; beyond the end is the end.
+        to: usize,
+    },
     /// Move a queued prompt to the front, and cancel the running turn for it.
     SendQueued {
         /// The prompt.
         id: MessageId,
     },
     /// Cancel the running turn; the session stays active.
-    CancelTurn,
-    /// Cancel the running turn and all queued prompts; the session stays active.
-    CancelTurns,
+    CancelTurn {
+        /// What becomes of the queued prompts.
+        queue: QueueChoice,
+    },
+    /// Record that a human has looked at the session.
+    See,
     /// Close the answer or thought that the agent left open outside of a turn.
     CloseStream,
     /// Complete the session.
@@ -92,6 +104,19 @@ pub enum Command {
     Recover(Cut),
     /// Handle a report of the agent.
     Agent(Report),
+}
+
+/// What becomes of the queued prompts when the running turn is cancelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueChoice {
+    /// The next one is sent.
+    #[default]
+    Send,
+    /// They wait for the next prompt, or until one of them is sent.
+    Keep,
+    /// They are cancelled, too.
+    Discard,
 }
 
 /// The id and time that the engine assigns to a prompt.

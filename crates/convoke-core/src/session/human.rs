@@ -9,7 +9,7 @@ use crate::request::{Delivery, Request, State, Status as RequestStatus, Verdict}
 use crate::state::{QueuedPrompt, SessionState};
 use crate::turn::{self, Stop, Turn};
 
-use super::command::{Command, Cut, Decision, Effect, Refusal, Reply, Stamp};
+use super::command::{Command, Cut, Decision, Effect, QueueChoice, Refusal, Reply, Stamp};
 use super::{Asked, Change, QUEUE_BYTES_MAX, QUEUE_MAX, Running, Session, Status};
 
 /// The longest title.
@@ -24,8 +24,9 @@ impl Session {
             Command::EditQueued { id, text } => self.edit_queued(id, text, decision),
             Command::RemoveQueued { id } => self.remove_queued(id, decision),
             Command::SendQueued { id } => self.send_queued(id, decision),
-            Command::CancelTurn => self.cancel_turn(decision),
-            Command::CancelTurns => self.cancel_turns(decision),
+            Command::MoveQueued { id, to } => self.move_queued(id, to, decision),
+            Command::CancelTurn { queue } => self.stop(queue, decision),
+            Command::See => Ok(self.see(decision)),
             Command::CloseStream => Ok(self.close_stream(decision)),
             Command::Complete { reason } => {
                 self.end(LifecycleEvent::Completed { reason }, decision)
@@ -66,13 +67,15 @@ impl Session {
         if self.running.is_none() {
             // Output between turns is closed when the next turn begins.
             decision.changes.extend(self.output.close_stream());
+            // Held prompts follow the new one.
+            decision.changes.extend(self.is_held.then(|| queue(self.queued())));
             decision.start_turn(stamp.id, text);
             return Ok(());
         }
         let mut prompts = self.queued();
         prompts.push(QueuedPrompt { id: stamp.id, text, timestamp: stamp.at });
         check_queue(&prompts)?;
-        decision.changes.push(Change::State(SessionState::Queue { prompts }));
+        decision.changes.push(queue(prompts));
         Ok(())
     }
 
@@ -86,6 +89,12 @@ impl Session {
 
     fn queued(&self) -> Vec<QueuedPrompt> {
         self.queue.iter().cloned().collect()
+    }
+
+    /// The queue with other prompts, held if it is now.
+    fn requeue(&self, prompts: Vec<QueuedPrompt>) -> Change {
+        let held = self.is_held && !prompts.is_empty();
+        Change::State(SessionState::Queue { prompts, held })
     }
 
     fn edit_queued(
@@ -102,7 +111,25 @@ impl Session {
         if prompts.iter().any(|prompt| prompt.id == id && prompt.text.len() > before.len()) {
             check_queue(&prompts)?;
         }
-        decision.changes.push(Change::State(SessionState::Queue { prompts }));
+        decision.changes.push(self.requeue(prompts));
+        Ok(decision)
+    }
+
+    fn move_queued(
+        &self,
+        id: MessageId,
+        to: usize,
+        mut decision: Decision,
+    ) -> Result<Decision, Refusal> {
+        let mut prompts = self.queued();
+        let at = prompts.iter().position(|prompt| prompt.id == id);
+        let at = at.ok_or(Refusal::NotQueued { id })?;
+        let prompt = prompts.remove(at);
+        let to = to.min(prompts.len());
+        prompts.insert(to, prompt);
+        if at != to {
+            decision.changes.push(self.requeue(prompts));
+        }
         Ok(decision)
     }
 
@@ -112,7 +139,7 @@ impl Session {
         if prompts.len() == self.queue.len() {
             return Err(Refusal::NotQueued { id });
         }
-        decision.changes.push(Change::State(SessionState::Queue { prompts }));
+        decision.changes.push(self.requeue(prompts));
         Ok(decision)
     }
 
@@ -120,9 +147,34 @@ impl Session {
         let mut prompts = self.queued();
         let at = prompts.iter().position(|prompt| prompt.id == id);
         let first = prompts.remove(at.ok_or(Refusal::NotQueued { id })?);
+        if self.running.is_none() {
+            decision.changes.extend(self.output.close_stream());
+            decision.changes.push(queue(prompts));
+            decision.start_turn(first.id, first.text);
+            return Ok(decision);
+        }
         prompts.insert(0, first);
-        decision.changes.push(Change::State(SessionState::Queue { prompts }));
+        decision.changes.push(queue(prompts));
         self.cancel_turn(decision)
+    }
+
+    fn stop(&self, choice: QueueChoice, mut decision: Decision) -> Result<Decision, Refusal> {
+        match choice {
+            QueueChoice::Send if self.is_held => decision.changes.push(queue(self.queued())),
+            QueueChoice::Send => {}
+            QueueChoice::Keep if self.queue.is_empty() => {}
+            QueueChoice::Keep => {
+                let prompts = self.queued();
+                decision.changes.push(Change::State(SessionState::Queue { prompts, held: true }));
+            }
+            QueueChoice::Discard => self.end_queue(&Stop::Cancelled, &mut decision),
+        }
+        self.cancel_turn(decision)
+    }
+
+    fn see(&self, mut decision: Decision) -> Decision {
+        decision.changes.extend(self.summary.is_unseen().then_some(Change::Seen));
+        decision
     }
 
     fn cancel_turn(&self, mut decision: Decision) -> Result<Decision, Refusal> {
@@ -134,11 +186,6 @@ impl Session {
             self.drop_pending(Pending::Permissions, &mut decision);
         }
         Ok(decision)
-    }
-
-    fn cancel_turns(&self, mut decision: Decision) -> Result<Decision, Refusal> {
-        self.end_queue(&Stop::Cancelled, &mut decision);
-        self.cancel_turn(decision)
     }
 
     fn end(&self, event: LifecycleEvent, mut decision: Decision) -> Result<Decision, Refusal> {
@@ -251,9 +298,9 @@ impl Session {
             return;
         }
         let mut prompts = self.queued();
-        if !prompts.is_empty() {
+        if !prompts.is_empty() && !self.is_held {
             let next = prompts.remove(0);
-            decision.changes.push(Change::State(SessionState::Queue { prompts }));
+            decision.changes.push(queue(prompts));
             decision.start_turn(next.id, next.text);
         }
     }
@@ -281,8 +328,7 @@ impl Session {
         if self.queue.is_empty() {
             return;
         }
-        let prompts = Vec::new();
-        decision.changes.push(Change::State(SessionState::Queue { prompts }));
+        decision.changes.push(queue(Vec::new()));
         for QueuedPrompt { id, text, .. } in self.queued() {
             decision.begin(Draft::prompt(id, text, Turn::Ended(stop.clone())));
         }
@@ -296,7 +342,13 @@ enum Ended {
     No,
 }
 
-fn check_prompt(text: &str) -> Result<(), Refusal> {
+/// A queue that goes on by itself.
+const fn queue(prompts: Vec<QueuedPrompt>) -> Change {
+    Change::State(SessionState::Queue { prompts, held: false })
+}
+
+/// Refuses a prompt that no session accepts.
+pub fn check_prompt(text: &str) -> Result<(), Refusal> {
     if text.trim().is_empty() {
         return Err(Refusal::EmptyPrompt);
     }

@@ -92,6 +92,11 @@ impl Output {
         self.stream
     }
 
+    /// Whether this message is the open answer.
+    pub(super) fn is_answer(&self, seq: Seq) -> bool {
+        self.stream.is_some_and(|open| open.seq == seq && open.stream == Stream::Text)
+    }
+
     /// The change that closes the open text.
     pub(super) fn close_stream(&self) -> Option<Change> {
         self.stream.map(|open| Change::Close { seq: open.seq })

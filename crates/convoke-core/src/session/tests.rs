@@ -1,5 +1,6 @@
 //! Sessions played from scripts: every word is a command, and what follows from it is written down.
 
+mod attention;
 mod properties;
 mod scene;
 

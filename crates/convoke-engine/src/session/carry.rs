@@ -6,27 +6,25 @@ use std::time::Duration;
 use convoke_core::content::Content;
 use convoke_core::id::MessageId;
 use convoke_core::message::Draft;
-use convoke_core::notice::{Notice, ProcessEvent, RuleEvent};
+use convoke_core::notice::{Notice, ProcessEvent};
 use convoke_core::process::Exit;
-use convoke_core::request::{Choice, PermissionKind, PermissionRecord, Request as Asked, Verdict};
-use convoke_core::scope::Scope;
 use convoke_core::session::{
     Change, Command, Decision, Effect, Refusal, Reply, Report, Session, Stamp, Summary,
 };
 use convoke_core::time::Timestamp;
 use convoke_core::turn::{Stop, Turn};
 use convoke_core::update::{OpenMessages, UpdateStamp, Updates};
-use convoke_store::{Rule, SessionKind, StoredSession, Sync};
+use convoke_store::{StoredSession, Sync};
 use tokio::time::Instant;
 
 use super::Carried;
+use super::ruling::Ruled;
 use super::task::Task;
 use crate::error::{Error, Result};
 use crate::full_disk::make_room;
 use crate::sessions::Prompted;
-use crate::teams::Permissions;
 use crate::view::{
-    Activity, AgentStatus, Change as EngineChange, Live, RunningTurn, SessionChange, SessionView,
+    AgentStatus, Change as EngineChange, Live, RunningTurn, SessionChange, SessionView,
 };
 use crate::watch::Arrival;
 
@@ -57,8 +55,7 @@ enum Priority {
 impl Priority {
     const fn of(command: &Command) -> Self {
         match command {
-            Command::CancelTurn
-            | Command::CancelTurns
+            Command::CancelTurn { .. }
             | Command::Complete { .. }
             | Command::Cancel { .. }
             | Command::Settle { .. }
@@ -66,8 +63,10 @@ impl Priority {
             Command::Prompt { .. }
             | Command::EditQueued { .. }
             | Command::RemoveQueued { .. }
+            | Command::MoveQueued { .. }
             | Command::SendQueued { .. }
             | Command::CloseStream
+            | Command::See
             | Command::Resume
             | Command::Rename { .. }
             | Command::Archive
@@ -127,12 +126,16 @@ impl Task {
     async fn hear_some(&mut self, reports: &mut std::vec::IntoIter<Report>) {
         let mut undone = self.undone();
         let mut refused = None;
-        for report in reports {
+        let mut used = Vec::new();
+        for mut report in reports {
             if self.quota.drops(&report) {
                 continue;
             }
-            let asked =
-                if let Report::Asked(request) = &report { Some(request.clone()) } else { None };
+            let (asked, ruled) = if let Report::Asked(request) = &mut report {
+                (Some(request.id()), self.rule_on(request).await)
+            } else {
+                (None, Ruled::default())
+            };
             if matches!(report, Report::Stopped) {
                 self.tell_agent(AgentStatus::Exited);
             }
@@ -147,12 +150,13 @@ impl Task {
                     Err(refusal) => {
                         tracing::debug!(session.id = %self.id, "a report is refused: {refusal}");
                         // An asker that is refused must not wait for ever.
-                        refused = asked.as_ref().map(Asked::id);
+                        refused = asked;
                     }
                 }
             }
-            let rule = if refused.is_none() { self.rule_for(asked.as_ref()).await } else { None };
-            for command in rule.into_iter().flatten() {
+            let ruled = if refused.is_none() { ruled } else { Ruled::default() };
+            used.extend(ruled.used);
+            for command in ruled.commands {
                 match undone.session.handle(command) {
                     Ok(decision) => self.decided(&mut undone, decision),
                     Err(refusal) => {
@@ -169,6 +173,7 @@ impl Task {
             self.reply(request, Reply::Cancelled).await;
         }
         self.carry_out(effects).await;
+        self.count_uses(used).await;
         Box::pin(self.enforce_turn_quota()).await;
     }
 
@@ -182,68 +187,6 @@ impl Task {
         let withdrawn = session.pending().map(|request| Report::Withdrew(request.id()));
         let gone = Report::Noticed(Notice::new(ProcessEvent::Exited { exit }));
         withdrawn.chain([gone]).map(Command::Agent).collect()
-    }
-
-    /// What follows when a permission is asked for that the human has given once and for all.
-    pub(super) async fn rule_for(&self, asked: Option<&Asked>) -> Option<Vec<Command>> {
-        let Some(Asked::Permission(record)) = asked else { return None };
-        if self.is_trusted().await {
-            let verdict = Verdict::Choose(Choice { option_id: allowing(record)? });
-            let said = Notice::new(RuleEvent::Applied { tool: record.title.clone() });
-            let settle = Command::Settle { request: record.request_id, verdict };
-            return Some(vec![Command::Agent(Report::Noticed(said)), settle]);
-        }
-        if let Some(scope) = record.scope.as_ref()
-            && self.has_rule(&scope.key()).await
-        {
-            let verdict = Verdict::Choose(Choice { option_id: allowing(record)? });
-            let applied = Notice::new(RuleEvent::Applied { tool: scope.shown() });
-            let settle = Command::Settle { request: record.request_id, verdict };
-            return Some(vec![Command::Agent(Report::Noticed(applied)), settle]);
-        }
-        let dropped = self.drop_blanket_rule(record.tool.as_ref()?).await?;
-        Some(vec![Command::Agent(Report::Noticed(dropped))])
-    }
-
-    async fn has_rule(&self, key: &str) -> bool {
-        let (project, agent) = (self.stored.project_id, &self.stored.agent);
-        self.shared.store.has_rule(project, agent, key).await.unwrap_or_else(|error| {
-            tracing::warn!(session.id = %self.id, "cannot look for rules: {error}");
-            false
-        })
-    }
-
-    /// Removes a rule of an older version that held for every use of a tool. That is noted in the session, and so said once.
-    async fn drop_blanket_rule(&self, tool: &str) -> Option<Notice> {
-        if Scope::is_key(tool) || !self.has_rule(tool).await {
-            return None;
-        }
-        tracing::warn!(session.id = %self.id, tool, "a rule for every use of a tool is removed, not applied");
-        let rule = Rule {
-            project_id: self.stored.project_id,
-            agent: self.stored.agent.clone(),
-            tool: tool.to_owned(),
-            made_at: self.shared.now(),
-        };
-        if let Err(error) = self.shared.store.remove_rule(rule).await {
-            tracing::warn!(session.id = %self.id, "cannot remove a rule: {error}");
-        }
-        Some(Notice::new(RuleEvent::Dropped { tool: tool.to_owned() }))
-    }
-
-    /// Whether the configuration of the team allows its agent everything.
-    async fn is_trusted(&self) -> bool {
-        if self.stored.kind != SessionKind::Team {
-            return false;
-        }
-        match self.shared.pair_of(self.id).await {
-            Ok(Some((_, Some(team)))) => team.permissions == Permissions::Skip,
-            Ok(Some((_, None)) | None) => false,
-            Err(error) => {
-                tracing::warn!(session.id = %self.id, "cannot look for the pair of a session: {error}");
-                false
-            }
-        }
     }
 
     pub(super) fn undone(&self) -> Undone {
@@ -273,6 +216,9 @@ impl Task {
         }
         undone.session.apply(&change, at);
         undone.changes.push(change.clone());
+        if change == Change::Seen {
+            return;
+        }
         let summary = undone.session.summary();
         let stamp = UpdateStamp {
             session_id: self.id,
@@ -326,16 +272,19 @@ impl Task {
     }
 
     async fn store(&self, undone: &Undone) -> Result<()> {
-        if undone.updates.is_empty() {
-            return Ok(());
-        }
         let (updates, summary) = (undone.updates.as_slice(), undone.session.summary().clone());
+        if updates.is_empty() {
+            return match undone.changes.contains(&Change::Seen) {
+                true => Ok(self.shared.store.mark_seen(self.id, summary.work.seen_rev).await?),
+                false => Ok(()),
+            };
+        }
         Ok(self.shared.store.record(self.id, updates, summary, undone.sync).await?)
     }
 
     fn done(&mut self, undone: Undone) -> Vec<Effect> {
         let Undone { session, open, changes, updates, effects, .. } = undone;
-        if !updates.is_empty() {
+        if !changes.is_empty() {
             let before = std::mem::replace(&mut self.session, session);
             self.open = open;
             self.publish(before.summary(), &changes, updates);
@@ -344,7 +293,10 @@ impl Task {
     }
 
     fn publish(&mut self, before: &Summary, changes: &[Change], updates: Updates) {
-        self.touched = Instant::now();
+        // Looking at a session does not keep it from being completed when it is idle.
+        if !updates.is_empty() {
+            self.touched = Instant::now();
+        }
         self.stored.summary = self.session.summary().clone();
         let counted = &self.shared.counted;
         let begun = changes.iter().filter(|change| matches!(change, Change::Begin(_))).count();
@@ -368,7 +320,7 @@ impl Task {
         if is_asking || (before.status, before.archived) != (now.status, now.archived) {
             self.shared.inbox_changed.notify_one();
         }
-        if shown(before) != shown(now) || activity != self.activity() {
+        if shown(before) != shown(now) || activity != self.session.activity() {
             let stored = StoredSession { summary: before.clone(), ..self.stored.clone() };
             let (before, now) = (SessionView { stored, activity }, self.view());
             self.shared.tell(EngineChange::SessionChanged(SessionChange { before, now }));
@@ -378,23 +330,15 @@ impl Task {
     /// Updates what `Engine::live` and lists show.
     pub(super) fn show(&self) {
         self.live.send_replace(Live {
-            activity: self.activity(),
+            activity: self.session.activity(),
             running: self.running(),
             queue: self.session.queue().map(|prompt| prompt.id).collect(),
         });
         self.shared.registry.changed();
     }
 
-    fn activity(&self) -> Activity {
-        match () {
-            () if self.session.pending().len() > 0 => Activity::Waiting,
-            () if self.session.running().is_some() => Activity::Running,
-            () => Activity::Idle,
-        }
-    }
-
     pub(super) fn view(&self) -> SessionView {
-        SessionView { stored: self.stored.clone(), activity: self.activity() }
+        SessionView { stored: self.stored.clone(), activity: self.session.activity() }
     }
 
     pub(super) fn tell_agent(&self, status: AgentStatus) {
@@ -425,13 +369,6 @@ impl Task {
     }
 }
 
-/// The option by which a permission is given this time. What the agent would do for good is never chosen.
-fn allowing(record: &PermissionRecord) -> Option<String> {
-    let mut options = record.options.iter();
-    let once = options.find(|option| option.kind == PermissionKind::AllowOnce)?;
-    Some(once.option_id.clone())
-}
-
 const fn is_failure(change: &Change) -> bool {
     matches!(change, Change::Turn { turn: Turn::Ended(Stop::Failed(_)), .. })
 }
@@ -446,6 +383,6 @@ const fn is_about_request(change: &Change) -> bool {
 
 /// The part of a summary that lists show.
 fn shown(summary: &Summary) -> impl PartialEq {
-    let Summary { status, reason, archived, title, last_active_at, .. } = summary;
-    (status, reason, archived, title, last_active_at)
+    let Summary { status, reason, archived, title, last_active_at, work, .. } = summary;
+    (status, reason, archived, title, last_active_at, work)
 }

@@ -38,7 +38,8 @@ impl Task {
 
     /// Returns the seat of a process without work to the pool, which may stop it after the idle timeout.
     pub(super) fn give_seat_back(&mut self) {
-        if self.session.is_idle() && matches!(self.process, Process::Seated(_)) {
+        // Held prompts wait for the human, without a process.
+        if !self.session.is_under_way() && matches!(self.process, Process::Seated(_)) {
             self.process = Process::None;
         }
     }
@@ -136,6 +137,17 @@ impl Task {
         if is_there {
             self.tell_agent(AgentStatus::Exited);
         }
+    }
+
+    /// Stops the agent, and deletes the session with all that belongs to it. The task ends after this: senders of requests
+    /// that are still in the mailbox find no task, and then no session.
+    pub(super) async fn erase(&mut self) -> Result<()> {
+        self.stop_process().await;
+        self.shared.store.erase_session(self.id).await?;
+        self.shared.registry.erase(self.id);
+        self.shared.inbox_changed.notify_one();
+        self.shared.tell(Change::SessionErased(Box::new(self.stored.clone())));
+        Ok(())
     }
 
     pub(super) fn prompt_text(&self, turn: Seq) -> Result<String> {

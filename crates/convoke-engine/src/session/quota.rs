@@ -5,7 +5,7 @@
 
 use convoke_core::message::Role;
 use convoke_core::notice::{Notice, TurnEvent};
-use convoke_core::session::{Change, Command, Report};
+use convoke_core::session::{Change, Command, QueueChoice, Report};
 
 use super::task::Task;
 use crate::error::{Error, Result};
@@ -82,7 +82,7 @@ impl Task {
         let notice = Report::Noticed(Notice::new(TurnEvent::Limit { max }));
         let mut commands = vec![Command::Agent(notice)];
         if self.session.running().is_some() {
-            commands.push(Command::CancelTurn);
+            commands.push(Command::CancelTurn { queue: QueueChoice::Send });
         }
         for command in commands {
             if let Err(error) = self.carry(command).await {

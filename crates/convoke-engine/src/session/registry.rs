@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use convoke_core::id::SessionId;
+use convoke_core::session::Activity;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use super::Request;
-use crate::view::{Activity, Live};
+use crate::view::Live;
 use crate::watch::{Arrival, BACKLOG};
 
 /// The sessions that have a task or watchers.
@@ -152,6 +153,12 @@ impl Registry {
     /// Removes a task that failed.
     pub(super) fn remove(&self, id: SessionId) {
         self.entries().remove_task(id);
+        self.changed();
+    }
+
+    /// Removes an erased session, and disconnects its watchers.
+    pub(super) fn erase(&self, id: SessionId) {
+        self.entries().sessions.remove(&id);
         self.changed();
     }
 

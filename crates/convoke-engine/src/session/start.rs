@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use convoke_agents::Error as AgentError;
-use convoke_agents::catalogue::{Protocol, Sandbox};
+use convoke_agents::catalogue::Sandbox;
 use convoke_agents::driver::{Launch, Lease, McpServer, Start};
 use convoke_agents::launch::{Occasion, Surroundings};
 use convoke_agents::pool::Seat;
@@ -23,7 +23,6 @@ use crate::error::Result as EngineResult;
 use crate::processes::Processes;
 use crate::projects::inside_root;
 use crate::sessions::Sessions;
-use crate::teams::Permissions;
 use crate::view::AgentStatus;
 
 /// Recorded with an agent session that replaces one that is gone.
@@ -230,23 +229,20 @@ pub(crate) async fn launch(
     let mut launch = Launch::of(agent, &around, Occasion { workspace, start, mcp_servers })?;
     launch.lease = lease;
     if let SessionKind::Team = spec.kind {
-        processes.as_configured(spec, agent.protocol, &mut launch);
+        processes.as_configured(spec, &mut launch);
     }
     Ok(launch)
 }
 
 impl Processes {
-    /// Applies the team's configuration to its process.
-    fn as_configured(&self, spec: &ProcessSpec, protocol: Protocol, launch: &mut Launch) {
+    /// Applies the team's configuration to its process. No agent is told to skip permissions: each asks, so that a rule
+    /// can deny, and the session's task answers.
+    fn as_configured(&self, spec: &ProcessSpec, launch: &mut Launch) {
         let settings = Arc::clone(&self.teams.borrow());
         launch.patience = settings.init_timeout;
         let team = spec.team.as_ref().and_then(|name| settings.team(name));
         let Some(team) = team else { return };
         launch.patience = team.init_timeout.unwrap_or(settings.init_timeout);
-        // Other agents ask, and Convoke answers.
-        if team.permissions == Permissions::Skip && protocol == Protocol::Claude {
-            launch.args.push("--dangerously-skip-permissions".to_owned());
-        }
     }
 }
 

@@ -136,6 +136,14 @@ pub(super) async fn run(
                     drop(stop);
                     break;
                 }
+                Some(Request::Erase { reply }) => match task.erase().await {
+                    Ok(()) => {
+                        // The caller may have stopped waiting.
+                        reply.send(Ok(())).ok();
+                        break;
+                    }
+                    Err(error) => drop(reply.send(Err(error))),
+                },
                 Some(request) => task.attend(request).await,
             },
             _ = task.reports.recv_many(&mut batch, BATCH), if task.progress.held.len() < BATCH => {
@@ -183,7 +191,7 @@ impl Task {
             Begin::Stored => {
                 let loaded = load(&shared.store, id).await?;
                 // A task leaves a session only when it is idle, so it must have failed.
-                let cut = (!loaded.session.is_idle()).then_some(Cut::Broken);
+                let cut = loaded.session.is_under_way().then_some(Cut::Broken);
                 (loaded, cut, channel(), Vec::new())
             }
             Begin::Cut(cut) => (load(&shared.store, id).await?, Some(cut), channel(), Vec::new()),
@@ -283,7 +291,7 @@ impl Task {
             Request::Settle { reply } => {
                 reply.send(Ok(())).ok();
             }
-            Request::Stop { .. } => {}
+            Request::Erase { .. } | Request::Stop { .. } => {}
         }
     }
 
@@ -319,32 +327,6 @@ impl Task {
         };
         // A prompt that never ran ended while the one before it was being cancelled.
         Ok(rev.min(Rev::new(prompt.rev.get().saturating_sub(1))))
-    }
-
-    async fn ask(
-        &mut self,
-        request: convoke_core::request::Request,
-    ) -> Result<oneshot::Receiver<Reply>> {
-        let id = request.id();
-        let (asker, answer) = oneshot::channel();
-        // Inserted before the request is published, since the answer may come at once.
-        self.askers.insert(id, asker);
-        let rule = self.rule_for(Some(&request)).await;
-        let status = self.session.summary().status;
-        let carried = match status {
-            Status::Active => self.carry(Command::Agent(Report::Asked(request))).await,
-            Status::Completed | Status::Cancelled | Status::Error => {
-                Err(Error::Ended { session: self.id, status, reason: None })
-            }
-        };
-        if let Err(error) = carried {
-            self.askers.remove(&id);
-            return Err(error);
-        }
-        for command in rule.into_iter().flatten() {
-            self.carry(command).await?;
-        }
-        Ok(answer)
     }
 
     async fn settle(&mut self, id: RequestId, verdict: Verdict) -> Result<()> {
@@ -473,19 +455,7 @@ fn refuse_all(
     loop {
         while let Ok(request) = requests.try_recv() {
             let error = error.take().unwrap_or_else(|| shared.broken(id));
-            match request {
-                Request::Carry { reply, .. } | Request::Prompt { reply, .. } => {
-                    drop(reply.send(Err(error)));
-                }
-                Request::CompleteIfIdle { reply, .. } => drop(reply.send(Err(error))),
-                Request::Ask { reply, .. } => drop(reply.send(Err(error))),
-                Request::Import { reply, .. } => drop(reply.send(Err(error))),
-                Request::Order { reply, .. }
-                | Request::Verdict { reply, .. }
-                | Request::Withdraw { reply, .. }
-                | Request::Settle { reply } => drop(reply.send(Err(error))),
-                Request::Stop { .. } => {}
-            }
+            request.refuse(error);
         }
         if shared.registry.leave(id, &requests) == Left::Yes {
             return;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use convoke_agents::driver::{REPORTS_MAX, Start};
 use convoke_agents::pool::Seat;
 use convoke_core::id::{AgentName, ProjectId, SessionId};
-use convoke_core::session::{Report, Summary};
+use convoke_core::session::{Activity, Report, Summary};
 use convoke_store::{NewSession, SessionKind, StoredSession};
 use tokio::sync::mpsc;
 
@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::projects::inside_root;
 use crate::session::start::{self, ProcessSpec, Seating, StartRecord};
 use crate::session::{Begin, Place, Reports};
-use crate::view::{Activity, AgentStatus, Change, SessionView};
+use crate::view::{AgentStatus, Change, SessionView};
 
 pub(super) async fn create(
     shared: &Arc<Sessions>,

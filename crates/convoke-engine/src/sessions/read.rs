@@ -128,7 +128,7 @@ impl Sessions {
         ListPieces { sessions: Arc::clone(self), pieces }
     }
 
-    fn views(&self, stored: Vec<StoredSession>) -> Vec<SessionView> {
+    pub(crate) fn views(&self, stored: Vec<StoredSession>) -> Vec<SessionView> {
         let activities = self.registry.activities(stored.iter().map(|stored| stored.id));
         let view = |(stored, activity)| SessionView { stored, activity };
         stored.into_iter().zip(activities).map(view).collect()

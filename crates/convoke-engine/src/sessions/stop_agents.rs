@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use convoke_core::session::Command;
+use convoke_core::session::{Command, QueueChoice};
 use tokio::task::JoinSet;
 
 use super::Sessions;
@@ -41,7 +41,8 @@ impl Sessions {
             for session in busy {
                 let sessions = Arc::clone(self);
                 stopping.spawn(async move {
-                    if let Err(error) = sessions.carry(session, Command::CancelTurns).await {
+                    let stop = Command::CancelTurn { queue: QueueChoice::Discard };
+                    if let Err(error) = sessions.carry(session, stop).await {
                         // It may have ended meanwhile.
                         tracing::debug!(session.id = %session, "nothing to stop: {error}");
                     }

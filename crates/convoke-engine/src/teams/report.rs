@@ -161,7 +161,7 @@ impl Teams {
     ) -> Result<Option<ReportedQuestion>> {
         let states = self.sessions.state(session).await?;
         let prompts = states.into_iter().find_map(|(_, state)| match state {
-            SessionState::Queue { prompts } => Some(prompts),
+            SessionState::Queue { prompts, .. } => Some(prompts),
             SessionState::Commands { .. }
             | SessionState::Modes { .. }
             | SessionState::Settings { .. }

@@ -1,13 +1,13 @@
 //! The status of teams, and stopping and starting their processes.
 
-use convoke_core::session::Command;
+use convoke_core::session::{Activity, Command, QueueChoice};
 use convoke_core::team::{Pair, PairStatus, TeamName};
 use convoke_store::{PairChange, PairFilter, StoredPair, Window};
 use tokio::task::JoinSet;
 
 use super::{Team, Teams};
 use crate::error::{Error, Result};
-use crate::view::{Activity, Live};
+use crate::view::Live;
 
 /// The status of a team.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +44,9 @@ impl Teams {
         self.team(&pair.to)?;
         let stored = self.pair_between(pair).await?;
         let stored = stored.ok_or_else(|| Error::UnknownPair { text: pair.to_string() })?;
-        self.sessions.carry(stored.session_id, Command::CancelTurns).await?;
+        self.sessions
+            .carry(stored.session_id, Command::CancelTurn { queue: QueueChoice::Discard })
+            .await?;
         Ok(stored)
     }
 

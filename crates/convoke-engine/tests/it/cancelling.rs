@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use convoke_core::session::{Refusal, Status};
+use convoke_core::session::{QueueChoice, Refusal, Status};
 use convoke_engine::{Activity, Error, Kind};
 use convoke_testkit::agent::{Ask, Ignored, Script, Step, Tool};
 use serde_json::json;
@@ -20,7 +20,7 @@ async fn s8_a_turn_is_cancelled_by_the_agent_and_the_session_goes_on() {
     scene.prompt("work").await;
     scene.log.until("agent: working").await;
     let waiting = scene.prompt("next").await;
-    let view = scene.engine.sessions().cancel_turn(scene.session).await.unwrap();
+    let view = scene.engine.sessions().cancel_turn(scene.session, QueueChoice::Send).await.unwrap();
     assert_eq!(view.stored.summary.status, Status::Active);
     scene.log.until_end_of(waiting).await;
     assert_eq!(
@@ -33,7 +33,8 @@ async fn s8_a_turn_is_cancelled_by_the_agent_and_the_session_goes_on() {
             "agent: next"
         ]
     );
-    let error = scene.engine.sessions().cancel_turn(scene.session).await.unwrap_err();
+    let error =
+        scene.engine.sessions().cancel_turn(scene.session, QueueChoice::Send).await.unwrap_err();
     assert!(matches!(error, Error::Refused(Refusal::NoTurn)), "{error}");
     assert_eq!(error.kind(), Kind::Conflict);
     scene.engine.stop().await;
@@ -50,9 +51,9 @@ async fn s8_an_agent_that_does_not_stop_its_turn_is_stopped_and_started_again() 
     scene.log.until("agent: working").await;
     let before = scene.processes();
     let next = scene.prompt("next").await;
-    scene.engine.sessions().cancel_turn(scene.session).await.unwrap();
+    scene.engine.sessions().cancel_turn(scene.session, QueueChoice::Send).await.unwrap();
     // A second wish to stop it is no second wish.
-    scene.engine.sessions().cancel_turn(scene.session).await.unwrap();
+    scene.engine.sessions().cancel_turn(scene.session, QueueChoice::Send).await.unwrap();
     scene.log.until("user: work → cancelling").await;
     assert_eq!(scene.view().await.activity, Activity::Running);
     scene.rewrite(AGENT, &Script::new());
@@ -89,7 +90,7 @@ async fn s8_a_turn_whose_process_is_still_starting_is_cancelled_at_once() {
     fs::remove_file(&gate).unwrap();
     world.change_script(AGENT, &script.session("another"));
     let two = scene.prompt("two").await;
-    let view = scene.engine.sessions().cancel_turn(scene.session).await.unwrap();
+    let view = scene.engine.sessions().cancel_turn(scene.session, QueueChoice::Send).await.unwrap();
     assert_eq!((view.activity, view.stored.summary.status), (Activity::Idle, Status::Active));
     scene.log.until_end_of(two).await;
     assert_eq!(scene.log.turn_of(two), "cancelled");
@@ -118,7 +119,7 @@ async fn s8_a_process_that_comes_after_its_turn_was_cancelled_is_not_taken_for_o
     fs::remove_file(&gate).unwrap();
     world.change_script(AGENT, &script);
     scene.prompt("two").await;
-    scene.engine.sessions().cancel_turn(scene.session).await.unwrap();
+    scene.engine.sessions().cancel_turn(scene.session, QueueChoice::Send).await.unwrap();
     fs::write(&gate, "").unwrap();
     // It is there, and nobody has asked for it again.
     scene.log.until("resumed: replay").await;
@@ -138,7 +139,7 @@ async fn s8_cancelling_a_turn_lets_go_of_the_permission_that_it_waits_for() {
     scene.prompt("work").await;
     scene.log.until("permission Bash: pending").await;
     assert_eq!(scene.view().await.activity, Activity::Waiting);
-    scene.engine.sessions().cancel_turn(scene.session).await.unwrap();
+    scene.engine.sessions().cancel_turn(scene.session, QueueChoice::Send).await.unwrap();
     scene.log.until_end_of(1).await;
     assert_eq!(scene.log.count("permission Bash: abandoned"), 1);
     assert_eq!(scene.engine.inbox().list().await.unwrap(), []);
@@ -159,12 +160,12 @@ async fn s8_a_turn_that_waits_for_room_can_be_cancelled() {
     let mut log = Log::of(&engine, other).await;
     let turn = engine.sessions().prompt(other, "wait".to_owned()).await.unwrap().message_id;
     log.until("waiting: 1").await;
-    let view = engine.sessions().cancel_turn(other).await.unwrap();
+    let view = engine.sessions().cancel_turn(other, QueueChoice::Send).await.unwrap();
     assert_eq!(view.activity, Activity::Idle);
     log.until_end_of(turn).await;
     // Its next turn takes the place in line.
     let turn = engine.sessions().prompt(other, "wait again".to_owned()).await.unwrap().message_id;
-    engine.sessions().cancel_turn(scene.session).await.unwrap();
+    engine.sessions().cancel_turn(scene.session, QueueChoice::Send).await.unwrap();
     log.until_end_of(turn).await;
     assert_eq!(log.count("agent: wait again"), 1);
     engine.stop().await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use convoke_core::id::SessionId;
 use convoke_core::message::Seq;
-use convoke_core::session::{EndReason, Status};
+use convoke_core::session::{EndReason, QueueChoice, Status};
 use convoke_engine::{Asker, Error, Kind, Remember};
 use convoke_store::{NewSession, SessionKind, Store};
 use convoke_testkit::agent::{Script, Step};
@@ -159,7 +159,7 @@ async fn s10_a_running_turn_and_a_waiting_prompt_are_not_idle() {
     scene.log.until("agent: working").await;
     let next = scene.prompt("next").await;
     leap(3 * LONG).await;
-    scene.engine.sessions().cancel_turn(scene.session).await.unwrap();
+    scene.engine.sessions().cancel_turn(scene.session, QueueChoice::Send).await.unwrap();
     scene.log.until_end_of(next).await;
     assert_eq!(status(&scene).await, (Status::Active, None));
     leap(LONG).await;

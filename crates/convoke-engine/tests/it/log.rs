@@ -263,7 +263,7 @@ fn line(message: &Message) -> String {
 /// State in a line.
 fn now_is(state: &SessionState) -> String {
     match state {
-        SessionState::Queue { prompts } => format!("queue: {}", prompts.len()),
+        SessionState::Queue { prompts, .. } => format!("queue: {}", prompts.len()),
         SessionState::Commands { commands } => format!("commands: {}", commands.len()),
         SessionState::Modes { current, .. } => format!("mode: {current}"),
         SessionState::Settings { settings } => format!("settings: {}", settings.len()),
@@ -295,8 +295,9 @@ fn happened(event: &Event) -> String {
         Event::Lifecycle(LifecycleEvent::Cancelled { reason }) => format!("cancelled: {reason}"),
         Event::Lifecycle(LifecycleEvent::Renamed { title }) => format!("renamed: {title}"),
         Event::Turn(TurnEvent::Waiting { place }) => format!("waiting: {place}"),
-        Event::Rule(RuleEvent::Made { tool }) => format!("rule made: {tool}"),
-        Event::Rule(RuleEvent::Applied { tool }) => format!("rule applied: {tool}"),
+        Event::Rule(RuleEvent::Made { rule, .. }) => format!("rule made: {rule}"),
+        Event::Rule(RuleEvent::Applied { what, .. }) => format!("rule applied: {what}"),
+        Event::Rule(RuleEvent::Denied { what, .. }) => format!("rule denied: {what}"),
         Event::Rule(RuleEvent::Dropped { tool }) => format!("rule dropped: {tool}"),
         Event::Turn(TurnEvent::Limit { max }) => format!("turn limit: {max}"),
         event => word(serde_json::to_value(event).map(|value| value["event"].clone())),

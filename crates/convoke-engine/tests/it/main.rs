@@ -33,6 +33,8 @@ mod queueing;
 #[cfg(test)]
 mod recovering;
 #[cfg(test)]
+mod ruling;
+#[cfg(test)]
 mod teams;
 #[cfg(test)]
 mod teams_asking;

@@ -1,13 +1,13 @@
 //! Permissions: asked by agents, answered by humans, once or once and for all.
 
 use convoke_core::request::{PermissionKind, Request};
-use convoke_engine::{Activity, Asker, Change, Error, Kind, Outcome, Remember};
-use convoke_store::{Rule, Store};
+use convoke_core::session::QueueChoice;
+use convoke_engine::{Activity, Asker, Change, Kind, Outcome, Remember};
 use convoke_testkit::agent::{Ask, Script, Step, Tool};
 use serde_json::json;
 
-use crate::log::{Log, PATIENCE};
-use crate::world::{AGENT, Scene, World, agent, now, until};
+use crate::log::PATIENCE;
+use crate::world::{Scene, World, until};
 
 /// Asks whether a tool may be used, and says what came of it.
 fn may(tool: &str) -> Step {
@@ -86,169 +86,6 @@ async fn s6_a_rejected_permission_is_a_no_to_the_agent() {
     let mut rejected = messages.iter().map(|it| serde_json::to_string(it).unwrap());
     assert!(rejected.any(|text| text.contains("not today")));
     scene.engine.stop().await;
-}
-
-#[tokio::test]
-async fn s6_what_is_allowed_for_good_is_not_asked_again_by_this_agent_in_this_project() {
-    let script = Script::new().turn([may("Bash")]).turn([may("Bash"), may("Write")]);
-    let world = World::with(&script);
-    let mut scene = world.begin().await;
-    let engine = scene.engine.clone();
-    scene.prompt("one").await;
-    let id = asked(&mut scene, "Bash").await;
-    // What is not allowed cannot be remembered.
-    let error = engine.inbox().choose(&id, "no".to_owned(), Remember::Yes).await.unwrap_err();
-    assert!(matches!(error, Error::NothingToRemember), "{error}");
-    engine.inbox().choose(&id, "yes".to_owned(), Remember::Yes).await.unwrap();
-    scene.log.until_end_of(1).await;
-    scene.log.until("rule made: Bash: ls").await;
-    let rules = engine.projects().rules(scene.project).await.unwrap();
-    assert_eq!(rules.len(), 1);
-    assert_eq!(rules[0].tool, r#"exact:{"args":{"command":"ls"},"kind":"call","tool":"Bash"}"#);
-    scene.log.take();
-
-    let two = scene.prompt("two").await;
-    let id = asked(&mut scene, "Write").await;
-    assert_eq!(
-        scene.log.take(),
-        [
-            "user: two",
-            "tool Bash: running",
-            "permission Bash: ls: answered",
-            "rule applied: Bash: ls",
-            "agent: Bash: yes",
-            "tool Write: running",
-            "permission Write: ls: pending"
-        ]
-    );
-    engine.inbox().choose(&id, "no".to_owned(), Remember::No).await.unwrap();
-    scene.log.until_end_of(two).await;
-
-    // Other projects ask all the same.
-    let other = engine.projects().add(&world.make_folder("other"), None).await.unwrap().id;
-    let other = engine.sessions().create(other, None).await.unwrap().stored.id;
-    engine.sessions().prompt(other, "one".to_owned()).await.unwrap();
-    let mut log = Log::of(&engine, other).await;
-    log.until("permission Bash: ls: pending").await;
-    assert_eq!(engine.inbox().list().await.unwrap().len(), 1);
-    engine.sessions().cancel_turn(other).await.unwrap();
-    log.until_end_of(1).await;
-
-    // What was allowed can be forbidden again.
-    engine.projects().forget_rule(rules[0].clone()).await.unwrap();
-    let third = engine.sessions().create(scene.project, None).await.unwrap().stored.id;
-    engine.sessions().prompt(third, "one".to_owned()).await.unwrap();
-    Log::of(&engine, third).await.until("permission Bash: ls: pending").await;
-    engine.stop().await;
-}
-
-/// Commands that look like `cargo test` to those who do not look closely.
-const HOSTILE: [&str; 24] = [
-    "cargo test && rm -rf /",
-    "cargo test; rm -rf /",
-    "cargo test || rm -rf /",
-    "cargo test | sh",
-    "cargo test & rm -rf /",
-    "cargo test\nrm -rf /",
-    "cargo test $(rm -rf /)",
-    "cargo test `rm -rf /`",
-    "cargo test > ~/.bashrc",
-    "cargo test < /etc/passwd",
-    "cargo test --config 'target.x.runner=\"sh\"'",
-    "cargo test --manifest-path /tmp/evil/Cargo.toml",
-    "cargo test -- --nocapture",
-    "cargo test ",
-    " cargo test",
-    "cargo  test",
-    "cargo\ttest",
-    "CARGO test",
-    "cargo test\0",
-    "cargo test #",
-    "RUSTC_WRAPPER=evil cargo test",
-    "env cargo test",
-    "rm -rf / # cargo test",
-    "cargo tesT",
-];
-
-/// One question of an agent, as it might lie about it.
-fn wants(id: &str, title: &str, args: serde_json::Value) -> Step {
-    let tool = Tool { title: Some(title.to_owned()), ..Tool::named(id, "Bash", args) };
-    let ask = Ask::new(tool, &[("yes", "allow_once")]);
-    Step::Ask(ask.then("yes", [Step::say("did it")]))
-}
-
-/// After one "always" for `cargo test`, whatever else an agent asks for is asked of the human.
-#[tokio::test]
-async fn k7_after_one_always_thirty_hostile_commands_are_each_asked_and_the_same_one_is_not() {
-    let command = |command: &str| json!({"command": command});
-    let mut asks: Vec<Step> = vec![wants("first", "cargo test", command("cargo test"))];
-    for (number, hostile) in HOSTILE.iter().enumerate() {
-        asks.push(wants(&format!("h{number}"), "cargo test", command(hostile)));
-    }
-    // The same title with other arguments, other shapes of the same command, and the same command with more to it.
-    for (number, args) in [
-        json!({"command": ["cargo", "test"]}),
-        json!({"command": "cargo test", "cwd": "/tmp/evil"}),
-        json!({"command": "cargo test", "env": {"LD_PRELOAD": "/tmp/evil.so"}}),
-        json!({"command": "cargo test", "dangerouslyDisableSandbox": true}),
-        json!({"cmd": "cargo test"}),
-        json!({"script": "rm -rf /"}),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        asks.push(wants(&format!("o{number}"), "cargo test", args));
-    }
-    let hostile = asks.len() - 1;
-    assert_eq!(hostile, 30);
-    asks.push(wants("last", "Something else entirely", command("cargo test")));
-    let mut scene = World::with(&Script::new().turn(asks)).begin().await;
-    let engine = scene.engine.clone();
-    scene.prompt("work").await;
-    for number in 0..=hostile {
-        // Every one of them waits for the human, who allows only this one.
-        until("a permission is asked for", async || {
-            scene.settle().await;
-            engine.inbox().list().await.unwrap().len() == 1
-        })
-        .await;
-        let id = engine.inbox().list().await.unwrap()[0].request.id().to_string();
-        let remember = if number == 0 { Remember::Yes } else { Remember::No };
-        engine.inbox().choose(&id, "yes".to_owned(), remember).await.unwrap();
-    }
-    scene.log.until_end_of(1).await;
-    assert_eq!(scene.log.count("rule applied: Bash: cargo test"), 1, "the same command only");
-    assert_eq!(engine.projects().rules(scene.project).await.unwrap().len(), 1);
-    engine.stop().await;
-}
-
-#[tokio::test]
-async fn k7_a_rule_of_an_older_version_for_every_use_of_a_tool_is_removed_and_said_once() {
-    let world = World::with(&Script::new().turn([may("Bash")]).turn([may("Bash")]));
-    let scene = world.begin().await;
-    let (session, project_id) = (scene.session, scene.project);
-    scene.engine.stop().await;
-    // As an older version has left it.
-    let store = Store::open(world.home().join("convoke.db"), now()).await.unwrap();
-    let rule = Rule { project_id, agent: agent(AGENT), tool: "Bash".to_owned(), made_at: now() };
-    store.add_rule(rule).await.unwrap();
-    store.close().await;
-    let mut scene = world.begin_again(session).await;
-    let engine = scene.engine.clone();
-    let one = scene.prompt("one").await;
-    let id = asked(&mut scene, "Bash").await;
-    scene.log.until("rule dropped: Bash").await;
-    assert_eq!(engine.projects().rules(scene.project).await.unwrap(), []);
-    engine.inbox().choose(&id, "yes".to_owned(), Remember::No).await.unwrap();
-    scene.log.until_end_of(one).await;
-    assert_eq!(scene.log.count("rule dropped: Bash"), 1);
-    scene.log.take();
-    let two = scene.prompt("two").await;
-    let id = asked(&mut scene, "Bash").await;
-    engine.inbox().choose(&id, "yes".to_owned(), Remember::No).await.unwrap();
-    scene.log.until_end_of(two).await;
-    assert_eq!(scene.log.count("rule dropped: Bash"), 0);
-    engine.stop().await;
 }
 
 /// What an agent would hold for good is neither offered nor chosen, also when it offers nothing else that allows.
@@ -341,15 +178,15 @@ async fn s6_a_tool_can_ask_for_permission_on_behalf_of_a_session() {
     engine.inbox().reject(&id, reason.clone()).await.unwrap();
     assert_eq!(asked.wait().await.unwrap(), Outcome::Rejected { reason });
     // What is allowed for good is allowed at once.
+    let list = json!({"command": "ls"});
     let asked =
-        engine.inbox().ask_permission(asker.clone(), "Bash".to_owned(), &json!({})).await.unwrap();
+        engine.inbox().ask_permission(asker.clone(), "Bash".to_owned(), &list).await.unwrap();
     engine
         .inbox()
-        .choose(&asked.id().to_string(), "allow".to_owned(), Remember::Yes)
+        .choose(&asked.id().to_string(), "allow".to_owned(), Remember::Rule(0))
         .await
         .unwrap();
-    let mut asked =
-        engine.inbox().ask_permission(asker, "Bash".to_owned(), &json!({})).await.unwrap();
+    let mut asked = engine.inbox().ask_permission(asker, "Bash".to_owned(), &list).await.unwrap();
     assert_eq!(asked.wait().await.unwrap(), Outcome::Allowed);
     assert_eq!(engine.inbox().list().await.unwrap(), []);
     inbox_has(&mut changes, 0).await;

@@ -2,7 +2,7 @@
 
 use convoke_core::id::{ProjectId, SessionId};
 use convoke_core::message::{Rev, Role, Seq};
-use convoke_core::session::{QUEUE_MAX, Refusal, Status};
+use convoke_core::session::{QUEUE_MAX, QueueChoice, Refusal, Status};
 use convoke_engine::{
     Activity, Archived, Error, Kind, RunningTurn, SessionFilter, SessionOrder, Window,
 };
@@ -130,7 +130,7 @@ async fn s8_a_33rd_waiting_prompt_is_refused_and_nothing_of_it_is_stored() {
     assert_eq!(error.kind(), Kind::Busy);
     assert_eq!(scene.view().await.stored.summary, before);
     // Once the running turn is out of the way, all the others run.
-    scene.engine.sessions().cancel_turn(scene.session).await.unwrap();
+    scene.engine.sessions().cancel_turn(scene.session, QueueChoice::Send).await.unwrap();
     scene.log.until("agent: waiting 32").await;
     let last = scene.log.messages().into_iter().rfind(|it| it.role == Role::User).unwrap();
     scene.log.until_end_of(last.id).await;

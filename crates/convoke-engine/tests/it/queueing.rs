@@ -2,7 +2,7 @@
 
 use convoke_core::id::MessageId;
 use convoke_core::message::{Role, Seq};
-use convoke_core::session::Refusal;
+use convoke_core::session::{QueueChoice, Refusal};
 use convoke_core::state::{SessionState, StateKind};
 use convoke_core::turn::Turn;
 use convoke_core::update::Update;
@@ -29,7 +29,7 @@ async fn busy(script: &Script) -> Scene {
 /// The queued prompts, as readers receive them.
 fn waiting(scene: &Scene) -> Vec<(MessageId, String)> {
     match scene.log.state(StateKind::Queue) {
-        Some((_, SessionState::Queue { prompts })) => {
+        Some((_, SessionState::Queue { prompts, .. })) => {
             prompts.into_iter().map(|prompt| (prompt.id, prompt.text)).collect()
         }
         Some(_) | None => Vec::new(),
@@ -67,7 +67,7 @@ async fn s8_a_prompt_that_waits_is_edited_and_removed() {
             assert_eq!(error.kind(), Kind::Conflict);
         }
     }
-    engine.sessions().cancel_turn(session).await.unwrap();
+    engine.sessions().cancel_turn(session, QueueChoice::Send).await.unwrap();
     scene.log.until_end_of(three).await;
     assert_eq!(
         scene.log.story(),

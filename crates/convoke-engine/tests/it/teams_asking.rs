@@ -391,7 +391,7 @@ async fn t14_a_team_that_skips_permissions_is_never_waited_for() {
 }
 
 #[tokio::test]
-async fn t11_t14_claude_is_told_to_skip_permissions_where_its_team_may() {
+async fn t11_p2_no_claude_is_told_to_skip_permissions_so_that_rules_can_deny() {
     let world = with_claude(&Script::new());
     let mut trusted = team(&world, "a", CLAUDE);
     trusted.permissions = Permissions::Skip;
@@ -401,16 +401,7 @@ async fn t11_t14_claude_is_told_to_skip_permissions_where_its_team_may() {
     teams.ask("b", "hello").await;
     let flag = "--dangerously-skip-permissions";
     let log = teams.claude_log();
-    let (with, without): (Vec<&String>, Vec<&String>) =
-        log.iter().partition(|line| line.contains(flag));
-    assert_eq!((with.len(), without.len()), (2, 2), "{log:#?}");
-    // One that is not trusted any more does not work on as if it were.
-    trusted.permissions = Permissions::Ask;
-    teams.engine.teams().open(settings(vec![trusted]), |_| {}).await.unwrap();
-    teams.ask("a", "hello").await;
-    let log = teams.claude_log();
-    assert!(!log.last().unwrap().contains(flag), "{log:#?}");
-    assert_eq!(log.len(), 5);
+    assert!(log.len() >= 2 && !log.iter().any(|line| line.contains(flag)), "{log:#?}");
     assert_eq!(LIMITS.hops_max, 5);
     teams.engine.stop().await;
 }

@@ -1,35 +1,56 @@
-//! Colours for code: classes that the page's style sheet knows, found by small lexers.
-//!
-//! They read code once, from its first letter to its last, and know words but no grammar. Where they are mistaken,
-//! something has the wrong colour; no letter is lost, and nothing takes longer.
+//! Colours for code: classes that the page's style sheet knows.
 
-mod code;
-mod cursor;
-mod grammar;
-mod languages;
-mod lines;
-mod markup;
-mod spans;
 #[cfg(test)]
 mod tests;
 
+use convoke_api::highlight::{Class, split};
+
 use super::escape::push_text;
-use languages::Lexer;
-use spans::Spans;
 
-/// Longest code that is painted: colours make several bytes of one, and nobody reads more than that in colours.
-const CODE_MAX: usize = 200_000;
-
-/// Writes code in the colours of its language; as it is when nobody knows the language.
+/// Writes code in the colours of its language; as it is when the language is not known.
 pub(super) fn paint(html: &mut String, language: &str, code: &str) {
-    let lexer = Lexer::of(language).filter(|_| code.len() <= CODE_MAX);
-    let Some(lexer) = lexer else { return push_text(html, code) };
-    let mut spans = Spans::new(html);
-    match lexer {
-        Lexer::Code(grammar) => code::paint(&mut spans, grammar, code),
-        Lexer::Markup => markup::paint(&mut spans, code),
-        Lexer::Diff => lines::paint_diff(&mut spans, code),
-        Lexer::Markdown => lines::paint_markdown(&mut spans, code),
+    let mut open = Class::Plain;
+    split(language, code, |class, text| {
+        // Blanks look the same in every colour; neighbours of the same class share an element.
+        if !text.trim_ascii().is_empty() {
+            show(html, &mut open, class);
+        }
+        push_text(html, text);
+    });
+    show(html, &mut open, Class::Plain);
+}
+
+fn show(html: &mut String, open: &mut Class, class: Class) {
+    if class == *open {
+        return;
     }
-    spans.finish();
+    if *open != Class::Plain {
+        html.push_str("</span>");
+    }
+    if class != Class::Plain {
+        html.push_str("<span class=\"");
+        html.push_str(name(class));
+        html.push_str("\">");
+    }
+    *open = class;
+}
+
+const fn name(class: Class) -> &'static str {
+    match class {
+        Class::Plain => "",
+        Class::Comment => "hl-comment",
+        Class::String => "hl-string",
+        Class::Number => "hl-number",
+        Class::Keyword => "hl-keyword",
+        Class::Constant => "hl-constant",
+        Class::Function => "hl-function",
+        Class::Type => "hl-type",
+        Class::Tag => "hl-tag",
+        Class::Attribute => "hl-attribute",
+        Class::Punctuation => "hl-punctuation",
+        Class::Operator => "hl-operator",
+        Class::Heading => "hl-heading",
+        Class::Inserted => "hl-inserted",
+        Class::Deleted => "hl-deleted",
+    }
 }

@@ -48,8 +48,8 @@ pub(super) async fn answer(
     Json(answer): Json<Answer>,
 ) -> Result<StatusCode, Failure> {
     match answer {
-        Answer::Option { option_id, remember } => {
-            let remember = if remember { Remember::Yes } else { Remember::No };
+        Answer::Option { option_id, rule } => {
+            let remember = rule.map_or(Remember::No, Remember::Rule);
             app.engine.inbox().choose(&id, option_id, remember).await?;
         }
         Answer::Answers(answers) => app.engine.inbox().answer(&id, answers).await?,

@@ -2,18 +2,15 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use convoke_api::bodies::{Fragment, Hit, Hits};
-use convoke_engine::{HitPlace, SearchQuery};
+use convoke_api::bodies::Hits;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::{Daemon, find_session};
+use super::Daemon;
 use crate::failure::Failure;
 use crate::json;
 use crate::query::{self, Query};
-
-/// Hits in a page, by default.
-const LIMIT: u64 = 20;
+use crate::search::{self, Wanted};
 
 /// What is searched for, and where.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -21,12 +18,25 @@ const LIMIT: u64 = 20;
 #[into_params(parameter_in = Query)]
 pub(super) struct What {
     /// Words that must all occur; `*` after three or more letters matches the rest of a word.
-    /// Words after the 32nd are ignored.
+    /// Words after the 32nd are ignored. The filters `agent:NAME`, `project:NAME`, `role:user|agent|system`,
+    /// `since:DATE` and `until:DATE` may stand among them.
     q: String,
     /// Only in this project: its id, or a unique prefix of it.
     repo_id: Option<String>,
     /// Only in this session: its id, its canonical id, or a unique prefix of its id.
     session_id: Option<String>,
+    /// Only in sessions of this agent.
+    #[param(pattern = "^[A-Za-z0-9_.-]+$")]
+    agent: Option<String>,
+    /// Only what this side said: `user`, `agent` or `system`.
+    #[param(pattern = "^(user|agent|system)$")]
+    role: Option<String>,
+    /// Only what was said at this date or time, or later: `2026-11-15` (UTC), or RFC 3339.
+    #[param(pattern = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])$")]
+    since: Option<String>,
+    /// Only what was said before this time, or until the end of this date.
+    #[param(pattern = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])$")]
+    until: Option<String>,
     /// Only older hits: `next` of the page before.
     #[serde(default, deserialize_with = "query::within::<_, 0, 9_007_199_254_740_991>")]
     #[param(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
@@ -51,31 +61,20 @@ pub(super) struct What {
         (status = 409, description = "The prefix matches several ids"),
     )
 )]
-pub(super) async fn search(
+pub(super) async fn find(
     State(app): Daemon,
     Query(what): Query<What>,
 ) -> Result<Response, Failure> {
-    let project = match &what.repo_id {
-        Some(text) => Some(app.engine.projects().find(text).await?),
-        None => None,
+    let wanted = Wanted {
+        text: what.q,
+        project: what.repo_id,
+        session: what.session_id,
+        agent: what.agent,
+        role: what.role,
+        since: what.since,
+        until: what.until,
+        before: what.before,
+        limit: what.limit.and_then(|limit| u32::try_from(limit).ok()),
     };
-    let session = match &what.session_id {
-        Some(text) => Some(find_session(&app, text).await?),
-        None => None,
-    };
-    let limit = u32::try_from(what.limit.unwrap_or(LIMIT)).unwrap_or(u32::MAX);
-    let query = SearchQuery { text: what.q, project, session };
-    let page = app.engine.sessions().search(query, what.before.map(HitPlace::new), limit).await?;
-    let hit = |hit: convoke_engine::Hit| Hit {
-        session_id: hit.session_id,
-        seq: hit.seq,
-        timestamp: hit.timestamp,
-        excerpt: hit.excerpt.into_iter().map(fragment).collect(),
-    };
-    let hits = page.hits.into_iter().map(hit).collect();
-    Ok(json::ok(&Hits { hits, next: page.next.map(HitPlace::get) }))
-}
-
-fn fragment(fragment: convoke_engine::Fragment) -> Fragment {
-    Fragment { text: fragment.text, matched: fragment.matched }
+    Ok(json::ok(&search::search(&app, wanted).await?))
 }

@@ -4,16 +4,18 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use convoke_api::bodies::{
-    ChosenMode, ChosenSetting, Prompt, Prompted, QueuePatch, Session, SessionPatch, StateOfSession,
+    CancelTurn, ChosenMode, ChosenSetting, Prompt, Prompted, QueuePatch, Session, SessionPatch,
+    StateOfSession,
 };
 use convoke_api::schema::WholeSession;
 use convoke_core::message::Seq;
-use convoke_engine::{NewPrompt, SessionView};
+use convoke_core::session::Refusal;
+use convoke_engine::{Error, NewPrompt, SessionView};
 
 use super::messages::{self, Part};
 use super::{Daemon, Named, Queued, Written, named_or_none};
 use crate::failure::Failure;
-use crate::json::{self, Json};
+use crate::json::{self, Json, MaybeJson};
 use crate::view;
 
 /// Show a session with its project and all of its messages
@@ -71,14 +73,7 @@ pub(super) async fn prompt(
 ) -> Result<Response, Failure> {
     let Prompt { text, message_id } = prompt;
     let prompted = app.engine.sessions().prompt(id, NewPrompt { text, id: message_id }).await?;
-    let answer = Prompted {
-        accepted: true,
-        message_id: prompted.message_id,
-        seq: prompted.seq,
-        queued: prompted.queued > 0,
-        rev: prompted.rev,
-    };
-    Ok(json::answer(StatusCode::ACCEPTED, &answer))
+    Ok(json::answer(StatusCode::ACCEPTED, &view::prompted(&prompted)))
 }
 
 /// Show the state of a session
@@ -103,7 +98,7 @@ pub(super) async fn state(State(app): Daemon, Named(id): Named) -> Result<Respon
     Ok(json::ok(&StateOfSession { generation, rev: snapshot.rev, state }))
 }
 
-/// Change a queued prompt
+/// Change or move a queued prompt
 #[utoipa::path(
     patch,
     path = "/api/sessions/{id}/queue/{prompt}",
@@ -125,7 +120,22 @@ pub(super) async fn edit_queued(
     Queued { session, prompt }: Queued,
     Json(patch): Json<QueuePatch>,
 ) -> Result<Response, Failure> {
-    Ok(shown(app.engine.sessions().edit_queued(session, prompt, patch.text).await?))
+    let sessions = app.engine.sessions();
+    let mut changed = None;
+    if let Some(text) = patch.text {
+        changed = Some(sessions.edit_queued(session, prompt, text).await?);
+    }
+    if let Some(position) = patch.position {
+        let to = usize::try_from(position).unwrap_or(usize::MAX);
+        changed = Some(sessions.move_queued(session, prompt, to).await?);
+    }
+    match changed {
+        Some(changed) => Ok(shown(changed)),
+        None if sessions.live(session).queue.contains(&prompt) => {
+            Ok(shown(sessions.get(session).await?))
+        }
+        None => Err(Error::Refused(Refusal::NotQueued { id: prompt }).into()),
+    }
 }
 
 /// Remove a queued prompt
@@ -178,21 +188,67 @@ pub(super) async fn send_queued(
 
 /// Cancel the running turn
 ///
-/// The session stays active.
+/// The session stays active. `queue` says what becomes of the queued prompts.
 #[utoipa::path(
     post,
     path = "/api/sessions/{id}/cancel",
     operation_id = "cancelTurn",
     tag = "sessions",
     params(("id" = String, Path, description = "Its id, its canonical id, or a unique prefix of its id")),
+    request_body = Option<CancelTurn>,
     responses(
         (status = 200, description = "The agent was asked to stop", body = Session),
         (status = 404, description = "There is no such session"),
         (status = 409, description = "No turn is running, or the prefix matches several ids"),
     )
 )]
-pub(super) async fn cancel_turn(State(app): Daemon, Named(id): Named) -> Result<Response, Failure> {
-    Ok(shown(app.engine.sessions().cancel_turn(id).await?))
+pub(super) async fn cancel_turn(
+    State(app): Daemon,
+    Named(id): Named,
+    MaybeJson(CancelTurn { queue }): MaybeJson<CancelTurn>,
+) -> Result<Response, Failure> {
+    Ok(shown(app.engine.sessions().cancel_turn(id, queue.unwrap_or_default()).await?))
+}
+
+/// Record that a human has looked at a session
+///
+/// It is no longer `unseen`.
+#[utoipa::path(
+    post,
+    path = "/api/sessions/{id}/seen",
+    operation_id = "seeSession",
+    tag = "sessions",
+    params(("id" = String, Path, description = "Its id, its canonical id, or a unique prefix of its id")),
+    responses(
+        (status = 204, description = "It is seen"),
+        (status = 404, description = "There is no such session"),
+        (status = 409, description = "The prefix matches several ids"),
+    )
+)]
+pub(super) async fn seen(State(app): Daemon, Named(id): Named) -> Result<StatusCode, Failure> {
+    app.engine.sessions().see(id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Delete a session for good
+///
+/// Its agent is stopped, and its messages, requests and search entries are deleted. What the agent
+/// itself stores, and backups, are not touched.
+#[utoipa::path(
+    post,
+    path = "/api/sessions/{id}/erase",
+    operation_id = "eraseSession",
+    tag = "sessions",
+    params(("id" = String, Path, description = "Its id, its canonical id, or a unique prefix of its id")),
+    responses(
+        (status = 204, description = "It is deleted"),
+        (status = 404, description = "There is no such session"),
+        (status = 409, description = "It belongs to a pair of teams, or the prefix matches several ids"),
+    )
+)]
+pub(super) async fn erase(State(app): Daemon, Named(id): Named) -> Result<StatusCode, Failure> {
+    app.engine.sessions().erase(id).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Complete a session

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::header::LOCATION;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
-use convoke_api::bodies::{NewSession, Session, Sessions};
+use convoke_api::bodies::{CreatedSession, NewSession, Sessions};
 use convoke_core::session::Status;
 use convoke_engine::{Archived, SessionFilter, SessionKind, SessionOrder, Window};
 use serde::{Deserialize, Deserializer, de};
@@ -24,7 +24,7 @@ const PIECE: usize = 250;
 
 /// Create a session
 ///
-/// Waits until the agent is ready.
+/// Waits until the agent is ready. With `prompt`, the first prompt is sent in the same step.
 #[utoipa::path(
     post,
     path = "/api/sessions",
@@ -35,7 +35,7 @@ const PIECE: usize = 250;
         (
             status = 201,
             description = "The session was created",
-            body = Session,
+            body = CreatedSession,
             headers(("Location" = String, description = "The path of the session")),
         ),
         (status = 404, description = "There is no such project or agent"),
@@ -51,9 +51,22 @@ pub(super) async fn create(
     let project = app.engine.projects().find(&new.repo_id).await?;
     let agent = new.agent.map(|name| name.parse()).transpose();
     let agent = agent.map_err(convoke_engine::Error::from)?;
-    let session = view::session(app.engine.sessions().create(project, agent).await?);
-    let mut response = json::answer(StatusCode::CREATED, &session);
-    if let Ok(place) = HeaderValue::from_str(&format!("/api/sessions/{}", session.id)) {
+    let (session, prompted) = match new.prompt {
+        Some(prompt) => {
+            let created = app.engine.sessions().create_with_prompt(project, agent, prompt).await?;
+            (created.session, Some(created.prompted))
+        }
+        None => (app.engine.sessions().create(project, agent).await?, None),
+    };
+    let id = session.stored.id;
+    let (prompt, refused) = match prompted {
+        Some(Ok(prompted)) => (Some(view::prompted(&prompted)), None),
+        Some(Err(error)) => (None, Some(Failure::from(error).message().0.to_owned())),
+        None => (None, None),
+    };
+    let created = CreatedSession { session: view::session(session), prompt, refused };
+    let mut response = json::answer(StatusCode::CREATED, &created);
+    if let Ok(place) = HeaderValue::from_str(&format!("/api/sessions/{id}")) {
         response.headers_mut().insert(LOCATION, place);
     }
     Ok(response)

@@ -5,7 +5,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use convoke_api::bodies::{Health, Status};
-use convoke_engine::Figures;
+use convoke_engine::{Counts, Figures};
 
 use super::Daemon;
 use crate::failure::Failure;
@@ -51,6 +51,13 @@ pub(super) async fn status(State(app): Daemon) -> Result<Response, Failure> {
         }
         figures => figures?,
     };
+    let counts = match app.engine.counts().await {
+        Err(error) if !problems.is_empty() => {
+            tracing::warn!("cannot count unseen sessions: {error}");
+            Counts::default()
+        }
+        counts => counts?,
+    };
     let wide = |count: usize| count as u64;
     let identity = &app.identity;
     let uptime = identity.started.elapsed().as_millis();
@@ -65,6 +72,9 @@ pub(super) async fn status(State(app): Daemon) -> Result<Response, Failure> {
         busy: wide(figures.busy),
         waiting: wide(figures.waiting),
         inbox: figures.inbox,
+        working: counts.working,
+        unseen: counts.finished,
+        failed: counts.failed,
         problems,
         last_backup_at: app.backups.newest().map(|at| at.to_string()),
     }))

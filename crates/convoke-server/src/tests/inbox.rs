@@ -42,7 +42,13 @@ async fn a_permission_is_answered_once() {
       "id": "[id]",
       "kind": "permission",
       "permission": {
-        "always": "this exact call",
+        "evidence": {
+          "args": {
+            "path": "a.txt"
+          },
+          "kind": "tool",
+          "tool": "Write"
+        },
         "options": "…",
         "permissionId": "[id]",
         "status": "pending",

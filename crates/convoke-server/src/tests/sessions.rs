@@ -20,6 +20,7 @@ async fn s8_a_session_is_created_listed_and_shown() {
       "agent": "scripted",
       "agentSessionId": "s1",
       "archived": false,
+      "attention": "idle",
       "createdAt": "[time]",
       "id": "[id]",
       "lastActiveAt": "[time]",
@@ -28,6 +29,7 @@ async fn s8_a_session_is_created_listed_and_shown() {
       "repoId": "[id]",
       "status": "active",
       "title": "New Session",
+      "unseen": false,
       "updatedAt": "[time]"
     }
     "#);

@@ -26,7 +26,7 @@ async fn every_route_is_described_with_all_that_it_can_answer() {
             }
         }
     }
-    insta::assert_snapshot!(lines.join("\n"), @"
+    insta::assert_snapshot!(lines.join("\n"), @r"
     get /api/agents listAgents: 200 401 403 500 503
     post /api/agents/stop stopAgents: 200 401 403 500 503
     get /api/backups backups: 200 401 403 500 503
@@ -35,6 +35,9 @@ async fn every_route_is_described_with_all_that_it_can_answer() {
     get /api/browser-sessions listBrowserSessions: 200 401 403 500 503
     post /api/browser-sessions signInBrowser: 200 201 400 403 408 413 415 422 500 503
     delete /api/browser-sessions/{id} revokeBrowserSession: 204 401 403 404 422 500 503
+    get /api/config showConfig: 200 401 403 409 500 503
+    patch /api/config changeConfig: 200 400 401 403 404 408 409 413 415 422 500 503
+    get /api/home showHome: 200 401 403 500 503
     post /api/imports importTranscript: 200 400 401 403 404 408 409 413 415 422 500 503
     get /api/inbox listInbox: 200 401 403 500 503
     post /api/inbox/{id}/answer answerRequest: 204 400 401 403 404 408 409 413 415 422 500 503
@@ -42,14 +45,18 @@ async fn every_route_is_described_with_all_that_it_can_answer() {
     get /api/repos listRepos: 200 401 403 500 503
     post /api/repos addRepo: 201 400 401 403 404 408 409 413 415 422 500 503
     delete /api/repos/{id} removeRepo: 204 401 403 404 409 422 500 503
+    get /api/rules listRules: 200 401 403 404 409 422 500 503
+    post /api/rules addRule: 201 400 401 403 404 408 409 413 415 422 500 503
+    delete /api/rules/{id} removeRule: 204 401 403 404 409 422 500 503
     get /api/search search: 200 401 403 404 409 422 500 503
     get /api/sessions listSessions: 200 401 403 404 409 422 500 503
     post /api/sessions createSession: 201 400 401 403 404 408 409 413 415 422 429 500 502 503
     delete /api/sessions/{id} cancelSession: 200 401 403 404 409 422 500 503
     get /api/sessions/{id} showSession: 200 401 403 404 409 422 500 503
     patch /api/sessions/{id} changeSession: 200 400 401 403 404 408 409 413 415 422 500 503
-    post /api/sessions/{id}/cancel cancelTurn: 200 401 403 404 409 422 500 503
+    post /api/sessions/{id}/cancel cancelTurn: 200 400 401 403 404 408 409 413 415 422 500 503
     post /api/sessions/{id}/complete completeSession: 200 401 403 404 409 422 500 503
+    post /api/sessions/{id}/erase eraseSession: 204 401 403 404 409 422 500 503
     get /api/sessions/{id}/events followSession: 200 401 403 404 409 422 500 503
     get /api/sessions/{id}/messages listMessages: 200 401 403 404 409 422 500 503
     post /api/sessions/{id}/mode setMode: 200 400 401 403 404 408 409 413 415 422 500 502 503
@@ -58,6 +65,7 @@ async fn every_route_is_described_with_all_that_it_can_answer() {
     patch /api/sessions/{id}/queue/{prompt} editQueued: 200 400 401 403 404 408 409 413 415 422 500 503
     post /api/sessions/{id}/queue/{prompt}/send sendQueued: 200 401 403 404 409 422 500 503
     post /api/sessions/{id}/resume resumeSession: 200 401 403 404 409 422 429 500 503
+    post /api/sessions/{id}/seen seeSession: 204 401 403 404 409 422 500 503
     post /api/sessions/{id}/setting setSetting: 200 400 401 403 404 408 409 413 415 422 500 502 503
     get /api/sessions/{id}/state showState: 200 401 403 404 409 422 500 503
     get /api/status status: 200 401 403 500 503
@@ -102,7 +110,7 @@ async fn the_daemon_tells_what_it_does() {
     let status = serde_json::to_string(&status).unwrap();
     let folder = scene.path("home");
     insta::assert_snapshot!(status.replace(folder.to_str().unwrap(), "[home]"), @r#"
-    {"activeSessions":1,"busy":0,"home":"[home]","inbox":0,"pid":null,"processes":1,"uptimeMs":null,"url":"http://127.0.0.1:7717","version":"1.2.3","waiting":0}
+    {"activeSessions":1,"busy":0,"failed":0,"home":"[home]","inbox":0,"pid":null,"processes":1,"unseen":0,"uptimeMs":null,"url":"http://127.0.0.1:7717","version":"1.2.3","waiting":0,"working":0}
     "#);
     let metrics = scene.get("/metrics").await;
     assert_eq!(metrics.header("content-type"), "text/plain; version=0.0.4; charset=utf-8");

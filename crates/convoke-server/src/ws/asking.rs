@@ -98,7 +98,10 @@ fn session_of(frame: &ClientFrame) -> Option<&str> {
         | F::QueueEdit { session_id, .. }
         | F::QueueRemove { session_id, .. }
         | F::QueueSend { session_id, .. }
-        | F::SessionCancel { session_id }
+        | F::QueueMove { session_id, .. }
+        | F::SessionCancel { session_id, .. }
+        | F::SessionSeen { session_id }
+        | F::SessionErase { session_id }
         | F::SessionArchive { session_id }
         | F::SessionUnarchive { session_id }
         | F::SessionRename { session_id, .. }
@@ -114,9 +117,16 @@ fn session_of(frame: &ClientFrame) -> Option<&str> {
         | F::SessionList { .. }
         | F::SessionCreate { .. }
         | F::PermissionAnswer { .. }
+        | F::RuleList {}
+        | F::RuleAdd { .. }
+        | F::RuleRemove { .. }
         | F::QuestionAnswer { .. }
         | F::QuestionReject { .. }
         | F::InboxList {}
+        | F::HomeList {}
+        | F::Search { .. }
+        | F::ConfigGet {}
+        | F::ConfigSet { .. }
         | F::Ping {} => None,
     }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use convoke_api::bodies::{ConfigPatch, Hits, NewRule};
 use convoke_api::entry::Entry;
 use convoke_api::frames::{AgentItem, ClientFrame, EndHow, ServerFrame};
 use convoke_core::id::{MessageId, RequestId, SessionId};
@@ -17,12 +18,17 @@ use super::subscription::{Opening, Subscription};
 use super::{Render, words};
 use crate::app::App;
 use crate::failure::Failure;
+use crate::rest::rules;
+use crate::search::{self, Wanted};
 use crate::view::{self, Naming};
 
 /// Entries that a history or a page has, by default.
 const ENTRIES: u32 = 200;
 /// Entries that a history or a page has at most, but for those that are open.
 const ENTRIES_MAX: u32 = 1000;
+
+/// Hits that one frame has at most.
+const HITS_MAX: u32 = 100;
 
 /// What comes of what a client says.
 pub(super) enum Reply {
@@ -57,12 +63,12 @@ pub(super) async fn carry(
         F::FolderComplete { path } => Ok(folder_complete(&app, path).await),
         F::AgentList {} => Ok(agent_list(&app).await),
         F::SessionList { project_id, archived } => session_list(&app, &project_id, archived).await,
-        F::SessionCreate { project_id, cli_type } => {
-            session_create(&app, &project_id, cli_type).await
+        F::SessionCreate { project_id, cli_type, prompt } => {
+            session_create(&app, &project_id, cli_type, prompt).await
         }
-        F::SessionOpen { session_id, after, generation, render, limit } => {
+        F::SessionOpen { session_id, after, generation, at, render, limit } => {
             let (render, enough) = (Render::asked(render), enough(limit));
-            let options = OpenOptions { after, generation, render, enough, request_id };
+            let options = OpenOptions { after, generation, at, render, enough, request_id };
             // A contract: the words of the original.
             open(app, &session_id, options).await.map_err(|failure| {
                 let hint = failure.message().0.to_owned();
@@ -87,14 +93,32 @@ pub(super) async fn carry(
             let id = app.engine.sessions().find(&session_id).await?;
             Ok(changed(app.engine.sessions().remove_queued(id, message_id).await?))
         }
+        F::QueueMove { session_id, message_id, to } => {
+            let id = app.engine.sessions().find(&session_id).await?;
+            let to = usize::try_from(to).unwrap_or(usize::MAX);
+            Ok(changed(app.engine.sessions().move_queued(id, message_id, to).await?))
+        }
         F::QueueSend { session_id, message_id } => {
             let id = app.engine.sessions().find(&session_id).await?;
             Ok(changed(app.engine.sessions().send_queued(id, message_id).await?))
         }
-        F::SessionCancel { session_id } => {
+        F::SessionCancel { session_id, queue } => {
             let id = app.engine.sessions().find(&session_id).await?;
-            let (session_id, uid) = names(app.engine.sessions().cancel_turn(id).await?);
+            let cancelled =
+                app.engine.sessions().cancel_turn(id, queue.unwrap_or_default()).await?;
+            let (session_id, uid) = names(&cancelled);
             Ok(ServerFrame::SessionCancelled { session_id, uid }.into())
+        }
+        F::SessionSeen { session_id } => {
+            let id = app.engine.sessions().find(&session_id).await?;
+            let (session_id, uid) = names(&app.engine.sessions().see(id).await?);
+            Ok(ServerFrame::SessionSeen { session_id, uid }.into())
+        }
+        F::SessionErase { session_id } => {
+            let session = app.engine.sessions().named(&session_id).await?;
+            let (session_id, uid) = names(&session);
+            app.engine.sessions().erase(uid).await?;
+            Ok(ServerFrame::SessionErased { session_id, uid }.into())
         }
         F::SessionArchive { session_id } => archive(&app, &session_id).await,
         F::SessionUnarchive { session_id } => unarchive(&app, &session_id).await,
@@ -120,11 +144,24 @@ pub(super) async fn carry(
             app.engine.sessions().set_setting(id, setting, choice).await?;
             Ok(changed(app.engine.sessions().get(id).await?))
         }
-        F::PermissionAnswer { permission_id, option_id, remember } => {
-            let remember = if remember == Some(true) { Remember::Yes } else { Remember::No };
+        F::PermissionAnswer { permission_id, option_id, rule, remember } => {
+            let first = (remember == Some(true)).then_some(0);
+            let remember = rule.or(first).map_or(Remember::No, Remember::Rule);
             let id = request(&permission_id)?;
             app.engine.inbox().choose(&permission_id, option_id, remember).await?;
             Ok(ServerFrame::InboxSettled { id }.into())
+        }
+        F::RuleList {} => {
+            let rules = app.engine.rules().list(None).await?;
+            Ok(ServerFrame::RuleList { rules: rules.into_iter().map(view::rule).collect() }.into())
+        }
+        F::RuleAdd { effect, matcher, project_id, agent } => {
+            let new = NewRule { effect, matcher, repo_id: project_id, agent };
+            Ok(ServerFrame::RuleAdded { rule: view::rule(rules::make(&app, new).await?) }.into())
+        }
+        F::RuleRemove { rule_id } => {
+            let rule_id = app.engine.rules().remove(&rule_id).await?;
+            Ok(ServerFrame::RuleRemoved { rule_id }.into())
         }
         F::QuestionAnswer { question_id, answers } => {
             let id = request(&question_id)?;
@@ -141,6 +178,12 @@ pub(super) async fn carry(
             let items = items.map(|item| view::inbox_item(item, Naming::Canonical)).collect();
             Ok(ServerFrame::InboxList { items }.into())
         }
+        F::HomeList {} => home_list(&app).await,
+        F::Search { query, limit, before } => find(&app, query, limit, before).await,
+        F::ConfigGet {} => Ok(ServerFrame::Config(app.config.read().await?).into()),
+        F::ConfigSet { changes } => {
+            Ok(ServerFrame::Config(app.config.change(ConfigPatch { changes }).await?).into())
+        }
         F::Ping {} => Ok(ServerFrame::Pong {}.into()),
     }
 }
@@ -153,9 +196,8 @@ fn request(id: &str) -> Result<RequestId, Failure> {
     id.parse().map_err(|invalid| Error::Invalid(invalid).into())
 }
 
-fn names(session: SessionView) -> (String, SessionId) {
-    let item = view::session_item(session);
-    (item.id, item.uid)
+fn names(session: &SessionView) -> (String, SessionId) {
+    view::names(&session.stored)
 }
 
 fn changed(session: SessionView) -> Reply {
@@ -164,7 +206,7 @@ fn changed(session: SessionView) -> Reply {
 
 async fn project_list(app: &App) -> Replied {
     let projects = app.engine.projects().list().await?.into_iter().map(view::repo).collect();
-    Ok(ServerFrame::ProjectList { projects }.into())
+    Ok(ServerFrame::ProjectList { projects, editor: app.config.editor() }.into())
 }
 
 async fn project_add(app: &App, path: &str, name: Option<String>) -> Replied {
@@ -205,18 +247,54 @@ async fn session_list(app: &App, project: &str, archived: Option<bool>) -> Repli
     Ok(ServerFrame::SessionList { project_id, sessions }.into())
 }
 
-async fn session_create(app: &App, project: &str, agent: Option<String>) -> Replied {
+async fn session_create(
+    app: &App,
+    project: &str,
+    agent: Option<String>,
+    prompt: Option<String>,
+) -> Replied {
     let project_id = app.engine.projects().find(project).await?;
     let agent = agent.map(|name| name.parse()).transpose().map_err(Error::from)?;
-    let session = view::session_item(app.engine.sessions().create(project_id, agent).await?);
+    let sessions = app.engine.sessions();
+    let (session, refused) = match prompt {
+        Some(prompt) => {
+            let created = sessions.create_with_prompt(project_id, agent, prompt).await?;
+            (created.session, created.prompted.err())
+        }
+        None => (sessions.create(project_id, agent).await?, None),
+    };
+    let refused = refused.map(|error| Failure::from(error).message().0.to_owned());
+    let session = view::session_item(session);
     let (session_id, uid) = (session.id.clone(), session.uid);
-    Ok(ServerFrame::SessionCreated { session_id, uid, project_id, session }.into())
+    Ok(ServerFrame::SessionCreated { session_id, uid, project_id, session, refused }.into())
+}
+
+async fn home_list(app: &App) -> Replied {
+    let home = app.engine.home().await?;
+    let sessions = |group: Vec<SessionView>| group.into_iter().map(view::session_item).collect();
+    let items = home.needs_you.into_iter().map(|item| view::inbox_item(item, Naming::Canonical));
+    Ok(ServerFrame::HomeList {
+        needs_you: items.collect(),
+        working: sessions(home.working),
+        finished: sessions(home.finished),
+        failed: sessions(home.failed),
+        recent: sessions(home.recent),
+    }
+    .into())
+}
+
+async fn find(app: &App, query: String, limit: Option<u32>, before: Option<u64>) -> Replied {
+    let limit = limit.map(|limit| limit.clamp(1, HITS_MAX));
+    let wanted = Wanted { text: query.clone(), limit, before, ..Wanted::default() };
+    let Hits { hits, next } = search::search(app, wanted).await?;
+    Ok(ServerFrame::SearchHits { query, hits, next }.into())
 }
 
 /// How a session is to be opened.
 struct OpenOptions {
     after: Option<Rev>,
     generation: Option<String>,
+    at: Option<Seq>,
     render: Render,
     enough: u32,
     request_id: Option<String>,
@@ -228,7 +306,10 @@ async fn open(app: Arc<App>, id: &str, options: OpenOptions) -> Replied {
     let generation = app.generation().await;
     let is_same = options.generation.as_ref().is_none_or(|known| *known == generation);
     // A revision of another generation, or from the future, means nothing: then the client gets everything anew.
-    match options.after.filter(|after| is_same && *after <= session.stored.summary.rev) {
+    match options
+        .after
+        .filter(|after| options.at.is_none() && is_same && *after <= session.stored.summary.rev)
+    {
         Some(after) => reopen(app, session, after, options).await,
         None => open_anew(app, session, generation, options).await,
     }
@@ -241,7 +322,10 @@ async fn open_anew(
     options: OpenOptions,
 ) -> Replied {
     let id = session.stored.id;
-    let newest = history::newest(&app.engine, id, options.enough).await?;
+    let newest = match options.at {
+        Some(at) => history::around(&app.engine, id, at, options.enough).await?,
+        None => history::newest(&app.engine, id, options.enough).await?,
+    };
     let watcher = app.engine.sessions().watch(id, newest.rev).await?;
     let mut subscription =
         Subscription::new(Arc::clone(&app), session, watcher, None, options.render);
@@ -257,6 +341,7 @@ async fn open_anew(
         generation: generation.clone(),
         entries,
         more: newest.more,
+        newer: newest.newer,
         session,
     };
     let opened = ServerFrame::SessionOpened { session_id, uid, rev, generation };
@@ -283,21 +368,21 @@ async fn page(app: &App, id: &str, before: Seq, render: Render, enough: u32) -> 
     let session = app.engine.sessions().get(app.engine.sessions().find(id).await?).await?;
     let (entries, more) = history::page(&app.engine, session.stored.id, before, enough).await?;
     let entries = words::render_all(&app.renderer, entries, render).await;
-    let (session_id, uid) = names(session);
+    let (session_id, uid) = names(&session);
     Ok(ServerFrame::SessionPage { session_id, uid, entries, more }.into())
 }
 
 async fn send(app: &App, id: &str, text: String, message_id: Option<MessageId>) -> Replied {
     let id = app.engine.sessions().find(id).await?;
     let prompted = app.engine.sessions().prompt(id, NewPrompt { text, id: message_id }).await?;
-    let (session_id, uid) = names(app.engine.sessions().get(id).await?);
+    let (session_id, uid) = names(&app.engine.sessions().get(id).await?);
     let (message_id, seq, queued) = (prompted.message_id, prompted.seq, prompted.queued > 0);
     Ok(ServerFrame::SessionSent { session_id, uid, message_id, seq, queued }.into())
 }
 
 async fn archive(app: &App, id: &str) -> Replied {
     let id = app.engine.sessions().find(id).await?;
-    let (session_id, uid) = names(app.engine.sessions().archive(id).await?);
+    let (session_id, uid) = names(&app.engine.sessions().archive(id).await?);
     Ok(ServerFrame::SessionArchived { session_id, uid }.into())
 }
 

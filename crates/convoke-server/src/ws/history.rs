@@ -12,7 +12,10 @@ const PAGE: u32 = 500;
 /// Bytes of entries that one frame carries at most, but for one entry more, and for those that are open.
 const ENTRIES_BYTES_MAX: usize = 512 << 10;
 
-/// The newest part of a session.
+/// Entries after a place that are shown with it.
+const AFTER: u64 = 10;
+
+/// A part of a session.
 pub(super) struct Newest {
     /// The entries by place, and then those of state.
     pub(super) entries: Vec<Entry>,
@@ -20,6 +23,8 @@ pub(super) struct Newest {
     pub(super) rev: Rev,
     /// Whether there are older entries.
     pub(super) more: bool,
+    /// Whether there are newer entries.
+    pub(super) newer: bool,
 }
 
 /// Reads the newest entries of a session.
@@ -27,7 +32,23 @@ pub(super) async fn newest(engine: &Engine, id: SessionId, enough: u32) -> Resul
     let snapshot = engine.sessions().snapshot(id, enough, ENTRIES_BYTES_MAX).await?;
     let mut entries: Vec<Entry> = snapshot.messages.iter().map(Entry::from).collect();
     entries.extend(snapshot.state.iter().map(|(rev, state)| Entry::of_state(state, *rev)));
-    Ok(Newest { entries, rev: snapshot.rev, more: snapshot.more })
+    Ok(Newest { entries, rev: snapshot.rev, more: snapshot.more, newer: false })
+}
+
+/// Reads the entries up to a little after a place.
+pub(super) async fn around(engine: &Engine, id: SessionId, at: Seq, enough: u32) -> Result<Newest> {
+    // The open entries and the state, as of a revision; what the page below has of later ones is newer than that.
+    let snapshot = engine.sessions().snapshot(id, 0, 0).await?;
+    let last = engine.sessions().get(id).await?.stored.summary.last_seq;
+    let mut end = at.plus(AFTER).min(last).next();
+    let (mut entries, mut more) = page(engine, id, end, enough).await?;
+    if entries.first().is_some_and(|first| first.seq > at) {
+        // The entries after it alone are too many bytes.
+        end = at.next();
+        (entries, more) = page(engine, id, end, enough).await?;
+    }
+    entries.extend(snapshot.state.iter().map(|(rev, state)| Entry::of_state(state, *rev)));
+    Ok(Newest { entries, rev: snapshot.rev, more, newer: end <= last })
 }
 
 /// Reads the entries before a place, and whether there are still older ones.

@@ -62,7 +62,14 @@ impl News {
                 let session = view::session_item(session);
                 let (session_id, uid) = (session.id.clone(), session.uid);
                 let project_id = session.project_id;
-                self.send(ServerFrame::SessionCreated { session_id, uid, project_id, session });
+                let refused = None;
+                let frame =
+                    ServerFrame::SessionCreated { session_id, uid, project_id, session, refused };
+                self.send(frame);
+            }
+            Change::SessionErased(stored) => {
+                let (session_id, uid) = view::names(&stored);
+                self.send(ServerFrame::SessionErased { session_id, uid });
             }
             Change::SessionChanged(change) => self.changed(change),
             Change::ProjectAdded(project) => {
@@ -85,6 +92,7 @@ impl News {
                     uid: Some(session),
                 });
             }
+            Change::Rules => self.send(ServerFrame::RuleChanged {}),
             Change::Inbox { count } => self.send(ServerFrame::InboxChanged { count }),
         }
     }

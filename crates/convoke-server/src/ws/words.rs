@@ -1,13 +1,13 @@
 //! How words look: rendered once for a whole entry, and bit by bit for one that is still being said.
 
-use convoke_api::entry::{Entry, EntryBody};
+use convoke_api::entry::{Entry, EntryBody, ToolHtml};
 use convoke_api::frames::ChunkHtml;
 use convoke_core::message::Rev;
 use futures_util::{StreamExt as _, stream};
 use tokio::time::Instant;
 
 use super::Render;
-use crate::markdown::{Renderer, Stream, Tail};
+use crate::markdown::{Renderer, Stream, Tail, terminal};
 
 /// Entries that are rendered at once for one history; the renderer has a bound of its own for all of them.
 const AT_ONCE: usize = 4;
@@ -187,13 +187,17 @@ async fn render(renderer: &Renderer, mut entry: Entry, how: Render) -> Entry {
                 question.html = Some(renderer.render(question.prompt.clone()).await);
             }
         }
-        EntryBody::Queue { prompts } => {
+        EntryBody::Queue { prompts, .. } => {
             for prompt in prompts {
                 prompt.html = Some(renderer.render(prompt.content.clone()).await);
             }
         }
-        EntryBody::ToolCall(_)
-        | EntryBody::Plan { .. }
+        EntryBody::ToolCall(call) => {
+            // One pass over a text that is bounded; what is plain is found by a search.
+            let html = |text: &Option<String>| text.as_deref().and_then(terminal::render);
+            call.html = ToolHtml::of(html(&call.result), html(&call.error));
+        }
+        EntryBody::Plan { .. }
         | EntryBody::Permission(_)
         | EntryBody::Notice(_)
         | EntryBody::Commands { .. }

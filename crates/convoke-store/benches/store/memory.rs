@@ -67,7 +67,7 @@ async fn list(store: &Store, page: u32) -> Result<()> {
 }
 
 async fn search(store: &Store, text: &str) -> Result<()> {
-    let query = SearchQuery { text: text.to_owned(), project: None, session: None };
+    let query = SearchQuery { text: text.to_owned(), ..SearchQuery::default() };
     store.search(query, None, 20).await?;
     Ok(())
 }

@@ -52,7 +52,7 @@ async fn measure_one(bench: &mut Bench, database: &Database, name: &str, text: &
     let (time, bare) = in_turn_async(
         bench.size(SEARCHES.0, SEARCHES.1),
         async || {
-            let query = SearchQuery { text: text.to_owned(), project: None, session: None };
+            let query = SearchQuery { text: text.to_owned(), ..SearchQuery::default() };
             let start = Instant::now();
             let page = store.search(query, None, LIMIT).await?;
             let taken = start.elapsed().as_secs_f64();

@@ -41,6 +41,20 @@ pub(super) const STEPS: &[Step] = &[
         down: include_str!("../../migrations/0002_whole_messages.down.sql"),
         code: Some(Code { up: whole_messages::up, down: whole_messages::down }),
     },
+    Step {
+        version: 3,
+        name: "rules",
+        up: include_str!("../../migrations/0003_rules.up.sql"),
+        down: include_str!("../../migrations/0003_rules.down.sql"),
+        code: None,
+    },
+    Step {
+        version: 4,
+        name: "attention",
+        up: include_str!("../../migrations/0004_attention.up.sql"),
+        down: include_str!("../../migrations/0004_attention.down.sql"),
+        code: None,
+    },
 ];
 
 impl Step {

@@ -10,6 +10,7 @@ use convoke_core::update::{Delta, Update};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::requests::RequestRow;
+use super::work::WorkRow;
 use super::{Change, Durability, search};
 use crate::error::{Error, Fault, Result};
 use crate::row;
@@ -20,6 +21,7 @@ pub(crate) struct Record {
     session: SessionId,
     updates: Vec<Encoded>,
     summary: Summary,
+    work: WorkRow,
     durability: Durability,
 }
 
@@ -76,7 +78,8 @@ impl Record {
             return Err(Error::Misuse { what: "the summary does not fit the updates" });
         }
         let updates = updates.iter().map(Encoded::of).collect::<Result<_>>()?;
-        Ok(Self { session, updates, summary, durability })
+        let work = WorkRow::encode(&summary.work)?;
+        Ok(Self { session, updates, summary, work, durability })
     }
 
     /// The messages that begin, by place. A message that changed again in the same commit comes late among the updates, but
@@ -112,9 +115,9 @@ impl Change for Record {
     }
 
     fn apply(&self, db: &Connection) -> Result<(), Fault> {
-        let (session, summary) = (self.session, &self.summary);
+        let (session, summary, work) = (self.session, &self.summary, &self.work);
         let standing =
-            standing(db, session, summary)?.ok_or(Error::UnknownSession { id: session })?;
+            standing(db, session, summary, work)?.ok_or(Error::UnknownSession { id: session })?;
         if self.first_rev().is_some_and(|first| first <= standing.rev) {
             let (expected, got) = (standing.rev.next(), self.first_rev().unwrap_or_default());
             return Err(Error::OutOfOrder { session, expected, got }.into());
@@ -147,8 +150,11 @@ impl Change for Record {
         }
         match standing.change {
             SummaryChange::Progress => store_progress(db, n, summary)?,
-            SummaryChange::Activity => store_activity(db, n, summary)?,
-            SummaryChange::Whole => store_summary(db, n, summary)?,
+            SummaryChange::Work => store_work(db, n, summary, work)?,
+            SummaryChange::Whole => {
+                store_work(db, n, summary, work)?;
+                store_shown(db, n, summary)?;
+            }
         }
         Ok(())
     }
@@ -336,8 +342,8 @@ struct Standing {
 enum SummaryChange {
     /// Only how far it is. The usual case, and the cheap one: no list is sorted by it.
     Progress,
-    /// That, and when it was last active.
-    Activity,
+    /// That, when it was last active, and the agent's work.
+    Work,
     Whole,
 }
 
@@ -345,15 +351,18 @@ fn standing(
     db: &Connection,
     session: SessionId,
     summary: &Summary,
+    work: &WorkRow,
 ) -> rusqlite::Result<Option<Standing>> {
     db.prepare_cached(
-        "SELECT n, last_seq, status, reason, archived, title, last_active_at, rev
+        "SELECT n, last_seq, status, reason, archived, title, last_active_at, rev, ended_rev,
+             seen_rev, running_since, failure, step, last_line, cost
          FROM agent_sessions WHERE id = ?1",
     )?
     .query_row([session.to_string()], |row| {
+        let is_active_alike = row::timestamp(row, 6)? == summary.last_active_at;
         let change = match is_shown_alike(row, summary)? {
-            true if row::timestamp(row, 6)? == summary.last_active_at => SummaryChange::Progress,
-            true => SummaryChange::Activity,
+            true if is_active_alike && work.is_stored(row)? => SummaryChange::Progress,
+            true => SummaryChange::Work,
             false => SummaryChange::Whole,
         };
         let (last_seq, rev) = (row::seq(row, 1)?, Rev::new(row.get(7)?));
@@ -384,10 +393,12 @@ fn store_progress(db: &Connection, n: i64, summary: &Summary) -> rusqlite::Resul
     Ok(())
 }
 
-fn store_activity(db: &Connection, n: i64, summary: &Summary) -> rusqlite::Result<()> {
+fn store_work(db: &Connection, n: i64, summary: &Summary, work: &WorkRow) -> rusqlite::Result<()> {
     db.prepare_cached(
         "UPDATE agent_sessions
-         SET last_seq = ?2, settled_seq = ?3, rev = ?4, updated_at = ?5, last_active_at = ?6
+         SET last_seq = ?2, settled_seq = ?3, rev = ?4, updated_at = ?5, last_active_at = ?6,
+             ended_rev = ?7, seen_rev = ?8, running_since = ?9, failure = ?10, step = ?11,
+             last_line = ?12, cost = ?13
          WHERE n = ?1",
     )?
     .execute(params![
@@ -397,24 +408,24 @@ fn store_activity(db: &Connection, n: i64, summary: &Summary) -> rusqlite::Resul
         summary.rev.get(),
         summary.updated_at.as_millis(),
         summary.last_active_at.as_millis(),
+        work.ended_rev,
+        work.seen_rev,
+        work.running_since,
+        work.failure,
+        work.step,
+        work.last_line,
+        work.cost,
     ])?;
     Ok(())
 }
 
-fn store_summary(db: &Connection, n: i64, summary: &Summary) -> rusqlite::Result<()> {
+fn store_shown(db: &Connection, n: i64, summary: &Summary) -> rusqlite::Result<()> {
     db.prepare_cached(
-        "UPDATE agent_sessions
-         SET last_seq = ?2, settled_seq = ?3, rev = ?4, updated_at = ?5, last_active_at = ?6,
-             status = ?7, reason = ?8, archived = ?9, title = ?10
+        "UPDATE agent_sessions SET status = ?2, reason = ?3, archived = ?4, title = ?5
          WHERE n = ?1",
     )?
     .execute(params![
         n,
-        summary.last_seq.get(),
-        summary.settled_seq.get(),
-        summary.rev.get(),
-        summary.updated_at.as_millis(),
-        summary.last_active_at.as_millis(),
         summary.status.as_str(),
         summary.reason.as_ref().map(EndReason::as_str),
         summary.archived,

@@ -1,47 +1,116 @@
-//! Makes and forgets rules.
+//! Makes, counts and deletes rules.
 
+use convoke_core::id::{AgentName, ProjectId, RuleId};
+use convoke_core::rule::Rule;
+use convoke_core::time::Timestamp;
 use rusqlite::{Connection, params};
 
 use super::{Change, Durability};
 use crate::error::Fault;
-use crate::rules::Rule;
+use crate::rules::{COLUMNS, rule};
 
-/// A rule that is made; one that is there already stays.
+/// A rule that is made; one that says the same stays.
 #[derive(Debug)]
 pub(crate) struct AddRule(pub(crate) Rule);
 
 impl Change for AddRule {
-    type Outcome = ();
+    type Outcome = Rule;
 
     fn durability(&self) -> Durability {
         Durability::Acknowledged
     }
 
+    fn apply(&self, db: &Connection) -> Result<Rule, Fault> {
+        let new = &self.0;
+        let matcher = serde_json::json!(new.matcher).to_string();
+        let (agent, project) = (new.agent.as_ref(), new.project_id.map(|id| id.to_string()));
+        db.prepare_cached(
+            "INSERT OR IGNORE INTO rules VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        )?
+        .execute(params![
+            new.id.to_string(),
+            new.effect.as_str(),
+            matcher,
+            agent.map(AgentName::as_str),
+            project,
+            new.created_at.as_millis(),
+            new.request_id.map(|id| id.to_string()),
+            new.session_id.map(|id| id.to_string()),
+            new.used_count,
+            new.last_used_at.map(Timestamp::as_millis),
+        ])?;
+        let sql = format!(
+            "SELECT {COLUMNS} FROM rules
+             WHERE matcher = ?1 AND effect = ?2 AND agent IS ?3 AND project_id IS ?4"
+        );
+        let values = params![matcher, new.effect.as_str(), agent.map(AgentName::as_str), project];
+        Ok(db.prepare_cached(&sql)?.query_row(values, rule)?)
+    }
+}
+
+/// A rule that is deleted.
+#[derive(Debug)]
+pub(crate) struct RemoveRule(pub(crate) RuleId);
+
+impl Change for RemoveRule {
+    type Outcome = bool;
+
+    fn durability(&self) -> Durability {
+        Durability::Acknowledged
+    }
+
+    fn apply(&self, db: &Connection) -> Result<bool, Fault> {
+        let mut statement = db.prepare_cached("DELETE FROM rules WHERE id = ?1")?;
+        Ok(statement.execute([self.0.to_string()])? > 0)
+    }
+}
+
+/// Rules that decided a request.
+#[derive(Debug)]
+pub(crate) struct CountUses {
+    pub(crate) rules: Vec<RuleId>,
+    pub(crate) at: Timestamp,
+}
+
+impl Change for CountUses {
+    type Outcome = ();
+
+    fn durability(&self) -> Durability {
+        Durability::Soon
+    }
+
     fn apply(&self, db: &Connection) -> Result<(), Fault> {
-        let Rule { project_id, agent, tool, made_at } = &self.0;
-        db.prepare_cached("INSERT OR IGNORE INTO permission_rules VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![project_id.to_string(), agent.as_str(), tool, made_at.as_millis()])?;
+        let mut statement = db.prepare_cached(
+            "UPDATE rules SET used_count = used_count + 1, last_used_at = ?2 WHERE id = ?1",
+        )?;
+        for id in &self.rules {
+            statement.execute(params![id.to_string(), self.at.as_millis()])?;
+        }
         Ok(())
     }
 }
 
-/// A rule that is forgotten.
+/// A rule of an older version that held for every use of a tool.
 #[derive(Debug)]
-pub(crate) struct RemoveRule(pub(crate) Rule);
+pub(crate) struct DropBlanketRule {
+    pub(crate) project: ProjectId,
+    pub(crate) agent: AgentName,
+    pub(crate) tool: String,
+}
 
-impl Change for RemoveRule {
-    type Outcome = ();
+impl Change for DropBlanketRule {
+    type Outcome = bool;
 
     fn durability(&self) -> Durability {
         Durability::Acknowledged
     }
 
-    fn apply(&self, db: &Connection) -> Result<(), Fault> {
-        let Rule { project_id, agent, tool, .. } = &self.0;
-        db.prepare_cached(
+    fn apply(&self, db: &Connection) -> Result<bool, Fault> {
+        let mut statement = db.prepare_cached(
             "DELETE FROM permission_rules WHERE project_id = ?1 AND agent = ?2 AND tool = ?3",
-        )?
-        .execute(params![project_id.to_string(), agent.as_str(), tool])?;
-        Ok(())
+        )?;
+        let dropped =
+            statement.execute(params![self.project.to_string(), self.agent.as_str(), self.tool])?;
+        Ok(dropped > 0)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use convoke_core::content::{ToolResult, ToolStatus, Usage};
 use convoke_core::message::{Message, Rev, Seq};
 use convoke_core::notice::{Notice, TurnEvent};
-use convoke_core::session::{Command, Report, ToolUpdate};
+use convoke_core::session::{Command, QueueChoice, Report, ToolUpdate};
 use convoke_core::state::{OfferedCommand, SessionState, StateKind};
 use convoke_core::update::{Update, Updates};
 use convoke_store::Store;
@@ -65,7 +65,7 @@ fn command(talk: &Talk, step: &Step) -> Option<Command> {
     let report = match step {
         Step::Prompt(text) => return Some(prompts(text)),
         Step::Say(text) => return Some(says(text)),
-        Step::Cancel => return Some(Command::CancelTurn),
+        Step::Cancel => return Some(Command::CancelTurn { queue: QueueChoice::Send }),
         Step::End => return talk.session.running().map(|_| talk.ends()),
         Step::Think(text) => Report::Thought(text.clone()),
         Step::Tool(id, text, done) => Report::ToolCalled(ToolUpdate {

@@ -6,7 +6,7 @@ use convoke_core::content::{
 use convoke_core::id::MessageId;
 use convoke_core::message::{Draft, Message, Rev, Seq};
 use convoke_core::notice::AgentEvent;
-use convoke_core::session::{Change, Command};
+use convoke_core::session::{Change, Command, QueueChoice};
 use convoke_core::state::SessionState;
 use convoke_core::turn::Turn;
 use convoke_core::update::Update;
@@ -303,7 +303,7 @@ async fn m1_a_page_is_read_between_two_commits_even_while_an_answer_grows() {
     assert_eq!(world.store.message(talk.id, Seq::new(2)).await.unwrap(), messages.last().cloned());
     // A reader that continues from the revision of what it has read gets the rest.
     let rev = talk.session.summary().rev;
-    let stop = Command::CancelTurn;
+    let stop = Command::CancelTurn { queue: QueueChoice::Send };
     for command in [says("c"), stop] {
         talk.play(&world.store, command).await;
     }

@@ -16,13 +16,10 @@ fn objects(path: &std::path::Path) -> Vec<String> {
 }
 
 /// Every migration, first to last.
-fn all(applied_at: Option<i64>) -> [Migration; 2] {
+fn all(applied_at: Option<i64>) -> [Migration; 3] {
     let applied_at = applied_at.map(at);
-    [(1, "foundation"), (2, "whole_messages")].map(|(version, name)| Migration {
-        version,
-        name,
-        applied_at,
-    })
+    [(1, "foundation"), (2, "whole_messages"), (3, "rules"), (4, "attention")]
+        .map(|(version, name)| Migration { version, name, applied_at })
 }
 
 /// Every migration, last to first.
@@ -57,7 +54,7 @@ async fn s11_a_schema_full_of_messages_rolls_back_too_and_opening_brings_it_up_a
     let record = world.store.record_agent_session(talk.id, "x".into(), "created".into(), at(1));
     record.await.unwrap();
     world.store.close().await;
-    assert_eq!(schema::rollback(&world.path(), 2).unwrap(), reversed(0));
+    assert_eq!(schema::rollback(&world.path(), 9).unwrap(), reversed(0));
     assert_eq!(objects(&world.path()), ["sqlite_sequence"]);
     let store = Store::open(world.path(), at(7)).await.unwrap();
     assert_eq!(schema::status(&world.path()).unwrap(), all(Some(7)));

@@ -14,7 +14,7 @@ use crate::world::{
 };
 
 fn everywhere(text: &str) -> SearchQuery {
-    SearchQuery { text: text.to_owned(), project: None, session: None }
+    SearchQuery { text: text.to_owned(), ..SearchQuery::default() }
 }
 
 /// Where nothing is found.
@@ -39,7 +39,7 @@ async fn words_that_came_in_pieces_are_found_whole() {
     assert_eq!(places(&world, "roof now").await, [2]);
     assert_eq!(places(&world, "ter").await, NOWHERE, "half a word is none");
     let hit = search(&world, "watertight").await.hits.remove(0);
-    assert_eq!((hit.session_id, hit.seq, hit.timestamp), (talk.id, Seq::new(2), at(2)));
+    assert_eq!((hit.session.id, hit.seq, hit.timestamp), (talk.id, Seq::new(2), at(2)));
     let excerpt: Vec<_> = hit.excerpt.iter().map(|part| (&*part.text, part.matched)).collect();
     assert_eq!(excerpt, [("The roof is ", false), ("watertight", true), (" now", false)]);
 }
@@ -208,9 +208,9 @@ async fn a_search_stays_within_its_session_and_its_project() {
         talks.push(talk);
     }
     let find = async |project, session| {
-        let query = SearchQuery { text: "word".to_owned(), project, session };
+        let query = SearchQuery { project, session, ..everywhere("word") };
         let hits = world.store.search(query, None, 10).await.unwrap().hits;
-        hits.iter().map(|hit| hit.session_id).collect::<Vec<_>>()
+        hits.iter().map(|hit| hit.session.id).collect::<Vec<_>>()
     };
     let [one, two, three] = [talks[0].id, talks[1].id, talks[2].id];
     assert_eq!(find(None, None).await, [three, two, one]);

@@ -6,7 +6,7 @@ use convoke_api::frames::{ClientFrame, ServerFrame, SessionItem};
 use convoke_core::content::{Diff, ToolStatus};
 use convoke_core::id::{ProjectId, SessionId};
 use convoke_core::message::{Rev, Seq};
-use convoke_core::session::Status;
+use convoke_core::session::{Attention, Status};
 use convoke_core::time::Timestamp;
 use convoke_testkit::bench::Result;
 use crossterm::event::KeyCode;
@@ -38,7 +38,7 @@ impl Session {
             path: "/srv/shop".to_owned(),
             added_at: Timestamp::from_millis(NOW),
         };
-        session.screen.hear(ServerFrame::ProjectList { projects: vec![repo] })?;
+        session.screen.hear(ServerFrame::ProjectList { projects: vec![repo], editor: None })?;
         let sessions = vec![item(session.count)?];
         session.screen.hear(ServerFrame::SessionList { project_id: project(), sessions })?;
         let said = session.screen.press(KeyCode::Enter)?;
@@ -88,6 +88,7 @@ impl Session {
                     generation: "1".to_owned(),
                     entries: (first..=self.count).map(entry).collect(),
                     more: first > 1,
+                    newer: false,
                     session: item(self.count)?,
                 })?;
             }
@@ -119,6 +120,13 @@ fn item(count: u64) -> Result<SessionItem> {
         archived: false,
         activity: Activity::Running,
         message_count: count,
+        attention: Attention::Working,
+        unseen: false,
+        failure: None,
+        running_since: None,
+        step: None,
+        last_line: None,
+        cost: None,
     })
 }
 

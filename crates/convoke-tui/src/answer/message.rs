@@ -1,5 +1,7 @@
 //! What happens to the screen, and what follows from it outside.
 
+use convoke_api::bodies::InboxItem;
+use convoke_api::frames::ClientFrame;
 use convoke_core::id::RequestId;
 use convoke_core::question::Answer;
 use crossterm::event::KeyEvent;
@@ -25,6 +27,12 @@ pub(crate) enum Message {
     Found(Found),
     /// The folder could not be looked through, and why.
     Unreadable(String),
+    /// There is a way to the daemon.
+    Linked,
+    /// There is none any more.
+    Unlinked,
+    /// What agents ask in the daemon's sessions.
+    Listed(Vec<InboxItem>),
     /// A verdict was written, or not.
     Settled { id: RequestId, outcome: Outcome },
     /// Time has passed.
@@ -62,12 +70,14 @@ pub(crate) enum Outcome {
 }
 
 /// What must be done outside.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(crate) enum Effect {
     /// Write the answers.
     Send { id: RequestId, answers: Vec<Answer> },
     /// Write that the human will not answer.
     Reject { id: RequestId, reason: Option<String> },
+    /// Say this about a request to the daemon.
+    Say { id: RequestId, frame: ClientFrame },
     /// Make new questions heard; the text is harmless.
     Announce(String),
     /// Leave.

@@ -8,9 +8,9 @@ use ratatui::layout::Size;
 
 use crate::Colour;
 use crate::answer::message::Damaged;
+use crate::card::Card;
 use crate::notice::{Notice, NoticeKind};
 use crate::palette::Palette;
-use crate::sheet::QuestionSet;
 
 /// What the human sees and has said so far.
 #[derive(Debug)]
@@ -23,7 +23,10 @@ pub(crate) struct Model {
     pub(crate) size: Size,
     pub(crate) now: Timestamp,
     /// Those whose asker waits, then the others; oldest first.
-    pub(crate) sets: Vec<QuestionSet>,
+    pub(crate) sets: Vec<Waiting>,
+    pub(crate) daemon: Daemon,
+    /// Whether the daemon's list has come once; requests that are in the first one ring no bell.
+    pub(crate) is_listed: bool,
     pub(crate) damaged: Vec<Damaged>,
     /// Sets that are settled; a look at the folder that began before may still find them open.
     pub(crate) settled: HashSet<RequestId>,
@@ -33,6 +36,35 @@ pub(crate) struct Model {
     pub(crate) notice: Option<Notice>,
     /// Whether the human was just asked if leaving is meant.
     pub(crate) is_leaving: bool,
+}
+
+/// Something that waits for the human.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub(crate) source: Source,
+    pub(crate) card: Card,
+}
+
+impl Waiting {
+    pub(crate) const fn id(&self) -> RequestId {
+        self.card.asked().id
+    }
+}
+
+/// Where a request comes from, and its answer goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// The folder of questions.
+    File,
+    /// An agent in a session of the daemon's.
+    Daemon,
+}
+
+/// Whether requests of agents can be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Daemon {
+    Linked,
+    Unlinked,
 }
 
 /// An overlay over the page.
@@ -59,6 +91,8 @@ impl Model {
             size: Size::ZERO,
             now,
             sets: Vec::new(),
+            daemon: Daemon::Unlinked,
+            is_listed: false,
             damaged: Vec::new(),
             settled: HashSet::new(),
             open: None,
@@ -69,18 +103,18 @@ impl Model {
     }
 
     /// The set before the human.
-    pub(crate) fn open_set(&self) -> Option<&QuestionSet> {
-        self.sets.iter().find(|set| Some(set.asked.id) == self.open)
+    pub(crate) fn open_set(&self) -> Option<&Waiting> {
+        self.sets.iter().find(|set| Some(set.id()) == self.open)
     }
 
     /// The set before the human, to change.
-    pub(crate) fn open_set_mut(&mut self) -> Option<&mut QuestionSet> {
-        self.sets.iter_mut().find(|set| Some(set.asked.id) == self.open)
+    pub(crate) fn open_set_mut(&mut self) -> Option<&mut Waiting> {
+        self.sets.iter_mut().find(|set| Some(set.id()) == self.open)
     }
 
     /// The place of the open set in the queue.
     pub(crate) fn open_position(&self) -> Option<usize> {
-        self.sets.iter().position(|set| Some(set.asked.id) == self.open)
+        self.sets.iter().position(|set| Some(set.id()) == self.open)
     }
 
     /// Lines of the list of sets.

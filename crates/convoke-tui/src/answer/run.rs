@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _};
 use std::pin::Pin;
 use std::time::Duration;
 
+use convoke_api::frames::{ClientFrame, Envelope, ServerFrame};
 use convoke_core::id::RequestId;
 use convoke_files::questions::{Questions, Verdict};
 use crossterm::event::{Event, EventStream, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
@@ -13,25 +14,36 @@ use ratatui::layout::{Position, Size};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet, spawn_blocking};
-use tokio::time::{Instant, Interval, interval_at};
+use tokio::time::{Instant, Interval, interval_at, timeout_at};
 
 use crate::answer::message::{Effect, Found, Message, Outcome};
-use crate::answer::model::Model;
+use crate::answer::model::{Model, Source, Waiting};
 use crate::answer::scout::{Scout, ending, words};
 use crate::answer::update::update;
 use crate::answer::view;
+use crate::link::{self, News};
 use crate::picture::Way;
 use crate::sheet::Ending;
 use crate::terminal::Screen;
-use crate::{AnswerOptions, Error};
+use crate::{AnswerOptions, Error, Reach};
 
 /// How often relative times are redrawn.
 const MINUTE: Duration = Duration::from_secs(60);
 /// Looks at the folder that may wait to be shown; the scout waits beyond that, and misses nothing.
 const FINDINGS: usize = 1;
+/// What the daemon says that may wait to be shown; the daemon waits beyond that, and cuts off who never reads.
+const NEWS: usize = 64;
+/// Answers and questions queued for the daemon; beyond that they fail with a message.
+const ORDERS: usize = 64;
+/// How long the daemon may take to confirm an answer before the program ends without knowing.
+const FAREWELL: Duration = Duration::from_secs(3);
 
 /// Runs the terminal UI until the human leaves.
-pub(crate) async fn run(questions: Questions, options: AnswerOptions) -> Result<(), Error> {
+pub(crate) async fn run(
+    questions: Questions,
+    reach: Option<Reach>,
+    options: AnswerOptions,
+) -> Result<(), Error> {
     if !io::stdout().is_terminal() {
         return Err(Error::NoTerminal);
     }
@@ -42,7 +54,8 @@ pub(crate) async fn run(questions: Questions, options: AnswerOptions) -> Result<
     let (scout, found) = look(Scout::new(questions.clone())).await.map_err(panicked)?;
     // No bell for questions that are there at the start.
     update(&mut model, (options.clock)(), Message::Found(found?));
-    Run::start(model, scout, questions, options)?.until_left().await
+    let tasks = Tasks::start(scout, reach);
+    Run::start(model, tasks, questions, options)?.until_left().await
 }
 
 struct Run {
@@ -51,12 +64,73 @@ struct Run {
     questions: Questions,
     options: AnswerOptions,
     events: EventStream,
-    findings: mpsc::Receiver<Message>,
-    /// The one task that looks at the folder; it ends with the run.
-    _scouting: JoinSet<()>,
+    tasks: Tasks,
     verdicts: JoinSet<Written>,
     minute: Interval,
     signals: [Signal; 3],
+}
+
+/// The task that looks at the folder and the one that holds the way to the daemon; they end with the run.
+struct Tasks {
+    findings: mpsc::Receiver<Message>,
+    orders: mpsc::Sender<Envelope<ClientFrame>>,
+    news: mpsc::Receiver<News>,
+    _running: JoinSet<()>,
+}
+
+impl Tasks {
+    fn start(scout: Scout, reach: Option<Reach>) -> Self {
+        let (send, findings) = mpsc::channel(FINDINGS);
+        let (orders, order) = mpsc::channel(ORDERS);
+        let (tell, news) = mpsc::channel(NEWS);
+        let mut running = JoinSet::new();
+        running.spawn(scout_on(scout, send));
+        if let Some(reach) = reach {
+            running.spawn(link::hold(None, reach, order, tell));
+        }
+        Self { findings, orders, news, _running: running }
+    }
+
+    /// Says something to the daemon.
+    fn say(&self, request_id: Option<String>, frame: ClientFrame) -> Result<(), String> {
+        let said = self.orders.try_send(Envelope { request_id, frame });
+        said.map_err(|_| "the daemon is too busy".to_owned())
+    }
+
+    /// What the way to the daemon and its frames mean to the screen.
+    fn hear(&self, news: News) -> Option<Message> {
+        match news {
+            News::Linked(_) => {
+                self.ask_for_list();
+                Some(Message::Linked)
+            }
+            News::Unlinked(_) => Some(Message::Unlinked),
+            News::Failed(words) => Some(Message::Unreadable(words)),
+            News::Heard(envelope) => self.hear_frame(*envelope),
+        }
+    }
+
+    fn hear_frame(&self, envelope: Envelope<ServerFrame>) -> Option<Message> {
+        let answered: Option<RequestId> = envelope.request_id.and_then(|id| id.parse().ok());
+        if let ServerFrame::InboxList { items } = envelope.frame {
+            return Some(Message::Listed(items));
+        }
+        if let ServerFrame::InboxChanged { .. } = envelope.frame {
+            self.ask_for_list();
+            return None;
+        }
+        let outcome = if let ServerFrame::Error { message, .. } = envelope.frame {
+            Outcome::Failed(message)
+        } else {
+            Outcome::Sent
+        };
+        answered.map(|id| Message::Settled { id, outcome })
+    }
+
+    /// Asks for what agents ask. A daemon that is too busy for that announces its next change.
+    fn ask_for_list(&self) {
+        self.say(None, ClientFrame::InboxList {}).ok();
+    }
 }
 
 /// A verdict that was written, or not.
@@ -79,7 +153,7 @@ enum Waking {
 impl Run {
     fn start(
         mut model: Model,
-        scout: Scout,
+        tasks: Tasks,
         questions: Questions,
         options: AnswerOptions,
     ) -> Result<Self, Error> {
@@ -89,17 +163,13 @@ impl Run {
         let signals = [terminate.map_err(fail)?, interrupt.map_err(fail)?, hangup.map_err(fail)?];
         let screen = Screen::open().map_err(fail)?;
         model.size = screen.size().map_err(fail)?;
-        let (send, findings) = mpsc::channel(FINDINGS);
-        let mut scouting = JoinSet::new();
-        scouting.spawn(scout_on(scout, send));
         Ok(Self {
             screen,
             model,
             questions,
             options,
             events: EventStream::new(),
-            findings,
-            _scouting: scouting,
+            tasks,
             verdicts: JoinSet::new(),
             minute: interval_at(Instant::now() + MINUTE, MINUTE),
             signals,
@@ -122,6 +192,7 @@ impl Run {
             }
             self.draw().map_err(Error::Terminal)?;
         }
+        self.hear_the_last().await;
         let Self { screen, mut verdicts, .. } = self;
         drop(screen);
         // What the human has sent is written before the program may end.
@@ -129,6 +200,18 @@ impl Run {
             written.map_err(panicked)?.result?;
         }
         Ok(())
+    }
+
+    /// Waits until the daemon has what the human has sent to it.
+    async fn hear_the_last(&mut self) {
+        let deadline = Instant::now() + FAREWELL;
+        let is_on_its_way = |set: &Waiting| set.source == Source::Daemon && set.card.is_settling();
+        while self.model.sets.iter().any(is_on_its_way) {
+            let Ok(Some(news)) = timeout_at(deadline, self.tasks.news.recv()).await else { return };
+            if let Some(message) = self.tasks.hear(news) {
+                update(&mut self.model, (self.options.clock)(), message);
+            }
+        }
     }
 
     fn draw(&mut self) -> io::Result<()> {
@@ -146,7 +229,11 @@ impl Run {
                 Some(Err(error)) => return Err(Error::Terminal(error)),
                 None => Waking::Leave,
             },
-            Some(message) = self.findings.recv() => Waking::Message(message),
+            Some(message) = self.tasks.findings.recv() => Waking::Message(message),
+            Some(news) = self.tasks.news.recv() => match self.tasks.hear(news) {
+                Some(message) => Waking::Message(message),
+                None => Waking::Nothing,
+            },
             Some(written) = self.verdicts.join_next() => settled(written.map_err(panicked)?),
             _ = self.minute.tick() => Waking::Message(Message::Ticked),
             _ = terminate.recv() => Waking::Leave,
@@ -161,6 +248,13 @@ impl Run {
         let (id, verdict, outcome) = match effect {
             Effect::Send { id, answers } => (id, Verdict::Answer(answers), Outcome::Sent),
             Effect::Reject { id, reason } => (id, Verdict::Reject { reason }, Outcome::Rejected),
+            Effect::Say { id, frame } => {
+                if let Err(words) = self.tasks.say(Some(id.to_string()), frame) {
+                    let message = Message::Settled { id, outcome: Outcome::Failed(words) };
+                    update(&mut self.model, (self.options.clock)(), message);
+                }
+                return Ok(());
+            }
             Effect::Announce(text) => {
                 let announced = self.screen.announce(self.options.arrival, &text);
                 return announced.map_err(Error::Terminal);

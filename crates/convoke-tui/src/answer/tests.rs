@@ -5,6 +5,7 @@ mod arrival;
 mod choosing;
 mod list;
 mod mouse;
+mod permitting;
 mod rejecting;
 mod reviewing;
 mod sizes;

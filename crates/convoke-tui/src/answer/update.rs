@@ -8,7 +8,7 @@ mod queue;
 use convoke_core::time::Timestamp;
 
 use crate::answer::message::{Effect, Message};
-use crate::answer::model::Model;
+use crate::answer::model::{Daemon, Model};
 
 /// Changes the model by what happened at `now`.
 pub(crate) fn update(model: &mut Model, now: Timestamp, message: Message) -> Option<Effect> {
@@ -29,6 +29,15 @@ pub(crate) fn update(model: &mut Model, now: Timestamp, message: Message) -> Opt
             None
         }
         Message::Found(found) => arrival::merge(model, found),
+        Message::Listed(items) => arrival::list(model, items),
+        Message::Linked => {
+            arrival::link(model, Daemon::Linked);
+            None
+        }
+        Message::Unlinked => {
+            arrival::link(model, Daemon::Unlinked);
+            None
+        }
         Message::Unreadable(words) => {
             model.notify(words);
             None

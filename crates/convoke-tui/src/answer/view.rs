@@ -10,6 +10,8 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect, Size};
 
 use crate::answer::model::{Model, Overlay};
+use crate::card::Card;
+use crate::permission;
 use crate::picture::{Picture, Target};
 use crate::rule;
 use crate::sheet::{self, keys::Room};
@@ -78,5 +80,8 @@ fn main(model: &Model, picture: &mut Picture, area: Rect) {
         return;
     };
     let body = frame::head(model, set, picture, area);
-    sheet::view::page(set, picture, body, model.palette);
+    match &set.card {
+        Card::Questions(set) => sheet::view::page(set, picture, body, model.palette),
+        Card::Permission(card) => permission::view::page(card, picture, body, model.palette),
+    }
 }

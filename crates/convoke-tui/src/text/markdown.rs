@@ -2,18 +2,21 @@
 //!
 //! Text is made harmless after parsing, since `&#27;` is an escape character only then.
 
-use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::{clean, wrap};
+use super::table::Table;
+use super::{clean, code, wrap};
 use crate::Colour;
 use crate::palette::Palette;
 
 /// The lines of a text, broken at `width`.
 pub(crate) fn lines(text: &str, width: usize, palette: Palette) -> Vec<Line<'static>> {
     let mut page = Page::new(width, palette);
-    for event in Parser::new(text) {
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    for event in Parser::new_ext(text, options) {
         page.take(event);
     }
     page.end_line();
@@ -35,7 +38,9 @@ struct Page {
     lists: Vec<Option<u64>>,
     /// Where each link that we are in leads, and where its text begins.
     links: Vec<(String, usize)>,
-    in_code: bool,
+    /// The language and the text of the code that is being gathered.
+    code: Option<(String, String)>,
+    table: Option<Table>,
 }
 
 /// What stands before each line of a block: once, and from then on.
@@ -55,7 +60,8 @@ impl Page {
             margins: Vec::new(),
             lists: Vec::new(),
             links: Vec::new(),
-            in_code: false,
+            code: None,
+            table: None,
         }
     }
 
@@ -93,11 +99,29 @@ impl Page {
                 self.gap();
                 self.margins.push(Margin { first: None, rest: "▏ ".to_owned() });
             }
-            Tag::CodeBlock(_) => {
+            Tag::CodeBlock(kind) => {
                 self.gap();
-                self.in_code = true;
-                self.margins.push(Margin { first: None, rest: "│ ".to_owned() });
-                self.styles.push(self.palette.code());
+                let language = match kind {
+                    CodeBlockKind::Fenced(name) => {
+                        name.split([' ', ',', '{']).next().map(str::to_owned)
+                    }
+                    CodeBlockKind::Indented => None,
+                };
+                self.code = Some((language.unwrap_or_default(), String::new()));
+            }
+            Tag::Table(alignments) => {
+                self.gap();
+                self.table = Some(Table { alignments, rows: Vec::new() });
+            }
+            Tag::TableHead | Tag::TableRow => {
+                if let Some(table) = &mut self.table {
+                    table.rows.push(Vec::new());
+                }
+                let is_head = matches!(tag, Tag::TableHead);
+                self.styles.push(if is_head { self.palette.strong() } else { Style::new() });
+            }
+            Tag::Strikethrough => {
+                self.styles.push(Style::new().add_modifier(Modifier::CROSSED_OUT));
             }
             Tag::List(first) => {
                 if self.lists.is_empty() {
@@ -113,16 +137,12 @@ impl Page {
                 self.links.push((clean::line(&dest_url), self.spans.len()));
                 self.styles.push(Style::new().add_modifier(Modifier::UNDERLINED));
             }
-            Tag::Strikethrough
-            | Tag::Superscript
+            Tag::Superscript
             | Tag::Subscript
             | Tag::FootnoteDefinition(_)
             | Tag::DefinitionList
             | Tag::DefinitionListTitle
             | Tag::DefinitionListDefinition
-            | Tag::Table(_)
-            | Tag::TableHead
-            | Tag::TableRow
             | Tag::TableCell
             | Tag::MetadataBlock(_) => {}
         }
@@ -139,44 +159,57 @@ impl Page {
                 self.end_line();
                 self.margins.pop();
             }
-            TagEnd::CodeBlock => {
-                self.end_line();
-                self.in_code = false;
-                self.margins.pop();
-                self.styles.pop();
+            TagEnd::CodeBlock => self.end_code(),
+            TagEnd::Table => self.end_table(),
+            TagEnd::TableCell => {
+                let cell = std::mem::take(&mut self.spans);
+                if let Some(row) = self.table.as_mut().and_then(|table| table.rows.last_mut()) {
+                    row.push(cell);
+                }
             }
             TagEnd::List(_) => {
                 self.lists.pop();
             }
-            TagEnd::Emphasis | TagEnd::Strong => {
+            TagEnd::Emphasis
+            | TagEnd::Strong
+            | TagEnd::Strikethrough
+            | TagEnd::TableHead
+            | TagEnd::TableRow => {
                 self.styles.pop();
             }
             TagEnd::Link | TagEnd::Image => self.end_link(),
-            TagEnd::Strikethrough
-            | TagEnd::Superscript
+            TagEnd::Superscript
             | TagEnd::Subscript
             | TagEnd::FootnoteDefinition
             | TagEnd::DefinitionList
             | TagEnd::DefinitionListTitle
             | TagEnd::DefinitionListDefinition
-            | TagEnd::Table
-            | TagEnd::TableHead
-            | TagEnd::TableRow
-            | TagEnd::TableCell
             | TagEnd::MetadataBlock(_) => {}
         }
     }
 
     fn text(&mut self, text: &str) {
-        if !self.in_code {
-            self.push(&clean::line(text));
-            return;
+        match &mut self.code {
+            Some((_, code)) => code.push_str(text),
+            None => self.push(&clean::line(text)),
         }
-        for line in clean::block(text).split_inclusive('\n') {
-            self.push(line.trim_end_matches('\n'));
-            if line.ends_with('\n') {
-                self.end_code_line();
-            }
+    }
+
+    fn end_code(&mut self) {
+        let Some((language, code)) = self.code.take() else { return };
+        self.margins.push(Margin { first: None, rest: "│ ".to_owned() });
+        for line in code::lines(&language, &code, self.palette) {
+            // A line of code may be empty.
+            self.spans = if line.is_empty() { vec![Span::raw("")] } else { line };
+            self.break_line();
+        }
+        self.margins.pop();
+    }
+
+    fn end_table(&mut self) {
+        let Some(table) = self.table.take() else { return };
+        for line in table.lines(self.room(), self.palette) {
+            self.push_row(line.spans);
         }
     }
 
@@ -233,27 +266,28 @@ impl Page {
         }
     }
 
-    /// A line of code may be empty.
-    fn end_code_line(&mut self) {
-        if self.spans.is_empty() {
-            self.push("");
-        }
-        self.break_line();
-    }
-
     fn break_line(&mut self) {
         let spans = std::mem::take(&mut self.spans);
-        let margin: usize = self.margins.iter().map(|margin| wrap::width(&margin.rest)).sum();
-        let width = self.width.saturating_sub(margin).max(WIDTH_MIN);
-        for row in wrap::spans(&spans, width) {
-            let mut line: Vec<Span<'static>> = Vec::new();
-            for margin in &mut self.margins {
-                let text = margin.first.take().unwrap_or_else(|| margin.rest.clone());
-                line.push(Span::styled(text, self.palette.faint()));
-            }
-            line.extend(row);
-            self.lines.push(Line::from(line));
+        for row in wrap::spans(&spans, self.room()) {
+            self.push_row(row);
         }
+    }
+
+    /// The cells beside the margins.
+    fn room(&self) -> usize {
+        let margin: usize = self.margins.iter().map(|margin| wrap::width(&margin.rest)).sum();
+        self.width.saturating_sub(margin).max(WIDTH_MIN)
+    }
+
+    /// A row that fits, behind the margins.
+    fn push_row(&mut self, row: Vec<Span<'static>>) {
+        let mut line: Vec<Span<'static>> = Vec::new();
+        for margin in &mut self.margins {
+            let text = margin.first.take().unwrap_or_else(|| margin.rest.clone());
+            line.push(Span::styled(text, self.palette.faint()));
+        }
+        line.extend(row);
+        self.lines.push(Line::from(line));
     }
 }
 
@@ -296,6 +330,36 @@ mod tests {
         │ }
 
         End
+        ");
+    }
+
+    #[test]
+    fn p12_tables_have_columns_and_become_lists_where_there_is_no_room() {
+        let text = "| Name | What it is | Price |\n|---|:-:|--:|\n| `tea` | a warm drink | 2 |\n| coffee | **strong** | 12 |";
+        insta::assert_snapshot!(shown(text, 60), @r"
+        Name   │  What it is  │ Price
+        ───────┼──────────────┼──────
+        `tea`  │ a warm drink │     2
+        coffee │    strong    │    12
+        ");
+        insta::assert_snapshot!(shown(text, 24), @r"
+        Name   │ What it │ Price
+               │   is    │
+        ───────┼─────────┼──────
+        `tea`  │ a warm  │     2
+               │  drink  │
+        coffee │ strong  │    12
+        ");
+        insta::assert_snapshot!(shown(text, 16), @r"
+        Name: `tea`
+        What it is: a
+        warm drink
+        Price: 2
+
+        Name: coffee
+        What it is:
+        strong
+        Price: 12
         ");
     }
 

@@ -2,9 +2,10 @@
 //!
 //! Entries are laid out when they are shown, and their lines are cached until the entry or the width changes.
 
+mod beside;
 mod scroll;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use convoke_api::Cursor;
 use convoke_api::entry::{Entries, Entry, EntryBody, Older};
@@ -16,6 +17,7 @@ use ratatui::text::Line;
 
 use super::paint::{self, Fold};
 use crate::palette::Palette;
+pub(crate) use beside::{Beside, Run};
 use scroll::Anchor;
 pub(crate) use scroll::Shown;
 
@@ -36,6 +38,10 @@ pub(crate) struct Chat {
     entries: Entries,
     /// How entries are shown, by their place.
     looks: HashMap<Seq, Look>,
+    /// What the others say about each entry of the conversation, by its index.
+    beside: Vec<Beside>,
+    /// The first calls of runs that are not shown in one line.
+    open_runs: HashSet<Seq>,
     /// What was asked for and has not come.
     paging: Option<Wanted>,
     /// Where the page after the window must end, because a longer one was too large to begin where the window ends.
@@ -43,6 +49,8 @@ pub(crate) struct Chat {
     /// The place of the entry that the human is at, while they read.
     cursor: Option<Seq>,
     anchor: Anchor,
+    /// The place of a message that was searched for, until it is here.
+    aim: Option<Seq>,
     room: Size,
     palette: Palette,
     shown: Vec<Shown>,
@@ -79,6 +87,7 @@ struct Look {
 #[derive(Debug)]
 struct Laid {
     rev: Rev,
+    beside: Beside,
     width: u16,
     lines: Vec<Line<'static>>,
 }
@@ -91,10 +100,13 @@ impl Chat {
             phase: Phase::Opening,
             entries: Entries::new(),
             looks: HashMap::new(),
+            beside: Vec::new(),
+            open_runs: HashSet::new(),
             paging: None,
             page_end: None,
             cursor: None,
             anchor: Anchor::End,
+            aim: None,
             room: Size::ZERO,
             palette,
             shown: Vec::new(),
@@ -120,6 +132,22 @@ impl Chat {
         {
             self.anchor = Anchor::End;
         }
+    }
+
+    /// A history that was opened at a place ends before the session does, whose newest message is here; it is shown at
+    /// that place.
+    pub(crate) fn end_at(&mut self, newest: Option<Seq>) {
+        if let Some(newest) = newest {
+            self.entries.end_before(newest);
+        }
+        if let Some(aim) = self.aim.take() {
+            self.go_to(aim);
+        }
+    }
+
+    /// Remembers a message that is to be shown.
+    pub(crate) const fn aim_at(&mut self, seq: Seq) {
+        self.aim = Some(seq);
     }
 
     /// Everything up to a cursor is here.
@@ -271,7 +299,9 @@ impl Chat {
 
     /// Shows all of an entry, or what it is about.
     pub(crate) fn toggle(&mut self, at: usize) {
-        if self.entry(at).is_some_and(paint::is_foldable) {
+        if let Beside::Run(_) = self.beside(at) {
+            self.open_runs.insert(self.place(at));
+        } else if self.entry(at).is_some_and(paint::is_foldable) {
             let look = self.looks.entry(self.place(at)).or_insert(Look::FOLDED);
             *look = Look { fold: look.fold.toggled(), laid: None };
         }
@@ -280,24 +310,37 @@ impl Chat {
     /// Folds everything, or unfolds everything if nothing is unfolded.
     pub(crate) fn toggle_all(&mut self) {
         let is_any_unfolded = self.looks.values().any(|look| look.fold == Fold::Unfolded);
-        let fold = if is_any_unfolded { Fold::Folded } else { Fold::Unfolded };
+        let fold = if is_any_unfolded || !self.open_runs.is_empty() {
+            self.open_runs.clear();
+            Fold::Folded
+        } else {
+            let runs = (0..self.len()).filter(|at| matches!(self.beside(*at), Beside::Run(_)));
+            self.open_runs = runs.map(|at| self.place(at)).collect();
+            Fold::Unfolded
+        };
         for entry in self.entries.conversation().iter().filter(|entry| paint::is_foldable(entry)) {
             self.looks.insert(entry.seq, Look { fold, laid: None });
         }
     }
 
+    /// What the others say about the entry at an index.
+    fn beside(&self, at: usize) -> Beside {
+        self.beside.get(at).copied().unwrap_or_default()
+    }
+
     /// The lines of an entry at the width that there is, laid out unless they are.
     fn lay_out(&mut self, at: usize) -> &[Line<'static>] {
         let (width, palette, place) = (self.room.width, self.palette, self.place(at));
+        let beside = self.beside(at);
         let Some(entry) = self.entry(at) else { return &[] };
         let look = self.looks.get(&place);
-        let is_laid = look
-            .and_then(|look| look.laid.as_ref())
-            .is_some_and(|laid| laid.width == width && laid.rev == entry.rev);
+        let is_laid = look.and_then(|look| look.laid.as_ref()).is_some_and(|laid| {
+            laid.width == width && laid.rev == entry.rev && laid.beside == beside
+        });
         if !is_laid {
             let fold = look.map_or(Fold::Folded, |look| look.fold);
-            let lines = paint::lines(entry, fold, usize::from(width), palette);
-            let laid = Some(Laid { rev: entry.rev, width, lines });
+            let lines = paint::lines(entry, beside, fold, usize::from(width), palette);
+            let laid = Some(Laid { rev: entry.rev, beside, width, lines });
             self.looks.insert(place, Look { fold, laid });
         }
         let laid = self.looks.get(&place).and_then(|look| look.laid.as_ref());

@@ -3,9 +3,10 @@
 use ratatui::layout::{Rect, Size};
 
 use super::model::{Focus, Model, Tab};
-use super::request::{Card, Request};
+use super::request::Request;
+use crate::card::Card;
+use crate::permission::{self, Stage};
 use crate::sheet::{self, Page, keys::Room};
-use crate::text::wrap;
 
 /// The smallest terminal in which everything can be used.
 pub(crate) const SIZE_MIN: Size = Size::new(40, 10);
@@ -13,6 +14,10 @@ pub(crate) const SIZE_MIN: Size = Size::new(40, 10);
 const WIDE: u16 = 96;
 /// Columns of the list beside the page, its rule included.
 const SIDE: u16 = 38;
+/// Columns of the start screen's list beside the page at most.
+const HOME_SIDE_MAX: u16 = 64;
+/// Rows of the first prompt of a new session at most.
+const COMPOSER_ROWS_MAX: u16 = 6;
 /// Lines longer than this are hard to read.
 const TEXT_MAX: u16 = 100;
 /// Rows of the text that is written, at most.
@@ -27,6 +32,8 @@ pub(crate) const GUTTER: u16 = 2;
 pub(crate) struct Areas {
     /// The row of views.
     pub(crate) top: Rect,
+    /// Where a new session is written, with its project and a rule below.
+    pub(crate) composer: Option<Rect>,
     /// The list, if it is shown.
     pub(crate) list: Option<Rect>,
     /// The page beside or instead of the list, if it is shown.
@@ -56,13 +63,23 @@ pub(crate) fn areas(model: &Model) -> Areas {
     let Size { width, height } = model.size;
     let row = |y: u16| Rect::new(0, y, width, 1);
     let content = Rect::new(0, 1, width, height.saturating_sub(3));
-    let in_list = matches!(model.focus, Focus::List | Focus::Search);
-    let has_page = model.tab != Tab::Teams;
+    let in_list = matches!(model.focus, Focus::List | Focus::Composer);
+    let has_page = matches!(model.tab, Tab::Home | Tab::Sessions);
+    let (composer, content) = match model.tab {
+        Tab::Home if width >= WIDE || in_list => {
+            let rows = composer_rows(model).min(content.height);
+            let rest = content.height - rows;
+            let below = Rect { y: content.y + rows, height: rest, ..content };
+            (Some(Rect { height: rows, ..content }), below)
+        }
+        Tab::Home | Tab::Sessions | Tab::Teams | Tab::Rules => (None, content),
+    };
     let (list, page) = if !has_page {
         (Some(content), None)
     } else if width >= WIDE {
-        let list = Rect { width: SIDE, ..content };
-        (Some(list), Some(Rect { x: SIDE, width: width - SIDE, ..content }))
+        let side = if model.tab == Tab::Home { (width / 2).min(HOME_SIDE_MAX) } else { SIDE };
+        let list = Rect { width: side, ..content };
+        (Some(list), Some(Rect { x: side, width: width - side, ..content }))
     } else if in_list {
         (Some(content), None)
     } else {
@@ -70,6 +87,7 @@ pub(crate) fn areas(model: &Model) -> Areas {
     };
     Areas {
         top: row(0),
+        composer,
         list,
         page,
         rule: row(height.saturating_sub(2)),
@@ -84,6 +102,7 @@ pub(crate) fn chat(model: &Model, page: Rect) -> ChatAreas {
     let request = model.request();
     let is_answering = model.focus == Focus::Card && request.is_some();
     let card_height = request.map_or(0, |request| match is_answering {
+        true if is_viewing(request) => rest,
         true => card_height(model, request, page.width).min(rest.saturating_sub(rest / 4)),
         false => 2,
     });
@@ -113,20 +132,41 @@ pub(crate) fn input_width(page: Rect) -> usize {
     usize::from(page.width.saturating_sub(INPUT_INDENT + 1))
 }
 
+/// The cells that the first prompt of a new session has in a row.
+pub(crate) fn composer_width(model: &Model) -> usize {
+    usize::from(model.size.width.saturating_sub(INPUT_INDENT + 1))
+}
+
+/// The rows of the composer: the prompt, where it goes, and a rule.
+fn composer_rows(model: &Model) -> u16 {
+    let rows = model.home.composer.text.layout(composer_width(model)).rows.len();
+    let max = COMPOSER_ROWS_MAX.min(model.size.height / 4).max(1);
+    u16::try_from(rows).unwrap_or(max).clamp(1, max) + 2
+}
+
 /// The place in which entries are shown, if they are.
 pub(crate) fn chat_room(model: &Model) -> Option<Size> {
     let page = areas(model).page.filter(|_| model.tab == Tab::Sessions)?;
     Some(text_area(chat(model, page).body).as_size())
 }
 
-/// The place that a set of questions has.
+/// The place that the request has which the human answers.
 pub(crate) fn sheet_room(model: &Model) -> Room {
-    let area = match (areas(model).page, model.tab) {
-        (Some(page), Tab::Sessions) => chat(model, page).card.map(sheet_area),
-        (Some(page), Tab::Inbox | Tab::Teams) => Some(sheet_area(page)),
-        (None, _) => None,
+    let card = match (areas(model).page, model.tab) {
+        (Some(page), Tab::Sessions) => chat(model, page).card,
+        (Some(page), Tab::Home) => Some(page),
+        (Some(_), Tab::Teams | Tab::Rules) | (None, _) => None,
     };
-    Room { size: area.unwrap_or_default().as_size(), palette: model.palette }
+    let inner = match model.request().map(|request| &request.card) {
+        Some(Card::Permission(_)) => permission_area,
+        Some(Card::Questions(_)) | None => sheet_area,
+    };
+    Room { size: card.map(inner).unwrap_or_default().as_size(), palette: model.palette }
+}
+
+/// Where a permission is in the place of its card: below a rule.
+pub(crate) fn permission_area(card: Rect) -> Rect {
+    text_area(Rect { y: card.y + 1, height: card.height.saturating_sub(1), ..card })
 }
 
 /// Where the page of a set of questions is in the place of its card: below a rule and the row of its pages.
@@ -141,13 +181,18 @@ fn input_rows(model: &Model, page: Rect) -> u16 {
     u16::try_from(rows).unwrap_or(max).clamp(1, max)
 }
 
+/// Whether all of the evidence is looked at.
+fn is_viewing(request: &Request) -> bool {
+    matches!(&request.card, Card::Permission(card) if card.stage == Stage::Viewing)
+}
+
 fn card_height(model: &Model, request: &Request, width: u16) -> u16 {
     let page = Rect::new(0, 0, width, model.size.height);
     match &request.card {
         Card::Permission(card) => {
-            let room = usize::from(text_area(page).width);
-            let title = wrap::rows(&request.item.title, room.max(1)).len();
-            u16::try_from(title + card.choices.len() + 1).unwrap_or(u16::MAX)
+            let height = permission::view::height(card, text_area(page).width, model.palette);
+            // A rule stands above.
+            u16::try_from(height + 1).unwrap_or(u16::MAX)
         }
         Card::Questions(set) => match set.page {
             Page::Question(index) | Page::Writing(index) => {

@@ -1,12 +1,10 @@
-//! The list of sessions: by project, last active first, some of them hidden by a search or with their project.
+//! The list of sessions: by project, last active first, some of them hidden with their project.
 
 use std::collections::HashSet;
 
 use convoke_api::bodies::Repo;
 use convoke_api::frames::SessionItem;
 use convoke_core::id::{ProjectId, SessionId};
-
-use crate::editor::Editor;
 
 /// All projects and sessions, and where in them the human is.
 #[derive(Debug, Default)]
@@ -18,8 +16,6 @@ pub(crate) struct List {
     aside: HashSet<SessionId>,
     collapsed: HashSet<ProjectId>,
     pub(crate) shelf: Shelf,
-    /// What titles must contain; blank is everything.
-    pub(crate) search: Editor,
     pub(crate) cursor: Option<Row>,
 }
 
@@ -48,7 +44,22 @@ impl List {
     }
 
     pub(crate) fn is_collapsed(&self, id: ProjectId) -> bool {
-        self.collapsed.contains(&id) && self.search.is_blank()
+        self.collapsed.contains(&id)
+    }
+
+    /// The sessions that are in lists, last active first.
+    pub(crate) fn listed(&self) -> impl Iterator<Item = &SessionItem> {
+        self.sessions.iter().filter(|session| !self.aside.contains(&session.uid))
+    }
+
+    /// Those of them that are not archived.
+    pub(crate) fn current(&self) -> impl Iterator<Item = &SessionItem> {
+        self.listed().filter(|session| !session.archived)
+    }
+
+    /// Forgets a session.
+    pub(crate) fn remove(&mut self, id: SessionId) {
+        self.sessions.retain(|session| session.uid != id);
     }
 
     /// Lists a session.
@@ -102,7 +113,6 @@ impl List {
 
     /// The rows that are listed.
     pub(crate) fn rows(&self) -> Vec<Row> {
-        let wanted = self.search.text().trim().to_lowercase();
         let archived = self.shelf == Shelf::Archived;
         let mut rows = Vec::new();
         for project in &self.projects {
@@ -110,10 +120,9 @@ impl List {
                 session.project_id == project.id
                     && session.archived == archived
                     && !self.aside.contains(&session.uid)
-                    && (wanted.is_empty() || session.title.to_lowercase().contains(&wanted))
             });
             let first = sessions.next();
-            if first.is_none() && (archived || !wanted.is_empty()) {
+            if first.is_none() && archived {
                 continue;
             }
             rows.push(Row::Project(project.id));

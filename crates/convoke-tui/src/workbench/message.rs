@@ -72,8 +72,8 @@ pub(crate) enum Wish {
     Page(SessionId),
     /// Send a prompt to a session; with its text, in case it fails.
     Send(SessionId, String),
-    /// Create a session.
-    Create,
+    /// Create a session with a first prompt.
+    Create(String),
     /// Add a project, for a new session.
     AddProject,
     /// Complete the path of a folder.
@@ -92,6 +92,12 @@ pub(crate) enum Wish {
     Resume,
     /// Answer or reject a request.
     Settle(RequestId),
+    /// Messages with these words.
+    Search(String),
+    /// Revoke a rule.
+    Revoke,
+    /// Change the prompts that wait.
+    Queue,
     /// A list.
     List,
 }

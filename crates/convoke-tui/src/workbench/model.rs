@@ -2,17 +2,19 @@
 
 use std::collections::HashMap;
 
-use convoke_api::bodies::{TeamSession, TeamStats};
+use convoke_api::bodies::{Rule, TeamSession, TeamStats};
 use convoke_api::frames::{AgentItem, ClientFrame, Envelope, SessionItem};
-use convoke_core::id::{AgentName, ProjectId, RequestId, SessionId};
+use convoke_core::id::{AgentName, RuleId, SessionId};
 use convoke_core::time::Timestamp;
 use ratatui::layout::Size;
 
 use super::chat::Chat;
+use super::home::{Home, Row};
 use super::list::List;
 use super::message::{Effect, Wish};
 use super::offers::{Offer, offers};
 use super::request::Request;
+use super::search::Search;
 use crate::Colour;
 use crate::editor::Editor;
 use crate::notice::{Notice, NoticeKind};
@@ -40,13 +42,17 @@ pub struct Model {
     pub(crate) inbox: Vec<Request>,
     /// Whether the inbox was loaded; requests that are there at the start ring no bell.
     pub(crate) has_inbox: bool,
-    /// The request of the inbox that the human is at.
-    pub(crate) inbox_cursor: Option<RequestId>,
+    pub(crate) home: Home,
     pub(crate) teams: Teams,
+    pub(crate) rules: Rules,
     pub(crate) overlay: Option<Overlay>,
     pub(crate) notice: Option<Notice>,
     /// Whether the human was just asked if leaving is meant.
     pub(crate) is_leaving: bool,
+    /// When Esc was pressed last while a turn ran: pressed again at once, it stops the turn.
+    pub(crate) escaped_at: Option<Timestamp>,
+    /// The session whose last prompt is sent again as soon as it is here.
+    pub(crate) retrying: Option<SessionId>,
     /// The session that was archived last, which can be taken back.
     pub(crate) archived: Option<SessionId>,
     wishes: HashMap<u64, Wish>,
@@ -67,13 +73,14 @@ pub(crate) enum Link {
 /// One of the large views.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tab {
+    Home,
     Sessions,
-    Inbox,
     Teams,
+    Rules,
 }
 
 impl Tab {
-    pub(crate) const ALL: [Self; 3] = [Self::Sessions, Self::Inbox, Self::Teams];
+    pub(crate) const ALL: [Self; 4] = [Self::Home, Self::Sessions, Self::Teams, Self::Rules];
 }
 
 /// What the keys are for.
@@ -81,8 +88,8 @@ impl Tab {
 pub(crate) enum Focus {
     /// The list of the view.
     List,
-    /// What titles must contain.
-    Search,
+    /// Writing the first prompt of a new session.
+    Composer,
     /// Reading the open session.
     Chat,
     /// Answering what is asked.
@@ -101,13 +108,29 @@ pub(crate) struct Teams {
     pub(crate) cursor: usize,
 }
 
+/// What agents may do without asking, and may not.
+#[derive(Debug, Default)]
+pub(crate) struct Rules {
+    /// `None` until they were asked for.
+    pub(crate) all: Option<Vec<Rule>>,
+    pub(crate) cursor: Option<RuleId>,
+    /// The rule that the next same key revokes.
+    pub(crate) revoking: Option<RuleId>,
+}
+
 /// An overlay over the page.
 #[derive(Debug)]
 pub(crate) enum Overlay {
     /// The keys, from a line on.
     Help { scroll: usize },
-    /// A new session.
+    /// Where and with whom the next session begins.
     New(NewSession),
+    /// Sessions and messages.
+    Search(Search),
+    /// The prompts that wait; one of them may be edited.
+    Queue { cursor: usize, edited: Option<Editor> },
+    /// What becomes of the prompts that wait when the turn stops.
+    Stop { id: SessionId },
     /// What the agent offers.
     Offers { cursor: usize },
     /// Another title for a session.
@@ -122,9 +145,7 @@ pub(crate) enum NewSession {
     /// In which folder?
     Folder { path: Editor, found: Vec<String> },
     /// With which agent?
-    Agent { project: ProjectId, cursor: usize },
-    /// Its agent is being started.
-    Starting { project: ProjectId, agent: AgentName },
+    Agent { cursor: usize },
 }
 
 impl Model {
@@ -142,7 +163,7 @@ impl Model {
             size: Size::ZERO,
             now,
             link: Link::Opening,
-            tab: Tab::Sessions,
+            tab: Tab::Home,
             focus: Focus::List,
             list: List::default(),
             agents: Vec::new(),
@@ -150,11 +171,14 @@ impl Model {
             drafts: HashMap::new(),
             inbox: Vec::new(),
             has_inbox: false,
-            inbox_cursor: None,
+            home: Home::default(),
             teams: Teams::default(),
+            rules: Rules::default(),
             overlay: None,
             notice: None,
             is_leaving: false,
+            escaped_at: None,
+            retrying: None,
             archived: None,
             wishes: HashMap::new(),
             last_wish: 0,
@@ -195,19 +219,18 @@ impl Model {
         self.chat.as_ref().map(|chat| offers(chat.entries().state())).unwrap_or_default()
     }
 
-    /// What the keys of a card are for: what the open session asks, or what the human is at in the inbox.
+    /// What the keys of a card are for: what the open session asks, or what the human is at on the start screen.
     pub(crate) fn request_position(&self) -> Option<usize> {
         match self.tab {
             Tab::Sessions => {
                 let open = self.chat.as_ref()?.id;
                 self.inbox.iter().position(|request| request.item.uid == Some(open))
             }
-            Tab::Inbox => {
-                let at = self.inbox_cursor;
-                let found = self.inbox.iter().position(|request| Some(request.item.id) == at);
-                found.or_else(|| (!self.inbox.is_empty()).then_some(0))
-            }
-            Tab::Teams => None,
+            Tab::Home => match self.home_row()? {
+                Row::Request(id) => self.inbox.iter().position(|request| request.item.id == id),
+                Row::Session(_) => None,
+            },
+            Tab::Teams | Tab::Rules => None,
         }
     }
 

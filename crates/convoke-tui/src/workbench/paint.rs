@@ -1,16 +1,18 @@
 //! A session as lines that fit the screen. Slow compared with drawing, so callers cache the lines.
 
-mod diff;
 mod request;
 mod tool;
 
 use convoke_api::entry::{Entry, EntryBody, QueuedEntry, Words};
 use convoke_core::content::{PlanStatus, PlanStep};
+use convoke_core::notice::{Event, RuleEvent};
 use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use crate::palette::Palette;
+use crate::text::paper::Paper;
 use crate::text::{clean, markdown, wrap};
+use crate::workbench::chat::Beside;
 
 /// Whether all of an entry is shown, or what it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,25 +33,40 @@ impl Fold {
 /// The lines of an entry, and a blank one after them.
 pub(crate) fn lines(
     entry: &Entry,
+    beside: Beside,
     fold: Fold,
     width: usize,
     palette: Palette,
 ) -> Vec<Line<'static>> {
-    let mut paper = Paper { width, palette, lines: Vec::new() };
+    if beside == Beside::Hidden {
+        return Vec::new();
+    }
+    let mut paper = Paper::new(width, palette);
     match &entry.body {
         EntryBody::User(prompted) => user(&mut paper, &prompted.content),
         EntryBody::Assistant(words) => {
             paper.lines.extend(markdown::lines(&words.content, width, palette));
         }
         EntryBody::Thinking(words) => thinking(&mut paper, words, fold),
-        EntryBody::ToolCall(call) => tool::card(&mut paper, call, fold),
+        EntryBody::ToolCall(call) => match beside {
+            Beside::Run(run) => tool::run(&mut paper, run),
+            Beside::Waits => tool::card(&mut paper, call, Patience::Human, fold),
+            Beside::Nothing | Beside::Hidden => {
+                tool::card(&mut paper, call, Patience::Tool, fold);
+            }
+        },
         EntryBody::Plan { steps } => plan(&mut paper, steps),
         EntryBody::Permission(permission) => request::permission(&mut paper, permission),
         EntryBody::Question(set) => request::questions(&mut paper, set),
         EntryBody::Notice(notice) => {
             paper.text("── ", "   ", &notice.text, palette.faint(), palette.faint());
+            if let Event::Rule(RuleEvent::Applied { rule_id: Some(_), .. }) = &notice.event {
+                paper
+                    .lines
+                    .push(Line::styled("   enter shows the rule, to revoke it", palette.faint()));
+            }
         }
-        EntryBody::Queue { prompts } => queue(&mut paper, prompts),
+        EntryBody::Queue { prompts, held } => queue(&mut paper, prompts, *held),
         EntryBody::Commands { .. }
         | EntryBody::Modes { .. }
         | EntryBody::Settings { .. }
@@ -66,70 +83,13 @@ pub(crate) const fn is_foldable(entry: &Entry) -> bool {
     matches!(entry.body, EntryBody::Thinking(_) | EntryBody::ToolCall(_))
 }
 
-/// Lines as they are gathered.
-struct Paper {
-    width: usize,
-    palette: Palette,
-    lines: Vec<Line<'static>>,
-}
-
-impl Paper {
-    /// Text with line breaks, in rows that fit behind a margin, which may be another one from the second row on.
-    fn text(&mut self, first: &str, rest: &str, text: &str, margin: Style, style: Style) {
-        for (index, line) in clean::block(text.trim_end()).lines().enumerate() {
-            let first = if index == 0 { first } else { rest };
-            self.row(first, rest, margin, &[Span::styled(line.to_owned(), style)]);
-        }
-    }
-
-    /// One line of harmless styled text, in rows that fit.
-    fn row(&mut self, first: &str, rest: &str, margin: Style, spans: &[Span<'static>]) {
-        let width = self.width.saturating_sub(wrap::width(rest)).max(WIDTH_MIN);
-        for (index, row) in wrap::spans(spans, width).into_iter().enumerate() {
-            let before = if index == 0 { first } else { rest };
-            let mut line = vec![Span::styled(before.to_owned(), margin)];
-            line.extend(row);
-            self.lines.push(Line::from(line));
-        }
-    }
-
-    /// At most so many lines of a text; says how many there are besides.
-    fn excerpt(&mut self, margin: &str, text: &str, lines_max: usize, style: Style) {
-        let faint = self.palette.faint();
-        let text = text.trim_end();
-        let mut end = text.len();
-        let hidden = match text.match_indices('\n').nth(lines_max.saturating_sub(1)) {
-            Some((at, _)) => {
-                end = at;
-                text.get(at + 1..).unwrap_or_default().lines().count()
-            }
-            None => 0,
-        };
-        // A single line may be as long as a file.
-        let shown = head(text.get(..end).unwrap_or_default(), EXCERPT_BYTES_MAX);
-        let is_cut = shown.len() < end;
-        self.text(margin, margin, shown, faint, style);
-        if hidden > 0 {
-            let more = format!("{margin}… {hidden} more lines");
-            self.lines.push(Line::styled(more, faint));
-        } else if is_cut {
-            self.lines.push(Line::styled(format!("{margin}… and more"), faint));
-        }
-    }
-}
-
-/// Rows narrower than this cannot be read; text runs out of the picture instead.
-const WIDTH_MIN: usize = 8;
-/// What is shown of a tool's output at most, however few lines it has.
-const EXCERPT_BYTES_MAX: usize = 64 * 1024;
-
-/// The beginning of a text, of at most so many bytes.
-fn head(text: &str, bytes_max: usize) -> &str {
-    let mut end = bytes_max.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default()
+/// What a call that has not ended waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Patience {
+    /// Its tool, which runs.
+    Tool,
+    /// The human, who has to allow it.
+    Human,
 }
 
 fn user(paper: &mut Paper, content: &str) {
@@ -137,14 +97,16 @@ fn user(paper: &mut Paper, content: &str) {
     paper.text("❯ ", "  ", content, palette.here(), palette.strong());
 }
 
-fn queue(paper: &mut Paper, prompts: &[QueuedEntry]) {
+fn queue(paper: &mut Paper, prompts: &[QueuedEntry], held: bool) {
     let news = paper.palette.news();
+    let words =
+        if held { "  held until you send a prompt" } else { "  queued until the turn ends" };
     for prompt in prompts {
         if !paper.lines.is_empty() {
             paper.lines.push(Line::default());
         }
         user(paper, &prompt.content);
-        paper.lines.push(Line::styled("  queued until the turn ends", news));
+        paper.lines.push(Line::styled(words, news));
     }
 }
 

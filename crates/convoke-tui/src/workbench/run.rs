@@ -15,11 +15,11 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Interval, interval_at};
 
-use super::link::{self, News};
 use super::message::{Effect, Message};
 use super::model::Model;
 use super::update::update;
 use super::view;
+use crate::link::{self, News};
 use crate::picture::Way;
 use crate::terminal::Screen;
 use crate::{Error, WorkbenchOptions};
@@ -89,7 +89,7 @@ impl Run {
         let (orders, order) = mpsc::channel(ORDERS);
         let (tell, news) = mpsc::channel(NEWS);
         let mut link = JoinSet::new();
-        link.spawn(link::hold(client.clone(), reach, order, tell));
+        link.spawn(link::hold(Some(client.clone()), reach, order, tell));
         Ok(Self {
             screen,
             model,
@@ -132,11 +132,13 @@ impl Run {
         let mut next = Some(first);
         for _ in 0..NEWS_PER_PICTURE {
             let stay = match next {
-                Some(News::Message(message)) => self.take(message)?,
                 Some(News::Linked(client)) => {
-                    self.client = client;
+                    self.client = *client;
                     self.take(Message::Linked)?
                 }
+                Some(News::Unlinked(words)) => self.take(Message::Unlinked(words))?,
+                Some(News::Heard(envelope)) => self.take(Message::Heard(envelope))?,
+                Some(News::Failed(words)) => self.take(Message::Failed(words))?,
                 None => break,
             };
             if stay == Stay::No {

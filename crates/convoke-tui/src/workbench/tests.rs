@@ -2,10 +2,14 @@
 
 mod asking;
 mod chatting;
+mod homing;
 mod listing;
 mod losing;
 mod making;
 mod paging;
+mod queueing;
 mod replaying;
+mod ruling;
+mod searching;
 mod stage;
 mod teams;

@@ -4,11 +4,15 @@ mod card;
 mod chat;
 mod fresh;
 mod heard;
+mod home;
 mod inbox;
 mod key;
 mod list;
 mod mouse;
 mod offers;
+mod queue;
+pub(super) mod rules;
+mod search;
 mod session;
 mod teams;
 
@@ -17,8 +21,6 @@ use convoke_core::time::Timestamp;
 use super::layout;
 use super::message::{Effect, Message};
 use super::model::{Focus, Link, Model};
-use super::request::Card;
-use crate::sheet::{Page, Place};
 
 /// Whether a key had a use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,10 +62,9 @@ fn take(model: &mut Model, message: Message) {
 /// A question that stands before the human has been seen by them.
 fn see_card(model: &mut Model) {
     if model.focus == Focus::Card
-        && let Some(Card::Questions(set)) = model.request_mut().map(|request| &mut request.card)
-        && let Page::Question(index) = set.page
+        && let Some(request) = model.request_mut()
     {
-        set.go(Place::Question(index));
+        request.card.see();
     }
 }
 
@@ -78,5 +79,9 @@ fn arrange(model: &mut Model) {
     }
     if let (Some(wanted), Link::Up) = (chat.wanted(), &model.link) {
         session::fetch(model, wanted);
+    }
+    queue::arrange(model);
+    if room.is_some() {
+        session::see(model);
     }
 }

@@ -4,8 +4,11 @@ mod card;
 mod chat;
 mod fresh;
 mod help;
-mod inbox;
+mod home;
 mod list;
+mod overlay;
+mod rules;
+mod search;
 mod status;
 mod teams;
 mod top;
@@ -56,10 +59,16 @@ fn compose(model: &Model) -> Picture {
     let areas = layout::areas(model);
     top::row(model, &mut picture, areas.top);
     let content = Rect::new(0, 1, model.size.width, model.size.height - 3);
-    let is_help = matches!(model.overlay, Some(Overlay::Help { .. }));
-    if model.overlay.is_some() && (is_help || areas.page.is_none() || areas.list.is_none()) {
+    if model
+        .overlay
+        .as_ref()
+        .is_some_and(|it| it.is_wide() || areas.page.is_none() || areas.list.is_none())
+    {
         making(model, &mut picture, content);
     } else {
+        if let Some(area) = areas.composer {
+            home::composer(model, &mut picture, area);
+        }
         if let Some(area) = areas.list {
             pane(model, &mut picture, area);
         }
@@ -79,8 +88,9 @@ fn compose(model: &Model) -> Picture {
 fn pane(model: &Model, picture: &mut Picture, area: Rect) {
     match model.tab {
         Tab::Sessions => list::pane(model, picture, area),
-        Tab::Inbox => inbox::pane(model, picture, area),
+        Tab::Home => home::pane(model, picture, area),
         Tab::Teams => teams::pane(model, picture, area),
+        Tab::Rules => rules::pane(model, picture, area),
     }
 }
 
@@ -88,7 +98,19 @@ fn main(model: &Model, picture: &mut Picture, page: Rect) {
     match (model.tab, &model.overlay) {
         (_, Some(_)) => making(model, picture, page),
         (Tab::Sessions, None) => chat::page(model, picture, page),
-        (Tab::Inbox | Tab::Teams, None) => inbox::page(model, picture, page),
+        (Tab::Home | Tab::Teams | Tab::Rules, None) => home::page(model, picture, page),
+    }
+}
+
+impl Overlay {
+    /// Whether it needs the whole screen.
+    const fn is_wide(&self) -> bool {
+        match self {
+            Self::Help { .. } | Self::New(_) | Self::Search(_) => true,
+            Self::Offers { .. } | Self::Rename { .. } | Self::Queue { .. } | Self::Stop { .. } => {
+                false
+            }
+        }
     }
 }
 
@@ -98,6 +120,11 @@ fn making(model: &Model, picture: &mut Picture, area: Rect) {
         Some(Overlay::New(new)) => fresh::page(model, new, picture, area),
         Some(Overlay::Offers { cursor }) => fresh::offers(model, *cursor, picture, area),
         Some(Overlay::Rename { title, .. }) => fresh::rename(model, title, picture, area),
+        Some(Overlay::Search(search)) => search::page(model, search, picture, area),
+        Some(Overlay::Queue { cursor, edited }) => {
+            overlay::queue(model, *cursor, edited.as_ref(), picture, area);
+        }
+        Some(Overlay::Stop { .. }) => overlay::stop(model, picture, area),
         Some(Overlay::Help { scroll }) => {
             help::page(model, picture, layout::text_area(area), *scroll);
         }

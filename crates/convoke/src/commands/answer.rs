@@ -1,33 +1,49 @@
-//! `convoke answer`: the terminal UI that answers questions as they come.
+//! `convoke answer`: the terminal UI that answers requests as they come.
 
-use convoke_tui::{AnswerOptions, Arrival};
+use convoke_tui::{AnswerOptions, Arrival, Reach};
 
 use super::{Access, World};
 use crate::args::GlobalArgs;
+use crate::asking::Asking;
 use crate::colour::Colour;
+use crate::daemon;
 use crate::environment::Environment;
+use crate::home::Home;
 use crate::logs::Loudness;
 use crate::output::Output;
 use crate::{clock, signals};
 
-/// Answer questions in the terminal as they arrive
+/// Answer permissions and questions in the terminal as they arrive
 ///
-/// Shows what agents and scripts ask, oldest first, and keeps what you write while you move between questions.
-/// Press ? for the keys. Works without the daemon.
+/// Shows what agents and scripts ask, oldest first, and keeps what you write while you move between requests.
+/// Press ? for the keys. Without a running daemon there are the questions of scripts and other programs only; none is
+/// started.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke answer")]
 pub(crate) struct AnswerArgs {}
 
 pub(crate) fn run(global: &GlobalArgs, world: &World, output: &Output) -> anyhow::Result<()> {
-    let asking = world.asking(Access::Write, global, Loudness::Off, output)?;
+    let home = world.home_for(Access::Write, global, Loudness::Off, output)?;
+    let questions = Asking::new(&world.config(&home)?.config.questions).questions;
     let options = AnswerOptions {
         clock: clock::now,
         colour: colour(output),
         arrival: arrival(&world.environment),
         user_folder: world.environment.user_folder().map(ToOwned::to_owned),
     };
-    signals::block_on(async { Ok(convoke_tui::answer(asking.questions, options).await?) })
+    let reach = comes_back(home);
+    signals::block_on(async { Ok(convoke_tui::answer(questions, Some(reach), options).await?) })
+}
+
+/// Waits for a daemon that runs, and starts none.
+pub(super) fn comes_back(home: Home) -> Reach {
+    Box::new(move || {
+        let home = home.clone();
+        Box::pin(
+            async move { daemon::comes_back(&home).await.map_err(|error| format!("{error:#}")) },
+        )
+    })
 }
 
 /// Whether the screen gets colours.

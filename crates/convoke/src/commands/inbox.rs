@@ -1,6 +1,9 @@
 //! `convoke inbox`: what waits for the human, in all sessions.
 
 mod find;
+mod show;
+
+use std::num::NonZeroUsize;
 
 use convoke_api::Client;
 use convoke_api::bodies::{Answer, Inbox, InboxItem, InboxKind, Rejection};
@@ -17,7 +20,7 @@ use crate::daemon::{self, DaemonArgs};
 use crate::output::{Output, plain, table};
 
 pub(crate) use find::InboxError;
-use find::{Term, allowing, denying, find};
+use find::{allowing, denying, find};
 
 /// List and answer the permissions and questions of all sessions
 ///
@@ -40,6 +43,7 @@ pub(crate) struct InboxArgs {
 #[derive(Debug, clap::Subcommand)]
 enum InboxCommand {
     List(ListArgs),
+    Show(ShowArgs),
     Allow(AllowArgs),
     Deny(DenyArgs),
     Answer(AnswerArgs),
@@ -53,11 +57,22 @@ enum InboxCommand {
   convoke inbox list --json | jq '.items | length'")]
 struct ListArgs {}
 
+/// Show a request in full: what it is about, its options, and the rules that an answer can make
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke inbox show 3fa8
+  convoke inbox show 3fa8 --json | jq .permission.evidence")]
+struct ShowArgs {
+    /// Request
+    id: String,
+}
+
 /// Allow a permission request
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke inbox allow 3fa8
   convoke inbox allow 3fa8 --always
+  convoke inbox allow 3fa8 --always 2
   convoke inbox allow 3fa8 --option allow_for_session")]
 struct AllowArgs {
     /// Request
@@ -65,18 +80,22 @@ struct AllowArgs {
     /// Option of the agent to choose, by its id or its name
     #[arg(long, value_name = "O")]
     option: Option<String>,
-    /// Always allow this exact command, or changes to this exact file, of this agent in this project
-    #[arg(long)]
-    always: bool,
+    /// Also make a rule: number N of those that `convoke inbox show` lists, the narrowest without N
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1")]
+    always: Option<NonZeroUsize>,
 }
 
 /// Deny a permission request
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  convoke inbox deny 3fa8")]
+  convoke inbox deny 3fa8
+  convoke inbox deny 3fa8 --always")]
 struct DenyArgs {
     /// Request
     id: String,
+    /// Also make a rule: number N of those that `convoke inbox show` lists, the narrowest without N
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1")]
+    always: Option<NonZeroUsize>,
 }
 
 /// Answer questions
@@ -128,6 +147,7 @@ pub(crate) fn run(
         let inbox = client.inbox().await?;
         match &args.command {
             InboxCommand::List(_) => list(&inbox, output),
+            InboxCommand::Show(args) => show::show(find(&inbox, &args.id)?, output),
             InboxCommand::Allow(args) => allow(client, &inbox, args, output).await,
             InboxCommand::Deny(args) => deny(client, &inbox, args, output).await,
             InboxCommand::Answer(args) => answer(client, &inbox, args, output).await,
@@ -191,8 +211,7 @@ async fn allow(
     output: &Output,
 ) -> anyhow::Result<()> {
     let item = find(inbox, &args.id)?;
-    let term = if args.always { Term::Always } else { Term::Once };
-    let answer = allowing(item, args.option.as_deref(), term)?;
+    let answer = allowing(item, args.option.as_deref(), args.always)?;
     settle(client, item, answer, output).await
 }
 
@@ -203,7 +222,7 @@ async fn deny(
     output: &Output,
 ) -> anyhow::Result<()> {
     let item = find(inbox, &args.id)?;
-    match denying(item)? {
+    match denying(item, args.always)? {
         Some(answer) => settle(client, item, answer, output).await,
         None => {
             client.reject(&item.id.to_string(), &Rejection::default()).await?;

@@ -1,10 +1,13 @@
 //! `convoke serve`: the daemon and its page, in the foreground.
 
 mod bind;
+mod config;
 mod files;
 mod guard;
+mod notify;
 mod teams;
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, stdout};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -13,7 +16,7 @@ use anyhow::Context;
 use convoke_agents::sandbox::{Available, Systemd};
 use convoke_api::bodies::Daemon;
 use convoke_engine::{self as engine, Limits, PoolSettings, QuestionSettings, Spare};
-use convoke_server::{BackupSettings, Listeners, Problems, Server, ServerOptions, Serving};
+use convoke_server::{BackupSettings, Listeners, Problems, Server, ServerOptions, Serving, Token};
 use serde::Serialize;
 
 use super::World;
@@ -27,6 +30,7 @@ use bind::ControlSocket;
 use files::Announcement;
 pub(crate) use files::Instance;
 use guard::Guard;
+use notify::Notifying;
 
 /// Threads that serve; requests are short, and the database has threads of its own.
 const THREADS: usize = 2;
@@ -96,11 +100,10 @@ pub(crate) fn run(
     guard::make_room_to_start(&found);
     let home = world.open_home(global, output)?;
     guard::account_for(&repairs);
-    let flags = args.listen.iter().map(|address| ("--listen", address.clone())).collect();
     let instance = Instance::take(&home)?;
     // Before anything in the home is read: it may be half of one state and half of another.
     super::restore::finish(&home)?;
-    let mut config = world.config_with(&home, flags)?.config;
+    let mut config = world.config_with(&home, flags(args))?.config;
     teams::read(&config)?.pool.apply(&mut config.pool);
     Asking::new(&config.questions).clean_in_background();
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -113,6 +116,11 @@ pub(crate) fn run(
     runtime.shutdown_timeout(LAST_WORK);
     drop(instance);
     served
+}
+
+/// The settings that the command line gives.
+fn flags(args: &ServeArgs) -> BTreeMap<&'static str, String> {
+    args.listen.iter().map(|address| ("--listen", address.clone())).collect()
 }
 
 async fn serve(
@@ -155,13 +163,7 @@ async fn serve(
         // A signal arrived before anything was served.
         () = &mut ended => return Ok(()),
     };
-    let daemon = Daemon {
-        pid: std::process::id(),
-        url: server.url().to_owned(),
-        token: token.as_str().to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        control: socket.as_ref().map(|socket| socket.path().display().to_string()),
-    };
+    let daemon = described(&server, &token, socket.as_ref());
     let serving = server.serve(Listeners { tcp, control, descriptors });
     let _guard = Guard::start(home.clone(), problems);
     let before = teams::Content::of(&config.teams_file);
@@ -180,6 +182,8 @@ async fn serve(
         plan: super::backup::configured(home, config),
         every: config.backup.every,
     });
+    serving.enable_config(config::access(world, home, flags(args))).await;
+    let _notifying = Notifying::start(&serving, world, home);
     let _watching = teams::Watching::start(serving.reloader(), &config.teams_file, before);
     tracing::info!("serving at {} as process {}", daemon.url, daemon.pid);
     if !args.detached {
@@ -194,6 +198,17 @@ async fn serve(
     drop(announcement);
     tracing::info!("stopped serving");
     Ok(())
+}
+
+/// What `run/daemon.json` says.
+fn described(server: &Server, token: &Token, socket: Option<&ControlSocket>) -> Daemon {
+    Daemon {
+        pid: std::process::id(),
+        url: server.url().to_owned(),
+        token: token.as_str().to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        control: socket.map(|socket| socket.path().display().to_string()),
+    }
 }
 
 /// The address of the first listener, with the port that was picked.

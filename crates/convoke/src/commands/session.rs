@@ -55,6 +55,7 @@ enum SessionCommand {
     Archive(change::ArchiveArgs),
     Unarchive(change::UnarchiveArgs),
     Rename(change::RenameArgs),
+    Delete(change::DeleteArgs),
 }
 
 pub(crate) fn run(
@@ -77,5 +78,6 @@ pub(crate) fn run(
         SessionCommand::Archive(args) => change::archive(client, args, output).await,
         SessionCommand::Unarchive(args) => change::unarchive(client, args, output).await,
         SessionCommand::Rename(args) => change::rename(client, args, output).await,
+        SessionCommand::Delete(args) => change::delete(client, args, output).await,
     })
 }

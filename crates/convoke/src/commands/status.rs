@@ -47,7 +47,7 @@ fn told(status: &Status) -> String {
         "daemon    convoke {}, process {pid}, running for {up}\n\
          page      {}, open it with: convoke open\n\
          home      {}\n\
-         sessions  {active_sessions} active\n\
+         sessions  {active_sessions} active{}\n\
          agents    {processes} running, {busy} busy{queue}\n\
          inbox     {}\n\
          backup    {}\n\
@@ -55,13 +55,25 @@ fn told(status: &Status) -> String {
         plain(version),
         plain(url),
         plain(home),
+        groups(status),
         match inbox {
-            0 => "no pending requests".to_owned(),
-            1 => "1 pending request; see: convoke inbox list".to_owned(),
-            count => format!("{count} pending requests; see: convoke inbox list"),
+            0 => "nothing needs you".to_owned(),
+            1 => "1 request needs you; see: convoke inbox list".to_owned(),
+            count => format!("{count} requests need you; see: convoke inbox list"),
         },
         plain(backup),
     )
+}
+
+/// The sessions that someone may want to look at.
+fn groups(status: &Status) -> String {
+    let groups = [
+        (status.working, "working"),
+        (status.unseen, "finished and not seen"),
+        (status.failed, "failed and not seen"),
+    ];
+    let shown = groups.iter().filter(|(count, _)| *count > 0);
+    shown.map(|(count, what)| format!(", {count} {what}")).collect()
 }
 
 fn problem(problem: &HealthProblem) -> String {

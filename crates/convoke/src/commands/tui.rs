@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _};
 use anyhow::Context;
 use convoke_tui::WorkbenchOptions;
 
-use super::answer::{arrival, colour};
+use super::answer::{arrival, colour, comes_back};
 use super::{Access, World};
 use crate::args::GlobalArgs;
 use crate::daemon::{self, DaemonArgs};
@@ -46,12 +46,7 @@ pub(crate) fn run(
             arrival: arrival(&world.environment),
             user_folder: world.environment.user_folder().map(ToOwned::to_owned),
             folder,
-            reach: Box::new(move || {
-                let home = home.clone();
-                Box::pin(async move {
-                    daemon::comes_back(&home).await.map_err(|error| format!("{error:#}"))
-                })
-            }),
+            reach: comes_back(home.clone()),
         };
         Ok(convoke_tui::workbench(client, options).await?)
     })

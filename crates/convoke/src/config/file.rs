@@ -1,4 +1,4 @@
-//! Reads `config.toml` into a tree of values with places. The only file that knows TOML.
+//! Reads `config.toml` into a tree of values with places. Only this file and `edit` know TOML.
 
 use std::fs;
 use std::io;
@@ -25,27 +25,40 @@ pub(super) fn read(
             return Vec::new();
         }
     };
-    match Document::parse(source.as_str()) {
+    read_text(&source, environment, mistakes)
+}
+
+/// The top-level entries of a text; none when it cannot be read as TOML.
+pub(super) fn read_text(
+    source: &str,
+    environment: &Environment,
+    mistakes: &mut Vec<Mistake>,
+) -> Vec<Entry> {
+    match Document::parse(source) {
         Ok(document) => {
-            let mut reader = Reader { source: &source, environment, mistakes };
+            let mut reader = Reader { source, environment, mistakes };
             reader.entries(document.as_table())
         }
         Err(error) => {
-            let offset = error.span().map_or(source.len(), |span| span.start);
-            mistakes.push(Mistake {
-                origin: Some(place(&source, offset)),
-                text: format!("invalid TOML: {}", error.message()),
-                hint:
-                    "strings need quotes, each key appears once, and a table starts with `[name]`"
-                        .to_owned(),
-            });
+            mistakes.push(invalid(source, &error));
             Vec::new()
         }
     }
 }
 
+/// The mistake of a text that is not TOML.
+fn invalid(source: &str, error: &toml_edit::TomlError) -> Mistake {
+    let offset = error.span().map_or(source.len(), |span| span.start);
+    Mistake {
+        origin: Some(place(source, offset)),
+        text: format!("invalid TOML: {}", error.message()),
+        hint: "strings need quotes, each key appears once, and a table starts with `[name]`"
+            .to_owned(),
+    }
+}
+
 /// The text of the file; `None` when there is no file.
-fn source_text(path: &Path) -> Result<Option<String>, Mistake> {
+pub(super) fn source_text(path: &Path) -> Result<Option<String>, Mistake> {
     let unreadable = |text: String, hint: &str| Mistake {
         origin: None,
         text,

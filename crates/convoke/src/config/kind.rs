@@ -39,6 +39,10 @@ pub(super) enum Kind {
     Domains { field: fn(&mut Config) -> &mut Vec<Domain> },
     /// Files and folders, absolute or below `~`; none by default.
     Paths { field: fn(&mut Config) -> &mut Vec<PathBuf> },
+    /// A program with its arguments; none by default.
+    Command { field: fn(&mut Config) -> &mut Vec<String> },
+    /// Any text.
+    Text { default: &'static str, field: fn(&mut Config) -> &mut String },
     /// How often something is done, such as `24h`; or `off`.
     Interval { default: &'static str, field: fn(&mut Config) -> &mut Option<Duration> },
     /// A file or folder.
@@ -66,6 +70,8 @@ impl fmt::Display for Kind {
             Self::Words { .. } => "a list of words",
             Self::Domains { .. } => "a list of domains",
             Self::Paths { .. } => "a list of absolute paths",
+            Self::Command { .. } => "a list with a program and its arguments",
+            Self::Text { .. } => "a string",
             Self::Interval { .. } => "a time such as \"24h\" (s, m, h, d), or \"off\"",
             Self::Path { base: Base::Home, .. } => "a path",
             Self::Path { base: Base::Nothing, .. } => "an absolute path",
@@ -83,13 +89,16 @@ impl Kind {
             Self::Address { default, .. }
             | Self::Interval { default, .. }
             | Self::Path { default, .. }
+            | Self::Text { default, .. }
             | Self::Word { default, .. } => Value::literal(default),
             Self::Words { default, .. } => {
                 let node =
                     |word: &&str| Node { origin: Origin::Default, value: Value::literal(word) };
                 Value::List(default.iter().map(node).collect())
             }
-            Self::Domains { .. } | Self::Paths { .. } => Value::List(Vec::new()),
+            Self::Domains { .. } | Self::Paths { .. } | Self::Command { .. } => {
+                Value::List(Vec::new())
+            }
         }
     }
 
@@ -102,9 +111,10 @@ impl Kind {
             Self::Address { default, .. }
             | Self::Interval { default, .. }
             | Self::Path { default, .. }
+            | Self::Text { default, .. }
             | Self::Word { default, .. } => format!("\"{default}\""),
             Self::Words { default, .. } => json!(default).to_string(),
-            Self::Domains { .. } | Self::Paths { .. } => "[]".to_owned(),
+            Self::Domains { .. } | Self::Paths { .. } | Self::Command { .. } => "[]".to_owned(),
         }
     }
 
@@ -120,6 +130,8 @@ impl Kind {
             | Self::Address { .. }
             | Self::Domains { .. }
             | Self::Paths { .. }
+            | Self::Command { .. }
+            | Self::Text { .. }
             | Self::Interval { .. }
             | Self::Path { .. } => String::new(),
         }
@@ -137,6 +149,8 @@ impl Kind {
             | Self::Words { .. }
             | Self::Domains { .. }
             | Self::Paths { .. }
+            | Self::Command { .. }
+            | Self::Text { .. }
             | Self::Interval { .. } => None,
         };
         value.unwrap_or_else(|| Value::literal(text))
@@ -195,6 +209,18 @@ impl Kind {
                 let resolved = resolved.map(|text| resolve(&text.text, Base::Nothing, sources));
                 *field(config) = resolved.collect::<Result<_, _>>()?;
                 Ok(json!(field(config)))
+            }
+            (Self::Command { field }, Value::List(_)) => {
+                let words: Vec<String> = node.texts()?.iter().map(|it| it.text.clone()).collect();
+                if words.first().is_some_and(String::is_empty) {
+                    return Err(self.refuse("an empty program name"));
+                }
+                field(config).clone_from(&words);
+                Ok(json!(words))
+            }
+            (Self::Text { field, .. }, Value::Text(text)) => {
+                field(config).clone_from(&text.text);
+                Ok(json!(text.text))
             }
             (Self::Interval { field, .. }, Value::Text(text)) => {
                 let interval = read_interval(&text.text);

@@ -16,6 +16,17 @@ pub(super) struct Setting {
     pub(super) doc: &'static str,
     /// What it accepts, by default is, and sets.
     pub(super) kind: Kind,
+    /// When a change in the file takes effect.
+    pub(super) effect: Effect,
+}
+
+/// When a change of a setting takes effect in a running daemon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// At once.
+    Now,
+    /// At the next start.
+    Restart,
 }
 
 impl Setting {
@@ -30,7 +41,7 @@ impl Setting {
     }
 
     const fn new(key: &'static str, doc: &'static str, kind: Kind) -> Self {
-        Self { key, variable: None, flag: None, doc, kind }
+        Self { key, variable: None, flag: None, doc, kind, effect: Effect::Restart }
     }
 
     const fn variable(self, variable: &'static str) -> Self {
@@ -39,6 +50,10 @@ impl Setting {
 
     const fn flag(self, flag: &'static str) -> Self {
         Self { flag: Some(flag), ..self }
+    }
+
+    const fn live(self) -> Self {
+        Self { effect: Effect::Now, ..self }
     }
 }
 
@@ -55,7 +70,7 @@ const CENTURY_DAYS: u64 = 36_500;
 const LAYERS: [&str; 3] = ["bwrap", "landlock", "seccomp"];
 
 /// Every setting outside of `[agents]`, in the order in which it is shown.
-pub(super) static SETTINGS: [Setting; 32] = [
+pub(super) static SETTINGS: [Setting; 34] = [
     Setting::new(
         "teams_file",
         "the file that describes the teams, relative to the home",
@@ -248,6 +263,18 @@ pub(super) static SETTINGS: [Setting; 32] = [
             field: |c| &mut c.spawner.max_tokens,
         },
     ),
+    Setting::new(
+        "notify.command",
+        "the program, with its arguments, that the daemon runs when a session needs you, has finished or has failed; it gets one JSON object on its standard input, and no shell is involved",
+        Kind::Command { field: |c| &mut c.notify.command },
+    )
+    .live(),
+    Setting::new(
+        "editor.open",
+        "how the page opens a file in your editor: \"vscode\", \"zed\", \"cursor\", a URL with {path}, {line} and {column}, or nothing",
+        Kind::Text { default: "", field: |c| &mut c.editor.open },
+    )
+    .live(),
     Setting::new(
         "backup.every",
         "how often the daemon makes a backup, if anything changed",

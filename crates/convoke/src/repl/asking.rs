@@ -1,5 +1,6 @@
 //! Permissions and questions that the user answers at the keyboard, by number or in their own words.
 
+use convoke_core::evidence::Evidence;
 use convoke_core::question::{Answer, Question};
 use convoke_core::request::{
     Answers, Choice, PermissionKind, PermissionOption, PermissionRecord, QuestionRecord, Request,
@@ -7,6 +8,8 @@ use convoke_core::request::{
 };
 use convoke_core::time::Timestamp;
 
+use crate::colour::Colour;
+use crate::evidence;
 use crate::output::plain;
 
 /// A request that is being answered.
@@ -37,12 +40,19 @@ impl Asking {
         &self.request
     }
 
-    /// The question and its options, for the screen.
-    pub(super) fn text(&self) -> String {
+    /// The question, what it is about, and its options, for the screen.
+    pub(super) fn text(&self, colour: Colour) -> String {
         let text = match &self.request {
-            Request::Permission(PermissionRecord { title, options, .. }) => {
+            Request::Permission(PermissionRecord { title, options, evidence, .. }) => {
                 let rows = options.iter().map(|option| (option.name.as_str(), None));
-                format!("The agent asks for permission: {title}\n{}", numbered(rows))
+                let options = plain(&numbered(rows));
+                // Evidence is harmless, and has colours of ours.
+                return match evidence {
+                    Some(evidence) => {
+                        format!("{}\n{}{options}", purpose(evidence), painted(evidence, colour))
+                    }
+                    None => format!("The agent asks for permission: {}\n{options}", plain(title)),
+                };
             }
             Request::Questions(record) => match self.question(record) {
                 Some(question) => {
@@ -65,7 +75,9 @@ impl Asking {
     /// The text before the cursor.
     pub(super) fn prompt(&self) -> String {
         match &self.request {
-            Request::Permission(record) => format!("1 to {}: ", record.options.len()),
+            Request::Permission(record) => {
+                format!("1 to {}, or no and why: ", record.options.len())
+            }
             Request::Questions(record) => match self.question(record) {
                 Some(question) if question.multi_select => {
                     format!("numbers up to {} (1,2), or your own words: ", question.options.len())
@@ -115,6 +127,36 @@ pub(super) fn subject(request: &Request) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// What the agent wants, in a line that does not repeat the evidence.
+const fn purpose(evidence: &Evidence) -> &'static str {
+    match evidence {
+        Evidence::Command { .. } => "The agent asks for permission to run:",
+        Evidence::Changes { .. } => "The agent asks for permission to change files:",
+        Evidence::Read { .. } => "The agent asks for permission to read files:",
+        Evidence::Fetch { .. } => "The agent asks for permission to fetch:",
+        Evidence::Tool { .. } => "The agent asks for permission to use a tool:",
+    }
+}
+
+/// The evidence, with the lines of changes in their colours.
+fn painted(evidence: &Evidence, colour: Colour) -> String {
+    let text = evidence::text(evidence);
+    let Evidence::Changes { .. } = evidence else { return text };
+    let line = |line: &str| {
+        let words = line.trim_start();
+        if words.starts_with("+++") || words.starts_with("---") || words.starts_with("@@") {
+            colour.faint(line)
+        } else if words.starts_with('+') {
+            colour.good(line)
+        } else if words.starts_with('-') {
+            colour.removed(line)
+        } else {
+            line.to_owned()
+        }
+    };
+    text.lines().map(|it| line(it) + "\n").collect()
+}
+
 fn numbered<'a>(rows: impl Iterator<Item = (&'a str, Option<&'a str>)>) -> String {
     let row = |(index, (label, description)): (usize, (&str, Option<&str>))| {
         let description = description.map_or(String::new(), |text| format!(" — {text}"));
@@ -124,6 +166,9 @@ fn numbered<'a>(rows: impl Iterator<Item = (&'a str, Option<&'a str>)>) -> Strin
 }
 
 fn permission(options: &[PermissionOption], line: &str) -> Next {
+    if let Some(reason) = declined(line) {
+        return Next::Done(Verdict::Reject { reason: Some(reason) });
+    }
     let of_kind = |kind| options.iter().find(|option: &&PermissionOption| option.kind == kind);
     let chosen = match line.to_lowercase().as_str() {
         "y" | "yes" => of_kind(PermissionKind::AllowOnce),
@@ -138,6 +183,14 @@ fn permission(options: &[PermissionOption], line: &str) -> Next {
         }
         None => Next::Again(format!("choose a number from 1 to {}", options.len())),
     }
+}
+
+/// The words after a no.
+fn declined(line: &str) -> Option<String> {
+    let (no, why) = line.split_once([' ', ',', ':'])?;
+    let is_no = matches!(no.to_lowercase().as_str(), "n" | "no");
+    let why = why.trim().trim_start_matches([',', ':']).trim();
+    (is_no && !why.is_empty()).then(|| why.to_owned())
 }
 
 /// The item with this number, counted from 1.
@@ -202,7 +255,8 @@ mod tests {
             request_id: RequestId::from_random([1; 16]),
             tool_call_id: None,
             tool: None,
-            scope: None,
+            evidence: None,
+            rules: Vec::new(),
             title: "Write \u{1b}[2Jnotes.txt".to_owned(),
             options: vec![
                 option("Allow", PermissionKind::AllowOnce),
@@ -227,13 +281,13 @@ mod tests {
 
     #[test]
     fn a_permission_is_chosen_by_number_name_or_yes_and_no() {
-        insta::assert_snapshot!(permission_asked().text(), @"
+        insta::assert_snapshot!(permission_asked().text(Colour::Off), @"
         The agent asks for permission: Write �[2Jnotes.txt
           1. Allow it
           2. Always it
           3. Reject it
         ");
-        assert_eq!(permission_asked().prompt(), "1 to 3: ");
+        assert_eq!(permission_asked().prompt(), "1 to 3, or no and why: ");
         let choose = |line: &str| match permission_asked().hear(line, now()) {
             Next::Done(Verdict::Choose(Choice { option_id })) => option_id,
             next @ (Next::Again(_) | Next::More | Next::Done(_)) => format!("{next:?}"),
@@ -248,9 +302,36 @@ mod tests {
     }
 
     #[test]
+    fn p1_p12_a_permission_is_asked_with_its_evidence_and_declined_with_a_note() {
+        let diff = convoke_core::content::Diff {
+            path: "a.rs".to_owned(),
+            old_text: Some("one\n".to_owned()),
+            new_text: "two\n".to_owned(),
+        };
+        let mut asking = permission_asked();
+        let Request::Permission(record) = &mut asking.request else { panic!() };
+        record.evidence = Some(Evidence::Changes { diffs: vec![diff], omitted_bytes: 0 });
+        insta::assert_snapshot!(asking.text(Colour::Off), @"
+        The agent asks for permission to change files:
+            --- a.rs
+            +++ a.rs
+            @@ -1 +1 @@
+            -one
+            +two
+          1. Allow it
+          2. Always it
+          3. Reject it
+        ");
+        let coloured = asking.text(Colour::On);
+        assert!(coloured.contains("\x1b[31m    -one\x1b[0m"), "{coloured}");
+        let reason = Some("use main.rs".to_owned());
+        assert_eq!(asking.hear("no, use main.rs", now()), Next::Done(Verdict::Reject { reason }));
+    }
+
+    #[test]
     fn questions_are_answered_one_after_the_other_by_numbers_or_in_own_words() {
         let mut asking = questions_asked();
-        insta::assert_snapshot!(asking.text(), @"
+        insta::assert_snapshot!(asking.text(Colour::Off), @"
         The agent asks (1 of 2): Which?
           1. A — first
           2. B

@@ -1,13 +1,19 @@
 //! Markdown for a terminal, rendered while it streams: every character is styled as soon as its meaning is known.
 //!
-//! Text whose meaning depends on what follows is buffered: the beginning of a line, a run of marks, a link. Lines are not
-//! wrapped, since terminals do that themselves and copy a wrapped line as one.
+//! Text whose meaning depends on what follows is buffered: the beginning of a line, a run of marks, a link, a word that
+//! may not fit its line, a line of code, the lines of a table. Without colours the text stays as it was written, but for
+//! the ends of its lines.
 
+mod code;
 mod inline;
 mod lead;
+mod table;
+mod wrap;
 
+use crate::colour::Colour;
 use inline::Inline;
 use lead::Lead;
+use wrap::{Flow, Wrap};
 
 /// The part of a line that is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +26,8 @@ enum Place {
     Code,
     /// A line that opens a block of code.
     Fence,
+    /// A line of a table.
+    Table,
 }
 
 /// The mark that opened a block of code: which character, and how many of them.
@@ -28,61 +36,130 @@ type Fence = (char, usize);
 /// A streaming renderer.
 #[derive(Debug)]
 pub(super) struct Markdown {
+    colour: Colour,
     place: Place,
     /// The beginning of a line, until it is known what it begins.
     lead: String,
     /// The block of code that is open.
     fence: Option<Fence>,
+    /// The language of that block.
+    language: String,
+    /// The line of code or of a table that is being read.
+    line: String,
+    /// The lines of the table that is being read.
+    table: Vec<String>,
     inline: Inline,
+    wrap: Wrap,
 }
 
 impl Markdown {
-    pub(super) fn new() -> Self {
-        Self { place: Place::Lead, lead: String::new(), fence: None, inline: Inline::default() }
+    pub(super) fn new(colour: Colour) -> Self {
+        Self {
+            colour,
+            place: Place::Lead,
+            lead: String::new(),
+            fence: None,
+            language: String::new(),
+            line: String::new(),
+            table: Vec::new(),
+            inline: Inline::default(),
+            wrap: Wrap::default(),
+        }
     }
 
-    /// Renders one more piece, as far as that is possible.
-    pub(super) fn push(&mut self, piece: &str) -> String {
+    /// Renders one more piece, as far as that is possible, in lines of so many cells.
+    pub(super) fn push(&mut self, piece: &str, width: usize) -> String {
         let mut out = String::new();
-        piece.chars().for_each(|c| self.take(c, &mut out));
-        // Other output may follow, which must not be coloured.
-        self.inline.rest(&mut out);
+        for letter in piece.chars() {
+            let of_line = self.flow();
+            let mut painted = String::new();
+            self.take(letter, width, &mut painted);
+            let flow = if letter == '\n' { of_line } else { self.flow() };
+            if self.colour == Colour::Off {
+                painted = letter.to_string();
+            }
+            self.wrap.push(&painted, flow, width, &mut out);
+        }
+        if self.colour == Colour::On {
+            // Other output may follow, which must not be coloured.
+            let mut reset = String::new();
+            self.inline.rest(&mut reset);
+            self.wrap.push(&reset, self.flow(), width, &mut out);
+        }
+        out
+    }
+
+    /// Whether a part of a word is buffered that can be shown.
+    pub(super) const fn is_holding(&self) -> bool {
+        self.wrap.is_holding()
+    }
+
+    /// Renders the beginning of a word whose end does not come yet. Marks without a meaning stay buffered.
+    pub(super) fn pause(&mut self, width: usize) -> String {
+        let mut out = String::new();
+        self.wrap.pause(width, &mut out);
         out
     }
 
     /// Renders what is still buffered.
-    pub(super) fn finish(&mut self) -> String {
-        let mut out = String::new();
-        self.end_line(&mut out);
-        *self = Self::new();
+    pub(super) fn finish(&mut self, width: usize) -> String {
+        let (mut out, mut painted) = (String::new(), String::new());
+        let flow = self.flow();
+        self.end_line(&mut painted);
+        self.end_table(width, &mut painted);
+        if self.colour == Colour::On {
+            self.wrap.push(&painted, flow, width, &mut out);
+        }
+        self.wrap.end(width, &mut out);
+        *self = Self::new(self.colour);
         out
     }
 
-    fn take(&mut self, c: char, out: &mut String) {
+    /// Whether the line that is being read may be broken.
+    const fn flow(&self) -> Flow {
+        match self.place {
+            Place::Lead | Place::Words => Flow::Words,
+            Place::Code | Place::Fence | Place::Table => Flow::AsIs,
+        }
+    }
+
+    fn take(&mut self, c: char, width: usize, out: &mut String) {
         if c == '\n' {
+            let is_table = self.place == Place::Table;
+            if !is_table {
+                self.end_table(width, out);
+            }
             self.end_line(out);
-            out.push('\n');
+            if !is_table {
+                out.push('\n');
+            }
             self.place = Place::Lead;
             return;
         }
         match self.place {
             Place::Words => self.inline.take(c, out),
-            Place::Code => self.inline.code(c, out),
-            Place::Fence => self.inline.faint(c, out),
+            Place::Code | Place::Table => self.line.push(c),
+            Place::Fence => {
+                self.language.push(c);
+                self.inline.faint(c, out);
+            }
             Place::Lead => {
                 self.lead.push(c);
-                self.decide(out);
+                self.decide(width, out);
             }
         }
     }
 
     /// Renders the beginning of a line as soon as its meaning is known.
-    fn decide(&mut self, out: &mut String) {
+    fn decide(&mut self, width: usize, out: &mut String) {
         let lead = match self.fence {
             Some(fence) => Lead::in_code(&self.lead, fence),
             None => Lead::of(&self.lead),
         };
         if lead != Lead::Unclear {
+            if lead != Lead::Table {
+                self.end_table(width, out);
+            }
             self.begin_line(lead, out);
         }
     }
@@ -113,7 +190,11 @@ impl Markdown {
             }
             Lead::Code => {
                 self.place = Place::Code;
-                text.chars().for_each(|c| self.inline.code(c, out));
+                self.line = text;
+            }
+            Lead::Table => {
+                self.place = Place::Table;
+                self.line = text;
             }
             Lead::Heading { level } => {
                 self.place = Place::Words;
@@ -134,6 +215,7 @@ impl Markdown {
             Lead::Fence(fence) => {
                 self.place = Place::Fence;
                 self.fence = Some(fence);
+                self.language = text.trim_start().trim_start_matches(fence.0).to_owned();
                 self.inline.begin_block();
                 text.chars().for_each(|c| self.inline.faint(c, out));
             }
@@ -146,7 +228,24 @@ impl Markdown {
             let lead = Lead::of_line(&self.lead, self.fence);
             self.begin_line(lead, out);
         }
+        let line = std::mem::take(&mut self.line);
+        match self.place {
+            Place::Code => {
+                let language = self.language.split([' ', ',', '{']).next().unwrap_or_default();
+                out.push_str(&code::painted(language, &line));
+            }
+            Place::Table => self.table.push(line),
+            Place::Lead | Place::Words | Place::Fence => {}
+        }
         self.inline.end(out);
+    }
+
+    /// Renders the table whose last line was read.
+    fn end_table(&mut self, width: usize, out: &mut String) {
+        if !self.table.is_empty() {
+            let lines = std::mem::take(&mut self.table);
+            out.push_str(&table::shown(&lines, width));
+        }
     }
 }
 

@@ -7,7 +7,7 @@ mod activity;
 
 use std::io::{self, IsTerminal, Write};
 
-use convoke_core::content::{PlanStep, Tool};
+use convoke_core::content::{PlanStep, Tool, Usage};
 use convoke_files::transcripts::{Record, Turn};
 
 use super::markdown::Markdown;
@@ -65,6 +65,8 @@ pub(super) struct Screen {
     markdown: Markdown,
     tools: Tools,
     plan: Plan,
+    /// What was said last of what the conversation has used.
+    used: String,
     /// Why stdout cannot be written.
     trouble: Option<io::Error>,
 }
@@ -84,9 +86,10 @@ impl Screen {
             words: Words::Answer,
             open: Open::Nothing,
             is_fresh: true,
-            markdown: Markdown::new(),
+            markdown: Markdown::new(output.colour),
             tools: Tools::default(),
             plan: Plan::default(),
+            used: String::new(),
             trouble: None,
         }
     }
@@ -137,11 +140,7 @@ impl Screen {
         match self.reader {
             Reader::Person => {
                 self.enter(Open::Words);
-                let text = plain(text);
-                let shown = match self.colour {
-                    Colour::On => self.markdown.push(&text),
-                    Colour::Off => text,
-                };
+                let shown = self.markdown.push(&plain(text), width());
                 self.put(&shown);
             }
             Reader::Pipe => {
@@ -150,6 +149,17 @@ impl Screen {
             }
             Reader::Program => {}
         }
+    }
+
+    /// Whether a part of a word waits for its end.
+    pub(super) fn is_holding(&self) -> bool {
+        self.open == Open::Words && self.markdown.is_holding()
+    }
+
+    /// Shows that part, because its end does not come.
+    pub(super) fn pause(&mut self) {
+        let shown = self.markdown.pause(width());
+        self.put(&shown);
     }
 
     /// Shows the beginning of a thought, as much as one line holds.
@@ -182,6 +192,15 @@ impl Screen {
     pub(super) fn planned(&mut self, steps: &[PlanStep]) {
         if let Some(line) = self.plan.change(steps) {
             self.whisper(&plain(&line));
+        }
+    }
+
+    /// What the conversation has used so far, if that has changed.
+    pub(super) fn used(&mut self, usage: &Usage) {
+        let line = activity::used(usage);
+        if !line.is_empty() && line != self.used {
+            self.whisper(&plain(&line));
+            self.used = line;
         }
     }
 
@@ -297,7 +316,7 @@ impl Screen {
             return;
         }
         if self.open == Open::Words {
-            let rest = self.markdown.finish();
+            let rest = self.markdown.finish(width());
             self.put(&rest);
         }
         if !self.is_fresh {

@@ -1,10 +1,11 @@
 //! One turn: the prompt is saved before the agent gets it, and the user may stop the turn and answer requests.
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use convoke_agents::driver::Order;
 use convoke_core::request::{Request, Verdict};
-use convoke_core::session::{Command, Report};
+use convoke_core::session::{Command, QueueChoice, Report};
 use convoke_core::turn::{Failure, FailureKind, Stop};
 use convoke_files::transcripts::Role;
 
@@ -15,6 +16,10 @@ use super::conversation::Conversation;
 use super::input::Heard;
 use super::signal::Signals;
 use crate::clock;
+
+/// How long a part of a word waits for its end before it is shown: longer than between two pieces of one word,
+/// shorter than a reader notices.
+const WORD_PAUSE: Duration = Duration::from_millis(100);
 
 /// What a prompt brings along.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -70,6 +75,7 @@ impl Conversation {
             return Ok(ControlFlow::Break(Ending::CutOff));
         }
         let screen = &mut self.console.screen;
+        screen.used(&self.live.usage);
         screen.end_turn();
         // In a pipe, Ctrl-C stops the prompts that follow as well.
         let is_pipe = !self.console.input.is_keyboard() && !screen.is_gone();
@@ -106,6 +112,9 @@ impl Conversation {
                 report = self.agent.report() => self.hear(report).await,
                 heard = console.input.line(), if is_listening => self.answer(heard).await,
                 _ = interrupt.recv() => self.interrupt().await,
+                () = tokio::time::sleep(WORD_PAUSE), if console.screen.is_holding() => {
+                    console.screen.pause();
+                }
                 () = console.signals.ended() => {
                     self.agent.send(Order::Cancel).await;
                     return Ok(ControlFlow::Break(()));
@@ -128,7 +137,7 @@ impl Conversation {
             let said = "The agent was ended; it is started again with the next prompt.";
             return self.console.screen.say(said);
         }
-        if let Err(refusal) = self.follow(Command::CancelTurn).await {
+        if let Err(refusal) = self.follow(Command::CancelTurn { queue: QueueChoice::Send }).await {
             tracing::warn!("the turn is not cancelled: {refusal}");
         }
         self.attend_requests().await;
@@ -157,7 +166,7 @@ impl Conversation {
             && let Some(request) = pending.into_iter().next()
         {
             let asking = Asking::new(request);
-            console.screen.ask(&asking.text());
+            console.screen.ask(&asking.text(console.screen.colour()));
             console.input.want_answer(&asking.prompt());
             console.asking = Some(asking);
         }
@@ -182,7 +191,7 @@ impl Conversation {
                 return self.attend_requests().await;
             }
             Next::Again(why) => console.screen.ask(&format!("{why}\n")),
-            Next::More => console.screen.tell(&asking.text()),
+            Next::More => console.screen.tell(&asking.text(console.screen.colour())),
         }
         console.input.want_answer(&asking.prompt());
         console.asking = Some(asking);

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::ask::{asked, machine};
+use crate::daemon_scene::Scene;
 
 #[test]
 fn q19_a_person_answers_in_the_terminal() {
@@ -20,6 +21,28 @@ fn q19_a_person_answers_in_the_terminal() {
     let shown = machine.json(&format!("questions show {id} --json"));
     assert_eq!(shown["status"], "completed");
     assert_eq!(shown["answers"][0]["selectedOption"], json!("Yes"));
+}
+
+#[test]
+fn p10_permissions_of_agents_and_questions_in_files_are_answered_in_one_place() {
+    let scene = Scene::on(machine());
+    let session = scene.session();
+    let id = asked(&scene.machine);
+    scene.run_args(&["session", "send", &session, "/write notes.txt hello"]);
+    let mut terminal = scene.machine.on_terminal("answer");
+    terminal.sees("Ship it?");
+    terminal.sees("of 2");
+    terminal.types("n");
+    terminal.sees("notes.txt?");
+    terminal.sees("+hello");
+    terminal.types("1");
+    terminal.sees("Sent");
+    terminal.sees("Ship it?");
+    terminal.types("q");
+    assert_eq!(terminal.ends().1, 0);
+    let inbox = scene.machine.json("inbox list --json");
+    assert_eq!(inbox["items"].as_array().unwrap().len(), 1, "{inbox}");
+    assert_eq!(inbox["items"][0]["id"], json!(id));
 }
 
 #[test]

@@ -5,9 +5,10 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
 use convoke_testkit::agent::{Script, Step};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::serve_scene::Daemon;
+use crate::socket_scene::Socket;
 
 const MIB: u64 = 1 << 20;
 /// What one turn says.
@@ -16,8 +17,6 @@ const FLOOD: usize = 200 << 20;
 const RESIDENT_MAX: u64 = 150 * MIB;
 /// What a watcher that does not read may cost.
 const WATCHER_MAX: u64 = MIB;
-/// The longest frame of a socket: 512 KiB of entries, and one entry more.
-const FRAME_MAX: u64 = 2 * MIB;
 
 /// What the daemon takes now, and what it took at most.
 fn memory(daemon: &Daemon) -> (u64, u64) {
@@ -60,77 +59,6 @@ fn read_answer(daemon: &Daemon, path: &str) -> u64 {
         match stream.read(&mut buffer).unwrap() {
             0 => return bytes,
             read => bytes += read as u64,
-        }
-    }
-}
-
-/// A socket that speaks just enough of RFC 6455.
-struct Socket(TcpStream);
-
-impl Socket {
-    fn open(daemon: &Daemon) -> Self {
-        let mut stream = daemon.connect();
-        let head = daemon.head("GET", "/ws");
-        write!(
-            stream,
-            "{head}connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n\
-             sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-        )
-        .unwrap();
-        let mut answer = Vec::new();
-        while !answer.ends_with(b"\r\n\r\n") {
-            let mut byte = [0];
-            stream.read_exact(&mut byte).unwrap();
-            answer.push(byte[0]);
-        }
-        let answer = String::from_utf8(answer).unwrap();
-        assert!(answer.starts_with("HTTP/1.1 101"), "{answer}");
-        Self(stream)
-    }
-
-    fn say(&mut self, frame: &Value) {
-        let text = frame.to_string();
-        // Final, text, masked with zeros.
-        let mut bytes = vec![0x81, 0xfe];
-        bytes.extend(u16::try_from(text.len()).unwrap().to_be_bytes());
-        bytes.extend([0; 4]);
-        bytes.extend(text.as_bytes());
-        self.0.write_all(&bytes).unwrap();
-    }
-
-    /// The next text frame, and how long it is.
-    fn hear(&mut self) -> (Value, u64) {
-        loop {
-            let mut head = [0; 2];
-            self.0.read_exact(&mut head).unwrap();
-            let length = match head[1] & 0x7f {
-                126 => {
-                    let mut bytes = [0; 2];
-                    self.0.read_exact(&mut bytes).unwrap();
-                    u64::from(u16::from_be_bytes(bytes))
-                }
-                127 => {
-                    let mut bytes = [0; 8];
-                    self.0.read_exact(&mut bytes).unwrap();
-                    u64::from_be_bytes(bytes)
-                }
-                short => u64::from(short),
-            };
-            assert!(length <= FRAME_MAX, "a frame of {length} bytes");
-            let mut text = vec![0; usize::try_from(length).unwrap()];
-            self.0.read_exact(&mut text).unwrap();
-            if head[0] == 0x81 {
-                return (serde_json::from_slice(&text).unwrap(), length);
-            }
-        }
-    }
-
-    fn until(&mut self, kind: &str) -> Value {
-        loop {
-            let (frame, _) = self.hear();
-            if frame["type"] == kind {
-                return frame;
-            }
         }
     }
 }

@@ -58,7 +58,7 @@ fn a_command_starts_the_daemon_and_stop_ends_it() {
     home      [tmp]/.convoke
     sessions  0 active
     agents    0 running, 0 busy
-    inbox     no pending requests
+    inbox     nothing needs you
     backup    none yet; make one with: convoke backup
     ");
     let stopped = scene.run("stop").replace(&pid.to_string(), "[pid]");

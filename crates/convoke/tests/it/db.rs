@@ -8,40 +8,52 @@ use crate::convoke::Convoke;
 #[test]
 fn s11_migrations_are_applied_shown_and_taken_back() {
     let machine = Convoke::new();
-    insta::assert_snapshot!(machine.run("db status"), @"
+    insta::assert_snapshot!(machine.run("db status"), @r"
     exit 0
     --- stdout
     VERSION  NAME            APPLIED
     1        foundation      not yet
     2        whole_messages  not yet
+    3        rules           not yet
+    4        attention       not yet
     ");
     assert!(!machine.home().join("convoke.db").exists());
-    insta::assert_snapshot!(machine.run("db migrate"), @"
+    insta::assert_snapshot!(machine.run("db migrate"), @r"
     exit 0
     --- stdout
     applied 1 foundation
     applied 2 whole_messages
+    applied 3 rules
+    applied 4 attention
     ");
     insta::assert_snapshot!(machine.run("db migrate"), @"
     exit 0
     --- stdout
     [tmp]/.convoke/convoke.db is up to date
     ");
-    insta::assert_snapshot!(machine.run("db status"), @"
+    insta::assert_snapshot!(machine.run("db status"), @r"
     exit 0
     --- stdout
     VERSION  NAME            APPLIED
     1        foundation      [time]
     2        whole_messages  [time]
+    3        rules           [time]
+    4        attention       [time]
     ");
-    insta::assert_snapshot!(machine.run("db rollback --yes"), @"
+    insta::assert_snapshot!(machine.run("db rollback --yes"), @r"
     exit 0
     --- stdout
-    rolled back 2 whole_messages
+    rolled back 3 rules
+    ");
+    insta::assert_snapshot!(machine.run("db rollback --yes --steps 3"), @r"
+    exit 0
+    --- stdout
+    rolled back 4 attention
     ");
     insta::assert_snapshot!(machine.run("db rollback --yes --steps 3"), @"
     exit 0
     --- stdout
+    rolled back 2 whole_messages
     rolled back 1 foundation
     ");
     insta::assert_snapshot!(machine.run("db rollback --yes"), @"
@@ -69,6 +81,11 @@ fn s11_machines_get_the_migrations_as_json() {
           "version": 2,
           "name": "whole_messages",
           "appliedAt": null
+        },
+        {
+          "version": 3,
+          "name": "rules",
+          "appliedAt": null
         }
       ]
     }
@@ -88,6 +105,11 @@ fn s11_machines_get_the_migrations_as_json() {
           "version": 2,
           "name": "whole_messages",
           "appliedAt": "[time]"
+        },
+        {
+          "version": 3,
+          "name": "rules",
+          "appliedAt": "[time]"
         }
       ]
     }
@@ -99,8 +121,8 @@ fn s11_machines_get_the_migrations_as_json() {
       "database": "[tmp]/.convoke/convoke.db",
       "rolledBack": [
         {
-          "version": 2,
-          "name": "whole_messages",
+          "version": 3,
+          "name": "rules",
           "appliedAt": "[time]"
         }
       ]

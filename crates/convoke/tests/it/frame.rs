@@ -105,13 +105,15 @@ fn nothing_is_coloured_that_is_not_on_a_terminal() {
 #[test]
 fn more_is_said_on_stderr_on_request_and_the_result_stays_the_same() {
     let machine = Convoke::new();
-    insta::assert_snapshot!(machine.run("db migrate -v"), @"
+    insta::assert_snapshot!(machine.run("db migrate -v"), @r"
     exit 0
     --- stdout
     applied 1 foundation
     applied 2 whole_messages
+    applied 3 rules
+    applied 4 attention
     --- stderr
-     INFO migrated [tmp]/.convoke/convoke.db count=2
+     INFO migrated [tmp]/.convoke/convoke.db count=3
     ");
     insta::assert_snapshot!(machine.run("db migrate"), @"
     exit 0
@@ -136,6 +138,8 @@ fn a_log_filter_that_is_not_understood_is_a_warning() {
     --- stdout
     applied 1 foundation
     applied 2 whole_messages
+    applied 3 rules
+    applied 4 attention
     --- stderr
      WARN CONVOKE_LOG is invalid and ignored: error parsing level filter: expected one of "off", "error", "warn", "info", "debug", "trace", or a number 0-5
     "#);

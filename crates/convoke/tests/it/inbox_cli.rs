@@ -106,10 +106,58 @@ fn what_is_allowed_always_is_not_asked_again() {
     ");
     ends(&scene, &session);
     fs::remove_file(scene.web().join("notes.txt")).unwrap();
-    // The same call again is allowed; another one would ask.
+    // A change of the same file is allowed; another one would ask.
     let told = scene.say(&session, "/write notes.txt hello");
     assert!(told.starts_with("exit 0\n"), "{told}");
     assert!(scene.web().join("notes.txt").exists());
+    insta::assert_snapshot!(scene.run("rule list"), @r"
+    exit 0
+    --- stdout
+    RULE      WHAT                                 MADE  USED
+    [the-id]  Allow changes to `notes.txt` in web  now   1, now
+    ");
+}
+
+#[test]
+fn p1_a_request_is_shown_with_its_evidence_and_the_rules_that_an_answer_can_make() {
+    let scene = Scene::new();
+    let session = scene.session();
+    let id = wants_to_write(&scene, &session);
+    insta::assert_snapshot!(scene.run(&format!("inbox show {id}")), @r"
+    exit 0
+    --- stdout
+    permission [the-id] of demo in web, asked now
+    Write notes.txt
+
+        --- /dev/null
+        +++ [tmp]/web/notes.txt
+        @@ -0,0 +1 @@
+        +hello
+
+    Options:
+      allow  Allow
+      reject  Reject
+    Rules, made with `convoke inbox allow [the-id] --always N` or `convoke inbox deny [the-id] --always N`:
+      1  changes to `notes.txt` in web
+      2  changes to `**` in web
+    ");
+    let shown = scene.machine.json(&format!("inbox show {id} --json"));
+    let evidence = &shown["permission"]["evidence"];
+    assert_eq!(
+        (&evidence["kind"], &evidence["diffs"][0]["newText"]),
+        (&json!("changes"), &json!("hello\n"))
+    );
+    assert_eq!(
+        shown["permission"]["rules"][0]["matcher"],
+        json!({"kind": "edit", "glob": "notes.txt"})
+    );
+    insta::assert_snapshot!(scene.run(&format!("inbox allow {id} --always 9")), @r"
+    exit 2
+    --- stderr
+    error: [the-id] offers no rule 9; it offers 1 to 2
+    hint: see them with `convoke inbox show ID`
+    ");
+    scene.run(&format!("inbox deny {id}"));
 }
 
 #[test]

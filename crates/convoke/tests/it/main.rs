@@ -9,6 +9,8 @@ mod answer;
 #[cfg(test)]
 mod ask;
 #[cfg(test)]
+mod attention;
+#[cfg(test)]
 mod bounds;
 #[cfg(test)]
 mod browser_cli;
@@ -28,6 +30,8 @@ mod daemon_scene;
 mod db;
 #[cfg(test)]
 mod doctor;
+#[cfg(test)]
+mod erasing;
 #[cfg(test)]
 mod escapes;
 #[cfg(test)]
@@ -74,15 +78,25 @@ mod questions;
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
+mod rule_cli;
+#[cfg(test)]
+mod rules;
+#[cfg(test)]
 mod sandbox;
 #[cfg(test)]
 mod sandbox_scene;
+#[cfg(test)]
+mod search;
 #[cfg(test)]
 mod serve;
 #[cfg(test)]
 mod serve_scene;
 #[cfg(test)]
 mod session_cli;
+#[cfg(test)]
+mod settings;
+#[cfg(test)]
+mod socket_scene;
 #[cfg(test)]
 mod spawn;
 #[cfg(test)]

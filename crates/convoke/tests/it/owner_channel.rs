@@ -177,6 +177,8 @@ fn k5_commands_and_the_page_get_in_while_strangers_hold_thousands_of_connections
     let status = in_time(&scene.machine, &["status"]);
     assert!(status.contains("1 active"), "{status}");
     in_time(&scene.machine, &["inbox", "list"]);
+    let rules = in_time(&scene.machine, &["rule", "list"]);
+    assert!(rules.contains("No rules"), "{rules}");
     in_time(&scene.machine, &["session", "show", &session]);
     in_time(&scene.machine, &["stop", "--agents"]);
 

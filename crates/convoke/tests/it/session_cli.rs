@@ -29,8 +29,8 @@ fn s8_a_session_begins_in_a_folder_that_becomes_a_project() {
     insta::assert_snapshot!(scene.run("session list"), @r"
     exit 0
     --- stdout
-    SESSION   STATUS  AGENT  PROJECT  ACTIVE  TITLE
-    [the-id]  active  demo   web      now     New Session
+    SESSION   STATUS  ATTENTION  AGENT  PROJECT  ACTIVE  TITLE
+    [the-id]  active  -          demo   web      now     New Session
     ");
     // Inside of the project, nothing need be said.
     let inside = scene.web().join("src");

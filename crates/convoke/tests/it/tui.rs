@@ -7,26 +7,22 @@ use crate::daemon_scene::Scene;
 
 const ESC: &str = "\u{1b}";
 /// Alt and a letter, as terminals send it.
-const INBOX: &str = "\u{1b}2";
-const SESSIONS: &str = "\u{1b}1";
+const HOME: &str = "\u{1b}1";
+const SESSIONS: &str = "\u{1b}2";
 
 #[test]
-fn a_person_works_in_the_terminal_from_the_first_session_to_the_last_key() {
+fn p1_p3_a_person_works_in_the_terminal_from_the_first_session_to_the_last_key() {
     let scene = Scene::new();
     scene.run("project add web");
     let mut terminal = scene.machine.on_terminal("tui");
-    terminal.sees("▾ web");
+    terminal.sees("No sessions yet.");
 
     terminal.types("n");
-    terminal.sees("in which project?");
-    terminal.types("\r");
-    terminal.sees("▸ DM Demo");
-    terminal.types("\r");
-    terminal.sees("Message demo");
-
+    terminal.sees("web · Demo");
     terminal.types("/write notes.txt hello\r");
     terminal.sees("tab answers");
     terminal.types("\t");
+    terminal.sees("+hello");
     terminal.sees("▸ 1  Allow");
     terminal.types("y");
     terminal.sees("I wrote notes.txt.");
@@ -34,8 +30,9 @@ fn a_person_works_in_the_terminal_from_the_first_session_to_the_last_key() {
     assert_eq!(written.trim(), "hello");
 
     terminal.types("/ask\r");
-    terminal.sees("Inbox (1)");
-    terminal.types(INBOX);
+    terminal.sees("Home (1)");
+    terminal.types(HOME);
+    terminal.sees("Needs you");
     terminal.sees("enter answer");
     terminal.types("\r");
     terminal.sees("What should the demo agent do next?");
@@ -43,7 +40,7 @@ fn a_person_works_in_the_terminal_from_the_first_session_to_the_last_key() {
     terminal.types("s");
     terminal.sees("Send these answers");
     terminal.types("\r");
-    terminal.sees("No pending requests.");
+    terminal.sees("Recent");
     terminal.types(SESSIONS);
     terminal.sees("→ Stop");
 

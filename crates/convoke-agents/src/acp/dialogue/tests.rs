@@ -170,7 +170,7 @@ async fn a_permission_for_a_tool_that_was_never_announced_announces_it() {
     scene.reply(0, Reply::Chosen { option_id: "proceed_all".to_owned() }).await;
     insta::assert_snapshot!(scene.transcript(), @r#"
     ! tool write_file__1, title "Writing to a.txt", kind "edit", result {"diffs":[{"path":"a.txt","newText":"hi"}]}
-    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"write_file__1","tool":"edit","title":"Writing to a.txt","options":[{"optionId":"proceed_once","name":"Yes","kind":"allow_once"},{"optionId":"proceed_all","name":"Yes, and for all","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}],"status":"pending"}
+    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"write_file__1","tool":"edit","title":"Writing to a.txt","evidence":{"kind":"changes","diffs":[{"path":"a.txt","newText":"hi"}]},"options":[{"optionId":"proceed_once","name":"Yes","kind":"allow_once"},{"optionId":"proceed_all","name":"Yes, and for all","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}],"status":"pending"}
     > {"id":0,"result":{"outcome":{"optionId":"proceed_all","outcome":"selected"}}}
     "#);
 }
@@ -439,15 +439,15 @@ async fn k10_a_change_of_a_protected_file_is_a_permission_request_with_its_diff(
     > {"error":{"code":-32602,"message":".git/hooks/pre-commit is protected and was not changed: the user is asked only while a turn runs"},"id":0}
     > {"id":3,"method":"session/prompt","params":{"prompt":[{"text":"plant","type":"text"}],"sessionId":"s"}}
     ! tool protected-…, title "Create .git/hooks/pre-commit, which programs outside of the sandbox obey", kind "edit", status Running, result {"diffs":[{"path":".git/hooks/pre-commit","newText":"one"}]}
-    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"protected-…","title":"Create .git/hooks/pre-commit, which programs outside of the sandbox obey","options":[{"optionId":"allow","name":"Allow this change","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
+    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"protected-…","title":"Create .git/hooks/pre-commit, which programs outside of the sandbox obey","evidence":{"kind":"changes","diffs":[{"path":".git/hooks/pre-commit","newText":"one"}]},"options":[{"optionId":"allow","name":"Allow this change","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
     > {"error":{"code":-32602,"message":".git/hooks/pre-commit is protected and was not changed: the user denied the change: no hooks"},"id":1}
     ! tool protected-…, title "Create .git/hooks/pre-commit, which programs outside of the sandbox obey", kind "edit", status Error, result {"diffs":[{"path":".git/hooks/pre-commit","newText":"one"}]}
     ! tool protected-…, title "Create .git/hooks/pre-commit, which programs outside of the sandbox obey", kind "edit", status Running, result {"diffs":[{"path":".git/hooks/pre-commit","newText":"two"}]}
-    ! asked {"kind":"permission","requestId":"01010101-0101-4101-8101-010101010101","toolCallId":"protected-…","title":"Create .git/hooks/pre-commit, which programs outside of the sandbox obey","options":[{"optionId":"allow","name":"Allow this change","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
+    ! asked {"kind":"permission","requestId":"01010101-0101-4101-8101-010101010101","toolCallId":"protected-…","title":"Create .git/hooks/pre-commit, which programs outside of the sandbox obey","evidence":{"kind":"changes","diffs":[{"path":".git/hooks/pre-commit","newText":"two"}]},"options":[{"optionId":"allow","name":"Allow this change","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
     > {"id":2,"result":{}}
     ! tool protected-…, title "Create .git/hooks/pre-commit, which programs outside of the sandbox obey", kind "edit", status Complete, result {"diffs":[{"path":".git/hooks/pre-commit","newText":"two"}]}
     ! tool protected-…, title "Change .git/hooks/pre-commit, which programs outside of the sandbox obey", kind "edit", status Running, result {"diffs":[{"path":".git/hooks/pre-commit","oldText":"two","newText":"three"}]}
-    ! asked {"kind":"permission","requestId":"02020202-0202-4202-8202-020202020202","toolCallId":"protected-…","title":"Change .git/hooks/pre-commit, which programs outside of the sandbox obey","options":[{"optionId":"allow","name":"Allow this change","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
+    ! asked {"kind":"permission","requestId":"02020202-0202-4202-8202-020202020202","toolCallId":"protected-…","title":"Change .git/hooks/pre-commit, which programs outside of the sandbox obey","evidence":{"kind":"changes","diffs":[{"path":".git/hooks/pre-commit","oldText":"two","newText":"three"}]},"options":[{"optionId":"allow","name":"Allow this change","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
     > {"method":"session/cancel","params":{"sessionId":"s"}}
     > {"error":{"code":-32800,"message":"the turn was cancelled, and nothing written"},"id":3}
     "#);

@@ -90,7 +90,7 @@ async fn claude_agent_acp() {
     insta::assert_snapshot!(played, @r#"
     ! tool toolu_1, name "Bash", title "Terminal", kind "execute", status Running
     ! tool toolu_1, name "Bash", title "`echo hi`", kind "execute", args {"command":"echo hi"}, status Running
-    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"toolu_1","tool":"Bash","title":"`echo hi`","scope":{"kind":"call","tool":"Bash","args":{"command":"echo hi"}},"options":[{"optionId":"allow-once","name":"Allow","kind":"allow_once"},{"optionId":"reject","name":"Reject","kind":"reject_once"}],"status":"pending"}
+    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"toolu_1","tool":"Bash","title":"`echo hi`","evidence":{"kind":"command","command":"echo hi"},"options":[{"optionId":"allow-once","name":"Allow","kind":"allow_once"},{"optionId":"reject","name":"Reject","kind":"reject_once"}],"status":"pending"}
     > {"id":0,"result":{"outcome":{"optionId":"allow-once","outcome":"selected"}}}
     ! tool toolu_1, name "Bash", title "`echo hi`", kind "execute", args {"command":"echo hi"}, status Complete, result {"text":"```console\nhi\n```"}
     ! state {"kind":"usage","contextUsed":11734,"contextSize":1000000,"cost":{"amount":0.14,"currency":"USD"}}
@@ -151,7 +151,7 @@ async fn gemini() {
     ! said "[MODE_UPDATE] yolo"
     > {"id":1,"result":{"content":""}}
     ! tool write_file__write_file_1794730310373_0, title "Writing to new.txt", kind "edit", result {"diffs":[{"path":"new.txt","oldText":"","newText":"hi"}]}
-    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"write_file__write_file_1794730310373_0","tool":"edit","title":"Writing to new.txt","options":[{"optionId":"proceed_once","name":"Allow","kind":"allow_once"},{"optionId":"cancel","name":"Reject","kind":"reject_once"}],"status":"pending"}
+    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"write_file__write_file_1794730310373_0","tool":"edit","title":"Writing to new.txt","evidence":{"kind":"changes","diffs":[{"path":"new.txt","oldText":"","newText":"hi"}]},"options":[{"optionId":"proceed_once","name":"Allow","kind":"allow_once"},{"optionId":"cancel","name":"Reject","kind":"reject_once"}],"status":"pending"}
     > {"id":2,"result":{"outcome":{"optionId":"proceed_once","outcome":"selected"}}}
     > {"id":3,"result":{}}
     ! tool write_file__write_file_1794730310373_0, title "Writing to new.txt", kind "edit", status Complete, result {"diffs":[{"path":"new.txt","oldText":"","newText":"hi"}]}
@@ -178,7 +178,7 @@ async fn goose() {
     insta::assert_snapshot!(played, @r#"
     ! tool call_1, title "shell · echo hi", args {"command":"echo hi"}
     ! tool call_1, title "shell · echo hi", kind "execute", args {"command":"echo hi"}
-    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"call_1","tool":"execute","title":"shell · echo hi","scope":{"kind":"call","tool":"execute","args":{"command":"echo hi"}},"options":[{"optionId":"allow_once","name":"Allow once","kind":"allow_once"},{"optionId":"reject_once","name":"Reject once","kind":"reject_once"}],"status":"pending"}
+    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"call_1","tool":"execute","title":"shell · echo hi","evidence":{"kind":"command","command":"echo hi"},"options":[{"optionId":"allow_once","name":"Allow once","kind":"allow_once"},{"optionId":"reject_once","name":"Reject once","kind":"reject_once"}],"status":"pending"}
     > {"id":0,"result":{"outcome":{"optionId":"reject_once","outcome":"selected"}}}
     ! tool call_1, title "shell · echo hi", kind "execute", args {"command":"echo hi"}, status Error, result {"error":"declined"}
     ! said "Ran into this error: 400"
@@ -220,7 +220,7 @@ async fn vibe() {
     .await;
     insta::assert_snapshot!(played, @r#"
     ! tool c, title "bash: echo hi", kind "execute", args "{\"command\":\"echo hi\"}"
-    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"c","tool":"execute","title":"bash: echo hi","scope":{"kind":"call","tool":"execute","args":"{\"command\":\"echo hi\"}"},"options":[{"optionId":"allow_once","name":"Allow once","kind":"allow_once"},{"optionId":"reject_once","name":"Reject","kind":"reject_once"}],"status":"pending"}
+    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"c","tool":"execute","title":"bash: echo hi","evidence":{"kind":"command","command":"echo hi"},"options":[{"optionId":"allow_once","name":"Allow once","kind":"allow_once"},{"optionId":"reject_once","name":"Reject","kind":"reject_once"}],"status":"pending"}
     > {"id":1,"result":{"outcome":{"optionId":"allow_session","outcome":"selected"}}}
     ! tool c, title "bash: echo hi", kind "execute", args "{\"command\":\"echo hi\"}", status Complete, result {"text":"{\"stdout\":\"hi\"}"}
     ! said "Done."
@@ -243,7 +243,7 @@ async fn qwen() {
     .await;
     insta::assert_snapshot!(played, @r#"
     ! tool run_1, title "echo hi", kind "execute", args {"command":"echo hi"}
-    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"run_1","tool":"execute","title":"echo hi","scope":{"kind":"call","tool":"execute","args":{"command":"echo hi"}},"options":[{"optionId":"proceed_once","name":"Yes","kind":"allow_once"},{"optionId":"proceed_once_and_switch_to_default","name":"Yes, and ask me from now on","kind":"allow_once"},{"optionId":"cancel","name":"No","kind":"reject_once"}],"status":"pending"}
+    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"run_1","tool":"execute","title":"echo hi","evidence":{"kind":"command","command":"echo hi"},"options":[{"optionId":"proceed_once","name":"Yes","kind":"allow_once"},{"optionId":"proceed_once_and_switch_to_default","name":"Yes, and ask me from now on","kind":"allow_once"},{"optionId":"cancel","name":"No","kind":"reject_once"}],"status":"pending"}
     > {"id":0,"result":{"outcome":{"optionId":"proceed_once_and_switch_to_default","outcome":"selected"}}}
     > {"error":{"code":-32601,"message":"Convoke does not know craft/drainMidTurnQueue"},"id":1}
     ! turn 1 ended {"stopReason":"end_turn"}
@@ -290,7 +290,7 @@ async fn cline() {
     .await;
     insta::assert_snapshot!(played, @r#"
     ! tool c, title "apply_patch", kind "other", args {"patch":"*** Begin"}, status Running
-    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"c","title":"apply_patch","options":[{"optionId":"yes","name":"Approve","kind":"allow_once"},{"optionId":"no","name":"Reject","kind":"reject_once"}],"status":"pending"}
+    ! asked {"kind":"permission","requestId":"00000000-0000-4000-8000-000000000000","toolCallId":"c","title":"apply_patch","evidence":{"kind":"tool","tool":"other","args":{"patch":"*** Begin"}},"options":[{"optionId":"yes","name":"Approve","kind":"allow_once"},{"optionId":"no","name":"Reject","kind":"reject_once"}],"status":"pending"}
     > {"id":0,"result":{"outcome":{"optionId":"no","outcome":"selected"}}}
     ! tool c, title "apply_patch", kind "other", args {"patch":"*** Begin"}, status Error
     ! tool c, status Error

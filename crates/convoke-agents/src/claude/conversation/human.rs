@@ -6,12 +6,12 @@ use convoke_core::question::{Answer, Choice, Limits, Question, check_questions};
 use convoke_core::request::{
     PermissionKind, PermissionOption, PermissionRecord, QuestionRecord, Request, State,
 };
-use convoke_core::scope::Scope;
 use convoke_core::session::{PENDING_MAX, Reply, Report};
 use serde_json::{Map, Value, json};
 
 use super::tool::full_title;
 use super::{Conversation, list, word};
+use crate::evidence::{Call, of_call};
 
 const ALLOW: &str = "allow";
 const DENY: &str = "deny";
@@ -70,11 +70,14 @@ impl Conversation {
                 (Subject::Questions(questions), Request::Questions(record))
             }
             None => {
+                let named = Some(tool).filter(|tool| !tool.is_empty());
+                let call = Call { tool: named, kind: None, args: input, diffs: &[] };
                 let record = PermissionRecord {
                     request_id: id,
                     tool_call_id,
-                    scope: Scope::of(tool, input).filter(|_| !tool.is_empty()),
-                    tool: Some(tool.to_owned()).filter(|tool| !tool.is_empty()),
+                    evidence: of_call(call),
+                    rules: Vec::new(),
+                    tool: named.map(str::to_owned),
                     title: title(request, tool, input),
                     options: options(),
                     state: State::Pending,

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::{Conversation, list, word};
 use crate::driver::WORDS_BYTES_MAX;
+use crate::evidence::kind_of;
 
 /// How much of a call's gist fits in a line.
 const GIST_CHARS_MAX: usize = 500;
@@ -66,7 +67,7 @@ impl Conversation {
             tool_call_id: id.to_owned(),
             tool: Some(tool.to_owned()),
             title,
-            kind: Some(kind(tool).to_owned()),
+            kind: Some(kind_of(tool).to_owned()),
             args: Some(fit_args(args.clone())),
             status: Some(ToolStatus::Running),
             result: (!diffs.is_empty()).then_some(result),
@@ -137,20 +138,6 @@ fn gist(args: &Value) -> Option<String> {
         None => line,
     };
     Some(gist).filter(|gist| !gist.is_empty())
-}
-
-/// The kind of a tool, as in ACP.
-fn kind(tool: &str) -> &'static str {
-    match tool {
-        "Read" | "NotebookRead" => "read",
-        "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => "edit",
-        "Bash" | "BashOutput" | "KillShell" | "TaskStop" => "execute",
-        "Glob" | "Grep" | "WebSearch" | "ToolSearch" => "search",
-        "WebFetch" => "fetch",
-        "Task" | "Agent" | "TodoWrite" => "think",
-        "EnterPlanMode" | "ExitPlanMode" => "switch_mode",
-        _ => "other",
-    }
 }
 
 /// The changes that a call announces. What stands there before a `Write` is known only when it is done.

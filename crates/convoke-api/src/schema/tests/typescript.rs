@@ -28,8 +28,9 @@ fn file() -> String {
     responses.subschema_for::<Teams>();
     responses.subschema_for::<TeamAnalytics>();
     let (mut all, responses) = (requests.take_definitions(true), responses.take_definitions(true));
-    for name in responses.keys() {
-        assert!(!all.contains_key(name), "{name} is read and written");
+    for (name, written) in &responses {
+        let read = all.get(name).unwrap_or(written);
+        assert_eq!(read, written, "{name} is read in another shape than it is written in");
     }
     all.extend(responses);
     let mut names: Vec<&String> = all.keys().collect();

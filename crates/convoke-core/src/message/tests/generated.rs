@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use super::samples;
 use crate::content::{Content, Cost, Diff, Tool, ToolResult, ToolStatus, Usage};
+use crate::evidence::Evidence;
 use crate::id::RequestId;
 use crate::message::Seq;
 use crate::notice::{AgentEvent, Event, LifecycleEvent, Notice, TurnEvent};
 use crate::question::{Answer, Choice as Offered, Question};
 use crate::request::{Answers, Choice, PermissionRecord, QuestionRecord, State};
-use crate::scope::Scope;
 use crate::state::SessionState;
 use crate::time::Timestamp;
 use crate::turn::{FailureKind, Stop};
@@ -103,7 +103,8 @@ fn permission() -> impl Strategy<Value = PermissionRecord> {
             request_id: RequestId::from_random(id),
             tool: tool_call_id.clone(),
             tool_call_id,
-            scope: Scope::of("Bash", &Value::from(title.clone())),
+            evidence: Some(Evidence::command(title.clone())),
+            rules: Vec::new(),
             title,
             options: Vec::new(),
             state,

@@ -5,7 +5,8 @@ use serde_json::json;
 use crate::content::{
     Content, Cost, Diff, PlanPriority, PlanStatus, PlanStep, Tool, ToolResult, ToolStatus, Usage,
 };
-use crate::id::{MessageId, RequestId, SessionId};
+use crate::evidence::Evidence;
+use crate::id::{MessageId, RequestId, RuleId, SessionId};
 use crate::message::Seq;
 use crate::notice::{
     AgentEvent, Event, ImportedTurn, LifecycleEvent, Notice, ProcessEvent, Resumed, RuleEvent,
@@ -16,14 +17,14 @@ use crate::question::{Answer, Choice as Offered, Question};
 use crate::request::{
     Answers, Choice, PermissionKind, PermissionOption, PermissionRecord, QuestionRecord, State,
 };
-use crate::scope::Scope;
+use crate::rule::{Matcher, Proposal};
 use crate::session::EndReason;
 use crate::state::{OfferedChoice, OfferedCommand, OfferedSetting, QueuedPrompt, SessionState};
 use crate::time::Timestamp;
 use crate::turn::{FailureKind, Stop};
 
 pub(super) fn all() -> Vec<Content> {
-    [words_plans_and_tools(), requests(), notices()].concat()
+    [words_plans_and_tools(), requests(), permissions(), notices()].concat()
 }
 
 pub(super) fn words_plans_and_tools() -> Vec<Content> {
@@ -89,14 +90,14 @@ pub(super) fn states() -> Vec<SessionState> {
         name: "Plan".to_owned(),
         description: Some("think first".to_owned()),
     };
+    let prompt = QueuedPrompt {
+        id: MessageId::from_random([7; 16]),
+        text: "next".to_owned(),
+        timestamp: Timestamp::from_millis(0),
+    };
     vec![
-        SessionState::Queue {
-            prompts: vec![QueuedPrompt {
-                id: MessageId::from_random([7; 16]),
-                text: "next".to_owned(),
-                timestamp: Timestamp::from_millis(0),
-            }],
-        },
+        SessionState::Queue { prompts: vec![prompt.clone()], held: false },
+        SessionState::Queue { prompts: vec![prompt], held: true },
         SessionState::Commands {
             commands: vec![OfferedCommand {
                 name: "compact".to_owned(),
@@ -130,7 +131,8 @@ pub(super) fn requests() -> Vec<Content> {
         request_id,
         tool_call_id: None,
         tool: None,
-        scope: None,
+        evidence: None,
+        rules: Vec::new(),
         title: "Run tests".to_owned(),
         options: Vec::new(),
         state,
@@ -163,7 +165,22 @@ pub(super) fn requests() -> Vec<Content> {
         Content::Permission(PermissionRecord {
             tool_call_id: Some("call_1".to_owned()),
             tool: Some("Bash".to_owned()),
-            scope: Scope::of("Bash", &json!({"command": "cargo test"})),
+            evidence: Some(Evidence::command("cargo test".to_owned())),
+            rules: vec![
+                Proposal {
+                    label: "`cargo test …` in harbour".to_owned(),
+                    matcher: Matcher::Command {
+                        words: vec!["cargo".to_owned(), "test".to_owned()],
+                        more: true,
+                    },
+                    everywhere: false,
+                },
+                Proposal {
+                    label: "fetches from `docs.rs` everywhere".to_owned(),
+                    matcher: Matcher::Fetch { domain: "docs.rs".to_owned() },
+                    everywhere: true,
+                },
+            ],
             options: vec![
                 option("1", "Allow", PermissionKind::AllowOnce),
                 option("2", "Always", PermissionKind::AllowAlways),
@@ -180,6 +197,42 @@ pub(super) fn requests() -> Vec<Content> {
         Content::Question(question(State::TimedOut)),
         Content::Question(question(State::Abandoned)),
     ]
+}
+
+/// A permission with each sort of evidence.
+pub(super) fn permissions() -> Vec<Content> {
+    let permission = |evidence| {
+        Content::Permission(PermissionRecord {
+            request_id: RequestId::from_random([0; 16]),
+            tool_call_id: None,
+            tool: None,
+            title: "Run tests".to_owned(),
+            evidence: Some(evidence),
+            rules: Vec::new(),
+            options: Vec::new(),
+            state: State::Pending,
+        })
+    };
+    let diff =
+        Diff { path: "a.rs".to_owned(), old_text: Some("a".to_owned()), new_text: "b".to_owned() };
+    let all = [
+        Evidence::Command {
+            command: "make".to_owned(),
+            working_directory: Some("/srv".to_owned()),
+            arguments: Some(json!({"env": {"A": "b"}})),
+            omitted_bytes: 7,
+        },
+        Evidence::Changes { diffs: vec![diff], omitted_bytes: 0 },
+        Evidence::Read { paths: vec!["a.rs".to_owned()], omitted_bytes: 0 },
+        Evidence::Fetch { url: "https://docs.rs".to_owned(), omitted_bytes: 0 },
+        Evidence::Tool {
+            server: Some("github".to_owned()),
+            tool: "list".to_owned(),
+            args: json!({"n": 1}),
+            omitted_bytes: 0,
+        },
+    ];
+    all.map(permission).to_vec()
 }
 
 pub(super) fn notices() -> Vec<Content> {
@@ -199,6 +252,8 @@ pub(super) fn notices() -> Vec<Content> {
     ];
     let resumed = [Resumed::Native, Resumed::Replay, Resumed::Summary, Resumed::Afresh];
     let session = SessionId::from_random([0; 16]);
+    let rule_id = RuleId::from_random([0; 16]);
+    let rule = "Allow `cargo test …` in harbour".to_owned();
     let exits = [
         Exit::default(),
         Exit { exit_code: Some(1), stderr_tail: Some("panicked".to_owned()), signal: None },
@@ -222,8 +277,15 @@ pub(super) fn notices() -> Vec<Content> {
             LifecycleEvent::Unarchived.into(),
             TurnEvent::Waiting { place: 2 }.into(),
             ProcessEvent::Unconfined.into(),
-            RuleEvent::Made { tool: "Bash".to_owned() }.into(),
-            RuleEvent::Applied { tool: "Bash".to_owned() }.into(),
+            RuleEvent::Made { rule_id: Some(rule_id), rule: rule.clone() }.into(),
+            RuleEvent::Applied { rule_id: Some(rule_id), rule, what: "cargo test".to_owned() }
+                .into(),
+            RuleEvent::Denied {
+                rule_id,
+                rule: "Deny `rm` everywhere".to_owned(),
+                what: "rm -rf /".to_owned(),
+            }
+            .into(),
             LifecycleEvent::Continues { session }.into(),
             LifecycleEvent::ContinuedIn { session }.into(),
             LifecycleEvent::Imported {

@@ -8,16 +8,19 @@ use crate::message::{Message, Role, Seq};
 use crate::request::Status as RequestStatus;
 use crate::session::{Change, Effect, Session, Status};
 
-const WORDS: [&str; 36] = [
+const WORDS: [&str; 39] = [
     "prompt",
     "prompt",
     "prompt",
     "blank",
     "edit",
     "remove",
+    "move",
     "send",
+    "see",
     "wait",
     "stop",
+    "stop-keep",
     "complete",
     "cancel",
     "resume",
@@ -77,7 +80,8 @@ proptest! {
         let mut scene = Scene::new();
         for word in script {
             let before = scene.session.summary().rev;
-            let changes = scene.step(word).map_or(0, |decision| decision.changes.len());
+            let changes = scene.step(word).map_or_else(|_| Vec::new(), |decision| decision.changes);
+            let changes = changes.iter().filter(|change| **change != Change::Seen).count();
             prop_assert_eq!(scene.session.summary().rev, before.plus(changes as u64));
             let places = scene.messages.iter().map(|message| message.seq.get());
             prop_assert!(places.eq(1..=scene.session.summary().last_seq.get()));

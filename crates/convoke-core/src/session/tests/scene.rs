@@ -11,8 +11,8 @@ use crate::notice::{Event, Notice, Resumed, TurnEvent};
 use crate::process::Exit;
 use crate::request::{Answers, Choice, Request, Verdict};
 use crate::session::{
-    Change, Command, Cut, Decision, Effect, EndReason, Refusal, Reply, Report, Session, Stamp,
-    ToolUpdate,
+    Change, Command, Cut, Decision, Effect, EndReason, QueueChoice, Refusal, Reply, Report,
+    Session, Stamp, ToolUpdate,
 };
 use crate::state::{SessionState, StateKind};
 use crate::time::Timestamp;
@@ -105,6 +105,9 @@ impl Scene {
         if let Change::Replace { seq, .. } = change {
             self.open.reopen(self.messages[seq.get() as usize - 1].clone());
         }
+        if let Change::Seen = change {
+            return;
+        }
         match self.open.apply(change.clone(), stamp).expect("the message is open") {
             Update::Message(message) => {
                 self.remember(&message.content);
@@ -162,8 +165,11 @@ impl Scene {
             "edit" => Command::EditQueued { id: queued, text: "edited".to_owned() },
             "remove" => Command::RemoveQueued { id: queued },
             "send" => Command::SendQueued { id: queued },
-            "stop" => Command::CancelTurn,
-            "stop-all" => Command::CancelTurns,
+            "move" => Command::MoveQueued { id: queued, to: 0 },
+            "stop" => Command::CancelTurn { queue: QueueChoice::Send },
+            "stop-keep" => Command::CancelTurn { queue: QueueChoice::Keep },
+            "stop-all" => Command::CancelTurn { queue: QueueChoice::Discard },
+            "see" => Command::See,
             "close" => Command::CloseStream,
             "complete" => Command::Complete { reason: EndReason::User },
             "cancel" => Command::Cancel { reason: EndReason::User },
@@ -311,7 +317,10 @@ fn written(change: &Change, next: Seq) -> String {
         Change::Close { seq } => format!("  {seq} is whole"),
         Change::Replace { seq, content } => format!("  {seq} is now: {}", shown(content)),
         Change::Turn { seq, turn } => format!("  {seq} turn {}", told(turn)),
-        Change::State(SessionState::Queue { prompts }) => format!("  queue of {}", prompts.len()),
+        Change::State(SessionState::Queue { prompts, held }) => {
+            format!("  queue of {}{}", prompts.len(), if *held { ", held" } else { "" })
+        }
+        Change::Seen => "  seen".to_owned(),
         Change::State(state) => format!("  {}", state.kind().as_str()),
     }
 }

@@ -54,7 +54,7 @@ proptest! {
         keys in prop::collection::vec(prop::sample::select(&KEYS[..]), 0..80),
     ) {
         let mut stage = Stage::with([shop(), tea(), late()]).sized(60, 16);
-        let asked: Vec<_> = stage.model.sets.iter().map(|set| set.asked.clone()).collect();
+        let asked: Vec<_> = stage.model.sets.iter().map(|set| set.card.asked().clone()).collect();
         for key in keys {
             stage.keys(key);
         }

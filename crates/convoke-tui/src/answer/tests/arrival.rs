@@ -10,7 +10,7 @@ fn q19_while_nothing_waits_the_page_says_where_it_waits_and_how_to_ask() {
     stage.find(vec![], vec![]);
     insta::assert_snapshot!(stage.screen());
     stage.arrive([tea()]);
-    assert_eq!(stage.effects, [Effect::Announce("New questions: Tea".to_owned())]);
+    assert_eq!(stage.effects, [Effect::Announce("Needs your answer: Tea".to_owned())]);
     insta::assert_snapshot!(stage.screen());
 }
 
@@ -20,7 +20,7 @@ fn q19_a_set_that_arrives_while_the_human_writes_rings_and_takes_nothing_from_th
     stage.keys("o").types("I am wri");
     stage.arrive([tea()]);
     stage.types("ting");
-    assert_eq!(stage.effects, [Effect::Announce("New questions: Tea".to_owned())]);
+    assert_eq!(stage.effects, [Effect::Announce("Needs your answer: Tea".to_owned())]);
     insta::assert_snapshot!(stage.screen());
 }
 
@@ -38,13 +38,13 @@ fn a_set_that_arrives_does_not_close_what_the_human_reads() {
 fn several_arrivals_ring_once() {
     let mut stage = Stage::with([shop()]);
     stage.arrive([tea(), late()]);
-    assert_eq!(stage.effects, [Effect::Announce("2 new sets of questions".to_owned())]);
+    assert_eq!(stage.effects, [Effect::Announce("2 new requests need your answer".to_owned())]);
 }
 
 #[test]
 fn the_queue_is_oldest_first_with_abandoned_sets_last() {
     let stage = Stage::with([tea(), late(), shop()]);
-    let names: Vec<String> = stage.model.sets.iter().map(crate::sheet::QuestionSet::name).collect();
+    let names: Vec<String> = stage.model.sets.iter().map(|set| set.card.name()).collect();
     assert_eq!(names, ["Database", "Tea", "Names"]);
 }
 

@@ -25,12 +25,12 @@ fn q19_a_question_is_shown_with_who_asked_from_where_and_when() {
 #[test]
 fn q19_a_recommended_option_is_chosen_before_the_human_does_anything() {
     let stage = Stage::with([shop()]);
-    assert_eq!(stage.model.sets[0].drafts[0].chosen.iter().collect::<Vec<_>>(), [&0]);
+    assert_eq!(stage.set(0).drafts[0].chosen.iter().collect::<Vec<_>>(), [&0]);
     let prompt = "Which?";
     let several = many("Several", prompt, &["A [Recommended]", "B", "C (RECOMMENDED)"]);
     let only_one = one("One", prompt, &["A", "B (recommended)", "C (recommended)"]);
     let stage = Stage::with([set(1, 0, vec![several, only_one])]);
-    let chosen = |index: usize| stage.model.sets[0].drafts[index].chosen.clone();
+    let chosen = |index: usize| stage.set(0).drafts[index].chosen.clone();
     assert_eq!((chosen(0), chosen(1)), ([0, 2].into(), [1].into()));
 }
 
@@ -85,7 +85,7 @@ fn drafts_are_kept_when_moving_between_questions_and_sets() {
     insta::assert_snapshot!(stage.screen());
     stage.keys("left left");
     insta::assert_snapshot!(stage.screen());
-    assert_eq!(stage.model.sets[1].drafts[0].chosen, [1].into());
+    assert_eq!(stage.set(1).drafts[0].chosen, [1].into());
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn markdown_in_a_prompt_is_rendered_and_a_long_one_can_be_moved() {
     stage.keys("pgdn pgdn pgdn");
     insta::assert_snapshot!(stage.screen());
     stage.keys("pgup pgup pgup");
-    assert_eq!(stage.model.sets[0].drafts[0].scroll, 0);
+    assert_eq!(stage.set(0).drafts[0].scroll, 0);
 }
 
 #[test]

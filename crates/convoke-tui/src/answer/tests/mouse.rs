@@ -19,9 +19,9 @@ fn options_pages_and_sending_can_be_clicked() {
 fn a_click_into_a_text_puts_the_cursor_there_and_one_elsewhere_leaves_it() {
     let mut stage = Stage::with([tea()]);
     stage.clicks("Other").types("green tea").clicks("tea").types("iced ");
-    assert_eq!(stage.model.sets[0].drafts[0].words.text(), "green iced tea");
+    assert_eq!(stage.set(0).drafts[0].words.text(), "green iced tea");
     stage.clicks("Review");
-    assert_eq!(stage.model.sets[0].page, Page::Review(1));
+    assert_eq!(stage.set(0).page, Page::Review(1));
     stage.clicks("Send");
     let Some(Effect::Send { answers, .. }) = stage.effects.first() else { panic!("not sent") };
     assert_eq!(answers[0].custom_text.as_deref(), Some("green iced tea"));

@@ -29,9 +29,9 @@ fn a_set_is_rejected_without_a_reason() {
 fn the_way_back_leads_to_where_it_began_and_keeps_the_reason() {
     let mut stage = Stage::with([shop()]);
     stage.keys("tab r").types("because").keys("enter esc");
-    assert_eq!(stage.model.sets[0].page, crate::sheet::Page::Question(1));
+    assert_eq!(stage.set(0).page, crate::sheet::Page::Question(1));
     stage.keys("s r");
-    assert_eq!(stage.model.sets[0].reason.text(), "because");
+    assert_eq!(stage.set(0).reason.text(), "because");
     stage.keys("esc");
     assert_eq!(stage.effects, []);
 }

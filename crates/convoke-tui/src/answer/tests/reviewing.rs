@@ -62,7 +62,7 @@ fn an_answer_that_cannot_be_written_stays_to_be_sent_again() {
 fn a_late_look_at_the_folder_does_not_bring_back_what_was_sent() {
     let mut stage = Stage::with([tea()]);
     stage.keys("1 s enter");
-    let asked = stage.model.sets[0].asked.clone();
+    let asked = stage.model.sets[0].card.asked().clone();
     stage.settle(2, Outcome::Sent);
     stage.arrive([asked]);
     assert!(stage.model.sets.is_empty());

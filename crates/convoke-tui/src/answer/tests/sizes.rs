@@ -49,7 +49,7 @@ fn a_terminal_that_is_too_small_says_so_and_changes_nothing() {
     stage.resize(60, 15);
     insta::assert_snapshot!(stage.screen());
     stage.resize(60, 16);
-    assert!(!stage.model.sets[0].is_touched());
+    assert!(!stage.model.sets[0].card.is_touched());
 }
 
 #[test]

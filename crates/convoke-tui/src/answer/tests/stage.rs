@@ -11,7 +11,8 @@ use crate::answer::message::{Damaged, Effect, Found, Message, Outcome};
 use crate::answer::model::Model;
 use crate::answer::update::update;
 use crate::answer::view;
-use crate::sheet::{Asked, Asker, Ending};
+use crate::card::Card;
+use crate::sheet::{Asked, Asker, Ending, QuestionSet};
 use crate::stage::{key, screen, styles};
 
 /// A screen with what there is in the folder, with a clock that moves only when the test moves it.
@@ -116,6 +117,14 @@ impl Stage {
             self.send(Message::Clicked { target, column });
         }
         self
+    }
+
+    /// The set of questions at a place of the queue.
+    pub(super) fn set(&self, at: usize) -> &QuestionSet {
+        match &self.model.sets[at].card {
+            Card::Questions(set) => set,
+            Card::Permission(card) => panic!("{card:?} is no set"),
+        }
     }
 
     /// What is on the screen, with `█` where the cursor stands.

@@ -1,11 +1,13 @@
-//! Changes by other processes in the folder, and the results of our own verdicts.
+//! Changes by others in the folder and in the daemon's sessions, and the results of our own verdicts.
 
+use convoke_api::bodies::InboxItem;
 use convoke_core::id::RequestId;
 
 use super::queue;
 use crate::answer::message::{Effect, Found, Outcome};
-use crate::answer::model::Model;
-use crate::sheet::{Asker, Ending, Page, Place, QuestionSet};
+use crate::answer::model::{Daemon, Model, Source, Waiting};
+use crate::card::{Card, asker};
+use crate::sheet::{Asker, Ending};
 
 /// Takes in what was found; what the human is at stays before them.
 pub(super) fn merge(model: &mut Model, found: Found) -> Option<Effect> {
@@ -16,23 +18,67 @@ pub(super) fn merge(model: &mut Model, found: Found) -> Option<Effect> {
         if model.settled.contains(&asked.id) {
             continue;
         }
-        match model.sets.iter_mut().find(|set| set.asked.id == asked.id) {
-            Some(set) => set.asked.asker = asked.asker,
-            None => {
-                let set = QuestionSet::new(asked);
-                arrived.push(set.name());
-                model.sets.push(set);
-            }
+        match model.sets.iter_mut().find(|set| set.id() == asked.id) {
+            Some(set) => set.card.set_asker(asked.asker),
+            None => arrive(model, Source::File, Card::questions(asked), &mut arrived),
         }
     }
-    model
-        .sets
-        .sort_by_key(|set| (set.asked.asker != Asker::Waits, set.asked.created_at, set.asked.id));
     for (id, ending) in found.ended {
         end(model, id, ending);
     }
+    announce(model, &arrived, at)
+}
+
+/// Takes in what agents ask in sessions. What programs ask in files is in the daemon's list, too, and known from there.
+pub(super) fn list(model: &mut Model, items: Vec<InboxItem>) -> Option<Effect> {
+    let at = queue::listed_at_cursor(model);
+    let mut arrived = Vec::new();
+    let items: Vec<InboxItem> = items.into_iter().filter(|item| item.uid.is_some()).collect();
+    for item in &items {
+        if model.settled.contains(&item.id) {
+            continue;
+        }
+        match model.sets.iter_mut().find(|set| set.id() == item.id) {
+            Some(set) => set.card.set_asker(asker(item.status)),
+            None => arrive(model, Source::Daemon, Card::of(item), &mut arrived),
+        }
+    }
+    let of_daemon = model.sets.iter().filter(|set| set.source == Source::Daemon);
+    let is_listed = |id: &RequestId| items.iter().any(|item| item.id == *id);
+    let gone: Vec<RequestId> = of_daemon.map(Waiting::id).filter(|id| !is_listed(id)).collect();
+    for id in gone {
+        end(model, id, Ending::Answered);
+    }
+    let is_first = !std::mem::replace(&mut model.is_listed, true);
+    announce(model, &arrived, at).filter(|_| !is_first)
+}
+
+/// There is a way to the daemon, or none any more. What agents ask stays to be read, and cannot be answered without one.
+pub(super) fn link(model: &mut Model, daemon: Daemon) {
+    if model.daemon == Daemon::Linked && daemon == Daemon::Unlinked {
+        model.notify("Lost the connection to the daemon; only questions in files can be answered.");
+        for set in model.sets.iter_mut().filter(|set| set.source == Source::Daemon) {
+            if set.card.is_settling() {
+                set.card.reopen();
+            }
+        }
+    }
+    model.daemon = daemon;
+}
+
+fn arrive(model: &mut Model, source: Source, card: Card, arrived: &mut Vec<String>) {
+    arrived.push(card.name());
+    model.sets.push(Waiting { source, card });
+}
+
+/// Puts everything in order, and says what is new.
+fn announce(model: &mut Model, arrived: &[String], at: Option<RequestId>) -> Option<Effect> {
+    model.sets.sort_by_key(|set| {
+        let asked = set.card.asked();
+        (asked.asker != Asker::Waits, asked.created_at, asked.id)
+    });
     queue::follow(model, at);
-    let text = news(&arrived);
+    let text = news(arrived);
     if model.open.is_none() {
         // The page itself shows it.
         queue::open_first(model);
@@ -45,17 +91,17 @@ pub(super) fn merge(model: &mut Model, found: Found) -> Option<Effect> {
 /// Handles the result of our own verdict.
 pub(super) fn settled(model: &mut Model, id: RequestId, outcome: Outcome) -> Option<Effect> {
     let at = queue::listed_at_cursor(model);
-    let set = model.sets.iter_mut().find(|set| set.asked.id == id)?;
-    let name = set.name();
+    let set = model.sets.iter_mut().find(|set| set.id() == id)?;
+    let name = set.card.name();
     match outcome {
         Outcome::Sent => put_away(model, id, format!("Sent: {name}")),
         Outcome::Rejected => put_away(model, id, format!("Rejected: {name}")),
         Outcome::Late(ending) => {
-            set.go(Place::Review);
+            set.card.reopen();
             end(model, id, ending);
         }
         Outcome::Failed(words) => {
-            set.go(Place::Review);
+            set.card.reopen();
             model.refuse(format!("Not sent: {words}"));
         }
     }
@@ -65,14 +111,14 @@ pub(super) fn settled(model: &mut Model, id: RequestId, outcome: Outcome) -> Opt
 
 /// A set was settled elsewhere: it is removed with a notice, unless the human is working on it.
 fn end(model: &mut Model, id: RequestId, ending: Ending) {
-    let Some(set) = model.sets.iter_mut().find(|set| set.asked.id == id) else { return };
-    if set.page == Page::Settling {
+    let Some(set) = model.sets.iter_mut().find(|set| set.id() == id) else { return };
+    if set.card.is_settling() {
         // It may be our own verdict; its writer reports the result.
         return;
     }
-    let name = set.name();
+    let name = set.card.name();
     if model.open == Some(id) {
-        set.page = Page::Gone(ending);
+        set.card.end(ending);
         model.settled.insert(id);
         return;
     }
@@ -92,7 +138,7 @@ fn put_away(model: &mut Model, id: RequestId, words: String) {
     if model.open == Some(id) {
         queue::open_next(model);
     } else {
-        model.sets.retain(|set| set.asked.id != id);
+        model.sets.retain(|set| set.id() != id);
     }
     model.notify(words);
 }
@@ -101,7 +147,7 @@ fn put_away(model: &mut Model, id: RequestId, words: String) {
 fn news(arrived: &[String]) -> Option<String> {
     match arrived {
         [] => None,
-        [name] => Some(format!("New questions: {name}")),
-        [_, _, ..] => Some(format!("{} new sets of questions", arrived.len())),
+        [name] => Some(format!("Needs your answer: {name}")),
+        [_, _, ..] => Some(format!("{} new requests need your answer", arrived.len())),
     }
 }

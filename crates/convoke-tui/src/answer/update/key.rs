@@ -1,11 +1,15 @@
 //! Keys: to whom they belong, and those that mean the same everywhere but in a text.
 
+use convoke_api::frames::ClientFrame;
+use convoke_core::id::RequestId;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::queue;
 use crate::answer::message::Effect;
-use crate::answer::model::{Model, Overlay};
+use crate::answer::model::{Daemon, Model, Overlay, Source};
 use crate::answer::view;
+use crate::card::Card;
+use crate::permission::keys as permission;
 use crate::sheet::keys::{self, Step, is_plain};
 
 /// Hands a key to whatever is before the human.
@@ -32,20 +36,81 @@ fn dispatch(model: &mut Model, key: KeyEvent) -> Option<Effect> {
     }
     let (room, now) = (view::room(model), model.now);
     let Some(set) = model.open_set_mut() else { return anywhere(model, key) };
-    let step = keys::press(set, key, room, now);
-    if step == Step::Left { anywhere(model, key) } else { follow(model, step) }
+    match &mut set.card {
+        Card::Questions(set) => match keys::press(set, key, room, now) {
+            Step::Left => anywhere(model, key),
+            step @ (Step::Taken
+            | Step::Refused(_)
+            | Step::Send(_)
+            | Step::Reject(_)
+            | Step::Away) => follow(model, step),
+        },
+        Card::Permission(card) => match permission::press(card, key, room) {
+            permission::Step::Left => anywhere(model, key),
+            step @ (permission::Step::Taken
+            | permission::Step::Answer { .. }
+            | permission::Step::Decline(_)
+            | permission::Step::Away) => follow_permission(model, step),
+        },
+    }
 }
 
 /// Does what follows from what happened to the open set.
 pub(super) fn follow(model: &mut Model, step: Step) -> Option<Effect> {
-    let id = model.open?;
-    match step {
-        Step::Taken | Step::Left => {}
-        Step::Refused(words) => model.refuse(words),
-        Step::Send(answers) => return Some(Effect::Send { id, answers }),
-        Step::Reject(reason) => return Some(Effect::Reject { id, reason }),
-        Step::Away => queue::open_next(model),
+    let (id, source) = model.open_set().map(|set| (set.id(), set.source))?;
+    match (step, source) {
+        (Step::Taken | Step::Left, _) => None,
+        (Step::Refused(words), _) => {
+            model.refuse(words);
+            None
+        }
+        (Step::Send(answers), Source::File) => Some(Effect::Send { id, answers }),
+        (Step::Send(answers), Source::Daemon) => {
+            let answers = answers.into_iter().collect();
+            say(model, id, ClientFrame::QuestionAnswer { question_id: id.to_string(), answers })
+        }
+        (Step::Reject(reason), Source::File) => Some(Effect::Reject { id, reason }),
+        (Step::Reject(reason), Source::Daemon) => {
+            say(model, id, ClientFrame::QuestionReject { question_id: id.to_string(), reason })
+        }
+        (Step::Away, _) => {
+            queue::open_next(model);
+            None
+        }
     }
+}
+
+/// Does what follows from what happened to the open permission.
+pub(super) fn follow_permission(model: &mut Model, step: permission::Step) -> Option<Effect> {
+    let id = model.open?;
+    let frame = match step {
+        permission::Step::Taken | permission::Step::Left => return None,
+        permission::Step::Away => {
+            queue::open_next(model);
+            return None;
+        }
+        permission::Step::Answer { option_id, rule } => ClientFrame::PermissionAnswer {
+            permission_id: id.to_string(),
+            option_id,
+            remember: None,
+            rule,
+        },
+        permission::Step::Decline(reason) => {
+            ClientFrame::QuestionReject { question_id: id.to_string(), reason }
+        }
+    };
+    say(model, id, frame)
+}
+
+/// Says something to the daemon, if there is a way to it.
+fn say(model: &mut Model, id: RequestId, frame: ClientFrame) -> Option<Effect> {
+    if model.daemon == Daemon::Linked {
+        return Some(Effect::Say { id, frame });
+    }
+    if let Some(set) = model.open_set_mut() {
+        set.card.reopen();
+    }
+    model.refuse("Not connected to the daemon: your answer was not sent.");
     None
 }
 
@@ -54,7 +119,10 @@ pub(super) fn paste(model: &mut Model, text: &str) -> Option<Effect> {
     if model.overlay.is_none()
         && let Some(set) = model.open_set_mut()
     {
-        keys::paste(set, text);
+        match &mut set.card {
+            Card::Questions(set) => keys::paste(set, text),
+            Card::Permission(card) => permission::paste(card, text),
+        }
     }
     None
 }
@@ -68,8 +136,10 @@ fn anywhere(model: &mut Model, key: KeyEvent) -> Option<Effect> {
             let cursor = model.open_position().unwrap_or_default();
             model.overlay = Some(Overlay::List { cursor });
         }
-        (KeyCode::Char('n'), true) => queue::step(model, queue::Step::Next),
-        (KeyCode::Char('p'), true) => queue::step(model, queue::Step::Previous),
+        (KeyCode::Char('n') | KeyCode::Tab, true) => queue::step(model, queue::Step::Next),
+        (KeyCode::Char('p') | KeyCode::BackTab, true) => {
+            queue::step(model, queue::Step::Previous);
+        }
         (KeyCode::Char('q'), true) => return leave(model),
         _ => {}
     }
@@ -78,7 +148,7 @@ fn anywhere(model: &mut Model, key: KeyEvent) -> Option<Effect> {
 
 /// Leaves at once when nothing would be lost, else when asked a second time.
 pub(super) fn leave(model: &mut Model) -> Option<Effect> {
-    let touched = model.sets.iter().filter(|set| set.is_touched()).count();
+    let touched = model.sets.iter().filter(|set| set.card.is_touched()).count();
     if model.is_leaving || touched == 0 {
         return Some(Effect::Quit);
     }

@@ -4,6 +4,8 @@ use super::{key, queue};
 use crate::answer::message::Effect;
 use crate::answer::model::{Model, Overlay};
 use crate::answer::view;
+use crate::card::Card;
+use crate::permission::keys as permission;
 use crate::picture::{Target, Way};
 use crate::sheet::keys;
 
@@ -18,8 +20,17 @@ pub(super) fn click(model: &mut Model, target: Target, column: usize) -> Option<
     }
     model.overlay = None;
     let (room, now) = (view::room(model), model.now);
-    let step = keys::click(model.open_set_mut()?, target, column, room, now);
-    key::follow(model, step)
+    match &mut model.open_set_mut()?.card {
+        Card::Questions(set) => {
+            let step = keys::click(set, target, column, room, now);
+            key::follow(model, step)
+        }
+        Card::Permission(card) => {
+            let Target::Choice(row) = target else { return None };
+            let step = permission::choose(card, row);
+            key::follow_permission(model, step)
+        }
+    }
 }
 
 /// A turn of the wheel moves what is longer than its place.
@@ -42,8 +53,10 @@ pub(super) fn wheel(model: &mut Model, way: Way) -> Option<Effect> {
         }
         None => {
             let room = view::room(model);
-            if let Some(set) = model.open_set_mut() {
-                keys::wheel(set, way, room);
+            match model.open_set_mut().map(|set| &mut set.card) {
+                Some(Card::Questions(set)) => keys::wheel(set, way, room),
+                Some(Card::Permission(card)) => permission::wheel(card, way, room),
+                None => {}
             }
         }
     }

@@ -7,7 +7,6 @@ use super::key::leave;
 use crate::answer::message::Effect;
 use crate::answer::model::{Model, Overlay};
 use crate::sheet::keys::is_plain;
-use crate::sheet::{Page, Place};
 
 /// Which way to go.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +42,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent, cursor: usize) -> Option<E
 pub(super) fn choose(model: &mut Model, line: usize) {
     match model.sets.get(line) {
         Some(set) => {
-            open(model, Some(set.asked.id));
+            open(model, Some(set.id()));
             model.overlay = None;
         }
         None => model.refuse("This set is damaged and cannot be shown or answered."),
@@ -67,7 +66,7 @@ pub(super) fn follow(model: &mut Model, id: Option<RequestId>) {
 }
 
 fn listed(model: &Model) -> impl Iterator<Item = RequestId> {
-    let sets = model.sets.iter().map(|set| set.asked.id);
+    let sets = model.sets.iter().map(|set| set.id());
     sets.chain(model.damaged.iter().map(|damaged| damaged.id))
 }
 
@@ -82,7 +81,7 @@ pub(super) fn step(model: &mut Model, step: Step) {
     if to == position {
         model.refuse("There is no other set.");
     }
-    open(model, model.sets.get(to).map(|set| set.asked.id));
+    open(model, model.sets.get(to).map(|set| set.id()));
 }
 
 /// Puts the open set away for good and opens the one that followed it, or else the oldest.
@@ -90,25 +89,23 @@ pub(super) fn open_next(model: &mut Model) {
     let position = model.open_position().unwrap_or_default();
     let is_last = position + 1 >= model.sets.len();
     let following = model.sets.get(if is_last { 0 } else { position + 1 });
-    let to = following.map(|set| set.asked.id).filter(|id| Some(*id) != model.open);
+    let to = following.map(|set| set.id()).filter(|id| Some(*id) != model.open);
     let gone = model.open;
-    model.sets.retain(|set| Some(set.asked.id) != gone);
+    model.sets.retain(|set| Some(set.id()) != gone);
     open(model, to);
 }
 
 /// Opens the oldest set, if there is any.
 pub(super) fn open_first(model: &mut Model) {
-    open(model, model.sets.first().map(|set| set.asked.id));
+    open(model, model.sets.first().map(|set| set.id()));
 }
 
 /// Brings a set before the human where they left it.
 pub(super) fn open(model: &mut Model, id: Option<RequestId>) {
-    model.sets.retain(|set| !matches!(set.page, Page::Gone(_)) || Some(set.asked.id) == id);
+    model.sets.retain(|set| !set.card.is_gone() || Some(set.id()) == id);
     model.open = id;
-    if let Some(set) = model.open_set_mut()
-        && let Page::Question(index) = set.page
-    {
-        // Only now the human sees it.
-        set.go(Place::Question(index));
+    // Only now the human sees it.
+    if let Some(set) = model.open_set_mut() {
+        set.card.see();
     }
 }

@@ -1,11 +1,12 @@
 //! What every page has around it: the head of the set, the rule with the news, and the list on wide screens.
 
 use ratatui::layout::{Rect, Size};
-use ratatui::text::Span;
+use ratatui::text::{Line, Span};
 
-use crate::answer::model::Model;
+use crate::answer::model::{Model, Waiting};
+use crate::card::Card;
 use crate::picture::Picture;
-use crate::sheet::{self, QuestionSet};
+use crate::sheet;
 use crate::text::wrap;
 use crate::{rule, words};
 
@@ -53,11 +54,16 @@ pub(super) fn text_area(size: Size, area: Rect) -> Rect {
 }
 
 /// The asker, the pages of the set and a rule; returns the remaining area for the page.
-pub(super) fn head(model: &Model, set: &QuestionSet, picture: &mut Picture, area: Rect) -> Rect {
+pub(super) fn head(model: &Model, set: &Waiting, picture: &mut Picture, area: Rect) -> Rect {
     let [first, second, third] = [0, 1, 2].map(|row| Rect { y: area.y + row, height: 1, ..area });
     origin(model, set, picture, first);
-    sheet::view::tabs(set, picture, second, model.palette);
-    let text = match words::left(set.asked.asker) {
+    match &set.card {
+        Card::Questions(set) => sheet::view::tabs(set, picture, second, model.palette),
+        Card::Permission(_) => {
+            picture.line(second, Line::styled(" ◆ permission", model.palette.news()));
+        }
+    }
+    let text = match words::left(set.card.asked().asker) {
         Some(_) => "the asker has left; your answer is kept for it",
         None => "",
     };
@@ -70,14 +76,14 @@ pub(super) fn body(area: Rect, size: Size) -> Rect {
     text_area(size, Rect { y: area.y + HEAD, height: area.height.saturating_sub(HEAD), ..area })
 }
 
-fn origin(model: &Model, set: &QuestionSet, picture: &mut Picture, area: Rect) {
+fn origin(model: &Model, set: &Waiting, picture: &mut Picture, area: Rect) {
     let position = model.open_position().map_or(1, |position| position + 1);
-    let mut right = format!("set {position} of {} ", model.sets.len());
-    if let Some(left) = words::left(set.asked.asker) {
+    let mut right = format!("{position} of {} ", model.sets.len());
+    if let Some(left) = words::left(set.card.asked().asker) {
         right = format!("{left} · {right}");
     }
     let room = usize::from(area.width).saturating_sub(wrap::width(&right) + 3);
-    let left = words::origin(&set.asked, model.user_folder.as_deref(), model.now, room);
+    let left = words::origin(set.card.asked(), model.user_folder.as_deref(), model.now, room);
     let gap = usize::from(area.width).saturating_sub(wrap::width(&left) + wrap::width(&right) + 1);
     picture.line(
         area,

@@ -8,7 +8,7 @@ use crate::hints::{self, Hint};
 use crate::picture::Picture;
 
 /// Keys and what they do; a line without a key is a heading.
-const KEYS: [Hint; 36] = [
+const KEYS: [Hint; 45] = [
     ("", "Choosing"),
     ("↑ ↓  k j", "move between the options"),
     ("1 … 9", "choose an option by its number"),
@@ -25,6 +25,15 @@ const KEYS: [Hint; 36] = [
     ("ctrl-w", "delete the word before the cursor"),
     ("ctrl-u k", "delete to the start, or end, of the line"),
     ("", "Pasted line breaks stay line breaks and send nothing."),
+    ("", ""),
+    ("", "Answering a permission"),
+    ("1 … 9", "choose an answer by its number"),
+    ("y n", "allow once, deny once"),
+    ("a", "always allow: the rule that is shown"),
+    ("w", "wider rules, and rules that deny"),
+    ("r", "decline with a note for the agent"),
+    ("v", "all of the command, the changes or the arguments"),
+    ("tab", "next request"),
     ("", ""),
     ("", "In a set"),
     ("tab →", "next question, then the review"),

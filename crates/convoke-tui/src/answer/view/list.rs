@@ -6,9 +6,10 @@ use ratatui::text::{Line, Span};
 
 use super::frame;
 use crate::answer::message::Damaged;
-use crate::answer::model::{Model, Overlay};
+use crate::answer::model::{Model, Overlay, Waiting};
+use crate::card::Card;
 use crate::picture::{Picture, Strip, Target};
-use crate::sheet::{Asker, QuestionSet};
+use crate::sheet::Asker;
 use crate::text::{clean, wrap};
 use crate::words;
 
@@ -34,7 +35,7 @@ pub(super) fn side(model: &Model, picture: &mut Picture, area: Rect) {
 
 fn strip(model: &Model, width: usize, cursor: Option<usize>) -> Strip {
     let mut list = List { model, width, cursor, strip: Strip::default() };
-    let waiting = model.sets.iter().filter(|set| set.asked.asker == Asker::Waits).count();
+    let waiting = model.sets.iter().filter(|set| set.card.asked().asker == Asker::Waits).count();
     list.heading("Waiting for you", waiting);
     for (line, set) in model.sets.iter().enumerate() {
         if line == waiting {
@@ -68,16 +69,22 @@ impl List<'_> {
         self.strip.push(Line::styled(format!("{text} ({count})"), self.model.palette.faint()));
     }
 
-    fn set(&mut self, line: usize, set: &QuestionSet) {
+    fn set(&mut self, line: usize, set: &Waiting) {
         let from = self.strip.len();
-        let is_open = Some(set.asked.id) == self.model.open;
-        let answered = set.drafts.iter().filter(|draft| draft.is_answered()).count();
-        let mut progress = format!("{answered}/{}", set.drafts.len());
-        if let Some(left) = words::left(set.asked.asker) {
+        let asked = set.card.asked();
+        let is_open = Some(asked.id) == self.model.open;
+        let mut progress = match &set.card {
+            Card::Questions(set) => {
+                let answered = set.drafts.iter().filter(|draft| draft.is_answered()).count();
+                format!("{answered}/{}", set.drafts.len())
+            }
+            Card::Permission(_) => "◆".to_owned(),
+        };
+        if let Some(left) = words::left(asked.asker) {
             progress = format!("{left} · {progress}");
         }
         let room = self.width.saturating_sub(wrap::width(&progress) + 4);
-        let name = wrap::shorten(&set.name(), room);
+        let name = wrap::shorten(&set.card.name(), room);
         let gap = " ".repeat(room.saturating_sub(wrap::width(&name)) + 2);
         let palette = self.model.palette;
         let style = match (self.cursor, is_open) {
@@ -86,21 +93,21 @@ impl List<'_> {
             (_, false) => palette.strong(),
         };
         let spans = vec![
-            self.marker(line, set.asked.id),
+            self.marker(line, asked.id),
             Span::styled(name, style),
             Span::raw(gap),
             Span::styled(progress, palette.faint()),
         ];
         self.strip.push_target(Line::from(spans), Target::Entry(line));
         let origin = words::origin(
-            &set.asked,
+            asked,
             self.model.user_folder.as_deref(),
             self.model.now,
             self.width.saturating_sub(2),
         );
         self.strip
             .push_target(Line::styled(format!("  {origin}"), palette.faint()), Target::Entry(line));
-        self.focus(line, set.asked.id, from);
+        self.focus(line, asked.id, from);
     }
 
     fn damaged(&mut self, line: usize, damaged: &Damaged) {

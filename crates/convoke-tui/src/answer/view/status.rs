@@ -3,6 +3,7 @@
 use ratatui::layout::Rect;
 
 use crate::answer::model::{Model, Overlay};
+use crate::card::Card;
 use crate::hints::{self, HELP, Hint, Hints, QUIT};
 use crate::picture::Picture;
 use crate::sheet::{Page, QuestionSet};
@@ -29,7 +30,16 @@ fn hints(model: &Model) -> Hints {
         let here = if model.damaged.is_empty() { vec![] } else { vec![LIST] };
         return Hints { here, always: vec![HELP, QUIT] };
     };
-    in_set(set)
+    match &set.card {
+        Card::Questions(set) => in_set(set),
+        Card::Permission(card) => {
+            let mut hints = card.hints();
+            if !hints.always.is_empty() {
+                hints.here.extend([("tab", "next"), LIST]);
+            }
+            hints
+        }
+    }
 }
 
 fn in_set(set: &QuestionSet) -> Hints {

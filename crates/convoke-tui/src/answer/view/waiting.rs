@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::{SIZE_MIN, frame};
-use crate::answer::model::Model;
+use crate::answer::model::{Daemon, Model};
 use crate::picture::{Picture, Strip};
 use crate::text::wrap;
 use crate::words;
@@ -17,11 +17,17 @@ pub(super) fn page(model: &Model, picture: &mut Picture, area: Rect) {
     for _ in 0..area.height.saturating_sub(12) / 3 {
         strip.gap();
     }
-    strip.push(Line::styled("No questions are waiting.", model.palette.strong()));
+    strip.push(Line::styled("Nothing needs your answer.", model.palette.strong()));
     strip.gap();
-    strip.push("New ones appear here as soon as they are asked, in");
+    strip.push("Questions appear here as soon as they are asked, in");
     let folder = words::tail(&words::folder(model.user_folder.as_deref(), &model.folder), width);
     strip.push(Line::styled(folder, model.palette.code()));
+    match model.daemon {
+        Daemon::Linked => strip.push("and so does what the daemon's agents ask."),
+        Daemon::Unlinked => {
+            strip.push("No daemon is running, so there is nothing from its agents.");
+        }
+    }
     strip.gap();
     strip
         .push(Line::styled("To see one, ask yourself in another terminal:", model.palette.faint()));

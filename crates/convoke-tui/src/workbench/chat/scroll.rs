@@ -6,6 +6,7 @@ use ratatui::text::Line;
 
 use super::Chat;
 use crate::palette::Palette;
+use crate::picture::Way;
 
 /// Where the shown part is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +29,7 @@ impl Chat {
     /// Lays out what is shown. To be called after every change, before anything is drawn.
     pub(crate) fn arrange(&mut self, room: Size, palette: Palette) {
         (self.room, self.palette) = (room, palette);
+        self.beside = super::beside::of(self.entries.conversation(), &self.open_runs);
         if let Anchor::Top { place, row } = self.anchor {
             if self.fill_from(self.index(place), row) {
                 return;
@@ -144,6 +146,32 @@ impl Chat {
 
     pub(crate) const fn end_reading(&mut self) {
         self.cursor = None;
+    }
+
+    /// Shows the message at a place in the upper part of the page; returns whether it is kept.
+    pub(crate) fn go_to(&mut self, seq: Seq) -> bool {
+        let Some(at) = self.entries.position(seq) else { return false };
+        self.cursor = Some(seq);
+        let (block, row) = self.rows_before(at, 0, usize::from(self.room.height / 4));
+        self.anchor = self.top(block, row);
+        self.arrange(self.room, self.palette);
+        true
+    }
+
+    /// Puts the cursor on the next entry that has something to show.
+    pub(crate) fn step(&mut self, way: Way) {
+        let mut at = self.cursor().unwrap_or_else(|| self.len().saturating_sub(1));
+        loop {
+            let next = match way {
+                Way::Up => at.checked_sub(1),
+                Way::Down => Some(at + 1).filter(|next| *next < self.len()),
+            };
+            let Some(next) = next else { return };
+            at = next;
+            if self.height_of(at) > 0 {
+                return self.select(at);
+            }
+        }
     }
 
     /// Puts the cursor on an entry and brings it into sight.

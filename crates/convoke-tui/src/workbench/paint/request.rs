@@ -6,8 +6,8 @@ use convoke_core::request::Status;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-use super::Paper;
 use crate::text::clean;
+use crate::text::paper::Paper;
 
 /// A permission.
 pub(super) fn permission(paper: &mut Paper, permission: &Permission) {

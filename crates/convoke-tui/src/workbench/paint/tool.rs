@@ -6,37 +6,45 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use serde_json::Value;
 
-use super::{Fold, Paper, diff};
-use crate::text::{clean, wrap};
+use super::{Fold, Patience};
+use crate::text::paper::{Excerpt, Paper, head};
+use crate::text::{ansi, clean, diff, wrap};
+use crate::workbench::chat::Run;
 
 /// Lines of arguments that are shown.
-const ARGS_LINES_MAX: usize = 30;
+const ARGS_LINES: Excerpt = Excerpt::Head(30);
 /// Lines of output that are shown.
-const OUTPUT_LINES_MAX: usize = 200;
-/// Lines of a failure that are shown while the card is folded.
-const ERROR_LINES_MAX: usize = 3;
+const OUTPUT_LINES: Excerpt = Excerpt::Head(200);
+/// Lines of a failure that are shown while the card is folded: what failed, and how it ended.
+const ERROR_LINES: Excerpt = Excerpt::Tail(6);
 
 /// What stands before everything inside of a card.
 const MARGIN: &str = "  │ ";
 
-/// The card.
-pub(super) fn card(paper: &mut Paper, call: &ToolCall, fold: Fold) {
+/// Several calls that only looked, in one line.
+pub(super) fn run(paper: &mut Paper, run: Run) {
     let palette = paper.palette;
-    let (mark, style) = match call.status {
-        ToolStatus::Running => ("◐ ", palette.news()),
-        ToolStatus::Complete => ("✓ ", palette.good()),
-        ToolStatus::Error => ("✗ ", palette.bad()),
+    let spans = [Span::styled(run.to_string(), palette.faint())];
+    paper.row("✓ ", "  ", palette.good(), &spans);
+}
+
+/// The card.
+pub(super) fn card(paper: &mut Paper, call: &ToolCall, patience: Patience, fold: Fold) {
+    let palette = paper.palette;
+    let (mark, style, state) = match (call.status, patience) {
+        (ToolStatus::Running, Patience::Tool) => ("◐ ", palette.news(), "  running"),
+        (ToolStatus::Running, Patience::Human) => ("◆ ", palette.news(), "  needs your answer"),
+        (ToolStatus::Complete, _) => ("✓ ", palette.good(), ""),
+        (ToolStatus::Error, _) => ("✗ ", palette.bad(), ""),
     };
     let title = call.title.as_deref().filter(|title| !title.trim().is_empty());
     let title = clean::line(title.unwrap_or(&call.name));
     let mut spans = vec![Span::styled(title.clone(), palette.strong())];
     let kind = call.kind.as_deref().unwrap_or(&call.name);
-    if !title.contains(kind) {
+    if !title.to_lowercase().contains(&kind.to_lowercase()) {
         spans.push(Span::styled(format!("  {}", clean::line(kind)), palette.faint()));
     }
-    if call.status == ToolStatus::Running {
-        spans.push(Span::styled("  running", palette.news()));
-    }
+    spans.push(Span::styled(state, palette.news()));
     paper.row(mark, "  ", style, &spans);
     match fold {
         Fold::Folded => folded(paper, call),
@@ -45,23 +53,28 @@ pub(super) fn card(paper: &mut Paper, call: &ToolCall, fold: Fold) {
 }
 
 fn folded(paper: &mut Paper, call: &ToolCall) {
+    let palette = paper.palette;
     for change in &call.diffs {
         diff::summary(paper, change);
     }
+    let output = call.result.as_deref().map(str::trim).unwrap_or_default();
     if let Some(error) = &call.error {
-        let bad = paper.palette.bad();
-        paper.excerpt("  ", error, ERROR_LINES_MAX, bad);
+        paper.output("  ", error, ERROR_LINES, palette.bad());
+        if !output.is_empty() && !error.contains(output) {
+            paper.output("  ", output, ERROR_LINES, palette.faint());
+        }
         return;
     }
-    let output = call.result.as_deref().map(str::trim).unwrap_or_default();
     if call.diffs.is_empty()
         && let Some(line) = output.lines().next()
     {
         let lines = output.lines().count();
         let more = if lines > 1 { format!("  … {lines} lines") } else { String::new() };
         let room = paper.width.saturating_sub(2 + wrap::width(&more));
-        let text = wrap::shorten(&clean::line(super::head(line, 1024)), room);
-        paper.lines.push(Line::styled(format!("  {text}{more}"), paper.palette.faint()));
+        let first = ansi::lines(head(line, 1024), palette.faint(), palette);
+        let first: String = first.iter().flatten().map(|span| &*span.content).collect();
+        let text = wrap::shorten(&first, room);
+        paper.lines.push(Line::styled(format!("  {text}{more}"), palette.faint()));
     }
 }
 
@@ -69,15 +82,16 @@ fn unfolded(paper: &mut Paper, call: &ToolCall) {
     let palette = paper.palette;
     arguments(paper, &call.args);
     for change in &call.diffs {
+        paper.heading(&clean::line(&change.path));
         diff::hunks(paper, change);
     }
     if let Some(output) = call.result.as_deref().filter(|output| !output.trim().is_empty()) {
-        heading(paper, "output");
-        paper.excerpt(MARGIN, output, OUTPUT_LINES_MAX, Style::new());
+        paper.heading("output");
+        paper.output(MARGIN, output, OUTPUT_LINES, Style::new());
     }
     if let Some(error) = &call.error {
-        heading(paper, "error");
-        paper.excerpt(MARGIN, error, OUTPUT_LINES_MAX, palette.bad());
+        paper.heading("error");
+        paper.output(MARGIN, error, OUTPUT_LINES, palette.bad());
     }
 }
 
@@ -95,12 +109,7 @@ fn arguments(paper: &mut Paper, args: &Value) {
         Value::String(text) => text.clone(),
         Value::Bool(_) | Value::Number(_) | Value::Array(_) => args.to_string(),
     };
-    heading(paper, "input");
+    paper.heading("input");
     let code = paper.palette.code();
-    paper.excerpt(MARGIN, &text, ARGS_LINES_MAX, code);
-}
-
-pub(super) fn heading(paper: &mut Paper, text: &str) {
-    let line = Line::styled(format!("  ├ {text}"), paper.palette.faint());
-    paper.lines.push(line);
+    paper.output(MARGIN, &text, ARGS_LINES, code);
 }

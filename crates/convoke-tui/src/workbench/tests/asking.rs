@@ -1,9 +1,13 @@
-//! What waits for the human, in the session that asks and in the inbox.
+//! What waits for the human, in the session that asks and on the start screen.
 
+use convoke_api::entry::{EntryBody, ToolCall};
 use convoke_api::frames::{ClientFrame, ServerFrame};
+use convoke_core::content::{Diff, ToolStatus};
+use convoke_core::evidence::Evidence;
 use convoke_core::id::RequestId;
+use convoke_core::request::Status;
 
-use super::stage::{Stage, permission, prompt, question};
+use super::stage::{Stage, entry, permission, prompt, question};
 use crate::workbench::message::Effect;
 
 fn asked() -> Stage {
@@ -24,7 +28,7 @@ fn a_request_announces_itself_and_takes_no_key_from_who_writes() {
 }
 
 #[test]
-fn a_permission_is_answered_in_the_session_that_asks() {
+fn p1_p2_a_permission_is_answered_in_the_session_that_asks() {
     let mut stage = asked();
     stage.said();
     stage.keys("tab");
@@ -35,7 +39,8 @@ fn a_permission_is_answered_in_the_session_that_asks() {
         [ClientFrame::PermissionAnswer {
             permission_id: RequestId::from_random([7; 16]).to_string(),
             option_id: "yes".to_owned(),
-            remember: Some(true),
+            remember: None,
+            rule: Some(0),
         }]
     );
     stage.keys("2");
@@ -53,9 +58,9 @@ fn a_refused_verdict_can_be_given_again() {
 }
 
 #[test]
-fn the_inbox_shows_all_that_waits_and_questions_are_answered_there() {
+fn p3_p10_home_shows_all_that_waits_and_questions_are_answered_there() {
     let mut stage = asked();
-    stage.keys("alt-2");
+    stage.keys("alt-1");
     insta::assert_snapshot!(stage.screen());
     stage.resize(110, 20);
     stage.said();
@@ -70,13 +75,13 @@ fn the_inbox_shows_all_that_waits_and_questions_are_answered_there() {
     let answers = serde_json::to_value(answers).unwrap();
     assert_eq!(answers, serde_json::json!({"0": {"selectedOption": "SQLite"}}));
     stage.answer(ServerFrame::InboxSettled { id: RequestId::from_random([8; 16]) });
-    assert!(stage.screen().contains("Inbox (1)"), "{}", stage.screen());
+    assert!(stage.screen().contains("Home (1)"), "{}", stage.screen());
 }
 
 #[test]
 fn questions_are_rejected_with_a_reason() {
     let mut stage = asked();
-    stage.keys("alt-2 down enter r").types("Not now").keys("enter y");
+    stage.keys("alt-1 down enter r").types("Not now").keys("enter y");
     let said = stage.said();
     let reason = Some("Not now".to_owned());
     let question_id = RequestId::from_random([8; 16]).to_string();
@@ -102,10 +107,94 @@ fn what_others_answered_disappears_and_the_keys_go_elsewhere() {
 }
 
 #[test]
-fn from_the_inbox_to_the_session_that_asks() {
+fn from_home_to_the_session_that_asks() {
     let mut stage = asked();
-    stage.keys("alt-2 down o");
+    stage.keys("alt-1 down o");
     let screen = stage.screen();
     assert!(screen.contains("Write the release notes"), "{screen}");
     assert!(screen.contains("Which database?"), "{screen}");
+}
+
+#[test]
+fn p2_wider_rules_and_rules_that_deny_are_behind_a_key() {
+    let mut stage = asked();
+    stage.keys("tab w");
+    insta::assert_snapshot!(stage.screen());
+    stage.said();
+    stage.keys("3");
+    let said = stage.said();
+    let [ClientFrame::PermissionAnswer { option_id, rule, .. }] = said.as_slice() else {
+        panic!("{said:?}");
+    };
+    assert_eq!((option_id.as_str(), *rule), ("yes", Some(1)));
+}
+
+#[test]
+fn p1_a_permission_is_declined_with_a_note() {
+    let mut stage = asked();
+    stage.said();
+    stage.keys("tab r").types("Use nextest");
+    assert!(stage.screen().contains("│ Use nextest"), "{}", stage.screen());
+    stage.keys("enter");
+    let question_id = RequestId::from_random([7; 16]).to_string();
+    let reason = Some("Use nextest".to_owned());
+    assert_eq!(stage.said(), [ClientFrame::QuestionReject { question_id, reason }]);
+}
+
+#[test]
+fn p1_long_evidence_is_cut_and_v_shows_all_of_it() {
+    let mut stage = asked();
+    let mut item = permission(7);
+    let diff = Diff {
+        path: "src/price.rs".to_owned(),
+        old_text: None,
+        new_text: (1..60).map(|number| format!("line {number}\n")).collect(),
+    };
+    item.permission.as_mut().unwrap().evidence =
+        Some(Evidence::Changes { diffs: vec![diff], omitted_bytes: 0 });
+    stage.hear(ServerFrame::InboxList { items: vec![] });
+    stage.hear(ServerFrame::InboxList { items: vec![item] });
+    stage.keys("tab");
+    insta::assert_snapshot!(stage.screen());
+    stage.said();
+    stage.keys("v 1");
+    assert_eq!(stage.said(), [], "what is answered is seen with its answers");
+    stage.keys("G");
+    insta::assert_snapshot!(stage.screen());
+    stage.keys("esc y");
+    assert_eq!(stage.said().len(), 1);
+}
+
+#[test]
+fn p8_a_call_that_waits_for_the_human_does_not_run() {
+    let mut stage = asked();
+    let call = ToolCall {
+        tool_call_id: "c2".to_owned(),
+        name: "execute".to_owned(),
+        title: Some("cargo test".to_owned()),
+        kind: Some("execute".to_owned()),
+        status: ToolStatus::Running,
+        args: serde_json::Value::Null,
+        result: None,
+        diffs: vec![],
+        error: None,
+        html: None,
+    };
+    stage.update(entry("t2", 2, EntryBody::ToolCall(call)));
+    assert!(stage.screen().contains("◐ cargo test  execute  running"), "{}", stage.screen());
+    let mut asked = permission(7).permission.unwrap();
+    asked.tool_call_id = Some("c2".to_owned());
+    stage.update(entry("p3", 3, EntryBody::Permission(asked.clone())));
+    let screen = stage.screen();
+    assert!(screen.contains("◆ cargo test  execute  needs your answer"), "{screen}");
+    assert!(!screen.contains("running"), "{screen}");
+    asked.status = Status::Answered;
+    asked.option_id = Some("yes".to_owned());
+    let mut answered = entry("p3", 3, EntryBody::Permission(asked));
+    answered.rev = answered.rev.next();
+    stage.hear(ServerFrame::InboxList { items: vec![] });
+    stage.update(answered);
+    let screen = stage.screen();
+    assert!(screen.contains("◐ cargo test  execute  running"), "{screen}");
+    assert!(!screen.contains("✓ cargo test"), "the answer is no row of its own: {screen}");
 }

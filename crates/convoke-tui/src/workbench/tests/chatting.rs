@@ -27,6 +27,7 @@ fn tool(seq: u64, status: ToolStatus) -> Entry {
             new_text: "fn price() {\n    1\n    + 1\n}\n".to_owned(),
         }],
         error: None,
+        html: None,
     };
     entry(&format!("t{seq}"), seq, EntryBody::ToolCall(call))
 }
@@ -101,7 +102,7 @@ fn what_is_written_is_sent_and_the_draft_is_kept_by_session() {
     let mut stage = Stage::talking(110, 16, conversation());
     stage.types("Hello there").keys("alt-enter").types("second line");
     insta::assert_snapshot!(stage.screen());
-    stage.keys("esc esc down enter").types("to the other");
+    stage.keys("esc").pass(2000).keys("esc down enter").types("to the other");
     stage.keys("esc esc up enter");
     assert!(stage.screen().contains("Hello there"), "{}", stage.screen());
     assert!(stage.screen().contains("release notes ✎"), "{}", stage.screen());
@@ -177,7 +178,7 @@ fn a_title_that_changes_is_shown() {
     let (id, uid) = ("claude-code:1".to_owned(), session_id(1));
     let title = "Prices".to_owned();
     stage.hear(ServerFrame::SessionTitleUpdated { session_id: id, uid, title });
-    assert!(stage.screen().contains("● Prices"), "{}", stage.screen());
+    assert!(stage.screen().contains("◐ Prices"), "{}", stage.screen());
     let session = session(1, 0, "Prices", Activity::Idle);
     stage.hear(ServerFrame::SessionChanged { session });
     assert!(stage.screen().contains("○ Prices"), "{}", stage.screen());
@@ -218,7 +219,7 @@ fn modes_and_settings_of_the_agent_are_chosen() {
     stage.answer(ServerFrame::SessionChanged { session: session(1, 2, "Prices", Activity::Idle) });
     assert!(stage.screen().contains("Mode: PLAN"), "{}", stage.screen());
     stage.update(state("modes", 92, EntryBody::Modes { current: "plan".to_owned(), available }));
-    assert!(stage.screen().contains("· PLAN · LARGE"), "{}", stage.screen());
+    assert!(stage.screen().contains(" PLAN · LARGE · 10% of context"), "{}", stage.screen());
     // While reading a letter is enough.
     stage.keys("esc m down down enter");
     let (setting, choice) = ("m".to_owned(), "large".to_owned());

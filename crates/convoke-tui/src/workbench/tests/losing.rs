@@ -50,7 +50,14 @@ fn when_it_is_back_everything_is_asked_for_that_may_have_changed() {
             ClientFrame::AgentList {},
             ClientFrame::ProjectList {},
             ClientFrame::InboxList {},
-            ClientFrame::SessionOpen { session_id, after, generation, render: None, limit },
+            ClientFrame::SessionOpen {
+                session_id,
+                after,
+                generation,
+                render: None,
+                limit,
+                at: None
+            },
         ]
     );
     assert!(stage.screen().contains("Reconnected to the daemon."), "{}", stage.screen());

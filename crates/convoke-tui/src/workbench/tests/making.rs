@@ -1,53 +1,71 @@
-//! A new session.
+//! A new session: written on the start screen, with its project and its agent.
 
 use convoke_api::bodies::Activity;
 use convoke_api::frames::{ClientFrame, ServerFrame};
 
 use super::stage::{Stage, session, session_id, shop, site};
 
+fn created(number: u8) -> ServerFrame {
+    ServerFrame::SessionCreated {
+        session_id: format!("claude-code:{number}"),
+        uid: session_id(number),
+        project_id: shop().id,
+        session: session(number, 0, "Price it", Activity::Running),
+        refused: None,
+    }
+}
+
 #[test]
-fn a_session_begins_with_a_project_and_an_agent() {
-    let mut stage = Stage::with_sessions(80, 14);
-    stage.keys("n down");
+fn p3_a_session_begins_with_its_prompt_in_one_step() {
+    let mut stage = Stage::at_home(80, 16);
+    stage.keys("n").types("Price it");
     insta::assert_snapshot!(stage.screen());
     stage.keys("enter");
+    let frame = |prompt: Option<&str>| ClientFrame::SessionCreate {
+        project_id: shop().id.to_string(),
+        cli_type: Some("claude-code".to_owned()),
+        prompt: prompt.map(str::to_owned),
+    };
+    assert_eq!(stage.said(), [frame(Some("Price it"))]);
+    assert!(stage.screen().contains("Starting Claude Code…"), "{}", stage.screen());
+    stage.answer(created(9));
+    assert_eq!(stage.model.chat.as_ref().map(|chat| chat.id), Some(session_id(9)));
+    assert!(!stage.screen().contains("Starting"), "{}", stage.screen());
+    stage.keys("alt-1 n enter");
+    assert!(stage.said().contains(&frame(None)), "without a prompt it waits for one");
+}
+
+#[test]
+fn p3_project_and_agent_are_chosen_and_remembered() {
+    let mut stage = Stage::at_home(80, 16);
+    stage.keys("n alt-p down");
+    insta::assert_snapshot!(stage.screen());
+    stage.keys("enter alt-a");
     insta::assert_snapshot!(stage.screen());
     stage.keys("down down enter");
     assert!(stage.screen().contains("Codex is not installed: npm install -g codex"));
     stage.keys("up enter");
-    let project_id = site().id.to_string();
-    let cli_type = Some("demo".to_owned());
-    assert_eq!(stage.said(), [ClientFrame::SessionCreate { project_id, cli_type }]);
+    assert!(stage.screen().contains("site · Demo"), "{}", stage.screen());
+    stage.types("Hello").keys("enter");
+    stage.answer(created(9));
+    stage.keys("alt-1 n");
+    assert!(stage.screen().contains("site · Demo"), "{}", stage.screen());
 }
 
 #[test]
-fn a_session_that_has_begun_is_opened() {
-    let mut stage = Stage::with_sessions(80, 14);
-    stage.keys("n enter enter");
-    assert!(stage.screen().contains("Starting claude-code…"), "{}", stage.screen());
-    stage.answer(ServerFrame::SessionCreated {
-        session_id: "demo:9".to_owned(),
-        uid: session_id(9),
-        project_id: shop().id,
-        session: session(9, 0, "New Session", Activity::Idle),
-    });
-    assert_eq!(stage.model.chat.as_ref().map(|chat| chat.id), Some(session_id(9)));
-    assert!(stage.screen().contains("Message claude-code"), "{}", stage.screen());
-}
-
-#[test]
-fn an_agent_that_does_not_start_leads_back_to_the_others() {
-    let mut stage = Stage::with_sessions(80, 14);
-    stage.keys("n enter down enter");
-    stage.refuse("demo did not start");
+fn p3_a_session_that_was_not_created_gives_its_prompt_back() {
+    let mut stage = Stage::at_home(80, 16);
+    stage.keys("n").types("Price it").keys("enter").types("and");
+    stage.refuse("claude-code did not start");
     let screen = stage.screen();
-    assert!(screen.contains("demo did not start") && screen.contains("▸ DM Demo"), "{screen}");
+    assert!(screen.contains("claude-code did not start"), "{screen}");
+    assert!(screen.contains("❯ Price it\n   and"), "{screen}");
 }
 
 #[test]
 fn another_folder_becomes_a_project() {
-    let mut stage = Stage::with_sessions(80, 16);
-    stage.keys("n G enter");
+    let mut stage = Stage::at_home(80, 16);
+    stage.keys("n alt-p G enter");
     insta::assert_snapshot!(stage.screen());
     stage.keys("ctrl-u").types("~/sr").keys("tab");
     let path = "/home/ann/sr".to_owned();
@@ -64,13 +82,15 @@ fn another_folder_becomes_a_project() {
     project.id = convoke_core::id::ProjectId::from_random([103; 16]);
     project.name = "tea".to_owned();
     stage.answer(ServerFrame::ProjectAdded { project });
-    assert!(stage.screen().contains("New session in tea"), "{}", stage.screen());
+    assert!(stage.screen().contains("tea · Claude Code"), "{}", stage.screen());
 }
 
 #[test]
-fn who_changes_their_mind_goes_back_step_by_step() {
-    let mut stage = Stage::with_sessions(80, 14);
-    stage.keys("n enter esc esc");
-    assert!(stage.screen().contains("release notes"), "{}", stage.screen());
+fn n_in_the_list_of_sessions_means_the_project_at_the_cursor() {
+    let mut stage = Stage::with_sessions(80, 16);
+    stage.keys("G n");
+    assert!(stage.screen().contains("site · Claude Code"), "{}", stage.screen());
+    stage.keys("esc");
+    assert!(stage.screen().contains("Fix the parser"), "{}", stage.screen());
     assert_eq!(stage.said(), []);
 }

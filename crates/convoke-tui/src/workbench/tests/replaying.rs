@@ -14,7 +14,7 @@ const FRAMES: &str = include_str!("../../../../convoke-api/fixtures/frames.json"
 fn opened() -> Stage {
     let mut stage = Stage::new(80, 24);
     stage.send(Message::Linked);
-    stage.hear(ServerFrame::ProjectList { projects: vec![shop()] });
+    stage.hear(ServerFrame::ProjectList { projects: vec![shop()], editor: None });
     let sessions = vec![session(0, 1, "Counting", Activity::Running)];
     stage.hear(ServerFrame::SessionList { project_id: shop().id, sessions });
     stage.keys("enter");
@@ -26,7 +26,7 @@ fn shown(stage: &Stage) -> Vec<String> {
     let chat = stage.model.chat.as_ref().unwrap();
     let entries = (0..chat.len()).filter_map(|at| chat.entry(at));
     let ids = entries.flat_map(|entry| {
-        if let EntryBody::Queue { prompts } = &entry.body {
+        if let EntryBody::Queue { prompts, .. } = &entry.body {
             prompts.iter().map(|prompt| prompt.id.to_string()).collect()
         } else {
             vec![entry.entry_id.clone()]

@@ -5,11 +5,13 @@ use convoke_api::entry::{
     AskedQuestion, Entry, EntryBody, Older, Permission, PromptState, Prompted, QueuedEntry, Words,
 };
 use convoke_api::frames::{AgentItem, ClientFrame, Envelope, ServerFrame, SessionItem};
+use convoke_core::evidence::Evidence;
 use convoke_core::id::{MessageId, ProjectId, RequestId, SessionId};
 use convoke_core::message::{Rev, Seq};
 use convoke_core::question::Choice;
 use convoke_core::request::{PermissionKind, PermissionOption, Status as RequestStatus};
-use convoke_core::session::Status;
+use convoke_core::rule::{Matcher, Proposal};
+use convoke_core::session::{Attention, Status};
 use convoke_core::time::Timestamp;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::{Position, Size};
@@ -43,12 +45,20 @@ impl Stage {
         Self { model, effects: Vec::new(), asked: None, now }
     }
 
-    /// A screen with two projects and four sessions.
+    /// The list of two projects and four sessions.
     pub(super) fn with_sessions(width: u16, height: u16) -> Self {
+        let mut stage = Self::at_home(width, height);
+        stage.keys("2");
+        stage.effects.clear();
+        stage
+    }
+
+    /// The start screen with two projects and four sessions.
+    pub(super) fn at_home(width: u16, height: u16) -> Self {
         let mut stage = Self::new(width, height);
         stage.send(Message::Linked);
         stage.hear(ServerFrame::AgentList { agents: agents() });
-        stage.hear(ServerFrame::ProjectList { projects: vec![shop(), site()] });
+        stage.hear(ServerFrame::ProjectList { projects: vec![shop(), site()], editor: None });
         stage.hear(ServerFrame::SessionList {
             project_id: shop().id,
             sessions: vec![
@@ -56,6 +66,7 @@ impl Stage {
                 session(2, 90, "Write the release notes", Activity::Idle),
                 SessionItem {
                     status: Status::Completed,
+                    attention: Attention::Ended,
                     accepts_prompts: false,
                     ..session(3, 3000, "Old things\u{1b}[2J", Activity::Idle)
                 },
@@ -89,6 +100,7 @@ impl Stage {
             generation: "1".to_owned(),
             entries,
             more: older == Older::More,
+            newer: false,
             session: session(1, 2, "Fix the parser of prices", Activity::Running),
         });
     }
@@ -172,6 +184,13 @@ impl Stage {
         self
     }
 
+    /// Time passes.
+    pub(super) fn pass(&mut self, millis: i64) -> &mut Self {
+        self.now = Timestamp::from_millis(self.now.as_millis() + millis);
+        self.send(Message::Ticked);
+        self
+    }
+
     pub(super) fn resize(&mut self, width: u16, height: u16) {
         self.send(Message::Resized(Size { width, height }));
     }
@@ -232,6 +251,17 @@ pub(super) fn session(number: u8, minutes: i64, title: &str, activity: Activity)
         archived: false,
         activity,
         message_count: 10,
+        attention: match activity {
+            Activity::Idle => Attention::Idle,
+            Activity::Running => Attention::Working,
+            Activity::Waiting => Attention::NeedsYou,
+        },
+        unseen: false,
+        failure: None,
+        running_since: None,
+        step: None,
+        last_line: None,
+        cost: None,
     }
 }
 
@@ -280,7 +310,11 @@ pub(super) fn queue(rev: u64, prompts: &[(u8, &str)]) -> Entry {
         html: None,
         timestamp: Timestamp::from_millis(NOW),
     };
-    state("queue", rev, EntryBody::Queue { prompts: prompts.iter().map(prompt).collect() })
+    state(
+        "queue",
+        rev,
+        EntryBody::Queue { prompts: prompts.iter().map(prompt).collect(), held: false },
+    )
 }
 
 pub(super) fn words(seq: u64, text: &str) -> Entry {
@@ -298,10 +332,19 @@ pub(super) fn permission(number: u8) -> InboxItem {
     InboxItem {
         permission: Some(Permission {
             permission_id: RequestId::from_random([number; 16]),
-            title: "Write src/price.rs".to_owned(),
+            title: "cargo test --workspace --all-targets".to_owned(),
             tool_call_id: None,
-            tool: Some("write".to_owned()),
-            always: Some("this exact call".to_owned()),
+            tool: Some("execute".to_owned()),
+            evidence: Some(Evidence::Command {
+                command: "cargo test --workspace --all-targets".to_owned(),
+                working_directory: Some("/home/ann/src/shop".to_owned()),
+                arguments: None,
+                omitted_bytes: 0,
+            }),
+            rules: vec![
+                rule("`cargo test …` in shop", &["cargo", "test"]),
+                rule("`cargo …` in shop", &["cargo"]),
+            ],
             options: vec![
                 option("yes", "Allow", PermissionKind::AllowOnce),
                 option("no", "Deny", PermissionKind::RejectOnce),
@@ -310,7 +353,16 @@ pub(super) fn permission(number: u8) -> InboxItem {
             option_id: None,
             reason: None,
         }),
-        ..questions(number, InboxKind::Permission, "Write src/price.rs")
+        ..questions(number, InboxKind::Permission, "cargo test --workspace --all-targets")
+    }
+}
+
+fn rule(label: &str, words: &[&str]) -> Proposal {
+    let words = words.iter().map(|word| (*word).to_owned()).collect();
+    Proposal {
+        label: label.to_owned(),
+        matcher: Matcher::Command { words, more: true },
+        everywhere: false,
     }
 }
 

@@ -60,6 +60,7 @@ fn the_session_of_a_pair_is_shown_and_not_listed() {
         generation: "1".to_owned(),
         entries: Vec::new(),
         more: false,
+        newer: false,
         session: session(9, 0, "Between teams", Activity::Idle),
     });
     assert!(stage.screen().contains("Between teams"), "{}", stage.screen());

@@ -2,18 +2,28 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{Taken, list, offers, session};
+use super::{Taken, list, offers, queue, rules, session};
 use crate::picture::Way;
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::chat::Wanted;
 use crate::workbench::layout;
 use crate::workbench::model::{Focus, Model};
-use convoke_api::entry::EntryBody;
+use convoke_api::entry::{Entry, EntryBody};
+use convoke_api::frames::SessionItem;
+use convoke_core::id::RuleId;
+use convoke_core::notice::{Event, Notice, RuleEvent};
 use convoke_core::request::Status;
+use convoke_core::session::Attention;
+
+/// Milliseconds within which a second Esc stops the turn.
+const ESCAPE_MILLIS: i64 = 1000;
 
 /// Handles a key while the session is read; returns whether it was used.
 pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
+    if key.code == KeyCode::Esc && escape(model) == Taken::Yes {
+        return Taken::Yes;
+    }
     let Some(chat) = &mut model.chat else {
         model.focus = Focus::List;
         return Taken::Yes;
@@ -21,8 +31,8 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
     let at = chat.cursor().unwrap_or_else(|| chat.len().saturating_sub(1));
     let half = (chat.page_rows() / 2).max(1);
     match (key.code, key.modifiers.contains(KeyModifiers::CONTROL)) {
-        (KeyCode::Up | KeyCode::Char('k'), false) => chat.select(at.saturating_sub(1)),
-        (KeyCode::Down | KeyCode::Char('j'), false) => chat.select(at + 1),
+        (KeyCode::Up | KeyCode::Char('k'), false) => chat.step(Way::Up),
+        (KeyCode::Down | KeyCode::Char('j'), false) => chat.step(Way::Down),
         (KeyCode::PageUp, _) => chat.scroll_up(chat.page_rows()),
         (KeyCode::PageDown, _) => chat.scroll_down(chat.page_rows()),
         (KeyCode::Char('u'), true) => chat.scroll_up(half),
@@ -34,6 +44,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
         (KeyCode::Enter | KeyCode::Char(' '), false) => unfold(model, at),
         (KeyCode::Char('z'), false) => chat.toggle_all(),
         (KeyCode::Char('i' | 'w'), false) => write_on(model),
+        (KeyCode::Char('Q'), false) => queue::begin(model),
         (KeyCode::Esc | KeyCode::Tab | KeyCode::Left, _) => leave(model),
         (KeyCode::Char('u'), false) => session::undo(model),
         (KeyCode::Char('m'), false) => offers::begin(model),
@@ -48,6 +59,9 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
 
 /// A key while something is written: every letter is text here, and no shortcut fires.
 pub(super) fn press_input(model: &mut Model, key: KeyEvent) -> Taken {
+    if key.code == KeyCode::Esc && escape(model) == Taken::Yes {
+        return Taken::Yes;
+    }
     let Some(page) = layout::areas(model).page else { return Taken::No };
     let width = layout::input_width(page);
     match (key.code, is_plain(key)) {
@@ -55,14 +69,15 @@ pub(super) fn press_input(model: &mut Model, key: KeyEvent) -> Taken {
         (KeyCode::Tab | KeyCode::BackTab, true) => read(model),
         (KeyCode::Char('x'), false) => {
             if let Some(id) = model.chat.as_ref().map(|chat| chat.id) {
-                session::stop(model, id);
+                queue::stop(model, id);
             }
         }
+        (KeyCode::Up, true) if is_blank(model) && has_queue(model) => queue::begin(model),
         (KeyCode::Char('o'), false) if key.modifiers == KeyModifiers::CONTROL => {
             offers::begin(model);
         }
         (KeyCode::Char('?') | KeyCode::F(1), true)
-            if key.code == KeyCode::F(1) || model.draft().is_none_or(|it| it.text().is_empty()) =>
+            if key.code == KeyCode::F(1) || is_blank(model) =>
         {
             return Taken::No;
         }
@@ -89,8 +104,36 @@ fn scroll(model: &mut Model, way: Way) {
     }
 }
 
+/// Whether nothing is written.
+fn is_blank(model: &Model) -> bool {
+    model.draft().is_none_or(|draft| draft.text().is_empty())
+}
+
+fn has_queue(model: &Model) -> bool {
+    model.chat.as_ref().is_some_and(|chat| !chat.entries().queue().is_empty())
+}
+
+/// Esc while a turn runs: the second one stops it, and the first one says so besides what it does elsewhere.
+fn escape(model: &mut Model) -> Taken {
+    let is_working = |session: &SessionItem| {
+        matches!(session.attention, Attention::Working | Attention::NeedsYou)
+    };
+    let Some(id) = model.open_session().filter(|it| is_working(it)).map(|it| it.uid) else {
+        return Taken::No;
+    };
+    let now = model.now;
+    let is_second = model.escaped_at.take().is_some_and(|at| now.millis_since(at) < ESCAPE_MILLIS);
+    if is_second {
+        queue::stop(model, id);
+        return Taken::Yes;
+    }
+    model.escaped_at = Some(now);
+    model.notify("Press esc again to stop the turn.");
+    Taken::No
+}
+
 /// Goes to the newest entry, which may have to be asked for.
-fn go_to_end(model: &mut Model) {
+pub(super) fn go_to_end(model: &mut Model) {
     if model.chat.as_ref().is_some_and(|chat| !chat.entries().is_at_end()) {
         session::fetch(model, Wanted::Newest);
     }
@@ -102,6 +145,12 @@ fn go_to_end(model: &mut Model) {
 /// Shows all of an entry, or answers what it asks.
 fn unfold(model: &mut Model, at: usize) {
     let Some(chat) = &mut model.chat else { return };
+    if let Some(EntryBody::Queue { .. }) = chat.entry(at).map(|entry| &entry.body) {
+        return queue::begin(model);
+    }
+    if let Some(rule) = chat.entry(at).and_then(rule_of) {
+        return rules::open(model, Some(rule));
+    }
     let status = chat.entry(at).and_then(|entry| match &entry.body {
         EntryBody::Permission(permission) => Some(permission.status),
         EntryBody::Question(set) => Some(set.status),
@@ -127,6 +176,18 @@ fn unfold(model: &mut Model, at: usize) {
                 chat.toggle(at);
             }
         }
+    }
+}
+
+/// The rule that a notice is about.
+fn rule_of(entry: &Entry) -> Option<RuleId> {
+    let EntryBody::Notice(Notice { event: Event::Rule(event), .. }) = &entry.body else {
+        return None;
+    };
+    match event {
+        RuleEvent::Made { rule_id, .. } | RuleEvent::Applied { rule_id, .. } => *rule_id,
+        RuleEvent::Denied { rule_id, .. } => Some(*rule_id),
+        RuleEvent::Dropped { .. } => None,
     }
 }
 

@@ -1,40 +1,41 @@
-//! A new session: in which project or folder, and with which agent.
+//! Where and with whom the next session begins: in which project or folder, and with which agent.
 
 use convoke_api::frames::ClientFrame;
-use convoke_core::id::{ProjectId, SessionId};
+use convoke_core::id::ProjectId;
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::session;
 use crate::editor::Editor;
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::message::Wish;
-use crate::workbench::model::{Asked, Model, NewSession, Overlay};
+use crate::workbench::model::{Model, NewSession, Overlay};
 
 /// Asks in which project.
-pub(super) fn begin(model: &mut Model) {
+pub(super) fn choose_project(model: &mut Model) {
     if model.list.projects.is_empty() {
         ask_for_folder(model);
         return;
     }
-    let here = model.list.project_at_cursor();
+    let here = model.composer_project();
     let cursor = model.list.projects.iter().position(|project| Some(project.id) == here);
     show(model, NewSession::Project { cursor: cursor.unwrap_or_default() });
 }
 
-/// A key while a session is in the making.
+/// Asks with which agent; those that are installed come first.
+pub(super) fn choose_agent(model: &mut Model) {
+    let here = model.composer_agent().map(|agent| agent.cli_type.clone());
+    let offered = model.agents_offered();
+    let cursor = offered.iter().position(|agent| Some(&agent.cli_type) == here.as_ref());
+    show(model, NewSession::Agent { cursor: cursor.unwrap_or_default() });
+}
+
+/// A key while a project or an agent is chosen.
 pub(super) fn press(model: &mut Model, key: KeyEvent) {
     let Some(Overlay::New(new)) = &model.overlay else { return };
     match *new {
         NewSession::Project { cursor } => press_project(model, cursor, key),
         NewSession::Folder { .. } => press_folder(model, key),
-        NewSession::Agent { project, cursor } => press_agent(model, project, cursor, key),
-        NewSession::Starting { .. } => {
-            if key.code == KeyCode::Esc {
-                model.overlay = None;
-                model.notify("The session appears in the list once its agent has started.");
-            }
-        }
+        NewSession::Agent { cursor } => press_agent(model, cursor, key),
     }
 }
 
@@ -65,27 +66,10 @@ pub(super) fn complete(model: &mut Model, asked: &str, folders: Vec<String>) {
     *found = if folders.len() > 1 { folders } else { Vec::new() };
 }
 
-/// Asks with which agent; those that are installed come first.
-pub(super) fn choose_agent(model: &mut Model, project: ProjectId) {
-    show(model, NewSession::Agent { project, cursor: 0 });
-}
-
-/// The session was created.
-pub(super) fn begun(model: &mut Model, id: SessionId) {
-    if let Some(Overlay::New(_)) = model.overlay {
-        model.overlay = None;
-        session::open(model, id);
-    }
-}
-
-/// Its agent did not start: perhaps another one does.
-pub(super) fn back_to_agents(model: &mut Model) {
-    if let Some(Overlay::New(NewSession::Starting { project, agent })) = &model.overlay {
-        let offered = model.agents_offered();
-        let cursor = offered.iter().position(|it| it.cli_type == *agent).unwrap_or_default();
-        let project = *project;
-        show(model, NewSession::Agent { project, cursor });
-    }
+/// A project was chosen.
+pub(super) fn chosen(model: &mut Model, project: ProjectId) {
+    model.overlay = None;
+    model.home.composer.project = Some(project);
 }
 
 fn show(model: &mut Model, new: NewSession) {
@@ -97,7 +81,7 @@ fn press_project(model: &mut Model, cursor: usize, key: KeyEvent) {
     let cursor = match (key.code, is_plain(key)) {
         (KeyCode::Enter, _) => {
             match model.list.projects.get(cursor).map(|project| project.id) {
-                Some(project) => choose_agent(model, project),
+                Some(project) => chosen(model, project),
                 None => ask_for_folder(model),
             }
             return;
@@ -111,14 +95,23 @@ fn press_project(model: &mut Model, cursor: usize, key: KeyEvent) {
     show(model, NewSession::Project { cursor });
 }
 
-fn press_agent(model: &mut Model, project: ProjectId, cursor: usize, key: KeyEvent) {
+fn press_agent(model: &mut Model, cursor: usize, key: KeyEvent) {
     let last = model.agents.len().saturating_sub(1);
-    let cursor = match (key.code, is_plain(key)) {
-        (KeyCode::Enter, _) => return start(model, project, cursor),
-        (KeyCode::Esc | KeyCode::Left | KeyCode::Char('q'), true) => return begin(model),
-        _ => moved(key, cursor, last),
-    };
-    show(model, NewSession::Agent { project, cursor });
+    match (key.code, is_plain(key)) {
+        (KeyCode::Enter, _) => {
+            let offered = model.agents_offered();
+            let Some(agent) = offered.get(cursor).map(|agent| (*agent).clone()) else { return };
+            if agent.installed {
+                model.overlay = None;
+                model.home.composer.agent = Some(agent.cli_type);
+            } else {
+                let how = agent.install.map(|how| format!(": {how}")).unwrap_or_default();
+                model.refuse(format!("{} is not installed{how}", agent.title));
+            }
+        }
+        (KeyCode::Esc | KeyCode::Left | KeyCode::Char('q'), true) => model.overlay = None,
+        _ => show(model, NewSession::Agent { cursor: moved(key, cursor, last) }),
+    }
 }
 
 /// Where a key moves in a list.
@@ -130,23 +123,6 @@ pub(super) fn moved(key: KeyEvent, cursor: usize, last: usize) -> usize {
         (KeyCode::End | KeyCode::Char('G'), true) => last,
         (KeyCode::Char(digit @ '1'..='9'), true) => usize::from(digit as u8 - b'1').min(last),
         _ => cursor,
-    }
-}
-
-fn start(model: &mut Model, project: ProjectId, cursor: usize) {
-    let offered = model.agents_offered();
-    let Some(agent) = offered.get(cursor).map(|agent| (*agent).clone()) else { return };
-    if !agent.installed {
-        let how = agent.install.map(|how| format!(": {how}")).unwrap_or_default();
-        model.refuse(format!("{} is not installed{how}", agent.title));
-        return;
-    }
-    let frame = ClientFrame::SessionCreate {
-        project_id: project.to_string(),
-        cli_type: Some(agent.cli_type.to_string()),
-    };
-    if model.wish(Wish::Create, frame) == Asked::Yes {
-        show(model, NewSession::Starting { project, agent: agent.cli_type });
     }
 }
 
@@ -172,7 +148,7 @@ fn press_folder(model: &mut Model, key: KeyEvent) {
             add_project(model, &path);
         }
         Meaning::Leave if model.list.projects.is_empty() => model.overlay = None,
-        Meaning::Leave => begin(model),
+        Meaning::Leave => choose_project(model),
         Meaning::PageUp | Meaning::PageDown => {}
     }
 }
@@ -183,7 +159,7 @@ fn add_project(model: &mut Model, path: &str) {
     match model.list.projects.iter().find(|project| project.path == path) {
         Some(project) => {
             let id = project.id;
-            choose_agent(model, id);
+            chosen(model, id);
         }
         None => {
             let frame = ClientFrame::ProjectAdd { path: path.to_owned(), name: None };

@@ -1,10 +1,11 @@
 //! What the daemon says, and that it is gone or back.
 
 use convoke_api::Cursor;
-use convoke_api::frames::{ClientFrame, Envelope, ServerFrame};
+use convoke_api::frames::{ClientFrame, Envelope, ServerFrame, SessionItem};
 use convoke_core::id::{ProjectId, SessionId};
+use convoke_core::message::Seq;
 
-use super::{fresh, inbox, session};
+use super::{fresh, home, inbox, rules, search, session};
 use crate::workbench::chat::{Chat, Phase};
 use crate::workbench::list::Shelf;
 use crate::workbench::message::{Effect, Wish};
@@ -21,8 +22,10 @@ pub(super) fn linked(model: &mut Model) {
     model.wish(Wish::List, ClientFrame::ProjectList {});
     model.wish(Wish::List, ClientFrame::InboxList {});
     session::follow(model);
-    if model.tab == Tab::Teams {
-        model.effects.push(Effect::FetchTeams);
+    match model.tab {
+        Tab::Teams => model.effects.push(Effect::FetchTeams),
+        Tab::Rules => rules::ask(model),
+        Tab::Home | Tab::Sessions => {}
     }
 }
 
@@ -46,6 +49,10 @@ pub(super) fn take(model: &mut Model, envelope: Envelope<ServerFrame>) {
     let wish = model.fulfil(envelope.request_id.as_deref());
     if let ServerFrame::Error { message, hint } = &envelope.frame {
         let hint = hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+        // What is searched for is on its way to being written.
+        if let Some(Wish::Search(query)) = &wish {
+            return search::fail(model, query, message);
+        }
         if let Some(wish) = wish {
             fail_with(model, wish, message);
         }
@@ -80,7 +87,7 @@ impl News {
 
 fn hear(model: &mut Model, frame: ServerFrame) {
     match frame {
-        ServerFrame::ProjectList { projects } => {
+        ServerFrame::ProjectList { projects, .. } => {
             model.list.projects = projects;
             model.list.clear();
             ask_for_sessions(model);
@@ -93,8 +100,12 @@ fn hear(model: &mut Model, frame: ServerFrame) {
         ServerFrame::FolderCompletions { path, folders } => fresh::complete(model, &path, folders),
         ServerFrame::AgentList { agents } => model.agents = agents,
         ServerFrame::SessionList { project_id, sessions } => model.list.take(project_id, sessions),
-        ServerFrame::SessionCreated { session, .. }
-        | ServerFrame::SessionUnarchived { session, .. } => model.list.put(session),
+        ServerFrame::SessionCreated { session, refused, .. } => created(model, session, refused),
+        ServerFrame::SessionUnarchived { session, .. } => model.list.put(session),
+        ServerFrame::SessionErased { uid, .. } => erased(model, uid),
+        ServerFrame::SessionSeen { uid, .. } => {
+            model.list.change(uid, |session| session.unseen = false);
+        }
         ServerFrame::SessionChanged { session } => model.list.learn(session),
         ServerFrame::SessionArchived { uid, .. } => {
             model.list.change(uid, |session| session.archived = true);
@@ -102,10 +113,16 @@ fn hear(model: &mut Model, frame: ServerFrame) {
         ServerFrame::SessionTitleUpdated { uid, title, .. } => {
             model.list.change(uid, |session| session.title = title);
         }
-        ServerFrame::SessionHistory { uid, rev, generation, entries, more, session, .. } => {
-            model.list.learn(session);
+        ServerFrame::SessionHistory {
+            uid, rev, generation, entries, more, newer, session, ..
+        } => {
             let cursor = Cursor { generation, rev };
-            with_chat(model, uid, |chat| chat.replace(entries, cursor, more.into()));
+            with_chat(model, uid, |chat| {
+                chat.replace(entries, cursor, more.into());
+                chat.end_at(newer.then(|| Seq::new(session.message_count)));
+            });
+            model.list.learn(session);
+            session::send_again(model);
         }
         ServerFrame::SessionOpened { uid, rev, generation, .. } => {
             with_chat(model, uid, |chat| chat.opened(Cursor { generation, rev }));
@@ -129,18 +146,42 @@ fn hear(model: &mut Model, frame: ServerFrame) {
         ServerFrame::InboxChanged { .. } => {
             model.wish(Wish::List, ClientFrame::InboxList {});
         }
-        ServerFrame::TeamChanged {} => {
-            if model.tab == Tab::Teams {
-                model.effects.push(Effect::FetchTeams);
-            }
+        ServerFrame::SearchHits { query, hits, .. } => search::take(model, &query, hits),
+        ServerFrame::RuleList { rules } => rules::take(model, rules),
+        ServerFrame::RuleChanged {} if model.tab == Tab::Rules => rules::ask(model),
+        ServerFrame::TeamChanged {} if model.tab == Tab::Teams => {
+            model.effects.push(Effect::FetchTeams);
         }
-        ServerFrame::InboxSettled { .. }
+        ServerFrame::RuleChanged {}
+        | ServerFrame::TeamChanged {}
+        | ServerFrame::InboxSettled { .. }
         | ServerFrame::AgentStatus { .. }
         | ServerFrame::SessionCancelled { .. }
         | ServerFrame::SessionClosed { .. }
         | ServerFrame::SessionSent { .. }
+        | ServerFrame::HomeList { .. }
+        | ServerFrame::RuleAdded { .. }
+        | ServerFrame::RuleRemoved { .. }
+        | ServerFrame::Config(_)
         | ServerFrame::Pong {}
         | ServerFrame::Error { .. } => {}
+    }
+}
+
+/// There is a new session; its prompt may have been refused.
+fn created(model: &mut Model, session: SessionItem, refused: Option<String>) {
+    model.list.put(session);
+    if let Some(why) = refused {
+        model.refuse(format!("The session was created, but the prompt was not sent: {why}"));
+    }
+}
+
+/// A session is gone for good; its conversation is not shown any more.
+fn erased(model: &mut Model, id: SessionId) {
+    model.list.remove(id);
+    if model.chat.as_ref().is_some_and(|chat| chat.id == id) {
+        model.chat = None;
+        model.focus = super::key::resting(model);
     }
 }
 
@@ -170,19 +211,26 @@ fn done(model: &mut Model, wish: Wish, news: &News) {
         Wish::Rename => model.notify("Renamed."),
         Wish::Choose(what) => model.notify(what),
         Wish::Stop => model.notify("Asked the agent to stop."),
+        Wish::Revoke => model.notify("Revoked the rule."),
         Wish::Resume => model.notify("Resumed the session."),
         Wish::Settle(id) => inbox::settled(model, id),
-        Wish::Create => {
+        Wish::Create(_) => {
             if let News::Session(id) = news {
-                fresh::begun(model, *id);
+                home::begun(model, *id);
             }
         }
         Wish::AddProject => {
             if let News::Project(id) = news {
-                fresh::choose_agent(model, *id);
+                fresh::chosen(model, *id);
             }
         }
-        Wish::Open(_) | Wish::Page(_) | Wish::Send(..) | Wish::Complete | Wish::List => {}
+        Wish::Open(_)
+        | Wish::Page(_)
+        | Wish::Send(..)
+        | Wish::Complete
+        | Wish::Search(_)
+        | Wish::Queue
+        | Wish::List => {}
     }
 }
 
@@ -201,7 +249,7 @@ fn fail(model: &mut Model, wish: Wish) {
     match wish {
         Wish::Send(id, text) => session::give_back(model, id, &text),
         Wish::Settle(id) => inbox::reopen(model, id),
-        Wish::Create => fresh::back_to_agents(model),
+        Wish::Create(text) => home::give_back(model, &text),
         Wish::Open(id) | Wish::Page(id) => with_chat(model, id, Chat::stop_paging),
         Wish::AddProject
         | Wish::Complete
@@ -211,6 +259,9 @@ fn fail(model: &mut Model, wish: Wish) {
         | Wish::Choose(_)
         | Wish::Stop
         | Wish::Resume
+        | Wish::Search(_)
+        | Wish::Revoke
+        | Wish::Queue
         | Wish::List => {}
     }
 }

@@ -4,11 +4,9 @@ use std::collections::HashMap;
 
 use convoke_api::bodies::InboxItem;
 use convoke_core::id::RequestId;
-use crossterm::event::{KeyCode, KeyEvent};
 
-use super::{Taken, session};
-use crate::sheet::keys::is_plain;
 use crate::text::clean;
+use crate::workbench::home::Row;
 use crate::workbench::message::Effect;
 use crate::workbench::model::{Focus, Model, Tab};
 use crate::workbench::request::Request;
@@ -35,7 +33,7 @@ pub(super) fn take(model: &mut Model, items: Vec<InboxItem>) {
             }
         }
     }
-    if known.values().any(Request::is_touched) {
+    if known.values().any(|request| request.card.is_touched()) {
         model.notify("This request was already answered elsewhere.");
     } else if let Some(text) = news(&arrived).filter(|_| !is_first) {
         // A visible request needs no message, but the human may look elsewhere.
@@ -56,6 +54,13 @@ enum Sight {
 
 /// A verdict was taken.
 pub(super) fn settled(model: &mut Model, id: RequestId) {
+    // The cursor goes on to what follows, so that several are answered one after the other.
+    let rows = model.home_rows();
+    let at = rows.iter().position(|(_, row)| *row == Row::Request(id));
+    let next = at.and_then(|at| rows.get(at + 1).or_else(|| rows.get(at.checked_sub(1)?)));
+    if model.home.cursor.is_none_or(|row| row == Row::Request(id)) {
+        model.home.cursor = next.map(|(_, row)| *row);
+    }
     model.inbox.retain(|request| request.item.id != id);
     leave_empty_card(model);
 }
@@ -63,42 +68,8 @@ pub(super) fn settled(model: &mut Model, id: RequestId) {
 /// A verdict was not taken.
 pub(super) fn reopen(model: &mut Model, id: RequestId) {
     if let Some(request) = model.inbox.iter_mut().find(|request| request.item.id == id) {
-        request.reopen();
+        request.card.reopen();
     }
-}
-
-/// A key in the list of the inbox.
-pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
-    let Some(at) = model.request_position() else { return Taken::No };
-    let last = model.inbox.len().saturating_sub(1);
-    let to = match (key.code, is_plain(key)) {
-        (KeyCode::Up | KeyCode::Char('k'), true) => at.saturating_sub(1),
-        (KeyCode::Down | KeyCode::Char('j'), true) => at + 1,
-        (KeyCode::Home | KeyCode::Char('g'), true) => 0,
-        (KeyCode::End | KeyCode::Char('G'), true) => last,
-        (KeyCode::Enter | KeyCode::Right | KeyCode::Tab | KeyCode::Char('l'), true) => {
-            choose(model, at);
-            return Taken::Yes;
-        }
-        (KeyCode::Char('o'), true) => {
-            if let Some(id) = model.request().and_then(|request| request.item.uid) {
-                session::open(model, id);
-            } else {
-                model.refuse("This request does not belong to a session.");
-            }
-            return Taken::Yes;
-        }
-        _ => return Taken::No,
-    };
-    model.inbox_cursor = model.inbox.get(to.min(last)).map(|request| request.item.id);
-    Taken::Yes
-}
-
-/// Begins to answer a request of the list.
-pub(super) fn choose(model: &mut Model, at: usize) {
-    let Some(request) = model.inbox.get(at) else { return };
-    model.inbox_cursor = Some(request.item.id);
-    model.focus = Focus::Card;
 }
 
 /// Keys must not go to a card that is not there any more.

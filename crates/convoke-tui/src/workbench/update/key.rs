@@ -2,12 +2,11 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{Taken, card, chat, fresh, inbox, list, offers, teams};
+use super::{Taken, card, chat, fresh, home, list, offers, queue, rules, search, teams};
 use crate::sheet::keys::is_plain;
 use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::message::{Effect, Wish};
 use crate::workbench::model::{Focus, Model, Overlay, Tab};
-use crate::workbench::request::Request;
 use crate::workbench::{layout, view};
 use convoke_api::frames::ClientFrame;
 
@@ -24,9 +23,11 @@ pub(super) fn paste(model: &mut Model, text: &str) {
     match &mut model.overlay {
         Some(Overlay::Rename { title, .. }) => title.paste(&text.replace(['\n', '\r'], " ")),
         Some(Overlay::New(_)) => fresh::paste(model, text),
-        Some(Overlay::Help { .. } | Overlay::Offers { .. }) => {}
+        Some(Overlay::Search(_)) => search::paste(model, text),
+        Some(Overlay::Queue { .. }) => queue::paste(model, text),
+        Some(Overlay::Help { .. } | Overlay::Offers { .. } | Overlay::Stop { .. }) => {}
         None => match model.focus {
-            Focus::Search => model.list.search.paste(&text.replace(['\n', '\r'], " ")),
+            Focus::Composer => model.home.composer.text.paste(text),
             Focus::Card => card::paste(model, text),
             Focus::Input => {
                 if let Some(draft) = model.draft_mut() {
@@ -65,13 +66,19 @@ fn dispatch(model: &mut Model, key: KeyEvent) {
             return offers::press(model, key, cursor);
         }
         Some(Overlay::Rename { .. }) => return rename(model, key),
+        Some(Overlay::Search(_)) => return search::press(model, key),
+        Some(Overlay::Queue { .. }) => return queue::press(model, key),
+        Some(Overlay::Stop { id }) => {
+            let id = *id;
+            return queue::press_stop(model, key, id);
+        }
         None => {}
     }
-    if let (KeyCode::Char(digit @ '1'..='3'), KeyModifiers::ALT) = (key.code, key.modifiers) {
+    if let (KeyCode::Char(digit @ '1'..='4'), KeyModifiers::ALT) = (key.code, key.modifiers) {
         return open_tab(model, tab_of(digit));
     }
     let taken = match (model.tab, model.focus) {
-        (_, Focus::Search) => list::press_search(model, key),
+        (_, Focus::Composer) => home::press_composer(model, key),
         (_, Focus::Card) => match card::press(model, key) {
             Taken::Yes => Taken::Yes,
             Taken::No => leave_card(model, key),
@@ -79,8 +86,9 @@ fn dispatch(model: &mut Model, key: KeyEvent) {
         (_, Focus::Input) => chat::press_input(model, key),
         (_, Focus::Chat) => chat::press(model, key),
         (Tab::Sessions, Focus::List) => list::press(model, key),
-        (Tab::Inbox, Focus::List) => inbox::press(model, key),
+        (Tab::Home, Focus::List) => home::press(model, key),
         (Tab::Teams, Focus::List) => teams::press(model, key),
+        (Tab::Rules, Focus::List) => rules::press(model, key),
     };
     if taken == Taken::No {
         anywhere(model, key);
@@ -92,7 +100,8 @@ fn anywhere(model: &mut Model, key: KeyEvent) {
         (KeyCode::Char('?') | KeyCode::F(1), true) => {
             model.overlay = Some(Overlay::Help { scroll: 0 });
         }
-        (KeyCode::Char(digit @ '1'..='3'), true) => open_tab(model, tab_of(digit)),
+        (KeyCode::Char(digit @ '1'..='4'), true) => open_tab(model, tab_of(digit)),
+        (KeyCode::Char('/'), true) => search::begin(model),
         (KeyCode::Char('q'), true) => leave(model),
         _ => {}
     }
@@ -100,9 +109,10 @@ fn anywhere(model: &mut Model, key: KeyEvent) {
 
 const fn tab_of(digit: char) -> Tab {
     match digit {
-        '2' => Tab::Inbox,
+        '2' => Tab::Sessions,
         '3' => Tab::Teams,
-        _ => Tab::Sessions,
+        '4' => Tab::Rules,
+        _ => Tab::Home,
     }
 }
 
@@ -110,8 +120,10 @@ const fn tab_of(digit: char) -> Tab {
 pub(super) fn open_tab(model: &mut Model, tab: Tab) {
     model.tab = tab;
     model.focus = resting(model);
-    if tab == Tab::Teams {
-        model.effects.push(Effect::FetchTeams);
+    match tab {
+        Tab::Teams => model.effects.push(Effect::FetchTeams),
+        Tab::Rules => rules::ask(model),
+        Tab::Home | Tab::Sessions => {}
     }
 }
 
@@ -119,7 +131,7 @@ pub(super) fn open_tab(model: &mut Model, tab: Tab) {
 pub(super) fn resting(model: &Model) -> Focus {
     match model.tab {
         Tab::Sessions if model.chat.is_some() => Focus::Input,
-        Tab::Sessions | Tab::Inbox | Tab::Teams => Focus::List,
+        Tab::Home | Tab::Sessions | Tab::Teams | Tab::Rules => Focus::List,
     }
 }
 
@@ -133,8 +145,9 @@ fn leave_card(model: &mut Model, key: KeyEvent) -> Taken {
 
 /// Leaves at once when nothing would be lost, else when asked a second time.
 fn leave(model: &mut Model) {
-    let drafts = model.drafts.values().filter(|draft| !draft.is_blank()).count();
-    let cards = model.inbox.iter().filter(|request: &&Request| request.is_touched()).count();
+    let composer = std::iter::once(&model.home.composer.text);
+    let drafts = model.drafts.values().chain(composer).filter(|draft| !draft.is_blank()).count();
+    let cards = model.inbox.iter().filter(|request| request.card.is_touched()).count();
     if model.is_leaving || drafts + cards == 0 {
         model.effects.push(Effect::Quit);
         return;

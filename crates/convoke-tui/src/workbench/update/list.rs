@@ -2,9 +2,8 @@
 
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::{Taken, fresh, heard, session};
+use super::{Taken, heard, home, queue, session};
 use crate::sheet::keys::is_plain;
-use crate::sheet::keys::writing::{Meaning, write};
 use crate::workbench::list::{Row, Shelf};
 use crate::workbench::model::{Focus, Model};
 use crate::workbench::view;
@@ -23,11 +22,12 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
         (KeyCode::Char(' ') | KeyCode::Left, true) => list.toggle_project(),
         (KeyCode::Enter | KeyCode::Right, true) => open_at_cursor(model),
         (KeyCode::Tab, true) if model.chat.is_some() => model.focus = Focus::Input,
-        (KeyCode::Char('/'), true) => model.focus = Focus::Search,
-        (KeyCode::Char('n'), true) => fresh::begin(model),
+        (KeyCode::Char('n'), true) => {
+            let project = list.project_at_cursor();
+            home::compose(model, project);
+        }
         (KeyCode::Char('u'), true) => session::undo(model),
         (KeyCode::Char('A'), true) => turn_shelf(model),
-        (KeyCode::Esc, true) => clear_search(model),
         (KeyCode::Char(letter @ ('r' | 'a' | 'x' | 'R')), true) => {
             let Some(id) = model.list.session_at_cursor().map(|session| session.uid) else {
                 model.refuse("Choose a session first.");
@@ -45,39 +45,11 @@ pub(super) fn with_session(model: &mut Model, letter: char, id: convoke_core::id
     match letter {
         'r' => session::rename(model, id),
         'a' => session::archive(model, id),
-        'x' => session::stop(model, id),
+        'x' => queue::stop(model, id),
+        'R' if home::has_failed(model, id) => session::retry(model, id),
         'R' => session::resume(model, id),
         _ => {}
     }
-}
-
-/// A key while a search is written; what titles must contain counts at once.
-pub(super) fn press_search(model: &mut Model, key: KeyEvent) -> Taken {
-    match (key.code, is_plain(key)) {
-        (KeyCode::Up, _) => model.list.step(|at, _| at.saturating_sub(1)),
-        (KeyCode::Down, _) => model.list.step(|at, _| at + 1),
-        _ => match write(&mut model.list.search, key, usize::MAX) {
-            Meaning::Written => {
-                let is_listed =
-                    model.list.cursor.is_some_and(|row| model.list.rows().contains(&row));
-                if !is_listed || matches!(model.list.cursor, Some(Row::Project(_))) {
-                    model.list.cursor = None;
-                }
-            }
-            Meaning::Accept => {
-                model.focus = Focus::List;
-                if model.list.session_at_cursor().is_some() {
-                    open_at_cursor(model);
-                }
-            }
-            Meaning::Leave => {
-                model.focus = Focus::List;
-                clear_search(model);
-            }
-            Meaning::PageUp | Meaning::PageDown => {}
-        },
-    }
-    Taken::Yes
 }
 
 /// Opens the session at the cursor, or shows and hides those of its project.
@@ -87,12 +59,6 @@ pub(super) fn open_at_cursor(model: &mut Model) {
         Some(Row::Project(_)) => model.list.toggle_project(),
         None => {}
     }
-}
-
-fn clear_search(model: &mut Model) {
-    // What was found stays where the cursor is.
-    model.list.cursor = model.list.at_cursor();
-    model.list.search = crate::editor::Editor::default();
 }
 
 fn turn_shelf(model: &mut Model) {

@@ -2,12 +2,13 @@
 
 use ratatui::layout::Position;
 
-use super::{card, chat, inbox, key, list, teams};
+use super::{card, chat, home, key, list, rules, teams};
+use crate::card::Card;
+use crate::permission::keys as permission;
 use crate::picture::{Target, Way};
 use crate::sheet::keys;
 use crate::workbench::layout;
 use crate::workbench::model::{Focus, Model, Overlay, Tab};
-use crate::workbench::request::Card;
 use crate::workbench::view;
 
 /// Lines that one notch of the wheel moves.
@@ -29,14 +30,16 @@ pub(super) fn click(model: &mut Model, target: Target, column: usize) {
                 model.list.cursor = model.list.rows().get(at).copied();
                 list::open_at_cursor(model);
             }
-            Tab::Inbox => inbox::choose(model, at),
+            Tab::Home => home::choose(model, at),
             Tab::Teams => teams::choose(model, at),
+            Tab::Rules => rules::choose(model, at),
         },
         Target::Block(at) => {
             if let Some(chat) = &mut model.chat {
                 chat.toggle(at);
             }
         }
+        Target::Input if model.tab == Tab::Home => home::compose(model, None),
         Target::Input => chat::write_on(model),
         Target::Choice(_) | Target::Text(_) | Target::Page(_) | Target::Send => {
             model.focus = Focus::Card;
@@ -62,10 +65,12 @@ pub(super) fn wheel(model: &mut Model, way: Way, at: Position) {
     }
     let room = layout::sheet_room(model);
     if model.focus == Focus::Card
-        && let Some(Card::Questions(set)) = model.request_mut().map(|request| &mut request.card)
+        && let Some(request) = model.request_mut()
     {
-        keys::wheel(set, way, room);
-        return;
+        return match &mut request.card {
+            Card::Questions(set) => keys::wheel(set, way, room),
+            Card::Permission(card) => permission::wheel(card, way, room),
+        };
     }
     if let Some(chat) = &mut model.chat {
         match way {
@@ -76,10 +81,13 @@ pub(super) fn wheel(model: &mut Model, way: Way, at: Position) {
 }
 
 fn wheel_list(model: &mut Model, way: Way) {
-    if model.tab == Tab::Sessions {
-        model.list.step(|at, _| match way {
-            Way::Up => at.saturating_sub(1),
-            Way::Down => at + 1,
-        });
+    let to = |at: usize, _| match way {
+        Way::Up => at.saturating_sub(1),
+        Way::Down => at + 1,
+    };
+    match model.tab {
+        Tab::Home => home::step(model, to),
+        Tab::Sessions => model.list.step(to),
+        Tab::Teams | Tab::Rules => {}
     }
 }

@@ -1,29 +1,104 @@
 //! What the human wants of a session.
 
 use convoke_api::Cursor;
+use convoke_api::entry::EntryBody;
 use convoke_api::frames::ClientFrame;
 use convoke_core::id::SessionId;
 use convoke_core::message::Seq;
-use convoke_core::session::Status;
+use convoke_core::session::{QueueChoice, Status};
 
 use crate::editor::Editor;
-use crate::workbench::chat::{Chat, PAGE, Wanted};
+use crate::workbench::chat::{Chat, PAGE, Phase, Wanted};
 use crate::workbench::list::Row;
 use crate::workbench::message::Wish;
 use crate::workbench::model::{Asked, Focus, Link, Model, Overlay, Tab};
 
 /// Brings a session before the human.
 pub(super) fn open(model: &mut Model, id: SessionId) {
-    model.tab = Tab::Sessions;
-    model.list.cursor = Some(Row::Session(id));
-    if model.chat.as_ref().is_none_or(|chat| chat.id != id) {
-        close(model);
-        model.chat = Some(Chat::new(id, model.palette));
-        if model.link == Link::Up {
-            follow(model);
-        }
+    if bring(model, id) == Known::No && model.link == Link::Up {
+        follow(model);
     }
     model.focus = if model.request().is_some() { Focus::Card } else { Focus::Input };
+}
+
+/// Brings a message of a session before the human.
+pub(super) fn open_at(model: &mut Model, id: SessionId, seq: Seq) {
+    let known = bring(model, id);
+    let Some(chat) = &mut model.chat else { return };
+    model.focus = Focus::Chat;
+    if known == Known::Yes && chat.go_to(seq) {
+        return;
+    }
+    // It is not in the window: the session is opened anew, around it.
+    chat.aim_at(seq);
+    let frame = ClientFrame::SessionOpen {
+        session_id: id.to_string(),
+        after: None,
+        generation: None,
+        render: None,
+        limit: Some(PAGE),
+        at: Some(seq),
+    };
+    model.wish(Wish::Open(id), frame);
+}
+
+/// Whether a session was open already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Known {
+    Yes,
+    No,
+}
+
+fn bring(model: &mut Model, id: SessionId) -> Known {
+    model.tab = Tab::Sessions;
+    model.list.cursor = Some(Row::Session(id));
+    if model.chat.as_ref().is_some_and(|chat| chat.id == id) {
+        return Known::Yes;
+    }
+    close(model);
+    model.chat = Some(Chat::new(id, model.palette));
+    Known::No
+}
+
+/// The end of the open session is before the human: a turn that ended there has been seen.
+pub(super) fn see(model: &mut Model) {
+    let Some(chat) = model.chat.as_ref().filter(|chat| chat.is_following()) else { return };
+    let id = chat.id;
+    if model.link == Link::Up && model.list.session(id).is_some_and(|session| session.unseen) {
+        model.list.change(id, |session| session.unseen = false);
+        model.wish(Wish::List, ClientFrame::SessionSeen { session_id: id.to_string() });
+    }
+}
+
+/// Sends the last prompt of a session again; opens the session first.
+pub(super) fn retry(model: &mut Model, id: SessionId) {
+    open(model, id);
+    model.retrying = Some(id);
+    send_again(model);
+}
+
+/// Sends the last prompt of the session whose turn is to be tried again, once it is known.
+pub(super) fn send_again(model: &mut Model) {
+    let Some(chat) = model.chat.as_ref().filter(|chat| Some(chat.id) == model.retrying) else {
+        return;
+    };
+    let (id, is_open) = (chat.id, chat.phase == Phase::Open);
+    let prompts = chat.entries().conversation().iter().rev();
+    let last = prompts.into_iter().find_map(|entry| {
+        let EntryBody::User(prompted) = &entry.body else { return None };
+        Some(prompted.content.clone())
+    });
+    match last {
+        Some(content) => {
+            model.retrying = None;
+            say(model, id, content);
+        }
+        None if is_open => {
+            model.retrying = None;
+            model.refuse("The last prompt is too far back: send it again yourself.");
+        }
+        None => {}
+    }
 }
 
 /// Follows the open session, from what is known of it on.
@@ -49,7 +124,7 @@ pub(super) fn fetch(model: &mut Model, wanted: Wanted) {
 fn opening(id: SessionId, cursor: Option<Cursor>) -> ClientFrame {
     let (after, generation) = cursor.map(|cursor| (cursor.rev, cursor.generation)).unzip();
     let (session_id, limit) = (id.to_string(), Some(PAGE));
-    ClientFrame::SessionOpen { session_id, after, generation, render: None, limit }
+    ClientFrame::SessionOpen { session_id, after, generation, render: None, limit, at: None }
 }
 
 fn page(id: SessionId, before: Seq) -> ClientFrame {
@@ -72,14 +147,19 @@ pub(super) fn send(model: &mut Model) {
         model.refuse(refusal);
         return;
     }
+    if say(model, id, text) == Asked::Yes {
+        model.drafts.remove(&id);
+    }
+}
+
+fn say(model: &mut Model, id: SessionId, text: String) -> Asked {
     let (session_id, content) = (id.to_string(), text.clone());
     let frame = ClientFrame::SessionSend { session_id, content, message_id: None };
-    if model.wish(Wish::Send(id, text), frame) == Asked::Yes {
-        model.drafts.remove(&id);
-        if let Some(chat) = &mut model.chat {
-            chat.go_to_end();
-        }
+    let asked = model.wish(Wish::Send(id, text), frame);
+    if asked == Asked::Yes {
+        super::chat::go_to_end(model);
     }
+    asked
 }
 
 /// Puts the text of a refused prompt back into its draft.
@@ -95,8 +175,9 @@ pub(super) fn give_back(model: &mut Model, id: SessionId, text: &str) {
 }
 
 /// Stops the running turn.
-pub(super) fn stop(model: &mut Model, id: SessionId) {
-    model.wish(Wish::Stop, ClientFrame::SessionCancel { session_id: id.to_string() });
+pub(super) fn stop(model: &mut Model, id: SessionId, queue: Option<QueueChoice>) {
+    model.escaped_at = None;
+    model.wish(Wish::Stop, ClientFrame::SessionCancel { session_id: id.to_string(), queue });
 }
 
 /// Lets an ended session accept prompts again.

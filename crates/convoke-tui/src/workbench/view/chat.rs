@@ -1,8 +1,7 @@
 //! The open session: what it is, what was said, what is asked, and what is being written.
 
 use convoke_api::bodies::Activity;
-use convoke_core::content::Usage;
-use convoke_core::session::Status;
+use convoke_core::session::{Attention, Status};
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
@@ -10,6 +9,7 @@ use super::{card, list, split_line};
 use crate::picture::{Picture, Strip, Target};
 use crate::rule;
 use crate::text::{clean, wrap};
+use crate::words;
 use crate::workbench::chat::{Chat, Phase};
 use crate::workbench::layout::{self, ChatAreas, GUTTER, INPUT_INDENT};
 use crate::workbench::model::{Focus, Model};
@@ -36,7 +36,11 @@ fn nothing(model: &Model, picture: &mut Picture, page: Rect) {
     }
     strip.push(Line::styled("No session is open.", palette.strong()));
     strip.gap();
-    for (key, text) in [("enter", "opens one from the list"), ("n", "creates a new one")] {
+    for (key, text) in [
+        ("enter", "opens one from the list"),
+        ("n", "starts a new one"),
+        ("/", "searches all of them"),
+    ] {
         strip.push(vec![Span::styled(format!("{key:>7}  "), palette.here()), Span::raw(text)]);
     }
     picture.strip(area, strip);
@@ -48,61 +52,23 @@ fn heading(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
     let (mark, mark_style) = list::mark(session, palette);
     let project = model.list.project(session.project_id);
     let project = project.map(|project| clean::line(&project.name)).unwrap_or_default();
-    let chosen = model.offers().into_iter().filter(|offer| offer.is_current);
-    let chosen: String =
-        chosen.map(|offer| format!(" · {}", clean::line(&offer.choice.name))).collect();
     let left = vec![
         Span::raw(" "),
         Span::styled(mark, mark_style),
         Span::raw(" "),
         Span::styled(clean::line(&session.title), palette.strong()),
-        Span::styled(format!("  {} · {project}{chosen}", session.cli_type), palette.faint()),
+        Span::styled(format!("  {} · {project}", session.cli_type), palette.faint()),
     ];
-    let state = match (session.status, session.activity) {
-        (Status::Active, Activity::Idle) => String::new(),
-        (Status::Active, Activity::Running) => "working".to_owned(),
-        (Status::Active, Activity::Waiting) => "needs your answer".to_owned(),
-        (Status::Completed, _) => "ended".to_owned(),
-        (Status::Cancelled, _) => "cancelled".to_owned(),
-        (Status::Error, _) => "failed".to_owned(),
+    let state = match (session.attention, session.status) {
+        (Attention::Idle, _) => "",
+        (Attention::Working, _) => "working",
+        (Attention::NeedsYou, _) => "needs you",
+        (Attention::Ended, Status::Cancelled) => "cancelled",
+        (Attention::Ended, Status::Active | Status::Completed | Status::Error) => "ended",
+        (Attention::Failed, _) => "failed: R retries",
     };
-    let usage = chat.usage().map(cost).unwrap_or_default();
-    let cells: usize = left.iter().map(|span| wrap::width(&span.content)).sum();
-    let mut right = Vec::new();
-    // What it is matters more than what it costs.
-    if !usage.is_empty() && cells + wrap::width(&usage) + STATE_CELLS <= usize::from(area.width) {
-        right.push(Span::styled(format!("{usage}  "), palette.faint()));
-    }
-    right.push(Span::styled(format!("{state} "), mark_style));
+    let right = vec![Span::styled(format!("{state} "), mark_style)];
     picture.line(area, split_line(left, right, usize::from(area.width)));
-}
-
-/// Cells that are left for what a session does.
-const STATE_CELLS: usize = 18;
-
-fn cost(usage: &Usage) -> String {
-    let mut parts = Vec::new();
-    if let (Some(used), Some(size)) = (usage.context_used, usage.context_size)
-        && size > 0
-    {
-        parts.push(format!("{}% of context", used * 100 / size));
-    }
-    let tokens = usage.input_tokens.unwrap_or_default() + usage.output_tokens.unwrap_or_default();
-    if tokens > 0 {
-        parts.push(format!("{} tokens", short(tokens)));
-    }
-    if let Some(cost) = &usage.cost {
-        parts.push(format!("{:.2} {}", cost.amount, clean::line(&cost.currency)));
-    }
-    parts.join(" · ")
-}
-
-fn short(number: u64) -> String {
-    match number {
-        0..1000 => number.to_string(),
-        1000..1_000_000 => format!("{}k", number / 1000),
-        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
-    }
 }
 
 fn entries(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
@@ -145,8 +111,11 @@ fn written(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
     let palette = model.palette;
     let rule_area = Rect { height: 1, ..area };
     let text = if chat.is_following() { "" } else { "↓ more below: PgDn" };
-    let style = palette.news();
-    picture.line(rule_area, rule::line(area.width, text, style, palette));
+    let facts = facts(model, chat, usize::from(area.width).saturating_sub(wrap::width(text) + 8));
+    let facts_width = u16::try_from(wrap::width(&facts)).unwrap_or_default();
+    let mut line = rule::line(area.width - facts_width, text, palette.news(), palette);
+    line.push_span(Span::styled(facts, palette.faint()));
+    picture.line(rule_area, line);
     let area = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
     picture.zone(area, Target::Input);
     let is_writing = model.focus == Focus::Input;
@@ -177,6 +146,21 @@ fn written(model: &Model, chat: &Chat, picture: &mut Picture, area: Rect) {
         picture.strip(inner, strip);
     }
     picture.hidden = hidden;
+}
+
+/// What the agent is set to, and what the conversation has used; what does not fit is left out, the first first.
+fn facts(model: &Model, chat: &Chat, room: usize) -> String {
+    let chosen = model.offers().into_iter().filter(|offer| offer.is_current);
+    let mut facts: Vec<String> = chosen.map(|offer| clean::line(&offer.choice.name)).collect();
+    facts.extend(chat.usage().map(words::usage).filter(|usage| !usage.is_empty()));
+    while !facts.is_empty() {
+        let text = format!(" {} ─", facts.join(" · "));
+        if wrap::width(&text) <= room {
+            return text;
+        }
+        facts.remove(0);
+    }
+    String::new()
 }
 
 fn invitation(model: &Model) -> String {

@@ -1,4 +1,4 @@
-//! A new session in the making, what its agent offers, and a new title.
+//! Where and with whom the next session begins, what an agent offers, and a new title.
 
 use convoke_api::frames::AgentItem;
 use ratatui::layout::Rect;
@@ -22,15 +22,7 @@ pub(super) fn page(model: &Model, new: &NewSession, picture: &mut Picture, area:
     let strip = match new {
         NewSession::Project { cursor } => projects(model, *cursor, width),
         NewSession::Folder { path, found } => folder(model, path, found, width),
-        NewSession::Agent { project, cursor } => {
-            let project = model.list.project(*project).map(|project| clean::line(&project.name));
-            agents(model, &project.unwrap_or_default(), *cursor, width)
-        }
-        NewSession::Starting { agent, .. } => {
-            let mut strip = titled(model, "New session");
-            strip.push(Line::styled(format!("Starting {agent}…"), model.palette.news()));
-            strip
-        }
+        NewSession::Agent { cursor } => agents(model, *cursor, width),
     };
     picture.strip(area, strip);
 }
@@ -70,7 +62,7 @@ pub(super) fn offers(model: &Model, cursor: usize, picture: &mut Picture, area: 
     picture.strip(area, strip);
 }
 
-fn titled(model: &Model, text: &str) -> Strip {
+pub(super) fn titled(model: &Model, text: &str) -> Strip {
     let mut strip = Strip::default();
     strip.gap();
     strip.push(Line::styled(text.to_owned(), model.palette.strong()));
@@ -116,8 +108,8 @@ fn folder(model: &Model, path: &Editor, found: &[String], width: usize) -> Strip
     strip
 }
 
-fn agents(model: &Model, project: &str, cursor: usize, width: usize) -> Strip {
-    let mut strip = titled(model, &format!("New session in {project}: with which agent?"));
+fn agents(model: &Model, cursor: usize, width: usize) -> Strip {
+    let mut strip = titled(model, "New session: with which agent?");
     for (index, agent) in model.agents_offered().into_iter().enumerate() {
         row(&mut strip, model, At::from(index == cursor), agent_spans(model, agent, width));
     }
@@ -141,7 +133,7 @@ fn agent_spans(model: &Model, agent: &AgentItem, width: usize) -> Vec<Span<'stat
     spans
 }
 
-fn row(strip: &mut Strip, model: &Model, here: At, spans: Vec<Span<'static>>) {
+pub(super) fn row(strip: &mut Strip, model: &Model, here: At, spans: Vec<Span<'static>>) {
     let is_here = here == At::Here;
     if is_here {
         strip.focus = strip.len()..strip.len() + 1;
@@ -157,7 +149,7 @@ fn row(strip: &mut Strip, model: &Model, here: At, spans: Vec<Span<'static>>) {
 }
 
 /// A text that is written in one row.
-fn field(strip: &mut Strip, model: &Model, editor: &Editor, width: usize) {
+pub(super) fn field(strip: &mut Strip, model: &Model, editor: &Editor, width: usize) {
     let laid = editor.layout(width.saturating_sub(3).max(1));
     let from = strip.len();
     for range in laid.rows {

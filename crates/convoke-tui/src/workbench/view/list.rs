@@ -1,10 +1,10 @@
 //! The list of sessions. Only the rows that are seen are made.
 
-use convoke_api::bodies::{Activity, Repo};
+use convoke_api::bodies::Repo;
 use convoke_api::frames::SessionItem;
-use convoke_core::session::Status;
+use convoke_core::session::Attention;
 use convoke_core::time::relative;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -29,7 +29,7 @@ pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
     let height = usize::from(body.height);
     let first = at.saturating_sub(height / 2).min(rows.len().saturating_sub(height));
     for (place, (index, row)) in body.rows().zip(rows.iter().enumerate().skip(first)) {
-        let here = At::from(index == at && matches!(model.focus, Focus::List | Focus::Search));
+        let here = At::from(index == at && model.focus == Focus::List);
         let line = match row {
             Row::Project(id) => {
                 model.list.project(*id).map(|it| project(model, it, here, place.width))
@@ -47,32 +47,16 @@ pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
 }
 
 fn heading(model: &Model, picture: &mut Picture, area: Rect) {
-    let palette = model.palette;
-    let search = &model.list.search;
-    if model.focus != Focus::Search && search.is_blank() {
-        let text = match model.list.shelf {
-            Shelf::Current => return,
-            Shelf::Archived => " Archived sessions (A: back)",
-        };
-        picture.line(area, Line::styled(text, palette.news()));
-        return;
-    }
-    let text = search.text().replace(['\n', '\t'], " ");
-    let shown = wrap::shorten_start(&text, usize::from(area.width).saturating_sub(4));
-    let end = u16::try_from(wrap::width(&shown)).unwrap_or_default();
-    let line = vec![Span::styled(" / ", palette.here()), Span::raw(shown)];
-    picture.line(area, Line::from(line));
-    if model.focus == Focus::Search {
-        picture.set_cursor(Position { x: area.x + 3 + end, y: area.y });
-    }
+    let text = match model.list.shelf {
+        Shelf::Current => return,
+        Shelf::Archived => " Archived sessions (A: back)",
+    };
+    picture.line(area, Line::styled(text, model.palette.news()));
 }
 
 fn empty(model: &Model, picture: &mut Picture, area: Rect) {
     let text = match (&model.link, model.list.shelf) {
         (Link::Opening, _) => "Asking the daemon…",
-        (Link::Up | Link::Down(_), _) if !model.list.search.is_blank() => {
-            "No session has this in its title."
-        }
         (Link::Up | Link::Down(_), Shelf::Archived) => "No archived sessions.",
         (Link::Up | Link::Down(_), Shelf::Current) => {
             "No projects yet. Press n to create a session in a folder."
@@ -111,6 +95,7 @@ fn session(model: &Model, session: &SessionItem, here: At, width: u16) -> Line<'
     let style = match (here, is_open) {
         (At::Here, _) => palette.open(),
         (At::Elsewhere, true) => palette.here(),
+        (At::Elsewhere, false) if session.unseen => palette.strong(),
         (At::Elsewhere, false) => Style::new(),
     };
     let draft = model.drafts.get(&session.uid).is_some_and(|draft| !draft.is_blank());
@@ -127,13 +112,15 @@ fn session(model: &Model, session: &SessionItem, here: At, width: u16) -> Line<'
     split_line(left, vec![Span::styled(age, palette.faint())], usize::from(width))
 }
 
-/// What a session does, in one letter.
+/// What a session wants of the human, in a shape and a colour of its own.
 pub(super) fn mark(session: &SessionItem, palette: Palette) -> (&'static str, Style) {
-    match (session.status, session.activity) {
-        (Status::Error, _) => ("✗", palette.bad()),
-        (Status::Completed | Status::Cancelled, _) => ("·", palette.faint()),
-        (Status::Active, Activity::Running) => ("●", palette.good()),
-        (Status::Active, Activity::Waiting) => ("◆", palette.news()),
-        (Status::Active, Activity::Idle) => ("○", palette.faint()),
+    match (session.attention, session.unseen) {
+        (Attention::NeedsYou, _) => ("◆", palette.news()),
+        (Attention::Working, _) => ("◐", palette.good()),
+        (Attention::Failed, true) => ("✗", palette.bad()),
+        (Attention::Failed, false) => ("✗", palette.removed()),
+        (Attention::Idle | Attention::Ended, true) => ("●", palette.here()),
+        (Attention::Idle, false) => ("○", palette.faint()),
+        (Attention::Ended, false) => ("·", palette.faint()),
     }
 }

@@ -1,32 +1,55 @@
 //! The line at the bottom: the keys that work now.
 
-use convoke_api::bodies::Activity;
+use convoke_core::session::Attention;
 use ratatui::layout::Rect;
 
+use crate::card::Card;
 use crate::hints::{self, HELP, Hint, Hints, QUIT};
 use crate::picture::Picture;
 use crate::sheet::Page;
+use crate::workbench::home::Row;
 use crate::workbench::model::{Focus, Model, NewSession, Overlay, Tab};
-use crate::workbench::request::Card;
 
 pub(super) fn line(model: &Model, picture: &mut Picture, area: Rect) {
     hints::line(hints(model), picture, area, model.palette);
 }
 
 fn hints(model: &Model) -> Hints {
-    match &model.overlay {
-        Some(Overlay::Help { .. }) => return only(vec![("↑↓", "move"), ("esc", "close")]),
-        Some(Overlay::Rename { .. }) => return only(vec![("enter", "rename"), ("esc", "back")]),
-        Some(Overlay::New(new)) => return only(in_making(new)),
-        Some(Overlay::Offers { .. }) => {
-            return only(vec![("↑↓", "move"), ("enter", "choose"), ("esc", "back")]);
+    model.overlay.as_ref().map_or_else(|| in_focus(model), |overlay| only(in_overlay(overlay)))
+}
+
+fn in_overlay(overlay: &Overlay) -> Vec<Hint> {
+    match overlay {
+        Overlay::Help { .. } => vec![("↑↓", "move"), ("esc", "close")],
+        Overlay::Rename { .. } => vec![("enter", "rename"), ("esc", "back")],
+        Overlay::New(new) => in_making(new),
+        Overlay::Search(_) => vec![("↑↓", "move"), ("enter", "open"), ("esc", "close")],
+        Overlay::Queue { edited: Some(_), .. } => {
+            vec![("enter", "save"), ("alt-enter", "new line"), ("esc", "back")]
         }
-        None => {}
+        Overlay::Queue { edited: None, .. } => vec![
+            ("e", "edit"),
+            ("J K", "move"),
+            ("d", "remove"),
+            ("s", "send now"),
+            ("esc", "close"),
+        ],
+        Overlay::Stop { .. } => {
+            vec![("s", "send next"), ("k", "keep"), ("d", "discard"), ("esc", "back")]
+        }
+        Overlay::Offers { .. } => vec![("↑↓", "move"), ("enter", "choose"), ("esc", "back")],
     }
+}
+
+fn in_focus(model: &Model) -> Hints {
     match (model.tab, model.focus) {
-        (_, Focus::Search) => {
-            only(vec![("↑↓", "move"), ("enter", "open"), ("esc", "all sessions")])
-        }
+        (_, Focus::Composer) => only(vec![
+            ("enter", "start"),
+            ("alt-enter", "new line"),
+            ("alt-p", "project"),
+            ("alt-a", "agent"),
+            ("esc", "list"),
+        ]),
         (_, Focus::Input) => only(writing(model)),
         (_, Focus::Card) => on_card(model),
         (_, Focus::Chat) => Hints {
@@ -38,6 +61,7 @@ fn hints(model: &Model) -> Hints {
                 ("x", "stop"),
                 ("G", "newest"),
                 ("z", "unfold all"),
+                ("Q", "queue"),
                 ("m", "modes"),
                 ("r", "rename"),
                 ("a", "archive"),
@@ -57,8 +81,9 @@ fn hints(model: &Model) -> Hints {
             ],
             always: vec![HELP, QUIT],
         },
-        (Tab::Inbox, Focus::List) => Hints {
-            here: vec![("↑↓", "move"), ("enter", "answer"), ("o", "open session")],
+        (Tab::Home, Focus::List) => Hints { here: at_home(model), always: vec![HELP, QUIT] },
+        (Tab::Rules, Focus::List) => Hints {
+            here: vec![("↑↓", "move"), ("d", "revoke"), ("enter", "where it was made")],
             always: vec![HELP, QUIT],
         },
         (Tab::Teams, Focus::List) => Hints {
@@ -80,8 +105,29 @@ fn in_making(new: &NewSession) -> Vec<Hint> {
         NewSession::Folder { .. } => {
             vec![("enter", "choose"), ("tab", "complete"), ("esc", "back")]
         }
-        NewSession::Starting { .. } => vec![("esc", "continue in background")],
     }
+}
+
+fn at_home(model: &Model) -> Vec<Hint> {
+    let mut here = match model.home_row() {
+        Some(Row::Request(_)) => vec![("enter", "answer"), ("o", "open session")],
+        Some(Row::Session(_)) => vec![("enter", "open")],
+        None => vec![],
+    };
+    let session = match model.home_row() {
+        Some(Row::Session(id)) => model.list.session(id),
+        Some(Row::Request(_)) | None => None,
+    };
+    match session.map(|session| session.attention) {
+        Some(Attention::Failed) => here.push(("R", "retry")),
+        Some(Attention::Working | Attention::NeedsYou) => here.push(("x", "stop")),
+        Some(Attention::Idle | Attention::Ended) | None => {}
+    }
+    here.extend([("n", "new"), ("/", "search"), ("↑↓", "move")]);
+    if session.is_some() {
+        here.push(("a", "archive"));
+    }
+    here
 }
 
 fn writing(model: &Model) -> Vec<Hint> {
@@ -89,20 +135,27 @@ fn writing(model: &Model) -> Vec<Hint> {
     if model.request().is_some() {
         here.insert(0, ("tab", "answer"));
     }
-    if model.open_session().is_some_and(|session| session.activity == Activity::Running) {
-        here.push(("ctrl-x", "stop"));
+    if model.chat.as_ref().is_some_and(|chat| !chat.entries().queue().is_empty()) {
+        here.push(("↑", "queue"));
+    }
+    if model.open_session().is_some_and(|session| session.attention == Attention::Working) {
+        here.push(("esc esc", "stop"));
     }
     if !model.offers().is_empty() {
         here.push(("ctrl-o", "modes"));
     }
-    here.extend([("PgUp", "scroll"), ("alt-2", "inbox"), ("F1", "help")]);
+    here.extend([("PgUp", "scroll"), ("alt-1", "home"), ("F1", "help")]);
     here
 }
 
 fn on_card(model: &Model) -> Hints {
     let here = match model.request().map(|request| &request.card) {
-        Some(Card::Permission(_)) => {
-            vec![("1…9", "choose"), ("y", "allow"), ("n", "deny"), ("esc", "later")]
+        Some(Card::Permission(card)) => {
+            let mut hints = card.hints();
+            if !hints.always.is_empty() {
+                hints.here.push(("esc", "later"));
+            }
+            return hints;
         }
         Some(Card::Questions(set)) => match set.page {
             Page::Question(_) => vec![

@@ -1,5 +1,7 @@
 //! Which request is meant, and which of its options.
 
+use std::num::NonZeroUsize;
+
 use convoke_api::bodies::{Answer, Inbox, InboxItem};
 use convoke_api::entry::Permission;
 use convoke_core::request::{PermissionKind, PermissionOption};
@@ -8,15 +10,6 @@ use crate::commands::project::short;
 
 /// Characters of an id that say enough.
 const PREFIX_MIN: usize = 4;
-
-/// For how long something is allowed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Term {
-    /// This time.
-    Once,
-    /// From now on.
-    Always,
-}
 
 /// Why a request cannot be answered as it was meant.
 #[derive(Debug, thiserror::Error)]
@@ -65,9 +58,27 @@ pub(crate) enum InboxError {
         /// What there is.
         offered: Vec<String>,
     },
-    /// There is nothing that the next request could be compared with.
-    #[error("{id} does not say exactly what it would do, so it can only be allowed this time")]
+    /// No rule can be made of it.
+    #[error(
+        "{id} offers no rules, because Convoke cannot tell what later requests would be the same"
+    )]
     OnlyOnce {
+        /// The beginning of its id.
+        id: String,
+    },
+    /// It offers no rule with this number.
+    #[error("{id} offers no rule {number}; it offers 1 to {offered}")]
+    NoRule {
+        /// The beginning of its id.
+        id: String,
+        /// What was asked for.
+        number: NonZeroUsize,
+        /// How many there are.
+        offered: usize,
+    },
+    /// No rule can be made, because the agent has no option for a no.
+    #[error("{id} has no option that denies it, so no rule can be made of the answer")]
+    NoWayToDeny {
         /// The beginning of its id.
         id: String,
     },
@@ -91,40 +102,53 @@ pub(super) fn find<'a>(inbox: &'a Inbox, text: &str) -> Result<&'a InboxItem, In
     }
 }
 
-/// The answer that allows a permission: by an option, or by the one that fits.
+/// The answer that allows a permission: by an option, or by the one that fits; `always` is the rule that it makes.
 pub(super) fn allowing(
     item: &InboxItem,
     option: Option<&str>,
-    term: Term,
+    always: Option<NonZeroUsize>,
 ) -> Result<Answer, InboxError> {
     let permission = permission(item)?;
     let id = || short(item.id);
-    let known = permission.always.is_some();
-    if let Some(text) = option {
-        let chosen = named(permission, text).ok_or_else(|| InboxError::NoOption {
+    let chosen = match option {
+        Some(text) => named(permission, text).ok_or_else(|| InboxError::NoOption {
             id: id(),
             option: text.to_owned(),
             offered: offered(permission),
-        })?;
-        return match term {
-            Term::Once => Ok(chosen_once(chosen)),
-            Term::Always if known => Ok(chosen_for_good(chosen)),
-            Term::Always => Err(InboxError::OnlyOnce { id: id() }),
-        };
-    }
-    let once = of_kind(permission, PermissionKind::AllowOnce);
-    let no_way = || InboxError::NoWayToAllow { id: id(), offered: offered(permission) };
-    match term {
-        Term::Once => once.map(chosen_once).ok_or_else(no_way),
-        Term::Always if known => once.map(chosen_for_good).ok_or_else(no_way),
-        Term::Always => Err(InboxError::OnlyOnce { id: id() }),
-    }
+        })?,
+        None => of_kind(permission, PermissionKind::AllowOnce)
+            .ok_or_else(|| InboxError::NoWayToAllow { id: id(), offered: offered(permission) })?,
+    };
+    Ok(chosen_with(chosen, rule(item, permission, always)?))
 }
 
 /// The answer that refuses a permission, if it has an option for that; else it is rejected.
-pub(super) fn denying(item: &InboxItem) -> Result<Option<Answer>, InboxError> {
+pub(super) fn denying(
+    item: &InboxItem,
+    always: Option<NonZeroUsize>,
+) -> Result<Option<Answer>, InboxError> {
     let permission = permission(item)?;
-    Ok(of_kind(permission, PermissionKind::RejectOnce).map(chosen_once))
+    let rule = rule(item, permission, always)?;
+    match of_kind(permission, PermissionKind::RejectOnce) {
+        Some(option) => Ok(Some(chosen_with(option, rule))),
+        None if rule.is_some() => Err(InboxError::NoWayToDeny { id: short(item.id) }),
+        None => Ok(None),
+    }
+}
+
+/// The place of a rule that is asked for, from 0.
+fn rule(
+    item: &InboxItem,
+    permission: &Permission,
+    always: Option<NonZeroUsize>,
+) -> Result<Option<usize>, InboxError> {
+    let Some(number) = always else { return Ok(None) };
+    let (id, offered) = (short(item.id), permission.rules.len());
+    match offered {
+        0 => Err(InboxError::OnlyOnce { id }),
+        offered if number.get() > offered => Err(InboxError::NoRule { id, number, offered }),
+        _ => Ok(Some(number.get() - 1)),
+    }
 }
 
 fn permission(item: &InboxItem) -> Result<&Permission, InboxError> {
@@ -142,12 +166,8 @@ fn named<'a>(permission: &'a Permission, text: &str) -> Option<&'a PermissionOpt
     by_id.or_else(|| options().find(|option| option.name.eq_ignore_ascii_case(text)))
 }
 
-fn chosen_once(option: &PermissionOption) -> Answer {
-    Answer::Option { option_id: option.option_id.clone(), remember: false }
-}
-
-fn chosen_for_good(option: &PermissionOption) -> Answer {
-    Answer::Option { option_id: option.option_id.clone(), remember: true }
+fn chosen_with(option: &PermissionOption, rule: Option<usize>) -> Answer {
+    Answer::Option { option_id: option.option_id.clone(), rule }
 }
 
 fn offered(permission: &Permission) -> Vec<String> {
@@ -171,7 +191,9 @@ mod tests {
             json!({"permissionId": id, "title": "Run", "options": options, "status": "pending"});
         if let Some(tool) = tool {
             permission["tool"] = json!(tool);
-            permission["always"] = json!("this exact call");
+            let matcher = json!({"kind": "command", "words": ["ls"], "more": false});
+            let rule = json!({"label": "`ls` in web", "matcher": matcher});
+            permission["rules"] = json!([rule, rule]);
         }
         let question = json!({"id": "aaaa2222-0000-4000-8000-000000000001", "kind": "questions", "title": "Which", "createdAt": at, "status": "pending", "questions": []});
         let items = json!([
@@ -193,26 +215,30 @@ mod tests {
         let all = inbox(Some("Bash"), &["allow_always", "allow_once", "reject_once"]);
         let nameless = inbox(None, &["allow_once", "reject_once"]);
         let never = inbox(Some("Bash"), &["allow_always", "reject_once"]);
-        let allow = |inbox: &Inbox, option, term| told(allowing(&inbox.items[0], option, term));
+        let allow = |inbox: &Inbox, option, rule| {
+            told(allowing(&inbox.items[0], option, NonZeroUsize::new(rule)))
+        };
         let lines = [
-            allow(&all, None, Term::Once),
-            allow(&all, None, Term::Always),
-            allow(&all, Some("o-allow_always"), Term::Once),
-            allow(&all, Some("name allow_once"), Term::Always),
-            allow(&all, Some("maybe"), Term::Once),
-            allow(&nameless, None, Term::Once),
-            allow(&nameless, None, Term::Always),
-            allow(&never, None, Term::Once),
-            told(allowing(&all.items[1], None, Term::Once)),
+            allow(&all, None, 0),
+            allow(&all, None, 1),
+            allow(&all, None, 3),
+            allow(&all, Some("o-allow_always"), 0),
+            allow(&all, Some("name allow_once"), 2),
+            allow(&all, Some("maybe"), 0),
+            allow(&nameless, None, 0),
+            allow(&nameless, None, 1),
+            allow(&never, None, 0),
+            told(allowing(&all.items[1], None, None)),
         ];
         insta::assert_snapshot!(lines.join("\n"), @r#"
         {"optionId":"o-allow_once"}
-        {"optionId":"o-allow_once","remember":true}
+        {"optionId":"o-allow_once","rule":0}
+        aaaa1111 offers no rule 3; it offers 1 to 2
         {"optionId":"o-allow_always"}
-        {"optionId":"o-allow_once","remember":true}
+        {"optionId":"o-allow_once","rule":1}
         aaaa1111 has no option 'maybe'; its options are o-allow_always, o-allow_once, o-reject_once
         {"optionId":"o-allow_once"}
-        aaaa1111 does not say exactly what it would do, so it can only be allowed this time
+        aaaa1111 offers no rules, because Convoke cannot tell what later requests would be the same
         aaaa1111 has no option that allows it; its options are o-allow_always, o-reject_once
         aaaa2222 asks questions, not for permission
         "#);
@@ -220,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_permission_is_denied_by_an_option_or_rejected() {
-        let deny = |kinds: &[&str]| denying(&inbox(None, kinds).items[0]).unwrap();
+        let deny = |kinds: &[&str]| denying(&inbox(None, kinds).items[0], None).unwrap();
         assert_eq!(
             json!(deny(&["allow_once", "reject_once"])),
             json!({"optionId": "o-reject_once"})

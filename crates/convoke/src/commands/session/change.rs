@@ -1,17 +1,22 @@
-//! `convoke session cancel|complete|resume|archive|unarchive|rename`: one call each.
+//! `convoke session cancel|complete|resume|archive|unarchive|rename|delete`: one call each.
 
 use clap::builder::NonEmptyStringValueParser;
-use convoke_api::bodies::{Session, SessionPatch};
+use convoke_api::bodies::{Activity, Session, SessionPatch};
 use convoke_api::{Client, Result};
+use convoke_core::id::SessionId;
+use convoke_core::session::QueueChoice;
+use serde::Serialize;
 
 use super::list::state;
 use crate::commands::project::short;
-use crate::output::{Output, plain};
+use crate::commands::spawn::DeleteError;
+use crate::output::{Answer, Output, ask, plain};
 
 /// Cancel a session for good, or only its running turn
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke session cancel 3fa8 --turn
+  convoke session cancel 3fa8 --turn --queue keep
   convoke session cancel 3fa8")]
 pub(super) struct CancelArgs {
     /// Session
@@ -20,6 +25,27 @@ pub(super) struct CancelArgs {
     /// Cancel only the running turn; the session stays active
     #[arg(long)]
     turn: bool,
+    /// What becomes of the queued prompts: the next one is sent, they are kept until you send one,
+    /// or they are discarded [default: send]
+    #[arg(long, value_name = "CHOICE", requires = "turn")]
+    queue: Option<ShownChoice>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ShownChoice {
+    Send,
+    Keep,
+    Discard,
+}
+
+impl From<ShownChoice> for QueueChoice {
+    fn from(choice: ShownChoice) -> Self {
+        match choice {
+            ShownChoice::Send => Self::Send,
+            ShownChoice::Keep => Self::Keep,
+            ShownChoice::Discard => Self::Discard,
+        }
+    }
 }
 
 /// Complete a session; it can be resumed
@@ -75,13 +101,74 @@ pub(super) struct RenameArgs {
     title: String,
 }
 
+/// Delete a session for good, with its messages
+///
+/// Its agent is stopped. What the agent itself stores, and backups, are not touched.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke session delete 3fa8
+  convoke session delete 3fa8 --yes")]
+pub(super) struct DeleteArgs {
+    /// Session
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    id: String,
+    /// Do not ask for confirmation
+    #[arg(long)]
+    yes: bool,
+}
+
+/// What `delete --json` prints. A contract with scripts.
+#[derive(Serialize)]
+struct Deleted {
+    id: SessionId,
+    deleted: bool,
+}
+
+pub(super) async fn delete(
+    client: &Client,
+    args: &DeleteArgs,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let session = client.transcript(&args.id).await?.detail.session;
+    if !args.yes {
+        confirm(&session)?;
+    }
+    client.erase(&session.id.to_string()).await?;
+    let deleted = Deleted { id: session.id, deleted: true };
+    output.show(&deleted, |deleted, _| format!("{} deleted\n", short(deleted.id)))
+}
+
+/// Asks the user, and says what is lost.
+fn confirm(session: &Session) -> anyhow::Result<()> {
+    let running = match session.activity {
+        Activity::Running | Activity::Waiting => " Its agent is working and will be stopped.",
+        Activity::Idle => "",
+    };
+    let messages = match session.message_count {
+        1 => "1 message".to_owned(),
+        count => format!("{count} messages"),
+    };
+    let question = format!(
+        "Delete \"{}\" ({} with {}) for good, with {messages} and all of its requests?{running}",
+        plain(&session.title).replace('\n', " "),
+        short(session.id),
+        session.agent,
+    );
+    match ask(&question)? {
+        Answer::Yes => Ok(()),
+        Answer::No => Err(DeleteError::Declined.into()),
+        Answer::NoTerminal => Err(DeleteError::NoTerminal.into()),
+    }
+}
+
 pub(super) async fn cancel(
     client: &Client,
     args: &CancelArgs,
     output: &Output,
 ) -> anyhow::Result<()> {
     if args.turn {
-        let session = client.cancel_turn(&args.id).await;
+        let queue = args.queue.map_or(QueueChoice::Send, QueueChoice::from);
+        let session = client.cancel_turn(&args.id, queue).await;
         return show(session, output, |_| "is stopping its turn".to_owned());
     }
     show(client.cancel(&args.id).await, output, state)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use convoke_api::bodies::{Activity, Session, Sessions};
 use convoke_api::{Client, SessionQuery, Text};
 use convoke_core::id::ProjectId;
-use convoke_core::session::{EndReason, Status};
+use convoke_core::session::{Attention, EndReason, Status};
 use convoke_core::time::relative;
 
 use crate::clock;
@@ -111,14 +111,26 @@ fn listed_table(listed: &Sessions, names: &BTreeMap<ProjectId, String>) -> Strin
         [
             short(session.id),
             state(session),
+            attention(session).to_owned(),
             session.agent.to_string(),
             project,
             relative(session.last_active_at, now),
             plain(&session.title).replace(['\n', '\t'], " "),
         ]
     };
-    let header = ["SESSION", "STATUS", "AGENT", "PROJECT", "ACTIVE", "TITLE"];
+    let header = ["SESSION", "STATUS", "ATTENTION", "AGENT", "PROJECT", "ACTIVE", "TITLE"];
     table(header, listed.sessions.iter().map(row).collect())
+}
+
+/// What a session wants of its human; nothing is a dash.
+fn attention(session: &Session) -> &'static str {
+    match (session.attention, session.unseen) {
+        (Attention::NeedsYou, _) => "needs you",
+        (Attention::Working, _) => "working",
+        (Attention::Failed, _) => "failed",
+        (Attention::Idle | Attention::Ended, true) => "unseen",
+        (Attention::Idle | Attention::Ended, false) => "-",
+    }
 }
 
 /// The status of a session, in a word or two.

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use convoke_api::Client;
-use convoke_api::bodies::{NewRepo, NewSession, Repo, Repos};
+use convoke_api::bodies::{CreatedSession, NewRepo, NewSession, Repo, Repos};
 
 use crate::commands::project::{Wanted, around, find, short};
 use crate::output::{Output, aside, plain};
@@ -14,6 +14,7 @@ use crate::output::{Output, aside, plain};
 #[command(after_help = "Examples:
   convoke session new
   convoke session new --project ~/src/web --agent codex
+  convoke session new --project ~/src/web --prompt 'fix the failing test'
   convoke session send $(convoke session new --json | jq -r .id) 'hello' --wait")]
 pub(super) struct NewArgs {
     /// Project: its name, its path, or a unique prefix of its id [default: the one around the
@@ -23,15 +24,34 @@ pub(super) struct NewArgs {
     /// Agent, as in `convoke agent list` [default: the first that is installed]
     #[arg(long, value_name = "A")]
     agent: Option<String>,
+    /// First prompt, which is sent to the agent at once
+    #[arg(long, value_name = "TEXT")]
+    prompt: Option<String>,
 }
 
 pub(super) async fn run(client: &Client, args: &NewArgs, output: &Output) -> anyhow::Result<()> {
     let project = project(client, args.project.as_deref()).await?;
-    let new = NewSession { repo_id: project.id.to_string(), agent: args.agent.clone() };
-    let session = client.create_session(&new).await?;
-    output.show(&session, |session, _| {
+    let new = NewSession {
+        repo_id: project.id.to_string(),
+        agent: args.agent.clone(),
+        prompt: args.prompt.clone(),
+    };
+    let created = client.create_session(&new).await?;
+    output.show(&created, |CreatedSession { session, .. }, _| {
         format!("{} {} in {}\n", short(session.id), session.agent, plain(&project.name))
-    })
+    })?;
+    match created.refused {
+        Some(why) => Err(PromptRefused { session: short(created.session.id), why }.into()),
+        None => Ok(()),
+    }
+}
+
+/// The session was created, and its first prompt was not accepted.
+#[derive(Debug, thiserror::Error)]
+#[error("the session {session} was created, but the prompt was not accepted: {why}")]
+struct PromptRefused {
+    session: String,
+    why: String,
 }
 
 /// The project that is meant; a folder that is none becomes one.

@@ -13,7 +13,7 @@ use crate::output::{Output, table};
 /// Characters of a prompt's id that must be given.
 const PREFIX_MIN: usize = 4;
 
-/// List, edit, remove or send the queued prompts of a session
+/// List, edit, move, remove or send the queued prompts of a session
 ///
 /// PROMPT is the id of a prompt, or a unique prefix of one with at least four characters.
 #[derive(Debug, clap::Args)]
@@ -40,6 +40,10 @@ enum QueueCommand {
     #[command(after_help = "Examples:
   convoke session queue edit 3fa8 91c2 'fix the test, but do not commit'")]
     Edit(EditArgs),
+    /// Move a prompt to another place in the queue
+    #[command(after_help = "Examples:
+  convoke session queue move 3fa8 91c2 1")]
+    Move(MoveArgs),
     /// Remove a prompt; it is not sent
     #[command(after_help = "Examples:
   convoke session queue remove 3fa8 91c2")]
@@ -74,6 +78,15 @@ struct EditArgs {
     text: String,
 }
 
+#[derive(Debug, clap::Args)]
+struct MoveArgs {
+    #[command(flatten)]
+    prompt: PromptArgs,
+    /// Its new place; 1 is sent next
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    place: u32,
+}
+
 /// Why the prompt that was meant is not known.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum QueueError {
@@ -105,6 +118,9 @@ pub(crate) enum QueueError {
 #[derive(Serialize)]
 struct Queue {
     prompts: Vec<QueuedPrompt>,
+    /// Whether they wait for the next prompt, or until one of them is sent.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    held: bool,
 }
 
 pub(super) async fn run(client: &Client, args: &QueueArgs, output: &Output) -> anyhow::Result<()> {
@@ -114,6 +130,11 @@ pub(super) async fn run(client: &Client, args: &QueueArgs, output: &Output) -> a
             let prompt = find(client, args).await?;
             let session = client.edit_queued(&args.id, &prompt, text).await;
             show(session, &prompt, output, "changed")
+        }
+        QueueCommand::Move(MoveArgs { prompt: args, place }) => {
+            let prompt = find(client, args).await?;
+            let session = client.move_queued(&args.id, &prompt, place.saturating_sub(1)).await;
+            show(session, &prompt, output, "moved")
         }
         QueueCommand::Remove(args) => {
             let prompt = find(client, args).await?;
@@ -127,26 +148,30 @@ pub(super) async fn run(client: &Client, args: &QueueArgs, output: &Output) -> a
 }
 
 async fn list(client: &Client, args: &ListArgs, output: &Output) -> anyhow::Result<()> {
-    let queue = Queue { prompts: waiting(client, &args.id).await? };
-    output.show(&queue, |Queue { prompts }, _| {
+    let queue = waiting(client, &args.id).await?;
+    output.show(&queue, |Queue { prompts, held }, _| {
         if prompts.is_empty() {
             return "No queued prompts.\n".to_owned();
         }
         let row = |prompt: &QueuedPrompt| [short(prompt.id), one_line(&prompt.text)];
-        table(["PROMPT", "TEXT"], prompts.iter().map(row).collect())
+        let mut text = table(["PROMPT", "TEXT"], prompts.iter().map(row).collect());
+        if *held {
+            text.push_str("They are held until the next prompt, or until one of them is sent.\n");
+        }
+        text
     })
 }
 
-async fn waiting(client: &Client, session: &str) -> Result<Vec<QueuedPrompt>> {
+async fn waiting(client: &Client, session: &str) -> Result<Queue> {
     let state = client.session_state(session).await?.state;
     let queue = state.into_iter().find_map(|state| match state {
-        SessionState::Queue { prompts } => Some(prompts),
+        SessionState::Queue { prompts, held } => Some(Queue { prompts, held }),
         SessionState::Commands { .. }
         | SessionState::Modes { .. }
         | SessionState::Settings { .. }
         | SessionState::Usage(_) => None,
     });
-    Ok(queue.unwrap_or_default())
+    Ok(queue.unwrap_or(Queue { prompts: Vec::new(), held: false }))
 }
 
 /// The id of the prompt that is meant.
@@ -155,7 +180,8 @@ async fn find(client: &Client, args: &PromptArgs) -> anyhow::Result<String> {
     if text.len() < PREFIX_MIN {
         return Err(QueueError::Short { text }.into());
     }
-    let ids = waiting(client, &args.id).await?.into_iter().map(|prompt| prompt.id.to_string());
+    let ids =
+        waiting(client, &args.id).await?.prompts.into_iter().map(|prompt| prompt.id.to_string());
     let mut candidates: Vec<String> = ids.filter(|id| id.starts_with(&prefix)).collect();
     match (candidates.pop(), candidates.is_empty()) {
         (None, _) => Err(QueueError::Unknown { session: args.id.clone(), text }.into()),

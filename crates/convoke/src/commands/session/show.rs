@@ -66,9 +66,9 @@ async fn for_people(
         }
     }
     for state in client.session_state(&detail.session.id.to_string()).await?.state {
-        let SessionState::Queue { prompts } = state else { continue };
+        let SessionState::Queue { prompts, held } = state else { continue };
         for prompt in prompts {
-            let waits = output.colour.faint("(queued)");
+            let waits = output.colour.faint(if held { "(held)" } else { "(queued)" });
             output.piece(&format!("\n{}{waits}\n", quoted(&prompt.text)))?;
         }
     }

@@ -2,6 +2,7 @@
 
 use convoke_api::Error;
 use convoke_api::bodies::{Problem, code};
+use convoke_core::rule::InvalidRule;
 
 use super::Code;
 use crate::commands::inbox::InboxError;
@@ -23,6 +24,10 @@ pub(super) fn advice(cause: &(dyn std::error::Error + 'static)) -> Option<(Code,
     }
     if let Some(error) = cause.downcast_ref::<InboxError>() {
         return Some(inbox_advice(error));
+    }
+    if let Some(InvalidRule { .. }) = cause.downcast_ref() {
+        let hint = "see the examples of `convoke rule add --help`";
+        return Some((Code::AskedWrongly, Some(hint.to_owned())));
     }
     if let Some(error) = cause.downcast_ref::<QueueError>() {
         return Some(queue_advice(error));
@@ -92,6 +97,8 @@ fn problem_hint(problem: &Problem) -> Option<String> {
         }
         code::REPO_NOT_FOUND | code::REPO_EXISTS => "see `convoke project list`",
         code::REQUEST_NOT_FOUND | code::ALREADY_SETTLED => "see `convoke inbox list`",
+        code::RULE_NOT_FOUND => "see `convoke rule list`",
+        code::INVALID_RULE => "see the examples of `convoke rule add --help`",
         code::UNKNOWN_AGENT => "see `convoke agent list`",
         code::UNKNOWN_TEAM => "see `convoke team list`",
         code::TEAM_SESSION_NOT_FOUND => "see `convoke team sessions`",
@@ -144,7 +151,10 @@ fn inbox_advice(error: &InboxError) -> (Code, Option<String>) {
         InboxError::NoOption { .. } | InboxError::NoWayToAllow { .. } => {
             (Code::AskedWrongly, "choose one of them with --option")
         }
-        InboxError::OnlyOnce { .. } => (Code::AskedWrongly, "leave --always out"),
+        InboxError::OnlyOnce { .. } | InboxError::NoWayToDeny { .. } => {
+            (Code::AskedWrongly, "leave --always out, or write a rule with `convoke rule add`")
+        }
+        InboxError::NoRule { .. } => (Code::AskedWrongly, "see them with `convoke inbox show ID`"),
     };
     (code, Some(hint.to_owned()))
 }

@@ -86,12 +86,6 @@ impl Inline {
         }
     }
 
-    /// A character of a line of code.
-    pub(super) fn code(&mut self, c: char, out: &mut String) {
-        self.paint(CODE, out);
-        out.push(c);
-    }
-
     /// A character that is shown faintly.
     pub(super) fn faint(&mut self, c: char, out: &mut String) {
         self.paint(FAINT, out);

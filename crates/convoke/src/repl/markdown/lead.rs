@@ -22,6 +22,8 @@ pub(super) enum Lead {
     Number,
     /// A line of the open block of code.
     Code,
+    /// A line of a table.
+    Table,
     Heading {
         level: usize,
     },
@@ -57,6 +59,7 @@ impl Lead {
             '-' | '*' | '+' if run == 1 && rest == " " => Self::Bullet { indent },
             '-' | '*' | '+' | '_' if rest.is_empty() => Self::Unclear,
             '>' => Self::Quote { indent },
+            '|' => Self::Table,
             '0'..='9' => Self::numbered(text),
             _ => Self::Words,
         }

@@ -2,10 +2,13 @@
 
 use super::*;
 
+/// Wider than the samples.
+const WIDTH: usize = 120;
+
 /// Shows a text with colours as words in angle brackets.
 fn shown(text: &str) -> String {
-    let mut markdown = Markdown::new();
-    let out = markdown.push(text) + &markdown.finish();
+    let mut markdown = Markdown::new(Colour::On);
+    let out = markdown.push(text, WIDTH) + &markdown.finish(WIDTH);
     legible(&out)
 }
 
@@ -20,6 +23,9 @@ fn legible(out: &str) -> String {
         ("\x1b[4m", "<link>"),
         ("\x1b[9m", "<struck>"),
         ("\x1b[36m", "<code>"),
+        ("\x1b[34m", "<name>"),
+        ("\x1b[35m", "<keyword>"),
+        ("\x1b[32m", "<string>"),
     ]
     .iter()
     .fold(out.to_owned(), |text, (code, word)| text.replace(code, word))
@@ -74,17 +80,27 @@ fn emphasis_goes_on_in_the_next_line_and_ends_with_its_block() {
 fn the_pieces_that_a_text_comes_in_do_not_matter() {
     let whole = shown(EVERYTHING);
     for size in 1..7 {
-        let mut markdown = Markdown::new();
+        let mut markdown = Markdown::new(Colour::On);
         let letters: Vec<char> = EVERYTHING.chars().collect();
         let pieces = letters.chunks(size).map(|piece| piece.iter().collect::<String>());
-        let out: String = pieces.map(|piece| markdown.push(&piece)).collect();
-        let out = out + &markdown.finish();
+        let out: String = pieces.map(|piece| markdown.push(&piece, WIDTH)).collect();
+        let out = out + &markdown.finish(WIDTH);
         // Between pieces nothing is painted, so that the same is said with more codes.
         let bare = |text: &str| {
             let mut text = legible(text);
-            for word in
-                ["bold italic", "bold", "title", "faint", "italic", "link", "struck", "code"]
-            {
+            for word in [
+                "bold italic",
+                "bold",
+                "title",
+                "faint",
+                "italic",
+                "link",
+                "struck",
+                "code",
+                "keyword",
+                "string",
+                "name",
+            ] {
                 text = text.replace(&format!("</><{word}>"), "");
             }
             text
@@ -94,14 +110,30 @@ fn the_pieces_that_a_text_comes_in_do_not_matter() {
 }
 
 #[test]
-fn words_are_shown_as_soon_as_they_are_known() {
-    let mut markdown = Markdown::new();
-    let mut push = |piece: &str| legible(&markdown.push(piece));
-    assert_eq!(push("He"), "He");
-    assert_eq!(push("llo *"), "llo ");
-    assert_eq!(push("wo"), "<italic>wo</>");
-    assert_eq!(push("rld*"), "<italic>rld</>");
-    assert_eq!(push(" and"), " and");
-    assert_eq!(push("\n``"), "\n");
-    assert_eq!(push("`\nlet x"), "<faint>```</>\n<code>let x</>");
+fn words_are_shown_as_soon_as_they_are_whole() {
+    let mut markdown = Markdown::new(Colour::On);
+    let mut push = |piece: &str| legible(&markdown.push(piece, WIDTH));
+    assert_eq!(push("He"), "");
+    assert_eq!(push("llo *"), "Hello");
+    assert_eq!(push("wo"), "");
+    assert_eq!(push("rld* "), " <italic>wo</><italic>rld</>");
+    assert_eq!(push("and"), "");
+    assert_eq!(push("\n``"), " and\n");
+    assert_eq!(push("`\nlet x\n"), "<faint>```</>\n<code>let x</>\n");
+}
+
+#[test]
+fn p12_code_has_colours_and_tables_have_columns() {
+    insta::assert_snapshot!(shown("```rust\nfn a() {} // b\n```\n"), @"");
+    let table = "| Name | Price |\n|---|---|\n| **tea** | 2 |\n| coffee | 12 |\n\nEnd\n";
+    insta::assert_snapshot!(shown(table), @"");
+    assert_eq!(shown("| no table\nEnd"), "| no table\nEnd");
+}
+
+#[test]
+fn p12_without_colours_only_the_ends_of_lines_change() {
+    let text = "Some **words** that are longer than a line of\nso few cells\n```\nlet a = \"a line of code that is longer\";\n```\n";
+    let mut markdown = Markdown::new(Colour::Off);
+    let out = markdown.push(text, 30) + &markdown.finish(30);
+    insta::assert_snapshot!(out, @"");
 }

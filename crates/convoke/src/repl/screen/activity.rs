@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use convoke_core::content::{PlanStatus, PlanStep, Tool, ToolStatus};
+use convoke_core::content::{PlanStatus, PlanStep, Tool, ToolStatus, Usage};
 
 /// The tool calls of a turn that were shown.
 #[derive(Debug, Default)]
@@ -96,6 +96,16 @@ impl Plan {
     }
 }
 
+/// What the conversation has used of the context, and what it has cost.
+pub(super) fn used(usage: &Usage) -> String {
+    let context = match (usage.context_used, usage.context_size) {
+        (Some(used), Some(size)) if size > 0 => Some(format!("{}% of context", used * 100 / size)),
+        (_, _) => None,
+    };
+    let cost = usage.cost.as_ref().map(|cost| format!("{:.2} {}", cost.amount, cost.currency));
+    context.into_iter().chain(cost).collect::<Vec<_>>().join(" · ")
+}
+
 #[cfg(test)]
 mod tests {
     use convoke_core::content::ToolResult;
@@ -145,6 +155,15 @@ mod tests {
             hear(&call("c", long, ToolStatus::Running)),
             [begun("c", "● a title that has no…")]
         );
+    }
+
+    #[test]
+    fn p12_context_and_cost_are_told() {
+        let cost = Some(convoke_core::content::Cost { amount: 0.415, currency: "USD".to_owned() });
+        let usage =
+            Usage { context_used: Some(30), context_size: Some(200), cost, ..Usage::default() };
+        assert_eq!(used(&usage), "15% of context · 0.41 USD");
+        assert_eq!(used(&Usage::default()), "");
     }
 
     #[test]

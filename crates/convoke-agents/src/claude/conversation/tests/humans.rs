@@ -20,7 +20,7 @@ fn k7_the_agents_own_suggestions_for_good_are_neither_offered_nor_passed_on() {
     insta::assert_snapshot!(play(ASKING), @r#"
     > {"message":{"content":"make x","role":"user"},"parent_tool_use_id":null,"session_id":"","type":"user","uuid":"$1"}
     tool toolu_1 args={"command":"touch x"} kind="execute" status="running" title="touch x" tool="Bash"
-    asked {"kind":"permission","requestId":"$2","toolCallId":"toolu_1","tool":"Bash","title":"Bash: touch x","scope":{"kind":"call","tool":"Bash","args":{"command":"touch x"}},"options":[{"optionId":"allow","name":"Allow","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
+    asked {"kind":"permission","requestId":"$2","toolCallId":"toolu_1","tool":"Bash","title":"Bash: touch x","evidence":{"kind":"command","command":"touch x"},"options":[{"optionId":"allow","name":"Allow","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
     "#);
 }
 
@@ -89,7 +89,7 @@ fn a_permission_outside_of_our_turns_is_denied_without_an_interrupt() {
     );
     insta::assert_snapshot!(reported, @r#"
     tool t9 args={} kind="other" status="running" tool="Deploy"
-    asked {"kind":"permission","requestId":"$1","toolCallId":"t9","tool":"Deploy","title":"Deploy: to the moon","scope":{"kind":"call","tool":"Deploy","args":{}},"options":[{"optionId":"allow","name":"Allow","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
+    asked {"kind":"permission","requestId":"$1","toolCallId":"t9","tool":"Deploy","title":"Deploy: to the moon","evidence":{"kind":"tool","tool":"Deploy","args":{}},"options":[{"optionId":"allow","name":"Allow","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}
     > {"response":{"request_id":"a1","response":{"behavior":"deny","message":"The request was cancelled."},"subtype":"success"},"type":"control_response"}
     "#);
 }
@@ -123,7 +123,7 @@ fn questions_that_cannot_be_answered_become_a_permission() {
         {"type":"control_request","request_id":"dc91","request":{"subtype":"can_use_tool","tool_name":"AskUserQuestion","input":{"questions":[{"question":""}]}}}
         "#,
     );
-    insta::assert_snapshot!(reported, @r#"asked {"kind":"permission","requestId":"$1","tool":"AskUserQuestion","title":"AskUserQuestion","scope":{"kind":"call","tool":"AskUserQuestion","args":{"questions":[{"question":""}]}},"options":[{"optionId":"allow","name":"Allow","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}"#);
+    insta::assert_snapshot!(reported, @r#"asked {"kind":"permission","requestId":"$1","tool":"AskUserQuestion","title":"AskUserQuestion","evidence":{"kind":"tool","tool":"AskUserQuestion","args":{"questions":[{"question":""}]}},"options":[{"optionId":"allow","name":"Allow","kind":"allow_once"},{"optionId":"deny","name":"Deny","kind":"reject_once"}],"status":"pending"}"#);
 }
 
 #[test]

@@ -233,6 +233,7 @@ fn history(rev: u64, generation: &str, entries: Vec<Value>, more: bool) -> Value
         "id": "demo:1", "uid": id(0), "projectId": id(0), "cliType": "demo", "title": "Counting",
         "lastActiveAt": AT, "createdAt": AT, "status": "active", "acceptsPrompts": true,
         "archived": false, "activity": "running", "messageCount": 1,
+        "attention": "working", "unseen": false,
     });
     frame(
         "session:history",

@@ -1,0 +1,23 @@
+//! Home: the sessions that want something of their human.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{InboxItem, Session};
+
+/// What waits for the human, what goes on, and what ended: `GET /api/home`. Each group has the newest first, at most 50.
+/// Archived sessions and those of teams are left out, but for their requests.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Home {
+    /// The requests that can be answered.
+    pub needs_you: Vec<InboxItem>,
+    /// Sessions with a running turn.
+    pub working: Vec<Session>,
+    /// Sessions with a turn that ended and was not seen.
+    pub finished: Vec<Session>,
+    /// Sessions with a turn that failed and was not seen.
+    pub failed: Vec<Session>,
+    /// The other sessions.
+    pub recent: Vec<Session>,
+}

@@ -1,0 +1,171 @@
+//! Decides permissions by rules, and offers rules for those that the human decides.
+//!
+//! Rules are read when a permission is asked for. One that is made or revoked later does not touch a request that is
+//! pending: the human has it before their eyes, and settles it themselves.
+
+use convoke_agents::evidence::resolve;
+use convoke_core::id::RuleId;
+use convoke_core::notice::{Notice, RuleEvent};
+use convoke_core::request::{Choice, PermissionKind, PermissionRecord, Request as Asked, Verdict};
+use convoke_core::rule::{Rule, Ruling, Subject, decide, proposals};
+use convoke_core::session::{Command, Reply, Report, Status};
+use convoke_store::SessionKind;
+use tokio::sync::oneshot;
+
+use super::task::Task;
+use crate::asking::blocking;
+use crate::error::{Error, Result};
+use crate::teams::Permissions;
+
+/// The rule of a team whose agent may do everything, in words.
+const TRUSTED: &str = "the team's skipPermissions";
+
+/// What follows from rules when a permission is asked for.
+#[derive(Debug, Default)]
+pub(super) struct Ruled {
+    /// What is done in the human's place.
+    pub(super) commands: Vec<Command>,
+    /// The rules that decided it.
+    pub(super) used: Vec<RuleId>,
+}
+
+impl Task {
+    /// Asks the human on behalf of a tool, or lets a rule decide.
+    pub(super) async fn ask(&mut self, mut request: Asked) -> Result<oneshot::Receiver<Reply>> {
+        let id = request.id();
+        let (asker, answer) = oneshot::channel();
+        // Inserted before the request is published, since the answer may come at once.
+        self.askers.insert(id, asker);
+        let ruled = self.rule_on(&mut request).await;
+        let status = self.session.summary().status;
+        let carried = match status {
+            Status::Active => self.carry(Command::Agent(Report::Asked(request))).await,
+            Status::Completed | Status::Cancelled | Status::Error => {
+                Err(Error::Ended { session: self.id, status, reason: None })
+            }
+        };
+        if let Err(error) = carried {
+            self.askers.remove(&id);
+            return Err(error);
+        }
+        for command in ruled.commands {
+            self.carry(command).await?;
+        }
+        self.count_uses(ruled.used).await;
+        Ok(answer)
+    }
+
+    /// Looks for rules about a request, and adds the rules to it that an answer can make.
+    pub(super) async fn rule_on(&self, asked: &mut Asked) -> Ruled {
+        let Asked::Permission(record) = asked else { return Ruled::default() };
+        match self.rule_on_permission(record).await {
+            Ok(ruled) => ruled,
+            // A rule that cannot be read may be a denial: the human is asked, also for a team that may do everything.
+            Err(error) => {
+                tracing::warn!(session.id = %self.id, "cannot look for rules: {error}");
+                Ruled::default()
+            }
+        }
+    }
+
+    async fn rule_on_permission(&self, record: &mut PermissionRecord) -> Result<Ruled> {
+        let (project_id, agent) = (self.stored.project_id, &self.stored.agent);
+        let mut rules = self.shared.store.rules().await?;
+        rules.retain(|rule| rule.holds_for(project_id, agent));
+        let project = self.shared.store.project(project_id).await?;
+        let name = project.map_or_else(|| project_id.to_string(), |project| project.name);
+        let (evidence, workspace) = (record.evidence.clone(), self.workspace.clone());
+        let resolved = blocking(move || {
+            evidence.as_ref().map(|evidence| resolve(evidence, &workspace)).unwrap_or_default()
+        });
+        let paths = resolved.await?;
+        let subject = Subject { evidence: record.evidence.as_ref(), paths: &paths };
+        let offered = proposals(subject, &rules, &name);
+        let what = record.evidence.as_ref().map_or_else(|| record.title.clone(), |it| it.line());
+        let text = |rule: &Rule| rule.text(rule.project_id.is_some().then_some(name.as_str()));
+        let ruled = match decide(&rules, subject) {
+            Ruling::Denied(rule) => denied(record, rule, text(rule), what),
+            Ruling::Allowed(rules) => {
+                let events = rules.iter().map(|rule| RuleEvent::Applied {
+                    rule_id: Some(rule.id),
+                    rule: text(rule),
+                    what: what.clone(),
+                });
+                let used = rules.iter().map(|rule| rule.id).collect();
+                allowed(record, events.collect(), used)
+            }
+            Ruling::Doubtful(rule) => {
+                tracing::info!(session.id = %self.id, rule.id = %rule.id, "asked: a rule may deny it");
+                Ruled::default()
+            }
+            Ruling::Silent if self.is_trusted().await => {
+                let event = RuleEvent::Applied { rule_id: None, rule: TRUSTED.to_owned(), what };
+                allowed(record, vec![event], Vec::new())
+            }
+            Ruling::Silent => self.dropped(record).await?,
+        };
+        record.rules = offered;
+        Ok(ruled)
+    }
+
+    /// Counts that rules decided a request. A store that fails costs a count and nothing else.
+    pub(super) async fn count_uses(&self, rules: Vec<RuleId>) {
+        if rules.is_empty() {
+            return;
+        }
+        if let Err(error) = self.shared.store.count_uses(rules, self.shared.now()).await {
+            tracing::warn!(session.id = %self.id, "cannot count the use of a rule: {error}");
+        }
+    }
+
+    /// Removes a rule of an older version that held for every use of a tool. That is noted in the session, and so said
+    /// once.
+    async fn dropped(&self, record: &PermissionRecord) -> Result<Ruled> {
+        let Some(tool) = &record.tool else { return Ok(Ruled::default()) };
+        let (project, agent) = (self.stored.project_id, &self.stored.agent);
+        if !self.shared.store.drop_blanket_rule(project, agent, tool).await? {
+            return Ok(Ruled::default());
+        }
+        tracing::warn!(session.id = %self.id, tool, "a rule for every use of a tool is removed, not applied");
+        let notice = Notice::new(RuleEvent::Dropped { tool: tool.clone() });
+        Ok(Ruled { commands: vec![Command::Agent(Report::Noticed(notice))], used: Vec::new() })
+    }
+
+    /// Whether the configuration of the team allows its agent everything.
+    async fn is_trusted(&self) -> bool {
+        if self.stored.kind != SessionKind::Team {
+            return false;
+        }
+        match self.shared.pair_of(self.id).await {
+            Ok(Some((_, Some(team)))) => team.permissions == Permissions::Skip,
+            Ok(Some((_, None)) | None) => false,
+            Err(error) => {
+                tracing::warn!(session.id = %self.id, "cannot look for the pair of a session: {error}");
+                false
+            }
+        }
+    }
+}
+
+/// The request is denied, and the agent learns why.
+fn denied(record: &PermissionRecord, rule: &Rule, text: String, what: String) -> Ruled {
+    let reason = Some(format!("Denied by a rule of the user's: {text}"));
+    let event = RuleEvent::Denied { rule_id: rule.id, rule: text, what };
+    let notice = Command::Agent(Report::Noticed(Notice::new(event)));
+    let verdict = Verdict::Reject { reason };
+    let settle = Command::Settle { request: record.request_id, verdict };
+    Ruled { commands: vec![notice, settle], used: vec![rule.id] }
+}
+
+/// The request is allowed this once, if the agent has an option for that.
+fn allowed(record: &PermissionRecord, events: Vec<RuleEvent>, used: Vec<RuleId>) -> Ruled {
+    let mut options = record.options.iter();
+    let Some(once) = options.find(|option| option.kind == PermissionKind::AllowOnce) else {
+        return Ruled::default();
+    };
+    let verdict = Verdict::Choose(Choice { option_id: once.option_id.clone() });
+    let notices = events.into_iter().map(|event| Report::Noticed(Notice::new(event)));
+    let mut commands: Vec<Command> = notices.map(Command::Agent).collect();
+    commands.push(Command::Settle { request: record.request_id, verdict });
+    Ruled { commands, used }
+}

@@ -1,0 +1,120 @@
+//! Access to the settings in `config.toml`. The program that starts the daemon knows the file; here it is only called.
+
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use axum::http::StatusCode;
+use convoke_api::bodies::{Config, ConfigPatch, code};
+use tokio::sync::Semaphore;
+
+use crate::failure::Failure;
+
+/// The setting that says how paths are opened in the user's editor.
+const EDITOR: &str = "editor.open";
+
+/// How the settings are read and changed. Both block.
+pub struct ConfigAccess {
+    /// Reads all settings.
+    pub read: ReadConfig,
+    /// Writes changes, and reads all settings again.
+    pub change: ChangeConfig,
+}
+
+/// Reads all settings.
+pub type ReadConfig = Arc<dyn Fn() -> Result<Config, ConfigError> + Send + Sync>;
+
+/// Writes changes, and reads all settings again.
+pub type ChangeConfig = Arc<dyn Fn(ConfigPatch) -> Result<Config, ConfigError> + Send + Sync>;
+
+/// Why the settings cannot be read or changed. Nothing was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConfigError {
+    /// There is no such setting.
+    Unknown(String),
+    /// A change is not valid.
+    Invalid(String),
+    /// The file has mistakes, or was changed at the same time; with a hint.
+    Conflict(String, String),
+    /// The file cannot be read or written.
+    Failed(String),
+}
+
+/// The settings, once the program has said how they are read.
+#[derive(Default)]
+pub(crate) struct ConfigStore {
+    access: OnceLock<ConfigAccess>,
+    /// The value of `editor.open` when the settings were last read.
+    editor: RwLock<Option<String>>,
+    /// Serialises changes.
+    lock: ChangeLock,
+}
+
+struct ChangeLock(Semaphore);
+
+impl Default for ChangeLock {
+    fn default() -> Self {
+        Self(Semaphore::new(1))
+    }
+}
+
+impl ConfigStore {
+    /// Enables access, and reads the settings once.
+    pub(crate) async fn enable(&self, access: ConfigAccess) {
+        // Called once.
+        self.access.set(access).ok();
+        if let Err(failure) = self.read().await {
+            tracing::warn!("cannot read the settings: {}", failure.message().0);
+        }
+    }
+
+    /// The value of `editor.open`, unless it is empty.
+    pub(crate) fn editor(&self) -> Option<String> {
+        self.editor.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) async fn read(&self) -> Result<Config, Failure> {
+        let read = Arc::clone(&self.access()?.read);
+        self.finish(tokio::task::spawn_blocking(move || read()).await)
+    }
+
+    pub(crate) async fn change(&self, patch: ConfigPatch) -> Result<Config, Failure> {
+        let change = Arc::clone(&self.access()?.change);
+        // The semaphore is never closed.
+        let _lock = self.lock.0.acquire().await.map_err(|_| convoke_engine::Error::Stopping)?;
+        self.finish(tokio::task::spawn_blocking(move || change(patch)).await)
+    }
+
+    fn access(&self) -> Result<&ConfigAccess, Failure> {
+        self.access.get().ok_or_else(|| {
+            let detail = "the settings cannot be read yet";
+            Failure::new(StatusCode::SERVICE_UNAVAILABLE, code::STARTING, detail)
+                .hint("try again in a few seconds")
+        })
+    }
+
+    fn finish(
+        &self,
+        done: Result<Result<Config, ConfigError>, tokio::task::JoinError>,
+    ) -> Result<Config, Failure> {
+        let config = done.map_err(|error| Failure::internal(error.to_string()))??;
+        let editor = config.settings.iter().find(|setting| setting.key == EDITOR);
+        let editor = editor.and_then(|setting| setting.value.as_str());
+        let editor = editor.filter(|value| !value.is_empty()).map(ToOwned::to_owned);
+        *self.editor.write().unwrap_or_else(PoisonError::into_inner) = editor;
+        Ok(config)
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        match error {
+            ConfigError::Unknown(detail) => {
+                Self::new(StatusCode::NOT_FOUND, code::NOT_FOUND, detail)
+            }
+            ConfigError::Invalid(detail) => Self::invalid(detail),
+            ConfigError::Conflict(detail, hint) => {
+                Self::new(StatusCode::CONFLICT, code::INVALID_CONFIG, detail).hint(hint)
+            }
+            ConfigError::Failed(chain) => Self::internal(chain),
+        }
+    }
+}

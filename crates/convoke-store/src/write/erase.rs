@@ -1,0 +1,39 @@
+//! Erases a session with all that belongs to it.
+
+use convoke_core::id::SessionId;
+use rusqlite::Connection;
+
+use super::sessions::number;
+use super::{Change, Durability};
+use crate::error::{Error, Fault};
+
+/// A session that goes with its messages, requests, search entries and agent session ids.
+#[derive(Debug)]
+pub(crate) struct EraseSession(pub(crate) SessionId);
+
+impl Change for EraseSession {
+    type Outcome = ();
+
+    fn durability(&self) -> Durability {
+        Durability::Acknowledged
+    }
+
+    fn apply(&self, db: &Connection) -> Result<(), Fault> {
+        let n = number(db, self.0)?.ok_or(Error::UnknownSession { id: self.0 })?;
+        // The row goes first: a trigger protects the agent session ids of sessions that exist. What refers to the row is
+        // gone before the commit, when the references are checked.
+        db.execute_batch("PRAGMA defer_foreign_keys = ON")?;
+        for sql in [
+            "DELETE FROM agent_sessions WHERE n = ?1",
+            "DELETE FROM message_search WHERE rowid IN (SELECT n FROM messages WHERE session = ?1)",
+            "DELETE FROM messages WHERE session = ?1",
+            "DELETE FROM deltas WHERE session = ?1",
+            "DELETE FROM session_state WHERE session = ?1",
+            "DELETE FROM human_requests WHERE session = ?1",
+            "DELETE FROM agent_session_ids WHERE session = ?1",
+        ] {
+            db.prepare_cached(sql)?.execute([n])?;
+        }
+        Ok(())
+    }
+}

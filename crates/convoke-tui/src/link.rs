@@ -1,0 +1,132 @@
+//! The connection to the daemon: one task that owns the socket, sends requests, and reconnects.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use convoke_api::frames::{ClientFrame, Envelope, ServerFrame};
+use convoke_api::{Client, Error, Socket};
+use tokio::sync::mpsc;
+use tokio::time::sleep;
+
+use crate::Reach;
+
+/// How long to wait before the first new try after one that failed; each further one waits twice as long.
+const PAUSE_MIN: Duration = Duration::from_millis(50);
+/// How long to wait between tries at most.
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// What the task reports.
+pub(crate) enum News {
+    /// There is a new way to the daemon.
+    Linked(Box<Client>),
+    /// There is none any more, and why.
+    Unlinked(String),
+    /// The daemon said something.
+    Heard(Box<Envelope<ServerFrame>>),
+    /// Something went wrong on the way that changes nothing else.
+    Failed(String),
+}
+
+/// Keeps the connection to the daemon until the receiver is dropped; without a first way to it, looks for one.
+pub(crate) async fn hold(
+    first: Option<Client>,
+    reach: Reach,
+    mut orders: mpsc::Receiver<Envelope<ClientFrame>>,
+    news: mpsc::Sender<News>,
+) {
+    let mut client = first;
+    let mut pause = PAUSE_MIN;
+    loop {
+        let Some(known) = client else {
+            let Ok(found) = look(&reach, &mut pause, &news).await else { return };
+            client = found;
+            continue;
+        };
+        let words = match known.socket().await {
+            Ok(socket) => {
+                // What was said to a daemon that is gone is not meant for its successor.
+                while orders.try_recv().is_ok() {}
+                if news.send(News::Linked(Box::new(known.clone()))).await.is_err() {
+                    return;
+                }
+                pause = PAUSE_MIN;
+                match talk(socket, &mut orders, &news).await {
+                    Ended::Gone(words) => words,
+                    Ended::Unwanted => return,
+                }
+            }
+            Err(error) => words(&error),
+        };
+        if news.send(News::Unlinked(words)).await.is_err() {
+            return;
+        }
+        let Ok(found) = look(&reach, &mut pause, &news).await else { return };
+        client = found.or(Some(known));
+    }
+}
+
+/// The receiver was dropped.
+struct Unwanted;
+
+/// Looks for a way to the daemon after a pause, which grows until there is one.
+async fn look(
+    reach: &Reach,
+    pause: &mut Duration,
+    news: &mpsc::Sender<News>,
+) -> Result<Option<Client>, Unwanted> {
+    sleep(*pause).await;
+    *pause = (*pause * 2).min(PAUSE_MAX);
+    match reach().await {
+        Ok(found) => Ok(Some(found)),
+        Err(words) => match news.send(News::Unlinked(words)).await {
+            Ok(()) => Ok(None),
+            Err(_) => Err(Unwanted),
+        },
+    }
+}
+
+enum Ended {
+    /// Lost the connection to the daemon, and how.
+    Gone(String),
+    /// The receiver was dropped.
+    Unwanted,
+}
+
+async fn talk(
+    mut socket: Socket,
+    orders: &mut mpsc::Receiver<Envelope<ClientFrame>>,
+    news: &mpsc::Sender<News>,
+) -> Ended {
+    loop {
+        let message = tokio::select! {
+            order = orders.recv() => {
+                let Some(order) = order else { return Ended::Unwanted };
+                match socket.send(&order).await {
+                    Ok(()) => continue,
+                    Err(error) => return Ended::Gone(words(&error)),
+                }
+            }
+            heard = socket.next() => match heard {
+                Ok(Some(envelope)) => News::Heard(Box::new(envelope)),
+                Ok(None) => return Ended::Gone("The daemon has stopped".to_owned()),
+                // Another version may say what this one does not know.
+                Err(error @ Error::Malformed { .. }) => News::Failed(words(&error)),
+                Err(_) => return Ended::Gone("Lost the connection to the daemon".to_owned()),
+            },
+        };
+        if news.send(message).await.is_err() {
+            return Ended::Unwanted;
+        }
+    }
+}
+
+/// An error with its causes.
+pub(crate) fn words(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}

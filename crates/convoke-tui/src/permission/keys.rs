@@ -1,0 +1,188 @@
+//! What keys and clicks do to a permission. Pure; the screen that shows it carries out the result.
+
+use convoke_core::request::PermissionKind;
+use crossterm::event::{KeyCode, KeyEvent};
+
+use super::{Answer, Choice, PermissionCard, Rules, Stage, view};
+use crate::picture::Way;
+use crate::sheet::keys::writing::{Meaning, write};
+use crate::sheet::keys::{Room, is_plain};
+
+/// What follows from a key.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Nothing more.
+    Taken,
+    /// The card has no use for it.
+    Left,
+    /// The human chose an option, and a rule that it makes.
+    Answer { option_id: String, rule: Option<usize> },
+    /// The human declines.
+    Decline(Option<String>),
+    /// The human has seen that it was settled elsewhere.
+    Away,
+}
+
+/// Lines that one notch of the wheel moves.
+const NOTCH: usize = 3;
+
+/// A key for the permission that is before the human.
+pub(crate) fn press(card: &mut PermissionCard, key: KeyEvent, room: Room) -> Step {
+    match card.stage {
+        Stage::Choosing => press_choosing(card, key, room),
+        Stage::Viewing => press_viewing(card, key, room),
+        Stage::Noting => press_noting(card, key, room),
+        Stage::Settling => Step::Left,
+        // Keys typed while it disappeared must not choose or quit.
+        Stage::Gone(_) if matches!(key.code, KeyCode::Enter | KeyCode::Esc) => Step::Away,
+        Stage::Gone(_) => Step::Taken,
+    }
+}
+
+/// Puts a pasted text into the note.
+pub(crate) fn paste(card: &mut PermissionCard, text: &str) {
+    if card.stage == Stage::Noting {
+        card.note.paste(text);
+    }
+}
+
+/// Chooses an answer by its place.
+pub(crate) fn choose(card: &mut PermissionCard, at: usize) -> Step {
+    if matches!(card.stage, Stage::Settling | Stage::Gone(_)) {
+        return Step::Taken;
+    }
+    let Some(answer) = card.choices().get(at).map(|choice| choice.answer.clone()) else {
+        return Step::Taken;
+    };
+    card.cursor = at;
+    match answer {
+        Answer::Note => {
+            card.stage = Stage::Noting;
+            Step::Taken
+        }
+        Answer::Option { option_id, rule } => {
+            card.stage = Stage::Settling;
+            Step::Answer { option_id, rule }
+        }
+    }
+}
+
+/// A turn of the wheel moves the evidence.
+pub(crate) fn wheel(card: &mut PermissionCard, way: Way, room: Room) {
+    scroll(card, way, NOTCH, room);
+}
+
+fn press_choosing(card: &mut PermissionCard, key: KeyEvent, room: Room) -> Step {
+    let last = card.choices().len().saturating_sub(1);
+    let find = |wanted: fn(&Choice) -> bool| {
+        card.choices().iter().position(|choice: &&Choice| wanted(choice))
+    };
+    let at = match (key.code, is_plain(key)) {
+        (KeyCode::Up | KeyCode::Char('k'), true) => {
+            card.cursor = card.cursor.saturating_sub(1);
+            return Step::Taken;
+        }
+        (KeyCode::Down | KeyCode::Char('j'), true) => {
+            card.cursor = (card.cursor + 1).min(last);
+            return Step::Taken;
+        }
+        (KeyCode::PageUp, _) => {
+            scroll(card, Way::Up, page(room), room);
+            return Step::Taken;
+        }
+        (KeyCode::PageDown, _) => {
+            scroll(card, Way::Down, page(room), room);
+            return Step::Taken;
+        }
+        (KeyCode::Char('v'), true) => {
+            card.stage = Stage::Viewing;
+            return Step::Taken;
+        }
+        (KeyCode::Char('w'), true) if card.has_wider() => {
+            widen(card);
+            return Step::Taken;
+        }
+        (KeyCode::Char(digit @ '1'..='9'), true) => Some(usize::from(digit as u8 - b'1')),
+        (KeyCode::Enter, _) => Some(card.cursor),
+        (KeyCode::Char('y'), true) => {
+            find(|it| it.kind == PermissionKind::AllowOnce && it.is_once())
+        }
+        (KeyCode::Char('a'), true) => {
+            find(|it| it.kind == PermissionKind::AllowOnce && it.is_rule())
+        }
+        (KeyCode::Char('n'), true) => {
+            find(|it| it.kind == PermissionKind::RejectOnce && it.is_once())
+        }
+        (KeyCode::Char('r'), true) => find(|it| it.answer == Answer::Note),
+        _ => return Step::Left,
+    };
+    at.map_or(Step::Taken, |at| choose(card, at))
+}
+
+fn press_viewing(card: &mut PermissionCard, key: KeyEvent, room: Room) -> Step {
+    match (key.code, is_plain(key)) {
+        (KeyCode::Up | KeyCode::Char('k'), true) => scroll(card, Way::Up, 1, room),
+        (KeyCode::Down | KeyCode::Char('j'), true) => scroll(card, Way::Down, 1, room),
+        (KeyCode::PageUp, _) => scroll(card, Way::Up, page(room), room),
+        (KeyCode::PageDown | KeyCode::Char(' '), _) => scroll(card, Way::Down, page(room), room),
+        (KeyCode::Home | KeyCode::Char('g'), true) => scroll(card, Way::Up, usize::MAX, room),
+        (KeyCode::End | KeyCode::Char('G'), true) => scroll(card, Way::Down, usize::MAX, room),
+        (KeyCode::Esc | KeyCode::Char('v' | 'q'), true) => {
+            card.stage = Stage::Choosing;
+            card.scroll = 0;
+        }
+        // What is answered must be seen with its answers.
+        _ => {}
+    }
+    Step::Taken
+}
+
+fn press_noting(card: &mut PermissionCard, key: KeyEvent, room: Room) -> Step {
+    match write(&mut card.note, key, view::note_width(room.size.width)) {
+        Meaning::Written | Meaning::PageUp | Meaning::PageDown => Step::Taken,
+        Meaning::Leave => {
+            card.stage = Stage::Choosing;
+            Step::Taken
+        }
+        Meaning::Accept => {
+            card.stage = Stage::Settling;
+            let note = card.note.text().trim();
+            Step::Decline((!note.is_empty()).then(|| note.to_owned()))
+        }
+    }
+}
+
+/// Shows all rules, or the narrowest again; the cursor stays at its answer.
+fn widen(card: &mut PermissionCard) {
+    let here = card.choices().get(card.cursor).map(|choice| choice.answer.clone());
+    card.rules = match card.rules {
+        Rules::Narrowest => Rules::All,
+        Rules::All => Rules::Narrowest,
+    };
+    let place = card.choices().iter().position(|choice| Some(&choice.answer) == here.as_ref());
+    card.cursor = place.unwrap_or_default();
+}
+
+fn page(room: Room) -> usize {
+    usize::from(room.size.height / 2).max(1)
+}
+
+fn scroll(card: &mut PermissionCard, way: Way, rows: usize, room: Room) {
+    let max = view::scroll_max(card, room);
+    let at = card.scroll.min(max);
+    card.scroll = match way {
+        Way::Up => at.saturating_sub(rows),
+        Way::Down => at.saturating_add(rows).min(max),
+    };
+}
+
+impl Choice {
+    /// Whether it is for this time alone.
+    const fn is_once(&self) -> bool {
+        matches!(self.answer, Answer::Option { rule: None, .. })
+    }
+
+    const fn is_rule(&self) -> bool {
+        matches!(self.answer, Answer::Option { rule: Some(_), .. })
+    }
+}

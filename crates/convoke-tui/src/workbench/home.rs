@@ -1,0 +1,129 @@
+//! The start screen: what needs the human, what goes on, what has ended since they looked, and what begins next.
+
+use convoke_api::frames::{AgentItem, SessionItem};
+use convoke_core::id::{AgentName, ProjectId, RequestId, SessionId};
+use convoke_core::session::Attention;
+
+use super::model::Model;
+use crate::editor::Editor;
+
+/// Sessions that are listed besides those that want something.
+const RECENT_MAX: usize = 20;
+
+/// Where the human is on the start screen, and the session that they are about to begin.
+#[derive(Debug, Default)]
+pub(crate) struct Home {
+    pub(crate) cursor: Option<Row>,
+    pub(crate) composer: Composer,
+}
+
+/// A session that is about to begin.
+#[derive(Debug, Default)]
+pub(crate) struct Composer {
+    /// The first prompt.
+    pub(crate) text: Editor,
+    /// The project that was chosen; without one, the likeliest.
+    pub(crate) project: Option<ProjectId>,
+    /// The agent that was chosen; without one, the likeliest.
+    pub(crate) agent: Option<AgentName>,
+}
+
+/// A row of the start screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Row {
+    Request(RequestId),
+    Session(SessionId),
+}
+
+/// What the rows of the start screen have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Group {
+    NeedsYou,
+    Working,
+    Failed,
+    Finished,
+    Recent,
+}
+
+impl Group {
+    pub(crate) const fn heading(self) -> &'static str {
+        match self {
+            Self::NeedsYou => "Needs you",
+            Self::Working => "Working",
+            Self::Failed => "Failed",
+            Self::Finished => "Finished, not seen yet",
+            Self::Recent => "Recent",
+        }
+    }
+
+    fn of(session: &SessionItem) -> Self {
+        match (session.attention, session.unseen) {
+            (Attention::Working, _) => Self::Working,
+            (Attention::Failed, true) => Self::Failed,
+            (Attention::Idle | Attention::Ended, true) => Self::Finished,
+            (Attention::NeedsYou, _) => Self::NeedsYou,
+            (Attention::Failed | Attention::Idle | Attention::Ended, false) => Self::Recent,
+        }
+    }
+}
+
+impl Model {
+    /// All rows of the start screen, group by group.
+    pub(crate) fn home_rows(&self) -> Vec<(Group, Row)> {
+        let mut rows: Vec<(Group, Row)> = self
+            .inbox
+            .iter()
+            .map(|request| (Group::NeedsYou, Row::Request(request.item.id)))
+            .collect();
+        for group in [Group::Working, Group::Failed, Group::Finished, Group::Recent] {
+            let max = if group == Group::Recent { RECENT_MAX } else { usize::MAX };
+            let sessions = self.list.current().filter(|session| Group::of(session) == group);
+            rows.extend(sessions.take(max).map(|session| (group, Row::Session(session.uid))));
+        }
+        rows
+    }
+
+    /// The place of the cursor among the rows of the start screen.
+    pub(crate) fn home_position(&self, rows: &[(Group, Row)]) -> usize {
+        let here = self.home.cursor;
+        rows.iter().position(|(_, row)| Some(*row) == here).unwrap_or_default()
+    }
+
+    /// The row of the start screen that the cursor stands at.
+    pub(crate) fn home_row(&self) -> Option<Row> {
+        let rows = self.home_rows();
+        rows.get(self.home_position(&rows)).map(|(_, row)| *row)
+    }
+
+    /// The project in which a session would begin: the chosen one, that of the folder, or that of the newest session.
+    pub(crate) fn composer_project(&self) -> Option<ProjectId> {
+        let projects = &self.list.projects;
+        let is_here = |id: &ProjectId| projects.iter().any(|project| project.id == *id);
+        let of_folder = || {
+            let inside = projects.iter().filter(|project| {
+                let rest = self.folder.strip_prefix(&project.path);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            });
+            inside.max_by_key(|project| project.path.len()).map(|project| project.id)
+        };
+        let of_newest = || self.list.current().next().map(|session| session.project_id);
+        self.home
+            .composer
+            .project
+            .filter(is_here)
+            .or_else(of_folder)
+            .or_else(|| of_newest().filter(is_here))
+            .or_else(|| projects.first().map(|project| project.id))
+    }
+
+    /// The agent with which a session would begin: the chosen one, that of the newest session, or one that is installed.
+    pub(crate) fn composer_agent(&self) -> Option<&AgentItem> {
+        let find = |name: &AgentName| self.agents.iter().find(|agent| agent.cli_type == *name);
+        let project = self.composer_project();
+        let newest = || self.list.current().find(|session| Some(session.project_id) == project);
+        let chosen = self.home.composer.agent.as_ref().and_then(find);
+        chosen
+            .or_else(|| find(&newest()?.cli_type).filter(|agent| agent.installed))
+            .or_else(|| self.agents.iter().find(|agent| agent.installed))
+    }
+}

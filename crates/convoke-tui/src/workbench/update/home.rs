@@ -1,0 +1,157 @@
+//! The start screen: going through what it lists, and beginning a session.
+
+use convoke_api::frames::ClientFrame;
+use convoke_core::id::{ProjectId, SessionId};
+use convoke_core::session::Attention;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::{Taken, fresh, list, search, session};
+use crate::sheet::keys::is_plain;
+use crate::sheet::keys::writing::{Meaning, write};
+use crate::workbench::home::Row;
+use crate::workbench::message::Wish;
+use crate::workbench::model::{Asked, Focus, Model, Tab};
+use crate::workbench::{layout, view};
+
+/// Handles a key in the list; returns whether it was used.
+pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
+    let page = view::list_rows(model) / 2;
+    match (key.code, is_plain(key)) {
+        (KeyCode::Up | KeyCode::Char('k'), true) => step(model, |at, _| at.saturating_sub(1)),
+        (KeyCode::Down | KeyCode::Char('j'), true) => step(model, |at, _| at + 1),
+        (KeyCode::PageUp, _) => step(model, |at, _| at.saturating_sub(page)),
+        (KeyCode::PageDown, _) => step(model, |at, _| at + page),
+        (KeyCode::Home | KeyCode::Char('g'), true) => step(model, |_, _| 0),
+        (KeyCode::End | KeyCode::Char('G'), true) => step(model, |_, last| last),
+        (KeyCode::Enter | KeyCode::Right | KeyCode::Char('l'), true) => open_at_cursor(model),
+        (KeyCode::Tab, true) if model.request().is_some() => model.focus = Focus::Card,
+        (KeyCode::Char('n' | 'i') | KeyCode::Tab, true) => compose(model, None),
+        (KeyCode::Char('/'), true) => search::begin(model),
+        (KeyCode::Char('o'), true) => open_session(model),
+        (KeyCode::Char('u'), true) => session::undo(model),
+        (KeyCode::Char(letter @ ('r' | 'a' | 'x' | 'R')), true) => match session_at_cursor(model) {
+            Some(id) => list::with_session(model, letter, id),
+            None => model.refuse("Choose a session first."),
+        },
+        _ => return Taken::No,
+    }
+    Taken::Yes
+}
+
+/// Moves the cursor to a place that depends on where it is and on the last one.
+pub(super) fn step(model: &mut Model, to: impl Fn(usize, usize) -> usize) {
+    let rows = model.home_rows();
+    let Some(last) = rows.len().checked_sub(1) else { return };
+    let to = to(model.home_position(&rows), last).min(last);
+    model.home.cursor = rows.get(to).map(|(_, row)| *row);
+}
+
+/// Goes to a row of the list.
+pub(super) fn choose(model: &mut Model, at: usize) {
+    step(model, |_, _| at);
+    open_at_cursor(model);
+}
+
+/// Begins to write a new session, in a project if one is meant.
+pub(super) fn compose(model: &mut Model, project: Option<ProjectId>) {
+    model.tab = Tab::Home;
+    model.focus = Focus::Composer;
+    if project.is_some() {
+        model.home.composer.project = project;
+    }
+}
+
+/// A key while the first prompt is written.
+pub(super) fn press_composer(model: &mut Model, key: KeyEvent) -> Taken {
+    match (key.code, key.modifiers) {
+        (KeyCode::Char('p'), KeyModifiers::ALT) => fresh::choose_project(model),
+        (KeyCode::Char('a'), KeyModifiers::ALT) => fresh::choose_agent(model),
+        (KeyCode::Tab | KeyCode::BackTab, _) => model.focus = Focus::List,
+        (KeyCode::F(1), _) => return Taken::No,
+        _ => {
+            let width = layout::composer_width(model);
+            match write(&mut model.home.composer.text, key, width) {
+                Meaning::Written => {}
+                Meaning::Accept => start(model),
+                Meaning::Leave => model.focus = Focus::List,
+                Meaning::PageUp => step(model, |at, _| at.saturating_sub(1)),
+                Meaning::PageDown => step(model, |at, _| at + 1),
+            }
+        }
+    }
+    Taken::Yes
+}
+
+/// Begins the session, with its prompt in the same step.
+fn start(model: &mut Model) {
+    let Some(project) = model.composer_project() else { return fresh::choose_project(model) };
+    let Some(agent) = model.composer_agent().cloned() else {
+        model.refuse("No agent is installed; see `convoke agent list`.");
+        return;
+    };
+    if !agent.installed {
+        let how = agent.install.map(|how| format!(": {how}")).unwrap_or_default();
+        model.refuse(format!("{} is not installed{how}", agent.title));
+        return;
+    }
+    let text = model.home.composer.text.text().trim_end().to_owned();
+    let frame = ClientFrame::SessionCreate {
+        project_id: project.to_string(),
+        cli_type: Some(agent.cli_type.to_string()),
+        prompt: (!text.trim().is_empty()).then(|| text.clone()),
+    };
+    if model.wish(Wish::Create(text), frame) == Asked::Yes {
+        model.home.composer.text = crate::editor::Editor::default();
+        model.notify(format!("Starting {}…", agent.title));
+    }
+}
+
+/// The session was created.
+pub(super) fn begun(model: &mut Model, id: SessionId) {
+    if model.notice.as_ref().is_some_and(|notice| notice.text.starts_with("Starting ")) {
+        model.notice = None;
+    }
+    // The human may have gone elsewhere meanwhile.
+    if model.tab == Tab::Home && model.overlay.is_none() {
+        session::open(model, id);
+    }
+}
+
+/// It was not created: the prompt stays to be sent again.
+pub(super) fn give_back(model: &mut Model, text: &str) {
+    let since = std::mem::take(&mut model.home.composer.text);
+    let draft = &mut model.home.composer.text;
+    draft.paste(text);
+    if !since.is_blank() {
+        draft.paste("\n");
+        draft.paste(since.text());
+    }
+}
+
+fn open_at_cursor(model: &mut Model) {
+    match model.home_row() {
+        Some(Row::Request(_)) => model.focus = Focus::Card,
+        Some(Row::Session(id)) => session::open(model, id),
+        None => compose(model, None),
+    }
+}
+
+/// The session that the cursor stands at.
+fn session_at_cursor(model: &Model) -> Option<SessionId> {
+    match model.home_row()? {
+        Row::Session(id) => Some(id),
+        Row::Request(_) => model.request()?.item.uid,
+    }
+}
+
+fn open_session(model: &mut Model) {
+    match session_at_cursor(model) {
+        Some(id) => session::open(model, id),
+        None => model.refuse("This request does not belong to a session."),
+    }
+}
+
+/// Whether a session's last turn failed.
+pub(super) fn has_failed(model: &Model, id: SessionId) -> bool {
+    model.list.session(id).is_some_and(|session| session.attention == Attention::Failed)
+}

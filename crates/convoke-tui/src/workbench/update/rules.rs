@@ -1,0 +1,87 @@
+//! The rules: listed, and revoked.
+
+use convoke_api::bodies::Rule;
+use convoke_api::frames::ClientFrame;
+use convoke_core::id::RuleId;
+use crossterm::event::{KeyCode, KeyEvent};
+
+use super::{Taken, session};
+use crate::sheet::keys::is_plain;
+use crate::workbench::message::Wish;
+use crate::workbench::model::{Focus, Link, Model, Tab};
+
+/// Shows the rules, at one of them if it is meant.
+pub(super) fn open(model: &mut Model, rule: Option<RuleId>) {
+    model.tab = Tab::Rules;
+    model.focus = Focus::List;
+    model.rules.cursor = rule.or(model.rules.cursor);
+    ask(model);
+}
+
+/// Asks for the rules.
+pub(super) fn ask(model: &mut Model) {
+    if model.link == Link::Up {
+        model.wish(Wish::List, ClientFrame::RuleList {});
+    }
+}
+
+/// Takes in all rules.
+pub(super) fn take(model: &mut Model, rules: Vec<Rule>) {
+    let at = position(model);
+    let is_there = |id: &RuleId| rules.iter().any(|rule| rule.id == *id);
+    let here = model.rules.cursor.filter(is_there);
+    let next = rules.get(at.min(rules.len().saturating_sub(1))).map(|rule| rule.id);
+    model.rules.cursor = here.or(next);
+    model.rules.all = Some(rules);
+}
+
+/// Handles a key in the list of rules; returns whether it was used.
+pub(super) fn press(model: &mut Model, key: KeyEvent) -> Taken {
+    let revoking = model.rules.revoking.take();
+    let rules = model.rules.all.as_deref().unwrap_or_default();
+    let (at, last) = (position(model), rules.len().saturating_sub(1));
+    let to = match (key.code, is_plain(key)) {
+        (KeyCode::Up | KeyCode::Char('k'), true) => at.saturating_sub(1),
+        (KeyCode::Down | KeyCode::Char('j'), true) => (at + 1).min(last),
+        (KeyCode::Home | KeyCode::Char('g'), true) => 0,
+        (KeyCode::End | KeyCode::Char('G'), true) => last,
+        (KeyCode::Char('d' | 'x') | KeyCode::Delete, true) => {
+            if let Some(id) = rules.get(at).map(|rule| rule.id) {
+                revoke(model, id, revoking);
+            }
+            return Taken::Yes;
+        }
+        (KeyCode::Enter | KeyCode::Char('o'), true) => {
+            match rules.get(at).and_then(|rule| rule.session_id) {
+                Some(id) => session::open(model, id),
+                None => model.refuse("This rule was not made in a session."),
+            }
+            return Taken::Yes;
+        }
+        _ => return Taken::No,
+    };
+    model.rules.cursor = rules.get(to).map(|rule| rule.id);
+    Taken::Yes
+}
+
+/// Goes to a rule of the list.
+pub(super) fn choose(model: &mut Model, at: usize) {
+    let rules = model.rules.all.as_deref().unwrap_or_default();
+    model.rules.cursor = rules.get(at).map(|rule| rule.id);
+}
+
+/// Revokes a rule when asked a second time: the agent is not asked back.
+fn revoke(model: &mut Model, id: RuleId, revoking: Option<RuleId>) {
+    if revoking == Some(id) {
+        model.wish(Wish::Revoke, ClientFrame::RuleRemove { rule_id: id.to_string() });
+    } else {
+        model.rules.revoking = Some(id);
+        model.refuse("Press d again to revoke this rule.");
+    }
+}
+
+/// The place of the cursor.
+pub(in crate::workbench) fn position(model: &Model) -> usize {
+    let rules = model.rules.all.as_deref().unwrap_or_default();
+    rules.iter().position(|rule| Some(rule.id) == model.rules.cursor).unwrap_or_default()
+}

@@ -1,0 +1,300 @@
+//! The start screen: where a session begins, what wants to be looked at, and what the cursor stands at.
+
+use convoke_api::bodies::InboxKind;
+use convoke_api::frames::SessionItem;
+use convoke_core::session::Attention;
+use convoke_core::time::relative;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::{At, card, list, split_line};
+use crate::picture::{Picture, Strip, Target};
+use crate::rule;
+use crate::text::clean;
+use crate::text::paper::Paper;
+use crate::words;
+use crate::workbench::home::{Group, Row};
+use crate::workbench::layout::{self, INPUT_INDENT};
+use crate::workbench::model::{Focus, Link, Model};
+use crate::workbench::request::Request;
+
+/// Where a new session is written.
+pub(super) fn composer(model: &Model, picture: &mut Picture, area: Rect) {
+    let palette = model.palette;
+    let is_writing = model.focus == Focus::Composer;
+    let draft = &model.home.composer.text;
+    let rows = area.height.saturating_sub(2);
+    let text = Rect { height: rows, ..area };
+    picture.zone(text, Target::Input);
+    let prompt = if is_writing { palette.here() } else { palette.faint() };
+    picture.line(Rect { height: 1, ..area }, Line::styled(" ❯", prompt));
+    let inner = Rect { x: area.x + INPUT_INDENT, width: area.width - INPUT_INDENT, ..text };
+    if draft.text().is_empty() {
+        let words = if is_writing { "What should be done?" } else { "n: start a session" };
+        picture.line(Rect { height: 1, ..inner }, Line::styled(words, palette.faint()));
+        if is_writing {
+            picture.set_cursor(Position { x: inner.x, y: inner.y });
+        }
+    } else {
+        let laid = draft.layout(layout::composer_width(model));
+        let mut strip = Strip::default();
+        for row in laid.rows {
+            let text = draft.text().get(row).unwrap_or_default().replace('\t', "    ");
+            strip.push(Line::raw(text.trim_end_matches('\n').to_owned()));
+        }
+        strip.cursor = is_writing.then_some(laid.cursor);
+        picture.strip(inner, strip);
+    }
+    let chips = Rect { y: area.y + rows, height: 1, ..area };
+    picture.line(chips, chip_line(model, usize::from(area.width)));
+    let below = Rect { y: area.y + rows + 1, height: 1, ..area };
+    picture.line(below, rule::line(area.width, "", Style::new(), palette));
+    picture.hidden = (0, 0);
+}
+
+/// Where the session begins and with whom.
+fn chip_line(model: &Model, width: usize) -> Line<'static> {
+    let palette = model.palette;
+    let project = model.composer_project().and_then(|id| model.list.project(id));
+    let project = match project {
+        Some(project) => clean::line(&project.name),
+        None => "no project".to_owned(),
+    };
+    let agent = model.composer_agent().map(|agent| clean::line(&agent.title));
+    let left = vec![
+        Span::raw("   "),
+        Span::styled(project, palette.code()),
+        Span::styled(" · ", palette.faint()),
+        Span::styled(agent.unwrap_or_else(|| "no agent".to_owned()), palette.code()),
+    ];
+    let right = match model.focus {
+        Focus::Composer => vec![
+            Span::styled("alt-p", palette.here()),
+            Span::raw(" project  "),
+            Span::styled("alt-a", palette.here()),
+            Span::raw(" agent "),
+        ],
+        Focus::List | Focus::Chat | Focus::Card | Focus::Input => Vec::new(),
+    };
+    split_line(left, right, width)
+}
+
+/// What wants to be looked at, group by group.
+pub(super) fn pane(model: &Model, picture: &mut Picture, area: Rect) {
+    let palette = model.palette;
+    let area = Rect { width: area.width.saturating_sub(2), ..area };
+    let width = usize::from(area.width);
+    let rows = model.home_rows();
+    let at = model.home_position(&rows);
+    let mut strip = Strip::default();
+    let mut group = None;
+    for (index, (of, row)) in rows.iter().enumerate() {
+        if group != Some(*of) {
+            if group.is_some() {
+                strip.gap();
+            }
+            group = Some(*of);
+            let count = rows.iter().filter(|(other, _)| other == of).count();
+            let style = if *of == Group::NeedsYou { palette.news() } else { palette.strong() };
+            strip.push(Line::from(vec![
+                Span::styled(format!(" {}", of.heading()), style),
+                Span::styled(format!("  {count}"), palette.faint()),
+            ]));
+        }
+        let here = At::from(index == at);
+        let from = strip.len();
+        for line in lines(model, *of, *row, here, width) {
+            strip.push_target(line, Target::Entry(index));
+        }
+        if here == At::Here {
+            // The heading above the first row is seen with it.
+            strip.focus = if index == 0 { 0..strip.len() } else { from..strip.len() };
+        }
+    }
+    if rows.is_empty() {
+        nothing(model, &mut strip);
+    }
+    picture.strip(area, strip);
+}
+
+fn nothing(model: &Model, strip: &mut Strip) {
+    let palette = model.palette;
+    strip.gap();
+    let (words, hint) = match &model.link {
+        Link::Opening => ("Asking the daemon…", ""),
+        Link::Down(_) => ("Not connected to the daemon.", ""),
+        Link::Up => ("No sessions yet.", " Press n, describe a task, and press enter."),
+    };
+    strip.push(Line::styled(format!(" {words}"), palette.strong()));
+    if !hint.is_empty() {
+        strip.push(Line::styled(hint, palette.faint()));
+    }
+}
+
+fn lines(model: &Model, group: Group, row: Row, here: At, width: usize) -> Vec<Line<'static>> {
+    match row {
+        Row::Request(id) => {
+            let request = model.inbox.iter().find(|request| request.item.id == id);
+            request.map(|request| of_request(model, request, here, width)).unwrap_or_default()
+        }
+        Row::Session(id) => {
+            let session = model.list.session(id);
+            session
+                .map(|session| of_session(model, group, session, here, width))
+                .unwrap_or_default()
+        }
+    }
+}
+
+fn style(model: &Model, here: At) -> Style {
+    match (here, model.focus) {
+        (At::Here, Focus::List) => model.palette.open(),
+        (At::Here, Focus::Chat | Focus::Card | Focus::Input | Focus::Composer) => {
+            model.palette.here()
+        }
+        (At::Elsewhere, _) => Style::new(),
+    }
+}
+
+fn of_request(model: &Model, request: &Request, here: At, width: usize) -> Vec<Line<'static>> {
+    let palette = model.palette;
+    let item = &request.item;
+    let kind = match item.kind {
+        InboxKind::Permission => "◆",
+        InboxKind::Questions => "?",
+    };
+    let first = vec![
+        Span::styled(here.marker(), palette.here()),
+        Span::styled(format!("{kind} "), palette.news()),
+        Span::styled(clean::line(&item.title), style(model, here)),
+    ];
+    let age = Span::styled(relative(item.created_at, model.now), palette.faint());
+    let second = vec![Span::styled(format!("     {}", origin(request)), palette.faint())];
+    vec![split_line(first, vec![age], width), split_line(second, vec![], width)]
+}
+
+fn origin(request: &Request) -> String {
+    let item = &request.item;
+    let agent = item.agent.as_ref().map(ToString::to_string);
+    let asker = agent.or_else(|| item.asked_by.clone()).unwrap_or_else(|| "a program".to_owned());
+    let place = item.project.clone().or_else(|| item.working_directory.clone());
+    clean::line(&match place {
+        Some(place) => format!("{asker} · {place}"),
+        None => asker,
+    })
+}
+
+fn of_session(
+    model: &Model,
+    group: Group,
+    session: &SessionItem,
+    here: At,
+    width: usize,
+) -> Vec<Line<'static>> {
+    let palette = model.palette;
+    let (mark, mark_style) = list::mark(session, palette);
+    let first = vec![
+        Span::styled(here.marker(), palette.here()),
+        Span::styled(format!("{mark} "), mark_style),
+        Span::styled(clean::line(&session.title), style(model, here)),
+        Span::styled(format!("  {}", place(model, session)), palette.faint()),
+    ];
+    let since = session.running_since.filter(|_| group == Group::Working);
+    let age = relative(since.unwrap_or(session.last_active_at), model.now);
+    let first = split_line(first, vec![Span::styled(age, palette.faint())], width);
+    let Some((words, words_style)) = about(model, group, session) else { return vec![first] };
+    let cost = session.cost.as_ref().map(words::cost).unwrap_or_default();
+    let second = vec![Span::raw("     "), Span::styled(clean::line(&words), words_style)];
+    vec![first, split_line(second, vec![Span::styled(cost, palette.faint())], width)]
+}
+
+/// The most telling words about a session; none in the list of recent ones.
+fn about(model: &Model, group: Group, session: &SessionItem) -> Option<(String, Style)> {
+    let palette = model.palette;
+    let last_line = session.last_line.clone().filter(|line| !line.trim().is_empty());
+    match group {
+        Group::Working => {
+            let step = session.step.clone().map(|step| format!("▸ {step}"));
+            step.or(last_line).map(|words| (words, palette.faint()))
+        }
+        Group::Failed => {
+            let failure = session.failure.as_ref().map(|failure| failure.detail.clone());
+            Some((failure.unwrap_or_else(|| "The turn failed.".to_owned()), palette.removed()))
+        }
+        Group::Finished => last_line.map(|words| (words, palette.faint())),
+        Group::NeedsYou | Group::Recent => None,
+    }
+}
+
+fn place(model: &Model, session: &SessionItem) -> String {
+    let project = model.list.project(session.project_id);
+    let project = project.map(|project| clean::line(&project.name)).unwrap_or_default();
+    format!("{} · {project}", session.cli_type)
+}
+
+/// What the cursor stands at: a request to answer, or a session.
+pub(super) fn page(model: &Model, picture: &mut Picture, area: Rect) {
+    if let Some(request) = model.request() {
+        let age = words::ago(request.item.created_at, model.now);
+        let heading = format!("{} · {age}", origin(request));
+        card::whole(model, request, picture, area, &heading);
+        return;
+    }
+    let Some(Row::Session(id)) = model.home_row() else { return };
+    let Some(session) = model.list.session(id) else { return };
+    let text = layout::text_area(area);
+    let mut paper = Paper::new(usize::from(text.width), model.palette);
+    preview(model, session, &mut paper);
+    let mut strip = Strip::default();
+    strip.gap();
+    paper.lines.into_iter().for_each(|line| strip.push(line));
+    picture.strip(text, strip);
+    picture.hidden = (0, 0);
+}
+
+/// What is known of a session without opening it.
+fn preview(model: &Model, session: &SessionItem, paper: &mut Paper) {
+    let palette = paper.palette;
+    let (mark, style) = list::mark(session, palette);
+    paper.text(&format!("{mark} "), "  ", &session.title, style, palette.strong());
+    let age = words::ago(session.last_active_at, model.now);
+    let place = format!("{} · {age}", place(model, session));
+    paper.text("  ", "  ", &place, palette.faint(), palette.faint());
+    let state = match (session.attention, session.unseen) {
+        (Attention::NeedsYou, _) => "Needs your answer",
+        (Attention::Working, _) => "Working",
+        (Attention::Failed, _) => "The last turn failed",
+        (Attention::Idle | Attention::Ended, true) => "Finished, not seen yet",
+        (Attention::Idle, false) => "Idle",
+        (Attention::Ended, false) => "Ended",
+    };
+    paper.text("  ", "  ", state, style, style);
+    if let Some(step) = &session.step {
+        paper.text("  ▸ ", "    ", step, palette.here(), Style::new());
+    }
+    if let Some(failure) = &session.failure {
+        paper.lines.push(Line::default());
+        paper.text("  ", "  ", &failure.detail, palette.bad(), palette.bad());
+    }
+    if let Some(line) = session.last_line.as_ref().filter(|line| !line.trim().is_empty()) {
+        paper.lines.push(Line::default());
+        paper.text("  “", "   ", &format!("{line}”"), palette.faint(), Style::new());
+    }
+    paper.lines.push(Line::default());
+    let mut facts = vec![format!("{} messages", session.message_count)];
+    facts.extend(session.cost.as_ref().map(words::cost));
+    paper.text("  ", "  ", &facts.join(" · "), palette.faint(), palette.faint());
+    paper.lines.push(Line::default());
+    let mut keys = vec![("enter", "open")];
+    match session.attention {
+        Attention::Working | Attention::NeedsYou => keys.push(("x", "stop")),
+        Attention::Failed => keys.push(("R", "retry the last prompt")),
+        Attention::Idle | Attention::Ended => {}
+    }
+    keys.push(("a", "archive"));
+    for (key, words) in keys {
+        let spans = [Span::styled(format!("{key:>5}  "), palette.here()), Span::raw(words)];
+        paper.row("  ", "  ", palette.faint(), &spans);
+    }
+}

@@ -1,0 +1,61 @@
+//! The prompts that wait, and what becomes of them when the turn stops.
+
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::At;
+use super::fresh::{field, row, titled};
+use crate::editor::Editor;
+use crate::picture::Picture;
+use crate::text::{clean, wrap};
+use crate::workbench::layout;
+use crate::workbench::model::Model;
+
+/// The prompts that wait; one may be edited.
+pub(super) fn queue(
+    model: &Model,
+    cursor: usize,
+    edited: Option<&Editor>,
+    picture: &mut Picture,
+    area: Rect,
+) {
+    let area = layout::text_area(area);
+    let width = usize::from(area.width);
+    let prompts = model.chat.as_ref().map(|chat| chat.entries().queue()).unwrap_or_default();
+    let mut strip = titled(model, "Queued prompts, sent one after the other");
+    for (index, prompt) in prompts.iter().enumerate() {
+        let here = At::from(index == cursor);
+        if let (At::Here, Some(editor)) = (here, edited) {
+            field(&mut strip, model, editor, width);
+            continue;
+        }
+        let text = wrap::shorten(&clean::line(&prompt.content), width.saturating_sub(6));
+        row(&mut strip, model, here, vec![Span::raw(format!("{}  {text}", index + 1))]);
+    }
+    picture.strip(area, strip);
+}
+
+/// What becomes of the prompts that wait.
+pub(super) fn stop(model: &Model, picture: &mut Picture, area: Rect) {
+    let palette = model.palette;
+    let area = layout::text_area(area);
+    let count = model.chat.as_ref().map_or(0, |chat| chat.entries().queue().len());
+    let title = match count {
+        1 => "Stop the turn? One prompt is queued.".to_owned(),
+        count => format!("Stop the turn? {count} prompts are queued."),
+    };
+    let mut strip = titled(model, &title);
+    let choices = [
+        ("s", "stop, and send the next one"),
+        ("k", "stop, and keep them until you send one"),
+        ("d", "stop, and discard them"),
+        ("esc", "do not stop"),
+    ];
+    for (key, words) in choices {
+        strip.push(Line::from(vec![
+            Span::styled(format!("{key:>5}  "), palette.here()),
+            Span::raw(words),
+        ]));
+    }
+    picture.strip(area, strip);
+}

@@ -1,0 +1,106 @@
+//! A search: what is searched for, and what was found.
+
+use convoke_api::bodies::Hit;
+use convoke_api::frames::SessionItem;
+use convoke_core::message::Role;
+use convoke_core::time::relative;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::{At, list, split_line};
+use crate::picture::{Picture, Strip};
+use crate::text::{clean, wrap};
+use crate::workbench::layout;
+use crate::workbench::model::Model;
+use crate::workbench::search::{Found, Search, State};
+
+pub(super) fn page(model: &Model, search: &Search, picture: &mut Picture, area: Rect) {
+    let palette = model.palette;
+    let area = layout::text_area(area);
+    let width = usize::from(area.width);
+    let head = Rect { height: 1, ..area };
+    let text = search.query.text().replace(['\n', '\t'], " ");
+    let shown = wrap::shorten_start(&text, width.saturating_sub(4));
+    let end = u16::try_from(wrap::width(&shown)).unwrap_or_default();
+    picture.line(head, vec![Span::styled("/ ", palette.here()), Span::raw(shown)]);
+    picture.set_cursor(Position { x: area.x + 2 + end, y: area.y });
+    let note = Rect { y: area.y + 1, height: 1, ..area };
+    picture.line(note, Line::styled(state(search), palette.faint()));
+    let mut strip = Strip::default();
+    for (index, found) in search.found(&model.list).iter().enumerate() {
+        let here = At::from(index == search.cursor);
+        let from = strip.len();
+        match found {
+            Found::Title(session) => strip.push(title(model, session, here, width)),
+            Found::Message(hit) => {
+                message(model, hit, here, width).into_iter().for_each(|line| strip.push(line));
+            }
+        }
+        if here == At::Here {
+            strip.focus = from..strip.len();
+        }
+    }
+    let below = Rect { y: area.y + 2, height: area.height.saturating_sub(2), ..area };
+    picture.strip(below, strip);
+}
+
+fn state(search: &Search) -> String {
+    match &search.state {
+        State::Idle => "agent:NAME  project:NAME  role:user  since:2026-11-01  until:…".to_owned(),
+        State::Asked => "Searching…".to_owned(),
+        State::Failed(why) => clean::line(why),
+        State::Answered => match search.hits.len() {
+            0 => "No message has these words.".to_owned(),
+            1 => "1 message".to_owned(),
+            count => format!("{count} messages"),
+        },
+    }
+}
+
+fn style(model: &Model, here: At) -> Style {
+    if here == At::Here { model.palette.open() } else { model.palette.strong() }
+}
+
+fn title(model: &Model, session: &SessionItem, here: At, width: usize) -> Line<'static> {
+    let palette = model.palette;
+    let (mark, mark_style) = list::mark(session, palette);
+    let project = model.list.project(session.project_id);
+    let project = project.map(|project| clean::line(&project.name)).unwrap_or_default();
+    let left = vec![
+        Span::styled(here.marker(), palette.here()),
+        Span::styled(format!("{mark} "), mark_style),
+        Span::styled(clean::line(&session.title), style(model, here)),
+        Span::styled(format!("  {} · {project}", session.cli_type), palette.faint()),
+    ];
+    let age = relative(session.last_active_at, model.now);
+    split_line(left, vec![Span::styled(age, palette.faint())], width)
+}
+
+fn message(model: &Model, hit: &Hit, here: At, width: usize) -> [Line<'static>; 2] {
+    let palette = model.palette;
+    let speaker = match hit.role {
+        Role::User => "you".to_owned(),
+        Role::Agent => hit.session.agent.to_string(),
+        Role::System => "convoke".to_owned(),
+    };
+    let shelf = if hit.session.archived { " · archived" } else { "" };
+    let first = vec![
+        Span::styled(here.marker(), palette.here()),
+        Span::styled(clean::line(&hit.session.title), style(model, here)),
+        Span::styled(
+            format!("  {speaker} · {}{shelf}", clean::line(&hit.session.project)),
+            palette.faint(),
+        ),
+    ];
+    let age = relative(hit.timestamp, model.now);
+    let mut second = vec![Span::raw("     ")];
+    second.extend(hit.excerpt.iter().map(|part| {
+        let style = if part.matched { palette.here() } else { Style::new() };
+        Span::styled(clean::line(&part.text), style)
+    }));
+    [
+        split_line(first, vec![Span::styled(age, palette.faint())], width),
+        split_line(second, vec![], width),
+    ]
+}

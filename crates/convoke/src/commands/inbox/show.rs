@@ -1,0 +1,61 @@
+//! One request in full: what it is about, what can be chosen, and which rules an answer can make.
+
+use convoke_api::bodies::InboxItem;
+use convoke_api::entry::{AskedQuestion, Permission};
+use convoke_core::time::relative;
+
+use super::{from, kind};
+use crate::clock;
+use crate::commands::project::short;
+use crate::evidence;
+use crate::output::{Output, plain};
+
+pub(super) fn show(item: &InboxItem, output: &Output) -> anyhow::Result<()> {
+    output.show(item, |item, _| {
+        let asked = relative(item.created_at, clock::now());
+        let id = short(item.id);
+        let mut text = format!("{} {id} of {}, asked {asked}\n", kind(item), from(item));
+        text.push_str(&format!("{}\n", plain(&item.title)));
+        if let Some(permission) = &item.permission {
+            text.push_str(&about(permission, &id));
+        }
+        for question in item.questions.iter().flatten() {
+            text.push_str(&asking(question));
+        }
+        text
+    })
+}
+
+fn about(permission: &Permission, id: &str) -> String {
+    let mut text = String::new();
+    if let Some(evidence) = &permission.evidence {
+        text.push_str(&format!("\n{}", evidence::text(evidence)));
+    }
+    text.push_str("\nOptions:\n");
+    for option in &permission.options {
+        text.push_str(&format!("  {}  {}\n", plain(&option.option_id), plain(&option.name)));
+    }
+    if permission.rules.is_empty() {
+        return text;
+    }
+    text.push_str(&format!(
+        "Rules, made with `convoke inbox allow {id} --always N` or `convoke inbox deny {id} --always N`:\n"
+    ));
+    for (number, rule) in permission.rules.iter().enumerate() {
+        text.push_str(&format!("  {}  {}\n", number + 1, plain(&rule.label)));
+    }
+    text
+}
+
+fn asking(question: &AskedQuestion) -> String {
+    let mut text = format!("\n{}\n", plain(&question.prompt));
+    for option in &question.options {
+        let description = option.description.as_deref().map(|text| format!(": {}", plain(text)));
+        text.push_str(&format!(
+            "  - {}{}\n",
+            plain(&option.label),
+            description.unwrap_or_default()
+        ));
+    }
+    text
+}

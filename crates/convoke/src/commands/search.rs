@@ -1,0 +1,138 @@
+//! `convoke search`: finds what was said in any session.
+
+use convoke_api::SearchQuery;
+use convoke_api::bodies::{Fragment, Hit, Hits};
+use convoke_core::message::Role;
+use convoke_core::time::relative;
+
+use super::World;
+use super::project::{ProjectError, Wanted, find, short};
+use crate::args::GlobalArgs;
+use crate::clock;
+use crate::colour::Colour;
+use crate::daemon::{self, DaemonArgs};
+use crate::output::{Output, aside_on_terminal, plain};
+
+/// Search prompts, answers and questions of all sessions, newest first
+///
+/// All words must occur; `*` after three or more letters matches the rest of a word. The filters
+/// `agent:`, `project:`, `role:`, `since:` and `until:` may also stand among the words.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  convoke search parser error
+  convoke search 'migrat*' --project web --role agent
+  convoke search roof since:2026-11-01 --json | jq -r '.hits[].session.title'")]
+pub(crate) struct SearchArgs {
+    /// Words to search for
+    #[arg(required = true)]
+    words: Vec<String>,
+    /// Only sessions of an agent
+    #[arg(long, value_name = "A")]
+    agent: Option<String>,
+    /// Only sessions of a project: its name, its path, or a unique prefix of its id
+    #[arg(long, value_name = "P")]
+    project: Option<String>,
+    /// Only what was said by you, by agents, or by neither
+    #[arg(long, value_name = "R")]
+    role: Option<ShownRole>,
+    /// Only what was said on this date or later, such as 2026-11-15 (UTC)
+    #[arg(long, value_name = "DATE")]
+    since: Option<String>,
+    /// Only what was said until the end of this date
+    #[arg(long, value_name = "DATE")]
+    until: Option<String>,
+    /// Maximum number of hits [default: 20]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100))]
+    limit: Option<u64>,
+    /// Only older hits: `next` of the page before
+    #[arg(long, value_name = "NEXT")]
+    before: Option<u64>,
+    #[command(flatten)]
+    daemon: DaemonArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ShownRole {
+    User,
+    Agent,
+    System,
+}
+
+impl ShownRole {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Agent => "agent",
+            Self::System => "system",
+        }
+    }
+}
+
+pub(crate) fn run(
+    args: &SearchArgs,
+    global: &GlobalArgs,
+    world: &World,
+    output: &Output,
+) -> anyhow::Result<()> {
+    daemon::with(world, global, &args.daemon, output, async |client, _| {
+        let repo_id = match &args.project {
+            Some(text) => match find(text, &client.repos().await?.repos)? {
+                Wanted::Project(repo) => Some(repo.id.to_string()),
+                Wanted::Folder(_) => {
+                    return Err(ProjectError::Unknown { text: text.clone() }.into());
+                }
+            },
+            None => None,
+        };
+        let query = SearchQuery {
+            text: args.words.join(" "),
+            repo_id,
+            session_id: None,
+            agent: args.agent.clone(),
+            role: args.role.map(|role| role.as_str().to_owned()),
+            since: args.since.clone(),
+            until: args.until.clone(),
+            before: args.before,
+            limit: args.limit,
+        };
+        let hits = client.search(&query).await?;
+        output.show(&hits, listed)?;
+        if let Some(next) = hits.next {
+            aside_on_terminal(&format!("more with --before {next}"));
+        }
+        Ok(())
+    })
+}
+
+fn listed(hits: &Hits, colour: Colour) -> String {
+    if hits.hits.is_empty() {
+        return "Nothing found.\n".to_owned();
+    }
+    let hits: Vec<String> = hits.hits.iter().map(|hit| shown(hit, colour)).collect();
+    hits.join("\n")
+}
+
+/// Where a hit is, in one line, and its surroundings below.
+fn shown(hit: &Hit, colour: Colour) -> String {
+    let session = &hit.session;
+    let speaker = match hit.role {
+        Role::User => "you",
+        Role::Agent => session.agent.as_str(),
+        Role::System => "convoke",
+    };
+    let place = format!(
+        "{}  #{}  {speaker} in {}, {}",
+        short(session.uid),
+        hit.seq,
+        plain(&session.project),
+        relative(hit.timestamp, clock::now()),
+    );
+    let title = plain(&session.title).replace(['\n', '\t'], " ");
+    let excerpt: String = hit.excerpt.iter().map(|part| fragment(part, colour)).collect();
+    format!("{}  {title}\n    {}\n", colour.faint(place), excerpt.trim())
+}
+
+fn fragment(part: &Fragment, colour: Colour) -> String {
+    let text = plain(&part.text).replace(['\n', '\t'], " ");
+    if part.matched { colour.found(text) } else { text }
+}

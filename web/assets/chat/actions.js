@@ -1,0 +1,31 @@
+// What can be done with a message: a bar that stands at the one that is pointed at or has the focus.
+
+import { copy, fill, h, iconButton } from "../ui/dom.js";
+import { toast } from "../ui/parts.js";
+
+/** @param {MessageWishes} wishes */
+export function makeActions(wishes) {
+	const element = h("div.actions", { role: "toolbar", label: "Message" });
+
+	async function put(text = "", what = "Copied.") {
+		toast((await copy(text)) ? what : "Could not copy.");
+	}
+
+	return {
+		element,
+		/** Moves the bar to a message. @param {HTMLElement} at @param {Entry<"user" | "assistant">} entry */
+		show(at, entry) {
+			const isUser = entry.type === "user";
+			// What is copied is what the message says when the button is pressed: it may still grow.
+			const words = () => /** @type {HTMLElement} */ (at.querySelector(".md")).innerText;
+			const source = () => wishes.source(entry.entryId);
+			fill(element,
+				iconButton("copy", "Copy", () => put(isUser ? source() : words())),
+				!isUser && iconButton("markdown", "Copy as Markdown", () => put(source(), "Copied as Markdown.")),
+				isUser && wishes.canSend() && iconButton("edit", "Edit and resend", () => wishes.edit(source())),
+				isUser && wishes.canSend() && iconButton("retry", "Send again", () => wishes.resend(source())),
+				iconButton("link", "Copy link", () => put(wishes.link(entry.seq), "Link copied.")));
+			at.append(element);
+		},
+	};
+}

@@ -1,0 +1,86 @@
+// Facts about a session: most are a quiet line; a crash or a failed turn is shown once, with what can be done about it.
+
+import { brokenTurn, crashOf, tail } from "../lib/rows.js";
+import { fill, h, icon, onLook, quoted } from "../ui/dom.js";
+
+/** Lines of an agent's last words that are shown. */
+const LAST_WORDS = 12;
+
+/** @param {Surroundings} around @returns {View} */
+export function noticeView(around) {
+	const element = h("div.entry.notice");
+	let at = new Date(0);
+	onLook(element, () => (element.title = at.toLocaleString()));
+	return {
+		element,
+		update(/** @type {NoticeEntry} */ entry) {
+			const list = around.entries();
+			const broken = brokenTurn(list, entry);
+			const turn = broken?.turn ?? (entry.event === "turn_ended" && entry.stopReason === "failed" ? entry.turn : undefined);
+			// A crash is shown once: with the process, not again with its turn.
+			element.hidden = crashOf(list, entry) !== undefined;
+			const isFailure = turn !== undefined || isWarning(entry);
+			element.classList.toggle("grave", isFailure);
+			element.classList.toggle("failure", turn !== undefined);
+			fill(element, isFailure && icon("warning"), h("div.notice-words", ...wordsOf(entry, broken !== undefined, around)), turn !== undefined && isNewest(list, entry) && h("button.button.small", { onclick: () => around.retry(turn) }, icon("retry"), "Retry"));
+			at = new Date(entry.timestamp);
+		},
+	};
+}
+
+/** Whether no later message makes a retry pointless. @param {SpokenEntry[]} list @param {SpokenEntry} entry */
+const isNewest = (list, entry) => !list.some(({ type, seq }) => type === "user" && seq > entry.seq);
+
+/** @param {NoticeEntry} entry @param {Surroundings} around @returns {Child[]} */
+function wordsOf(entry, isCrash = false, around) {
+	switch (entry.event) {
+		case "rule_applied":
+		case "rule_denied":
+			// Older versions stored neither the call nor the rule.
+			if (!entry.what) return [h("span", entry.text)];
+			return [h("span", entry.event === "rule_applied" ? "Allowed without asking: " : "Denied without asking: ", h("code", entry.what)), ruleLine(entry, around)];
+		case "rule_made":
+			return [ruleLine(entry, around, "New rule: ")];
+		case "process_exited": {
+			const code = entry.exitCode !== undefined ? ` (exit code ${entry.exitCode})` : entry.signal !== undefined ? ` (signal ${entry.signal})` : "";
+			const last = tail(entry.stderrTail ?? "", LAST_WORDS).trim();
+			const what = isCrash ? `The agent crashed${code}.` : `The agent's process ended${code}. It starts again with the next message.`;
+			return [h("span", what), last && h("pre.last-words", { tabIndex: 0, role: "group", label: "Last output of the agent" }, last)];
+		}
+		case "turn_ended":
+			return [h("span", entry.stopReason === "cancelled" ? "You stopped the agent." : entry.text)];
+		case "renamed":
+			return [h("span", `Renamed to “${entry.title}”`)];
+		case "reopened":
+			return [h("span", "Resumed")];
+		case "archived":
+			return [h("span", "Archived")];
+		case "unarchived":
+			return [h("span", "Restored from the archive")];
+		default:
+			return [h("span", entry.text)];
+	}
+}
+
+/** The rule in words, and a link that revokes it as long as it exists. @param {{ruleId?: string, rule: string}} notice @param {Surroundings} around */
+function ruleLine({ ruleId = "", rule }, { rules }, before = " · by the rule: ") {
+	return h("span.rule", before, ...quoted(rule), rules.has(ruleId) && h("button.link", { onclick: () => rules.remove(ruleId) }, "Revoke"));
+}
+
+/** Whether a notice is about something that went wrong. @param {NoticeEntry} notice */
+function isWarning(notice) {
+	switch (notice.event) {
+		case "failed":
+		case "process_exited":
+		case "unconfined":
+			return true;
+		case "turn_ended":
+			return notice.stopReason !== "cancelled";
+		case "resumed":
+			return notice.how === "afresh";
+		case "advice":
+			return ["error", "warning"].includes(notice.severity);
+		default:
+			return false;
+	}
+}

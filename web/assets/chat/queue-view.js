@@ -1,0 +1,126 @@
+// Prompts that wait for the running turn: edited in place, moved, removed, or sent now.
+
+import { isComposing, isSend, isTyping } from "../lib/keys.js";
+import { plural } from "../lib/words.js";
+import { h, icon, iconButton, keyed, on, part, setText } from "../ui/dom.js";
+
+/** @param {QueueWishes} wishes @returns {QueueView} */
+export function makeQueue(wishes) {
+	const count = h("span");
+	const next = h("button.button.small", { hidden: true, onclick: () => wishes.send(prompts[0].id) }, "Send next");
+	const list = h("ol", { label: "Waiting prompts" });
+	const element = h("section.queue", { label: "Waiting prompts", hidden: true }, h("div.queue-head", icon("clock"), count, next), list);
+	let prompts = /** @type {Api.QueuedEntry[]} */ ([]);
+	let dragged = "";
+	/** The prompt that is being edited, and its text so far. */
+	let edited = /** @type {{id: string, box: HTMLTextAreaElement} | null} */ (null);
+
+	const placeOf = (id = "") => prompts.findIndex((prompt) => prompt.id === id);
+	const focusOn = (/** @type {HTMLElement | null | undefined} */ line) => line?.focus();
+
+	function move(id = "", to = 0) {
+		if (to >= 0 && to < prompts.length && to !== placeOf(id)) wishes.move(id, to);
+	}
+
+	/** @param {HTMLElement} line */
+	function edit(line, id = "") {
+		if (edited) return;
+		const text = part(line, ".queue-text");
+		const before = prompts[placeOf(id)].content;
+		const box = h("textarea.field", { value: before, rows: 1, label: "Waiting message" });
+		const end = (keeps = true) => {
+			const hadFocus = document.activeElement === box;
+			edited = null;
+			// Removing the field blurs it, which would end the edit a second time.
+			box.onblur = null;
+			box.replaceWith(text);
+			line.draggable = true;
+			if (hadFocus) line.focus();
+			const written = box.value.trim();
+			if (keeps && written && written !== before) wishes.edit(id, written);
+		};
+		box.onblur = () => end();
+		on(box, "keydown", (event) => {
+			event.stopPropagation();
+			if (isComposing(event) || !(isSend(event) || event.key === "Escape")) return;
+			event.preventDefault();
+			end(event.key !== "Escape");
+		});
+		// A field in something that can be dragged cannot be selected in.
+		line.draggable = false;
+		edited = { id, box };
+		text.replaceWith(box);
+		box.focus();
+		box.setSelectionRange(before.length, before.length);
+	}
+
+	/** @param {Api.QueuedEntry} prompt */
+	function make({ id }) {
+		const line = h("li", { tabIndex: -1, draggable: true },
+			h("span.grip", icon("grip")), h("span.queue-text", { ondblclick: () => edit(line, id) }),
+			h("span.queue-actions",
+				iconButton("send", "Send now", () => wishes.send(id), { title: "Send now: stops the running turn (Ctrl+Enter)" }),
+				iconButton("edit", "Edit", () => edit(line, id), { title: "Edit (Enter)" }),
+				iconButton("up", "Move up", () => move(id, placeOf(id) - 1), { title: "Move up (Alt+↑)", className: "icon-button up" }),
+				iconButton("lower", "Move down", () => move(id, placeOf(id) + 1), { title: "Move down (Alt+↓)", className: "icon-button down" }),
+				iconButton("close", "Remove", () => wishes.remove(id), { title: "Remove (Delete)" })));
+		on(line, "keydown", (event) => {
+			if (isTyping(event.target) || event.target !== line) return;
+			const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+			if (step && event.altKey) move(id, placeOf(id) + step);
+			else if (step) focusOn(/** @type {HTMLElement} */ (list.children[placeOf(id) + step]));
+			else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) wishes.send(id);
+			else if (event.key === "Enter") edit(line, id);
+			else if (event.key === "Delete" || event.key === "Backspace") wishes.remove(id);
+			else return;
+			event.preventDefault();
+			event.stopPropagation();
+		});
+		on(line, "dragstart", (event) => {
+			dragged = id;
+			event.dataTransfer?.setData("text/plain", prompts[placeOf(id)]?.content ?? "");
+			line.classList.add("dragged");
+		});
+		on(line, "dragend", () => ((dragged = ""), line.classList.remove("dragged")));
+		on(line, "dragover", (event) => {
+			if (!dragged || dragged === id) return;
+			event.preventDefault();
+			list.querySelector(".drop")?.classList.remove("drop");
+			line.classList.add("drop");
+		});
+		on(line, "dragleave", () => line.classList.remove("drop"));
+		on(line, "drop", (event) => {
+			event.preventDefault();
+			line.classList.remove("drop");
+			move(dragged, placeOf(id));
+		});
+		return line;
+	}
+
+	return {
+		element,
+		show(waiting, held) {
+			const focused = list.contains(document.activeElement) ? placeOf(/** @type {HTMLElement} */ (document.activeElement?.closest("li")).dataset.key) : -1;
+			prompts = waiting;
+			element.hidden = prompts.length === 0;
+			element.classList.toggle("held", held);
+			next.hidden = !held;
+			setText(count, held ? `${plural(prompts.length, "message")} held` : `${plural(prompts.length, "message")} waiting`);
+			if (edited && placeOf(edited.id) < 0) {
+				// Its turn began while it was edited: what was written goes back into the message box.
+				const { box } = edited;
+				box.onblur = null;
+				edited = null;
+				wishes.lost(box.value);
+			}
+			keyed(list, prompts, ({ id }) => id, make, (line, { content }) => {
+				const text = line.querySelector(".queue-text");
+				if (text) setText(text, content);
+				line.title = content;
+			});
+			// One of them can be reached with Tab, as in a list.
+			[...list.children].forEach((line, at) => (/** @type {HTMLElement} */ (line).tabIndex = at ? -1 : 0));
+			if (focused >= 0 && !list.contains(document.activeElement)) focusOn(/** @type {HTMLElement | undefined} */ (list.children[Math.min(focused, prompts.length - 1)]));
+		},
+	};
+}

@@ -1,0 +1,50 @@
+// What is typed into the palette: words, and filters such as `agent:codex`.
+
+/** The filters that the daemon understands. */
+export const FILTERS = ["agent:", "project:", "role:", "since:", "until:"];
+
+/** Splits what was typed; the daemon does the same with the whole text. @returns {Query} */
+export function parseQuery(text = "") {
+	const all = text.trim().split(/\s+/).filter(Boolean);
+	const filters = all.filter((word) => FILTERS.some((name) => word.startsWith(name)));
+	return {
+		words: all.filter((word) => !filters.includes(word)).join(" "),
+		filters: Object.fromEntries(filters.map((word) => [word.slice(0, word.indexOf(":")), word.slice(word.indexOf(":") + 1)])),
+	};
+}
+
+/** Whether all words occur in a text. */
+export const matching = (text = "", words = "") => words.toLowerCase().split(/\s+/).every((word) => text.toLowerCase().includes(word));
+
+/**
+ * Sessions whose titles have the words. Filters that speak of messages (`role:`, `since:`, `until:`) leave none.
+ * @param {Session[]} sessions @param {Query} query @param {(session: Session) => { agent: string, project: string }} placeOf
+ */
+export function matchingSessions(sessions, { words, filters }, placeOf) {
+	const { agent = "", project = "", ...rest } = filters;
+	if (Object.keys(rest).length) return [];
+	return sessions.filter((session) => {
+		const place = placeOf(session);
+		return matching(session.title, words) && (session.cliType === agent || matching(place.agent, agent)) && matching(place.project, project);
+	});
+}
+
+/**
+ * Answers to what is typed: asks once the typing pauses, and drops answers to earlier questions.
+ * @template Answer
+ * @param {(text: string) => Promise<Answer>} ask @param {(answer: Answer | null, error?: unknown) => void} tell
+ * @param {Pick<World, "later" | "cancel">} world
+ */
+export function makeTypeahead(ask, tell, world, pause = 150) {
+	let newest = 0;
+	let timer = /** @type {any} */ (null);
+	return (text = "") => {
+		const mine = (newest += 1);
+		world.cancel(timer);
+		if (!text) return tell(null);
+		timer = world.later(() => ask(text).then(
+			(answer) => mine === newest && tell(answer),
+			(error) => mine === newest && tell(null, error),
+		), pause);
+	};
+}

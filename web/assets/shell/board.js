@@ -1,0 +1,111 @@
+// <convoke-board>: what needs you, works, has finished and has failed; Home and the inbox show it.
+
+import { makePermission } from "../cards/permission.js";
+import { makeQuestion } from "../cards/question.js";
+import { failureOf, groupsOf } from "../lib/attention.js";
+import { duration, money, relativeTime } from "../lib/words.js";
+import { component, fill, h, icon, iconButton, keyed, part, setText } from "../ui/dom.js";
+import { makeMark, paintMarkOf } from "./marks.js";
+
+/** The groups of sessions, in the order of the page. @type {[name: "working" | "finished" | "failed" | "recent", title: string][]} */
+const GROUPS = [["working", "Working"], ["finished", "Finished, not seen yet"], ["failed", "Failed"], ["recent", "Recent"]];
+
+/** @type {(options: BoardOptions) => Board} */
+export const makeBoard = component("convoke-board", (element, options) => {
+	const { store, wishes } = options;
+	const section = (name = "", title = "") => h("section.group", { "data-group": name, hidden: true, label: title }, h("h2", title, h("span.muted.many")), h("div.items"));
+	const asked = section("needsYou", "Needs you");
+	const others = GROUPS.filter(([name]) => name !== "recent" || options.recent).map(([name, title]) => ({ name, section: section(name, title) }));
+	const empty = h("p.calm", icon("check"), "Nothing needs you.");
+
+	/** @param {Api.InboxItem} item */
+	function makeAsked(item) {
+		const uid = store.uidOf(item);
+		const name = uid ? h("button.link.name", { title: "Open the session", onclick: () => wishes.openById(uid) }) : h("span.name");
+		const place = item.project ?? item.workingDirectory ?? "";
+		const root = store.projects.find(({ id }) => id === item.projectId)?.path ?? item.workingDirectory;
+		return h("article", h("div.from", h("span.badge"), name, h("span.muted.place", { title: place }, place), h("time.muted")),
+			item.kind === "permission" ? makePermission({ root, editor: store.editor, send: options.send }) : makeQuestion(options));
+	}
+
+	/** @param {any} article @param {Api.InboxItem} item */
+	function paintAsked(article, item) {
+		const { id, status, title, questions = [] } = item;
+		const session = store.sessions.get(store.uidOf(item));
+		const agent = session?.cliType ?? item.agent ?? "";
+		const badge = part(article, ".badge");
+		badge.hidden = !agent;
+		setText(badge, store.agent(agent).badge);
+		setText(part(article, ".name"), session?.title ?? item.askedBy ?? (agent || "A program"));
+		setText(part(article, "time"), relativeTime(item.createdAt, Date.now()));
+		article.lastElementChild.show(item.kind === "permission" ? { options: [], title, ...item.permission, permissionId: id, status } : { questions, questionId: id, status });
+	}
+
+	/** @param {Session} session */
+	function makeItem({ uid }) {
+		const session = () => /** @type {Session} */ (store.sessions.get(uid));
+		const open = (/** @type {MouseEvent} */ event) => {
+			if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+			event.preventDefault();
+			wishes.open(session());
+		};
+		const actions = h("div.item-actions",
+			h("button.button.small.retry", { onclick: () => wishes.retry(session()) }, icon("retry"), "Retry"),
+			iconButton("check", "Mark as seen", () => wishes.seen(session()), { className: "icon-button see" }));
+		return h("article.item", makeMark(),
+			h("div.item-body", h("div.from", h("a.name", { href: `/s/${encodeURIComponent(uid)}`, onclick: open }), h("span.badge"), h("span.muted.place"), h("span.muted.sum"), h("time.muted")), h("p.item-text"), h("pre.item-detail", { tabIndex: 0, label: "Last output of the agent" })),
+			actions);
+	}
+
+	/** @param {HTMLElement} article @param {Session} session @param {string} group */
+	function paintItem(article, session, group) {
+		const { title, cliType, projectId, unseen, failure, cost, lastActiveAt, runningSince } = session;
+		const agent = store.agent(cliType);
+		const { reason, output } = failureOf(failure);
+		const text = group === "failed" ? reason : group === "working" ? (session.step ?? "Working") : (session.lastLine ?? "");
+		paintMarkOf(part(article, ".dot"), session);
+		setText(part(article, ".name"), title);
+		setText(part(article, ".badge"), agent.badge);
+		part(article, ".badge").title = agent.title;
+		setText(part(article, ".place"), store.projects.find(({ id }) => id === projectId)?.name ?? "");
+		setText(part(article, ".sum"), cost && group !== "recent" ? money(cost) : "");
+		setText(part(article, "time"), group === "working" ? duration(Date.now() - Date.parse(runningSince ?? lastActiveAt)) : relativeTime(lastActiveAt, Date.now()));
+		const words = part(article, ".item-text");
+		words.hidden = !text || group === "recent";
+		setText(words, text);
+		const detail = part(article, ".item-detail");
+		detail.hidden = group !== "failed" || !output;
+		setText(detail, output);
+		part(article, ".retry").hidden = group !== "failed";
+		part(article, ".see").hidden = !unseen || group === "working" || group === "recent";
+		part(article, ".see").ariaLabel = `Mark ${title} as seen`;
+	}
+
+	const focusFirst = () => {
+		const first = /** @type {HTMLElement | null} */ (element.querySelector(".request button, .request input, .item a"));
+		first?.focus();
+		return first !== null;
+	};
+	/** @param {HTMLElement} group @param {number} count */
+	const count = (group, count) => {
+		group.hidden = count === 0;
+		setText(part(group, ".many"), String(count));
+	};
+	fill(element, empty, asked, ...others.map((other) => other.section));
+	return {
+		paint() {
+			const groups = groupsOf(store);
+			const hadFocus = asked.contains(document.activeElement);
+			count(asked, groups.needsYou.length);
+			keyed(part(asked, ".items"), groups.needsYou, ({ id }) => id, makeAsked, paintAsked);
+			for (const { name, section } of others) {
+				count(section, groups[name].length);
+				keyed(part(section, ".items"), groups[name], ({ uid }) => uid, makeItem, (article, session) => paintItem(article, session, name));
+			}
+			empty.hidden = store.listed.size === 0 || ["needsYou", "failed", "working", "finished"].some((name) => groups[/** @type {keyof Groups} */ (name)].length > 0);
+			// After an answer, move the focus to the next request.
+			if (hadFocus && !asked.contains(document.activeElement)) focusFirst();
+		},
+		focusFirst,
+	};
+});

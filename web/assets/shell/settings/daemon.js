@@ -1,0 +1,71 @@
+// Sections of the settings that are not values of `config.toml`: agents, appearance, browsers, and about.
+
+import { timeAgo } from "../../lib/words.js";
+import { call } from "../../ui/access.js";
+import { fill, h } from "../../ui/dom.js";
+import { dialogs, problem, toastError } from "../../ui/parts.js";
+import { missingAgent } from "../start.js";
+
+/** Calls the REST interface. @param {string} [method] */
+async function rest(path = "", method) {
+	const response = await call(path, { method });
+	const body = response.status === 204 ? null : await response.json();
+	if (!response.ok) throw { message: body.detail, hint: body.hint };
+	return body;
+}
+
+/** @param {Store} store */
+export function makeAgents(store) {
+	const element = h("div.agents");
+	const paint = () => fill(element, ...store.agents.map((agent) => (agent.installed
+		? h("div.agent", h("span.badge", agent.badge), h("span.title", agent.title), h("code.muted", agent.cliType), h("span.good", "installed"))
+		: missingAgent(agent))));
+	paint();
+	return { element, paint };
+}
+
+/** @param {(theme: string) => void} setTheme */
+export function makeAppearance(setTheme) {
+	const theme = document.documentElement.dataset.theme ?? "system";
+	const choices = Object.entries({ system: "As the system", light: "Light", dark: "Dark" });
+	return h("div.choices", { role: "radiogroup", label: "Theme" }, ...choices.map(([value, text]) => h("label.option", h("input", { type: "radio", name: "theme", value, checked: value === theme, onchange: () => setTheme(value) }), text)));
+}
+
+/** The browser and the system out of a user agent, as people name them. */
+export function browserName(userAgent = "") {
+	const browser = /(Firefox|Edg|OPR|Chrome|Safari)\//.exec(userAgent)?.[1] ?? "";
+	const system = /(Windows|Android|iPhone|iPad|Mac OS|CrOS|Linux)/.exec(userAgent)?.[1] ?? "";
+	const names = /** @type {Record<string, string>} */ ({ Edg: "Edge", OPR: "Opera", "Mac OS": "macOS", CrOS: "ChromeOS" });
+	return [browser, system].filter(Boolean).map((word) => names[word] ?? word).join(" on ") || "A browser";
+}
+
+export function makeBrowsers() {
+	const list = h("ul.browsers", h("li.muted", "Loading…"));
+	async function load() {
+		try {
+			const { browserSessions } = await rest("/api/browser-sessions");
+			fill(list, ...browserSessions.map(row));
+		} catch (error) {
+			fill(list, h("li.muted", error instanceof TypeError ? "Cannot reach the daemon." : problem(error)));
+		}
+	}
+	/** @param {{ id: string, userAgent: string, createdAt: string, lastUsedAt: string }} browser */
+	function row({ id, userAgent, createdAt, lastUsedAt }) {
+		const name = browserName(userAgent);
+		const revoke = () => dialogs.confirm(`Sign out ${name}?`, "Its open pages are disconnected at once. “convoke open” signs a browser in again.", "Sign out", () => rest(`/api/browser-sessions/${encodeURIComponent(id)}`, "DELETE").then(load, toastError));
+		return h("li", h("div.rule-text", h("b", { title: userAgent }, name), h("p.muted", `${id} · since ${new Date(createdAt).toLocaleDateString()} · last used ${timeAgo(lastUsedAt, Date.now())}`)),
+			h("button.button.small", { label: `Sign out ${name} ${id}`, onclick: revoke }, "Sign out"));
+	}
+	load();
+	return list;
+}
+
+/** @param {Config} config */
+export function makeAbout({ path }) {
+	const list = h("dl.about");
+	rest("/api/status").then(
+		({ version, url, home }) => fill(list, ...Object.entries({ Version: version, Address: url, Home: home }).flatMap(([name, value]) => [h("dt", name), h("dd", value)]), h("dt", "Settings file"), h("dd", path)),
+		() => fill(list, h("dt", "Version"), h("dd", "Cannot reach the daemon.")),
+	);
+	return list;
+}

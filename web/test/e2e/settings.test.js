@@ -1,0 +1,132 @@
+// The settings page: values of config.toml, rules, browsers, and what belongs to this browser alone.
+
+import assert from "node:assert/strict";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, afterEach, before, test } from "node:test";
+import { anotherWindow, Daemon, openBrowser, openPage, until } from "./harness.js";
+
+let browser;
+let daemon;
+before(async () => (browser = await openBrowser()));
+after(() => browser.close());
+afterEach(async () => {
+  await daemon?.remove();
+  daemon = null;
+});
+
+const file = () => join(daemon.home, "config.toml");
+const config = () => readFileSync(file(), "utf8");
+
+async function settings(more = "") {
+  daemon = await new Daemon({ settings: more }).start();
+  await daemon.addProject();
+  const page = await openPage(browser, daemon);
+  await page.getByRole("button", { name: "Settings", exact: true }).click();
+  await page.locator(".setting").first().waitFor();
+  return page;
+}
+
+const field = (page, key) => page.locator(`[data-key="${key}"]`);
+const row = (page, key) => page.locator(".setting", { has: field(page, key) });
+
+test("p9 a value is written to config.toml, which keeps its comments, and goes back to its default", async () => {
+  const page = await settings("\n# Mine, do not touch.\n[questions] # about questions\nmax_questions = 4 # enough\n");
+  assert.equal(await field(page, "questions.max_questions").inputValue(), "4");
+  await field(page, "questions.max_questions").fill("3");
+  await field(page, "questions.max_questions").press("Enter");
+  await until(page, "it is written", async () => /max_questions = 3 # enough/.test(config()));
+  assert.match(config(), /# Mine, do not touch\.\n\[questions\] # about questions/);
+
+  // A switch, a choice and a list, in sections that the file did not have.
+  await field(page, "pool.spare").uncheck();
+  await until(page, "the switch is written", async () => /spare = false/.test(config()));
+  await field(page, "sandbox.network").selectOption("proxy");
+  await until(page, "the choice is written", async () => /network = "proxy"/.test(config()));
+  await field(page, "sandbox.domains").fill("docs.rs\ncrates.io\n");
+  await field(page, "sandbox.domains").blur();
+  await until(page, "the list is written", async () => /domains = \[\s*"docs\.rs",\s*"crates\.io",?\s*\]/.test(config()));
+
+  await page.getByRole("button", { name: "Reset Max questions" }).click();
+  await until(page, "the default is back", async () => !/max_questions/.test(config()));
+  // The file is written before the daemon answers the page.
+  await until(page, "the field shows the default", async () => (await field(page, "questions.max_questions").inputValue()) === "5");
+  assert.deepEqual(page.problems, []);
+});
+
+test("p9 an invalid value is refused at its field, and the file stays as it was", async () => {
+  const page = await settings();
+  const before = config();
+  await field(page, "questions.max_questions").fill("100000");
+  await field(page, "questions.max_questions").press("Enter");
+  await row(page, "questions.max_questions").getByRole("alert").getByText(/100/).waitFor();
+  assert.equal(config(), before);
+  assert.deepEqual(page.problems, []);
+});
+
+test("p9 a file with a syntax error is named with its line, and nothing is written until it is mended", async () => {
+  const page = await settings();
+  const whole = config();
+  appendFileSync(file(), "\n[questions\n");
+  const broken = config();
+  await field(page, "pool.spare").click();
+  const complaint = page.locator("convoke-settings").getByRole("alert").getByText(/config\.toml/).first();
+  await complaint.waitFor();
+  assert.match(await complaint.textContent(), /\d/);
+  assert.equal(config(), broken);
+  assert.equal(await field(page, "pool.spare").isChecked(), true, "it is not shown as saved");
+  writeFileSync(file(), whole);
+  await page.reload();
+  await field(page, "pool.spare").uncheck();
+  await until(page, "it is written", async () => /spare = false/.test(config()));
+  assert.deepEqual(page.problems, []);
+});
+
+test("p9 values that need a restart say so, and those that the file cannot change cannot be changed", async () => {
+  const page = await settings();
+  await row(page, "server.listen").getByText("needs a restart").waitFor();
+  // The tests start the daemon with --listen.
+  assert.equal(await field(page, "server.listen").isEnabled(), false);
+  await row(page, "server.listen").getByText("Set by the flag --listen").waitFor();
+  await page.getByRole("searchbox", { name: "Find a setting" }).fill("domains");
+  await until(page, "only what matches is shown", async () => (await page.locator("#settings-defaults .setting").count()) === 1);
+  assert.deepEqual(page.problems, []);
+});
+
+test("p9 p2 rules are added, listed with how often they were used, and revoked, in every window", async () => {
+  const page = await settings();
+  const other = await anotherWindow(page, daemon);
+  await other.getByRole("button", { name: "Settings", exact: true }).click();
+  await other.getByText("No rules.").waitFor();
+  await page.getByRole("button", { name: "Add a rule…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Add a rule" });
+  await dialog.getByRole("textbox", { name: "Pattern" }).fill("cargo test …");
+  await dialog.getByRole("button", { name: "Add rule" }).click();
+  await dialog.waitFor({ state: "detached" });
+  for (const window of [page, other]) await window.locator(".rules li", { hasText: "cargo test …" }).getByText("never used").waitFor();
+  const { rules } = await daemon.api("GET", "/rules");
+  assert.deepEqual(rules.map(({ effect, matcher }) => ({ effect, matcher })), [{ effect: "allow", matcher: { kind: "command", words: ["cargo", "test"], more: true } }]);
+
+  await other.getByRole("button", { name: /^Revoke: Allow/ }).click();
+  await other.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  for (const window of [page, other]) await window.getByText("No rules.").waitFor();
+  assert.deepEqual((await daemon.api("GET", "/rules")).rules, []);
+  assert.deepEqual([page.problems, other.problems], [[], []]);
+});
+
+test("p9 browsers are listed and signed out, the theme is kept, and the page says what it is", async () => {
+  const page = await settings();
+  const stranger = await openPage(browser, daemon, { userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0" });
+  await page.reload();
+  await page.getByRole("button", { name: /^Sign out Firefox on Linux/ }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Sign out" }).click();
+  await stranger.getByRole("heading", { name: "This browser is not signed in" }).waitFor();
+  await until(page, "one browser is left", async () => (await page.locator(".browsers li").count()) === 1);
+
+  await page.getByRole("radio", { name: "Dark" }).check();
+  assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme), "dark");
+  const { version } = await daemon.api("GET", "/status");
+  await page.locator(".about").getByText(version, { exact: true }).waitFor();
+  await page.locator(".about").getByText(file()).waitFor();
+  assert.deepEqual(page.problems, []);
+});
