@@ -130,8 +130,10 @@ impl Checkpoints {
             return Ok(());
         };
         let inner = self.work_tree.strip_prefix(&top).unwrap_or(&self.work_tree).to_owned();
-        let check = self.bare("check-ignore").env("GIT_WORK_TREE", &top).folder(&top);
-        let ignored = check.args(["-q", "--no-index", "--"]).arg(inner).run_any(limits)?;
+        // The command takes no literal paths; one that begins with a dot is never taken for a pattern.
+        let check = self.command("check-ignore").env("GIT_LITERAL_PATHSPECS", "0");
+        let check = check.env("GIT_WORK_TREE", &top).folder(&top).args(["-q", "--no-index", "--"]);
+        let ignored = check.arg(Path::new(".").join(inner)).run_any(limits)?;
         if ignored.code == Some(1) {
             self.top = top;
         }
