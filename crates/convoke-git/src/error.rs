@@ -175,7 +175,9 @@ impl Error {
     /// Makes an error of a file operation; a full disk has a variant of its own.
     pub(crate) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
         match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge => {
                 Self::DiskFull { what: path.display().to_string() }
             }
             _ => Self::Io { doing, path: path.to_owned(), source },

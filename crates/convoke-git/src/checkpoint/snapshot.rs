@@ -42,7 +42,15 @@ impl Checkpoints {
     pub fn checkpoint(&self, name: &Name, limits: &Limits) -> Result<Checkpoint> {
         let lock = self.lock(limits)?;
         let snapshot = self.snapshot_locked(&lock, limits)?;
-        self.keep(name, snapshot, limits)
+        match self.keep(name, snapshot, limits) {
+            // The files are as they were, and what was stored of them is lost.
+            Err(Error::Failed { .. }) => {
+                self.forget_index();
+                let snapshot = self.capture(&lock, limits)?;
+                self.keep(name, snapshot, limits)
+            }
+            other => other,
+        }
     }
 
     /// Waits for other processes that use our index, and removes what a killed one left.
@@ -57,13 +65,17 @@ impl Checkpoints {
         match self.capture(lock, limits) {
             // A damaged index, or one whose objects were lost with the power: everything is captured anew.
             Err(Error::Failed { .. }) => {
-                for file in [self.file("index"), self.file("index.lock"), self.file("state")] {
-                    // What cannot be removed makes the second try fail, with its reason.
-                    fs::remove_file(file).ok();
-                }
+                self.forget_index();
                 self.capture(lock, limits)
             }
             other => other,
+        }
+    }
+
+    fn forget_index(&self) {
+        for file in [self.file("index"), self.file("index.lock"), self.file("state")] {
+            // What cannot be removed makes the second try fail, with its reason.
+            fs::remove_file(file).ok();
         }
     }
 

@@ -190,7 +190,6 @@ fn c9_a_lock_that_a_killed_git_left_is_removed() {
             fs::remove_dir_all(path).unwrap();
         }
     }
-    scene.write("README", "again");
     assert_exact(&scene, 5);
 }
 
