@@ -223,12 +223,6 @@ impl Root {
         }
         Ok(unlinkat(&self.folder, name, AtFlags::REMOVEDIR)?)
     }
-
-    /// Makes durable what was renamed.
-    pub(crate) fn sync(&self) -> Outcome<()> {
-        let folder = openat(&self.folder, ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-        Ok(rustix::fs::syncfs(&folder)?)
-    }
 }
 
 /// The name of a path in its folder.

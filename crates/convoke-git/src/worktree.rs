@@ -16,7 +16,7 @@ mod remove;
 /// A new work tree.
 #[derive(Debug, Clone)]
 pub struct NewWorktree {
-    /// Where; it must not exist, and its parent must.
+    /// Where; it must not exist.
     pub path: PathBuf,
     /// What is checked out.
     pub branch: Branch,

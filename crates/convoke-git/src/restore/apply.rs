@@ -5,12 +5,16 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::stage::Stage;
+use super::stage::{Durability, Stage};
 use super::{Blocked, Step, staging_name};
 use crate::checkpoint::Checkpoints;
 use crate::diff::{FileMode, FileVersion};
 use crate::root::{Execution, Obstacle, Root};
 use crate::{Error, Limits, ObjectId, Result};
+
+/// So many files are synced before they replace others. A sync takes milliseconds, so more of them are left to the
+/// system; a power cut may then cost what was written last, and the checkpoint before the restore has it.
+const SYNCED_MAX: usize = 64;
 
 /// What was done.
 #[derive(Debug, Default)]
@@ -48,7 +52,7 @@ impl Checkpoints {
             return Err(Interrupted::Before(error));
         }
         let applied = self.rename(&root, &folder, steps).map_err(Interrupted::During)?;
-        let finished = root.remove_folder(&name).and_then(|()| root.sync());
+        let finished = root.remove_folder(&name);
         finished.map_err(|obstacle| Interrupted::During(self.fail(&name, obstacle)))?;
         Ok(applied)
     }
@@ -63,7 +67,11 @@ impl Checkpoints {
             return Ok(());
         }
         let input: String = wanted.iter().map(|(_, version)| format!("{}\n", version.id)).collect();
-        let mut stage = Stage::new(folder, wanted);
+        let durability = match wanted.len() {
+            0..=SYNCED_MAX => Durability::Synced,
+            _ => Durability::Cached,
+        };
+        let mut stage = Stage::new(folder, wanted, durability);
         let command = self.bare("cat-file").arg("--batch").input(input.as_bytes());
         let is_read = command.stream(limits, &mut |bytes| stage.push(bytes))?;
         let result = stage.finish();

@@ -11,9 +11,17 @@ use crate::diff::{FileMode, FileVersion};
 use crate::root::{Obstacle, Root};
 use crate::{Error, Result};
 
+/// Whether files survive a power cut once they are complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Durability {
+    Synced,
+    Cached,
+}
+
 /// The output is headers (`ID blob SIZE`), each followed by the content and a newline.
 pub(super) struct Stage<'a> {
     folder: &'a Root,
+    durability: Durability,
     /// What is still to come, with the names of the files.
     wanted: VecDeque<(usize, &'a FileVersion)>,
     header: Vec<u8>,
@@ -33,8 +41,13 @@ enum Sink {
 }
 
 impl<'a> Stage<'a> {
-    pub(super) fn new(folder: &'a Root, wanted: Vec<(usize, &'a FileVersion)>) -> Self {
-        Self { folder, wanted: wanted.into(), header: Vec::new(), content: None, fault: None }
+    pub(super) fn new(
+        folder: &'a Root,
+        wanted: Vec<(usize, &'a FileVersion)>,
+        durability: Durability,
+    ) -> Self {
+        let (wanted, header) = (wanted.into(), Vec::new());
+        Self { folder, durability, wanted, header, content: None, fault: None }
     }
 
     pub(super) fn push(&mut self, mut bytes: &[u8]) -> ControlFlow<()> {
@@ -68,9 +81,17 @@ impl<'a> Stage<'a> {
         if content.bytes_left == 0 && !bytes.is_empty() {
             // The newline behind the content.
             *bytes = bytes.get(1..).unwrap_or_default();
-            if let Some(Content { name, sink: Sink::Link(target), .. }) = self.content.take() {
-                let made = self.folder.make_link(&name, OsStr::from_bytes(&target));
-                made.map_err(obstructed)?;
+            match self.content.take() {
+                Some(Content { name, sink: Sink::Link(target), .. }) => {
+                    let made = self.folder.make_link(&name, OsStr::from_bytes(&target));
+                    made.map_err(obstructed)?;
+                }
+                Some(Content { sink: Sink::File(file), .. }) => {
+                    if self.durability == Durability::Synced {
+                        file.sync_data().map_err(failed)?;
+                    }
+                }
+                None => {}
             }
         }
         Ok(())

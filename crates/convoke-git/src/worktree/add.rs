@@ -1,10 +1,11 @@
 //! Making a work tree, and clearing away one whose making was interrupted.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Branch, NewWorktree, Worktree, WorktreeState};
+use crate::checkpoint::lock;
 use crate::project::Project;
 use crate::{Error, Limits, ObjectId, Result};
 
@@ -19,6 +20,7 @@ impl Project {
             Branch::Existing { name } => (name, None),
         };
         self.check_branch_name(name, limits)?;
+        let lock = Lock::take(&new.path, limits)?;
         self.clear(&new.path, limits)?;
         let existing = self.resolve(&format!("refs/heads/{name}"), limits)?;
         let is_new = match (&start, &existing) {
@@ -42,7 +44,7 @@ impl Project {
             }
             None => command.arg("--").arg(&new.path).arg(name),
         };
-        if let Err(error) = command.run(limits) {
+        if let Err(error) = command.holding(lock.file()).run(limits) {
             self.undo_add(&new.path, start.as_ref().filter(|_| is_new).map(|it| (name, it)));
             return Err(error);
         }
@@ -52,8 +54,7 @@ impl Project {
         found.ok_or_else(|| Error::NotFound { what: format!("the work tree {}", path.display()) })
     }
 
-    /// Removes work trees below `root` whose making was interrupted, and returns their paths. No other process may be
-    /// making one.
+    /// Removes work trees below `root` whose making was interrupted, and returns their paths.
     pub fn recover_worktrees(&self, root: &Path, limits: &Limits) -> Result<Vec<PathBuf>> {
         let canonical = fs::canonicalize(root);
         let root = canonical.map_err(|source| Error::io("open", root, source))?;
@@ -62,8 +63,13 @@ impl Project {
         });
         let mut removed = Vec::new();
         for worktree in half_made {
-            self.remove_half_made(&worktree.path, limits)?;
-            removed.push(worktree.path);
+            // A git that outlived its caller may still be at it, and succeed.
+            let _lock = Lock::take(&worktree.path, limits)?;
+            let now = self.worktrees(limits)?.into_iter().find(|it| it.path == worktree.path);
+            if now.is_some_and(|now| now.state == WorktreeState::HalfMade) {
+                self.remove_half_made(&worktree.path, limits)?;
+                removed.push(worktree.path);
+            }
         }
         Ok(removed)
     }
@@ -115,6 +121,35 @@ impl Project {
             let branch = format!("refs/heads/{name}");
             self.command("update-ref").args(["-d", &branch, start.as_str()]).run_any(&limits).ok();
         }
+    }
+}
+
+/// Keeps others from a path while a work tree is made there; a hidden file beside it.
+struct Lock {
+    file: File,
+    path: PathBuf,
+}
+
+impl Lock {
+    fn take(worktree: &Path, limits: &Limits) -> Result<Self> {
+        let parent = worktree.parent().unwrap_or(Path::new("/"));
+        fs::create_dir_all(parent).map_err(|source| Error::io("make", parent, source))?;
+        let mut name = std::ffi::OsString::from(".");
+        name.push(worktree.file_name().unwrap_or_default());
+        name.push(".lock");
+        let path = parent.join(name);
+        Ok(Self { file: lock::take(&path, limits)?, path })
+    }
+
+    fn file(&self) -> &File {
+        &self.file
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // One that waits for this very file gets it a moment later, and finds the work tree made.
+        fs::remove_file(&self.path).ok();
     }
 }
 

@@ -156,9 +156,9 @@ fn c9_files_that_change_during_a_checkpoint_do_not_stop_it() {
                 fs::remove_file(scene.path(format!("short-lived{}", (number + 3) % 7))).ok();
             }
         });
-        for turn in 0..15 {
+        for turn in 0..6 {
             let saved = scene.checkpoints().checkpoint(&before(turn), &limits());
-            is_done.store(turn == 14 || saved.is_err(), Ordering::Relaxed);
+            is_done.store(turn == 5 || saved.is_err(), Ordering::Relaxed);
             let files = scene.files_in(&saved.unwrap().tree);
             assert_eq!(files.keys().filter(|path| path.starts_with("still0")).count(), 1);
         }
