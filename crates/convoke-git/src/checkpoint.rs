@@ -123,6 +123,11 @@ impl Checkpoints {
         &self.work_tree
     }
 
+    /// The root of the repository around the work tree, or the work tree.
+    pub(crate) fn top(&self) -> &Path {
+        &self.top
+    }
+
     /// Uses the ignore rules of the repository around the work tree, unless they ignore the work tree itself.
     fn find_top(&mut self, limits: &Limits) -> Result<()> {
         let around = self.work_tree.ancestors().find(|folder| folder.join(".git").exists());

@@ -6,11 +6,13 @@ use std::path::PathBuf;
 
 use crate::ObjectId;
 
+mod base;
 mod lines;
 mod list;
 mod parse;
 mod words;
 
+pub use base::Origin;
 pub(crate) use parse::file_mode;
 pub use words::{WordMarks, word_marks};
 

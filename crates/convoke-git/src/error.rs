@@ -174,14 +174,12 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// Makes an error of a file operation; a full disk has a variant of its own.
     pub(crate) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
-        match source.kind() {
-            io::ErrorKind::StorageFull
-            | io::ErrorKind::QuotaExceeded
-            | io::ErrorKind::FileTooLarge => {
-                Self::DiskFull { what: path.display().to_string() }
-            }
-            _ => Self::Io { doing, path: path.to_owned(), source },
+        let full =
+            [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded, io::ErrorKind::FileTooLarge];
+        if full.contains(&source.kind()) {
+            return Self::DiskFull { what: path.display().to_string() };
         }
+        Self::Io { doing, path: path.to_owned(), source }
     }
 
     /// Makes an error of a command that ended with another code than zero.

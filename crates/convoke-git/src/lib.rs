@@ -18,8 +18,8 @@ pub use checkpoint::{
     Checkpoint, Checkpoints, LeftOut, LeftOutReason, Name, Options, Place, Snapshot,
 };
 pub use diff::{
-    Change, ChangeList, FileDiff, FileMode, FileVersion, Hunk, Line, LineKind, Lines, Status,
-    WordMarks, word_marks,
+    Change, ChangeList, FileDiff, FileMode, FileVersion, Hunk, Line, LineKind, Lines, Origin,
+    Status, WordMarks, word_marks,
 };
 pub use error::{Error, Result};
 pub use git::{Git, Launcher, Version};

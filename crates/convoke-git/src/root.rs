@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use crate::checkpoint::has_reserved_name;
 
 /// Why an operation on a path failed.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Obstacle {
     /// Something is in the way of this path; others are not affected.
     Path(&'static str),
@@ -78,7 +78,7 @@ impl Root {
             return Err(Obstacle::Path("it is not a path of the work tree"));
         }
         let mut folder = openat(&self.folder, ".", FOLDER, Mode::empty())?;
-        for part in path.parent().unwrap_or(Path::new("")).iter() {
+        for part in path.parent().unwrap_or(Path::new("")) {
             let opened = openat(&folder, part, FOLDER, Mode::empty());
             folder = match opened {
                 Err(Errno::NOENT) if missing == Missing::Make => {

@@ -201,8 +201,6 @@ impl Checkpoints {
 /// Whether our repository could not be written, whatever the path.
 fn is_of_repository(error: &Error) -> bool {
     let words = ["insufficient permission for adding", "unable to write", "unable to create"];
-    match error {
-        Error::Failed { message, .. } => words.iter().any(|words| message.contains(words)),
-        _ => false,
-    }
+    let Error::Failed { message, .. } = error else { return false };
+    words.iter().any(|words| message.contains(words))
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::list::PLAIN;
 use super::parse::PatchParser;
-use super::{Change, FileDiff, Status};
+use super::{Change, FileDiff, Origin, Status};
 use crate::checkpoint::Checkpoints;
 use crate::{Limits, ObjectId, Result};
 
@@ -13,16 +13,18 @@ const CONTEXT: &str = "-U3";
 
 impl Checkpoints {
     /// Computes the diff of one file of a list, up to about `bytes_max` of it.
-    pub fn file_diff(
+    pub fn file_diff<'a>(
         &self,
-        from: &ObjectId,
+        from: impl Into<Origin<'a>>,
         to: &ObjectId,
         change: &Change,
         bytes_max: usize,
         limits: &Limits,
     ) -> Result<FileDiff> {
-        let command = self.bare("diff-tree").args(["-r", "-p", "-M", CONTEXT, "--full-index"]);
-        let mut command = command.args(PLAIN).args([from.as_str(), to.as_str(), "--"]);
+        let from = from.into();
+        let tree = self.tree_of(from, limits)?;
+        let command = self.diff_tree(from).args(["-r", "-p", "-M", CONTEXT, "--full-index"]);
+        let mut command = command.args(PLAIN).args([&tree, to.as_str(), "--"]);
         match &change.status {
             Status::Renamed { from } | Status::Copied { from } => command = command.arg(from),
             Status::Added | Status::Deleted | Status::Modified | Status::TypeChanged => {}

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::parse::ListParser;
-use super::{Change, ChangeList, Lines};
+use super::{Change, ChangeList, Lines, Origin};
 use crate::checkpoint::Checkpoints;
 use crate::git::Command;
 use crate::{Error, Limits, ObjectId, Result};
@@ -12,18 +12,21 @@ use crate::{Error, Limits, ObjectId, Result};
 pub(super) const PLAIN: [&str; 2] = ["--no-ext-diff", "--no-textconv"];
 
 impl Checkpoints {
-    /// Lists what differs between two trees or commits of ours, at most `max` files.
+    /// Lists what differs between two trees or commits, at most `max` files.
     ///
     /// For the working tree as it is now, take a snapshot first.
-    pub fn changes(
+    pub fn changes<'a>(
         &self,
-        from: &ObjectId,
+        from: impl Into<Origin<'a>>,
         to: &ObjectId,
         max: usize,
         limits: &Limits,
     ) -> Result<ChangeList> {
-        let command = self.bare("diff-tree").args(["-r", "-z", "--raw", "--numstat", "-M"]);
-        list(command.args(PLAIN).args([from.as_str(), to.as_str(), "--"]), max, limits)
+        let from = from.into();
+        let command = self.diff_tree(from).args(["-r", "-z", "--raw", "--numstat", "-M"]);
+        let tree = self.tree_of(from, limits)?;
+        let list = list(command.args(PLAIN).args([&tree, to.as_str(), "--"]), max, limits)?;
+        self.drop_uncaptured(from, list, limits)
     }
 
     /// The same without counts, and with renames as a new and a deleted file; fails when there are more than `max`.

@@ -86,12 +86,12 @@ impl<'a> Stage<'a> {
                     let made = self.folder.make_link(&name, OsStr::from_bytes(&target));
                     made.map_err(obstructed)?;
                 }
-                Some(Content { sink: Sink::File(file), .. }) => {
-                    if self.durability == Durability::Synced {
-                        file.sync_data().map_err(failed)?;
-                    }
+                Some(Content { sink: Sink::File(file), .. })
+                    if self.durability == Durability::Synced =>
+                {
+                    file.sync_data().map_err(failed)?;
                 }
-                None => {}
+                Some(_) | None => {}
             }
         }
         Ok(())
@@ -116,13 +116,12 @@ impl<'a> Stage<'a> {
             return Err(unexpected(&header));
         };
         let name = index.to_string();
+        // The umask takes away what new files of the user do not have.
+        let make = |mode| self.folder.make_file(&name, mode).map(Sink::File).map_err(obstructed);
         let sink = match version.mode {
             FileMode::Link => Sink::Link(Vec::new()),
-            mode => {
-                // The umask takes away what new files of the user do not have.
-                let mode = if mode == FileMode::Executable { 0o777 } else { 0o666 };
-                Sink::File(self.folder.make_file(&name, mode).map_err(obstructed)?)
-            }
+            FileMode::Executable => make(0o777)?,
+            FileMode::Regular | FileMode::Submodule => make(0o666)?,
         };
         self.content = Some(Content { name, sink, bytes_left });
         Ok(())

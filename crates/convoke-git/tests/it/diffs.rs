@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 
-use convoke_git::{FileMode, LineKind, Lines, Status};
+use convoke_git::{FileMode, LineKind, Lines, ObjectId, Origin, Status};
 
 use crate::scene::{Scene, limits, odd_name};
 
@@ -137,7 +137,7 @@ fn c3_renamed_binary_and_huge_files_have_a_diff_of_their_own_kind() {
     let checkpoints = scene.checkpoints();
     let list = checkpoints.changes(&from, &to, 10, &limits()).unwrap();
     let diff = |path: &str| {
-        let change = list.changes.iter().find(|it| it.path == PathBuf::from(path)).unwrap();
+        let change = list.changes.iter().find(|it| it.path.as_os_str() == path).unwrap();
         checkpoints.file_diff(&from, &to, change, 100_000, &limits()).unwrap()
     };
     assert_eq!(diff("target").hunks.len(), 1);
@@ -162,4 +162,40 @@ fn c3_attributes_of_the_project_cannot_hide_a_change() {
     assert_eq!(list.total(), Lines { added: 1, removed: 1 });
     let diff = checkpoints.file_diff(&from, &to, &list.changes[0], 1000, &limits()).unwrap();
     assert_eq!(diff.hunks.len(), 1);
+}
+
+#[test]
+fn c3_a_snapshot_is_compared_with_a_commit_of_the_project() {
+    let library = Scene::with_git();
+    let scene = Scene::with_git();
+    let url = library.project.to_str().unwrap();
+    scene.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", url, "lib"]);
+    scene.write("app/main", "one\n");
+    scene.write("far/away", "x\n");
+    scene.git(&["add", "-A"]);
+    scene.git(&["commit", "-qm", "base"]);
+    let base = ObjectId::parse(scene.git(&["rev-parse", "HEAD"]).trim()).unwrap();
+    scene.write("app/main", "two\n");
+    scene.git(&["commit", "-qam", "committed"]);
+    scene.write("app/new", "uncommitted\n");
+    scene.git(&["sparse-checkout", "set", "--no-cone", "/*", "!/far/"]);
+    assert!(!scene.path("far").exists());
+    let untouched = scene.git_folder();
+    let from = Origin::Project(&base);
+    let compare = |folder: &str| {
+        let checkpoints = scene.checkpoints_of(&scene.path(folder));
+        let to = checkpoints.snapshot(&limits()).unwrap().tree;
+        let list = checkpoints.changes(from, &to, 10, &limits()).unwrap();
+        let diff = checkpoints.file_diff(from, &to, &list.changes[0], 1000, &limits()).unwrap();
+        assert_eq!(diff.hunks.len(), 1);
+        list.changes.into_iter().map(|change| (change.path, change.lines)).collect::<Vec<_>>()
+    };
+    let lines = |added, removed| Some(Lines { added, removed });
+    let expected = |prefix: &str| {
+        let path = |name: &str| PathBuf::from(format!("{prefix}{name}"));
+        [(path("main"), lines(1, 1)), (path("new"), lines(1, 0))]
+    };
+    assert_eq!(compare(""), expected("app/"));
+    assert_eq!(compare("app"), expected(""));
+    assert_eq!(scene.git_folder(), untouched);
 }

@@ -22,7 +22,10 @@ fn c3_facts_name_branch_base_changes_and_lines() {
     assert_eq!(name, "side");
     assert_eq!(commit.as_str(), scene.git(&["rev-parse", "HEAD"]).trim());
     let Some(Base { branch, commit }) = &facts.base else { panic!("{facts:?}") };
-    assert_eq!((branch.as_str(), commit.as_str()), ("main", scene.git(&["rev-parse", "main"]).trim()));
+    assert_eq!(
+        (branch.as_str(), commit.as_str()),
+        ("main", scene.git(&["rev-parse", "main"]).trim())
+    );
     assert_eq!(facts.dirt, Dirt { staged: 1, unstaged: 1, conflicted: 0, untracked: 1 });
     assert!(!facts.dirt.is_clean());
     assert_eq!(facts.lines, Lines { added: 2, removed: 1 });

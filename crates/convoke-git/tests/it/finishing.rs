@@ -3,9 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use convoke_git::{
-    Conflict, Error, Finish, FinishRequest, Finished, Outcome, Result, Worktree,
-};
+use convoke_git::{Conflict, Error, Finish, FinishRequest, Finished, Outcome, Result, Worktree};
 
 use crate::scene::{Scene, files, limits, paths};
 use crate::worktrees::{add, removal};

@@ -5,7 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use convoke_git::{
-    Branch, Checkpoints, Discard, Finish, FinishRequest, Guard, NewWorktree, Options, Outcome, Scope,
+    Branch, Checkpoints, Discard, Finish, FinishRequest, Guard, NewWorktree, Options, Outcome,
+    Scope,
 };
 
 use crate::scene::{Scene, before, files, git, limits, undo};
@@ -115,7 +116,8 @@ impl Trap {
         let marks = root.join("marks");
         fs::create_dir(&marks).unwrap();
         let program = root.join("program");
-        let script = format!("#!/bin/sh\ntouch {}/$(basename $0)-$1\ncat 2>/dev/null\n", marks.display());
+        let script =
+            format!("#!/bin/sh\ntouch {}/$(basename $0)-$1\ncat 2>/dev/null\n", marks.display());
         fs::write(&program, &script).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         scene.git(&["init", "-q", "sub"]);

@@ -58,7 +58,8 @@ fn c9_a_git_that_hangs_is_killed_with_all_its_processes() {
     let scene = Scene::new();
     let (git, pids) = hanging(&scene);
     let (ours, project) = (&scene.ours, &scene.project);
-    let checkpoints = Checkpoints::open(&git, ours, project, Options::default(), &limits()).unwrap();
+    let checkpoints =
+        Checkpoints::open(&git, ours, project, Options::default(), &limits()).unwrap();
     let error = checkpoints.snapshot(&Limits::new(Duration::from_secs(1))).unwrap_err();
     assert_eq!(error.to_string(), "git ls-files did not end within 1 s");
     assert_gone(&pids);
@@ -72,7 +73,8 @@ fn c9_a_call_is_cancelled_from_another_thread() {
     let scene = Scene::new();
     let (git, pids) = hanging(&scene);
     let (ours, project) = (&scene.ours, &scene.project);
-    let checkpoints = Checkpoints::open(&git, ours, project, Options::default(), &limits()).unwrap();
+    let checkpoints =
+        Checkpoints::open(&git, ours, project, Options::default(), &limits()).unwrap();
     let cancel = Cancel::default();
     let limits = Limits::cancelled_by(PATIENCE, cancel.clone());
     let error = thread::scope(|scope| {
@@ -89,11 +91,8 @@ fn c9_a_call_is_cancelled_from_another_thread() {
 fn c1_the_projects_repository_is_read_through_the_launcher_alone() {
     let scene = Scene::with_git();
     let log = scene.root().join("log");
-    let sandbox = script(
-        &scene,
-        "sandbox",
-        &format!("echo \"$*\" >> {}\nexec env -i \"$@\"", log.display()),
-    );
+    let sandbox =
+        script(&scene, "sandbox", &format!("echo \"$*\" >> {}\nexec env -i \"$@\"", log.display()));
     let env = vec![("HOME".into(), scene.root().join("home").into())];
     let launcher = Launcher { prefix: vec![sandbox.into(), "env".into()], env };
     let project = Project::open(&git(), &scene.project, launcher, Filters::Off, &limits()).unwrap();

@@ -175,7 +175,8 @@ fn c5_files_that_were_not_captured_are_left_alone() {
 fn c9_a_full_disk_stops_a_restore_before_any_file_changed() {
     let scene = Scene::new();
     scene.write("a", "old");
-    let noise: Vec<u8> = (0..200_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let noise: Vec<u8> =
+        (0..200_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     scene.write("big", &noise);
     scene.checkpoint(1);
     scene.write("a", "new");

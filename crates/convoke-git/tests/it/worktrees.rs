@@ -4,9 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use convoke_git::{
-    Branch, Discard, Error, Name, NewWorktree, Place, Worktree, WorktreeState,
-};
+use convoke_git::{Branch, Discard, Error, Name, NewWorktree, Place, Worktree, WorktreeState};
 
 use crate::scene::{Files, Scene, file, files, limits, paths};
 
@@ -74,7 +72,10 @@ fn c6_names_that_are_taken_or_no_branches_are_refused() {
 fn c6_files_of_worktreeinclude_are_copied() {
     let scene = Scene::with_git();
     scene.write(".gitignore", ".env*\nconfig/local/\n*.log\n");
-    scene.write(".worktreeinclude", "# secrets\n.env*\n!.env.example\nconfig/local/\nlink\nREADME\n");
+    scene.write(
+        ".worktreeinclude",
+        "# secrets\n.env*\n!.env.example\nconfig/local/\nlink\nREADME\n",
+    );
     scene.write(".env", "KEY=1");
     fs::set_permissions(scene.path(".env"), fs::Permissions::from_mode(0o600)).unwrap();
     scene.write(".env.example", "KEY=");
