@@ -270,6 +270,12 @@ impl Assembly {
     /// Adds a message, or replaces the one with its key.
     fn put(&mut self, key: String, role: Role, content: Content, at: Option<Timestamp>) {
         self.seen_at(at);
+        // A line without an id is told apart by its place.
+        let key = match key.strip_prefix('/') {
+            Some(rest) => format!("{}/{rest}", self.line_key()),
+            None if key.is_empty() => self.line_key(),
+            None => key,
+        };
         if let Some(item) = self.places.get(&key).and_then(|place| self.batch.items.get_mut(*place))
         {
             item.content = content;

@@ -116,9 +116,7 @@ pub(crate) fn diffs(tool: &str, args: &Value) -> Vec<Diff> {
     {
         return patch::diffs(patch);
     }
-    let Some(file) = PATHS.iter().find_map(|key| args.get(key)?.as_str()) else {
-        return Vec::new();
-    };
+    let Some(file) = path_of(args) else { return Vec::new() };
     let edits = list(args, "edits");
     if !edits.is_empty() {
         return edits.iter().filter_map(|edit| change(file, edit)).collect();
@@ -130,6 +128,11 @@ pub(crate) fn diffs(tool: &str, args: &Value) -> Vec<Diff> {
     let diff =
         |text: &str| Diff { path: file.to_owned(), old_text: None, new_text: text.to_owned() };
     text.map(diff).into_iter().collect()
+}
+
+/// The file that a call names.
+pub(crate) fn path_of(args: &Value) -> Option<&str> {
+    PATHS.iter().find_map(|key| args.get(key)?.as_str())
 }
 
 fn change(file: &str, args: &Value) -> Option<Diff> {

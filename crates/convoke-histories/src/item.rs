@@ -5,8 +5,8 @@ use convoke_core::message::Role;
 use convoke_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// One message of a conversation. An item with the key of an earlier one replaces it in its place: a result arrived, or
-/// the agent wrote the message again.
+/// One message of a conversation. An item with the key of an earlier one replaces its content and leaves its place and
+/// its beginning: a result arrived, or the agent wrote the message again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
     /// Its identity within the conversation, made of the agent's own ids; the same however often it is read.

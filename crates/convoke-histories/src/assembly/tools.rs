@@ -157,6 +157,12 @@ fn complete(tool: &mut Tool, outcome: Outcome) {
         return;
     }
     let mut diffs = outcome.diffs;
+    // Some results have the name of the file alone.
+    if let ([diff], Some(path)) = (diffs.as_mut_slice(), edits::path_of(&tool.args))
+        && path.ends_with(&format!("/{}", diff.path))
+    {
+        path.clone_into(&mut diff.path);
+    }
     if diffs.is_empty() {
         diffs = edits::diffs(&tool.tool, &tool.args);
         if let ([diff], Some(before)) = (diffs.as_mut_slice(), outcome.before)

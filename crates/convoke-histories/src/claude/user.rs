@@ -33,7 +33,12 @@ pub(super) fn hear(assembly: &mut Assembly, head: &Head<'_>) -> serde_json::Resu
     let message = parse(head.message)?;
     let content = field(&message, "content");
     if is_true(head.is_compact_summary) {
-        assembly.compacted(head.uuid.as_str(), &plain(content), head.at());
+        // The summary follows the mark of the compaction; both are one fact.
+        let key = match head.parent_uuid.as_str() {
+            "" => head.uuid.as_str(),
+            boundary => boundary,
+        };
+        assembly.compacted(key, &plain(content), head.at());
         return Ok(());
     }
     if let Some(text) = content.as_str() {

@@ -10,17 +10,17 @@ use convoke_histories::{Agent, Identity, Item, Reading, Store, Tally};
 
 /// A conversation that was read to its end.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Conversation {
-    pub identity: Identity,
-    pub tally: Tally,
+pub(crate) struct Conversation {
+    pub(crate) identity: Identity,
+    pub(crate) tally: Tally,
     /// Items with their newest content, at the place where their key first appeared.
-    pub items: Vec<Item>,
-    pub unknown: Vec<String>,
+    pub(crate) items: Vec<Item>,
+    pub(crate) unknown: Vec<String>,
 }
 
 impl Conversation {
     /// Reads all of it.
-    pub fn read(reading: Reading) -> Self {
+    pub(crate) fn read(reading: Reading) -> Self {
         let (Reading::Whole(mut reader)
         | Reading::Rest(mut reader)
         | Reading::Rewritten(mut reader)) = reading
@@ -38,29 +38,29 @@ impl Conversation {
 }
 
 /// Adds items as a store would: a known key replaces.
-pub fn merge(items: &mut Vec<Item>, later: Vec<Item>) {
+pub(crate) fn merge(items: &mut Vec<Item>, later: Vec<Item>) {
     for item in later {
         match items.iter_mut().find(|known| known.key == item.key) {
-            Some(known) => *known = item,
+            Some(known) => *known = Item { at: known.at, ..item },
             None => items.push(item),
         }
     }
 }
 
 /// All conversations of a store.
-pub fn conversations(agent: Agent, root: &Path) -> Vec<Conversation> {
+pub(crate) fn conversations(agent: Agent, root: &Path) -> Vec<Conversation> {
     let mut store = Store::open_at(agent, root).unwrap().expect("a store");
     let found = store.scan().unwrap();
     found.iter().map(|it| Conversation::read(store.read(it, None).unwrap())).collect()
 }
 
 /// All conversations of a store, in text.
-pub fn render_all(agent: Agent, root: &Path) -> String {
+pub(crate) fn render_all(agent: Agent, root: &Path) -> String {
     let all: Vec<String> = conversations(agent, root).iter().map(render).collect();
     all.join("\n")
 }
 
-pub fn render(conversation: &Conversation) -> String {
+pub(crate) fn render(conversation: &Conversation) -> String {
     let mut text = head(&conversation.identity);
     let tally = &conversation.tally;
     if tally.broken + tally.unknown + tally.repaired > 0 {
