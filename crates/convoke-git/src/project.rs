@@ -34,12 +34,13 @@ pub struct Project {
     launcher: Launcher,
     work_tree: PathBuf,
     folder: GitFolder,
+    filters: Filters,
     /// Settings that switch the project's own programs off.
     settings: Vec<OsString>,
 }
 
 impl Project {
-    /// Opens the work tree whose root is `work_tree`.
+    /// Opens the work tree whose root is `work_tree`. Its configuration is looked at once, so open it anew for each task.
     pub fn open(
         git: &Git,
         work_tree: &Path,
@@ -53,12 +54,13 @@ impl Project {
             return Err(Error::NotARepository { path: work_tree });
         };
         let settings = Vec::new();
-        let mut project = Self { git: git.clone(), launcher, work_tree, folder, settings };
+        let git = git.clone();
+        let mut project = Self { git, launcher, work_tree, folder, filters, settings };
         let check = project.command("rev-parse").arg("--git-dir").run_any(limits)?;
         if check.code != Some(0) {
             return Err(Error::NotARepository { path: project.work_tree });
         }
-        project.settings = project.switch_off(filters, limits)?;
+        project.settings = project.switch_off(limits)?;
         Ok(project)
     }
 
@@ -79,8 +81,8 @@ impl Project {
         &self.folder
     }
 
-    pub(crate) fn settings(&self) -> &[OsString] {
-        &self.settings
+    pub(crate) fn filters(&self) -> Filters {
+        self.filters
     }
 
     /// The commit that a branch, tag or other expression names.

@@ -4,7 +4,6 @@
 //! so that a restore that was killed is finished by `recover`.
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::checkpoint::{Checkpoint, Checkpoints, Name, Snapshot};
@@ -106,7 +105,7 @@ impl Checkpoints {
             is_captured
         });
         let undo = self.keep(undo, now, limits)?;
-        self.carry_out(&lock, undo, &steps, blocked, limits)
+        self.carry_out(undo, &steps, blocked, limits)
     }
 
     /// What is to be done to get from one tree to another.
@@ -182,13 +181,12 @@ impl Checkpoints {
             Some(FileVersion { mode, id: crate::checkpoint::id_of(command, limits)? })
         };
         let undo = self.keep(undo, now, limits)?;
-        self.carry_out(&lock, undo, &[Step { path, old, new }], Vec::new(), limits)
+        self.carry_out(undo, &[Step { path, old, new }], Vec::new(), limits)
     }
 
-    /// Writes the journal, carries it out, and deletes it.
+    /// Writes the journal, carries it out, and deletes it; the caller holds the lock.
     fn carry_out(
         &self,
-        _lock: &File,
         undo: Checkpoint,
         steps: &[Step],
         mut blocked: Vec<Blocked>,

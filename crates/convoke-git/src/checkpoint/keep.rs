@@ -44,7 +44,8 @@ impl Checkpoints {
         let _lock = self.lock(limits)?;
         let kept = format!("{INDEX_REFS}/{}", self.key());
         self.bare("update-ref").args(["-d", &kept]).run(limits)?;
-        for extension in ["index", "state", "restore", "lock"] {
+        for extension in ["index", "state", "restore", "removing", "finish", "finish-lock", "lock"]
+        {
             let file = self.file(extension);
             match fs::remove_file(&file) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

@@ -17,8 +17,8 @@ impl Project {
     /// Settings that overrule every filter and merge driver which the configuration has now.
     ///
     /// A driver that appears later runs inside of the sandbox; it is not possible to forbid all at once.
-    pub(super) fn switch_off(&self, filters: Filters, limits: &Limits) -> Result<Vec<OsString>> {
-        if filters == Filters::Run {
+    pub(super) fn switch_off(&self, limits: &Limits) -> Result<Vec<OsString>> {
+        if self.filters == Filters::Run {
             return Ok(Vec::new());
         }
         let command = self.command("config").args(["--list", "--null", "--name-only"]);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::combine::{Combined, Pair};
 use super::{FinishRequest, Finished, Outcome, journal};
 use crate::checkpoint::{Checkpoints, Name, lock};
-use crate::project::{Filters, Project};
+use crate::project::Project;
 use crate::{Error, Limits, ObjectId, Result};
 
 /// Where the commits of finished branches are kept, in the project's repository.
@@ -139,9 +139,7 @@ impl Project {
         if path == self.work_tree() {
             return Ok(Some(self.clone()));
         }
-        // What is switched off here is switched off there, since both have one configuration.
-        let filters = if self.settings().is_empty() { Filters::Run } else { Filters::Off };
-        Self::open(self.git(), &path, self.launcher().clone(), filters, limits).map(Some)
+        Self::open(self.git(), &path, self.launcher().clone(), self.filters(), limits).map(Some)
     }
 
     fn is_ancestor(&self, commit: &ObjectId, of: &ObjectId, limits: &Limits) -> Result<bool> {
