@@ -39,7 +39,7 @@ const COMMANDS: [&[&str]; 16] = [
     &["merge", "-q", "side"],
     &["merge", "--abort"],
     &["rm", "-q", "-f", "a"],
-    &["config", "core.autocrlf", "true"],
+    &["tag", "-f", "mark"],
 ];
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -111,7 +111,7 @@ fn git_files(root: &Path) -> crate::scene::Files {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 10, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
 
     #[test]
     fn c1_checkpoints_are_exact_and_leave_no_trace_in_the_projects_repository(steps in steps()) {
@@ -119,6 +119,10 @@ proptest! {
         let plain = scene.root().join("plain");
         let copied = std::process::Command::new("cp").arg("-a").args([&scene.project, &plain]).status();
         prop_assert!(copied.unwrap().success());
+        // A copy has other inodes than its index says, and a user's git would write files again because of that.
+        for root in [&scene.project, &plain] {
+            scene.git_in(root, &["update-index", "-q", "--refresh"]);
+        }
         for (turn, step) in steps.iter().enumerate() {
             act(&scene, &scene.project, step);
             act(&scene, &plain, step);
