@@ -33,9 +33,32 @@ declare namespace Api {
     badge: string;
     /** Whether it can be started here. */
     installed: boolean;
+    /** Whether the user has logged in at it, as far as that shows without asking it. */
+    login: AgentLogin;
     /** How to install it, when that is known. */
     install?: string;
+    /** The mode that it begins with. */
+    mode?: string;
+    /** The model that it begins with. */
+    model?: string;
+    /** The models that it offered when it was last started. */
+    models?: OfferedChoice[];
+    /** The modes that it offered when it was last started; none as long as it never was. */
+    modes?: OfferedChoice[];
+    /** What it calls its version, when that is known. */
+    version?: string;
   };
+
+  /** Whether the user has logged in at an agent. */
+  type AgentLogin = {
+    /** As far as it shows. */
+    state: AgentLoginState;
+    /** How to log in, for people, when that is known. */
+    hint?: string;
+  };
+
+  /** Whether a key or a log-in of an agent is there. */
+  type AgentLoginState = "logged_in" | "logged_out" | "unknown" | "not_needed";
 
   /** How a process of an agent's fares. */
   type AgentState = "starting" | "ready" | "exited";
@@ -106,6 +129,10 @@ declare namespace Api {
       projectId: string;
       /** With which agent; by default the configured one. */
       cliType?: string;
+      /** The mode that the agent is to be in, by its id or name; by default the agent's own. */
+      mode?: string;
+      /** The model that the agent is to use, by its id or name; by default the agent's own. */
+      model?: string;
       /** The first prompt, which is sent in the same step. */
       prompt?: string;
     }

@@ -14,6 +14,7 @@ use convoke_core::id::RequestId;
 use convoke_core::message::Seq;
 use convoke_core::process::Exit;
 use convoke_core::session::{Reply, Report};
+use convoke_core::state::SessionState;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
@@ -40,6 +41,8 @@ pub struct Launch {
     pub confinement: Confinement,
     /// Requested layers that are not in effect.
     pub missing: Vec<Missing>,
+    /// What becomes of a sandbox that the agent itself brings.
+    pub own_sandbox: OwnSandbox,
     /// The folder for its temporary files, removed with its process.
     pub temp: Option<Arc<TempFolder>>,
     /// The servers of tools that the agent is given.
@@ -55,6 +58,17 @@ pub struct Launch {
     pub lease: Option<Lease>,
     /// Where its supervisors ask about connections that are not on the list; set when the agent is started.
     pub gate: Option<Gate>,
+}
+
+/// What becomes of a sandbox that an agent itself brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnSandbox {
+    /// It brings none.
+    None,
+    /// It works inside of the layers that hold.
+    Nested,
+    /// It cannot work, and is switched off: the agent runs commands without asking, and Landlock alone confines them.
+    Off,
 }
 
 /// A right of one process, such as the key of its tools. The pool drops it when it stops the process, or when the
@@ -157,7 +171,7 @@ pub enum Order {
 }
 
 /// An agent that is ready for a prompt.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Started {
     /// The agent's own id of the session.
     pub agent_session: String,
@@ -165,6 +179,8 @@ pub struct Started {
     pub introduced_as: Option<String>,
     /// What it can do besides talking.
     pub abilities: Abilities,
+    /// The modes and settings that it offers, with what is chosen.
+    pub offers: Vec<SessionState>,
 }
 
 /// What an agent says it can do.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::catalogue::{Agent, NestedSandbox, Sandbox, find};
-use crate::driver::{Confinement, Launch, McpServer, Start};
+use crate::driver::{Confinement, Launch, McpServer, OwnSandbox, Start};
 use crate::error::{Error, Result};
 use crate::sandbox::{self, Layer, Layers, Missing, Network, Policy, Seccomp, Settings, Use};
 use crate::temp::TempFolder;
@@ -51,13 +51,15 @@ impl Launch {
         })?;
         let workspace = occasion.workspace.to_string_lossy();
         let (confinement, missing) = confinement(agent, around, &occasion)?;
+        let own_sandbox = OwnSandbox::of(agent, &missing);
         Ok(Self {
             protocol: agent.protocol,
             program,
             args: agent.args.iter().map(|arg| arg.replace("{workspace}", &workspace)).collect(),
-            environment: environment(agent, around),
+            environment: environment(agent, around, own_sandbox),
             confinement,
             missing,
+            own_sandbox,
             temp: Some(Arc::clone(&around.temp)),
             workspace: occasion.workspace,
             mcp_servers: occasion.mcp_servers,
@@ -71,12 +73,38 @@ impl Launch {
 }
 
 /// Everything that Convoke was started with but its own variables, which may hold secrets, and what the agent adds.
-fn environment(agent: &Agent, around: &Surroundings) -> BTreeMap<OsString, OsString> {
+fn environment(
+    agent: &Agent,
+    around: &Surroundings,
+    own_sandbox: OwnSandbox,
+) -> BTreeMap<OsString, OsString> {
     let is_ours = |name: &OsStr| name.to_string_lossy().starts_with("CONVOKE_");
     let inherited = around.environment.iter().filter(|(name, _)| !is_ours(name));
-    let own = agent.env.iter().map(|(name, value)| (name.into(), value.into()));
+    let unnested = match own_sandbox {
+        OwnSandbox::Off => Some(&agent.unnested_env),
+        OwnSandbox::None | OwnSandbox::Nested => None,
+    };
+    let own = unnested.into_iter().flatten().chain(&agent.env);
+    let own = own.map(|(name, value)| (name.into(), value.into()));
     let temp = (OsString::from("TMPDIR"), around.temp.path().as_os_str().to_owned());
     inherited.map(|(name, value)| (name.clone(), value.clone())).chain([temp]).chain(own).collect()
+}
+
+impl OwnSandbox {
+    /// Whether an agent's own sandbox can work inside of the layers that hold.
+    fn of(agent: &Agent, missing: &[Missing]) -> Self {
+        match (agent.nested_sandbox, agent.sandbox) {
+            (NestedSandbox::None, _) => Self::None,
+            // Nothing is around it that could be in its way.
+            (NestedSandbox::Bubblewrap, Sandbox::Off) => Self::Nested,
+            (NestedSandbox::Bubblewrap, Sandbox::Workspace) => {
+                let lacks = |layer: Layer| missing.iter().any(|it| it.layer == layer);
+                // Landlock forbids mounts, and takes the place of bubblewrap where that is missing.
+                let is_held = lacks(Layer::Bubblewrap) && !lacks(Layer::Landlock);
+                if is_held { Self::Off } else { Self::Nested }
+            }
+        }
+    }
 }
 
 /// How an agent is confined, and which of the layers that it should have it lacks.
@@ -163,6 +191,17 @@ fn shown(agent: &Agent, around: &Surroundings) -> Vec<PathBuf> {
     let program = find(&agent.command, path.map(OsString::as_os_str));
     let args = agent.args.iter().map(PathBuf::from).filter(|path| path.is_absolute());
     program.into_iter().chain(args).collect()
+}
+
+/// The layers that confine an agent on this machine, and those that should and do not.
+pub fn layers_of(agent: &Agent, settings: &Settings) -> (Vec<Layer>, Vec<Missing>) {
+    if agent.sandbox == Sandbox::Off || !cfg!(target_os = "linux") {
+        return (Vec::new(), Vec::new());
+    }
+    let (_, missing) = layers(agent, settings);
+    let is_missing = |layer: &Layer| missing.iter().any(|it| it.layer == *layer);
+    let held = Layer::WORDS.iter().map(|(_, layer)| *layer).filter(|it| !is_missing(it)).collect();
+    (held, missing)
 }
 
 /// The layers that hold for an agent, and those that do not.
@@ -299,7 +338,17 @@ mod tests {
         let agent = Agent { nested_sandbox: NestedSandbox::Bubblewrap, ..shell() };
         let (with, _) = policy(&agent, &around);
         assert_eq!((with.layers.landlock, with.layers.seccomp), (Use::Off, Seccomp::Nested));
+        let variables = |around: &Surroundings| {
+            let agent = Agent {
+                unnested_env: BTreeMap::from([("MODE".to_owned(), "full".to_owned())]),
+                ..agent.clone()
+            };
+            let launch = Launch::of(&agent, around, occasion()).unwrap();
+            (launch.own_sandbox, launch.environment.contains_key(OsStr::new("MODE")))
+        };
+        assert_eq!(variables(&around), (OwnSandbox::Nested, false));
         around.sandbox.available.bubblewrap = Err("not here".to_owned());
+        assert_eq!(variables(&around), (OwnSandbox::Off, true));
         let (without, _) = policy(&agent, &around);
         assert_eq!((without.layers.landlock, without.layers.seccomp), (Use::On, Seccomp::Strict));
     }

@@ -19,7 +19,7 @@ mod team_analytics;
 mod teams;
 mod whole;
 
-pub use agents::{Agent, Agents};
+pub use agents::{Agent, AgentLogin, AgentLoginState, Agents, MissingLayer};
 pub use backups::{Backup, BackupProgress, Backups, EndedBackup, NewBackup};
 pub use browsers::{
     BrowserLink, BrowserSession, BrowserSessions, LinkForm, NewBrowserLink, SignIn, SignedIn,

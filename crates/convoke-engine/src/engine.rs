@@ -76,6 +76,8 @@ impl Engine {
         }
         let (configured, teams) = watch::channel(Arc::new(TeamSettings::none()));
         let processes = Processes {
+            versions: Arc::default(),
+            offers: Arc::default(),
             temp: Arc::new(temporary_files(&around)?),
             pool: Pool::start(settings.pool, around.random),
             store: store.clone(),
@@ -173,6 +175,11 @@ impl Engine {
     /// The agents of the catalogue, in its order.
     pub fn agents(&self) -> Vec<ListedAgent> {
         self.sessions.processes.agents()
+    }
+
+    /// Asks the installed agents for their versions, which takes up to five seconds the first time.
+    pub async fn ask_versions(&self) {
+        self.sessions.processes.ask_versions().await;
     }
 
     /// Subscribes to every change of what lists show. A subscriber that falls behind must list everything again.

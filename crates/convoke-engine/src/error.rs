@@ -32,6 +32,18 @@ pub enum Error {
         /// The name that was given.
         name: String,
     },
+    /// The agent does not offer what was chosen.
+    #[error("{agent} offers no {what} {wanted}")]
+    NotOffered {
+        /// The agent.
+        agent: AgentName,
+        /// What was chosen: a `model` or a `mode`.
+        what: &'static str,
+        /// What was given.
+        wanted: String,
+        /// What there is.
+        offered: Vec<String>,
+    },
     /// There is no such request to a human.
     #[error("there is no request {text}")]
     UnknownRequest {
@@ -316,6 +328,7 @@ impl Error {
             | Self::Invalid(Invalid::UnknownTeam { .. })
             | Self::NoFolder { .. } => Kind::NotFound,
             Self::RelativePath { .. }
+            | Self::NotOffered { .. }
             | Self::Answers(_)
             | Self::NothingToRemember { .. }
             | Self::InvalidRule(_)

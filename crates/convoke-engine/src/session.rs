@@ -4,6 +4,7 @@
 //! the caller answered and are effects carried out.
 
 mod carry;
+pub(crate) mod choices;
 mod clocks;
 mod effects;
 mod import;

@@ -22,6 +22,7 @@ use tokio::sync::{Notify, broadcast};
 
 use crate::error::{Error, Result};
 use crate::processes::Processes;
+use crate::session::choices::Choices;
 use crate::session::registry::Registry;
 use crate::session::{self, Carried, Request};
 use crate::settings::{Around, Settings};
@@ -84,6 +85,17 @@ pub struct Created {
     pub prompted: Result<Prompted>,
 }
 
+/// A session to create.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewSession {
+    /// The project in which its agent works.
+    pub project: ProjectId,
+    /// The agent; `None` for the default one.
+    pub agent: Option<AgentName>,
+    /// Its model and mode.
+    pub choices: Choices,
+}
+
 /// A prompt to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPrompt {
@@ -128,9 +140,14 @@ impl Sessions {
         project: ProjectId,
         agent: Option<AgentName>,
     ) -> Result<SessionView> {
+        self.begin(NewSession { project, agent, choices: Choices::default() }).await
+    }
+
+    /// Creates a session whose model and mode may be chosen; returns when the agent is ready.
+    pub async fn begin(self: &Arc<Self>, new: NewSession) -> Result<SessionView> {
         let shared = Arc::clone(self);
         // In a task of its own, so that a caller that disconnects leaves a whole session or none.
-        let created = tokio::spawn(async move { create::create(&shared, project, agent).await });
+        let created = tokio::spawn(async move { create::create(&shared, new).await });
         created.await.map_err(|error| Error::Io {
             path: self.around.home.clone(),
             source: std::io::Error::other(error),
@@ -143,12 +160,11 @@ impl Sessions {
     /// and the outcome says so.
     pub async fn create_with_prompt(
         self: &Arc<Self>,
-        project: ProjectId,
-        agent: Option<AgentName>,
-        prompt: String,
+        new: NewSession,
+        prompt: NewPrompt,
     ) -> Result<Created> {
-        check_prompt(&prompt)?;
-        let id = self.create(project, agent).await?.stored.id;
+        check_prompt(&prompt.text)?;
+        let id = self.begin(new).await?.stored.id;
         let prompted = self.prompt(id, prompt).await;
         Ok(Created { session: self.get(id).await?, prompted })
     }

@@ -22,6 +22,9 @@ const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+
 /// The `Retry-After` of a 429, in seconds. A contract.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("60");
 
+/// Models or modes that an error names; some agents offer hundreds.
+const OFFERED_MAX: usize = 20;
+
 /// An error response.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -160,6 +163,13 @@ fn detail(error: &Error) -> String {
     match error {
         Error::Ambiguous { prefix, candidates } => {
             format!("{prefix} matches several ids: {}", candidates.join(", "))
+        }
+        Error::NotOffered { what, offered, .. } if offered.is_empty() => {
+            format!("{error}: its {what} cannot be chosen")
+        }
+        Error::NotOffered { offered, .. } => {
+            let offered = offered.iter().take(OFFERED_MAX).map(String::as_str);
+            format!("{error}; it offers {}", offered.collect::<Vec<_>>().join(", "))
         }
         Error::Ended { status: Status::Cancelled, .. } => {
             format!("{error} and cannot be resumed; create a new one")

@@ -29,7 +29,7 @@ use convoke_agents::catalogue::Agent;
 use convoke_agents::sandbox::{self, Available, Domain, Exceptions, Layer, Network};
 
 use crate::environment::Environment;
-pub(crate) use edit::{EditError, change, describe};
+pub(crate) use edit::{EditError, change, describe, put_agent};
 pub(crate) use mistake::Mistakes;
 pub(crate) use tree::Origin;
 

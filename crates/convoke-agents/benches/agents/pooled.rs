@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use convoke_agents::catalogue::Protocol;
-use convoke_agents::driver::{self, Confinement, Launch, Order, REPORTS_MAX, Start};
+use convoke_agents::driver::{self, Confinement, Launch, Order, OwnSandbox, REPORTS_MAX, Start};
 use convoke_agents::pool::{Pool, Settings};
 use convoke_agents::sandbox::{Available, Layer, Layers, Policy, Seccomp, Use, secret_places};
 use convoke_core::message::Seq;
@@ -38,6 +38,7 @@ pub(crate) fn launch(updates: usize) -> Result<Launch> {
         workspace: Path::new(env!("CARGO_TARGET_TMPDIR")).canonicalize()?,
         confinement: Confinement::Off,
         missing: Vec::new(),
+        own_sandbox: OwnSandbox::None,
         temp: None,
         mcp_servers: Vec::new(),
         start: Start::New { id: "11111111-1111-4111-8111-111111111111".to_owned() },

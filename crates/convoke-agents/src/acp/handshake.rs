@@ -39,7 +39,8 @@ pub(super) async fn shake(talk: &mut Talk, launch: &Launch) -> Result<Started> {
         Refusal::Login(fault) => Error::AuthRequired { methods: logins, detail: fault.detail() },
         Refusal::Other(error) => error,
     })?;
-    Ok(Started { agent_session, introduced_as: introduced_as(&hello), abilities })
+    let offers = talk.dialogue.offered().to_vec();
+    Ok(Started { agent_session, introduced_as: introduced_as(&hello), abilities, offers })
 }
 
 /// Why a session was not opened.

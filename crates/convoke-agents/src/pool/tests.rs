@@ -7,7 +7,7 @@ use convoke_core::message::Seq;
 
 use super::*;
 use crate::catalogue::Protocol;
-use crate::driver::{Confinement, REPORTS_MAX, Start};
+use crate::driver::{Confinement, OwnSandbox, REPORTS_MAX, Start};
 
 /// A pool, and a folder for its agents.
 struct Scene {
@@ -59,6 +59,7 @@ impl Scene {
             workspace: self.folder.path().to_owned(),
             confinement: Confinement::Off,
             missing: Vec::new(),
+            own_sandbox: OwnSandbox::None,
             temp: None,
             mcp_servers: Vec::new(),
             start: Start::New { id: "11111111-1111-4111-8111-111111111111".to_owned() },

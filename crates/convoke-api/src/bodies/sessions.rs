@@ -113,7 +113,7 @@ impl std::fmt::Display for Activity {
 }
 
 /// A session to begin: `POST /api/sessions`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewSession {
     /// The project, by its id or an unambiguous beginning of it.
@@ -123,6 +123,14 @@ pub struct NewSession {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("pattern" = AGENT_NAME))]
     pub agent: Option<String>,
+    /// The model that the agent is to use, by its id or name; by default the agent's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("pattern" = NOT_BLANK))]
+    pub model: Option<String>,
+    /// The mode that the agent is to be in, by its id or name; by default the agent's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("pattern" = NOT_BLANK))]
+    pub mode: Option<String>,
     /// The first prompt, which is sent in the same step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("pattern" = NOT_BLANK))]

@@ -61,6 +61,12 @@ pub enum ClientFrame {
         /// With which agent; by default the configured one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cli_type: Option<String>,
+        /// The model that the agent is to use, by its id or name; by default the agent's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// The mode that the agent is to be in, by its id or name; by default the agent's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<String>,
         /// The first prompt, which is sent in the same step.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         prompt: Option<String>,

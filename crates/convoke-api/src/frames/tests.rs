@@ -334,7 +334,7 @@ fn said_of_the_rest() -> Vec<Value> {
         json!({"type": "project:added", "project": project}),
         json!({"type": "project:removed", "projectId": ID}),
         json!({"type": "folder:completions", "path": "/home/me/w", "folders": ["/home/me/web"]}),
-        json!({"type": "agent:list", "agents": [{"cliType": "codex", "title": "Codex", "badge": "CX", "installed": false, "install": "npm i"}]}),
+        json!({"type": "agent:list", "agents": [{"cliType": "codex", "title": "Codex", "badge": "CX", "installed": false, "login": {"state": "logged_out", "hint": "run `codex login`"}, "install": "npm i"}]}),
         json!({"type": "agent:status", "cliType": "codex", "status": "starting"}),
         json!({"type": "agent:status", "cliType": "codex", "status": "exited", "sessionId": "codex:1", "uid": ID}),
         json!({"type": "inbox:list", "items": [item]}),

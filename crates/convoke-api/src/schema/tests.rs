@@ -172,6 +172,8 @@ fn the_limits_of_bodies_are_in_their_schemas() {
     NewBackup.to pattern="^/[^\\x00]*$"
     NewRepo.path pattern="^/"
     NewSession.agent pattern="^[A-Za-z0-9_.-]+$"
+    NewSession.mode pattern="\\S"
+    NewSession.model pattern="\\S"
     NewSession.prompt pattern="\\S"
     NewSession.repoId minLength=4
     Problem.status maximum=65535

@@ -9,8 +9,8 @@ use convoke_api::frames::{AgentItem, ClientFrame, EndHow, ServerFrame};
 use convoke_core::id::{MessageId, RequestId, SessionId};
 use convoke_core::message::{Rev, Seq};
 use convoke_engine::{
-    Archived, Error, NewPrompt, Remember, SessionFilter, SessionKind, SessionOrder, SessionView,
-    Window,
+    Archived, Choices, Error, NewPrompt, NewSession, Remember, SessionFilter, SessionKind,
+    SessionOrder, SessionView, Window,
 };
 
 use super::history;
@@ -63,8 +63,9 @@ pub(super) async fn carry(
         F::FolderComplete { path } => Ok(folder_complete(&app, path).await),
         F::AgentList {} => Ok(agent_list(&app).await),
         F::SessionList { project_id, archived } => session_list(&app, &project_id, archived).await,
-        F::SessionCreate { project_id, cli_type, prompt } => {
-            session_create(&app, &project_id, cli_type, prompt).await
+        F::SessionCreate { project_id, cli_type, model, mode, prompt } => {
+            let prompt = prompt.map(NewPrompt::from);
+            session_create(&app, &project_id, cli_type, Choices { model, mode }, prompt).await
         }
         F::SessionOpen { session_id, after, generation, at, render, limit } => {
             let (render, enough) = (Render::asked(render), enough(limit));
@@ -251,17 +252,19 @@ async fn session_create(
     app: &App,
     project: &str,
     agent: Option<String>,
-    prompt: Option<String>,
+    choices: Choices,
+    prompt: Option<NewPrompt>,
 ) -> Replied {
     let project_id = app.engine.projects().find(project).await?;
     let agent = agent.map(|name| name.parse()).transpose().map_err(Error::from)?;
+    let beginning = NewSession { project: project_id, agent, choices };
     let sessions = app.engine.sessions();
     let (session, refused) = match prompt {
         Some(prompt) => {
-            let created = sessions.create_with_prompt(project_id, agent, prompt).await?;
+            let created = sessions.create_with_prompt(beginning, prompt).await?;
             (created.session, created.prompted.err())
         }
-        None => (sessions.create(project_id, agent).await?, None),
+        None => (sessions.begin(beginning).await?, None),
     };
     let refused = refused.map(|error| Failure::from(error).message().0.to_owned());
     let session = view::session_item(session);

@@ -146,6 +146,8 @@ pub(crate) enum NewSession {
     Folder { path: Editor, found: Vec<String> },
     /// With which agent?
     Agent { cursor: usize },
+    /// In which of its modes, and with which model?
+    Choices { cursor: usize },
 }
 
 impl Model {

@@ -5,11 +5,15 @@ mod agent;
 #[cfg(test)]
 mod agent_keys;
 #[cfg(test)]
+mod agent_registry;
+#[cfg(test)]
 mod answer;
 #[cfg(test)]
 mod ask;
 #[cfg(test)]
 mod attention;
+#[cfg(test)]
+mod beginning;
 #[cfg(test)]
 mod bounds;
 #[cfg(test)]

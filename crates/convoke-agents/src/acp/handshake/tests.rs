@@ -49,6 +49,12 @@ async fn s6_the_agent_is_given_its_workspace_and_its_servers_of_tools() {
             list: true,
             close: true,
         },
+        offers: [
+            Modes {
+                current: "agent",
+                available: [],
+            },
+        ],
     }
     "#);
     insta::assert_snapshot!(scene.transcript(), @r#"

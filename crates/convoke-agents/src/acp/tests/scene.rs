@@ -19,7 +19,9 @@ use super::record::Recorded;
 use crate::acp::talk::{End, Talk};
 use crate::acp::{connect, handshake};
 use crate::catalogue::Protocol;
-use crate::driver::{Confinement, DriverRequest, Launch, Order, REPORTS_MAX, Start, Started};
+use crate::driver::{
+    Confinement, DriverRequest, Launch, Order, OwnSandbox, REPORTS_MAX, Start, Started,
+};
 use crate::error::Result;
 use crate::lines::{Line, Reader, Writer};
 use crate::process::Pipes;
@@ -213,6 +215,7 @@ pub(in crate::acp) fn launch(workspace: PathBuf, start: Start) -> Launch {
         workspace,
         confinement: Confinement::Off,
         missing: Vec::new(),
+        own_sandbox: OwnSandbox::None,
         temp: None,
         mcp_servers: Vec::new(),
         start,

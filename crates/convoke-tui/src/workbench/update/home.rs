@@ -66,6 +66,7 @@ pub(super) fn press_composer(model: &mut Model, key: KeyEvent) -> Taken {
     match (key.code, key.modifiers) {
         (KeyCode::Char('p'), KeyModifiers::ALT) => fresh::choose_project(model),
         (KeyCode::Char('a'), KeyModifiers::ALT) => fresh::choose_agent(model),
+        (KeyCode::Char('m'), KeyModifiers::ALT) => fresh::choose_mode_or_model(model),
         (KeyCode::Tab | KeyCode::BackTab, _) => model.focus = Focus::List,
         (KeyCode::F(1), _) => return Taken::No,
         _ => {
@@ -98,6 +99,8 @@ fn start(model: &mut Model) {
     let frame = ClientFrame::SessionCreate {
         project_id: project.to_string(),
         cli_type: Some(agent.cli_type.to_string()),
+        model: model.composer_model().map(|choice| choice.id.clone()),
+        mode: model.composer_mode().map(|choice| choice.id.clone()),
         prompt: (!text.trim().is_empty()).then(|| text.clone()),
     };
     if model.wish(Wish::Create(text), frame) == Asked::Yes {

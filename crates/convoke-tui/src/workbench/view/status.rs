@@ -48,6 +48,7 @@ fn in_focus(model: &Model) -> Hints {
             ("alt-enter", "new line"),
             ("alt-p", "project"),
             ("alt-a", "agent"),
+            ("alt-m", "mode, model"),
             ("esc", "list"),
         ]),
         (_, Focus::Input) => only(writing(model)),
@@ -99,7 +100,7 @@ const fn only(here: Vec<Hint>) -> Hints {
 
 fn in_making(new: &NewSession) -> Vec<Hint> {
     match new {
-        NewSession::Project { .. } | NewSession::Agent { .. } => {
+        NewSession::Project { .. } | NewSession::Agent { .. } | NewSession::Choices { .. } => {
             vec![("↑↓", "move"), ("enter", "choose"), ("esc", "back")]
         }
         NewSession::Folder { .. } => {

@@ -14,6 +14,7 @@ use crate::output::{Output, aside, plain};
 #[command(after_help = "Examples:
   convoke session new
   convoke session new --project ~/src/web --agent codex
+  convoke session new --agent claude-code --model opus --mode plan
   convoke session new --project ~/src/web --prompt 'fix the failing test'
   convoke session send $(convoke session new --json | jq -r .id) 'hello' --wait")]
 pub(super) struct NewArgs {
@@ -24,6 +25,12 @@ pub(super) struct NewArgs {
     /// Agent, as in `convoke agent list` [default: the first that is installed]
     #[arg(long, value_name = "A")]
     agent: Option<String>,
+    /// Model, by its id or name [default: the agent's own]
+    #[arg(long, value_name = "M")]
+    model: Option<String>,
+    /// Mode, by its id or name [default: the agent's own]
+    #[arg(long)]
+    mode: Option<String>,
     /// First prompt, which is sent to the agent at once
     #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
@@ -34,6 +41,8 @@ pub(super) async fn run(client: &Client, args: &NewArgs, output: &Output) -> any
     let new = NewSession {
         repo_id: project.id.to_string(),
         agent: args.agent.clone(),
+        model: args.model.clone(),
+        mode: args.mode.clone(),
         prompt: args.prompt.clone(),
     };
     let created = client.create_session(&new).await?;
