@@ -58,6 +58,8 @@ pub struct Agent {
     pub resume: Resume,
     /// How it is given Convoke's tools.
     pub tools: Tools,
+    /// How it is given files that a prompt mentions.
+    pub mentions: Mentions,
     /// Whether an idle process of it is worth keeping for the next session.
     pub weight: Weight,
     /// How people log in, and where that shows; unknown for agents that only the configuration names.
@@ -96,6 +98,20 @@ impl Tools {
     /// Every way with its word in the configuration.
     pub const WORDS: [(&str, Self); 3] =
         [("stdio", Self::Stdio), ("http", Self::Http), ("none", Self::None)];
+}
+
+/// How an agent is given files that a prompt mentions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mentions {
+    /// As links: it reads them when it needs them.
+    Link,
+    /// With their content, where that is text and not long, if it takes that.
+    Embed,
+}
+
+impl Mentions {
+    /// Every way with its word in the configuration.
+    pub const WORDS: [(&str, Self); 2] = [("link", Self::Link), ("embed", Self::Embed)];
 }
 
 /// How much memory an idle process of an agent takes.
@@ -172,6 +188,7 @@ impl Agent {
             limits: Limits::default(),
             resume: Resume::Native,
             tools: Tools::Stdio,
+            mentions: Mentions::Link,
             weight: Weight::Light,
             login: None,
             install: None,

@@ -18,8 +18,9 @@ use convoke_core::state::SessionState;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::catalogue::Protocol;
+use crate::catalogue::{Mentions, Protocol, Tools};
 use crate::connections::{Broker, Gate};
+pub use crate::enclosure::{Enclosed, Enclosure};
 use crate::error::{Error, Result};
 use crate::sandbox::{Missing, Network, Policy};
 use crate::temp::TempFolder;
@@ -47,6 +48,10 @@ pub struct Launch {
     pub temp: Option<Arc<TempFolder>>,
     /// The servers of tools that the agent is given.
     pub mcp_servers: Vec<McpServer>,
+    /// How the agent is given them.
+    pub tools: Tools,
+    /// How files that a prompt mentions are given to it.
+    pub mentions: Mentions,
     /// Which conversation it takes part in.
     pub start: Start,
     /// How long it may take to be ready for a prompt; then it is killed, and the error says so.
@@ -122,17 +127,35 @@ impl Confinement {
     }
 }
 
-/// A server of tools on standard input and output.
+/// A server of tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpServer {
     /// What the agent calls it.
     pub name: String,
-    /// The program, by its absolute path.
+    /// The program, by its absolute path, which speaks MCP on its standard input and output.
     pub command: PathBuf,
     /// Its arguments.
     pub args: Vec<String>,
     /// Variables it gets.
     pub env: BTreeMap<String, String>,
+    /// The same server over HTTP, if there is one.
+    pub http: Option<HttpServer>,
+}
+
+/// A server of tools over HTTP.
+#[derive(Clone, PartialEq, Eq)]
+pub struct HttpServer {
+    /// Its address.
+    pub url: String,
+    /// The key that it wants. A secret.
+    pub token: String,
+}
+
+impl std::fmt::Debug for HttpServer {
+    /// Without the key.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HttpServer").field("url", &self.url).finish_non_exhaustive()
+    }
 }
 
 /// An order to an agent.
@@ -144,6 +167,8 @@ pub enum Order {
         turn: Seq,
         /// What is said.
         text: String,
+        /// Files that come with it.
+        enclosed: Vec<Enclosure>,
     },
     /// Cancel the running turn. Its open permissions are answered as cancelled by separate orders.
     Cancel,

@@ -10,11 +10,34 @@ use std::time::Duration;
 use crate::catalogue::{Agent, NestedSandbox, Sandbox, find};
 use crate::driver::{Confinement, Launch, McpServer, OwnSandbox, Start};
 use crate::error::{Error, Result};
-use crate::sandbox::{self, Layer, Layers, Missing, Network, Policy, Seccomp, Settings, Use};
+use crate::sandbox::{
+    self, Caches, Layer, Layers, Missing, Network, Policy, Seccomp, Settings, Use,
+};
 use crate::temp::TempFolder;
+use sha2::{Digest as _, Sha256};
 
 /// How long an agent may take to be ready: slow ones need seconds, and a stuck one must not be waited for.
 pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The variables by which package managers are told where to keep what they download.
+const CACHES: [(&str, &str); 16] = [
+    ("BUN_INSTALL_CACHE_DIR", "bun"),
+    ("CARGO_HOME", "cargo"),
+    ("CCACHE_DIR", "ccache"),
+    ("COMPOSER_CACHE_DIR", "composer"),
+    ("DENO_DIR", "deno"),
+    ("GOCACHE", "go-build"),
+    ("GOMODCACHE", "go-mod"),
+    ("GRADLE_USER_HOME", "gradle"),
+    ("NUGET_PACKAGES", "nuget"),
+    ("PIP_CACHE_DIR", "pip"),
+    ("PUB_CACHE", "pub"),
+    ("SCCACHE_DIR", "sccache"),
+    ("UV_CACHE_DIR", "uv"),
+    ("UV_TOOL_DIR", "uv-tools"),
+    ("YARN_CACHE_FOLDER", "yarn"),
+    ("npm_config_cache", "npm"),
+];
 
 /// The environment in which Convoke starts agents.
 #[derive(Debug, Clone)]
@@ -56,13 +79,15 @@ impl Launch {
             protocol: agent.protocol,
             program,
             args: agent.args.iter().map(|arg| arg.replace("{workspace}", &workspace)).collect(),
-            environment: environment(agent, around, own_sandbox),
+            environment: environment(agent, around, own_sandbox, &occasion.workspace),
             confinement,
             missing,
             own_sandbox,
             temp: Some(Arc::clone(&around.temp)),
             workspace: occasion.workspace,
             mcp_servers: occasion.mcp_servers,
+            tools: agent.tools,
+            mentions: agent.mentions,
             start: occasion.start,
             patience: PATIENCE,
             leftovers: Some(around.home.join("run/agents")),
@@ -77,6 +102,7 @@ fn environment(
     agent: &Agent,
     around: &Surroundings,
     own_sandbox: OwnSandbox,
+    workspace: &Path,
 ) -> BTreeMap<OsString, OsString> {
     let is_ours = |name: &OsStr| name.to_string_lossy().starts_with("CONVOKE_");
     let inherited = around.environment.iter().filter(|(name, _)| !is_ours(name));
@@ -87,7 +113,13 @@ fn environment(
     let own = unnested.into_iter().flatten().chain(&agent.env);
     let own = own.map(|(name, value)| (name.into(), value.into()));
     let temp = (OsString::from("TMPDIR"), around.temp.path().as_os_str().to_owned());
-    inherited.map(|(name, value)| (name.clone(), value.clone())).chain([temp]).chain(own).collect()
+    let caches = match (agent.sandbox, cfg!(target_os = "linux")) {
+        (Sandbox::Workspace, true) => caches(around, workspace).map(|(_, caches)| caches),
+        (Sandbox::Workspace, false) | (Sandbox::Off, _) => None,
+    };
+    let caches = caches.into_iter().flatten().map(|(name, path)| (name.into(), path.into()));
+    let inherited = inherited.map(|(name, value)| (name.clone(), value.clone()));
+    inherited.chain([temp]).chain(caches).chain(own).collect()
 }
 
 impl OwnSandbox {
@@ -103,6 +135,38 @@ impl OwnSandbox {
                 let is_held = lacks(Layer::Bubblewrap) && !lacks(Layer::Landlock);
                 if is_held { Self::Off } else { Self::Nested }
             }
+        }
+    }
+}
+
+/// Where package managers keep what they download, for agents of one project, and the variables that say so.
+///
+/// A confined agent cannot write the user's own caches: what it put there, the user's builds would run.
+fn caches(around: &Surroundings, workspace: &Path) -> Option<(PathBuf, Vec<(String, PathBuf)>)> {
+    if around.sandbox.caches == Caches::Off {
+        return None;
+    }
+    let variable = |name: &str| around.environment.get(OsStr::new(name)).map(PathBuf::from);
+    let home = variable("HOME").filter(|path| path.is_absolute())?;
+    let cache = variable("XDG_CACHE_HOME").filter(|path| path.is_absolute());
+    let cache = cache.unwrap_or_else(|| home.join(".cache"));
+    let digest = Sha256::digest(workspace.as_os_str().as_encoded_bytes());
+    let name: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let folder = cache.join("convoke").join(name);
+    let variables = CACHES.iter().map(|(name, inside)| ((*name).to_owned(), folder.join(inside)));
+    let variables = variables.collect();
+    link_cargo_settings(&home.join(".cargo"), &folder.join("cargo"));
+    Some((folder, variables))
+}
+
+/// cargo reads its settings from the folder that its cache is in.
+fn link_cargo_settings(own: &Path, cache: &Path) {
+    for name in ["config.toml", "config"] {
+        let (from, to) = (own.join(name), cache.join(name));
+        if from.is_file() && std::fs::symlink_metadata(&to).is_err() {
+            // Without it, crates come from where they come from by default.
+            std::fs::create_dir_all(cache).ok();
+            std::os::unix::fs::symlink(&from, &to).ok();
         }
     }
 }
@@ -142,7 +206,9 @@ fn confinement(
         paths.iter().filter_map(|path| expand(path, user)).collect()
     };
     let exceptions = around.sandbox.exceptions(&occasion.workspace);
-    let writable = [expanded(&agent.writable), exceptions.writable].concat();
+    let cache = caches(around, &occasion.workspace).map(|(folder, _)| folder);
+    let writable =
+        [expanded(&agent.writable), exceptions.writable, cache.into_iter().collect()].concat();
     let readable = [expanded(&agent.readable), exceptions.readable].concat();
     let secrets = [sandbox::secret_places(user), around.sandbox.hidden.clone()].concat();
     let policy = Policy {
@@ -391,6 +457,7 @@ mod tests {
             command: around.convoke.clone(),
             args: Vec::new(),
             env: BTreeMap::from([("CONVOKE_MCP_URL".to_owned(), url)]),
+            http: None,
         };
         let occasion = Occasion { mcp_servers: vec![server], ..occasion() };
         let (confinement, _) = confinement(&shell(), &around, &occasion).unwrap();

@@ -4,6 +4,7 @@
 //! its own. Every update is stored, then published, then acknowledged, in this order.
 
 mod asking;
+mod attachments;
 pub mod backup;
 mod engine;
 mod error;
@@ -13,6 +14,7 @@ mod inbox;
 mod keys;
 mod prefix;
 mod processes;
+mod project_files;
 mod projects;
 mod rules;
 mod session;
@@ -23,6 +25,8 @@ mod view;
 mod watch;
 
 pub use asking::{Asked, Asker, Outcome};
+pub use attachments::{Attachments, Blob};
+pub use convoke_agents::Error as AgentError;
 pub use convoke_agents::catalogue::{Agent, LoginState, Resume};
 pub use convoke_agents::sandbox;
 pub use convoke_core::session::Activity;

@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use convoke_api::bodies::{Problem, code};
 use convoke_core::session::{EndReason, Refusal, Status};
 use convoke_core::{Invalid, request};
-use convoke_engine::{Error, Kind};
+use convoke_engine::{AgentError, Error, Kind};
 
 use crate::health;
 
@@ -94,6 +94,9 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let status = match error.kind() {
             Kind::NotFound => StatusCode::NOT_FOUND,
+            Kind::Invalid if matches!(error, Error::LargeAttachment { .. }) => {
+                StatusCode::PAYLOAD_TOO_LARGE
+            }
             Kind::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
             Kind::Forbidden => StatusCode::FORBIDDEN,
             Kind::Conflict => StatusCode::CONFLICT,
@@ -230,6 +233,11 @@ fn hint(error: &Error) -> Option<String> {
             "ask with a timeout, or raise pool.max_processes in config.toml".to_owned()
         }
         Error::Store(store) => return health::store_hint(store),
+        Error::NotStarted { source: AgentError::AuthRequired { methods, .. }, .. }
+            if !methods.is_empty() =>
+        {
+            format!("log in first: {}", methods.join(" | "))
+        }
         Error::NotRunning => "prompt the session first, which starts its agent".to_owned(),
         Error::Shared(error) => return hint(error),
         _ => return None,
@@ -279,7 +287,9 @@ fn code_of(error: &Error) -> &'static str {
 const fn refusal_code(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::EmptyPrompt => code::EMPTY_PROMPT,
-        Refusal::LongPrompt { .. } => code::INVALID,
+        Refusal::LongPrompt { .. }
+        | Refusal::TooManyAttachments { .. }
+        | Refusal::TooManyFiles { .. } => code::INVALID,
         Refusal::EmptyTitle | Refusal::LongTitle { .. } => code::INVALID_TITLE,
         Refusal::QueueFull | Refusal::TooManyRequests => code::QUEUE_FULL,
         Refusal::Ended { .. } => code::SESSION_ENDED,

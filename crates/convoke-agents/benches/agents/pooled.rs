@@ -39,6 +39,8 @@ pub(crate) fn launch(updates: usize) -> Result<Launch> {
         confinement: Confinement::Off,
         missing: Vec::new(),
         own_sandbox: OwnSandbox::None,
+        mentions: convoke_agents::catalogue::Mentions::Link,
+        tools: convoke_agents::catalogue::Tools::Stdio,
         temp: None,
         mcp_servers: Vec::new(),
         start: Start::New { id: "11111111-1111-4111-8111-111111111111".to_owned() },
@@ -96,7 +98,7 @@ impl Pooled {
         let place = watch::Sender::new(0);
         let launch = self.launch.clone();
         let seat = self.pool.acquire("a", launch, self.to_session.clone(), place).await?;
-        seat.send(Order::Prompt { turn, text: text.to_owned() }).await?;
+        seat.send(Order::Prompt { turn, text: text.to_owned(), enclosed: Vec::new() }).await?;
         let mut pieces = 0;
         loop {
             match self.reports.recv().await.ok_or("the agent went away")? {

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use super::content::Takes;
 use super::host::{Host, UnknownFile, Work};
 use super::listing;
 use super::offer::Offers;
@@ -24,7 +25,7 @@ use super::update::{Hearing, Translator};
 use super::wire::{self, Incoming, Outcome};
 use crate::driver::{Order, Page, Random};
 use crate::error::{Error, Result};
-use turn::Turn;
+use turn::{HeldPrompt, Turn};
 
 /// Changes of mode or settings that may wait for the agent at once; one more is refused.
 const CHANGES_MAX: usize = 32;
@@ -47,7 +48,9 @@ pub(super) struct Dialogue {
     /// What the answer that opened the session offered.
     offered: Vec<SessionState>,
     /// A prompt that waits until the agent has confirmed changes of its mode or settings, and until when.
-    held: Option<(Seq, String, Instant)>,
+    held: Option<(HeldPrompt, Instant)>,
+    /// What the agent takes in a prompt besides text.
+    takes: Takes,
     /// Our requests that the agent has not answered.
     pending: BTreeMap<u64, Pending>,
     last_id: u64,
@@ -100,6 +103,7 @@ impl Dialogue {
             logins: Vec::new(),
             offered: Vec::new(),
             held: None,
+            takes: Takes::default(),
             pending: BTreeMap::new(),
             last_id: 0,
             answer: None,
@@ -143,6 +147,11 @@ impl Dialogue {
         &self.offered
     }
 
+    /// What the agent takes in a prompt besides text.
+    pub(super) const fn learn_takes(&mut self, takes: Takes) {
+        self.takes = takes;
+    }
+
     /// How people can log in at the agent.
     pub(super) fn learn_logins(&mut self, logins: Vec<String>) {
         self.logins = logins;
@@ -179,7 +188,9 @@ impl Dialogue {
     /// Handles an order.
     pub(super) fn order(&mut self, order: Order, now: Instant) {
         match order {
-            Order::Prompt { turn, text } => self.prompt_or_hold(turn, text, now),
+            Order::Prompt { turn, text, enclosed } => {
+                self.prompt_or_hold(HeldPrompt { turn, text, enclosed }, now);
+            }
             Order::Cancel => self.cancel(now),
             Order::End => self.end_session(now),
             Order::Reply { request, reply } => self.reply(request, &reply),

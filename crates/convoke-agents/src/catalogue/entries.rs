@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Agent, Login, LoginState, NestedSandbox, Protocol, Resume, Sandbox, Tools, Weight};
+use super::{
+    Agent, Login, LoginState, Mentions, NestedSandbox, Protocol, Resume, Sandbox, Tools, Weight,
+};
 use crate::sandbox::Limits;
 
 /// The part of an agent that can be written down as a constant.
@@ -77,6 +79,7 @@ impl Entry {
             limits: Limits::default(),
             resume: self.resume,
             tools: self.tools,
+            mentions: Mentions::Link,
             weight: self.weight,
             login: Some(self.login.login()),
             install,

@@ -35,6 +35,8 @@ fn launch(folder: &Path, script: &str) -> Launch {
         confinement: Confinement::Off,
         missing: Vec::new(),
         own_sandbox: OwnSandbox::None,
+        mentions: crate::catalogue::Mentions::Link,
+        tools: crate::catalogue::Tools::Stdio,
         temp: None,
         mcp_servers: Vec::new(),
         start: Start::New { id: ID.to_owned() },

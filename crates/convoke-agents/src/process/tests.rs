@@ -33,6 +33,8 @@ fn launch(workspace: &Path, script: &str) -> Launch {
         confinement: Confinement::Off,
         missing: Vec::new(),
         own_sandbox: OwnSandbox::None,
+        mentions: crate::catalogue::Mentions::Link,
+        tools: crate::catalogue::Tools::Stdio,
         temp: None,
         mcp_servers: Vec::new(),
         start: Start::New { id: String::new() },

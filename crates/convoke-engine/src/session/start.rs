@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use convoke_agents::Error as AgentError;
 use convoke_agents::catalogue::{Agent, LoginState, Resume, Sandbox};
-use convoke_agents::driver::{Launch, Lease, McpServer, OwnSandbox, Start};
+use convoke_agents::driver::{HttpServer, Launch, Lease, McpServer, OwnSandbox, Start};
 use convoke_agents::launch::{Occasion, Surroundings};
 use convoke_agents::pool::Seat;
 use convoke_agents::resume::{Begun, resume_or_begin};
@@ -311,6 +311,7 @@ fn tool_server(processes: &Processes, session: SessionId) -> Option<(McpServer, 
         command: processes.around.program.clone(),
         args: vec!["mcp".to_owned()],
         env: env.into(),
+        http: Some(HttpServer { url: endpoint.url.clone(), token: key.token().to_owned() }),
     };
     Some((server, Arc::new(key)))
 }

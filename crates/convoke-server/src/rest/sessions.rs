@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::header::LOCATION;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
-use convoke_api::bodies::{CreatedSession, NewSession, Sessions};
+use convoke_api::bodies::{self, CreatedSession, NewSession, Sessions};
 use convoke_core::session::Status;
 use convoke_engine::{Archived, Choices, SessionFilter, SessionKind, SessionOrder, Window};
 use serde::{Deserialize, Deserializer, de};
@@ -55,8 +55,10 @@ pub(super) async fn create(
     let choices = Choices { model: new.model, mode: new.mode };
     let beginning = convoke_engine::NewSession { project, agent, choices };
     let sessions = app.engine.sessions();
-    let (session, prompted) = match new.prompt {
-        Some(prompt) => {
+    let text = new.prompt.or_else(|| (!new.attachments.is_empty()).then(String::new));
+    let (session, prompted) = match text {
+        Some(text) => {
+            let prompt = bodies::prompt(text, new.attachments, new.files);
             let created = sessions.create_with_prompt(beginning, prompt.into()).await?;
             (created.session, Some(created.prompted))
         }

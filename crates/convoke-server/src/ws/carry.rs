@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use convoke_api::bodies::{ConfigPatch, Hits, NewRule};
+use convoke_api::bodies::{self, ConfigPatch, Hits, NewRule};
 use convoke_api::entry::Entry;
 use convoke_api::frames::{AgentItem, ClientFrame, EndHow, ServerFrame};
-use convoke_core::id::{MessageId, RequestId, SessionId};
+use convoke_core::id::{RequestId, SessionId};
 use convoke_core::message::{Rev, Seq};
 use convoke_engine::{
     Archived, Choices, Error, NewPrompt, NewSession, Remember, SessionFilter, SessionKind,
@@ -18,10 +18,13 @@ use super::subscription::{Opening, Subscription};
 use super::{Render, words};
 use crate::app::App;
 use crate::failure::Failure;
+use crate::rest::repos::MATCHES;
 use crate::rest::rules;
 use crate::search::{self, Wanted};
 use crate::view::{self, Naming};
 
+/// Matching files that are listed at most.
+const MATCHES_MAX: u64 = 200;
 /// Entries that a history or a page has, by default.
 const ENTRIES: u32 = 200;
 /// Entries that a history or a page has at most, but for those that are open.
@@ -61,10 +64,14 @@ pub(super) async fn carry(
         F::ProjectAdd { path, name } => project_add(&app, &path, name).await,
         F::ProjectRemove { project_id } => project_remove(&app, &project_id).await,
         F::FolderComplete { path } => Ok(folder_complete(&app, path).await),
+        F::FileComplete { project_id, query, limit } => {
+            file_complete(&app, &project_id, query, limit).await
+        }
         F::AgentList {} => Ok(agent_list(&app).await),
         F::SessionList { project_id, archived } => session_list(&app, &project_id, archived).await,
-        F::SessionCreate { project_id, cli_type, model, mode, prompt } => {
-            let prompt = prompt.map(NewPrompt::from);
+        F::SessionCreate { project_id, cli_type, model, mode, prompt, attachments, files } => {
+            let text = prompt.or_else(|| (!attachments.is_empty()).then(String::new));
+            let prompt = text.map(|text| bodies::prompt(text, attachments, files).into());
             session_create(&app, &project_id, cli_type, Choices { model, mode }, prompt).await
         }
         F::SessionOpen { session_id, after, generation, at, render, limit } => {
@@ -83,8 +90,9 @@ pub(super) async fn carry(
             let id = app.engine.sessions().find(&session_id).await?;
             Ok(Reply::Leave(id, Box::new(ServerFrame::SessionClosed { session_id })))
         }
-        F::SessionSend { session_id, content, message_id } => {
-            send(&app, &session_id, content, message_id).await
+        F::SessionSend { session_id, content, attachments, files, message_id } => {
+            let prompt = bodies::prompt(content, attachments, files);
+            send(&app, &session_id, NewPrompt { prompt, id: message_id }).await
         }
         F::QueueEdit { session_id, message_id, content } => {
             let id = app.engine.sessions().find(&session_id).await?;
@@ -224,6 +232,14 @@ async fn project_remove(app: &App, id: &str) -> Replied {
 async fn folder_complete(app: &App, path: String) -> Reply {
     let folders = app.engine.projects().complete_folder(&path).await;
     ServerFrame::FolderCompletions { path, folders }.into()
+}
+
+async fn file_complete(app: &App, project: &str, query: String, limit: Option<u32>) -> Replied {
+    let project_id = app.engine.projects().find(project).await?;
+    let limit = limit.map_or(MATCHES, u64::from).clamp(1, MATCHES_MAX);
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let files = app.engine.projects().files(project_id, &query, limit).await?;
+    Ok(ServerFrame::FileCompletions { project_id, query, files }.into())
 }
 
 async fn agent_list(app: &App) -> Reply {
@@ -375,9 +391,9 @@ async fn page(app: &App, id: &str, before: Seq, render: Render, enough: u32) -> 
     Ok(ServerFrame::SessionPage { session_id, uid, entries, more }.into())
 }
 
-async fn send(app: &App, id: &str, text: String, message_id: Option<MessageId>) -> Replied {
+async fn send(app: &App, id: &str, prompt: NewPrompt) -> Replied {
     let id = app.engine.sessions().find(id).await?;
-    let prompted = app.engine.sessions().prompt(id, NewPrompt { text, id: message_id }).await?;
+    let prompted = app.engine.sessions().prompt(id, prompt).await?;
     let (session_id, uid) = names(&app.engine.sessions().get(id).await?);
     let (message_id, seq, queued) = (prompted.message_id, prompted.seq, prompted.queued > 0);
     Ok(ServerFrame::SessionSent { session_id, uid, message_id, seq, queued }.into())

@@ -11,6 +11,8 @@ mod answer;
 #[cfg(test)]
 mod ask;
 #[cfg(test)]
+mod attachments;
+#[cfg(test)]
 mod attention;
 #[cfg(test)]
 mod beginning;
@@ -67,6 +69,8 @@ mod mcp_daemon;
 #[cfg(test)]
 mod mcp_proxy;
 // The kernel tells how peers are confined, and lets one process limit another.
+#[cfg(test)]
+mod mentions;
 #[cfg(test)]
 mod network;
 #[cfg(target_os = "linux")]

@@ -153,7 +153,7 @@ impl Scene {
     pub(in crate::acp) async fn prompt(&mut self, text: &str) {
         self.turn += 1;
         let (turn, text) = (Seq::new(self.turn), text.to_owned());
-        self.order(Order::Prompt { turn, text }).await;
+        self.order(Order::Prompt { turn, text, enclosed: Vec::new() }).await;
     }
 
     /// What became of the permission with this number.
@@ -216,6 +216,8 @@ pub(in crate::acp) fn launch(workspace: PathBuf, start: Start) -> Launch {
         confinement: Confinement::Off,
         missing: Vec::new(),
         own_sandbox: OwnSandbox::None,
+        mentions: crate::catalogue::Mentions::Link,
+        tools: crate::catalogue::Tools::Stdio,
         temp: None,
         mcp_servers: Vec::new(),
         start,

@@ -27,6 +27,8 @@ fn p3_a_session_begins_with_its_prompt_in_one_step() {
         model: None,
         mode: None,
         prompt: prompt.map(str::to_owned),
+        attachments: Vec::new(),
+        files: Vec::new(),
     };
     assert_eq!(stage.said(), [frame(Some("Price it"))]);
     assert!(stage.screen().contains("Starting Claude Code…"), "{}", stage.screen());
@@ -66,6 +68,8 @@ fn p3_mode_and_model_are_chosen_before_the_session_begins() {
         model: Some("opus".to_owned()),
         mode: Some("plan".to_owned()),
         prompt: Some("Go".to_owned()),
+        attachments: Vec::new(),
+        files: Vec::new(),
     };
     assert_eq!(stage.said(), [frame]);
     assert!(stage.screen().contains("Claude Code · Plan · Opus"), "{}", stage.screen());

@@ -160,7 +160,7 @@ impl Stage {
         let effects = std::mem::take(&mut self.effects);
         let frame = |effect| match effect {
             Effect::Say(envelope) => Some(envelope.frame),
-            Effect::FetchTeams | Effect::Announce(_) | Effect::Quit => None,
+            Effect::FetchTeams | Effect::Attach { .. } | Effect::Announce(_) | Effect::Quit => None,
         };
         effects.into_iter().filter_map(frame).collect()
     }
@@ -305,7 +305,13 @@ pub(super) fn entry(entry_id: &str, seq: u64, body: EntryBody) -> Entry {
 
 pub(super) fn prompt(seq: u64, text: &str) -> Entry {
     let state = PromptState::Done;
-    let body = EntryBody::User(Prompted { content: text.to_owned(), html: None, state });
+    let body = EntryBody::User(Prompted {
+        content: text.to_owned(),
+        html: None,
+        attachments: Vec::new(),
+        files: Vec::new(),
+        state,
+    });
     entry(&format!("m{seq}"), seq, body)
 }
 
@@ -320,6 +326,8 @@ pub(super) fn queue(rev: u64, prompts: &[(u8, &str)]) -> Entry {
         id: MessageId::from_random([*number; 16]),
         content: (*content).to_owned(),
         html: None,
+        attachments: Vec::new(),
+        files: Vec::new(),
         timestamp: Timestamp::from_millis(NOW),
     };
     state(

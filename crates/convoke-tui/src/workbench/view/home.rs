@@ -72,6 +72,7 @@ fn chip_line(model: &Model, width: usize) -> Line<'static> {
         left.push(Span::styled(" · ", palette.faint()));
         left.push(Span::styled(clean::line(&chosen.name), palette.code()));
     }
+    left.extend(attached(model));
     let right = match model.focus {
         Focus::Composer => vec![
             Span::styled("alt-p", palette.here()),
@@ -84,6 +85,13 @@ fn chip_line(model: &Model, width: usize) -> Line<'static> {
         Focus::List | Focus::Chat | Focus::Card | Focus::Input => Vec::new(),
     };
     split_line(left, right, width)
+}
+
+/// What is attached to what is being written.
+pub(super) fn attached(model: &Model) -> Vec<Span<'static>> {
+    let chip =
+        |name: &&str| Span::styled(format!(" [{}]", clean::line(name)), model.palette.here());
+    model.attached_names().iter().map(chip).collect()
 }
 
 /// What wants to be looked at, group by group.

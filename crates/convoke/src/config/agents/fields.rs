@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use convoke_agents::catalogue::{self, Agent, NestedSandbox, Protocol, Resume, Sandbox, Tools};
+use convoke_agents::catalogue::{
+    self, Agent, Mentions, NestedSandbox, Protocol, Resume, Sandbox, Tools,
+};
 use serde_json::json;
 
 use crate::config::Sources;
@@ -25,7 +27,7 @@ pub(in crate::config) struct Field {
 }
 
 /// The keys of an agent's table, in the order in which they are shown.
-pub(in crate::config) static FIELDS: [Field; 17] = [
+pub(in crate::config) static FIELDS: [Field; 18] = [
     Field {
         key: "like",
         doc: "for a new agent: the built-in one whose command, folders, log-in and confinement it has where it says nothing else",
@@ -103,6 +105,12 @@ pub(in crate::config) static FIELDS: [Field; 17] = [
         doc: "how it is given Convoke's tools: \"stdio\" as a program, \"http\" as an address, or \"none\"",
         set: |agent, node, _| choose(&mut agent.tools, node, &Tools::WORDS),
         show: |agent| json!(word_of(&agent.tools, &Tools::WORDS)),
+    },
+    Field {
+        key: "mentions",
+        doc: "how it is given files that a prompt mentions: \"link\", or \"embed\" with their content",
+        set: |agent, node, _| choose(&mut agent.mentions, node, &Mentions::WORDS),
+        show: |agent| json!(word_of(&agent.mentions, &Mentions::WORDS)),
     },
     Field {
         key: "domains",
