@@ -33,9 +33,32 @@ declare namespace Api {
     badge: string;
     /** Whether it can be started here. */
     installed: boolean;
+    /** Whether the user has logged in at it, as far as that shows without asking it. */
+    login: AgentLogin;
     /** How to install it, when that is known. */
     install?: string;
+    /** The mode that it begins with. */
+    mode?: string;
+    /** The model that it begins with. */
+    model?: string;
+    /** The models that it offered when it was last started. */
+    models?: OfferedChoice[];
+    /** The modes that it offered when it was last started; none as long as it never was. */
+    modes?: OfferedChoice[];
+    /** What it calls its version, when that is known. */
+    version?: string;
   };
+
+  /** Whether the user has logged in at an agent. */
+  type AgentLogin = {
+    /** As far as it shows. */
+    state: AgentLoginState;
+    /** How to log in, for people, when that is known. */
+    hint?: string;
+  };
+
+  /** Whether a key or a log-in of an agent is there. */
+  type AgentLoginState = "logged_in" | "logged_out" | "unknown" | "not_needed";
 
   /** How a process of an agent's fares. */
   type AgentState = "starting" | "ready" | "exited";
@@ -52,6 +75,18 @@ declare namespace Api {
     multiSelect: boolean;
     /** The prompt as sanitised HTML, for clients that opened the session with `render`. */
     html?: string;
+  };
+
+  /** A file that is stored by its hash and referred to by messages. */
+  type Attachment = {
+    /** SHA-256 of its bytes, in lower-case hexadecimal digits. */
+    hash: string;
+    /** What people call it. */
+    name: string;
+    /** What its bytes are, such as `image/png`. */
+    mediaType: string;
+    /** How many bytes it has. */
+    size: number;
   };
 
   /** What a session wants of its human. */
@@ -89,6 +124,16 @@ declare namespace Api {
       /** The beginning of a path. */
       path: string;
     }
+    /** Wants the files and folders of a project that match some letters. */
+    | {
+      type: "file:complete";
+      /** Of which project. */
+      projectId: string;
+      /** The letters. */
+      query: string;
+      /** How many at most; 20, by default. */
+      limit?: number;
+    }
     /** Wants all agents. */
     | { type: "agent:list" }
     /** Wants the sessions of a project. */
@@ -104,8 +149,16 @@ declare namespace Api {
       type: "session:create";
       /** In which project. */
       projectId: string;
+      /** Files that were uploaded, to go with it. */
+      attachments?: GivenAttachment[];
       /** With which agent; by default the configured one. */
       cliType?: string;
+      /** Files and folders of the project that the words mention, relative to it. */
+      files?: string[];
+      /** The mode that the agent is to be in, by its id or name; by default the agent's own. */
+      mode?: string;
+      /** The model that the agent is to use, by its id or name; by default the agent's own. */
+      model?: string;
       /** The first prompt, which is sent in the same step. */
       prompt?: string;
     }
@@ -150,6 +203,10 @@ declare namespace Api {
       sessionId: string;
       /** The words. */
       content: string;
+      /** Files that were uploaded, to go with it. */
+      attachments?: GivenAttachment[];
+      /** Files and folders of the project that the words mention, relative to it. */
+      files?: string[];
       /** The id of the message that it becomes, made by the client; the same one is accepted once. */
       messageId?: string;
     }
@@ -517,6 +574,18 @@ declare namespace Api {
 
   type GivenAnswer = { customText?: string; selectedOption?: string; selectedOptions?: string[] };
 
+  /** A stored file that a prompt refers to. What `POST /api/blobs` answered may be given as it is. */
+  type GivenAttachment = {
+    /** Its hash. */
+    hash: string;
+    /** What people call it. */
+    name: string;
+    /** Of no effect: what the bytes are is looked up. */
+    mediaType?: string;
+    /** Of no effect. */
+    size?: number;
+  };
+
   /** A message in which the words are. */
   type Hit = {
     /** Its session. */
@@ -776,6 +845,10 @@ declare namespace Api {
     content: string;
     /** How far the agent is. */
     state: PromptState;
+    /** The files that are attached. */
+    attachments?: Attachment[];
+    /** Files and folders of the project that it mentions, relative to it. */
+    files?: string[];
     /** The words as sanitised HTML, for clients that opened the session with `render`. */
     html?: string;
   };
@@ -827,6 +900,10 @@ declare namespace Api {
     content: string;
     /** When it was sent. */
     timestamp: string;
+    /** The files that are attached. */
+    attachments?: Attachment[];
+    /** Files and folders of the project that it mentions, relative to it. */
+    files?: string[];
     /** The words as sanitised HTML, for clients that opened the session with `render`. */
     html?: string;
   };
@@ -996,6 +1073,16 @@ declare namespace Api {
       path: string;
       /** Whole paths. */
       folders: string[];
+    }
+    /** Files and folders of a project that match some letters. */
+    | {
+      type: "file:completions";
+      /** Of which project. */
+      projectId: string;
+      /** What was asked for. */
+      query: string;
+      /** Paths relative to the project, the best match first; a folder ends with `/`. */
+      files: string[];
     }
     /** All agents. */
     | {

@@ -31,6 +31,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         workspace: PathBuf::from(workspace).canonicalize()?,
         confinement: Confinement::Off,
         missing: Vec::new(),
+        own_sandbox: driver::OwnSandbox::None,
+        mentions: convoke_agents::catalogue::Mentions::Link,
+        tools: convoke_agents::catalogue::Tools::Stdio,
         temp: None,
         mcp_servers: Vec::new(),
         start: args.next().map_or_else(new, |agent_session| Start::Resume { agent_session }),
@@ -77,7 +80,7 @@ fn order(line: &str, turn: Seq, asked: Option<RequestId>) -> Order {
         (("/reply", option), Some(request)) => {
             Order::Reply { request, reply: Reply::Chosen { option_id: option.to_owned() } }
         }
-        _ => Order::Prompt { turn, text: line.to_owned() },
+        _ => Order::Prompt { turn, text: line.to_owned(), enclosed: Vec::new() },
     }
 }
 

@@ -4,6 +4,7 @@
 //! sends ends the connection, and what is not known is passed by or kept as it is.
 
 mod auth;
+mod content;
 mod dialogue;
 mod files;
 #[cfg(fuzzing)]
@@ -14,6 +15,7 @@ mod host;
 mod listing;
 mod offer;
 mod permission;
+mod question;
 mod talk;
 mod terminal;
 mod text;
@@ -37,7 +39,7 @@ use crate::driver::{
 use crate::error::{Error, Result};
 use crate::process::{Child, Pipes, open_workspace};
 use dialogue::Dialogue;
-use files::Files;
+use files::{Files, Outside};
 use host::Host;
 use talk::{End, Talk};
 use terminal::Terminals;
@@ -78,7 +80,8 @@ fn connect(
     let workspace = open_workspace(&launch.workspace)?;
     let path = launch.workspace.clone();
     let files = Files::open(&launch.workspace, workspace.as_fd(), &hidden, random)
-        .map_err(|source| Error::Workspace { path, source })?;
+        .map_err(|source| Error::Workspace { path, source })?
+        .and(Outside::new(&launch.confinement));
     let host = Host::new(files, Terminals::new(launch.clone()));
     Ok(Talk::new(Dialogue::new(host, random), pipes, reports))
 }

@@ -1,6 +1,12 @@
 //! The agents that Convoke knows out of the box, and where a program is installed.
 //!
-//! The configuration adds to this list and changes it; nothing here starts a program.
+//! The configuration adds to this list and changes it. Nothing here starts an agent; `version` alone runs its program, to
+//! be told its version.
+
+mod entries;
+mod login;
+pub mod registry;
+pub mod version;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -11,11 +17,15 @@ use convoke_core::id::AgentName;
 
 use crate::sandbox::{Domain, Limits};
 
+pub use login::{Login, LoginState};
+
 /// An agent program: how it is shown, started and confined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
     /// The name it is asked for by.
     pub name: AgentName,
+    /// The built-in agent whose folders, log-in and confinement it shares, for one that the configuration adds.
+    pub like: Option<AgentName>,
     /// The name people read.
     pub title: String,
     /// Two letters for narrow places.
@@ -40,10 +50,77 @@ pub struct Agent {
     pub nested_sandbox: NestedSandbox,
     /// Hosts of its model that it may connect to where the network is a proxy.
     pub domains: Vec<Domain>,
+    /// Variables it gets where its own sandbox cannot work, so that it runs commands without it.
+    pub unnested_env: BTreeMap<String, String>,
     /// What it may use up.
     pub limits: Limits,
+    /// Whether its own memory of a session survives its process.
+    pub resume: Resume,
+    /// How it is given Convoke's tools.
+    pub tools: Tools,
+    /// How it is given files that a prompt mentions.
+    pub mentions: Mentions,
+    /// Whether an idle process of it is worth keeping for the next session.
+    pub weight: Weight,
+    /// How people log in, and where that shows; unknown for agents that only the configuration names.
+    pub login: Option<Login>,
     /// The command that installs it; unknown for agents that only the configuration names.
     pub install: Option<String>,
+}
+
+/// Whether an agent's own memory of a session can be relied on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resume {
+    /// A new process continues the session by its id, if the agent says that it can.
+    Native,
+    /// It loses sessions that are loaded: a new process is given the transcript.
+    Transcript,
+}
+
+impl Resume {
+    /// Every way with its word in the configuration.
+    pub const WORDS: [(&str, Self); 2] =
+        [("native", Self::Native), ("transcript", Self::Transcript)];
+}
+
+/// How an agent is given Convoke's tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tools {
+    /// As a program that it starts, which every agent that follows ACP accepts.
+    Stdio,
+    /// As an address, because it ignores programs.
+    Http,
+    /// Not at all: it ignores both.
+    None,
+}
+
+impl Tools {
+    /// Every way with its word in the configuration.
+    pub const WORDS: [(&str, Self); 3] =
+        [("stdio", Self::Stdio), ("http", Self::Http), ("none", Self::None)];
+}
+
+/// How an agent is given files that a prompt mentions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mentions {
+    /// As links: it reads them when it needs them.
+    Link,
+    /// With their content, where that is text and not long, if it takes that.
+    Embed,
+}
+
+impl Mentions {
+    /// Every way with its word in the configuration.
+    pub const WORDS: [(&str, Self); 2] = [("link", Self::Link), ("embed", Self::Embed)];
+}
+
+/// How much memory an idle process of an agent takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weight {
+    /// Less than half a gigabyte.
+    Light,
+    /// More: no spare process is kept.
+    Heavy,
 }
 
 /// What an agent speaks on its standard input and output.
@@ -96,6 +173,7 @@ impl Agent {
             title: name.to_string(),
             badge: badge_of(name.as_str()),
             name,
+            like: None,
             protocol: Protocol::Acp,
             command: String::new(),
             args: Vec::new(),
@@ -106,7 +184,13 @@ impl Agent {
             protected: Vec::new(),
             nested_sandbox: NestedSandbox::None,
             domains: Vec::new(),
+            unnested_env: BTreeMap::new(),
             limits: Limits::default(),
+            resume: Resume::Native,
+            tools: Tools::Stdio,
+            mentions: Mentions::Link,
+            weight: Weight::Light,
+            login: None,
             install: None,
         }
     }
@@ -124,7 +208,7 @@ fn badge_of(name: &str) -> String {
 
 /// The built-in agents; `program` is Convoke itself, which contains the demo agent.
 pub fn built_in(program: &Path) -> Vec<Agent> {
-    BUILT_IN.iter().map(|entry| entry.agent(program)).collect()
+    entries::BUILT_IN.iter().map(|entry| entry.agent(program)).collect()
 }
 
 /// Where `command` is installed: itself when absolute, else the first match on the search path.
@@ -147,192 +231,6 @@ pub fn find(command: &str, path: Option<&OsStr>) -> Option<PathBuf> {
 fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
-
-/// The part of an agent that can be written down as a constant.
-struct Entry {
-    name: &'static str,
-    title: &'static str,
-    badge: &'static str,
-    protocol: Protocol,
-    command: Program,
-    args: &'static [&'static str],
-    writable: &'static [&'static str],
-    protected: &'static [&'static str],
-    nested_sandbox: NestedSandbox,
-    /// The hosts of its model, as their makers list them for firewalls; where users choose the model, those of the
-    /// agent's own services.
-    domains: &'static [&'static str],
-}
-
-/// Where a built-in agent's program comes from.
-enum Program {
-    /// An external program, and the command that installs it.
-    Installed { command: &'static str, install: &'static str },
-    /// Convoke itself.
-    Own,
-}
-
-impl Entry {
-    fn agent(&self, program: &Path) -> Agent {
-        let (command, install) = match self.command {
-            Program::Installed { command, install } => {
-                (command.to_owned(), Some(install.to_owned()))
-            }
-            Program::Own => (program.to_string_lossy().into_owned(), None),
-        };
-        Agent {
-            name: self.name.parse().expect("a test reads every built-in name"),
-            title: self.title.to_owned(),
-            badge: self.badge.to_owned(),
-            protocol: self.protocol,
-            command,
-            args: self.args.iter().map(ToString::to_string).collect(),
-            env: BTreeMap::new(),
-            sandbox: Sandbox::Workspace,
-            writable: self.writable.iter().map(PathBuf::from).collect(),
-            readable: Vec::new(),
-            protected: self.protected.iter().map(PathBuf::from).collect(),
-            nested_sandbox: self.nested_sandbox,
-            domains: self
-                .domains
-                .iter()
-                .map(|it| it.parse().expect("a test reads every domain"))
-                .collect(),
-            limits: Limits::default(),
-            install,
-        }
-    }
-}
-
-const BUILT_IN: [Entry; 6] = [
-    Entry {
-        name: "claude-code",
-        title: "Claude Code",
-        badge: "CC",
-        protocol: Protocol::Claude,
-        command: Program::Installed {
-            command: "claude",
-            install: "npm install -g @anthropic-ai/claude-code",
-        },
-        args: &[],
-        writable: &["~/.claude", "~/.claude.json"],
-        protected: &[
-            "~/.claude/CLAUDE.md",
-            "~/.claude/agents",
-            "~/.claude/commands",
-            "~/.claude/hooks",
-            "~/.claude/keybindings.json",
-            "~/.claude/output-styles",
-            "~/.claude/plugins",
-            "~/.claude/settings.json",
-            "~/.claude/settings.local.json",
-            "~/.claude/skills",
-            "~/.claude/statusline-command.sh",
-        ],
-        nested_sandbox: NestedSandbox::None,
-        domains: &["*.anthropic.com", "claude.ai", "*.claude.com"],
-    },
-    Entry {
-        name: "codex",
-        title: "Codex",
-        badge: "CX",
-        protocol: Protocol::Acp,
-        command: Program::Installed {
-            command: "codex-acp",
-            install: "npm install -g @agentclientprotocol/codex-acp",
-        },
-        args: &[],
-        writable: &["~/.codex"],
-        protected: &[
-            "~/.codex/AGENTS.md",
-            "~/.codex/config.toml",
-            "~/.codex/hooks.json",
-            "~/.codex/prompts",
-            "~/.codex/rules",
-            "~/.codex/skills",
-        ],
-        nested_sandbox: NestedSandbox::Bubblewrap,
-        domains: &["*.openai.com", "chatgpt.com"],
-    },
-    Entry {
-        name: "gemini",
-        title: "Gemini CLI",
-        badge: "GM",
-        protocol: Protocol::Acp,
-        command: Program::Installed {
-            command: "gemini",
-            install: "npm install -g @google/gemini-cli",
-        },
-        args: &["--acp"],
-        writable: &["~/.gemini"],
-        protected: &[
-            "~/.gemini/GEMINI.md",
-            "~/.gemini/commands",
-            "~/.gemini/extensions",
-            "~/.gemini/settings.json",
-        ],
-        nested_sandbox: NestedSandbox::None,
-        domains: &[
-            "generativelanguage.googleapis.com",
-            "cloudcode-pa.googleapis.com",
-            "aiplatform.googleapis.com",
-            "oauth2.googleapis.com",
-        ],
-    },
-    Entry {
-        name: "opencode",
-        title: "opencode",
-        badge: "OC",
-        protocol: Protocol::Acp,
-        command: Program::Installed { command: "opencode", install: "npm install -g opencode-ai" },
-        args: &["acp"],
-        writable: &[
-            "~/.cache/opencode",
-            "~/.config/opencode",
-            "~/.local/share/opencode",
-            "~/.local/state/opencode",
-        ],
-        protected: &[
-            "~/.config/opencode/agent",
-            "~/.config/opencode/command",
-            "~/.config/opencode/config.json",
-            "~/.config/opencode/opencode.json",
-            "~/.config/opencode/opencode.jsonc",
-            "~/.config/opencode/plugin",
-            "~/.config/opencode/plugins",
-            "~/.config/opencode/tool",
-        ],
-        nested_sandbox: NestedSandbox::None,
-        domains: &["opencode.ai", "*.opencode.ai", "models.dev"],
-    },
-    Entry {
-        name: "goose",
-        title: "goose",
-        badge: "GO",
-        protocol: Protocol::Acp,
-        command: Program::Installed {
-            command: "goose",
-            install: "npm install -g @aaif/goose-binary-linux-x64",
-        },
-        args: &["acp"],
-        writable: &["~/.config/goose", "~/.local/share/goose", "~/.local/state/goose"],
-        protected: &["~/.config/goose/config.yaml", "~/.config/goose/recipes"],
-        nested_sandbox: NestedSandbox::None,
-        domains: &[],
-    },
-    Entry {
-        name: "demo",
-        title: "Demo",
-        badge: "DM",
-        protocol: Protocol::Acp,
-        command: Program::Own,
-        args: &["demo-agent"],
-        writable: &["~/.local/state/convoke-demo"],
-        protected: &[],
-        nested_sandbox: NestedSandbox::None,
-        domains: &[],
-    },
-];
 
 #[cfg(test)]
 mod tests;

@@ -58,6 +58,7 @@ pub(crate) async fn start(
     };
     let name =
         greeted?.map_or("Claude Code".to_owned(), |version| format!("Claude Code {version}"));
+    let offers = talk.offers();
     let (pid, (orders, requests)) = (child.pid(), mpsc::channel(ORDERS_MAX));
     let task = tokio::spawn(async move {
         let exit = attend(child, talk, requests).await;
@@ -66,7 +67,7 @@ pub(crate) async fn start(
         exit
     });
     let introduced_as = Some(name);
-    let started = Started { agent_session: session, introduced_as, abilities: ABILITIES };
+    let started = Started { agent_session: session, introduced_as, abilities: ABILITIES, offers };
     Ok((Driver::new(pid, orders, task), started))
 }
 

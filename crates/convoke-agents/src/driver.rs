@@ -14,11 +14,13 @@ use convoke_core::id::RequestId;
 use convoke_core::message::Seq;
 use convoke_core::process::Exit;
 use convoke_core::session::{Reply, Report};
+use convoke_core::state::SessionState;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::catalogue::Protocol;
+use crate::catalogue::{Mentions, Protocol, Tools};
 use crate::connections::{Broker, Gate};
+pub use crate::enclosure::{Enclosed, Enclosure};
 use crate::error::{Error, Result};
 use crate::sandbox::{Missing, Network, Policy};
 use crate::temp::TempFolder;
@@ -40,10 +42,16 @@ pub struct Launch {
     pub confinement: Confinement,
     /// Requested layers that are not in effect.
     pub missing: Vec<Missing>,
+    /// What becomes of a sandbox that the agent itself brings.
+    pub own_sandbox: OwnSandbox,
     /// The folder for its temporary files, removed with its process.
     pub temp: Option<Arc<TempFolder>>,
     /// The servers of tools that the agent is given.
     pub mcp_servers: Vec<McpServer>,
+    /// How the agent is given them.
+    pub tools: Tools,
+    /// How files that a prompt mentions are given to it.
+    pub mentions: Mentions,
     /// Which conversation it takes part in.
     pub start: Start,
     /// How long it may take to be ready for a prompt; then it is killed, and the error says so.
@@ -55,6 +63,17 @@ pub struct Launch {
     pub lease: Option<Lease>,
     /// Where its supervisors ask about connections that are not on the list; set when the agent is started.
     pub gate: Option<Gate>,
+}
+
+/// What becomes of a sandbox that an agent itself brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnSandbox {
+    /// It brings none.
+    None,
+    /// It works inside of the layers that hold.
+    Nested,
+    /// It cannot work, and is switched off: the agent runs commands without asking, and Landlock alone confines them.
+    Off,
 }
 
 /// A right of one process, such as the key of its tools. The pool drops it when it stops the process, or when the
@@ -108,17 +127,35 @@ impl Confinement {
     }
 }
 
-/// A server of tools on standard input and output.
+/// A server of tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpServer {
     /// What the agent calls it.
     pub name: String,
-    /// The program, by its absolute path.
+    /// The program, by its absolute path, which speaks MCP on its standard input and output.
     pub command: PathBuf,
     /// Its arguments.
     pub args: Vec<String>,
     /// Variables it gets.
     pub env: BTreeMap<String, String>,
+    /// The same server over HTTP, if there is one.
+    pub http: Option<HttpServer>,
+}
+
+/// A server of tools over HTTP.
+#[derive(Clone, PartialEq, Eq)]
+pub struct HttpServer {
+    /// Its address.
+    pub url: String,
+    /// The key that it wants. A secret.
+    pub token: String,
+}
+
+impl std::fmt::Debug for HttpServer {
+    /// Without the key.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HttpServer").field("url", &self.url).finish_non_exhaustive()
+    }
 }
 
 /// An order to an agent.
@@ -130,6 +167,8 @@ pub enum Order {
         turn: Seq,
         /// What is said.
         text: String,
+        /// Files that come with it.
+        enclosed: Vec<Enclosure>,
     },
     /// Cancel the running turn. Its open permissions are answered as cancelled by separate orders.
     Cancel,
@@ -157,7 +196,7 @@ pub enum Order {
 }
 
 /// An agent that is ready for a prompt.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Started {
     /// The agent's own id of the session.
     pub agent_session: String,
@@ -165,6 +204,8 @@ pub struct Started {
     pub introduced_as: Option<String>,
     /// What it can do besides talking.
     pub abilities: Abilities,
+    /// The modes and settings that it offers, with what is chosen.
+    pub offers: Vec<SessionState>,
 }
 
 /// What an agent says it can do.

@@ -8,13 +8,36 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::catalogue::{Agent, NestedSandbox, Sandbox, find};
-use crate::driver::{Confinement, Launch, McpServer, Start};
+use crate::driver::{Confinement, Launch, McpServer, OwnSandbox, Start};
 use crate::error::{Error, Result};
-use crate::sandbox::{self, Layer, Layers, Missing, Network, Policy, Seccomp, Settings, Use};
+use crate::sandbox::{
+    self, Caches, Layer, Layers, Missing, Network, Policy, Seccomp, Settings, Use,
+};
 use crate::temp::TempFolder;
+use sha2::{Digest as _, Sha256};
 
 /// How long an agent may take to be ready: slow ones need seconds, and a stuck one must not be waited for.
 pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The variables by which package managers are told where to keep what they download.
+const CACHES: [(&str, &str); 16] = [
+    ("BUN_INSTALL_CACHE_DIR", "bun"),
+    ("CARGO_HOME", "cargo"),
+    ("CCACHE_DIR", "ccache"),
+    ("COMPOSER_CACHE_DIR", "composer"),
+    ("DENO_DIR", "deno"),
+    ("GOCACHE", "go-build"),
+    ("GOMODCACHE", "go-mod"),
+    ("GRADLE_USER_HOME", "gradle"),
+    ("NUGET_PACKAGES", "nuget"),
+    ("PIP_CACHE_DIR", "pip"),
+    ("PUB_CACHE", "pub"),
+    ("SCCACHE_DIR", "sccache"),
+    ("UV_CACHE_DIR", "uv"),
+    ("UV_TOOL_DIR", "uv-tools"),
+    ("YARN_CACHE_FOLDER", "yarn"),
+    ("npm_config_cache", "npm"),
+];
 
 /// The environment in which Convoke starts agents.
 #[derive(Debug, Clone)]
@@ -51,16 +74,20 @@ impl Launch {
         })?;
         let workspace = occasion.workspace.to_string_lossy();
         let (confinement, missing) = confinement(agent, around, &occasion)?;
+        let own_sandbox = OwnSandbox::of(agent, &missing);
         Ok(Self {
             protocol: agent.protocol,
             program,
             args: agent.args.iter().map(|arg| arg.replace("{workspace}", &workspace)).collect(),
-            environment: environment(agent, around),
+            environment: environment(agent, around, own_sandbox, &occasion.workspace),
             confinement,
             missing,
+            own_sandbox,
             temp: Some(Arc::clone(&around.temp)),
             workspace: occasion.workspace,
             mcp_servers: occasion.mcp_servers,
+            tools: agent.tools,
+            mentions: agent.mentions,
             start: occasion.start,
             patience: PATIENCE,
             leftovers: Some(around.home.join("run/agents")),
@@ -71,12 +98,77 @@ impl Launch {
 }
 
 /// Everything that Convoke was started with but its own variables, which may hold secrets, and what the agent adds.
-fn environment(agent: &Agent, around: &Surroundings) -> BTreeMap<OsString, OsString> {
+fn environment(
+    agent: &Agent,
+    around: &Surroundings,
+    own_sandbox: OwnSandbox,
+    workspace: &Path,
+) -> BTreeMap<OsString, OsString> {
     let is_ours = |name: &OsStr| name.to_string_lossy().starts_with("CONVOKE_");
     let inherited = around.environment.iter().filter(|(name, _)| !is_ours(name));
-    let own = agent.env.iter().map(|(name, value)| (name.into(), value.into()));
+    let unnested = match own_sandbox {
+        OwnSandbox::Off => Some(&agent.unnested_env),
+        OwnSandbox::None | OwnSandbox::Nested => None,
+    };
+    let own = unnested.into_iter().flatten().chain(&agent.env);
+    let own = own.map(|(name, value)| (name.into(), value.into()));
     let temp = (OsString::from("TMPDIR"), around.temp.path().as_os_str().to_owned());
-    inherited.map(|(name, value)| (name.clone(), value.clone())).chain([temp]).chain(own).collect()
+    let caches = match (agent.sandbox, cfg!(target_os = "linux")) {
+        (Sandbox::Workspace, true) => caches(around, workspace).map(|(_, caches)| caches),
+        (Sandbox::Workspace, false) | (Sandbox::Off, _) => None,
+    };
+    let caches = caches.into_iter().flatten().map(|(name, path)| (name.into(), path.into()));
+    let inherited = inherited.map(|(name, value)| (name.clone(), value.clone()));
+    inherited.chain([temp]).chain(caches).chain(own).collect()
+}
+
+impl OwnSandbox {
+    /// Whether an agent's own sandbox can work inside of the layers that hold.
+    fn of(agent: &Agent, missing: &[Missing]) -> Self {
+        match (agent.nested_sandbox, agent.sandbox) {
+            (NestedSandbox::None, _) => Self::None,
+            // Nothing is around it that could be in its way.
+            (NestedSandbox::Bubblewrap, Sandbox::Off) => Self::Nested,
+            (NestedSandbox::Bubblewrap, Sandbox::Workspace) => {
+                let lacks = |layer: Layer| missing.iter().any(|it| it.layer == layer);
+                // Landlock forbids mounts, and takes the place of bubblewrap where that is missing.
+                let is_held = lacks(Layer::Bubblewrap) && !lacks(Layer::Landlock);
+                if is_held { Self::Off } else { Self::Nested }
+            }
+        }
+    }
+}
+
+/// Where package managers keep what they download, for agents of one project, and the variables that say so.
+///
+/// A confined agent cannot write the user's own caches: what it put there, the user's builds would run.
+fn caches(around: &Surroundings, workspace: &Path) -> Option<(PathBuf, Vec<(String, PathBuf)>)> {
+    if around.sandbox.caches == Caches::Off {
+        return None;
+    }
+    let variable = |name: &str| around.environment.get(OsStr::new(name)).map(PathBuf::from);
+    let home = variable("HOME").filter(|path| path.is_absolute())?;
+    let cache = variable("XDG_CACHE_HOME").filter(|path| path.is_absolute());
+    let cache = cache.unwrap_or_else(|| home.join(".cache"));
+    let digest = Sha256::digest(workspace.as_os_str().as_encoded_bytes());
+    let name: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let folder = cache.join("convoke").join(name);
+    let variables = CACHES.iter().map(|(name, inside)| ((*name).to_owned(), folder.join(inside)));
+    let variables = variables.collect();
+    link_cargo_settings(&home.join(".cargo"), &folder.join("cargo"));
+    Some((folder, variables))
+}
+
+/// cargo reads its settings from the folder that its cache is in.
+fn link_cargo_settings(own: &Path, cache: &Path) {
+    for name in ["config.toml", "config"] {
+        let (from, to) = (own.join(name), cache.join(name));
+        if from.is_file() && std::fs::symlink_metadata(&to).is_err() {
+            // Without it, crates come from where they come from by default.
+            std::fs::create_dir_all(cache).ok();
+            std::os::unix::fs::symlink(&from, &to).ok();
+        }
+    }
 }
 
 /// How an agent is confined, and which of the layers that it should have it lacks.
@@ -114,7 +206,9 @@ fn confinement(
         paths.iter().filter_map(|path| expand(path, user)).collect()
     };
     let exceptions = around.sandbox.exceptions(&occasion.workspace);
-    let writable = [expanded(&agent.writable), exceptions.writable].concat();
+    let cache = caches(around, &occasion.workspace).map(|(folder, _)| folder);
+    let writable =
+        [expanded(&agent.writable), exceptions.writable, cache.into_iter().collect()].concat();
     let readable = [expanded(&agent.readable), exceptions.readable].concat();
     let secrets = [sandbox::secret_places(user), around.sandbox.hidden.clone()].concat();
     let policy = Policy {
@@ -163,6 +257,17 @@ fn shown(agent: &Agent, around: &Surroundings) -> Vec<PathBuf> {
     let program = find(&agent.command, path.map(OsString::as_os_str));
     let args = agent.args.iter().map(PathBuf::from).filter(|path| path.is_absolute());
     program.into_iter().chain(args).collect()
+}
+
+/// The layers that confine an agent on this machine, and those that should and do not.
+pub fn layers_of(agent: &Agent, settings: &Settings) -> (Vec<Layer>, Vec<Missing>) {
+    if agent.sandbox == Sandbox::Off || !cfg!(target_os = "linux") {
+        return (Vec::new(), Vec::new());
+    }
+    let (_, missing) = layers(agent, settings);
+    let is_missing = |layer: &Layer| missing.iter().any(|it| it.layer == *layer);
+    let held = Layer::WORDS.iter().map(|(_, layer)| *layer).filter(|it| !is_missing(it)).collect();
+    (held, missing)
 }
 
 /// The layers that hold for an agent, and those that do not.
@@ -299,7 +404,17 @@ mod tests {
         let agent = Agent { nested_sandbox: NestedSandbox::Bubblewrap, ..shell() };
         let (with, _) = policy(&agent, &around);
         assert_eq!((with.layers.landlock, with.layers.seccomp), (Use::Off, Seccomp::Nested));
+        let variables = |around: &Surroundings| {
+            let agent = Agent {
+                unnested_env: BTreeMap::from([("MODE".to_owned(), "full".to_owned())]),
+                ..agent.clone()
+            };
+            let launch = Launch::of(&agent, around, occasion()).unwrap();
+            (launch.own_sandbox, launch.environment.contains_key(OsStr::new("MODE")))
+        };
+        assert_eq!(variables(&around), (OwnSandbox::Nested, false));
         around.sandbox.available.bubblewrap = Err("not here".to_owned());
+        assert_eq!(variables(&around), (OwnSandbox::Off, true));
         let (without, _) = policy(&agent, &around);
         assert_eq!((without.layers.landlock, without.layers.seccomp), (Use::On, Seccomp::Strict));
     }
@@ -342,6 +457,7 @@ mod tests {
             command: around.convoke.clone(),
             args: Vec::new(),
             env: BTreeMap::from([("CONVOKE_MCP_URL".to_owned(), url)]),
+            http: None,
         };
         let occasion = Occasion { mcp_servers: vec![server], ..occasion() };
         let (confinement, _) = confinement(&shell(), &around, &occasion).unwrap();

@@ -8,6 +8,7 @@ pub mod claude;
 pub mod connections;
 pub mod demo;
 pub mod driver;
+mod enclosure;
 mod error;
 pub mod evidence;
 #[cfg(fuzzing)]

@@ -6,6 +6,7 @@
 mod slot;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_core::session::Report;
@@ -14,6 +15,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::driver::{Launch, Order, Random, Started};
 use crate::error::{Error, Result};
+use crate::temp::TempFolder;
 use slot::{Command, News, Slot};
 
 /// Requests that may wait for the pool's task, which never waits itself; one more waits with its sender.
@@ -43,6 +45,8 @@ pub struct Seat {
     orders: mpsc::Sender<Command>,
     /// The result of the agent's start, for the caller that takes the first seat.
     pub started: Option<Started>,
+    /// The folder of the process's temporary files, which the agent can read.
+    pub temp: Option<Arc<TempFolder>>,
     _taken: oneshot::Sender<()>,
 }
 

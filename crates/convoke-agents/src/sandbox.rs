@@ -55,12 +55,19 @@ pub(crate) use policy::{
 };
 pub use policy::{Layers, Limits, Network, Policy, Seccomp, Use};
 pub(crate) use resolve::open_without_links;
+pub use resolve::read_without_links;
 pub use scope::Systemd;
 pub(crate) use secrets::hidden as hidden_secrets;
 pub use secrets::places as secret_places;
-pub use settings::{Available, Exceptions, Layer, Missing, Settings};
+pub use settings::{Available, Caches, Exceptions, Layer, Missing, Settings};
 pub use start::{Here, run_here};
 pub(crate) use start::{Supervised, start};
+
+/// The paths, and all others by which the same files and folders can be reached, because a file system is mounted twice.
+pub(crate) fn with_aliases(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let aliases: Vec<PathBuf> = paths.iter().flat_map(|path| mounts::aliases(path)).collect();
+    [paths, aliases].concat()
+}
 
 /// What confinement lacks, though it holds otherwise.
 #[derive(Debug, thiserror::Error)]

@@ -2,9 +2,11 @@
 //! gone with the process that they were made for.
 
 use std::fs::{self, DirBuilder};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags, open, openat};
 
 /// How the names of the folders begin; nothing else is removed.
 const PREFIX: &str = "convoke-";
@@ -28,6 +30,20 @@ impl TempFolder {
     /// Makes a folder inside of this one.
     pub fn inside(&self, random: [u8; 16]) -> io::Result<Self> {
         Self::create(&self.path, random)
+    }
+
+    /// Puts a file into a new folder inside of this one, and returns its path. The agent may write here at the same time,
+    /// and has links ready: none is followed.
+    pub fn put(&self, name: &str, bytes: &[u8], random: [u8; 16]) -> io::Result<PathBuf> {
+        let number = u128::from_ne_bytes(random) >> 64;
+        let folder = self.path.join(format!("{PREFIX}{number:016x}"));
+        DirBuilder::new().mode(0o700).create(&folder)?;
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = open(&folder, flags, Mode::empty())?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+        let file = openat(&opened, name, flags | OFlags::CLOEXEC, Mode::from_raw_mode(0o600))?;
+        fs::File::from(file).write_all(bytes)?;
+        Ok(folder.join(name))
     }
 
     /// Where it is.
@@ -85,6 +101,21 @@ fn unlock(folder: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn l3_a_file_is_put_beside_what_the_agent_has_made() {
+        let around = tempfile::tempdir().unwrap();
+        let folder = TempFolder::create(around.path(), [1; 16]).unwrap();
+        let path = folder.put("shot.png", b"bytes", [2; 16]).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"bytes");
+        assert!(folder.put("shot.png", b"other", [2; 16]).is_err(), "the folder is there already");
+        // An agent that guesses the name cannot lead it elsewhere.
+        let number = u128::from_ne_bytes([3; 16]) >> 64;
+        let planted = folder.path().join(format!("{PREFIX}{number:016x}"));
+        std::os::unix::fs::symlink(around.path(), planted).unwrap();
+        assert!(folder.put("stolen", b"x", [3; 16]).is_err());
+        assert!(!around.path().join("stolen").exists());
+    }
 
     #[test]
     fn k4_a_folder_is_gone_with_its_value_whatever_the_agent_did_to_it() {

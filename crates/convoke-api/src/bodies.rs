@@ -3,6 +3,7 @@
 //! A request with an unknown field is refused, so that a mistyped name is noticed. Responses may get new fields.
 
 mod agents;
+mod attachments;
 mod backups;
 mod browsers;
 mod config;
@@ -19,7 +20,8 @@ mod team_analytics;
 mod teams;
 mod whole;
 
-pub use agents::{Agent, Agents};
+pub use agents::{Agent, AgentLogin, AgentLoginState, Agents, MissingLayer};
+pub use attachments::{FileMatches, GivenAttachment, StoredAttachment, prompt};
 pub use backups::{Backup, BackupProgress, Backups, EndedBackup, NewBackup};
 pub use browsers::{
     BrowserLink, BrowserSession, BrowserSessions, LinkForm, NewBrowserLink, SignIn, SignedIn,

@@ -74,6 +74,7 @@ struct Call {
     /// Path and query, encoded.
     path: String,
     body: Option<Bytes>,
+    media_type: &'static str,
     patience: Duration,
     /// An error status whose body is read like that of a success.
     accepted: Option<StatusCode>,
@@ -148,7 +149,7 @@ impl Client {
             .header(AUTHORIZATION, &self.authorization)
             .header(ACCEPT, "application/json, text/event-stream");
         if call.body.is_some() {
-            request = request.header(CONTENT_TYPE, "application/json");
+            request = request.header(CONTENT_TYPE, call.media_type);
         }
         let request = request
             .body(Full::new(call.body.unwrap_or_default()))
@@ -223,7 +224,8 @@ fn said_by_system(error: legacy::Error) -> Box<dyn std::error::Error + Send + Sy
 
 impl Call {
     fn new(method: Method, path: String) -> Self {
-        Self { method, path, body: None, patience: PATIENCE, accepted: None }
+        let media_type = "application/json";
+        Self { method, path, body: None, media_type, patience: PATIENCE, accepted: None }
     }
 
     fn get(path: impl Into<String>) -> Self {
@@ -238,6 +240,11 @@ impl Call {
         // Serialising our own bodies cannot fail: all keys are strings.
         let body = serde_json::to_vec(body).unwrap_or_default();
         Self { body: Some(body.into()), ..self }
+    }
+
+    /// With any bytes as its body.
+    fn bytes(self, body: Vec<u8>) -> Self {
+        Self { body: Some(body.into()), media_type: "application/octet-stream", ..self }
     }
 
     /// Accepts this status as success, too.

@@ -10,6 +10,7 @@ use convoke_core::evidence::Evidence;
 use convoke_core::id::{MessageId, RequestId};
 use convoke_core::message::{Rev, Seq};
 use convoke_core::notice::Notice;
+use convoke_core::prompt::Attachment;
 use convoke_core::question::{Answer, Choice, Question};
 use convoke_core::request::{
     Answers, Choice as Chosen, PermissionOption, PermissionRecord, QuestionRecord, State, Status,
@@ -103,6 +104,12 @@ pub struct Prompted {
     /// The words as sanitised HTML, for clients that opened the session with `render`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
+    /// The files that are attached.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+    /// Files and folders of the project that it mentions, relative to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
     /// How far the agent is.
     pub state: PromptState,
 }
@@ -118,6 +125,12 @@ pub struct QueuedEntry {
     /// The words as sanitised HTML, for clients that opened the session with `render`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
+    /// The files that are attached.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+    /// Files and folders of the project that it mentions, relative to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
     /// When it was sent.
     pub timestamp: Timestamp,
 }

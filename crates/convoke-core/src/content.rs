@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::notice::Notice;
+use crate::prompt::{Attachment, Prompt};
 use crate::request::{PermissionRecord, QuestionRecord, Status};
 
 /// The content of a message, tagged by `type`.
@@ -18,6 +19,12 @@ pub enum Content {
         /// Whether the agent is still writing it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         partial: bool,
+        /// The files that were attached to a prompt.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
+        /// Files and folders of the project that a prompt mentions, relative to it; a folder ends with `/`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<String>,
     },
     /// What the agent thinks aloud.
     Thinking {
@@ -43,6 +50,17 @@ pub enum Content {
 }
 
 impl Content {
+    /// Words without anything attached.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::from(Prompt::from(text.into()))
+    }
+
+    /// Words that the agent is still writing.
+    pub fn partial_text(text: impl Into<String>) -> Self {
+        let (text, partial) = (text.into(), true);
+        Self::Text { text, partial, attachments: Vec::new(), files: Vec::new() }
+    }
+
     /// Whether more of it is expected.
     pub fn is_open(&self) -> bool {
         match self {
@@ -198,6 +216,13 @@ pub struct Cost {
     pub amount: f64,
     /// ISO 4217, such as `USD`.
     pub currency: String,
+}
+
+impl From<Prompt> for Content {
+    fn from(prompt: Prompt) -> Self {
+        let Prompt { text, attachments, files } = prompt;
+        Self::Text { text, partial: false, attachments, files }
+    }
 }
 
 impl From<Notice> for Content {

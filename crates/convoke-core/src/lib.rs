@@ -12,6 +12,7 @@ mod invalid;
 pub mod message;
 pub mod notice;
 pub mod process;
+pub mod prompt;
 pub mod question;
 pub mod quote;
 pub mod replay;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::Content;
 use crate::id::{MessageId, SessionId};
+use crate::prompt::Prompt;
 use crate::time::Timestamp;
 use crate::turn::Turn;
 
@@ -179,8 +180,8 @@ pub struct Draft {
 
 impl Draft {
     /// What the human says.
-    pub fn prompt(id: MessageId, text: impl Into<String>, turn: Turn) -> Self {
-        let content = Content::Text { text: text.into(), partial: false };
+    pub fn prompt(id: MessageId, prompt: impl Into<Prompt>, turn: Turn) -> Self {
+        let content = Content::from(prompt.into());
         Self { id: Some(id), role: Role::User, content, turn: Some(turn) }
     }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::Usage;
 use crate::id::MessageId;
+use crate::prompt::{Attachment, Prompt};
 use crate::time::Timestamp;
 
 /// One kind of session state, tagged by `kind`.
@@ -94,8 +95,22 @@ pub struct QueuedPrompt {
     pub id: MessageId,
     /// What is said.
     pub text: String,
+    /// The files that are attached.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+    /// Files and folders of the project that it mentions, relative to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
     /// When it was sent.
     pub timestamp: Timestamp,
+}
+
+impl QueuedPrompt {
+    /// What is said, with what is enclosed.
+    pub fn prompt(&self) -> Prompt {
+        let Self { text, attachments, files, .. } = self.clone();
+        Prompt { text, attachments, files }
+    }
 }
 
 /// A command that people may type.

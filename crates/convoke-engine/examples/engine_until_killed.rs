@@ -61,7 +61,7 @@ async fn count(
         scene.log.next().await;
         let messages = scene.log.messages();
         let answer = messages.last().filter(|message| message.seq > before);
-        if let Some(Content::Text { text, partial: true }) = answer.map(|it| &it.content) {
+        if let Some(Content::Text { text, partial: true, .. }) = answer.map(|it| &it.content) {
             writeln!(std::io::stdout(), "{} {}", scene.log.rev(), text.len())?;
         }
     }

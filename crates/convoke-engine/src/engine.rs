@@ -19,6 +19,7 @@ use tokio::sync::{broadcast, watch};
 use crate::error::{Error, Result};
 use crate::inbox::{self, Inbox};
 use crate::processes::{ListedAgent, Processes};
+use crate::project_files::ProjectFiles;
 use crate::projects::Projects;
 use crate::rules::Rules;
 use crate::sessions::Sessions;
@@ -29,8 +30,11 @@ use crate::view::Change;
 
 /// Changes that a subscriber may fall behind before it must list everything again.
 const CHANGES_MAX: usize = 1024;
-/// How long sessions, and then agents, may take to stop.
+/// How long sessions may take to stop.
 const STOP_PATIENCE: Duration = Duration::from_secs(2);
+/// How long agents may take to stop: eight seconds after the end of their input, then signals. Some need seven to write
+/// down what they know.
+const AGENTS_STOP_PATIENCE: Duration = Duration::from_secs(11);
 
 /// The engine. Cheap to clone; clones share all state.
 #[derive(Debug, Clone)]
@@ -76,6 +80,8 @@ impl Engine {
         }
         let (configured, teams) = watch::channel(Arc::new(TeamSettings::none()));
         let processes = Processes {
+            versions: Arc::default(),
+            offers: Arc::default(),
             temp: Arc::new(temporary_files(&around)?),
             pool: Pool::start(settings.pool, around.random),
             store: store.clone(),
@@ -91,6 +97,7 @@ impl Engine {
             settings: Arc::clone(&settings),
             around: Arc::clone(&around),
             changes: changes.clone(),
+            files: ProjectFiles::default(),
         };
         let rules = Rules { store: store.clone(), around: Arc::clone(&around), changes };
         let teams = Teams::new(&sessions, projects.clone(), configured);
@@ -106,6 +113,7 @@ impl Engine {
         };
         sessions.recover().await?;
         sessions.start_active().await?;
+        sessions.attachments.start_collection();
         inbox::announce_changes(&sessions, &inbox.questions);
         teams::start_periodic_check(&teams);
         Ok(Self { sessions, projects, rules, inbox, teams })
@@ -117,7 +125,8 @@ impl Engine {
         if ended.is_err() {
             tracing::warn!("some sessions are still being written, and are cut off");
         }
-        if tokio::time::timeout(STOP_PATIENCE, self.sessions.processes.pool.stop()).await.is_err() {
+        let stopped = self.sessions.processes.pool.stop();
+        if tokio::time::timeout(AGENTS_STOP_PATIENCE, stopped).await.is_err() {
             tracing::warn!("some agents take long to stop, and are killed");
         }
         self.sessions.store.close().await;
@@ -173,6 +182,11 @@ impl Engine {
     /// The agents of the catalogue, in its order.
     pub fn agents(&self) -> Vec<ListedAgent> {
         self.sessions.processes.agents()
+    }
+
+    /// Asks the installed agents for their versions, which takes up to five seconds the first time.
+    pub async fn ask_versions(&self) {
+        self.sessions.processes.ask_versions().await;
     }
 
     /// Subscribes to every change of what lists show. A subscriber that falls behind must list everything again.

@@ -32,6 +32,50 @@ pub enum Error {
         /// The name that was given.
         name: String,
     },
+    /// The agent does not offer what was chosen.
+    #[error("{agent} offers no {what} {wanted}")]
+    NotOffered {
+        /// The agent.
+        agent: AgentName,
+        /// What was chosen: a `model` or a `mode`.
+        what: &'static str,
+        /// What was given.
+        wanted: String,
+        /// What there is.
+        offered: Vec<String>,
+    },
+    /// No file with this hash is stored.
+    #[error("there is no attachment {hash}")]
+    UnknownAttachment {
+        /// What was given.
+        hash: String,
+    },
+    /// A file without a single byte.
+    #[error("the attachment {name} is empty")]
+    EmptyAttachment {
+        /// Its name.
+        name: String,
+    },
+    /// A file that is too large.
+    #[error("the attachment {name} is larger than {} MiB", max >> 20)]
+    LargeAttachment {
+        /// Its name.
+        name: String,
+        /// The limit in bytes.
+        max: usize,
+    },
+    /// A name that is too long.
+    #[error("the name of an attachment is longer than {max} bytes")]
+    LongAttachmentName {
+        /// The limit.
+        max: usize,
+    },
+    /// A mentioned file that is not one of the project.
+    #[error("{path} is not a file or folder of the project")]
+    OutsideProject {
+        /// The path that was given.
+        path: String,
+    },
     /// There is no such request to a human.
     #[error("there is no request {text}")]
     UnknownRequest {
@@ -310,12 +354,18 @@ impl Error {
             | Self::UnknownProject { .. }
             | Self::UnknownAgent { .. }
             | Self::UnknownRequest { .. }
+            | Self::UnknownAttachment { .. }
             | Self::UnknownRule { .. }
             | Self::UnknownPair { .. }
             | Self::UnknownQuestion { .. }
             | Self::Invalid(Invalid::UnknownTeam { .. })
             | Self::NoFolder { .. } => Kind::NotFound,
             Self::RelativePath { .. }
+            | Self::NotOffered { .. }
+            | Self::EmptyAttachment { .. }
+            | Self::LargeAttachment { .. }
+            | Self::LongAttachmentName { .. }
+            | Self::OutsideProject { .. }
             | Self::Answers(_)
             | Self::NothingToRemember { .. }
             | Self::InvalidRule(_)
@@ -385,6 +435,8 @@ const fn refusal_kind(refusal: &Refusal) -> Kind {
     match refusal {
         Refusal::EmptyPrompt
         | Refusal::LongPrompt { .. }
+        | Refusal::TooManyAttachments { .. }
+        | Refusal::TooManyFiles { .. }
         | Refusal::EmptyTitle
         | Refusal::LongTitle { .. } => Kind::Invalid,
         Refusal::QueueFull | Refusal::TooManyRequests => Kind::Busy,

@@ -4,6 +4,7 @@
 //! its own. Every update is stored, then published, then acknowledged, in this order.
 
 mod asking;
+mod attachments;
 pub mod backup;
 mod engine;
 mod error;
@@ -13,6 +14,7 @@ mod inbox;
 mod keys;
 mod prefix;
 mod processes;
+mod project_files;
 mod projects;
 mod rules;
 mod session;
@@ -23,7 +25,9 @@ mod view;
 mod watch;
 
 pub use asking::{Asked, Asker, Outcome};
-pub use convoke_agents::catalogue::Agent;
+pub use attachments::{Attachments, Blob};
+pub use convoke_agents::Error as AgentError;
+pub use convoke_agents::catalogue::{Agent, LoginState, Resume};
 pub use convoke_agents::sandbox;
 pub use convoke_core::session::Activity;
 pub use convoke_store::Error as StoreError;
@@ -37,12 +41,13 @@ pub use error::{Error, Kind, Result};
 pub use home::{Counts, Home};
 pub use inbox::{Inbox, Item, Remember};
 pub use keys::{IssuedKey, Keys};
-pub use processes::ListedAgent;
+pub use processes::{ListedAgent, Offered};
 pub use projects::Projects;
 pub use rules::{NewRule, RuleView, Rules};
+pub use session::choices::Choices;
 pub use sessions::{
     Created, Import, ImportOutcome, ImportTurn, ImportedInto, ListPiece, ListPieces, Listed,
-    NewPrompt, Prompted, Sessions, Speaker, Stopped,
+    NewPrompt, NewSession, Prompted, Sessions, Speaker, Stopped,
 };
 pub use settings::{
     Around, Limits, McpEndpoint, PoolSettings, QuestionSettings, SandboxSettings, Settings, Spare,

@@ -9,6 +9,7 @@ use tokio::sync::broadcast;
 
 use crate::error::{Error, Result};
 use crate::prefix::only;
+use crate::project_files::ProjectFiles;
 use crate::settings::{Around, Settings};
 use crate::view::Change;
 
@@ -22,6 +23,7 @@ pub struct Projects {
     pub(crate) settings: Arc<Settings>,
     pub(crate) around: Arc<Around>,
     pub(crate) changes: broadcast::Sender<Change>,
+    pub(crate) files: ProjectFiles,
 }
 
 impl Projects {
@@ -94,6 +96,13 @@ impl Projects {
         let found = tokio::task::spawn_blocking(move || complete(&beginning, &root)).await;
         // The next key press asks again, so an empty list does no harm.
         found.unwrap_or_default()
+    }
+
+    /// The files and folders of a project that match some letters, best first; without letters those at the top.
+    pub async fn files(&self, id: ProjectId, query: &str, limit: usize) -> Result<Vec<String>> {
+        let project = self.get(id).await?;
+        let root = inside_root(project.path, &self.settings.workspace_root).await?;
+        Ok(self.files.search(&root, query, limit).await)
     }
 
     fn announce(&self, change: Change) {

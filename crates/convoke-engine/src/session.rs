@@ -4,6 +4,7 @@
 //! the caller answered and are effects carried out.
 
 mod carry;
+pub(crate) mod choices;
 mod clocks;
 mod effects;
 mod import;
@@ -22,6 +23,7 @@ use std::time::Duration;
 
 use convoke_agents::driver::Order;
 use convoke_core::id::{MessageId, RequestId, SessionId};
+use convoke_core::prompt::Prompt;
 use convoke_core::request::{self, Verdict};
 use convoke_core::session::{Command, Cut, EndReason, Reply, Report};
 use convoke_store::StoredSession;
@@ -49,7 +51,7 @@ pub(crate) enum Request {
     /// Handle a command.
     Carry { command: Command, reply: Answer<Carried> },
     /// Send a prompt to the agent; a repeated id is accepted once.
-    Prompt { text: String, id: Option<MessageId>, reply: Answer<Carried> },
+    Prompt { prompt: Prompt, id: Option<MessageId>, reply: Answer<Carried> },
     /// Complete the session, if it has been idle for this long.
     CompleteIfIdle { longer_than: Duration, reason: EndReason, reply: Answer<Completed> },
     /// Ask the human; the inner channel delivers the reply.

@@ -14,14 +14,18 @@ use std::sync::atomic::AtomicU64;
 use convoke_agents::driver::Order;
 use convoke_core::id::{AgentName, MessageId, ProjectId, SessionId};
 use convoke_core::message::{Rev, Seq};
+use convoke_core::prompt::Prompt;
 use convoke_core::session::{Command, EndReason, QueueChoice, Refusal, Status, check_prompt};
 use convoke_core::time::Timestamp;
+use convoke_files::index;
 use convoke_files::reserve::Reserve;
 use convoke_store::{SessionKind, Store};
 use tokio::sync::{Notify, broadcast};
 
+use crate::attachments::Attachments;
 use crate::error::{Error, Result};
 use crate::processes::Processes;
+use crate::session::choices::Choices;
 use crate::session::registry::Registry;
 use crate::session::{self, Carried, Request};
 use crate::settings::{Around, Settings};
@@ -50,6 +54,7 @@ pub struct Sessions {
     /// The chains of asks that prompts belong to.
     pub(crate) chains: Chains,
     pub(crate) counted: Counted,
+    pub(crate) attachments: Attachments,
     admission: Admission,
     spare: SparePlace,
 }
@@ -84,18 +89,35 @@ pub struct Created {
     pub prompted: Result<Prompted>,
 }
 
+/// A session to create.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewSession {
+    /// The project in which its agent works.
+    pub project: ProjectId,
+    /// The agent; `None` for the default one.
+    pub agent: Option<AgentName>,
+    /// Its model and mode.
+    pub choices: Choices,
+}
+
 /// A prompt to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPrompt {
-    /// The text.
-    pub text: String,
+    /// What is said. Of attachments only hash and name count.
+    pub prompt: Prompt,
     /// The id of its message, chosen by the client; a repeated id is accepted once.
     pub id: Option<MessageId>,
 }
 
+impl From<Prompt> for NewPrompt {
+    fn from(prompt: Prompt) -> Self {
+        Self { prompt, id: None }
+    }
+}
+
 impl From<String> for NewPrompt {
     fn from(text: String) -> Self {
-        Self { text, id: None }
+        Self { prompt: text.into(), id: None }
     }
 }
 
@@ -106,6 +128,8 @@ impl Sessions {
         reserve: Reserve,
         changes: broadcast::Sender<Change>,
     ) -> Arc<Self> {
+        let around = &processes.around;
+        let attachments = Attachments::new(&around.home, processes.store.clone(), around.random);
         Arc::new(Self {
             settings: Arc::clone(&processes.settings),
             around: Arc::clone(&processes.around),
@@ -117,6 +141,7 @@ impl Sessions {
             inbox_changed: Arc::default(),
             chains: Chains::default(),
             counted: Counted::default(),
+            attachments,
             admission: Admission::default(),
             spare: SparePlace::default(),
         })
@@ -128,9 +153,14 @@ impl Sessions {
         project: ProjectId,
         agent: Option<AgentName>,
     ) -> Result<SessionView> {
+        self.begin(NewSession { project, agent, choices: Choices::default() }).await
+    }
+
+    /// Creates a session whose model and mode may be chosen; returns when the agent is ready.
+    pub async fn begin(self: &Arc<Self>, new: NewSession) -> Result<SessionView> {
         let shared = Arc::clone(self);
         // In a task of its own, so that a caller that disconnects leaves a whole session or none.
-        let created = tokio::spawn(async move { create::create(&shared, project, agent).await });
+        let created = tokio::spawn(async move { create::create(&shared, new).await });
         created.await.map_err(|error| Error::Io {
             path: self.around.home.clone(),
             source: std::io::Error::other(error),
@@ -143,12 +173,12 @@ impl Sessions {
     /// and the outcome says so.
     pub async fn create_with_prompt(
         self: &Arc<Self>,
-        project: ProjectId,
-        agent: Option<AgentName>,
-        prompt: String,
+        new: NewSession,
+        prompt: NewPrompt,
     ) -> Result<Created> {
-        check_prompt(&prompt)?;
-        let id = self.create(project, agent).await?.stored.id;
+        check_prompt(&prompt.prompt)?;
+        let prompt = self.checked(new.project, prompt).await?;
+        let id = self.begin(new).await?.stored.id;
         let prompted = self.prompt(id, prompt).await;
         Ok(Created { session: self.get(id).await?, prompted })
     }
@@ -167,6 +197,15 @@ impl Sessions {
         prompt: impl Into<NewPrompt>,
     ) -> Result<Prompted> {
         let prompt = prompt.into();
+        let prompt = match prompt.prompt {
+            // Most prompts enclose nothing.
+            Prompt { ref attachments, ref files, .. }
+                if attachments.is_empty() && files.is_empty() =>
+            {
+                prompt
+            }
+            _ => self.checked(self.get(id).await?.stored.project_id, prompt).await?,
+        };
         match self.prompt_because_of(id, prompt.clone(), None).await {
             Err(Error::Ended { reason: Some(reason), .. }) if reason.is_resumed_by_prompt() => {
                 self.resume_once(id).await?;
@@ -174,6 +213,27 @@ impl Sessions {
             }
             prompted => prompted,
         }
+    }
+
+    /// The files that are attached to prompts.
+    pub const fn attachments(&self) -> &Attachments {
+        &self.attachments
+    }
+
+    /// A prompt whose attachments are stored, and whose files are in the project.
+    async fn checked(&self, project: ProjectId, new: NewPrompt) -> Result<NewPrompt> {
+        // Counted before they are looked up.
+        check_prompt(&new.prompt)?;
+        let prompt = self.attachments.check(new.prompt).await?;
+        if !prompt.files.is_empty() {
+            let found = self.store.project(project).await?;
+            let found = found.ok_or_else(|| Error::UnknownProject { text: project.to_string() })?;
+            let out = prompt.files.iter().find(|file| index::inside(&found.path, file).is_none());
+            if let Some(path) = out {
+                return Err(Error::OutsideProject { path: path.clone() });
+            }
+        }
+        Ok(NewPrompt { prompt, ..new })
     }
 
     /// Resumes a session, unless a concurrent caller did.
@@ -246,8 +306,9 @@ impl Sessions {
         id: SessionId,
         prompt: NewPrompt,
     ) -> Result<Prompted> {
-        let NewPrompt { text, id: message } = prompt;
-        let carried = session::ask(self, id, |reply| Request::Prompt { text, id: message, reply });
+        let NewPrompt { prompt, id: message } = prompt;
+        let carried =
+            session::ask(self, id, |reply| Request::Prompt { prompt, id: message, reply });
         carried.await?.prompt.ok_or(Error::Broken { session: id })
     }
 

@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use convoke_api::bodies::{Problem, code};
 use convoke_core::session::{EndReason, Refusal, Status};
 use convoke_core::{Invalid, request};
-use convoke_engine::{Error, Kind};
+use convoke_engine::{AgentError, Error, Kind};
 
 use crate::health;
 
@@ -21,6 +21,9 @@ use crate::health;
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 /// The `Retry-After` of a 429, in seconds. A contract.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("60");
+
+/// Models or modes that an error names; some agents offer hundreds.
+const OFFERED_MAX: usize = 20;
 
 /// An error response.
 #[derive(Debug)]
@@ -91,6 +94,9 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let status = match error.kind() {
             Kind::NotFound => StatusCode::NOT_FOUND,
+            Kind::Invalid if matches!(error, Error::LargeAttachment { .. }) => {
+                StatusCode::PAYLOAD_TOO_LARGE
+            }
             Kind::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
             Kind::Forbidden => StatusCode::FORBIDDEN,
             Kind::Conflict => StatusCode::CONFLICT,
@@ -161,6 +167,13 @@ fn detail(error: &Error) -> String {
         Error::Ambiguous { prefix, candidates } => {
             format!("{prefix} matches several ids: {}", candidates.join(", "))
         }
+        Error::NotOffered { what, offered, .. } if offered.is_empty() => {
+            format!("{error}: its {what} cannot be chosen")
+        }
+        Error::NotOffered { offered, .. } => {
+            let offered = offered.iter().take(OFFERED_MAX).map(String::as_str);
+            format!("{error}; it offers {}", offered.collect::<Vec<_>>().join(", "))
+        }
         Error::Ended { status: Status::Cancelled, .. } => {
             format!("{error} and cannot be resumed; create a new one")
         }
@@ -220,6 +233,11 @@ fn hint(error: &Error) -> Option<String> {
             "ask with a timeout, or raise pool.max_processes in config.toml".to_owned()
         }
         Error::Store(store) => return health::store_hint(store),
+        Error::NotStarted { source: AgentError::AuthRequired { methods, .. }, .. }
+            if !methods.is_empty() =>
+        {
+            format!("log in first: {}", methods.join(" | "))
+        }
         Error::NotRunning => "prompt the session first, which starts its agent".to_owned(),
         Error::Shared(error) => return hint(error),
         _ => return None,
@@ -269,7 +287,9 @@ fn code_of(error: &Error) -> &'static str {
 const fn refusal_code(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::EmptyPrompt => code::EMPTY_PROMPT,
-        Refusal::LongPrompt { .. } => code::INVALID,
+        Refusal::LongPrompt { .. }
+        | Refusal::TooManyAttachments { .. }
+        | Refusal::TooManyFiles { .. } => code::INVALID,
         Refusal::EmptyTitle | Refusal::LongTitle { .. } => code::INVALID_TITLE,
         Refusal::QueueFull | Refusal::TooManyRequests => code::QUEUE_FULL,
         Refusal::Ended { .. } => code::SESSION_ENDED,

@@ -105,7 +105,12 @@ fn check_type(headers: &HeaderMap) -> Result<(), Failure> {
         .hint("add the header Content-Type: application/json"))
 }
 
-async fn read(headers: &HeaderMap, body: Body, bytes_max: usize) -> Result<Bytes, Failure> {
+/// Reads a body of limited length.
+pub(crate) async fn read(
+    headers: &HeaderMap,
+    body: Body,
+    bytes_max: usize,
+) -> Result<Bytes, Failure> {
     let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     if announced.is_some_and(|bytes: usize| bytes > bytes_max) {
         // A client that is disconnected while it sends may never read the response.

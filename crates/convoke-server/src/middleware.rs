@@ -282,7 +282,8 @@ fn unauthorized() -> Response {
 
 /// Adds the headers that every response has.
 fn add_headers(headers: &mut HeaderMap, id: &str) {
-    headers.insert(CONTENT_SECURITY_POLICY, POLICY);
+    // Attachments have a stricter one.
+    headers.entry(CONTENT_SECURITY_POLICY).or_insert(POLICY);
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(RESOURCE_POLICY, HeaderValue::from_static("same-origin"));

@@ -2,6 +2,7 @@
 
 mod agents;
 mod backups;
+mod blobs;
 pub(crate) mod browsers;
 mod config;
 mod events;
@@ -10,7 +11,7 @@ mod imports;
 mod inbox;
 mod long_list;
 mod messages;
-mod repos;
+pub(crate) mod repos;
 pub(crate) mod rules;
 mod search;
 mod session;
@@ -41,6 +42,9 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(repos::add, repos::list))
         .routes(routes!(repos::remove))
+        .routes(routes!(repos::files))
+        .routes(routes!(blobs::store))
+        .routes(routes!(blobs::read))
         .routes(routes!(sessions::create, sessions::list))
         .routes(routes!(session::show, session::cancel, session::patch))
         .routes(routes!(session::prompt))

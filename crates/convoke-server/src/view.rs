@@ -3,14 +3,17 @@
 pub(crate) mod teams;
 
 use convoke_api::bodies::{
-    Activity, Agent, Circumstances, InboxItem, InboxKind, Prompted, Repo, Rule, Session,
+    Activity, Agent, AgentLogin, AgentLoginState, Circumstances, InboxItem, InboxKind,
+    MissingLayer, Prompted, Repo, Rule, Session,
 };
 use convoke_api::entry::{AskedQuestion, Permission};
 use convoke_api::frames::SessionItem;
 use convoke_core::id::{CanonicalId, SessionId};
 use convoke_core::request::Request;
 use convoke_core::title::UNTITLED;
-use convoke_engine::{Item, ListedAgent, Project, RuleView, SessionView, StoredSession};
+use convoke_engine::{
+    Item, ListedAgent, LoginState, Offered, Project, Resume, RuleView, SessionView, StoredSession,
+};
 
 /// A session for REST.
 pub(crate) fn session(view: SessionView) -> Session {
@@ -104,7 +107,18 @@ pub(crate) fn rule(view: RuleView) -> Rule {
 
 /// An agent of the catalogue.
 pub(crate) fn agent(listed: ListedAgent) -> Agent {
-    let ListedAgent { agent, program } = listed;
+    let ListedAgent { agent, program, version, login, layers, missing, offered } = listed;
+    let Offered { modes, mode, models, model } = offered;
+    let state = match login {
+        LoginState::LoggedIn => AgentLoginState::LoggedIn,
+        LoginState::LoggedOut => AgentLoginState::LoggedOut,
+        LoginState::Unknown => AgentLoginState::Unknown,
+        LoginState::NotNeeded => AgentLoginState::NotNeeded,
+    };
+    let hint = agent.login.map(|login| login.hint).filter(|hint| !hint.is_empty());
+    let missing_layers =
+        missing.into_iter().map(|it| MissingLayer { layer: it.layer.to_string(), why: it.why });
+    let resume = Resume::WORDS.iter().find(|(_, resume)| *resume == agent.resume);
     Agent {
         name: agent.name,
         title: agent.title,
@@ -113,7 +127,15 @@ pub(crate) fn agent(listed: ListedAgent) -> Agent {
         protocol: format!("{:?}", agent.protocol).to_lowercase(),
         installed: program.is_some(),
         path: program.map(|path| path.display().to_string()),
-        version: None,
+        version,
+        login: AgentLogin { state, hint },
+        resume: resume.map_or("", |(word, _)| word).to_owned(),
+        layers: layers.iter().map(ToString::to_string).collect(),
+        missing_layers: missing_layers.collect(),
+        modes,
+        mode,
+        models,
+        model,
         install: agent.install,
     }
 }

@@ -53,7 +53,8 @@ async fn talk(store: Store, project: ProjectId, id: SessionId) -> Result<(), Fai
     let mut talk = resume(&store, project, id).await?;
     for turn in 0_u64.. {
         let stamp = Stamp { id: message_id(id, talk.session.summary().rev.get()), at: now()? };
-        talk.play(&store, Command::Prompt { text: format!("prompt {turn}"), stamp }).await?;
+        talk.play(&store, Command::Prompt { prompt: format!("prompt {turn}").into(), stamp })
+            .await?;
         for piece in 0..turn % 9 {
             let text = format!("piece {piece} of the answer ");
             talk.play(&store, Command::Agent(Report::Said(text))).await?;

@@ -5,6 +5,7 @@
 //! pages: no function returns everything.
 
 mod analytics;
+mod attachments;
 pub mod backup;
 mod copy;
 mod error;

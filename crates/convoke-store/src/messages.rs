@@ -413,9 +413,12 @@ enum WordsKind {
 }
 
 fn content_of(json: &str) -> serde_json::Result<Content> {
-    // Other kinds fail at their first field.
+    // Other kinds fail at their first field, and prompts with attachments at their last.
     match serde_json::from_str(json) {
-        Ok(Words { r#type: WordsKind::Text, text, partial }) => Ok(Content::Text { text, partial }),
+        Ok(Words { r#type: WordsKind::Text, text, partial: false }) => Ok(Content::text(text)),
+        Ok(Words { r#type: WordsKind::Text, text, partial: true }) => {
+            Ok(Content::partial_text(text))
+        }
         Ok(Words { r#type: WordsKind::Thinking, text, partial }) => {
             Ok(Content::Thinking { text, partial })
         }

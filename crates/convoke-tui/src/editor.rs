@@ -46,6 +46,18 @@ impl Editor {
         &self.text
     }
 
+    /// The byte at which the cursor stands.
+    pub(crate) const fn cursor(&self) -> usize {
+        self.cursor
+    }
+
+    /// Writes a text in the place of what stands between a byte and the cursor.
+    pub(crate) fn replace_back_to(&mut self, from: usize, text: &str) {
+        self.delete(from..self.cursor);
+        self.insert(text);
+        self.run = None;
+    }
+
     pub(crate) fn is_blank(&self) -> bool {
         self.text.trim().is_empty()
     }

@@ -4,6 +4,7 @@
 //! `run` waits for whatever happens next.
 
 mod chat;
+mod enclosing;
 mod home;
 mod layout;
 mod list;

@@ -26,10 +26,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use convoke_agents::catalogue::Agent;
-use convoke_agents::sandbox::{self, Available, Domain, Exceptions, Layer, Network};
+use convoke_agents::sandbox::{self, Available, Caches, Domain, Exceptions, Layer, Network};
 
 use crate::environment::Environment;
-pub(crate) use edit::{EditError, change, describe};
+pub(crate) use edit::{EditError, change, describe, put_agent};
 pub(crate) use mistake::Mistakes;
 pub(crate) use tree::Origin;
 
@@ -93,6 +93,7 @@ pub(crate) struct Sandbox {
     pub(crate) layers: Vec<String>,
     pub(crate) require: Vec<String>,
     pub(crate) network: String,
+    pub(crate) caches: String,
     pub(crate) domains: Vec<Domain>,
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) sockets: Vec<PathBuf>,
@@ -118,6 +119,7 @@ impl Sandbox {
             domains: self.domains.clone(),
             projects: self.projects.clone(),
             systemd: None,
+            caches: if self.caches == "project" { Caches::Project } else { Caches::Off },
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use convoke_agents::catalogue::Protocol;
-use convoke_agents::driver::{self, Confinement, Launch, Order, REPORTS_MAX, Start};
+use convoke_agents::driver::{self, Confinement, Launch, Order, OwnSandbox, REPORTS_MAX, Start};
 use convoke_agents::pool::{Pool, Settings};
 use convoke_agents::sandbox::{Available, Layer, Layers, Policy, Seccomp, Use, secret_places};
 use convoke_core::message::Seq;
@@ -38,6 +38,9 @@ pub(crate) fn launch(updates: usize) -> Result<Launch> {
         workspace: Path::new(env!("CARGO_TARGET_TMPDIR")).canonicalize()?,
         confinement: Confinement::Off,
         missing: Vec::new(),
+        own_sandbox: OwnSandbox::None,
+        mentions: convoke_agents::catalogue::Mentions::Link,
+        tools: convoke_agents::catalogue::Tools::Stdio,
         temp: None,
         mcp_servers: Vec::new(),
         start: Start::New { id: "11111111-1111-4111-8111-111111111111".to_owned() },
@@ -95,7 +98,7 @@ impl Pooled {
         let place = watch::Sender::new(0);
         let launch = self.launch.clone();
         let seat = self.pool.acquire("a", launch, self.to_session.clone(), place).await?;
-        seat.send(Order::Prompt { turn, text: text.to_owned() }).await?;
+        seat.send(Order::Prompt { turn, text: text.to_owned(), enclosed: Vec::new() }).await?;
         let mut pieces = 0;
         loop {
             match self.reports.recv().await.ok_or("the agent went away")? {

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use super::content::Takes;
 use super::host::{Host, UnknownFile, Work};
 use super::listing;
 use super::offer::Offers;
@@ -24,7 +25,7 @@ use super::update::{Hearing, Translator};
 use super::wire::{self, Incoming, Outcome};
 use crate::driver::{Order, Page, Random};
 use crate::error::{Error, Result};
-use turn::Turn;
+use turn::{HeldPrompt, Turn};
 
 /// Changes of mode or settings that may wait for the agent at once; one more is refused.
 const CHANGES_MAX: usize = 32;
@@ -44,6 +45,12 @@ pub(super) struct Dialogue {
     turn: Option<Turn>,
     /// The login methods that the agent offers, for when it requires one.
     logins: Vec<String>,
+    /// What the answer that opened the session offered.
+    offered: Vec<SessionState>,
+    /// A prompt that waits until the agent has confirmed changes of its mode or settings, and until when.
+    held: Option<(HeldPrompt, Instant)>,
+    /// What the agent takes in a prompt besides text.
+    takes: Takes,
     /// Our requests that the agent has not answered.
     pending: BTreeMap<u64, Pending>,
     last_id: u64,
@@ -94,6 +101,9 @@ impl Dialogue {
             heard: 0,
             turn: None,
             logins: Vec::new(),
+            offered: Vec::new(),
+            held: None,
+            takes: Takes::default(),
             pending: BTreeMap::new(),
             last_id: 0,
             answer: None,
@@ -128,8 +138,18 @@ impl Dialogue {
 
     /// What the answer that opened the session offers.
     pub(super) fn learn_offers(&mut self, answer: &Value) {
-        let offers = self.translator.offers.of_session(answer);
-        self.outbox.reports.extend(offers.into_iter().map(Report::State));
+        self.offered = self.translator.offers.of_session(answer);
+        self.outbox.reports.extend(self.offered.iter().cloned().map(Report::State));
+    }
+
+    /// What the answer that opened the session offered.
+    pub(super) fn offered(&self) -> &[SessionState] {
+        &self.offered
+    }
+
+    /// What the agent takes in a prompt besides text.
+    pub(super) const fn learn_takes(&mut self, takes: Takes) {
+        self.takes = takes;
     }
 
     /// How people can log in at the agent.
@@ -168,7 +188,9 @@ impl Dialogue {
     /// Handles an order.
     pub(super) fn order(&mut self, order: Order, now: Instant) {
         match order {
-            Order::Prompt { turn, text } => self.prompt(turn, &text),
+            Order::Prompt { turn, text, enclosed } => {
+                self.prompt_or_hold(HeldPrompt { turn, text, enclosed }, now);
+            }
             Order::Cancel => self.cancel(now),
             Order::End => self.end_session(now),
             Order::Reply { request, reply } => self.reply(request, &reply),
@@ -204,10 +226,15 @@ impl Dialogue {
         params
     }
 
-    fn change(&mut self, method: &str, params: Value, pending: Pending) {
+    /// How many changes of mode or settings the agent has not confirmed.
+    fn changes(&self) -> usize {
         let is_change =
             |it: &&Pending| matches!(it, Pending::SetMode { .. } | Pending::SetSetting { .. });
-        if self.pending.values().filter(is_change).count() >= CHANGES_MAX {
+        self.pending.values().filter(is_change).count()
+    }
+
+    fn change(&mut self, method: &str, params: Value, pending: Pending) {
+        if self.changes() >= CHANGES_MAX {
             return self.advise("The agent has not confirmed earlier changes yet.");
         }
         let params = self.in_session(params);
@@ -259,6 +286,7 @@ impl Dialogue {
             }
             None => tracing::debug!(id, "an answer to an unknown request"),
         }
+        self.release_held();
     }
 
     fn offer(&mut self, offer: impl FnOnce(&mut Offers) -> Option<SessionState>) {

@@ -1,10 +1,12 @@
-//! Files that the agent asks Convoke to read and write: those of its workspace, and no others.
+//! Files that the agent asks Convoke to read and write: those of its workspace, and to read what it sees besides.
 //!
 //! Convoke has more rights than the agent, so checking the path is not enough. Every step from the workspace's folder
 //! down to the file is opened without following links, after the links were resolved inside of the workspace; if a
 //! folder is swapped for a link in between, the call fails.
 //!
 //! All of this blocks, and belongs on a thread where that does no harm.
+
+mod outside;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -14,6 +16,8 @@ use std::sync::Arc;
 
 use cap_std::fs::{Dir, File, MetadataExt, OpenOptions, OpenOptionsExt, PermissionsExt};
 use rustix::fs::OFlags;
+
+pub(super) use outside::Outside;
 
 use super::wire::{BAD_PARAMS, Fault, INTERNAL, NOT_FOUND};
 use crate::driver::Random;
@@ -40,6 +44,8 @@ struct Inner {
     folder: Dir,
     /// Files and folders that the agent may not see, by device and inode, even when they are in the workspace.
     hidden: Vec<(u64, u64)>,
+    /// What may be read outside of the workspace.
+    outside: Option<Outside>,
     random: Random,
 }
 
@@ -125,11 +131,27 @@ impl Files {
         )?;
         let folder = Dir::from_std_file(std::fs::File::from(opened));
         let hidden = hidden.iter().filter_map(|path| identity(path).ok()).collect();
-        Ok(Self { inner: Arc::new(Inner { path: path.to_owned(), folder, hidden, random }) })
+        let (path, outside) = (path.to_owned(), None);
+        Ok(Self { inner: Arc::new(Inner { path, folder, hidden, outside, random }) })
+    }
+
+    /// The same, and to be read also what the agent can read outside of the workspace.
+    pub(super) fn and(mut self, outside: Outside) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
+            inner.outside = Some(outside);
+        }
+        self
     }
 
     /// Some lines of a text.
     pub(super) fn read(&self, path: &Path, lines: Lines) -> Result<String, Trouble> {
+        match (self.read_inside(path, lines), &self.inner.outside) {
+            (Err(Trouble::Outside(_)), Some(outside)) => outside.read(path, lines),
+            (read, _) => read,
+        }
+    }
+
+    fn read_inside(&self, path: &Path, lines: Lines) -> Result<String, Trouble> {
         let (folder, name) = self.inner.folder_of(path, Missing::Report)?;
         let file = open_plain(&folder, &name, OpenOptions::new().read(true), path)?;
         let found = file.metadata().map_err(|source| trouble(path, source))?;
@@ -354,7 +376,7 @@ fn identity(path: &Path) -> io::Result<(u64, u64)> {
 }
 
 fn outside(path: &Path) -> Trouble {
-    tracing::warn!(path = %path.display(), "an agent asked for a file outside of its workspace");
+    tracing::info!(path = %path.display(), "an agent asked for a file outside of its workspace");
     Trouble::Outside(path.to_owned())
 }
 

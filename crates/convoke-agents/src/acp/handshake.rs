@@ -6,10 +6,12 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::auth;
+use super::content::Takes;
 use super::talk::{End, Talk};
 use super::update::Hearing;
 use super::wire::{AUTH_REQUIRED, Fault, NO_METHOD, Outcome};
-use crate::driver::{Abilities, Launch, McpServer, Start, Started};
+use crate::catalogue::Tools;
+use crate::driver::{Abilities, HttpServer, Launch, McpServer, Start, Started};
 use crate::error::{Error, Result};
 
 /// The protocol that is spoken here; a higher number would make some agents speak a draft of the next one.
@@ -31,6 +33,7 @@ pub(super) async fn shake(talk: &mut Talk, launch: &Launch) -> Result<Started> {
         talk.dialogue.adapt_to(name);
     }
     let abilities = abilities(&hello);
+    talk.dialogue.learn_takes(Takes::of(&hello, launch.mentions));
     let opened = match &launch.start {
         Start::New { .. } => open(talk, launch).await,
         Start::Resume { agent_session } => resume(talk, launch, abilities, agent_session).await,
@@ -39,7 +42,8 @@ pub(super) async fn shake(talk: &mut Talk, launch: &Launch) -> Result<Started> {
         Refusal::Login(fault) => Error::AuthRequired { methods: logins, detail: fault.detail() },
         Refusal::Other(error) => error,
     })?;
-    Ok(Started { agent_session, introduced_as: introduced_as(&hello), abilities })
+    let offers = talk.dialogue.offered().to_vec();
+    Ok(Started { agent_session, introduced_as: introduced_as(&hello), abilities, offers })
 }
 
 /// Why a session was not opened.
@@ -147,6 +151,7 @@ fn introduction() -> Value {
             "fs": {"readTextFile": true, "writeTextFile": true},
             "terminal": true,
             "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
+            "elicitation": {"form": {}},
         },
         "clientInfo": {"name": "convoke", "title": "Convoke", "version": env!("CARGO_PKG_VERSION")},
     })
@@ -186,7 +191,14 @@ fn introduced_as(hello: &Value) -> Option<String> {
 
 /// Where the session takes place, and with which servers of tools.
 fn place(launch: &Launch) -> Value {
-    let servers: Vec<Value> = launch.mcp_servers.iter().map(server).collect();
+    let servers = launch.mcp_servers.iter().filter_map(|it| match launch.tools {
+        Tools::Stdio => Some(server(it)),
+        Tools::Http => {
+            Some(it.http.as_ref().map_or_else(|| server(it), |http| over_http(it, http)))
+        }
+        Tools::None => None,
+    });
+    let servers: Vec<Value> = servers.collect();
     json!({"cwd": launch.workspace.to_string_lossy(), "mcpServers": servers})
 }
 
@@ -197,6 +209,16 @@ fn server(server: &McpServer) -> Value {
         "command": server.command.to_string_lossy(),
         "args": server.args,
         "env": server.env.iter().map(variable).collect::<Vec<_>>(),
+    })
+}
+
+fn over_http(server: &McpServer, http: &HttpServer) -> Value {
+    let authorization = format!("Bearer {}", http.token);
+    json!({
+        "type": "http",
+        "name": server.name,
+        "url": http.url,
+        "headers": [{"name": "Authorization", "value": authorization}],
     })
 }
 

@@ -3,11 +3,14 @@
 use convoke_core::content::Diff;
 use convoke_core::evidence::Evidence;
 use convoke_core::id::RequestId;
-use convoke_core::request::{PermissionKind, PermissionOption, PermissionRecord, Request, State};
+use convoke_core::request::{
+    PermissionKind, PermissionOption, PermissionRecord, QuestionRecord, Request, State,
+};
 use convoke_core::session::{Reply, ToolUpdate};
 use serde_json::{Value, json};
 
 use super::files::ProtectedChange;
+use super::question::Form;
 use super::text::{cut_to, of_block};
 use super::wire::{BAD_PARAMS, CANCELLED, Fault, INTERNAL, Outcome};
 use crate::evidence::{Call, of_call};
@@ -51,6 +54,8 @@ enum Purpose {
     Act(Vec<PermissionOption>),
     /// A change of a protected file, which Convoke makes for it.
     Write(ProtectedChange),
+    /// Questions to the human.
+    Questions(Form),
 }
 
 /// What follows from a human's answer. The id is the one of the agent's request.
@@ -112,6 +117,20 @@ impl Permissions {
         Ok(Request::Permission(record))
     }
 
+    /// Registers questions that the agent asks in a form of its own.
+    pub(super) fn ask_questions(
+        &mut self,
+        id: &Value,
+        request: RequestId,
+        form: Form,
+    ) -> Result<Request, Fault> {
+        self.check_room()?;
+        let questions = form.questions.clone();
+        self.open.push(Open { id: id.clone(), request, purpose: Purpose::Questions(form) });
+        let record = QuestionRecord { request_id: request, questions, state: State::Pending };
+        Ok(Request::Questions(record))
+    }
+
     /// Asks whether a protected file may be changed. No rule allows that.
     pub(super) fn ask_to_write(
         &mut self,
@@ -159,6 +178,14 @@ impl Permissions {
         let options = match purpose {
             Purpose::Act(options) => options,
             Purpose::Write(change) => return Some(settle_write(id, change, reply)),
+            Purpose::Questions(form) => {
+                let result = match reply {
+                    Reply::Answered(answers) => form.answered(answers),
+                    Reply::Rejected { .. } => form.declined(),
+                    Reply::Chosen { .. } | Reply::TimedOut | Reply::Cancelled => form.cancelled(),
+                };
+                return Some(Settled::Answer { id, result });
+            }
         };
         let option_id = match reply {
             Reply::Chosen { option_id } => Some(option_id.clone()),
@@ -176,6 +203,7 @@ impl Permissions {
     pub(super) fn cancel_all(&mut self) -> Vec<(Value, Outcome)> {
         let cancelled = |open: Open| match open.purpose {
             Purpose::Act(_) => (open.id, Ok(json!({"outcome": {"outcome": "cancelled"}}))),
+            Purpose::Questions(form) => (open.id, Ok(form.cancelled())),
             Purpose::Write(_) => {
                 (open.id, Err(Fault::new(CANCELLED, "the turn was cancelled, and nothing written")))
             }

@@ -29,10 +29,14 @@ pub(super) struct Terminals {
     open: BTreeMap<String, Terminal>,
     released: VecDeque<(String, String)>,
     created: u64,
+    /// How many there were when the running turn began.
+    before_turn: u64,
 }
 
 /// A command, and what it has printed.
 struct Terminal {
+    /// How many there were with it.
+    number: u64,
     command: Command,
     screen: Arc<Mutex<Screen>>,
 }
@@ -53,7 +57,25 @@ pub(super) struct Order {
 impl Terminals {
     /// For the agent that is launched like this.
     pub(super) const fn new(launch: Launch) -> Self {
-        Self { launch, open: BTreeMap::new(), released: VecDeque::new(), created: 0 }
+        Self {
+            launch,
+            open: BTreeMap::new(),
+            released: VecDeque::new(),
+            created: 0,
+            before_turn: 0,
+        }
+    }
+
+    /// From now on commands belong to another turn.
+    pub(super) const fn begin_turn(&mut self) {
+        self.before_turn = self.created;
+    }
+
+    /// Kills the commands of the running turn, which was cancelled: not every agent does that itself.
+    pub(super) fn kill_turn(&mut self) {
+        for terminal in self.open.values_mut().filter(|it| it.number > self.before_turn) {
+            terminal.command.kill();
+        }
     }
 
     /// Starts a command and returns the id of its terminal.
@@ -68,7 +90,7 @@ impl Terminals {
         let command = started.map_err(|error| Fault::new(BAD_PARAMS, error.to_string()))?;
         self.created += 1;
         let id = format!("terminal-{}", self.created);
-        self.open.insert(id.clone(), Terminal { command, screen });
+        self.open.insert(id.clone(), Terminal { number: self.created, command, screen });
         Ok(id)
     }
 

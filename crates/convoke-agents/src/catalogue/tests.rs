@@ -6,7 +6,7 @@ use std::fs;
 use super::*;
 
 #[test]
-fn the_catalogue_has_a_badge_and_a_command_for_every_agent() {
+fn l1_the_catalogue_has_a_badge_and_a_command_for_every_agent() {
     let lines: Vec<String> = built_in(Path::new("/usr/bin/convoke"))
         .iter()
         .map(|agent| {
@@ -14,14 +14,7 @@ fn the_catalogue_has_a_badge_and_a_command_for_every_agent() {
             format!("{badge} {name}: {protocol:?} {command} {}", args.join(" "))
         })
         .collect();
-    insta::assert_snapshot!(lines.join("\n"), @"
-    CC claude-code: Claude claude 
-    CX codex: Acp codex-acp 
-    GM gemini: Acp gemini --acp
-    OC opencode: Acp opencode acp
-    GO goose: Acp goose acp
-    DM demo: Acp /usr/bin/convoke demo-agent
-    ");
+    insta::assert_snapshot!(lines.join("\n"));
 }
 
 #[test]

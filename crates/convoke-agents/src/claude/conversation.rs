@@ -4,6 +4,7 @@
 //! type must never cost the rest of its frame: an unread `result` would be a turn without an end.
 
 mod answer;
+mod content;
 mod control;
 mod ending;
 mod human;
@@ -22,7 +23,7 @@ use convoke_core::state::SessionState;
 use convoke_core::turn::{FailureKind, Stop};
 use serde_json::{Value, json};
 
-use crate::driver::{Order, Random};
+use crate::driver::{Enclosure, Order, Random};
 
 use answer::Answer;
 use control::ControlRequests;
@@ -116,7 +117,7 @@ impl Conversation {
     /// Takes in an order.
     pub(super) fn obey(&mut self, order: Order) -> Vec<Step> {
         match order {
-            Order::Prompt { turn, text } => self.prompt(turn, &text),
+            Order::Prompt { turn, text, enclosed } => self.prompt(turn, &text, &enclosed),
             // Claude works in turns only, so there is nothing else to stop.
             Order::Cancel | Order::End => self.cancel(),
             Order::Reply { request, reply } => self.reply(request, reply),
@@ -133,7 +134,7 @@ impl Conversation {
         mem::take(&mut self.steps)
     }
 
-    fn prompt(&mut self, place: Seq, text: &str) {
+    fn prompt(&mut self, place: Seq, text: &str, enclosed: &[Enclosure]) {
         if self.turn.is_some() {
             // Claude would make one turn of both, and end it with one result.
             let stop = Stop::failed(FailureKind::Internal, "another turn was still running");
@@ -142,7 +143,7 @@ impl Conversation {
         let message = self.new_id();
         self.send(json!({
             "type": "user",
-            "message": {"role": "user", "content": text},
+            "message": {"role": "user", "content": content::of_prompt(text, enclosed)},
             "parent_tool_use_id": null,
             "session_id": "",
             "uuid": message,

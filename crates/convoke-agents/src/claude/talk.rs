@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use convoke_core::session::Report;
+use convoke_core::state::SessionState;
 use serde_json::Value;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::timeout;
@@ -47,6 +48,11 @@ pub(super) enum End {
 }
 
 impl Talk {
+    /// The modes and settings that the agent offers now.
+    pub(super) fn offers(&self) -> Vec<SessionState> {
+        self.conversation.offers()
+    }
+
     pub(super) fn new(conversation: Conversation, pipes: Pipes, reports: Sender<Report>) -> Self {
         let (lines, pen) = (pipes.lines, Pen::Idle(pipes.input));
         let (unsent, unreported) = (VecDeque::new(), VecDeque::new());

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::catalogue::Protocol;
-use crate::driver::{Confinement, Launch, Start};
+use crate::driver::{Confinement, Launch, OwnSandbox, Start};
 
 /// An id that is good enough.
 const ID: &str = "a3f784c5-7770-4396-a222-0eff2d7f2c84";
@@ -34,6 +34,9 @@ fn launch(folder: &Path, script: &str) -> Launch {
         workspace: folder,
         confinement: Confinement::Off,
         missing: Vec::new(),
+        own_sandbox: OwnSandbox::None,
+        mentions: crate::catalogue::Mentions::Link,
+        tools: crate::catalogue::Tools::Stdio,
         temp: None,
         mcp_servers: Vec::new(),
         start: Start::New { id: ID.to_owned() },

@@ -1,5 +1,7 @@
 //! One process of the pool, from its start to its end.
 
+use std::sync::Arc;
+
 use convoke_core::session::Report;
 use rustix::process::Pid;
 use tokio::sync::{mpsc, oneshot};
@@ -9,6 +11,7 @@ use tokio::time::Instant;
 use super::{Seat, Wait};
 use crate::driver::{self, Driver, Launch, Lease, Order, REPORTS_MAX, Random, Started};
 use crate::error::Error;
+use crate::temp::TempFolder;
 
 /// Commands that may wait for a slot's task; one more waits with its sender.
 const COMMANDS_MAX: usize = 32;
@@ -54,6 +57,8 @@ pub(super) struct Slot {
     health: Health,
     /// Dropped as soon as the pool stops the process, and not only when it is gone.
     lease: Option<Lease>,
+    /// The folder of its temporary files.
+    temp: Option<Arc<TempFolder>>,
     /// Ends the task, and with it the process, when the pool ends.
     task: AbortHandle,
     /// Answered by being dropped with the slot.
@@ -97,11 +102,11 @@ impl Slot {
         random: Random,
         news: mpsc::Sender<News>,
     ) -> Self {
-        let lease = launch.lease.take();
+        let (lease, temp) = (launch.lease.take(), launch.temp.clone());
         let (_wanted, unwanted) = oneshot::channel();
         let task = tokio::spawn(attend(key.clone(), launch, random, unwanted, news)).abort_handle();
         let (state, health) = (State::Starting { _wanted }, Health::Lives);
-        Self { key, state, pid: None, health, lease, task, stopped_for: Vec::new() }
+        Self { key, state, pid: None, health, lease, temp, task, stopped_for: Vec::new() }
     }
 
     /// Since when the process has been idle.
@@ -174,7 +179,8 @@ impl Slot {
     ) -> Option<Seat> {
         let State::Idle { orders, started, .. } = &mut self.state else { return None };
         let (taken, freed) = oneshot::channel();
-        let seat = Seat { orders: orders.clone(), started: started.take(), _taken: taken };
+        let temp = self.temp.clone();
+        let seat = Seat { orders: orders.clone(), started: started.take(), temp, _taken: taken };
         post(orders, Command::Report(reports));
         self.state = State::Taken { orders: orders.clone() };
         let (news, key) = (news.clone(), self.key.clone());

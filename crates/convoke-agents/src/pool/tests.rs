@@ -7,7 +7,7 @@ use convoke_core::message::Seq;
 
 use super::*;
 use crate::catalogue::Protocol;
-use crate::driver::{Confinement, REPORTS_MAX, Start};
+use crate::driver::{Confinement, OwnSandbox, REPORTS_MAX, Start};
 
 /// A pool, and a folder for its agents.
 struct Scene {
@@ -59,6 +59,9 @@ impl Scene {
             workspace: self.folder.path().to_owned(),
             confinement: Confinement::Off,
             missing: Vec::new(),
+            own_sandbox: OwnSandbox::None,
+            mentions: crate::catalogue::Mentions::Link,
+            tools: crate::catalogue::Tools::Stdio,
             temp: None,
             mcp_servers: Vec::new(),
             start: Start::New { id: "11111111-1111-4111-8111-111111111111".to_owned() },
@@ -150,7 +153,11 @@ async fn t10_a_warm_process_is_taken_without_waiting_or_not_at_all() {
         }
         tokio::task::yield_now().await;
     };
-    second.seat.send(Order::Prompt { turn: Seq::new(1), text: "hi".to_owned() }).await.unwrap();
+    second
+        .seat
+        .send(Order::Prompt { turn: Seq::new(1), text: "hi".to_owned(), enclosed: Vec::new() })
+        .await
+        .unwrap();
     while !matches!(second.reports.recv().await.unwrap(), Report::TurnEnded { .. }) {}
     scene.pool.prepare("new", scene.launch()).await;
     scene.has(2).await;
@@ -263,7 +270,11 @@ async fn t10_an_idle_process_is_stopped_after_its_time() {
 async fn a_process_that_crashes_is_reported_and_the_next_caller_gets_another() {
     let scene = Scene::new(1);
     let mut guest = scene.guest("a").await;
-    guest.seat.send(Order::Prompt { turn: Seq::new(1), text: "crash".to_owned() }).await.unwrap();
+    guest
+        .seat
+        .send(Order::Prompt { turn: Seq::new(1), text: "crash".to_owned(), enclosed: Vec::new() })
+        .await
+        .unwrap();
     loop {
         if let Report::Exited(exit) = guest.reports.recv().await.unwrap() {
             assert_eq!(exit.signal, Some(6));
@@ -305,7 +316,11 @@ async fn a_prepared_process_is_there_when_it_is_wanted_and_never_in_the_way() {
 async fn a_released_process_is_gone_also_in_the_middle_of_a_turn() {
     let scene = Scene::new(1);
     let guest = scene.guest("a").await;
-    guest.seat.send(Order::Prompt { turn: Seq::new(1), text: "long".to_owned() }).await.unwrap();
+    guest
+        .seat
+        .send(Order::Prompt { turn: Seq::new(1), text: "long".to_owned(), enclosed: Vec::new() })
+        .await
+        .unwrap();
     scene.pool.release("a").await;
     assert_eq!(scene.pool.census().await.processes, 0);
     scene.pool.release("never there").await;

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::*;
 use crate::catalogue::Protocol;
-use crate::driver::{Confinement, Start};
+use crate::driver::{Confinement, OwnSandbox, Start};
 use crate::leftovers::{self, Outcome};
 use crate::lines::Line;
 
@@ -32,6 +32,9 @@ fn launch(workspace: &Path, script: &str) -> Launch {
         workspace: workspace.canonicalize().unwrap(),
         confinement: Confinement::Off,
         missing: Vec::new(),
+        own_sandbox: OwnSandbox::None,
+        mentions: crate::catalogue::Mentions::Link,
+        tools: crate::catalogue::Tools::Stdio,
         temp: None,
         mcp_servers: Vec::new(),
         start: Start::New { id: String::new() },

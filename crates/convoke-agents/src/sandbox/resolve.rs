@@ -1,7 +1,7 @@
 //! Opens paths without following links, so that a path that was checked cannot be swapped for a link before it is used.
 
-use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::io::{self, Read as _};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::path::{Component, Path};
 
 use rustix::fs::{
@@ -17,6 +17,21 @@ pub(crate) fn open_without_links(path: &Path, flags: OFlags) -> io::Result<Owned
         Err(Errno::NOSYS) => Ok(walk(path, flags)?),
         opened => Ok(opened?),
     }
+}
+
+/// Reads a file of at most so many bytes without following links; `None` if it is longer or no plain file.
+pub fn read_without_links(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
+    let opened = open_without_links(path, OFlags::empty())?;
+    let found = fstat(opened.as_fd())?;
+    let is_plain = FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
+    if !is_plain || u64::try_from(found.st_size).unwrap_or(u64::MAX) > bytes_max {
+        return Ok(None);
+    }
+    // By its descriptor, which leads to what was looked at.
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(format!("/proc/self/fd/{}", opened.as_raw_fd()))?;
+    file.take(bytes_max).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
 }
 
 /// Does what `openat2` does, part by part.

@@ -131,6 +131,17 @@ pub struct Settings {
     pub projects: BTreeMap<PathBuf, Exceptions>,
     /// What makes cgroups for agents.
     pub systemd: Option<Systemd>,
+    /// Where package managers that agents run keep what they download.
+    pub caches: Caches,
+}
+
+/// Where package managers that agents run keep what they download.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caches {
+    /// In a folder for each project, which its agents can write.
+    Project,
+    /// In the user's own folders, which a sandboxed agent can only read.
+    Off,
 }
 
 /// What a project opens for its agents.
@@ -157,6 +168,7 @@ impl Settings {
             domains: Vec::new(),
             projects: BTreeMap::new(),
             systemd: None,
+            caches: Caches::Off,
         }
     }
 

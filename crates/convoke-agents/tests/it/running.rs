@@ -39,7 +39,10 @@ impl Running {
     pub(crate) async fn prompt(&mut self, text: &str) -> Seq {
         self.turns += 1;
         let turn = Seq::new(self.turns);
-        self.driver.send(Order::Prompt { turn, text: text.to_owned() }).await.unwrap();
+        self.driver
+            .send(Order::Prompt { turn, text: text.to_owned(), enclosed: Vec::new() })
+            .await
+            .unwrap();
         turn
     }
 

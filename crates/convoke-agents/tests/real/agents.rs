@@ -255,7 +255,7 @@ fn random() -> [u8; 16] {
 /// The server of tools that every agent is given.
 fn tool_server() -> McpServer {
     let (args, env) = (Vec::new(), BTreeMap::new());
-    McpServer { name: "tools".to_owned(), command: example("tool_server"), args, env }
+    McpServer { name: "tools".to_owned(), command: example("tool_server"), args, env, http: None }
 }
 
 fn example(name: &str) -> PathBuf {

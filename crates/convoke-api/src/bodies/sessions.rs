@@ -10,7 +10,7 @@ use convoke_core::turn::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AGENT_NAME, NOT_BLANK, Repo};
+use super::{AGENT_NAME, GivenAttachment, NOT_BLANK, Repo};
 
 /// A session: a durable conversation of one agent in one project.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -113,7 +113,7 @@ impl std::fmt::Display for Activity {
 }
 
 /// A session to begin: `POST /api/sessions`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewSession {
     /// The project, by its id or an unambiguous beginning of it.
@@ -123,10 +123,26 @@ pub struct NewSession {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("pattern" = AGENT_NAME))]
     pub agent: Option<String>,
+    /// The model that the agent is to use, by its id or name; by default the agent's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("pattern" = NOT_BLANK))]
+    pub model: Option<String>,
+    /// The mode that the agent is to be in, by its id or name; by default the agent's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("pattern" = NOT_BLANK))]
+    pub mode: Option<String>,
     /// The first prompt, which is sent in the same step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("pattern" = NOT_BLANK))]
     pub prompt: Option<String>,
+    /// Files that were uploaded, to go with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("maxItems" = 16))]
+    pub attachments: Vec<GivenAttachment>,
+    /// Files and folders of the project that the words mention, relative to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("maxItems" = 64))]
+    pub files: Vec<String>,
 }
 
 /// A session that was created.
@@ -170,12 +186,20 @@ pub struct SessionDetail {
 }
 
 /// Something to say to the agent: `POST /api/sessions/:id/prompt`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Prompt {
-    /// The words.
+    /// The words; they may be blank where something is attached.
     #[schemars(extend("pattern" = NOT_BLANK))]
     pub text: String,
+    /// Files that were uploaded, to go with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("maxItems" = 16))]
+    pub attachments: Vec<GivenAttachment>,
+    /// Files and folders of the project that the words mention, relative to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("maxItems" = 64))]
+    pub files: Vec<String>,
     /// The id of the message that it becomes, made by the client; a request that is sent again with the same one is
     /// accepted once.
     #[serde(default, skip_serializing_if = "Option::is_none")]

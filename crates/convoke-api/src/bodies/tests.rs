@@ -220,8 +220,8 @@ fn k8_backups_keep_their_shape() {
 
 #[test]
 fn agents_and_the_daemon_keep_their_shape() {
-    let missing = json!({"name": "codex", "title": "Codex", "badge": "CX", "protocol": "acp", "installed": false, "install": "npm install -g codex"});
-    let installed = json!({"name": "demo", "title": "Demo", "badge": "DM", "protocol": "acp", "installed": true, "path": "/usr/bin/convoke", "version": "0.1.0"});
+    let missing = json!({"name": "codex", "title": "Codex", "badge": "CX", "protocol": "acp", "installed": false, "login": {"state": "unknown", "hint": "run `codex login`"}, "resume": "native", "layers": ["bwrap", "seccomp"], "missingLayers": [{"layer": "landlock", "why": "the agent's own sandbox uses mounts"}], "install": "npm install -g codex"});
+    let installed = json!({"name": "demo", "title": "Demo", "badge": "DM", "protocol": "acp", "installed": true, "path": "/usr/bin/convoke", "version": "0.1.0", "login": {"state": "not_needed"}, "resume": "native", "layers": [], "modes": [{"id": "ask", "name": "Ask"}], "mode": "ask", "models": [{"id": "m", "name": "M"}], "model": "m"});
     pin::<Agents>(json!({"agents": [missing, installed]}));
     pin::<Health>(json!({"status": "ok"}));
     let lost = json!({"code": "database_lost", "text": "the database is gone", "hint": "restart"});
@@ -285,8 +285,8 @@ fn requests_refuse_what_they_do_not_know() {
     ];
     insta::assert_snapshot!(refused.join("\n"), @"
     unknown field `title`, expected `path` or `name`
-    unknown field `repo`, expected one of `repoId`, `agent`, `prompt`
-    unknown field `wait`, expected `text` or `messageId`
+    unknown field `repo`, expected one of `repoId`, `agent`, `model`, `mode`, `prompt`, `attachments`, `files`
+    unknown field `wait`, expected one of `text`, `attachments`, `files`, `messageId`
     unknown field `status`, expected `title` or `archived`
     unknown field `why`, expected `reason`
     ");

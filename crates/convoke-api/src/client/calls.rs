@@ -9,9 +9,10 @@ use super::{
     Transcript,
 };
 use crate::bodies::{
-    Agents, Answer, Backups, CancelTurn, Config, ConfigPatch, CreatedSession, Health, Hits, Home,
-    Import, Imported, Inbox, NewBackup, NewRepo, NewRule, NewSession, Prompt, Prompted, QueuePatch,
-    Rejection, Repo, Repos, Rule, Rules, Session, SessionPatch, Sessions, StateOfSession, Status,
+    Agents, Answer, Backups, CancelTurn, Config, ConfigPatch, CreatedSession, FileMatches, Health,
+    Hits, Home, Import, Imported, Inbox, NewBackup, NewRepo, NewRule, NewSession, Prompt, Prompted,
+    QueuePatch, Rejection, Repo, Repos, Rule, Rules, Session, SessionPatch, Sessions,
+    StateOfSession, Status, StoredAttachment,
 };
 use crate::error::Result;
 
@@ -100,9 +101,20 @@ impl Client {
     }
 
     /// Sends a prompt to a session's agent.
-    pub async fn prompt(&self, id: &str, text: &str) -> Result<Prompted> {
-        let prompt = Prompt { text: text.to_owned(), message_id: None };
-        self.fetch(Call::post(session_path(id, "/prompt")).json(&prompt)).await
+    pub async fn prompt(&self, id: &str, prompt: &Prompt) -> Result<Prompted> {
+        self.fetch(Call::post(session_path(id, "/prompt")).json(prompt)).await
+    }
+
+    /// Stores a file, to be attached to a prompt.
+    pub async fn store_attachment(&self, name: &str, bytes: Vec<u8>) -> Result<StoredAttachment> {
+        let path = format!("/api/blobs?name={}", segment(name));
+        self.fetch(Call::post(path).bytes(bytes).patient()).await
+    }
+
+    /// The files and folders of a project that match some letters.
+    pub async fn files(&self, project: &str, query: &str) -> Result<FileMatches> {
+        let path = format!("/api/repos/{}/files?query={}", segment(project), segment(query));
+        self.fetch(Call::get(path)).await
     }
 
     /// A reader of the stored messages of a session.

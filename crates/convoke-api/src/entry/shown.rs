@@ -15,12 +15,16 @@ use super::{
 impl From<&Message> for Entry {
     fn from(message: &Message) -> Self {
         let body = match &message.content {
-            Content::Text { text, .. } if message.role == Role::User => EntryBody::User(Prompted {
-                content: text.clone(),
-                html: None,
-                state: PromptState::of(message.turn.as_ref()),
-            }),
-            Content::Text { text, partial } => EntryBody::Assistant(words(text, *partial)),
+            Content::Text { text, attachments, files, .. } if message.role == Role::User => {
+                EntryBody::User(Prompted {
+                    content: text.clone(),
+                    html: None,
+                    attachments: attachments.clone(),
+                    files: files.clone(),
+                    state: PromptState::of(message.turn.as_ref()),
+                })
+            }
+            Content::Text { text, partial, .. } => EntryBody::Assistant(words(text, *partial)),
             Content::Thinking { text, partial } => EntryBody::Thinking(words(text, *partial)),
             Content::Plan { steps } => EntryBody::Plan { steps: steps.clone() },
             Content::Tool(tool) => EntryBody::ToolCall(ToolCall::from(tool)),
@@ -50,6 +54,8 @@ impl Entry {
                         id: prompt.id,
                         content: prompt.text.clone(),
                         html: None,
+                        attachments: prompt.attachments.clone(),
+                        files: prompt.files.clone(),
                         timestamp: prompt.timestamp,
                     })
                     .collect(),

@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value};
 
 use super::Envelope;
+use crate::bodies::GivenAttachment;
 
 /// A frame from a client, tagged by `type`. A session is named by its canonical id or its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +42,17 @@ pub enum ClientFrame {
         /// The beginning of a path.
         path: String,
     },
+    /// Wants the files and folders of a project that match some letters.
+    #[serde(rename = "file:complete")]
+    FileComplete {
+        /// Of which project.
+        project_id: String,
+        /// The letters.
+        query: String,
+        /// How many at most; 20, by default.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    },
     /// Wants all agents.
     #[serde(rename = "agent:list")]
     AgentList {},
@@ -61,9 +73,21 @@ pub enum ClientFrame {
         /// With which agent; by default the configured one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cli_type: Option<String>,
+        /// The model that the agent is to use, by its id or name; by default the agent's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// The mode that the agent is to be in, by its id or name; by default the agent's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<String>,
         /// The first prompt, which is sent in the same step.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         prompt: Option<String>,
+        /// Files that were uploaded, to go with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<GivenAttachment>,
+        /// Files and folders of the project that the words mention, relative to it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<String>,
     },
     /// Wants to see a session, and to follow it.
     #[serde(rename = "session:open")]
@@ -113,6 +137,12 @@ pub enum ClientFrame {
         session_id: String,
         /// The words.
         content: String,
+        /// Files that were uploaded, to go with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<GivenAttachment>,
+        /// Files and folders of the project that the words mention, relative to it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<String>,
         /// The id of the message that it becomes, made by the client; the same one is accepted once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message_id: Option<MessageId>,
@@ -362,11 +392,12 @@ pub enum Malformed {
 
 impl ClientFrame {
     /// Every type of message.
-    pub const TYPES: [&str; 37] = [
+    pub const TYPES: [&str; 38] = [
         "project:list",
         "project:add",
         "project:remove",
         "folder:complete",
+        "file:complete",
         "agent:list",
         "session:list",
         "session:create",

@@ -43,6 +43,16 @@ pub enum ServerFrame {
         /// Whole paths.
         folders: Vec<String>,
     },
+    /// Files and folders of a project that match some letters.
+    #[serde(rename = "file:completions")]
+    FileCompletions {
+        /// Of which project.
+        project_id: ProjectId,
+        /// What was asked for.
+        query: String,
+        /// Paths relative to the project, the best match first; a folder ends with `/`.
+        files: Vec<String>,
+    },
     /// All agents.
     #[serde(rename = "agent:list")]
     AgentList {

@@ -3,12 +3,13 @@
 use convoke_core::content::Cost;
 use convoke_core::id::{AgentName, ProjectId, SessionId};
 use convoke_core::session::{Attention, EndReason, Status};
+use convoke_core::state::OfferedChoice;
 use convoke_core::time::Timestamp;
 use convoke_core::turn::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::bodies::{Activity, Agent, Session};
+use crate::bodies::{Activity, Agent, AgentLogin, Session};
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -102,6 +103,23 @@ pub struct AgentItem {
     pub badge: String,
     /// Whether it can be started here.
     pub installed: bool,
+    /// What it calls its version, when that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Whether the user has logged in at it, as far as that shows without asking it.
+    pub login: AgentLogin,
+    /// The modes that it offered when it was last started; none as long as it never was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modes: Vec<OfferedChoice>,
+    /// The mode that it begins with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// The models that it offered when it was last started.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<OfferedChoice>,
+    /// The model that it begins with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// How to install it, when that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub install: Option<String>,
@@ -109,7 +127,20 @@ pub struct AgentItem {
 
 impl From<Agent> for AgentItem {
     fn from(agent: Agent) -> Self {
-        let Agent { name, title, badge, installed, install, .. } = agent;
-        Self { cli_type: name, title, badge, installed, install }
+        let Agent { name, title, badge, installed, version, login, install, .. } = agent;
+        let Agent { modes, mode, models, model, .. } = agent;
+        Self {
+            cli_type: name,
+            title,
+            badge,
+            installed,
+            version,
+            login,
+            modes,
+            mode,
+            models,
+            model,
+            install,
+        }
     }
 }

@@ -162,6 +162,7 @@ fn the_limits_of_bodies_are_in_their_schemas() {
     }
     lines.sort();
     insta::assert_snapshot!(lines.join("\n"), @r#"
+    GivenAttachment.hash pattern="^[0-9a-f]{64}$"
     Import.after maximum=9007199254740991
     Import.agent pattern="^[A-Za-z0-9_.-]+$"
     Import.repoId minLength=4
@@ -172,9 +173,15 @@ fn the_limits_of_bodies_are_in_their_schemas() {
     NewBackup.to pattern="^/[^\\x00]*$"
     NewRepo.path pattern="^/"
     NewSession.agent pattern="^[A-Za-z0-9_.-]+$"
+    NewSession.attachments maxItems=16
+    NewSession.files maxItems=64
+    NewSession.mode pattern="\\S"
+    NewSession.model pattern="\\S"
     NewSession.prompt pattern="\\S"
     NewSession.repoId minLength=4
     Problem.status maximum=65535
+    Prompt.attachments maxItems=16
+    Prompt.files maxItems=64
     Prompt.text pattern="\\S"
     QueuePatch.position maximum=4294967295
     QueuePatch.text pattern="\\S"

@@ -1,6 +1,6 @@
 //! Every call: what is asked, and that the answer is understood.
 
-use convoke_api::bodies::{Answer, ConfigPatch, NewRepo, NewSession, Rejection, SessionPatch};
+use convoke_api::bodies::{Answer, ConfigPatch, NewRepo, NewSession, Prompt, Rejection, SessionPatch};
 use convoke_api::{Client, Result, SearchQuery, SessionQuery};
 use convoke_core::session::QueueChoice;
 use serde_json::{Value, json};
@@ -41,8 +41,12 @@ async fn s8_every_call_asks_what_it_says() {
     let status = json!({"version": "0", "pid": 1, "uptimeMs": 1, "url": "u", "home": "h", "activeSessions": 0, "processes": 0, "busy": 0, "waiting": 0, "inbox": 0});
     let prompted = json!({"accepted": true, "messageId": ID, "seq": 1, "queued": false, "rev": 9});
     let new_repo = NewRepo { path: "/home/me/web".to_owned(), name: None };
-    let new_session =
-        NewSession { repo_id: ID.to_owned(), agent: Some("demo".to_owned()), prompt: None };
+    let new_session = NewSession {
+        repo_id: ID.to_owned(),
+        agent: Some("demo".to_owned()),
+        ..NewSession::default()
+    };
+    let hello = Prompt { text: "hello\n".to_owned(), ..Prompt::default() };
     let patch = SessionPatch { archived: Some(true), ..SessionPatch::default() };
     let yes = Answer::Option { option_id: "yes".to_owned(), rule: Some(0) };
     let no = Rejection { reason: Some("not now".to_owned()) };
@@ -64,7 +68,7 @@ async fn s8_every_call_asks_what_it_says() {
         .await,
         asked(session(), async |it| it.create_session(&new_session).await).await,
         asked(detail, async |it| it.transcript("demo:1/2").await).await,
-        asked(prompted, async |it| it.prompt("0000", "hello\n").await).await,
+        asked(prompted, async |it| it.prompt("0000", &hello).await).await,
         asked(session(), async |it| it.cancel_turn("0000", QueueChoice::Send).await).await,
         asked(session(), async |it| it.move_queued("0000", "1111", 0).await).await,
         asked(json!({}), async |it| it.see("0000").await).await,

@@ -114,7 +114,7 @@ fn told(session: &mut Session, command: Command) -> Vec<Change> {
 
 fn prompt() -> Command {
     let stamp = Stamp { id: MessageId::from_random([0; 16]), at: Timestamp::from_millis(0) };
-    Command::Prompt { text: "go".to_owned(), stamp }
+    Command::Prompt { prompt: "go".to_owned().into(), stamp }
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn k4_a_long_answer_becomes_messages_that_are_no_longer_than_they_may_be() {
         for change in told(&mut session, Command::Agent(Report::Said(part.to_owned()))) {
             match change {
                 Change::Begin(draft) => {
-                    let Content::Text { text, partial: true } = draft.content else { panic!() };
+                    let Content::Text { text, partial: true, .. } = draft.content else { panic!() };
                     messages.push(text);
                 }
                 Change::Append { seq, text } => {

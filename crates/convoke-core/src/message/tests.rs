@@ -125,7 +125,7 @@ fn s2_a_message_has_id_session_place_role_content_and_time() {
         seq: Seq::new(1),
         rev: Rev::new(3),
         role: Role::User,
-        content: Content::Text { text: "hello".to_owned(), partial: false },
+        content: Content::text("hello".to_owned()),
         turn: Some(Turn::Ended(Stop::EndTurn)),
         timestamp: at,
         updated_at: at,

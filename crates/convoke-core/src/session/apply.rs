@@ -67,7 +67,7 @@ impl Session {
                     self.summary.work.turn_began(at, self.summary.rev);
                 }
             }
-            (Content::Text { text, partial }, Role::Agent | Role::System) => {
+            (Content::Text { text, partial, .. }, Role::Agent | Role::System) => {
                 self.output.begin(seq, &draft.content);
                 self.line = LastLine::of(text);
                 if !partial {

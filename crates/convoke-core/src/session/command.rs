@@ -10,6 +10,7 @@ use crate::id::{MessageId, RequestId};
 use crate::message::{Draft, Seq};
 use crate::notice::{Notice, Resumed};
 use crate::process::Exit;
+use crate::prompt::{ATTACHMENTS_MAX, FILES_MAX, Prompt};
 use crate::question::Answer;
 use crate::request::{self, Request, Verdict};
 use crate::state::SessionState;
@@ -23,8 +24,8 @@ use super::{Change, EndReason, PENDING_MAX, QUEUE_BYTES_MAX, QUEUE_MAX, Status};
 pub enum Command {
     /// Send a prompt to the agent.
     Prompt {
-        /// The text.
-        text: String,
+        /// What is said.
+        prompt: Prompt,
         /// The id and time of its message.
         stamp: Stamp,
     },
@@ -351,6 +352,18 @@ pub enum Refusal {
     LongPrompt {
         /// Its length.
         bytes: usize,
+    },
+    /// The prompt has too many attachments.
+    #[error("the prompt has {count} attachments, and at most {ATTACHMENTS_MAX} are accepted")]
+    TooManyAttachments {
+        /// How many.
+        count: usize,
+    },
+    /// The prompt mentions too many files.
+    #[error("the prompt mentions {count} files, and at most {FILES_MAX} are accepted")]
+    TooManyFiles {
+        /// How many.
+        count: usize,
     },
     /// The queue is full.
     #[error(

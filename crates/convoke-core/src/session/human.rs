@@ -5,6 +5,7 @@ use crate::content::Content;
 use crate::id::{MessageId, RequestId};
 use crate::message::{Draft, Seq};
 use crate::notice::{Event, LifecycleEvent, Notice, TurnEvent};
+use crate::prompt::{ATTACHMENTS_MAX, FILES_MAX, Prompt};
 use crate::request::{Delivery, Request, State, Status as RequestStatus, Verdict};
 use crate::state::{QueuedPrompt, SessionState};
 use crate::turn::{self, Stop, Turn};
@@ -20,7 +21,7 @@ impl Session {
     pub fn handle(&self, command: Command) -> Result<Decision, Refusal> {
         let decision = Decision::after(self.summary.last_seq);
         match command {
-            Command::Prompt { text, stamp } => self.prompt(text, stamp, decision),
+            Command::Prompt { prompt, stamp } => self.prompt(prompt, stamp, decision),
             Command::EditQueued { id, text } => self.edit_queued(id, text, decision),
             Command::RemoveQueued { id } => self.remove_queued(id, decision),
             Command::SendQueued { id } => self.send_queued(id, decision),
@@ -48,19 +49,19 @@ impl Session {
 
     fn prompt(
         &self,
-        text: String,
+        prompt: Prompt,
         stamp: Stamp,
         mut decision: Decision,
     ) -> Result<Decision, Refusal> {
-        check_prompt(&text)?;
+        check_prompt(&prompt)?;
         self.check_active()?;
-        self.queue_prompt(text, stamp, &mut decision)?;
+        self.queue_prompt(prompt, stamp, &mut decision)?;
         Ok(decision)
     }
 
     fn queue_prompt(
         &self,
-        text: String,
+        prompt: Prompt,
         stamp: Stamp,
         decision: &mut Decision,
     ) -> Result<(), Refusal> {
@@ -69,11 +70,12 @@ impl Session {
             decision.changes.extend(self.output.close_stream());
             // Held prompts follow the new one.
             decision.changes.extend(self.is_held.then(|| queue(self.queued())));
-            decision.start_turn(stamp.id, text);
+            decision.start_turn(stamp.id, prompt);
             return Ok(());
         }
         let mut prompts = self.queued();
-        prompts.push(QueuedPrompt { id: stamp.id, text, timestamp: stamp.at });
+        let Prompt { text, attachments, files } = prompt;
+        prompts.push(QueuedPrompt { id: stamp.id, text, attachments, files, timestamp: stamp.at });
         check_queue(&prompts)?;
         decision.changes.push(queue(prompts));
         Ok(())
@@ -103,10 +105,11 @@ impl Session {
         text: String,
         mut decision: Decision,
     ) -> Result<Decision, Refusal> {
-        check_prompt(&text)?;
         let mut prompts = self.queued();
         let found = prompts.iter_mut().find(|prompt| prompt.id == id);
-        let before = std::mem::replace(&mut found.ok_or(Refusal::NotQueued { id })?.text, text);
+        let found = found.ok_or(Refusal::NotQueued { id })?;
+        let before = std::mem::replace(&mut found.text, text);
+        check_prompt(&found.prompt())?;
         // A queue above the limit may still be shortened.
         if prompts.iter().any(|prompt| prompt.id == id && prompt.text.len() > before.len()) {
             check_queue(&prompts)?;
@@ -150,7 +153,7 @@ impl Session {
         if self.running.is_none() {
             decision.changes.extend(self.output.close_stream());
             decision.changes.push(queue(prompts));
-            decision.start_turn(first.id, first.text);
+            decision.start_turn(first.id, first.prompt());
             return Ok(decision);
         }
         prompts.insert(0, first);
@@ -247,7 +250,7 @@ impl Session {
         match late {
             // In an ended session the answer is stored, but becomes no prompt.
             Some(text) if self.summary.status == Status::Active => {
-                self.queue_prompt(text, stamp, &mut decision)?;
+                self.queue_prompt(text.into(), stamp, &mut decision)?;
             }
             Some(_) | None => {}
         }
@@ -301,7 +304,7 @@ impl Session {
         if !prompts.is_empty() && !self.is_held {
             let next = prompts.remove(0);
             decision.changes.push(queue(prompts));
-            decision.start_turn(next.id, next.text);
+            decision.start_turn(next.id, next.prompt());
         }
     }
 
@@ -329,8 +332,9 @@ impl Session {
             return;
         }
         decision.changes.push(queue(Vec::new()));
-        for QueuedPrompt { id, text, .. } in self.queued() {
-            decision.begin(Draft::prompt(id, text, Turn::Ended(stop.clone())));
+        for queued in self.queued() {
+            let turn = Turn::Ended(stop.clone());
+            decision.begin(Draft::prompt(queued.id, queued.prompt(), turn));
         }
     }
 }
@@ -348,12 +352,18 @@ const fn queue(prompts: Vec<QueuedPrompt>) -> Change {
 }
 
 /// Refuses a prompt that no session accepts.
-pub fn check_prompt(text: &str) -> Result<(), Refusal> {
-    if text.trim().is_empty() {
+pub fn check_prompt(prompt: &Prompt) -> Result<(), Refusal> {
+    if prompt.is_blank() {
         return Err(Refusal::EmptyPrompt);
     }
-    if text.len() > PROMPT_BYTES_MAX {
-        return Err(Refusal::LongPrompt { bytes: text.len() });
+    if prompt.text.len() > PROMPT_BYTES_MAX {
+        return Err(Refusal::LongPrompt { bytes: prompt.text.len() });
+    }
+    if prompt.attachments.len() > ATTACHMENTS_MAX {
+        return Err(Refusal::TooManyAttachments { count: prompt.attachments.len() });
+    }
+    if prompt.files.len() > FILES_MAX {
+        return Err(Refusal::TooManyFiles { count: prompt.files.len() });
     }
     Ok(())
 }
@@ -409,8 +419,8 @@ impl Decision {
         }
     }
 
-    fn start_turn(&mut self, id: MessageId, text: String) {
-        let turn = self.begin(Draft::prompt(id, text, Turn::Running));
+    fn start_turn(&mut self, id: MessageId, prompt: Prompt) {
+        let turn = self.begin(Draft::prompt(id, prompt, Turn::Running));
         self.effects.push(Effect::StartTurn { turn });
     }
 }

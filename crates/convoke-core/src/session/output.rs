@@ -53,7 +53,7 @@ impl Stream {
     /// A message that begins with this text.
     pub(super) fn draft(self, text: String) -> Draft {
         Draft::agent(match self {
-            Self::Text => Content::Text { text, partial: true },
+            Self::Text => Content::partial_text(text),
             Self::Thinking => Content::Thinking { text, partial: true },
         })
     }
@@ -163,7 +163,7 @@ impl Output {
     /// Records a new message.
     pub(super) fn begin(&mut self, seq: Seq, content: &Content) {
         match content {
-            Content::Text { text, partial: true } => self.open(Stream::Text, seq, text),
+            Content::Text { text, partial: true, .. } => self.open(Stream::Text, seq, text),
             Content::Thinking { text, partial: true } => self.open(Stream::Thinking, seq, text),
             Content::Tool(tool) => self.apply_tool(seq, tool),
             Content::Plan { .. } => self.plan = Some(seq),

@@ -4,10 +4,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use convoke_core::content::Content;
-use convoke_core::id::MessageId;
-use convoke_core::message::Draft;
+use convoke_core::id::{MessageId, RequestId};
+use convoke_core::message::{Draft, Seq};
 use convoke_core::notice::{Notice, ProcessEvent};
 use convoke_core::process::Exit;
+use convoke_core::request::Request as Asked;
 use convoke_core::session::{
     Change, Command, Decision, Effect, Refusal, Reply, Report, Session, Stamp, Summary,
 };
@@ -127,6 +128,7 @@ impl Task {
         let mut undone = self.undone();
         let mut refused = None;
         let mut used = Vec::new();
+        let mut released = Vec::new();
         for mut report in reports {
             if self.quota.drops(&report) {
                 continue;
@@ -141,6 +143,12 @@ impl Task {
             }
             let commands = if let Report::Exited(exit) = report {
                 self.exited(&undone.session, exit)
+            } else if let Report::TurnEnded { turn, .. } = &report {
+                let abandoned = self.abandoned_by(&undone.session, *turn);
+                let withdraw = |id: &RequestId| Command::Agent(Report::Withdrew(*id));
+                let withdrawn: Vec<Command> = abandoned.iter().map(withdraw).collect();
+                released.extend(abandoned);
+                withdrawn.into_iter().chain([Command::Agent(report)]).collect()
             } else {
                 vec![Command::Agent(report)]
             };
@@ -169,12 +177,29 @@ impl Task {
             }
         }
         let effects = self.commit_at_last(undone).await;
+        for request in released {
+            self.reply(request, Reply::Cancelled).await;
+        }
         if let Some(request) = refused {
             self.reply(request, Reply::Cancelled).await;
         }
         self.carry_out(effects).await;
         self.count_uses(used).await;
         Box::pin(self.enforce_turn_quota()).await;
+    }
+
+    /// The questions that an agent no longer waits for, because it has ended the turn in which it asked them: some give up
+    /// on their tools without saying so. An answer becomes the next turn then. A question that was asked without waiting
+    /// stays.
+    fn abandoned_by(&self, session: &Session, turn: Seq) -> Vec<RequestId> {
+        if session.running() != Some(turn) {
+            return Vec::new();
+        }
+        let is_waited_for = |request: &&Asked| {
+            matches!(request, Asked::Questions(_))
+                && self.askers.get(&request.id()).is_none_or(|asker| !asker.is_closed())
+        };
+        session.pending().filter(is_waited_for).map(Asked::id).collect()
     }
 
     /// What follows from the end of a process. A turn that it was never given does not end with it.

@@ -5,6 +5,7 @@ use convoke_agents::driver::{Order, REPORTS_MAX};
 use convoke_core::content::Content;
 use convoke_core::id::RequestId;
 use convoke_core::message::Seq;
+use convoke_core::prompt::Prompt;
 use convoke_core::session::{Effect, Reply, Report};
 use convoke_core::turn::Stop;
 use tokio::sync::mpsc;
@@ -150,9 +151,11 @@ impl Task {
         Ok(())
     }
 
-    pub(super) fn prompt_text(&self, turn: Seq) -> Result<String> {
-        match self.open.get(turn).map(|message| &message.content) {
-            Some(Content::Text { text, .. }) => Ok(text.clone()),
+    pub(super) fn prompt_of(&self, turn: Seq) -> Result<Prompt> {
+        match self.open.get(turn).map(|message| message.content.clone()) {
+            Some(Content::Text { text, attachments, files, .. }) => {
+                Ok(Prompt { text, attachments, files })
+            }
             Some(_) | None => Err(Error::Broken { session: self.id }),
         }
     }

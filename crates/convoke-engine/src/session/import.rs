@@ -116,7 +116,7 @@ impl Task {
                     let id = MessageId::from_random((self.shared.around.random)());
                     Draft::prompt(id, text, Turn::Ended(Stop::EndTurn))
                 }
-                Speaker::Agent => Draft::agent(Content::Text { text, partial: false }),
+                Speaker::Agent => Draft::agent(Content::text(text)),
             };
             self.change(undone, Change::Begin(draft), turn.timestamp);
         }

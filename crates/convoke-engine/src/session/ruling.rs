@@ -4,6 +4,7 @@
 //! pending: the human has it before their eyes, and settles it themselves.
 
 use convoke_agents::evidence::resolve;
+use convoke_core::evidence::Evidence;
 use convoke_core::id::RuleId;
 use convoke_core::notice::{Notice, RuleEvent};
 use convoke_core::request::{Choice, PermissionKind, PermissionRecord, Request as Asked, Verdict};
@@ -17,6 +18,10 @@ use crate::asking::blocking;
 use crate::error::{Error, Result};
 use crate::teams::Permissions;
 
+/// What agents call the server with our tools.
+const OWN_SERVER: &str = "convoke";
+/// Our tools that ask the human, or read what they answered.
+const OWN_QUESTIONS: [&str; 2] = ["ask_user_questions", "get_answered_questions"];
 /// The rule of a team whose agent may do everything, in words.
 const TRUSTED: &str = "the team's skipPermissions";
 
@@ -58,6 +63,10 @@ impl Task {
     /// Looks for rules about a request, and adds the rules to it that an answer can make.
     pub(super) async fn rule_on(&self, asked: &mut Asked) -> Ruled {
         let Asked::Permission(record) = asked else { return Ruled::default() };
+        if is_own_question(record) {
+            // The human is asked once, by the question itself.
+            return allowed(record, Vec::new(), Vec::new());
+        }
         match self.rule_on_permission(record).await {
             Ok(ruled) => ruled,
             // A rule that cannot be read may be a denial: the human is asked, also for a team that may do everything.
@@ -147,6 +156,37 @@ impl Task {
     }
 }
 
+/// Whether a permission is for a tool of Convoke's own that does nothing but ask the human, or read their answers. The name
+/// is one that the agent's program gives it, and not its model; a command is never meant.
+fn is_own_question(record: &PermissionRecord) -> bool {
+    match &record.evidence {
+        Some(Evidence::Tool { server: Some(server), tool, .. }) => {
+            server == OWN_SERVER && OWN_QUESTIONS.contains(&tool.as_str())
+        }
+        Some(Evidence::Tool { server: None, .. }) | None => {
+            let names = record.tool.as_deref().into_iter().chain([record.title.as_str()]);
+            names.into_iter().any(is_own_name)
+        }
+        Some(
+            Evidence::Command { .. }
+            | Evidence::Changes { .. }
+            | Evidence::Read { .. }
+            | Evidence::Fetch { .. },
+        ) => false,
+    }
+}
+
+/// How agents name the tools of servers: `mcp__server__tool` most, and some in a way of their own.
+fn is_own_name(name: &str) -> bool {
+    let own = |tool: &&str| {
+        let joined = ["__", "_", "-", ".", "/", ": "].iter();
+        let mut names = joined.map(|sign| format!("{OWN_SERVER}{sign}{tool}"));
+        names.any(|own| own == name || format!("mcp__{own}") == name)
+            || format!("{tool} ({OWN_SERVER} MCP Server)") == name
+    };
+    OWN_QUESTIONS.iter().any(|tool| own(&tool))
+}
+
 /// The request is denied, and the agent learns why.
 fn denied(record: &PermissionRecord, rule: &Rule, text: String, what: String) -> Ruled {
     let reason = Some(format!("Denied by a rule of the user's: {text}"));
@@ -168,4 +208,28 @@ fn allowed(record: &PermissionRecord, events: Vec<RuleEvent>, used: Vec<RuleId>)
     let mut commands: Vec<Command> = notices.map(Command::Agent).collect();
     commands.push(Command::Settle { request: record.request_id, verdict });
     Ruled { commands, used }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn l1_our_question_tool_is_known_by_every_agents_name_for_it() {
+        for name in [
+            "mcp__convoke__ask_user_questions",
+            "convoke__ask_user_questions",
+            "convoke_ask_user_questions",
+            "convoke-ask_user_questions",
+            "convoke/ask_user_questions",
+            "ask_user_questions (convoke MCP Server)",
+        ] {
+            assert!(is_own_name(name), "{name}");
+        }
+        for name in
+            ["ask_user_questions", "convoke_teams_ask", "evil_convoke_ask_user_questions", "Bash"]
+        {
+            assert!(!is_own_name(name), "{name}");
+        }
+    }
 }

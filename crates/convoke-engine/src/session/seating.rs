@@ -1,6 +1,6 @@
 //! How a session gets a process: requests it from the pool, and queues orders until it is ready.
 
-use convoke_agents::driver::Order;
+use convoke_agents::driver::{Enclosure, Order};
 use convoke_agents::pool::Seat;
 use convoke_core::message::Seq;
 use convoke_core::notice::{Notice, TurnEvent};
@@ -10,7 +10,7 @@ use convoke_core::turn::{FailureKind, Stop};
 use super::Answer;
 use super::start::{self, ProcessUpdate, Seating};
 use super::task::{AbortOnDrop, Process, Task};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::view::AgentStatus;
 
 /// Orders that may be queued for a starting process; one more is refused.
@@ -122,8 +122,9 @@ impl Task {
 
     /// Sends a prompt to the agent, with the transcript if the agent does not remember the conversation.
     pub(super) async fn prompt(&mut self, turn: Seq, seat: Seat, freshness: Freshness) {
-        let text = match self.prompt_text(turn) {
-            Ok(text) => text,
+        let enclosed = self.enclosed(turn, &seat).await;
+        let (text, enclosed) = match enclosed {
+            Ok(prompt) => prompt,
             Err(error) => {
                 let stop = Stop::failed(FailureKind::Internal, error.to_string());
                 self.process = Process::Seated(seat);
@@ -134,7 +135,7 @@ impl Task {
             Some(transcript) => format!("{transcript}{text}"),
             None => text,
         };
-        match (seat.send(Order::Prompt { turn, text }).await, freshness) {
+        match (seat.send(Order::Prompt { turn, text, enclosed }).await, freshness) {
             // A new process that exits at once would do so again, so it is not retried: its exit ends the turn.
             (Ok(()), _) | (Err(_), Freshness::New) => {
                 self.given = Some(turn);
@@ -143,6 +144,14 @@ impl Task {
             // The warm process exited before the prompt; a new one resumes the session.
             (Err(_), Freshness::Warm) => self.await_process(turn),
         }
+    }
+
+    /// The words of a prompt, and what is enclosed, where the agent can read it.
+    async fn enclosed(&self, turn: Seq, seat: &Seat) -> Result<(String, Vec<Enclosure>)> {
+        let prompt = self.prompt_of(turn)?;
+        let temp = seat.temp.as_deref();
+        let enclosed = self.shared.attachments.enclose(&prompt, &self.workspace, temp).await?;
+        Ok((prompt.text, enclosed))
     }
 
     /// Sends the agent an order that is not a prompt, or only starts its process.

@@ -4,20 +4,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use convoke_agents::Error as AgentError;
-use convoke_agents::catalogue::Sandbox;
-use convoke_agents::driver::{Launch, Lease, McpServer, Start};
+use convoke_agents::catalogue::{Agent, LoginState, Resume, Sandbox};
+use convoke_agents::driver::{HttpServer, Launch, Lease, McpServer, OwnSandbox, Start};
 use convoke_agents::launch::{Occasion, Surroundings};
 use convoke_agents::pool::Seat;
 use convoke_agents::resume::{Begun, resume_or_begin};
 use convoke_core::id::{AgentName, ProjectId, SessionId};
 use convoke_core::message::{Message, Role, Seq};
-use convoke_core::notice::{Notice, ProcessEvent, Resumed};
+use convoke_core::notice::{AgentEvent, Notice, ProcessEvent, Resumed};
 use convoke_core::session::Report;
+use convoke_core::state::SessionState;
 use convoke_core::team::TeamName;
 use convoke_store::{SessionKind, Window};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
+use super::choices;
 use super::replay::transcript;
 use crate::error::Result as EngineResult;
 use crate::processes::Processes;
@@ -96,12 +98,22 @@ pub(crate) async fn seat(
 ) -> Result<Seating, AgentError> {
     let is_forgotten = |error: &AgentError| matches!(error, AgentError::CannotResume { .. });
     let acquire = |start| acquire(processes, spec, start, reports.clone(), listener.clone());
-    let known = spec.agent_session.clone();
+    // What the process before was set to; a session that is not stored yet has nothing.
+    let before = processes.store.session_state(spec.session).await.unwrap_or_default();
+    let before: Vec<SessionState> = before.into_iter().map(|(_, state)| state).collect();
+    // An agent that loses what it loads is given the transcript instead.
+    let resume = processes.agent(spec.agent.as_str()).map_or(Resume::Native, |it| it.resume);
+    let known = spec.agent_session.clone().filter(|_| resume == Resume::Native);
     let (seat, begun) =
         resume_or_begin(known, processes.around.random, is_forgotten, acquire).await?;
     let Some(started) = &seat.started else {
         return Ok(Seating { seat, noted: None, transcript: None });
     };
+    processes.remember_offers(&spec.agent, &started.offers);
+    for order in choices::again(&before, &started.offers) {
+        // A send fails only if the process has exited, which is reported separately.
+        seat.send(order).await.ok();
+    }
     let before = listener.as_ref().map(|(turn, _)| *turn);
     let (transcript, how, why) = match begun {
         Begun::Resumed => match unremembered(processes, spec, before).await {
@@ -264,8 +276,26 @@ pub(crate) fn confinement_notice(
     if missing.is_empty() {
         return Vec::new();
     }
-    let text = format!("The agent is only partly sandboxed: {}.", missing.join("; "));
+    let mut text = format!("The agent is only partly sandboxed: {}.", missing.join("; "));
+    if launch.own_sandbox == OwnSandbox::Off {
+        text.push_str(" Its own sandbox cannot work here and is off, so that it runs commands without asking.");
+    }
     vec![Report::Noticed(Notice::worded(ProcessEvent::Unconfined, text))]
+}
+
+/// The notice in a new session whose agent nobody has logged in at, as far as that shows. The agent may know better, so
+/// that it is started all the same.
+pub(crate) fn login_notice(processes: &Processes, agent: &AgentName) -> Option<Report> {
+    let agent: &Agent = processes.agent(agent.as_str()).ok()?;
+    let hint = &agent.login.as_ref()?.hint;
+    match agent.login_state(&processes.around.environment) {
+        LoginState::LoggedOut => {
+            let text = format!("{} is not logged in: {hint}.", agent.title);
+            let event = AgentEvent::Advice { severity: "warning".to_owned() };
+            Some(Report::Noticed(Notice::worded(event, text)))
+        }
+        LoginState::LoggedIn | LoginState::Unknown | LoginState::NotNeeded => None,
+    }
 }
 
 /// The MCP server with Convoke's tools. Its key ends with the process.
@@ -281,6 +311,7 @@ fn tool_server(processes: &Processes, session: SessionId) -> Option<(McpServer, 
         command: processes.around.program.clone(),
         args: vec!["mcp".to_owned()],
         env: env.into(),
+        http: Some(HttpServer { url: endpoint.url.clone(), token: key.token().to_owned() }),
     };
     Some((server, Arc::new(key)))
 }

@@ -10,6 +10,7 @@ use convoke_agents::pool::Seat;
 use convoke_core::id::{MessageId, RequestId, SessionId};
 use convoke_core::message::{Message, Rev, Role, Seq};
 use convoke_core::process::Exit;
+use convoke_core::prompt::Prompt;
 use convoke_core::request::Verdict;
 use convoke_core::session::{Command, Cut, EndReason, Reply, Report, Session, Status};
 use convoke_core::team::TeamName;
@@ -257,8 +258,8 @@ impl Task {
                 let carried = self.carry(command).await;
                 reply.send(carried).ok();
             }
-            Request::Prompt { text, id, reply } => {
-                let prompted = self.say(text, id).await;
+            Request::Prompt { prompt, id, reply } => {
+                let prompted = self.say(prompt, id).await;
                 reply.send(prompted).ok();
             }
             Request::CompleteIfIdle { longer_than, reason, reply } => {
@@ -296,7 +297,7 @@ impl Task {
     }
 
     /// Accepts a prompt. A repeated request with the same id returns the prompt that the first one created.
-    async fn say(&mut self, text: String, id: Option<MessageId>) -> Result<Carried> {
+    async fn say(&mut self, prompt: Prompt, id: Option<MessageId>) -> Result<Carried> {
         if let Some(id) = id {
             let is_queued = self.session.queue().any(|prompt| prompt.id == id);
             let known = self.shared.store.prompt(self.id, Some(id)).await?;
@@ -310,7 +311,7 @@ impl Task {
             }
         }
         let stamp = self.new_stamp(id);
-        self.carry(Command::Prompt { text, stamp }).await
+        self.carry(Command::Prompt { prompt, stamp }).await
     }
 
     /// A revision before everything that the prompt caused: that of the previous prompt, whose turn ended earlier.

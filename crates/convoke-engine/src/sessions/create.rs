@@ -4,24 +4,22 @@ use std::sync::Arc;
 
 use convoke_agents::driver::{REPORTS_MAX, Start};
 use convoke_agents::pool::Seat;
-use convoke_core::id::{AgentName, ProjectId, SessionId};
+use convoke_core::id::SessionId;
 use convoke_core::session::{Activity, Report, Summary};
-use convoke_store::{NewSession, SessionKind, StoredSession};
+use convoke_store::{SessionKind, StoredSession};
 use tokio::sync::mpsc;
 
-use super::Sessions;
 use super::admission::{self, Reservation};
+use super::{NewSession, Sessions};
 use crate::error::{Error, Result};
 use crate::projects::inside_root;
+use crate::session::choices::Choices;
 use crate::session::start::{self, ProcessSpec, Seating, StartRecord};
 use crate::session::{Begin, Place, Reports};
 use crate::view::{AgentStatus, Change, SessionView};
 
-pub(super) async fn create(
-    shared: &Arc<Sessions>,
-    project: ProjectId,
-    agent: Option<AgentName>,
-) -> Result<SessionView> {
+pub(super) async fn create(shared: &Arc<Sessions>, new: NewSession) -> Result<SessionView> {
+    let NewSession { project, agent, choices } = new;
     let found = shared.store.project(project).await?.filter(|found| found.removed_at.is_none());
     let found = found.ok_or_else(|| Error::UnknownProject { text: project.to_string() })?;
     let agent = match agent {
@@ -47,15 +45,29 @@ pub(super) async fn create(
         (Err(_), Some(_)) => start_agent(shared, &spec).await?,
         (started, _) => started?,
     };
+    if let Err(error) = choose(&spec, &choices, &started.seat).await {
+        drop(started);
+        shared.processes.pool.release(&spec.key).await;
+        return Err(error);
+    }
     let view = begin(shared, &spec, started, room).await?;
     shared.spare.prepare(&shared.processes, &spec);
     Ok(view)
 }
 
+/// Tells a new agent which model and mode were chosen.
+async fn choose(spec: &ProcessSpec, choices: &Choices, seat: &Seat) -> Result<()> {
+    let offers = seat.started.as_ref().map_or(&[][..], |started| &started.offers);
+    for order in choices.orders(&spec.agent, offers)? {
+        seat.send(order).await.map_err(|_| Error::NotRunning)?;
+    }
+    Ok(())
+}
+
 /// The agent of a session that is not stored yet.
 struct StartedAgent {
     /// Held until the session has its task.
-    _seat: Seat,
+    seat: Seat,
     noted: StartRecord,
     reports: Reports,
     /// Reports to record first.
@@ -68,13 +80,14 @@ async fn start_agent(shared: &Arc<Sessions>, spec: &ProcessSpec) -> Result<Start
     let start = Start::New { id: SessionId::from_random((shared.around.random)()).to_string() };
     let launch = start::launch(&shared.processes, spec, start).await.map_err(not_started)?;
     let mut first = start::confinement_notice(&shared.processes, &launch, &spec.agent);
+    first.extend(start::login_notice(&shared.processes, &spec.agent));
     let reports = mpsc::channel(REPORTS_MAX);
     shared.tell_agent(spec, AgentStatus::Starting);
     let seating = start::seat(&shared.processes, spec, reports.0.clone(), None).await;
     let Seating { seat, noted, .. } = seating.map_err(not_started)?;
     let mut noted = noted.ok_or(Error::Broken { session: spec.session })?;
     first.append(&mut noted.reports);
-    Ok(StartedAgent { _seat: seat, noted, reports, first })
+    Ok(StartedAgent { seat, noted, reports, first })
 }
 
 /// Stores a new session and starts its task.
@@ -84,9 +97,9 @@ async fn begin(
     started: StartedAgent,
     room: Reservation,
 ) -> Result<SessionView> {
-    let StartedAgent { _seat, noted, reports, first } = started;
+    let StartedAgent { seat: _seat, noted, reports, first } = started;
     let now = shared.now();
-    let new = NewSession {
+    let new = convoke_store::NewSession {
         id: spec.session,
         project_id: spec.project,
         agent: spec.agent.clone(),

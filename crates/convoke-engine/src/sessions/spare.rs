@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use convoke_agents::catalogue::Weight;
 use convoke_agents::driver::Start;
 use convoke_core::id::{AgentName, ProjectId, SessionId};
 
@@ -37,7 +38,9 @@ impl SparePlace {
 
     /// Starts a process for the next session like this one, in the background, if that is enabled.
     pub(super) fn prepare(&self, processes: &Processes, spec: &ProcessSpec) {
-        if processes.settings.spare == Spare::None {
+        let weight = processes.agent(spec.agent.as_str()).map(|agent| agent.weight);
+        // A second process of a heavy agent takes more memory than its quick start is worth.
+        if processes.settings.spare == Spare::None || matches!(weight, Ok(Weight::Heavy)) {
             return;
         }
         let session = SessionId::from_random((processes.around.random)());

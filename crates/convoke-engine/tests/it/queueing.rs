@@ -163,7 +163,7 @@ async fn s1_the_queue_outlives_the_daemon_and_can_still_be_edited() {
 /// Sends a prompt, and returns its id, its place, and how many are before it. A reader that follows from the returned
 /// revision receives the prompt, whatever has become of it.
 async fn send(scene: &Scene, id: MessageId, text: &str) -> (MessageId, Option<Seq>, usize) {
-    let prompt = NewPrompt { text: text.to_owned(), id: Some(id) };
+    let prompt = NewPrompt { prompt: text.into(), id: Some(id) };
     let Prompted { message_id, seq, queued, rev } =
         scene.engine.sessions().prompt(scene.session, prompt).await.unwrap();
     // Read first: a turn that has ended by now must be among the updates.
@@ -264,7 +264,7 @@ async fn m1_of_many_at_once_with_the_same_id_one_is_said() {
         let mut sent = tokio::task::JoinSet::new();
         for _ in 0..10 {
             let (engine, session) = (scene.engine.clone(), scene.session);
-            let prompt = NewPrompt { text: format!("round {round}"), id: Some(id) };
+            let prompt = NewPrompt { prompt: format!("round {round}").into(), id: Some(id) };
             sent.spawn(async move { engine.sessions().prompt(session, prompt).await.unwrap() });
         }
         let sent = sent.join_all().await;
@@ -284,7 +284,7 @@ async fn m1_an_id_counts_in_its_session_only() {
     send(&scene, id, "hello").await;
     scene.log.until_end_of(id).await;
     let other = scene.engine.sessions().create(scene.project, None).await.unwrap().stored.id;
-    let prompt = NewPrompt { text: "hello".to_owned(), id: Some(id) };
+    let prompt = NewPrompt { prompt: "hello".into(), id: Some(id) };
     scene.engine.sessions().prompt(other, prompt).await.unwrap();
     let mut log = Log::of(&scene.engine, other).await;
     log.until_end_of(id).await;

@@ -347,7 +347,7 @@ async fn m3_what_an_agent_says_after_its_turn_is_closed_though_no_turn_ends() {
     ]);
     let mut scene = World::with(&script).begin().await;
     scene.prompt("work").await;
-    let is_late = |message: &Message| matches!(&message.content, Content::Text { text, partial: false } if text.contains("another thing"));
+    let is_late = |message: &Message| matches!(&message.content, Content::Text { text, partial: false, .. } if text.contains("another thing"));
     let closed = scene.log.until_message(is_late).await;
     assert_eq!(closed.seq, scene.log.last_seq());
     // With nothing open, a restart has nothing to recover.

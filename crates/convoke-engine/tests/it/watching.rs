@@ -392,7 +392,7 @@ async fn s2_messages_that_cannot_be_read_hide_none_of_the_others() {
     let said = loop {
         let next = watcher.next().await.unwrap();
         let Update::Message(message) = &next.update else { continue };
-        if let (Role::Agent, Content::Text { text, partial: false }) =
+        if let (Role::Agent, Content::Text { text, partial: false, .. }) =
             (message.role, &message.content)
         {
             break text.clone();

@@ -80,7 +80,7 @@ fn say(session_id: SessionId, summary: &mut Summary, random: &mut Random) -> Mes
         seq: summary.last_seq,
         rev: summary.rev,
         role: if is_first { Role::User } else { Role::Agent },
-        content: Content::Text { text: random.text(WORDS), partial: false },
+        content: Content::text(random.text(WORDS)),
         turn: is_first.then_some(Turn::Ended(Stop::EndTurn)),
         timestamp: summary.updated_at,
         updated_at: summary.updated_at,

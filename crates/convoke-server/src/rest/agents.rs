@@ -4,9 +4,22 @@ use axum::extract::State;
 use axum::response::Response;
 use convoke_api::bodies::Agents;
 
+use serde::Deserialize;
+use utoipa::IntoParams;
+
 use super::Daemon;
 use crate::json;
+use crate::query::Query;
 use crate::view;
+
+/// What is told of the agents.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Which {
+    /// `true`: installed agents whose version is not known are asked for it first, which takes up to five seconds.
+    versions: Option<bool>,
+}
 
 /// List the agents
 #[utoipa::path(
@@ -14,9 +27,13 @@ use crate::view;
     path = "/api/agents",
     operation_id = "listAgents",
     tag = "agents",
+    params(Which),
     responses((status = 200, description = "All agents, installed or not", body = Agents))
 )]
-pub(super) async fn list(State(app): Daemon) -> Response {
+pub(super) async fn list(State(app): Daemon, Query(which): Query<Which>) -> Response {
+    if which.versions == Some(true) {
+        app.engine.ask_versions().await;
+    }
     // Looks through the folders of the search path.
     let engine = app.engine.clone();
     let listed = tokio::task::spawn_blocking(move || engine.agents()).await.unwrap_or_default();

@@ -5,12 +5,18 @@ use std::path::Path;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use convoke_api::bodies::{NewRepo, Repo, Repos};
+use convoke_api::bodies::{FileMatches, NewRepo, Repo, Repos};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use super::{Daemon, Written};
 use crate::failure::Failure;
 use crate::json::{self, Json};
+use crate::query::{self, Query};
 use crate::view;
+
+/// Matching files that are listed, by default.
+pub(crate) const MATCHES: u64 = 20;
 
 /// Add a project
 ///
@@ -67,4 +73,44 @@ pub(super) async fn remove(
     let id = app.engine.projects().find(&text).await?;
     app.engine.projects().remove(id).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Which files are wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Wanted {
+    /// Letters of their paths, in their order; without them those at the top.
+    #[serde(default)]
+    query: String,
+    /// How many at most; 20, by default.
+    #[serde(default, deserialize_with = "query::within::<_, 1, 200>")]
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<u64>,
+}
+
+/// Find files and folders of a project
+///
+/// What git ignores is left out, and so are symbolic links.
+#[utoipa::path(
+    get,
+    path = "/api/repos/{id}/files",
+    operation_id = "findFiles",
+    tag = "repos",
+    params(("id" = String, Path, description = "Its id, or a unique prefix of it"), Wanted),
+    responses(
+        (status = 200, description = "The best matches", body = FileMatches),
+        (status = 404, description = "There is no such project"),
+        (status = 409, description = "The prefix matches several ids"),
+    )
+)]
+pub(super) async fn files(
+    State(app): Daemon,
+    Written(text): Written,
+    Query(wanted): Query<Wanted>,
+) -> Result<Response, Failure> {
+    let id = app.engine.projects().find(&text).await?;
+    let limit = usize::try_from(wanted.limit.unwrap_or(MATCHES)).unwrap_or(usize::MAX);
+    let files = app.engine.projects().files(id, &wanted.query, limit).await?;
+    Ok(json::ok(&FileMatches { files }))
 }

@@ -4,8 +4,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use convoke_api::bodies::{
-    CancelTurn, ChosenMode, ChosenSetting, Prompt, Prompted, QueuePatch, Session, SessionPatch,
-    StateOfSession,
+    self, CancelTurn, ChosenMode, ChosenSetting, Prompt, Prompted, QueuePatch, Session,
+    SessionPatch, StateOfSession,
 };
 use convoke_api::schema::WholeSession;
 use convoke_core::message::Seq;
@@ -71,8 +71,9 @@ pub(super) async fn prompt(
     Named(id): Named,
     Json(prompt): Json<Prompt>,
 ) -> Result<Response, Failure> {
-    let Prompt { text, message_id } = prompt;
-    let prompted = app.engine.sessions().prompt(id, NewPrompt { text, id: message_id }).await?;
+    let Prompt { text, attachments, files, message_id } = prompt;
+    let prompt = bodies::prompt(text, attachments, files);
+    let prompted = app.engine.sessions().prompt(id, NewPrompt { prompt, id: message_id }).await?;
     Ok(json::answer(StatusCode::ACCEPTED, &view::prompted(&prompted)))
 }
 

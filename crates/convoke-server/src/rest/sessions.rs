@@ -4,9 +4,9 @@ use axum::extract::State;
 use axum::http::header::LOCATION;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
-use convoke_api::bodies::{CreatedSession, NewSession, Sessions};
+use convoke_api::bodies::{self, CreatedSession, NewSession, Sessions};
 use convoke_core::session::Status;
-use convoke_engine::{Archived, SessionFilter, SessionKind, SessionOrder, Window};
+use convoke_engine::{Archived, Choices, SessionFilter, SessionKind, SessionOrder, Window};
 use serde::{Deserialize, Deserializer, de};
 use utoipa::IntoParams;
 
@@ -40,6 +40,7 @@ const PIECE: usize = 250;
         ),
         (status = 404, description = "There is no such project or agent"),
         (status = 409, description = "The prefix matches several projects"),
+        (status = 422, description = "The agent does not offer this model or mode"),
         (status = 429, description = "The limit of active sessions is reached"),
         (status = 502, description = "The agent did not start"),
     )
@@ -51,12 +52,17 @@ pub(super) async fn create(
     let project = app.engine.projects().find(&new.repo_id).await?;
     let agent = new.agent.map(|name| name.parse()).transpose();
     let agent = agent.map_err(convoke_engine::Error::from)?;
-    let (session, prompted) = match new.prompt {
-        Some(prompt) => {
-            let created = app.engine.sessions().create_with_prompt(project, agent, prompt).await?;
+    let choices = Choices { model: new.model, mode: new.mode };
+    let beginning = convoke_engine::NewSession { project, agent, choices };
+    let sessions = app.engine.sessions();
+    let text = new.prompt.or_else(|| (!new.attachments.is_empty()).then(String::new));
+    let (session, prompted) = match text {
+        Some(text) => {
+            let prompt = bodies::prompt(text, new.attachments, new.files);
+            let created = sessions.create_with_prompt(beginning, prompt.into()).await?;
             (created.session, Some(created.prompted))
         }
-        None => (app.engine.sessions().create(project, agent).await?, None),
+        None => (sessions.begin(beginning).await?, None),
     };
     let id = session.stored.id;
     let (prompt, refused) = match prompted {

@@ -113,6 +113,7 @@ fn session_of(frame: &ClientFrame) -> Option<&str> {
         | F::ProjectAdd { .. }
         | F::ProjectRemove { .. }
         | F::FolderComplete { .. }
+        | F::FileComplete { .. }
         | F::AgentList {}
         | F::SessionList { .. }
         | F::SessionCreate { .. }

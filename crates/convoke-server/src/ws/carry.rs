@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use convoke_api::bodies::{ConfigPatch, Hits, NewRule};
+use convoke_api::bodies::{self, ConfigPatch, Hits, NewRule};
 use convoke_api::entry::Entry;
 use convoke_api::frames::{AgentItem, ClientFrame, EndHow, ServerFrame};
-use convoke_core::id::{MessageId, RequestId, SessionId};
+use convoke_core::id::{RequestId, SessionId};
 use convoke_core::message::{Rev, Seq};
 use convoke_engine::{
-    Archived, Error, NewPrompt, Remember, SessionFilter, SessionKind, SessionOrder, SessionView,
-    Window,
+    Archived, Choices, Error, NewPrompt, NewSession, Remember, SessionFilter, SessionKind,
+    SessionOrder, SessionView, Window,
 };
 
 use super::history;
@@ -18,10 +18,13 @@ use super::subscription::{Opening, Subscription};
 use super::{Render, words};
 use crate::app::App;
 use crate::failure::Failure;
+use crate::rest::repos::MATCHES;
 use crate::rest::rules;
 use crate::search::{self, Wanted};
 use crate::view::{self, Naming};
 
+/// Matching files that are listed at most.
+const MATCHES_MAX: u64 = 200;
 /// Entries that a history or a page has, by default.
 const ENTRIES: u32 = 200;
 /// Entries that a history or a page has at most, but for those that are open.
@@ -61,10 +64,15 @@ pub(super) async fn carry(
         F::ProjectAdd { path, name } => project_add(&app, &path, name).await,
         F::ProjectRemove { project_id } => project_remove(&app, &project_id).await,
         F::FolderComplete { path } => Ok(folder_complete(&app, path).await),
+        F::FileComplete { project_id, query, limit } => {
+            file_complete(&app, &project_id, query, limit).await
+        }
         F::AgentList {} => Ok(agent_list(&app).await),
         F::SessionList { project_id, archived } => session_list(&app, &project_id, archived).await,
-        F::SessionCreate { project_id, cli_type, prompt } => {
-            session_create(&app, &project_id, cli_type, prompt).await
+        F::SessionCreate { project_id, cli_type, model, mode, prompt, attachments, files } => {
+            let text = prompt.or_else(|| (!attachments.is_empty()).then(String::new));
+            let prompt = text.map(|text| bodies::prompt(text, attachments, files).into());
+            session_create(&app, &project_id, cli_type, Choices { model, mode }, prompt).await
         }
         F::SessionOpen { session_id, after, generation, at, render, limit } => {
             let (render, enough) = (Render::asked(render), enough(limit));
@@ -82,8 +90,9 @@ pub(super) async fn carry(
             let id = app.engine.sessions().find(&session_id).await?;
             Ok(Reply::Leave(id, Box::new(ServerFrame::SessionClosed { session_id })))
         }
-        F::SessionSend { session_id, content, message_id } => {
-            send(&app, &session_id, content, message_id).await
+        F::SessionSend { session_id, content, attachments, files, message_id } => {
+            let prompt = bodies::prompt(content, attachments, files);
+            send(&app, &session_id, NewPrompt { prompt, id: message_id }).await
         }
         F::QueueEdit { session_id, message_id, content } => {
             let id = app.engine.sessions().find(&session_id).await?;
@@ -225,6 +234,14 @@ async fn folder_complete(app: &App, path: String) -> Reply {
     ServerFrame::FolderCompletions { path, folders }.into()
 }
 
+async fn file_complete(app: &App, project: &str, query: String, limit: Option<u32>) -> Replied {
+    let project_id = app.engine.projects().find(project).await?;
+    let limit = limit.map_or(MATCHES, u64::from).clamp(1, MATCHES_MAX);
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let files = app.engine.projects().files(project_id, &query, limit).await?;
+    Ok(ServerFrame::FileCompletions { project_id, query, files }.into())
+}
+
 async fn agent_list(app: &App) -> Reply {
     let engine = app.engine.clone();
     // Looks through the folders of the search path.
@@ -251,17 +268,19 @@ async fn session_create(
     app: &App,
     project: &str,
     agent: Option<String>,
-    prompt: Option<String>,
+    choices: Choices,
+    prompt: Option<NewPrompt>,
 ) -> Replied {
     let project_id = app.engine.projects().find(project).await?;
     let agent = agent.map(|name| name.parse()).transpose().map_err(Error::from)?;
+    let beginning = NewSession { project: project_id, agent, choices };
     let sessions = app.engine.sessions();
     let (session, refused) = match prompt {
         Some(prompt) => {
-            let created = sessions.create_with_prompt(project_id, agent, prompt).await?;
+            let created = sessions.create_with_prompt(beginning, prompt).await?;
             (created.session, created.prompted.err())
         }
-        None => (sessions.create(project_id, agent).await?, None),
+        None => (sessions.begin(beginning).await?, None),
     };
     let refused = refused.map(|error| Failure::from(error).message().0.to_owned());
     let session = view::session_item(session);
@@ -372,9 +391,9 @@ async fn page(app: &App, id: &str, before: Seq, render: Render, enough: u32) -> 
     Ok(ServerFrame::SessionPage { session_id, uid, entries, more }.into())
 }
 
-async fn send(app: &App, id: &str, text: String, message_id: Option<MessageId>) -> Replied {
+async fn send(app: &App, id: &str, prompt: NewPrompt) -> Replied {
     let id = app.engine.sessions().find(id).await?;
-    let prompted = app.engine.sessions().prompt(id, NewPrompt { text, id: message_id }).await?;
+    let prompted = app.engine.sessions().prompt(id, prompt).await?;
     let (session_id, uid) = names(&app.engine.sessions().get(id).await?);
     let (message_id, seq, queued) = (prompted.message_id, prompted.seq, prompted.queued > 0);
     Ok(ServerFrame::SessionSent { session_id, uid, message_id, seq, queued }.into())

@@ -86,7 +86,7 @@ impl Pieces {
         let (words, at, whole) = match &said.update {
             Update::Delta(delta) => (delta.text.as_str(), delta.at, None),
             Update::Message(message) => {
-                let Content::Text { text, partial } = &message.content else {
+                let Content::Text { text, partial, .. } = &message.content else {
                     return Err("only answers are measured".into());
                 };
                 // The last update of an answer has all of its words.

@@ -64,7 +64,7 @@ impl Row {
 /// What is searched of a message that is whole.
 fn searched(message: &Message) -> Option<&str> {
     match &message.content {
-        Content::Text { text, partial: false } => Some(text),
+        Content::Text { text, partial: false, .. } => Some(text),
         Content::Text { partial: true, .. }
         | Content::Thinking { .. }
         | Content::Plan { .. }

@@ -109,7 +109,7 @@ impl Talk {
         let seq: Seq = self.session.summary().last_seq;
         self.pieces += 1;
         match self.pieces {
-            1 => vec![Change::Begin(Draft::agent(Content::Text { text, partial: true }))],
+            1 => vec![Change::Begin(Draft::agent(Content::partial_text(text)))],
             PIECES => {
                 self.pieces = 0;
                 vec![Change::Append { seq, text }, Change::Close { seq }]

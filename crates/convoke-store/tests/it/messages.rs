@@ -134,7 +134,7 @@ async fn s8_changes_since_a_time_are_strictly_later_and_growth_counts() {
     assert_eq!(seen, expected);
 
     // An answer that began long ago and grew just now is new.
-    let words = Content::Text { text: "on".to_owned(), partial: true };
+    let words = Content::partial_text("on".to_owned());
     for (moment, change) in [
         (50, Change::Begin(Draft::agent(words))),
         (60, system(Content::Plan { steps: vec![] })),
@@ -284,7 +284,7 @@ async fn m1_an_answer_of_a_hundred_pieces_is_one_message_and_one_row() {
         assert_eq!((summary.last_seq.get(), &summary), (2, talk.session.summary()));
         let page = read(&world, &talk, 0, 10).await;
         assert_eq!(page.messages, talk.messages);
-        let whole = Content::Text { text: pieces.concat(), partial: false };
+        let whole = Content::text(pieces.concat());
         assert_eq!(page.messages[1].content, whole);
         world.reopen().await;
     }

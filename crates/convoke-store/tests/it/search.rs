@@ -90,7 +90,7 @@ async fn text_that_is_not_stored_is_not_found() {
         words(Content::Thinking { text: "secret".to_owned(), partial: false }),
         system(Content::Tool(tool)),
         notice(LifecycleEvent::Renamed { title: "secret".to_owned() }),
-        words(Content::Text { text: "an unfinished secret".to_owned(), partial: true }),
+        words(Content::partial_text("an unfinished secret".to_owned())),
     ];
     talk.say(&world.store, changes).await;
     assert_eq!(places(&world, "secret").await, NOWHERE);

@@ -245,7 +245,7 @@ fn index(seq: Seq) -> usize {
 /// A prompt, as people send it.
 pub(crate) fn prompts(text: &str) -> Command {
     let stamp = Stamp { id: MessageId::from_random(bytes()), at: at(0) };
-    Command::Prompt { text: text.to_owned(), stamp }
+    Command::Prompt { prompt: text.to_owned().into(), stamp }
 }
 
 /// A piece of the agent's answer.
@@ -261,7 +261,7 @@ pub(crate) fn prompt(text: impl Into<String>) -> Change {
 
 /// A whole answer.
 pub(crate) fn answer(text: impl Into<String>) -> Change {
-    Change::Begin(Draft::agent(Content::Text { text: text.into(), partial: false }))
+    Change::Begin(Draft::agent(Content::text(text.into())))
 }
 
 /// A message that Convoke records.

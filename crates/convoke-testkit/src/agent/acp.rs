@@ -139,7 +139,26 @@ fn chunk(kind: &str, text: &str) -> Value {
 
 fn words(prompt: &Value) -> String {
     let blocks = prompt.as_array().map(Vec::as_slice).unwrap_or_default();
-    blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
+    blocks.iter().map(block_words).collect::<Vec<_>>().join("\n")
+}
+
+/// A block of a prompt: its text, or what it is.
+fn block_words(block: &Value) -> String {
+    let field = |name: &str| block[name].as_str().unwrap_or_default();
+    match field("type") {
+        "image" | "audio" => {
+            let (kind, media) = (field("type"), field("mimeType"));
+            format!("[{kind} {media} of {} base64]", field("data").len())
+        }
+        "resource_link" => format!("[link {} {}]", field("name"), field("uri")),
+        "resource" => {
+            let resource = &block["resource"];
+            let content = resource["text"].as_str().or_else(|| resource["blob"].as_str());
+            let uri = resource["uri"].as_str().unwrap_or_default();
+            format!("[resource {uri}: {}]", content.unwrap_or_default())
+        }
+        _ => field("text").to_owned(),
+    }
 }
 
 fn option(choice: &Choice) -> Value {

@@ -143,7 +143,13 @@ fn entry(seq: u64) -> Entry {
 
 fn prompt(seq: u64) -> EntryBody {
     let content = format!("Please look at seq {seq}, and at what stands around it.");
-    EntryBody::User(Prompted { content, html: None, state: PromptState::Done })
+    EntryBody::User(Prompted {
+        content,
+        html: None,
+        attachments: Vec::new(),
+        files: Vec::new(),
+        state: PromptState::Done,
+    })
 }
 
 fn tool(seq: u64) -> EntryBody {

@@ -3,8 +3,10 @@
 use convoke_api::frames::{AgentItem, SessionItem};
 use convoke_core::id::{AgentName, ProjectId, RequestId, SessionId};
 use convoke_core::session::Attention;
+use convoke_core::state::OfferedChoice;
 
 use super::model::Model;
+use super::offers::{Offer, group};
 use crate::editor::Editor;
 
 /// Sessions that are listed besides those that want something.
@@ -26,6 +28,9 @@ pub(crate) struct Composer {
     pub(crate) project: Option<ProjectId>,
     /// The agent that was chosen; without one, the likeliest.
     pub(crate) agent: Option<AgentName>,
+    /// The mode and the model that were chosen, with the agent that offers them.
+    pub(crate) mode: Option<(AgentName, OfferedChoice)>,
+    pub(crate) model: Option<(AgentName, OfferedChoice)>,
 }
 
 /// A row of the start screen.
@@ -114,6 +119,37 @@ impl Model {
             .or_else(of_folder)
             .or_else(|| of_newest().filter(is_here))
             .or_else(|| projects.first().map(|project| project.id))
+    }
+
+    /// The mode with which a session would begin, if one was chosen of this agent's.
+    pub(crate) fn composer_mode(&self) -> Option<&OfferedChoice> {
+        self.of_composer_agent(self.home.composer.mode.as_ref())
+    }
+
+    /// The model with which a session would begin, if one was chosen of this agent's.
+    pub(crate) fn composer_model(&self) -> Option<&OfferedChoice> {
+        self.of_composer_agent(self.home.composer.model.as_ref())
+    }
+
+    fn of_composer_agent<'a>(
+        &self,
+        chosen: Option<&'a (AgentName, OfferedChoice)>,
+    ) -> Option<&'a OfferedChoice> {
+        let agent = &self.composer_agent()?.cli_type;
+        chosen.filter(|(of, _)| of == agent).map(|(_, choice)| choice)
+    }
+
+    /// What can be chosen of the agent with which a session would begin: what it offered when it was last started.
+    pub(crate) fn composer_offers(&self) -> Vec<Offer<'_>> {
+        let Some(agent) = self.composer_agent() else { return Vec::new() };
+        let current = |chosen: Option<&OfferedChoice>, own: &Option<String>| {
+            chosen.map(|choice| choice.id.clone()).or_else(|| own.clone()).unwrap_or_default()
+        };
+        let mode = current(self.composer_mode(), &agent.mode);
+        let model = current(self.composer_model(), &agent.model);
+        let mut offers = group("Mode", None, &mode, &agent.modes).collect::<Vec<_>>();
+        offers.extend(group("Model", Some("model"), &model, &agent.models));
+        offers
     }
 
     /// The agent with which a session would begin: the chosen one, that of the newest session, or one that is installed.

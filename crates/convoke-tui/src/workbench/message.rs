@@ -1,6 +1,6 @@
 //! What happens to the screen, and what follows from it outside.
 
-use convoke_api::bodies::{TeamSession, TeamStats};
+use convoke_api::bodies::{StoredAttachment, TeamSession, TeamStats};
 use convoke_api::frames::{ClientFrame, Envelope, ServerFrame};
 use convoke_core::id::{RequestId, SessionId};
 use crossterm::event::KeyEvent;
@@ -15,6 +15,8 @@ pub enum Message {
     Key(KeyEvent),
     /// The human pasted a text.
     Pasted(String),
+    /// The human pasted a text that is not the path of a file.
+    PastedText(String),
     /// The human clicked on something.
     Clicked {
         /// What they clicked on.
@@ -46,6 +48,13 @@ pub enum Message {
         /// The counts over all pairs.
         stats: TeamStats,
     },
+    /// A file was stored, to be attached to a prompt of a session, or of a new one.
+    Attached {
+        /// Which one.
+        to: Option<SessionId>,
+        /// The file.
+        stored: StoredAttachment,
+    },
     /// Time has passed.
     Ticked,
 }
@@ -55,6 +64,15 @@ pub enum Message {
 pub enum Effect {
     /// Say this to the daemon.
     Say(Envelope<ClientFrame>),
+    /// Store a file, to be attached to a prompt of a session or of a new one; a path that leads to none is a pasted text.
+    Attach {
+        /// Which one.
+        to: Option<SessionId>,
+        /// The path.
+        path: String,
+        /// What was pasted.
+        text: String,
+    },
     /// Ask how teams talk.
     FetchTeams,
     /// Make it heard that something waits for the human; the text is harmless.
@@ -78,6 +96,8 @@ pub(crate) enum Wish {
     AddProject,
     /// Complete the path of a folder.
     Complete,
+    /// Complete the path of a file that is being mentioned.
+    CompleteFile,
     /// Give a session another title.
     Rename,
     /// Hide a session, with its title.

@@ -9,6 +9,7 @@ use convoke_core::time::Timestamp;
 use ratatui::layout::Size;
 
 use super::chat::Chat;
+use super::enclosing::Enclosing;
 use super::home::{Home, Row};
 use super::list::List;
 use super::message::{Effect, Wish};
@@ -59,6 +60,8 @@ pub struct Model {
     last_wish: u64,
     /// What must be done outside because of the message that is just taken in.
     pub(crate) effects: Vec<Effect>,
+    /// What comes with the prompts that are being written.
+    pub(crate) enclosing: Enclosing,
 }
 
 /// The way to the daemon.
@@ -146,6 +149,8 @@ pub(crate) enum NewSession {
     Folder { path: Editor, found: Vec<String> },
     /// With which agent?
     Agent { cursor: usize },
+    /// In which of its modes, and with which model?
+    Choices { cursor: usize },
 }
 
 impl Model {
@@ -183,6 +188,7 @@ impl Model {
             wishes: HashMap::new(),
             last_wish: 0,
             effects: Vec::new(),
+            enclosing: Enclosing::default(),
         }
     }
 

@@ -36,7 +36,8 @@ pub(crate) fn offers(state: &[Entry]) -> Vec<Offer<'_>> {
     modes
 }
 
-fn group<'a>(
+/// The choices of one kind.
+pub(crate) fn group<'a>(
     name: &'a str,
     setting: Option<&'a str>,
     current: &str,

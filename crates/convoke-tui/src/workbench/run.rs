@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use convoke_api::frames::{ClientFrame, Envelope};
 use convoke_api::{Client, TeamSessionQuery};
+use convoke_core::id::SessionId;
+use convoke_files::blobs::BLOB_BYTES_MAX;
 use crossterm::event::{Event, EventStream, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
 use futures_core::Stream as _;
 use ratatui::layout::{Position, Size};
@@ -156,6 +158,9 @@ impl Run {
                 Effect::Announce(text) => {
                     self.screen.announce(self.arrival, &text).map_err(Error::Terminal)?;
                 }
+                Effect::Attach { to, path, text } => {
+                    self.fetches.spawn(attach(self.client.clone(), to, path, text));
+                }
                 Effect::FetchTeams => {
                     self.fetches.spawn(fetch_teams(self.client.clone()));
                 }
@@ -192,6 +197,25 @@ impl Run {
             () = self.screen.ended() => Waking::Leave,
             () = self.screen.panicked() => Waking::Panicked,
         })
+    }
+}
+
+/// Stores a file, if the path leads to one.
+async fn attach(client: Client, to: Option<SessionId>, path: String, text: String) -> Message {
+    let place = std::path::PathBuf::from(path);
+    let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let read = tokio::task::spawn_blocking(move || {
+        let found = std::fs::metadata(&place).ok().filter(std::fs::Metadata::is_file)?;
+        // One byte more than the daemon takes: it says how much that is.
+        let limit = usize::try_from(found.len()).ok().filter(|bytes| *bytes <= BLOB_BYTES_MAX + 1);
+        limit.and_then(|_| std::fs::read(&place).ok())
+    });
+    match read.await.ok().flatten() {
+        None => Message::PastedText(text),
+        Some(bytes) => match client.store_attachment(&name, bytes).await {
+            Ok(stored) => Message::Attached { to, stored },
+            Err(error) => Message::Failed(link::words(&error)),
+        },
     }
 }
 

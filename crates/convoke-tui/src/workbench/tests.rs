@@ -2,6 +2,7 @@
 
 mod asking;
 mod chatting;
+mod enclosing;
 mod homing;
 mod listing;
 mod losing;

@@ -43,7 +43,13 @@ fn take(model: &mut Model, message: Message) {
             model.drop_read_notice();
             key::press(model, key);
         }
-        Message::Pasted(text) => key::paste(model, &text),
+        Message::Pasted(text) => {
+            if model.overlay.is_some() || !model.attach_pasted(&text) {
+                key::paste(model, &text);
+            }
+        }
+        Message::PastedText(text) => key::paste(model, &text),
+        Message::Attached { to, stored } => model.attached(to, stored),
         Message::Clicked { target, column } => {
             model.drop_read_notice();
             mouse::click(model, target, column);

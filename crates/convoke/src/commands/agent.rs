@@ -1,30 +1,33 @@
-//! `convoke agent`: which agents are installed, and whether they answer.
+//! `convoke agent`: which agents are installed, whether they answer, and more of them.
 
+mod add;
 mod check;
 
-use std::process::Stdio;
-use std::time::Duration;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 
-use convoke_agents::catalogue::{Agent, Protocol, find};
+use convoke_agents::catalogue::{Agent, Protocol, find, version};
 use convoke_agents::sandbox::Available;
 use serde::Serialize;
-use tokio::process::Command;
 
 use super::{Access, World};
 use crate::args::GlobalArgs;
+use crate::home::Home;
 use crate::logs::Loudness;
-use crate::output::{Output, table};
+use crate::output::{Output, plain, table};
 use crate::signals;
 
+pub(crate) use add::AddError;
 pub(crate) use check::UnknownAgent;
 
-/// List agents, and check that they start
+/// List agents, check that they start, and add others
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,
     after_help = "Examples:
   convoke agent list
-  convoke agent check demo"
+  convoke agent check demo
+  convoke agent add auggie"
 )]
 pub(crate) struct AgentArgs {
     #[command(subcommand)]
@@ -35,14 +38,21 @@ pub(crate) struct AgentArgs {
 enum AgentCommand {
     List(ListArgs),
     Check(check::CheckArgs),
+    Add(add::AddArgs),
+    Refresh(add::RefreshArgs),
 }
 
 /// List the agents: the built-in ones and those of the configuration
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke agent list
+  convoke agent list --registry
   convoke agent list --json | jq '.agents[] | select(.path)'")]
-struct ListArgs {}
+struct ListArgs {
+    /// List the agents of the ACP registry instead, which `convoke agent add` adds
+    #[arg(long)]
+    registry: bool,
+}
 
 /// A contract with scripts.
 #[derive(Serialize)]
@@ -60,8 +70,18 @@ struct ListedAgent {
     path: Option<String>,
     /// What it calls its version, when it says so.
     version: Option<String>,
+    /// Whether the user has logged in.
+    login: ListedLogin,
     /// How to install it, when that is known.
     install: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ListedLogin {
+    /// `logged_in`, `logged_out`, `unknown` or `not_needed`.
+    state: &'static str,
+    /// How to log in, when that is known.
+    hint: Option<String>,
 }
 
 pub(crate) fn run(
@@ -72,26 +92,33 @@ pub(crate) fn run(
 ) -> anyhow::Result<()> {
     let access = match &args.command {
         AgentCommand::List(_) => Access::Read,
-        AgentCommand::Check(_) => Access::Write,
+        AgentCommand::Check(_) | AgentCommand::Add(_) | AgentCommand::Refresh(_) => Access::Write,
     };
     let home = world.home_for(access, global, Loudness::of(global), output)?;
-    let config = world.config(&home)?.config;
     match &args.command {
-        AgentCommand::List(_) => list(&config.agents, world, output),
+        AgentCommand::List(ListArgs { registry: true }) => add::available(&home, output),
+        AgentCommand::List(_) => list(&home, world, output),
         AgentCommand::Check(args) => {
+            let config = world.config(&home)?.config;
             let available = Available::detect(world.environment.get("PATH"));
             let sandbox = config.sandbox.settings(available);
             check::run(args, &config.agents, &sandbox, &home, world, output)
         }
+        AgentCommand::Add(args) => add::add(args, &home, world, output),
+        AgentCommand::Refresh(args) => add::refresh(args, &home, output),
     }
 }
 
-fn list(agents: &[Agent], world: &World, output: &Output) -> anyhow::Result<()> {
+fn list(home: &Home, world: &World, output: &Output) -> anyhow::Result<()> {
+    let agents = world.config(home)?.config.agents;
+    let variables = world.environment.iter();
+    let environment: BTreeMap<OsString, OsString> =
+        variables.map(|(name, value)| (name.clone(), value.clone())).collect();
     let agents = signals::block_on(async {
         // All at once: some agents need seconds to tell their version.
         let looks: Vec<_> = agents
             .iter()
-            .map(|agent| tokio::spawn(look(agent.clone(), path(agent, world))))
+            .map(|agent| tokio::spawn(look(agent.clone(), path(agent, world), environment.clone())))
             .collect();
         let mut found = Vec::new();
         for look in looks {
@@ -107,10 +134,21 @@ fn list(agents: &[Agent], world: &World, output: &Output) -> anyhow::Result<()> 
                 (None, None) => "no".to_owned(),
             };
             let version = agent.version.clone().unwrap_or_default();
-            [agent.badge.clone(), agent.name.clone(), agent.title.clone(), version, installed]
+            // Of an agent that is not installed, the way to install it is what matters.
+            let login = match (&agent.path, agent.login.state) {
+                (None, _) => String::new(),
+                (Some(_), "logged_out") => {
+                    let hint = agent.login.hint.as_ref();
+                    hint.map_or_else(|| "no".to_owned(), |hint| format!("no; {hint}"))
+                }
+                (Some(_), "logged_in") => "yes".to_owned(),
+                (Some(_), state) => state.replace('_', " "),
+            };
+            let [title, version] = [plain(&agent.title), plain(&version)];
+            [agent.badge.clone(), agent.name.clone(), title, version, login, installed]
         };
         table(
-            ["", "AGENT", "TITLE", "VERSION", "INSTALLED"],
+            ["", "AGENT", "TITLE", "VERSION", "LOGGED IN", "INSTALLED"],
             listed.agents.iter().map(row).collect(),
         )
     })
@@ -121,39 +159,31 @@ fn path(agent: &Agent, world: &World) -> Option<std::path::PathBuf> {
     find(&agent.command, world.environment.get("PATH"))
 }
 
-async fn look(agent: Agent, path: Option<std::path::PathBuf>) -> ListedAgent {
-    let version = match &path {
-        Some(path) => version(path).await,
-        None => None,
+async fn look(
+    agent: Agent,
+    path: Option<std::path::PathBuf>,
+    environment: BTreeMap<OsString, OsString>,
+) -> ListedAgent {
+    let version = match (version::pinned(&agent), &path) {
+        (Some(version), _) => Some(version),
+        (None, Some(path)) => version::ask(path, &environment).await,
+        (None, None) => None,
     };
     let words = Protocol::WORDS.into_iter();
     ListedAgent {
         name: agent.name.to_string(),
-        title: agent.title,
-        badge: agent.badge,
+        badge: agent.badge.clone(),
         protocol: words
             .into_iter()
             .find(|(_, one)| *one == agent.protocol)
             .map_or("", |(word, _)| word),
         path: path.map(|path| path.display().to_string()),
         version,
+        login: ListedLogin {
+            state: agent.login_state(&environment).as_str(),
+            hint: agent.login.map(|login| login.hint).filter(|hint| !hint.is_empty()),
+        },
+        title: agent.title,
         install: agent.install,
     }
-}
-
-/// How long a program may take to tell its version.
-const VERSION_PATIENCE: Duration = Duration::from_secs(5);
-
-/// The first line that a program prints when asked for its version.
-async fn version(program: &std::path::Path) -> Option<String> {
-    let asked = Command::new(program)
-        .arg("--version")
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .kill_on_drop(true)
-        .output();
-    let output = tokio::time::timeout(VERSION_PATIENCE, asked).await.ok()?.ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let line = text.lines().next()?.trim();
-    (output.status.success() && !line.is_empty()).then(|| line.chars().take(60).collect())
 }

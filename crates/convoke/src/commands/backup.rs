@@ -85,7 +85,7 @@ pub(crate) fn configured(home: &Home, config: &Config) -> Plan {
     });
     Plan {
         home: home.path().to_owned(),
-        entries: inside.chain([PathBuf::from("spawn/sessions")]).collect(),
+        entries: inside.chain([PathBuf::from("spawn/sessions"), PathBuf::from("blobs")]).collect(),
         folder: config.backup.dir.clone(),
         keep: usize::try_from(config.backup.keep).ok(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -1,6 +1,7 @@
 //! `convoke session`: conversations with agents, kept by the daemon.
 
 mod change;
+mod enclosed;
 mod export;
 mod follow;
 mod lines;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use convoke_agents::catalogue::{self, Agent};
+use convoke_core::id::AgentName;
 
 use super::mistake::{Mistake, Problem};
 use super::nearest;
@@ -59,7 +60,7 @@ impl Draft {
             return None;
         };
         let is_table = matches!(table.node.value, Value::Table(_));
-        let mut draft = Self::new(Agent::named(name), sources);
+        let mut draft = Self::new(named(name, &table, sources), sources);
         let before = mistakes.len();
         draft.change(table, sources, mistakes);
         let complained = mistakes.len() > before;
@@ -107,6 +108,21 @@ impl Draft {
             effective.push(Effective { key, value, origin });
         }
         self.agent
+    }
+}
+
+/// A new agent: an empty one, or one like a built-in one.
+fn named(name: AgentName, table: &Entry, sources: &Sources<'_>) -> Agent {
+    let Value::Table(entries) = &table.node.value else { return Agent::named(name) };
+    let like = entries.iter().find(|entry| entry.key == "like");
+    let like = like.and_then(|entry| entry.node.text().ok());
+    let mut known = catalogue::built_in(sources.program).into_iter();
+    match like.and_then(|like| known.find(|agent| agent.name.as_str() == like.text)) {
+        Some(known) => {
+            let Agent { title, badge, .. } = Agent::named(name.clone());
+            Agent { like: Some(known.name.clone()), name, title, badge, ..known }
+        }
+        None => Agent::named(name),
     }
 }
 

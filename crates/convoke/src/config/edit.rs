@@ -2,6 +2,8 @@
 //!
 //! A change is checked by loading the new text with the same table of settings as at the start, and written only then.
 
+mod agents;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -15,6 +17,8 @@ use super::kind::Kind;
 use super::settings::{self, Effect, SETTINGS, Setting};
 use super::tree::Origin;
 use super::{Effective, Loaded, Mistakes, Sources, file, load, load_text, nearest};
+
+pub(crate) use agents::put_agent;
 
 /// Why settings were not changed. The file is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -74,14 +78,19 @@ pub(crate) fn change(
     }
     let after = document.to_string();
     let loaded = load_text(sources, &after).map_err(|mistakes| refused(&mistakes))?;
-    if after == before {
-        return Ok(loaded);
-    }
-    if text_of(&target)? != before {
-        return Err(EditError::Changed { path: target });
-    }
-    convoke_files::atomic::write(&target, after.as_bytes())?;
+    replace(&target, &before, &after)?;
     Ok(loaded)
+}
+
+/// Replaces the text of the file, if it is still the one that was changed.
+fn replace(target: &Path, before: &str, after: &str) -> Result<(), EditError> {
+    if after == before {
+        return Ok(());
+    }
+    if text_of(target)? != before {
+        return Err(EditError::Changed { path: target.to_owned() });
+    }
+    Ok(convoke_files::atomic::write(target, after.as_bytes())?)
 }
 
 /// Every setting with its value, as the file has it where the file sets it.

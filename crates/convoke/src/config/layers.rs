@@ -176,6 +176,7 @@ fn unset() -> Config {
             layers: Vec::new(),
             require: Vec::new(),
             network: String::new(),
+            caches: String::new(),
             domains: Vec::new(),
             hidden: Vec::new(),
             sockets: Vec::new(),

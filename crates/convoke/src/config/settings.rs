@@ -70,7 +70,7 @@ const CENTURY_DAYS: u64 = 36_500;
 const LAYERS: [&str; 3] = ["bwrap", "landlock", "seccomp"];
 
 /// Every setting outside of `[agents]`, in the order in which it is shown.
-pub(super) static SETTINGS: [Setting; 34] = [
+pub(super) static SETTINGS: [Setting; 35] = [
     Setting::new(
         "teams_file",
         "the file that describes the teams, relative to the home",
@@ -166,6 +166,15 @@ pub(super) static SETTINGS: [Setting; 34] = [
         "sandbox.require",
         "layers without which no agent is started",
         Kind::Words { default: &[], choices: &LAYERS, field: |c| &mut c.sandbox.require },
+    ),
+    Setting::new(
+        "sandbox.caches",
+        "where package managers that sandboxed agents run keep what they download: in a folder for each project below ~/.cache/convoke, or in your own folders, which such agents can only read",
+        Kind::Word {
+            default: "project",
+            choices: &["project", "off"],
+            field: |c| &mut c.sandbox.caches,
+        },
     ),
     Setting::new(
         "sandbox.network",

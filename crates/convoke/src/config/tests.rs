@@ -113,7 +113,10 @@ fn q17_t10_r6_without_a_file_the_documented_defaults_hold() {
     )
     "#);
     let agents: Vec<&str> = agents.iter().map(|agent| agent.name.as_str()).collect();
-    assert_eq!(agents, ["claude-code", "codex", "gemini", "opencode", "goose", "demo"]);
+    assert_eq!(
+        agents.join(" "),
+        "claude-code codex gemini opencode goose qwen copilot cline kimi vibe claude-agent-acp cursor-agent droid demo"
+    );
 }
 
 #[test]
@@ -266,6 +269,7 @@ fn an_agents_table_adds_an_agent() {
         name: AgentName(
             "my-agent",
         ),
+        like: None,
         title: "my-agent",
         badge: "MA",
         protocol: Acp,
@@ -287,11 +291,16 @@ fn an_agents_table_adds_an_agent() {
         protected: [],
         nested_sandbox: None,
         domains: [],
+        unnested_env: {},
         limits: Limits {
             memory_bytes: None,
             tasks: None,
             temp_bytes: None,
         },
+        resume: Native,
+        tools: Stdio,
+        weight: Light,
+        login: None,
         install: None,
     }
     "#);

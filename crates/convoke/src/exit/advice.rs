@@ -9,7 +9,7 @@ use convoke_engine::backup;
 
 use super::{Code, Ended};
 use crate::browser::BrowserError;
-use crate::commands::agent::UnknownAgent;
+use crate::commands::agent::{AddError, UnknownAgent};
 use crate::commands::ask::AskError;
 use crate::commands::db::RollbackError;
 use crate::commands::questions::NotAnswers;
@@ -69,6 +69,9 @@ pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
         if cause.is::<UnknownAgent>() {
             return (Code::AskedWrongly, Some("see `convoke agent list`".to_owned()));
         }
+        if let Some(error) = cause.downcast_ref::<AddError>() {
+            return add_advice(error);
+        }
         if cause.is::<NotAnswers>() {
             let form = r#"the format is '{"0": {"selectedOption": "A"}}'; see --help"#;
             return (Code::AskedWrongly, Some(form.to_owned()));
@@ -85,6 +88,25 @@ pub(super) fn advice(error: &anyhow::Error) -> (Code, Option<String>) {
         }
     }
     (Code::CouldNot, None)
+}
+
+fn add_advice(error: &AddError) -> (Code, Option<String>) {
+    let (code, hint) = match error {
+        AddError::Unregistered { .. } => (
+            Code::AskedWrongly,
+            "see `convoke agent list --registry`; `convoke agent refresh` reads a newer one"
+                .to_owned(),
+        ),
+        AddError::BuiltIn { install, .. } => {
+            (Code::AskedWrongly, format!("there is nothing to add; install it with: {install}"))
+        }
+        AddError::Exists { .. } => (Code::AskedWrongly, "add --replace to replace it".to_owned()),
+        AddError::Download { .. } => (
+            Code::CouldNot,
+            "download it in another way, and give the file: convoke agent refresh FILE".to_owned(),
+        ),
+    };
+    (code, Some(hint))
 }
 
 fn backup_hint(error: &backup::Error) -> Option<String> {

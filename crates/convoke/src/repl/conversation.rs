@@ -200,8 +200,10 @@ impl Conversation {
     async fn carry_out(&mut self, effect: Effect) {
         match effect {
             Effect::StartTurn { turn } => {
-                let text = self.progress.prompt(&self.agent, self.live.prompt_text(turn));
-                self.agent.send(Order::Prompt { turn, text }).await;
+                let said = self.live.prompt_text(turn);
+                let enclosed = self.launcher.mentioned(said);
+                let text = self.progress.prompt(&self.agent, said);
+                self.agent.send(Order::Prompt { turn, text, enclosed }).await;
             }
             Effect::CancelTurn { .. } => self.agent.send(Order::Cancel).await,
             Effect::Reply { request, reply } => {

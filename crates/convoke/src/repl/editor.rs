@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use convoke_files::index::FileIndex;
+use convoke_files::mention;
 use rustyline::completion::{Completer, Pair};
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
@@ -113,6 +115,9 @@ struct Aids {
     commands: Vec<String>,
 }
 
+/// Files that a mention is completed to at most.
+const MENTIONS_MAX: usize = 20;
+
 /// Commands whose argument is a file.
 const WITH_FILE: [&str; 3] = ["/save ", "/export ", "/import "];
 
@@ -134,6 +139,9 @@ impl Completer for Aids {
             let name = name.trim_start();
             return Ok((place - name.len(), files(name)));
         }
+        if let Some((start, letters)) = mention::at(line, place) {
+            return Ok((start, mentions(letters)));
+        }
         let is_command = typed.starts_with('/') && !typed.contains(char::is_whitespace);
         let fits = |command: &&String| is_command && command.starts_with(typed);
         let pair = |command: &String| Pair {
@@ -142,6 +150,17 @@ impl Completer for Aids {
         };
         Ok((0, self.commands.iter().filter(fits).map(pair).collect()))
     }
+}
+
+/// The files of the project that match some letters. Its folders are walked through with every completion, which people
+/// ask for with a key of its own.
+fn mentions(letters: &str) -> Vec<Pair> {
+    let found = FileIndex::build(Path::new(".")).search(letters, MENTIONS_MAX);
+    let pair = |file: String| {
+        let after = if file.ends_with('/') { "" } else { " " };
+        Pair { replacement: format!("@{file}{after}"), display: file }
+    };
+    found.into_iter().map(pair).collect()
 }
 
 /// The files whose names begin so. Blanks are not escaped, since commands take the rest of the line as it is.

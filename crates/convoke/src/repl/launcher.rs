@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use convoke_agents::catalogue::{Agent, Sandbox};
-use convoke_agents::driver::{Launch, McpServer, Start};
+use convoke_agents::driver::{Enclosed, Enclosure, Launch, McpServer, Start};
 use convoke_agents::launch::{Occasion, Surroundings};
 use convoke_agents::temp::TempFolder;
 use convoke_agents::{leftovers, sandbox};
+use convoke_files::{index, mention};
 
 use crate::commands::World;
 use crate::home::Home;
@@ -56,7 +57,16 @@ impl Launcher {
         Ok(Self { around, workspace })
     }
 
-    /// Where agents work.
+    /// The files and folders of the project that a text mentions, as links.
+    pub(super) fn mentioned(&self, text: &str) -> Vec<Enclosure> {
+        let enclosure = |name: String| {
+            let path = index::inside(&self.workspace, &name)?;
+            Some(Enclosure { name, path, content: Enclosed::Mention { text: None } })
+        };
+        mention::all(text).into_iter().filter_map(enclosure).collect()
+    }
+
+    /// Where the agent works.
     pub(super) fn workspace(&self) -> &Path {
         &self.workspace
     }
@@ -109,6 +119,7 @@ impl Launcher {
             command: self.around.convoke.clone(),
             args: ["mcp", "--home", &home].map(str::to_owned).to_vec(),
             env: env.into_iter().collect::<BTreeMap<_, _>>(),
+            http: None,
         }]
     }
 }

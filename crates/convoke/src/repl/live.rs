@@ -77,7 +77,7 @@ impl Live {
     pub(super) fn prompt(&self, text: String, at: Timestamp) -> Result<(Self, Step), Refusal> {
         let mut next = self.clone();
         let stamp = Stamp { id: MessageId::from_random(random::bytes()), at };
-        let step = next.follow(Command::Prompt { text, stamp }, at)?;
+        let step = next.follow(Command::Prompt { prompt: text.into(), stamp }, at)?;
         Ok((next, step))
     }
 
@@ -132,7 +132,7 @@ impl Live {
 
     /// Takes a new or changed message into account for the transcript.
     fn record(&mut self, message: &Message, step: &mut Step) {
-        let Content::Text { text, partial } = &message.content else { return };
+        let Content::Text { text, partial, .. } = &message.content else { return };
         match &message.turn {
             Some(TurnState::Running) => {
                 self.tokens = None;

@@ -9,7 +9,7 @@ use crate::ask::machine;
 use crate::convoke::Convoke;
 
 #[test]
-fn agents_are_listed_with_their_version_or_the_way_to_install_them() {
+fn l1_agents_are_listed_with_their_version_or_the_way_to_install_them() {
     let machine = Convoke::new();
     let listed = machine.json("agent list --json");
     let names: Vec<&str> = listed["agents"]
@@ -18,10 +18,13 @@ fn agents_are_listed_with_their_version_or_the_way_to_install_them() {
         .iter()
         .map(|agent| agent["name"].as_str().unwrap())
         .collect();
-    assert_eq!(names, ["claude-code", "codex", "gemini", "opencode", "goose", "demo"]);
+    assert_eq!(
+        names.join(" "),
+        "claude-code codex gemini opencode goose qwen copilot cline kimi vibe claude-agent-acp cursor-agent droid demo"
+    );
     assert_eq!(listed["agents"][0]["path"], Value::Null);
     assert_eq!(listed["agents"][0]["install"], "npm install -g @anthropic-ai/claude-code");
-    let demo = &listed["agents"][5];
+    let demo = &listed["agents"][13];
     assert_eq!((&demo["badge"], &demo["version"]), (&json!("DM"), &json!("convoke 0.1.0")));
 }
 

@@ -74,6 +74,7 @@ fn the_agents_are_shown_too() {
         .map(|line| line.to_owned() + "\n")
         .collect();
     insta::assert_snapshot!(demo, @r#"
+    agents.demo.like                         default  null
     agents.demo.protocol                     default  acp
     agents.demo.command                      default  [convoke]
     agents.demo.args                         default  ["demo-agent"]
@@ -84,6 +85,8 @@ fn the_agents_are_shown_too() {
     agents.demo.writable                     default  ["[tmp]/.local/state/convoke-demo"]
     agents.demo.readable                     default  []
     agents.demo.nested_sandbox               default  none
+    agents.demo.resume                       default  native
+    agents.demo.tools                        default  stdio
     agents.demo.domains                      default  []
     agents.demo.memory_max                   default  auto
     agents.demo.tasks_max                    default  auto
@@ -135,6 +138,7 @@ fn secrets_are_masked_and_references_expanded() {
     insta::assert_snapshot!(lines, @r#"
     teams_file                               config.toml:2  [tmp]/.convoke/a.json
     questions.dir                            config.toml:3  [tmp]/.convoke/${literally}
+    agents.mine.like                         default        null
     agents.mine.protocol                     default        acp
     agents.mine.command                      config.toml:5  mine
     agents.mine.args                         default        []
@@ -145,6 +149,8 @@ fn secrets_are_masked_and_references_expanded() {
     agents.mine.writable                     default        []
     agents.mine.readable                     default        []
     agents.mine.nested_sandbox               default        none
+    agents.mine.resume                       default        native
+    agents.mine.tools                        default        stdio
     agents.mine.domains                      default        []
     agents.mine.memory_max                   default        auto
     agents.mine.tasks_max                    default        auto

@@ -42,13 +42,21 @@ fn a_fresh_machine_is_ready_but_for_an_agent() {
     ");
     let told = machine.run("doctor");
     insta::assert_snapshot!(told.split_once("\n\n").unwrap().1, @"
-    AGENT        TITLE        INSTALLED
-    claude-code  Claude Code  no; npm install -g @anthropic-ai/claude-code
-    codex        Codex        no; npm install -g @agentclientprotocol/codex-acp
-    gemini       Gemini CLI   no; npm install -g @google/gemini-cli
-    opencode     opencode     no; npm install -g opencode-ai
-    goose        goose        no; npm install -g @aaif/goose-binary-linux-x64
-    demo         Demo         [convoke]
+    AGENT             TITLE               INSTALLED
+    claude-code       Claude Code         no; npm install -g @anthropic-ai/claude-code
+    codex             Codex               no; npm install -g @agentclientprotocol/codex-acp
+    gemini            Gemini CLI          no; npm install -g @google/gemini-cli
+    opencode          opencode            no; npm install -g opencode-ai
+    goose             goose               no; npm install -g @aaif/goose-acp
+    qwen              Qwen Code           no; npm install -g @qwen-code/qwen-code
+    copilot           Copilot CLI         no; npm install -g @github/copilot
+    cline             Cline               no; npm install -g cline
+    kimi              Kimi Code           no; npm install -g @moonshot-ai/kimi-code
+    vibe              Mistral Vibe        no; uv tool install mistral-vibe
+    claude-agent-acp  Claude Agent (ACP)  no; npm install -g @agentclientprotocol/claude-agent-acp
+    cursor-agent      Cursor              no; curl https://cursor.com/install -fsS | bash
+    droid             Factory Droid       no; npm install -g droid
+    demo              Demo                [convoke]
     ");
 }
 
@@ -69,9 +77,10 @@ fn an_installed_agent_is_found_on_the_search_path() {
         })
         .collect();
     insta::assert_snapshot!(lines.join("\n"), @"
-    ok    agents    1 of 5 are installed
-    claude-code  Claude Code  [tmp]/bin/claude
-    goose        goose        no; npm install -g @aaif/goose-binary-linux-x64
+    ok    agents    1 of 13 are installed
+    claude-code       Claude Code         [tmp]/bin/claude
+    goose             goose               no; npm install -g @aaif/goose-acp
+    claude-agent-acp  Claude Agent (ACP)  no; npm install -g @agentclientprotocol/claude-agent-acp
     ");
 }
 

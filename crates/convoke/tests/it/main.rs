@@ -5,11 +5,17 @@ mod agent;
 #[cfg(test)]
 mod agent_keys;
 #[cfg(test)]
+mod agent_registry;
+#[cfg(test)]
 mod answer;
 #[cfg(test)]
 mod ask;
 #[cfg(test)]
+mod attachments;
+#[cfg(test)]
 mod attention;
+#[cfg(test)]
+mod beginning;
 #[cfg(test)]
 mod bounds;
 #[cfg(test)]
@@ -63,6 +69,8 @@ mod mcp_daemon;
 #[cfg(test)]
 mod mcp_proxy;
 // The kernel tells how peers are confined, and lets one process limit another.
+#[cfg(test)]
+mod mentions;
 #[cfg(test)]
 mod network;
 #[cfg(target_os = "linux")]

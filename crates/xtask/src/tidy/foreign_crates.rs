@@ -7,7 +7,7 @@ use crate::manifest::{self, Dependency, DependencyKind, Manifest};
 use crate::tree::Tree;
 
 /// Who may depend on which foreign crate; what is not listed is open to all but the core.
-const BORDERS: [(&str, &[&str]); 26] = [
+const BORDERS: [(&str, &[&str]); 28] = [
     ("agent-client-protocol", &["convoke-agents"]),
     ("anyhow", &["convoke", "xtask"]),
     ("axum", &["convoke-server"]),
@@ -19,8 +19,10 @@ const BORDERS: [(&str, &[&str]); 26] = [
     ("crossterm", &["convoke-tui"]),
     ("hyper", &["convoke-api", "convoke-server"]),
     ("hyper-util", &["convoke-api", "convoke-server"]),
+    ("ignore", &["convoke-files"]),
     ("landlock", &["convoke-agents"]),
     ("notify", &["convoke-files"]),
+    ("nucleo-matcher", &["convoke-files"]),
     ("pulldown-cmark", &["convoke-server", "convoke-tui"]),
     ("ratatui", &["convoke-tui"]),
     ("ratatui-textarea", &["convoke-tui"]),

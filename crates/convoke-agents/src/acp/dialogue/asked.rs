@@ -9,12 +9,26 @@ use super::turn::Turn;
 use crate::acp::files::ProtectedChange;
 use crate::acp::host::{Served, Worked};
 use crate::acp::permission::{Settled, protected_call, protected_denied};
+use crate::acp::question::Form;
 use crate::acp::wire::{CANCELLED, Fault, INTERNAL, NO_METHOD, Outcome};
 
 impl Dialogue {
     pub(super) fn serve(&mut self, id: Value, method: &str, params: &Value) {
-        if method == "session/request_permission" {
-            return self.ask(id, params);
+        match method {
+            "session/request_permission" => {
+                return match Form::of_permission(params) {
+                    Some(form) => self.ask_questions(id, form),
+                    None => self.ask(id, params),
+                };
+            }
+            "elicitation/create" => {
+                return match Form::of_elicitation(params) {
+                    Some(form) => self.ask_questions(id, form),
+                    // What cannot be shown as questions is nothing that people have declined.
+                    None => self.served(id, Ok(json!({"action": "cancel"}))),
+                };
+            }
+            _ => {}
         }
         match self.host.serve(method, params) {
             Some(Served::Now(outcome)) => self.served(id, outcome),
@@ -55,6 +69,19 @@ impl Dialogue {
                     self.report(report);
                 }
             }
+            Err(fault) => self.served(id, Err(fault)),
+        }
+    }
+
+    /// The agent asks its human in a form of its own.
+    fn ask_questions(&mut self, id: Value, form: Form) {
+        if self.turn.as_ref().is_some_and(Turn::is_cancelled) {
+            // The request and our cancel have crossed.
+            return self.served(id, Ok(form.cancelled()));
+        }
+        let request = RequestId::from_random((self.random)());
+        match self.permissions.ask_questions(&id, request, form) {
+            Ok(request) => self.report(Report::Asked(request)),
             Err(fault) => self.served(id, Err(fault)),
         }
     }

@@ -11,10 +11,24 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{Dialogue, Pending};
+use crate::acp::content;
 use crate::acp::wire::{self, AUTH_REQUIRED, CANCELLED, Outcome};
+use crate::driver::Enclosure;
 
 /// How long a cancelled turn may take to end at the agent; then it has ended as far as Convoke is concerned.
 const CANCEL_GRACE: Duration = Duration::from_secs(10);
+
+/// How long a prompt waits for the agent to confirm a change of its mode or settings.
+const CHANGE_GRACE: Duration = Duration::from_secs(5);
+
+/// A prompt with what is enclosed.
+#[derive(Debug)]
+pub(super) struct HeldPrompt {
+    /// The place of the prompt.
+    pub(super) turn: Seq,
+    pub(super) text: String,
+    pub(super) enclosed: Vec<Enclosure>,
+}
 
 /// The turn that the agent works on.
 #[derive(Debug)]
@@ -71,19 +85,47 @@ impl Turn {
 }
 
 impl Dialogue {
-    pub(super) fn prompt(&mut self, place: Seq, text: &str) {
+    /// Sends a prompt, or holds it until the agent has confirmed the changes of its mode and settings: an agent may work
+    /// on several requests at once, and would answer the prompt in the old mode.
+    pub(super) fn prompt_or_hold(&mut self, prompt: HeldPrompt, now: Instant) {
+        if self.changes() > 0 && self.turn.is_none() && self.held.is_none() {
+            self.held = Some((prompt, now + CHANGE_GRACE));
+        } else {
+            self.prompt(&prompt);
+        }
+    }
+
+    /// Sends the prompt that was held, once no change is unconfirmed.
+    pub(super) fn release_held(&mut self) {
+        if self.changes() == 0
+            && let Some((prompt, _)) = self.held.take()
+        {
+            self.prompt(&prompt);
+        }
+    }
+
+    fn prompt(&mut self, prompt: &HeldPrompt) {
+        let place = prompt.turn;
         if self.turn.is_some() {
             let stop = Stop::failed(FailureKind::Internal, "a turn is running already");
             return self.end(place, stop);
         }
-        self.turn = Some(Turn::new(place, text));
+        self.turn = Some(Turn::new(place, &prompt.text));
         self.translator.begin_turn();
-        let params = self.in_session(json!({"prompt": [{"type": "text", "text": text}]}));
+        self.host.terminals.begin_turn();
+        let content = content::blocks(&prompt.text, &prompt.enclosed, self.takes);
+        if let Some(advice) = content.advice {
+            self.advise(&advice);
+        }
+        let params = self.in_session(json!({"prompt": content.blocks}));
         self.request("session/prompt", params, Pending::Prompt { turn: place });
     }
 
     /// Cancels the turn: first sends the cancellation, then answers its open permissions as cancelled.
     pub(super) fn cancel(&mut self, now: Instant) {
+        if let Some((prompt, _)) = self.held.take() {
+            return self.end(prompt.turn, Stop::Cancelled);
+        }
         let Some(turn) = &mut self.turn else { return };
         if turn.is_cancelled() {
             return;
@@ -105,13 +147,18 @@ impl Dialogue {
         self.outbox.lines.push_back(wire::notification("session/cancel", params));
     }
 
-    /// When the running turn is given up, if it was cancelled.
+    /// When the running turn is given up, if it was cancelled, or a held prompt is sent.
     pub(in crate::acp) fn deadline(&self) -> Option<Instant> {
-        self.turn.as_ref().and_then(|turn| turn.deadline)
+        let held = self.held.as_ref().map(|(_, until)| *until);
+        self.turn.as_ref().and_then(|turn| turn.deadline).or(held)
     }
 
-    /// Gives up a cancelled turn that does not end.
+    /// Gives up a cancelled turn that does not end, and sends a prompt that was held for too long.
     pub(in crate::acp) fn give_up(&mut self, now: Instant) {
+        // Some agents never answer a change that they have made.
+        if let Some((prompt, _)) = self.held.take_if(|(_, until)| *until <= now) {
+            self.prompt(&prompt);
+        }
         if let Some(turn) = self.turn.take_if(|turn| turn.deadline.is_some_and(|at| at <= now)) {
             tracing::warn!(turn = %turn.place, "the agent does not end a cancelled turn");
             self.end(turn.place, Stop::Cancelled);
@@ -166,6 +213,9 @@ impl Dialogue {
     }
 
     fn end(&mut self, turn: Seq, stop: Stop) {
+        if stop == Stop::Cancelled {
+            self.host.terminals.kill_turn();
+        }
         self.outbox.reports.push_back(Report::TurnEnded { turn, stop });
     }
 }

@@ -29,6 +29,7 @@ async fn s6_the_agent_is_given_its_workspace_and_its_servers_of_tools() {
         command: "/opt/convoke".into(),
         args: vec!["mcp".to_owned()],
         env: [("CONVOKE_SESSION".to_owned(), "1".to_owned())].into(),
+        http: None,
     }];
     let hello = json!({"id": "$", "result": {
         "protocolVersion": 1,
@@ -49,6 +50,12 @@ async fn s6_the_agent_is_given_its_workspace_and_its_servers_of_tools() {
             list: true,
             close: true,
         },
+        offers: [
+            Modes {
+                current: "agent",
+                available: [],
+            },
+        ],
     }
     "#);
     insta::assert_snapshot!(scene.transcript(), @r#"
@@ -60,7 +67,7 @@ async fn s6_the_agent_is_given_its_workspace_and_its_servers_of_tools() {
 
 #[test]
 fn convoke_says_what_it_can_do_and_asks_for_version_one() {
-    insta::assert_snapshot!(introduction(), @r#"{"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"session":{"compaction":{},"configOptions":{"boolean":{}},"notices":{}},"terminal":true},"clientInfo":{"name":"convoke","title":"Convoke","version":"0.1.0"},"protocolVersion":1}"#);
+    insta::assert_snapshot!(introduction(), @r#"{"clientCapabilities":{"elicitation":{"form":{}},"fs":{"readTextFile":true,"writeTextFile":true},"session":{"compaction":{},"configOptions":{"boolean":{}},"notices":{}},"terminal":true},"clientInfo":{"name":"convoke","title":"Convoke","version":"0.1.0"},"protocolVersion":1}"#);
 }
 
 #[tokio::test(start_paused = true)]

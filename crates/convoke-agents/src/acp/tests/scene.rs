@@ -19,7 +19,9 @@ use super::record::Recorded;
 use crate::acp::talk::{End, Talk};
 use crate::acp::{connect, handshake};
 use crate::catalogue::Protocol;
-use crate::driver::{Confinement, DriverRequest, Launch, Order, REPORTS_MAX, Start, Started};
+use crate::driver::{
+    Confinement, DriverRequest, Launch, Order, OwnSandbox, REPORTS_MAX, Start, Started,
+};
 use crate::error::Result;
 use crate::lines::{Line, Reader, Writer};
 use crate::process::Pipes;
@@ -151,7 +153,7 @@ impl Scene {
     pub(in crate::acp) async fn prompt(&mut self, text: &str) {
         self.turn += 1;
         let (turn, text) = (Seq::new(self.turn), text.to_owned());
-        self.order(Order::Prompt { turn, text }).await;
+        self.order(Order::Prompt { turn, text, enclosed: Vec::new() }).await;
     }
 
     /// What became of the permission with this number.
@@ -213,6 +215,9 @@ pub(in crate::acp) fn launch(workspace: PathBuf, start: Start) -> Launch {
         workspace,
         confinement: Confinement::Off,
         missing: Vec::new(),
+        own_sandbox: OwnSandbox::None,
+        mentions: crate::catalogue::Mentions::Link,
+        tools: crate::catalogue::Tools::Stdio,
         temp: None,
         mcp_servers: Vec::new(),
         start,

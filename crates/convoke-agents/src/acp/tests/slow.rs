@@ -35,7 +35,8 @@ async fn a_slow_session_stops_the_agent_and_loses_nothing() {
             tokio::task::yield_now().await;
         }
         // Orders are followed all the same.
-        let prompt = Order::Prompt { turn: Seq::new(1), text: "hello".to_owned() };
+        let prompt =
+            Order::Prompt { turn: Seq::new(1), text: "hello".to_owned(), enclosed: Vec::new() };
         requests.send(DriverRequest::Order(prompt)).await.unwrap();
         let Ok(Some(Line::Json(line))) = scene.from_driver.next().await else {
             panic!("no prompt")
@@ -58,7 +59,10 @@ async fn an_agent_that_talks_before_it_reads_is_listened_to() {
     let (mut scene, _) = Scene::with_pipe(Start::New { id: "unused".to_owned() }, 1024);
     let (requests, mut queue) = mpsc::channel(8);
     let text = "x".repeat(1 << 20);
-    requests.send(DriverRequest::Order(Order::Prompt { turn: Seq::new(1), text })).await.unwrap();
+    requests
+        .send(DriverRequest::Order(Order::Prompt { turn: Seq::new(1), text, enclosed: Vec::new() }))
+        .await
+        .unwrap();
     let agent = async {
         for number in 0..200 {
             scene.to_driver.write_all(&chunk(number)).await.unwrap();

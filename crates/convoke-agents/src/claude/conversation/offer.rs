@@ -108,9 +108,22 @@ impl Conversation {
         }
     }
 
+    /// The modes and settings that the agent offers now.
+    pub(in crate::claude) fn offers(&self) -> Vec<SessionState> {
+        let current = self.offer.mode.clone();
+        let modes = SessionState::Modes { available: known_modes(&current), current };
+        self.settings().into_iter().chain([modes]).collect()
+    }
+
     fn notice_settings(&mut self) {
+        if let Some(settings) = self.settings() {
+            self.offer(settings);
+        }
+    }
+
+    fn settings(&self) -> Option<SessionState> {
         if self.offer.models.is_empty() {
-            return;
+            return None;
         }
         let choices = self.offer.models.iter().map(|model| model.choice.clone()).collect();
         let setting = OfferedSetting {
@@ -120,7 +133,7 @@ impl Conversation {
             current: self.offer.model.clone(),
             choices,
         };
-        self.offer(SessionState::Settings { settings: vec![setting] });
+        Some(SessionState::Settings { settings: vec![setting] })
     }
 
     fn notice_modes(&mut self, available: Vec<OfferedChoice>) {

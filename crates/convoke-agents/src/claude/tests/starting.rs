@@ -25,7 +25,7 @@ async fn refused(script: &str) -> Error {
 }
 
 fn prompt(text: &str) -> Order {
-    Order::Prompt { turn: Seq::new(1), text: text.to_owned() }
+    Order::Prompt { turn: Seq::new(1), text: text.to_owned(), enclosed: Vec::new() }
 }
 
 /// Everything that is reported after the offers at the start.
@@ -74,6 +74,7 @@ async fn mcp_servers_are_in_a_private_file_that_is_removed_with_the_process() {
         command: "/bin/convoke".into(),
         args: vec!["mcp".to_owned()],
         env: BTreeMap::from([("KEY".to_owned(), "secret".to_owned())]),
+        http: None,
     }];
     let (driver, ..) = started(launch.clone()).await;
     let config = launch.workspace.join("config");

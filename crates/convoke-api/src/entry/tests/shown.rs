@@ -73,7 +73,7 @@ fn command(session: &Session, word: &str, count: u8) -> Command {
     Command::Agent(match word {
         "prompt" => {
             let stamp = Stamp { id: message_id(count), at: Timestamp::from_millis(0) };
-            return Command::Prompt { text: format!("prompt {count}"), stamp };
+            return Command::Prompt { prompt: format!("prompt {count}").into(), stamp };
         }
         "think" => Report::Thought("hm ".to_owned()),
         "say" => Report::Said("well ".to_owned()),

@@ -27,8 +27,10 @@ pub(super) fn state_of_session() -> impl Strategy<Value = SessionState> {
 pub(super) fn content() -> impl Strategy<Value = Content> {
     prop_oneof![
         select(samples::all()),
-        (any::<String>(), any::<bool>())
-            .prop_map(|(text, partial)| Content::Text { text, partial }),
+        (any::<String>(), any::<bool>()).prop_map(|(text, partial)| match partial {
+            true => Content::partial_text(text),
+            false => Content::text(text),
+        }),
         (any::<String>(), any::<bool>())
             .prop_map(|(text, partial)| Content::Thinking { text, partial }),
         tool().prop_map(Content::Tool),

@@ -28,7 +28,10 @@ pub(super) fn all() -> Vec<Content> {
 }
 
 pub(super) fn words_plans_and_tools() -> Vec<Content> {
-    let text = |text: &str, partial| Content::Text { text: text.to_owned(), partial };
+    let text = |text: &str, partial: bool| match partial {
+        true => Content::partial_text(text),
+        false => Content::text(text),
+    };
     let step = |content: &str, status, priority| PlanStep {
         content: content.to_owned(),
         status,
@@ -93,6 +96,8 @@ pub(super) fn states() -> Vec<SessionState> {
     let prompt = QueuedPrompt {
         id: MessageId::from_random([7; 16]),
         text: "next".to_owned(),
+        attachments: Vec::new(),
+        files: Vec::new(),
         timestamp: Timestamp::from_millis(0),
     };
     vec![

@@ -160,8 +160,8 @@ impl Scene {
         let stamp = Stamp { id, at: Timestamp::from_millis(self.changes as i64 * 1000) };
         let queued = self.session.queue().last().map_or(id, |prompt| prompt.id);
         match word {
-            "prompt" => Command::Prompt { text: "p".to_owned(), stamp },
-            "blank" => Command::Prompt { text: " \n".to_owned(), stamp },
+            "prompt" => Command::Prompt { prompt: "p".to_owned().into(), stamp },
+            "blank" => Command::Prompt { prompt: " \n".to_owned().into(), stamp },
             "edit" => Command::EditQueued { id: queued, text: "edited".to_owned() },
             "remove" => Command::RemoveQueued { id: queued },
             "send" => Command::SendQueued { id: queued },
@@ -189,7 +189,7 @@ impl Scene {
             },
             "recover" => Command::Recover(Cut::Ended),
             word => match word.strip_prefix("prompt:") {
-                Some(text) => Command::Prompt { text: text.to_owned(), stamp },
+                Some(text) => Command::Prompt { prompt: text.to_owned().into(), stamp },
                 None => Command::Agent(self.report(word, count, last("permission"))),
             },
         }
@@ -340,7 +340,7 @@ fn shown(content: &Content) -> String {
         format!("\"{first}\"{}", if partial { " partial" } else { "" })
     };
     match content {
-        Content::Text { text, partial } => format!("text {}", piece(text, *partial)),
+        Content::Text { text, partial, .. } => format!("text {}", piece(text, *partial)),
         Content::Thinking { text, partial } => format!("thinking {}", piece(text, *partial)),
         Content::Plan { .. } => "plan".to_owned(),
         Content::Tool(Tool { tool, status, .. }) => {

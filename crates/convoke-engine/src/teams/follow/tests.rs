@@ -23,9 +23,7 @@ async fn t13_a_turn_that_is_read_after_its_end_has_all_its_answers() {
     let (agent, kind) = ("demo".parse().unwrap(), SessionKind::Session);
     store.create_session(NewSession { id, project_id, agent, kind, created_at: at }).await.unwrap();
 
-    let answer = |text: &str| {
-        Change::Begin(Draft::agent(Content::Text { text: text.to_owned(), partial: false }))
-    };
+    let answer = |text: &str| Change::Begin(Draft::agent(Content::text(text.to_owned())));
     let prompt = |number, text: &str| {
         let id = MessageId::from_random([number; 16]);
         Change::Begin(Draft::prompt(id, text, Turn::Running))

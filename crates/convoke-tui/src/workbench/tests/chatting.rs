@@ -111,7 +111,16 @@ fn what_is_written_is_sent_and_the_draft_is_kept_by_session() {
     let content = "Hello there\nsecond line".to_owned();
     let id = session_id(1).to_string();
     let message_id = None;
-    assert_eq!(stage.said(), [ClientFrame::SessionSend { session_id: id, content, message_id }]);
+    assert_eq!(
+        stage.said(),
+        [ClientFrame::SessionSend {
+            session_id: id,
+            content,
+            attachments: Vec::new(),
+            files: Vec::new(),
+            message_id
+        }]
+    );
     assert!(!stage.screen().contains("Hello there"), "{}", stage.screen());
 }
 
@@ -132,7 +141,13 @@ fn prompts_behind_a_running_turn_stand_at_the_end_until_their_turn_begins() {
     stage.update(words(7, "Something else meanwhile."));
     insta::assert_snapshot!(stage.screen());
     let state = PromptState::Running;
-    let begun = Prompted { content: "Next, please".to_owned(), html: None, state };
+    let begun = Prompted {
+        content: "Next, please".to_owned(),
+        html: None,
+        attachments: Vec::new(),
+        files: Vec::new(),
+        state,
+    };
     stage.update(queue(9, &[(2, "And then?")]));
     stage.update(entry("m10", 10, EntryBody::User(begun)));
     stage.update(words(11, "Its answer."));

@@ -79,7 +79,13 @@ fn p3_a_failed_session_says_why_and_is_tried_again() {
     });
     let said = stage.said();
     let content = "Count the sheep".to_owned();
-    let sent = ClientFrame::SessionSend { session_id: id.to_string(), content, message_id: None };
+    let sent = ClientFrame::SessionSend {
+        session_id: id.to_string(),
+        content,
+        attachments: Vec::new(),
+        files: Vec::new(),
+        message_id: None,
+    };
     assert!(said.contains(&sent), "{said:?}");
 }
 

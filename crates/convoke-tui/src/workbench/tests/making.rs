@@ -24,7 +24,11 @@ fn p3_a_session_begins_with_its_prompt_in_one_step() {
     let frame = |prompt: Option<&str>| ClientFrame::SessionCreate {
         project_id: shop().id.to_string(),
         cli_type: Some("claude-code".to_owned()),
+        model: None,
+        mode: None,
         prompt: prompt.map(str::to_owned),
+        attachments: Vec::new(),
+        files: Vec::new(),
     };
     assert_eq!(stage.said(), [frame(Some("Price it"))]);
     assert!(stage.screen().contains("Starting Claude Code…"), "{}", stage.screen());
@@ -50,6 +54,25 @@ fn p3_project_and_agent_are_chosen_and_remembered() {
     stage.answer(created(9));
     stage.keys("alt-1 n");
     assert!(stage.screen().contains("site · Demo"), "{}", stage.screen());
+}
+
+#[test]
+fn p3_mode_and_model_are_chosen_before_the_session_begins() {
+    let mut stage = Stage::at_home(80, 16);
+    stage.keys("n alt-m");
+    insta::assert_snapshot!(stage.screen());
+    stage.keys("down enter alt-m end enter").types("Go").keys("enter");
+    let frame = ClientFrame::SessionCreate {
+        project_id: shop().id.to_string(),
+        cli_type: Some("claude-code".to_owned()),
+        model: Some("opus".to_owned()),
+        mode: Some("plan".to_owned()),
+        prompt: Some("Go".to_owned()),
+        attachments: Vec::new(),
+        files: Vec::new(),
+    };
+    assert_eq!(stage.said(), [frame]);
+    assert!(stage.screen().contains("Claude Code · Plan · Opus"), "{}", stage.screen());
 }
 
 #[test]

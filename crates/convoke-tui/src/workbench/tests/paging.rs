@@ -197,7 +197,13 @@ fn an_old_prompt_whose_turn_runs_stands_before_the_window_until_that_reaches_it(
     let mut stage = Stage::with_sessions(80, 24);
     stage.keys("enter");
     let state = PromptState::Running;
-    let prompt = Prompted { content: "Asked long ago".to_owned(), html: None, state };
+    let prompt = Prompted {
+        content: "Asked long ago".to_owned(),
+        html: None,
+        attachments: Vec::new(),
+        files: Vec::new(),
+        state,
+    };
     let mut newest = entries(LAST - 100, LAST);
     newest.insert(0, entry("m4850", 4850, EntryBody::User(prompt)));
     stage.open(newest, Older::More);

@@ -1,6 +1,6 @@
 //! A workbench without a terminal and a daemon: messages go in, and what a person would see comes out.
 
-use convoke_api::bodies::{Activity, InboxItem, InboxKind, Repo};
+use convoke_api::bodies::{Activity, AgentLogin, AgentLoginState, InboxItem, InboxKind, Repo};
 use convoke_api::entry::{
     AskedQuestion, Entry, EntryBody, Older, Permission, PromptState, Prompted, QueuedEntry, Words,
 };
@@ -12,6 +12,7 @@ use convoke_core::question::Choice;
 use convoke_core::request::{PermissionKind, PermissionOption, Status as RequestStatus};
 use convoke_core::rule::{Matcher, Proposal};
 use convoke_core::session::{Attention, Status};
+use convoke_core::state::OfferedChoice;
 use convoke_core::time::Timestamp;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::{Position, Size};
@@ -159,7 +160,7 @@ impl Stage {
         let effects = std::mem::take(&mut self.effects);
         let frame = |effect| match effect {
             Effect::Say(envelope) => Some(envelope.frame),
-            Effect::FetchTeams | Effect::Announce(_) | Effect::Quit => None,
+            Effect::FetchTeams | Effect::Attach { .. } | Effect::Announce(_) | Effect::Quit => None,
         };
         effects.into_iter().filter_map(frame).collect()
     }
@@ -266,11 +267,22 @@ pub(super) fn session(number: u8, minutes: i64, title: &str, activity: Activity)
 }
 
 fn agents() -> Vec<AgentItem> {
+    let choice = |id: &str, name: &str| OfferedChoice {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        description: None,
+    };
     let agent = |name: &str, title: &str, badge: &str, installed| AgentItem {
         cli_type: name.parse().unwrap(),
         title: title.to_owned(),
         badge: badge.to_owned(),
         installed,
+        version: None,
+        login: AgentLogin { state: AgentLoginState::Unknown, hint: None },
+        modes: vec![choice("default", "Default"), choice("plan", "Plan")],
+        mode: Some("default".to_owned()),
+        models: vec![choice("opus", "Opus")],
+        model: None,
         install: Some(format!("npm install -g {name}")),
     };
     vec![
@@ -293,7 +305,13 @@ pub(super) fn entry(entry_id: &str, seq: u64, body: EntryBody) -> Entry {
 
 pub(super) fn prompt(seq: u64, text: &str) -> Entry {
     let state = PromptState::Done;
-    let body = EntryBody::User(Prompted { content: text.to_owned(), html: None, state });
+    let body = EntryBody::User(Prompted {
+        content: text.to_owned(),
+        html: None,
+        attachments: Vec::new(),
+        files: Vec::new(),
+        state,
+    });
     entry(&format!("m{seq}"), seq, body)
 }
 
@@ -308,6 +326,8 @@ pub(super) fn queue(rev: u64, prompts: &[(u8, &str)]) -> Entry {
         id: MessageId::from_random([*number; 16]),
         content: (*content).to_owned(),
         html: None,
+        attachments: Vec::new(),
+        files: Vec::new(),
         timestamp: Timestamp::from_millis(NOW),
     };
     state(

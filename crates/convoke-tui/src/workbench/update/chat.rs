@@ -65,8 +65,10 @@ pub(super) fn press_input(model: &mut Model, key: KeyEvent) -> Taken {
     let Some(page) = layout::areas(model).page else { return Taken::No };
     let width = layout::input_width(page);
     match (key.code, is_plain(key)) {
+        (KeyCode::Tab, true) if model.complete_mention() => {}
         (KeyCode::Tab, true) if model.request().is_some() => model.focus = Focus::Card,
         (KeyCode::Tab | KeyCode::BackTab, true) => read(model),
+        (KeyCode::Char('d'), false) if key.modifiers == KeyModifiers::ALT => model.detach(),
         (KeyCode::Char('x'), false) => {
             if let Some(id) = model.chat.as_ref().map(|chat| chat.id) {
                 queue::stop(model, id);
@@ -84,7 +86,7 @@ pub(super) fn press_input(model: &mut Model, key: KeyEvent) -> Taken {
         _ => {
             let Some(draft) = model.draft_mut() else { return Taken::No };
             match write(draft, key, width) {
-                Meaning::Written => {}
+                Meaning::Written => model.look_for_mention(),
                 Meaning::Accept => session::send(model),
                 Meaning::Leave => read(model),
                 Meaning::PageUp => scroll(model, Way::Up),

@@ -29,6 +29,17 @@ pub(super) fn choose_agent(model: &mut Model) {
     show(model, NewSession::Agent { cursor: cursor.unwrap_or_default() });
 }
 
+/// Asks in which mode and with which model.
+pub(super) fn choose_mode_or_model(model: &mut Model) {
+    let offers = model.composer_offers();
+    if offers.is_empty() {
+        model.refuse("Modes and models are known once the agent has been started.");
+        return;
+    }
+    let cursor = offers.iter().position(|offer| offer.is_current).unwrap_or_default();
+    show(model, NewSession::Choices { cursor });
+}
+
 /// A key while a project or an agent is chosen.
 pub(super) fn press(model: &mut Model, key: KeyEvent) {
     let Some(Overlay::New(new)) = &model.overlay else { return };
@@ -36,6 +47,7 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
         NewSession::Project { cursor } => press_project(model, cursor, key),
         NewSession::Folder { .. } => press_folder(model, key),
         NewSession::Agent { cursor } => press_agent(model, cursor, key),
+        NewSession::Choices { cursor } => press_choices(model, cursor, key),
     }
 }
 
@@ -111,6 +123,26 @@ fn press_agent(model: &mut Model, cursor: usize, key: KeyEvent) {
         }
         (KeyCode::Esc | KeyCode::Left | KeyCode::Char('q'), true) => model.overlay = None,
         _ => show(model, NewSession::Agent { cursor: moved(key, cursor, last) }),
+    }
+}
+
+fn press_choices(model: &mut Model, cursor: usize, key: KeyEvent) {
+    let offers = model.composer_offers();
+    let last = offers.len().saturating_sub(1);
+    match (key.code, is_plain(key)) {
+        (KeyCode::Enter, _) => {
+            let Some(offer) = offers.get(cursor) else { return };
+            let (is_mode, choice) = (offer.setting.is_none(), offer.choice.clone());
+            let Some(agent) = model.composer_agent().map(|agent| agent.cli_type.clone()) else {
+                return;
+            };
+            let composer = &mut model.home.composer;
+            let chosen = if is_mode { &mut composer.mode } else { &mut composer.model };
+            *chosen = Some((agent, choice));
+            model.overlay = None;
+        }
+        (KeyCode::Esc | KeyCode::Left | KeyCode::Char('q'), true) => model.overlay = None,
+        _ => show(model, NewSession::Choices { cursor: moved(key, cursor, last) }),
     }
 }
 

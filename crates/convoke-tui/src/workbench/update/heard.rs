@@ -98,6 +98,7 @@ fn hear(model: &mut Model, frame: ServerFrame) {
         }
         ServerFrame::ProjectRemoved { project_id } => model.list.remove_project(project_id),
         ServerFrame::FolderCompletions { path, folders } => fresh::complete(model, &path, folders),
+        ServerFrame::FileCompletions { query, files, .. } => model.take_matches(&query, files),
         ServerFrame::AgentList { agents } => model.agents = agents,
         ServerFrame::SessionList { project_id, sessions } => model.list.take(project_id, sessions),
         ServerFrame::SessionCreated { session, refused, .. } => created(model, session, refused),
@@ -228,6 +229,7 @@ fn done(model: &mut Model, wish: Wish, news: &News) {
         | Wish::Page(_)
         | Wish::Send(..)
         | Wish::Complete
+        | Wish::CompleteFile
         | Wish::Search(_)
         | Wish::Queue
         | Wish::List => {}
@@ -253,6 +255,7 @@ fn fail(model: &mut Model, wish: Wish) {
         Wish::Open(id) | Wish::Page(id) => with_chat(model, id, Chat::stop_paging),
         Wish::AddProject
         | Wish::Complete
+        | Wish::CompleteFile
         | Wish::Rename
         | Wish::Archive(..)
         | Wish::Unarchive(..)

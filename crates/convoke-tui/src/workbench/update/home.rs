@@ -66,12 +66,15 @@ pub(super) fn press_composer(model: &mut Model, key: KeyEvent) -> Taken {
     match (key.code, key.modifiers) {
         (KeyCode::Char('p'), KeyModifiers::ALT) => fresh::choose_project(model),
         (KeyCode::Char('a'), KeyModifiers::ALT) => fresh::choose_agent(model),
+        (KeyCode::Char('m'), KeyModifiers::ALT) => fresh::choose_mode_or_model(model),
+        (KeyCode::Char('d'), KeyModifiers::ALT) => model.detach(),
+        (KeyCode::Tab, _) if model.complete_mention() => {}
         (KeyCode::Tab | KeyCode::BackTab, _) => model.focus = Focus::List,
         (KeyCode::F(1), _) => return Taken::No,
         _ => {
             let width = layout::composer_width(model);
             match write(&mut model.home.composer.text, key, width) {
-                Meaning::Written => {}
+                Meaning::Written => model.look_for_mention(),
                 Meaning::Accept => start(model),
                 Meaning::Leave => model.focus = Focus::List,
                 Meaning::PageUp => step(model, |at, _| at.saturating_sub(1)),
@@ -98,10 +101,15 @@ fn start(model: &mut Model) {
     let frame = ClientFrame::SessionCreate {
         project_id: project.to_string(),
         cli_type: Some(agent.cli_type.to_string()),
+        model: model.composer_model().map(|choice| choice.id.clone()),
+        mode: model.composer_mode().map(|choice| choice.id.clone()),
         prompt: (!text.trim().is_empty()).then(|| text.clone()),
+        attachments: model.attachments_of(None),
+        files: model.files_in(&text),
     };
     if model.wish(Wish::Create(text), frame) == Asked::Yes {
         model.home.composer.text = crate::editor::Editor::default();
+        model.sent_attachments(None);
         model.notify(format!("Starting {}…", agent.title));
     }
 }

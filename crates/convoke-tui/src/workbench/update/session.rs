@@ -135,8 +135,10 @@ fn page(id: SessionId, before: Seq) -> ClientFrame {
 /// Says what was written.
 pub(super) fn send(model: &mut Model) {
     let Some(id) = model.chat.as_ref().map(|chat| chat.id) else { return };
-    let Some(draft) = model.draft().filter(|draft| !draft.is_blank()) else { return };
-    let text = draft.text().trim_end().to_owned();
+    let text = model.draft().map(|draft| draft.text().trim_end().to_owned()).unwrap_or_default();
+    if text.trim().is_empty() && model.attachments_of(Some(id)).is_empty() {
+        return;
+    }
     if let Some(session) = model.open_session().filter(|session| !session.accepts_prompts) {
         let refusal = match session.status {
             Status::Cancelled => "This session was cancelled and cannot be resumed.",
@@ -154,9 +156,13 @@ pub(super) fn send(model: &mut Model) {
 
 fn say(model: &mut Model, id: SessionId, text: String) -> Asked {
     let (session_id, content) = (id.to_string(), text.clone());
-    let frame = ClientFrame::SessionSend { session_id, content, message_id: None };
+    let attachments = model.attachments_of(Some(id));
+    let files = model.files_in(&text);
+    let frame =
+        ClientFrame::SessionSend { session_id, content, attachments, files, message_id: None };
     let asked = model.wish(Wish::Send(id, text), frame);
     if asked == Asked::Yes {
+        model.sent_attachments(Some(id));
         super::chat::go_to_end(model);
     }
     asked

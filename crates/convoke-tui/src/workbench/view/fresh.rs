@@ -12,6 +12,7 @@ use crate::text::{clean, wrap};
 use crate::words;
 use crate::workbench::layout;
 use crate::workbench::model::{Model, NewSession};
+use crate::workbench::offers::Offer;
 
 /// Folders that are offered at once.
 const FOUND_MAX: usize = 12;
@@ -23,6 +24,10 @@ pub(super) fn page(model: &Model, new: &NewSession, picture: &mut Picture, area:
         NewSession::Project { cursor } => projects(model, *cursor, width),
         NewSession::Folder { path, found } => folder(model, path, found, width),
         NewSession::Agent { cursor } => agents(model, *cursor, width),
+        NewSession::Choices { cursor } => {
+            let title = titled(model, "New session: in which mode, with which model?");
+            choices(model, title, model.composer_offers(), *cursor, width)
+        }
     };
     picture.strip(area, strip);
 }
@@ -37,11 +42,21 @@ pub(super) fn rename(model: &Model, title: &Editor, picture: &mut Picture, area:
 
 /// What the agent offers, with what is chosen marked.
 pub(super) fn offers(model: &Model, cursor: usize, picture: &mut Picture, area: Rect) {
-    let palette = model.palette;
     let area = layout::text_area(area);
-    let mut strip = Strip::default();
+    let width = usize::from(area.width);
+    picture.strip(area, choices(model, Strip::default(), model.offers(), cursor, width));
+}
+
+fn choices(
+    model: &Model,
+    mut strip: Strip,
+    offers: Vec<Offer<'_>>,
+    cursor: usize,
+    width: usize,
+) -> Strip {
+    let palette = model.palette;
     let mut group = None;
-    for (index, offer) in model.offers().into_iter().enumerate() {
+    for (index, offer) in offers.into_iter().enumerate() {
         if group != Some((offer.name, offer.setting)) {
             strip.gap();
             strip.push(Line::styled(clean::line(offer.name), palette.strong()));
@@ -49,7 +64,7 @@ pub(super) fn offers(model: &Model, cursor: usize, picture: &mut Picture, area: 
         }
         let mark = if offer.is_current { "● " } else { "○ " };
         let name = clean::line(&offer.choice.name);
-        let room = usize::from(area.width).saturating_sub(wrap::width(&name) + 8);
+        let room = width.saturating_sub(wrap::width(&name) + 8);
         let about = offer.choice.description.as_deref().map(clean::line).unwrap_or_default();
         let about = if room > 8 { wrap::shorten(&about, room) } else { String::new() };
         let spans = vec![
@@ -59,7 +74,7 @@ pub(super) fn offers(model: &Model, cursor: usize, picture: &mut Picture, area: 
         ];
         row(&mut strip, model, At::from(index == cursor), spans);
     }
-    picture.strip(area, strip);
+    strip
 }
 
 pub(super) fn titled(model: &Model, text: &str) -> Strip {

@@ -20,7 +20,7 @@ const KEYS: [Hint; 81] = [
     ("↑ ↓  k j", "move; g and G to the ends"),
     ("enter", "answer the request, or open the session"),
     ("n", "start a session: write its first prompt, enter sends it"),
-    ("alt-p alt-a", "while writing it: in which project, with which agent"),
+    ("alt-p alt-a alt-m", "while writing it: in which project, with which agent, mode and model"),
     ("o", "open the session that asks"),
     ("R", "retry the last prompt of a failed session"),
     ("x a", "stop the running turn, archive"),

@@ -62,22 +62,36 @@ fn chip_line(model: &Model, width: usize) -> Line<'static> {
         None => "no project".to_owned(),
     };
     let agent = model.composer_agent().map(|agent| clean::line(&agent.title));
-    let left = vec![
+    let mut left = vec![
         Span::raw("   "),
         Span::styled(project, palette.code()),
         Span::styled(" · ", palette.faint()),
         Span::styled(agent.unwrap_or_else(|| "no agent".to_owned()), palette.code()),
     ];
+    for chosen in [model.composer_mode(), model.composer_model()].into_iter().flatten() {
+        left.push(Span::styled(" · ", palette.faint()));
+        left.push(Span::styled(clean::line(&chosen.name), palette.code()));
+    }
+    left.extend(attached(model));
     let right = match model.focus {
         Focus::Composer => vec![
             Span::styled("alt-p", palette.here()),
             Span::raw(" project  "),
             Span::styled("alt-a", palette.here()),
-            Span::raw(" agent "),
+            Span::raw(" agent  "),
+            Span::styled("alt-m", palette.here()),
+            Span::raw(" model "),
         ],
         Focus::List | Focus::Chat | Focus::Card | Focus::Input => Vec::new(),
     };
     split_line(left, right, width)
+}
+
+/// What is attached to what is being written.
+pub(super) fn attached(model: &Model) -> Vec<Span<'static>> {
+    let chip =
+        |name: &&str| Span::styled(format!(" [{}]", clean::line(name)), model.palette.here());
+    model.attached_names().iter().map(chip).collect()
 }
 
 /// What wants to be looked at, group by group.

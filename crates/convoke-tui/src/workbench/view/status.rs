@@ -2,16 +2,38 @@
 
 use convoke_core::session::Attention;
 use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
 
 use crate::card::Card;
 use crate::hints::{self, HELP, Hint, Hints, QUIT};
 use crate::picture::Picture;
 use crate::sheet::Page;
+use crate::text::{clean, wrap};
 use crate::workbench::home::Row;
 use crate::workbench::model::{Focus, Model, NewSession, Overlay, Tab};
 
 pub(super) fn line(model: &Model, picture: &mut Picture, area: Rect) {
+    if model.overlay.is_none() && !model.matching_files().is_empty() {
+        return files(model, picture, area);
+    }
     hints::line(hints(model), picture, area, model.palette);
+}
+
+/// The files that what is being mentioned can be completed to, the best one first.
+fn files(model: &Model, picture: &mut Picture, area: Rect) {
+    let palette = model.palette;
+    let mut spans = vec![Span::styled(" tab ", palette.here())];
+    let mut room = usize::from(area.width).saturating_sub(5);
+    for (index, file) in model.matching_files().iter().enumerate() {
+        let file = wrap::shorten(&clean::line(file), room);
+        room = room.saturating_sub(wrap::width(&file) + 2);
+        let style = if index == 0 { palette.strong() } else { palette.faint() };
+        spans.push(Span::styled(format!("{file}  "), style));
+        if room < 4 {
+            break;
+        }
+    }
+    picture.line(area, Line::from(spans));
 }
 
 fn hints(model: &Model) -> Hints {
@@ -48,6 +70,7 @@ fn in_focus(model: &Model) -> Hints {
             ("alt-enter", "new line"),
             ("alt-p", "project"),
             ("alt-a", "agent"),
+            ("alt-m", "mode, model"),
             ("esc", "list"),
         ]),
         (_, Focus::Input) => only(writing(model)),
@@ -99,7 +122,7 @@ const fn only(here: Vec<Hint>) -> Hints {
 
 fn in_making(new: &NewSession) -> Vec<Hint> {
     match new {
-        NewSession::Project { .. } | NewSession::Agent { .. } => {
+        NewSession::Project { .. } | NewSession::Agent { .. } | NewSession::Choices { .. } => {
             vec![("↑↓", "move"), ("enter", "choose"), ("esc", "back")]
         }
         NewSession::Folder { .. } => {

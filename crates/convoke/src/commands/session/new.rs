@@ -1,9 +1,12 @@
 //! `convoke session new`: begins a conversation.
 
+use std::path::PathBuf;
+
 use anyhow::Context;
 use convoke_api::Client;
 use convoke_api::bodies::{CreatedSession, NewRepo, NewSession, Repo, Repos};
 
+use super::enclosed::{mentioned, read, store};
 use crate::commands::project::{Wanted, around, find, short};
 use crate::output::{Output, aside, plain};
 
@@ -14,7 +17,9 @@ use crate::output::{Output, aside, plain};
 #[command(after_help = "Examples:
   convoke session new
   convoke session new --project ~/src/web --agent codex
+  convoke session new --agent claude-code --model opus --mode plan
   convoke session new --project ~/src/web --prompt 'fix the failing test'
+  convoke session new --prompt 'what is wrong here?' --attach screenshot.png
   convoke session send $(convoke session new --json | jq -r .id) 'hello' --wait")]
 pub(super) struct NewArgs {
     /// Project: its name, its path, or a unique prefix of its id [default: the one around the
@@ -24,17 +29,32 @@ pub(super) struct NewArgs {
     /// Agent, as in `convoke agent list` [default: the first that is installed]
     #[arg(long, value_name = "A")]
     agent: Option<String>,
+    /// Model, by its id or name [default: the agent's own]
+    #[arg(long, value_name = "M")]
+    model: Option<String>,
+    /// Mode, by its id or name [default: the agent's own]
+    #[arg(long)]
+    mode: Option<String>,
     /// First prompt, which is sent to the agent at once
     #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
+    /// Attach a file to the first prompt: an image, a text, any file; may be repeated
+    #[arg(long, value_name = "FILE")]
+    attach: Vec<PathBuf>,
 }
 
 pub(super) async fn run(client: &Client, args: &NewArgs, output: &Output) -> anyhow::Result<()> {
+    let attachments = read(&args.attach)?;
     let project = project(client, args.project.as_deref()).await?;
+    let text = args.prompt.clone().or_else(|| (!args.attach.is_empty()).then(String::new));
     let new = NewSession {
         repo_id: project.id.to_string(),
         agent: args.agent.clone(),
-        prompt: args.prompt.clone(),
+        model: args.model.clone(),
+        mode: args.mode.clone(),
+        prompt: text.clone().filter(|text| !text.is_empty()),
+        attachments: store(client, attachments).await?,
+        files: mentioned(client, &project.id.to_string(), text.as_deref()).await?,
     };
     let created = client.create_session(&new).await?;
     output.show(&created, |CreatedSession { session, .. }, _| {

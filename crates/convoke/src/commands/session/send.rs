@@ -2,9 +2,10 @@
 
 use clap::builder::NonEmptyStringValueParser;
 use std::io::{self, Read};
+use std::path::PathBuf;
 
 use anyhow::Context;
-use convoke_api::bodies::{Prompted, code};
+use convoke_api::bodies::{Prompt, Prompted, code};
 use convoke_api::entry::Entry;
 use convoke_api::{Client, Error, EventsSince, SessionEvent};
 use convoke_core::content::Content;
@@ -14,6 +15,7 @@ use convoke_core::notice::{Event, Notice, TurnEvent};
 use convoke_core::turn::{self, Stop};
 use serde::Serialize;
 
+use super::enclosed;
 use super::follow::Following;
 use super::list::state;
 use super::print::Printer;
@@ -30,7 +32,8 @@ use crate::signals;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   convoke session send 3fa8 'fix the failing test'
-  convoke session send 3fa8 'what does main.rs do?' --wait
+  convoke session send 3fa8 'what does @src/main.rs do?' --wait
+  convoke session send 3fa8 'what is wrong here?' --attach screenshot.png
   git diff | convoke session send 3fa8 - --wait")]
 pub(super) struct SendArgs {
     /// Session
@@ -38,6 +41,9 @@ pub(super) struct SendArgs {
     id: String,
     /// Text of the prompt; - reads standard input
     text: String,
+    /// Attach a file: an image, a text, any file; may be repeated
+    #[arg(long, value_name = "FILE")]
+    attach: Vec<PathBuf>,
     /// Print the answer as it arrives, and exit when the turn ends
     #[arg(long)]
     wait: bool,
@@ -91,7 +97,17 @@ pub(super) async fn run(
         "-" => read_input()?,
         text => text.to_owned(),
     };
-    let prompted = prompt(client, &args.id, &text).await?;
+    let read = enclosed::read(&args.attach)?;
+    let files = match text.contains('@') {
+        true => {
+            let project = client.transcript(&args.id).await?.detail.repo.id.to_string();
+            enclosed::mentioned(client, &project, Some(&text)).await?
+        }
+        false => Vec::new(),
+    };
+    let attachments = enclosed::store(client, read).await?;
+    let new = Prompt { text, attachments, files, message_id: None };
+    let prompted = prompt(client, &args.id, &new).await?;
     if args.wait {
         return wait(client, home, &args.id, prompted, output).await;
     }
@@ -108,8 +124,8 @@ fn read_input() -> anyhow::Result<String> {
 }
 
 /// Says something; a session that a human ended is named with how it ended.
-async fn prompt(client: &Client, id: &str, text: &str) -> anyhow::Result<Prompted> {
-    match client.prompt(id, text).await {
+async fn prompt(client: &Client, id: &str, new: &Prompt) -> anyhow::Result<Prompted> {
+    match client.prompt(id, new).await {
         Err(error) if is_ended(&error) => {
             let session = client.transcript(id).await?.detail.session;
             let (id, state) = (short(session.id), state(&session));
@@ -237,7 +253,7 @@ impl Turn {
         if !is_ours || is_end(message) {
             return Ok(());
         }
-        if let (Content::Text { text, partial: false }, Role::Agent) =
+        if let (Content::Text { text, partial: false, .. }, Role::Agent) =
             (&message.content, message.role)
         {
             self.answers.push(text.clone());

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use convoke_agents::catalogue::{Agent, NestedSandbox, Protocol, Sandbox};
+use convoke_agents::catalogue::{
+    self, Agent, Mentions, NestedSandbox, Protocol, Resume, Sandbox, Tools,
+};
 use serde_json::json;
 
 use crate::config::Sources;
@@ -25,7 +27,13 @@ pub(in crate::config) struct Field {
 }
 
 /// The keys of an agent's table, in the order in which they are shown.
-pub(in crate::config) static FIELDS: [Field; 14] = [
+pub(in crate::config) static FIELDS: [Field; 18] = [
+    Field {
+        key: "like",
+        doc: "for a new agent: the built-in one whose command, folders, log-in and confinement it has where it says nothing else",
+        set: |agent, node, sources| set_like(agent, node, sources),
+        show: |agent| json!(agent.like),
+    },
     Field {
         key: "protocol",
         doc: "what the agent speaks: \"acp\", or \"claude\" (Claude Code's stream-json)",
@@ -87,6 +95,24 @@ pub(in crate::config) static FIELDS: [Field; 14] = [
         show: |agent| json!(word_of(&agent.nested_sandbox, &NestedSandbox::WORDS)),
     },
     Field {
+        key: "resume",
+        doc: "how a new process continues a session: \"native\" by the agent's own memory where it has one, or \"transcript\"",
+        set: |agent, node, _| choose(&mut agent.resume, node, &Resume::WORDS),
+        show: |agent| json!(word_of(&agent.resume, &Resume::WORDS)),
+    },
+    Field {
+        key: "tools",
+        doc: "how it is given Convoke's tools: \"stdio\" as a program, \"http\" as an address, or \"none\"",
+        set: |agent, node, _| choose(&mut agent.tools, node, &Tools::WORDS),
+        show: |agent| json!(word_of(&agent.tools, &Tools::WORDS)),
+    },
+    Field {
+        key: "mentions",
+        doc: "how it is given files that a prompt mentions: \"link\", or \"embed\" with their content",
+        set: |agent, node, _| choose(&mut agent.mentions, node, &Mentions::WORDS),
+        show: |agent| json!(word_of(&agent.mentions, &Mentions::WORDS)),
+    },
+    Field {
         key: "domains",
         doc: "hosts of its model that it may connect to where sandbox.network is \"proxy\"",
         set: |agent, node, _| set_domains(&mut agent.domains, node),
@@ -138,6 +164,25 @@ fn choose<T: Copy>(
 
 fn word_of<T: PartialEq>(choice: &T, words: &[(&'static str, T)]) -> Option<&'static str> {
     words.iter().find(|(_, known)| known == choice).map(|(word, _)| *word)
+}
+
+fn set_like(
+    agent: &mut Agent,
+    node: &Node,
+    sources: &Sources<'_>,
+) -> Result<serde_json::Value, Problem> {
+    let text = node.text()?;
+    let known = catalogue::built_in(sources.program);
+    let names: Vec<&str> = known.iter().map(|agent| agent.name.as_str()).collect();
+    if names.contains(&agent.name.as_str()) {
+        return Err(Problem::new("a built-in agent cannot be like another one"));
+    }
+    // The agent was made like it already: other keys of the table change what it has of it.
+    match known.iter().find(|agent| agent.name.as_str() == text.text) {
+        Some(known) => Ok(json!(known.name)),
+        None => Err(Problem::new(format!("there is no built-in agent `{}`", text.text))
+            .hint(nearest::hint(&text.text, &names))),
+    }
 }
 
 fn set_command(

@@ -62,7 +62,11 @@ impl Scene {
         match word {
             "prompt" => {
                 self.turns += 1;
-                Order::Prompt { turn: Seq::new(self.turns), text: rest.to_owned() }
+                Order::Prompt {
+                    turn: Seq::new(self.turns),
+                    text: rest.to_owned(),
+                    enclosed: Vec::new(),
+                }
             }
             "cancel" => Order::Cancel,
             "mode" => Order::SetMode { mode: rest.to_owned() },

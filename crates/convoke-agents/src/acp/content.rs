@@ -1,0 +1,200 @@
+//! The blocks of a prompt: its text, and what is enclosed in the form that the agent takes.
+
+use serde_json::{Value, json};
+
+use crate::catalogue::Mentions;
+use crate::driver::{Enclosed, Enclosure};
+
+/// What an agent takes in a prompt besides text and links, which all of them take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Takes {
+    image: bool,
+    audio: bool,
+    embedded: bool,
+    /// Whether mentioned files are sent with their text.
+    mentions: bool,
+}
+
+impl Takes {
+    /// What an agent's answer to `initialize` says.
+    pub(super) fn of(hello: &Value, mentions: Mentions) -> Self {
+        let can = |what: &str| {
+            let path = format!("/agentCapabilities/promptCapabilities/{what}");
+            hello.pointer(&path).and_then(Value::as_bool).unwrap_or_default()
+        };
+        let embedded = can("embeddedContext");
+        Self {
+            image: can("image"),
+            audio: can("audio"),
+            embedded,
+            mentions: embedded && mentions == Mentions::Embed,
+        }
+    }
+}
+
+/// A prompt in blocks.
+pub(super) struct Content {
+    pub(super) blocks: Vec<Value>,
+    /// What people are told of files that the agent does not take as such.
+    pub(super) advice: Option<String>,
+}
+
+/// The blocks of a prompt.
+pub(super) fn blocks(text: &str, enclosed: &[Enclosure], takes: Takes) -> Content {
+    let mut blocks = Vec::new();
+    let mut by_path = Vec::new();
+    for enclosure in enclosed {
+        match (&enclosure.content, takes) {
+            (Enclosed::Image { media_type, data }, Takes { image: true, .. }) => {
+                blocks.push(json!({"type": "image", "mimeType": media_type, "data": data}));
+            }
+            (Enclosed::Audio { media_type, data }, Takes { audio: true, .. }) => {
+                blocks.push(json!({"type": "audio", "mimeType": media_type, "data": data}));
+            }
+            (Enclosed::Text { media_type, text }, Takes { embedded: true, .. }) => {
+                blocks.push(resource(enclosure, Some(media_type), text));
+            }
+            (Enclosed::Mention { text: Some(text) }, Takes { mentions: true, .. }) => {
+                blocks.push(resource(enclosure, None, text));
+            }
+            (Enclosed::Mention { .. }, _) => blocks.push(link(enclosure, None, None)),
+            (Enclosed::Text { media_type, text }, _) => {
+                blocks.push(link(enclosure, Some(media_type), Some(text.len() as u64)));
+            }
+            (Enclosed::File { media_type, size }, _) => {
+                blocks.push(link(enclosure, Some(media_type), Some(*size)));
+            }
+            (
+                Enclosed::Image { media_type, .. }
+                | Enclosed::Audio { media_type, .. }
+                | Enclosed::Document { media_type, .. },
+                _,
+            ) => {
+                blocks.push(link(enclosure, Some(media_type), None));
+                if !matches!(enclosure.content, Enclosed::Document { .. }) {
+                    by_path.push(enclosure.name.as_str());
+                }
+            }
+        }
+    }
+    // The text comes first: agents take commands from it.
+    blocks.insert(0, json!({"type": "text", "text": with_paths(text, enclosed)}));
+    let advice = (!by_path.is_empty()).then(|| {
+        let names = by_path.join(", ");
+        format!("This agent takes no such attachments; it was given the path of {names}.")
+    });
+    Content { blocks, advice }
+}
+
+/// The text, with the paths of attachments that are files to the agent: not every agent follows links.
+fn with_paths(text: &str, enclosed: &[Enclosure]) -> String {
+    let is_file = |it: &&Enclosure| match &it.content {
+        Enclosed::File { .. } | Enclosed::Document { .. } => true,
+        Enclosed::Image { .. }
+        | Enclosed::Audio { .. }
+        | Enclosed::Text { .. }
+        | Enclosed::Mention { .. } => false,
+    };
+    let mut text = text.to_owned();
+    for file in enclosed.iter().filter(is_file) {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&format!("[attached file {}: {}]", file.name, file.path.display()));
+    }
+    text
+}
+
+fn resource(enclosure: &Enclosure, media_type: Option<&str>, text: &str) -> Value {
+    let mut resource = json!({"uri": enclosure.uri(), "text": text});
+    if let Some(media_type) = media_type {
+        resource["mimeType"] = media_type.into();
+    }
+    json!({"type": "resource", "resource": resource})
+}
+
+fn link(enclosure: &Enclosure, media_type: Option<&str>, size: Option<u64>) -> Value {
+    let mut link = json!({"type": "resource_link", "uri": enclosure.uri(), "name": enclosure.name});
+    if let Some(media_type) = media_type {
+        link["mimeType"] = media_type.into();
+    }
+    if let Some(size) = size {
+        link["size"] = size.into();
+    }
+    link
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn enclosed() -> Vec<Enclosure> {
+        let enclosure = |name: &str, path: &str, content: Enclosed| Enclosure {
+            name: name.to_owned(),
+            path: path.into(),
+            content,
+        };
+        let (media_type, data) = ("image/png".to_owned(), "iVBO".to_owned());
+        vec![
+            enclosure("shot.png", "/tmp/a/shot 1.png", Enclosed::Image { media_type, data }),
+            enclosure(
+                "log",
+                "/tmp/a/log",
+                Enclosed::Text { media_type: "text/plain".to_owned(), text: "oops".to_owned() },
+            ),
+            enclosure(
+                "data.bin",
+                "/tmp/a/data.bin",
+                Enclosed::File { media_type: "application/octet-stream".to_owned(), size: 3 },
+            ),
+            enclosure(
+                "src/main.rs",
+                "/w/src/main.rs",
+                Enclosed::Mention { text: Some("fn".to_owned()) },
+            ),
+        ]
+    }
+
+    fn shown(hello: &Value, mentions: Mentions) -> String {
+        let content = blocks("look @src/main.rs", &enclosed(), Takes::of(hello, mentions));
+        let lines: Vec<String> = content.blocks.iter().map(ToString::to_string).collect();
+        format!("{}\n{:?}", lines.join("\n"), content.advice)
+    }
+
+    #[test]
+    fn l3_an_agent_is_given_what_it_takes() {
+        let all = json!({"agentCapabilities": {"promptCapabilities": {"image": true, "embeddedContext": true}}});
+        insta::assert_snapshot!(shown(&all, Mentions::Link), @r#"
+        {"text":"look @src/main.rs\n[attached file data.bin: /tmp/a/data.bin]","type":"text"}
+        {"data":"iVBO","mimeType":"image/png","type":"image"}
+        {"resource":{"mimeType":"text/plain","text":"oops","uri":"file:///tmp/a/log"},"type":"resource"}
+        {"mimeType":"application/octet-stream","name":"data.bin","size":3,"type":"resource_link","uri":"file:///tmp/a/data.bin"}
+        {"name":"src/main.rs","type":"resource_link","uri":"file:///w/src/main.rs"}
+        None
+        "#);
+    }
+
+    #[test]
+    fn l3_an_agent_that_takes_nothing_is_given_paths_and_people_are_told() {
+        insta::assert_snapshot!(shown(&json!({}), Mentions::Embed), @r#"
+        {"text":"look @src/main.rs\n[attached file data.bin: /tmp/a/data.bin]","type":"text"}
+        {"mimeType":"image/png","name":"shot.png","type":"resource_link","uri":"file:///tmp/a/shot%201.png"}
+        {"mimeType":"text/plain","name":"log","size":4,"type":"resource_link","uri":"file:///tmp/a/log"}
+        {"mimeType":"application/octet-stream","name":"data.bin","size":3,"type":"resource_link","uri":"file:///tmp/a/data.bin"}
+        {"name":"src/main.rs","type":"resource_link","uri":"file:///w/src/main.rs"}
+        Some("This agent takes no such attachments; it was given the path of shot.png.")
+        "#);
+    }
+
+    #[test]
+    fn l2_a_mention_is_embedded_where_the_agent_prefers_that() {
+        let all = json!({"agentCapabilities": {"promptCapabilities": {"embeddedContext": true}}});
+        let shown = shown(&all, Mentions::Embed);
+        assert!(
+            shown.contains(
+                r#"{"resource":{"text":"fn","uri":"file:///w/src/main.rs"},"type":"resource"}"#
+            ),
+            "{shown}"
+        );
+    }
+}

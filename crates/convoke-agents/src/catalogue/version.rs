@@ -1,0 +1,67 @@
+//! What an agent's program calls its version.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::process::Command;
+
+use super::Agent;
+
+/// How long a program may take to print its version; agents in JavaScript need two seconds on a slow machine.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest version that is shown.
+const CHARS_MAX: usize = 60;
+
+/// The version in an agent's arguments, for one that a package runner fetches: `npx --yes cline@3.0.65 --acp`.
+pub fn pinned(agent: &Agent) -> Option<String> {
+    let runner = Path::new(&agent.command).file_name()?.to_str()?;
+    if !["npx", "uvx"].contains(&runner) {
+        return None;
+    }
+    let package = agent.args.iter().find(|arg| !arg.starts_with('-'))?;
+    let (_, version) = package.rsplit_once("==").or_else(|| {
+        // A scope begins with the same sign.
+        package.rsplit_once('@').filter(|(name, _)| !name.is_empty())
+    })?;
+    Some(version.to_owned()).filter(|version| !version.is_empty())
+}
+
+/// The first line that a program prints when it is asked for its version; `None` if it fails or takes too long.
+pub async fn ask(program: &Path, environment: &BTreeMap<OsString, OsString>) -> Option<String> {
+    let asked = Command::new(program)
+        .arg("--version")
+        .env_clear()
+        .envs(environment)
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .output();
+    let output = tokio::time::timeout(PATIENCE, asked).await.ok()?.ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = text.lines().next()?.trim();
+    (output.status.success() && !line.is_empty()).then(|| line.chars().take(CHARS_MAX).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn l1_a_package_that_a_runner_fetches_has_its_version_in_the_arguments() {
+        let version = |command: &str, args: &[&str]| {
+            let mut agent = Agent::named("x".parse().unwrap());
+            agent.command = command.to_owned();
+            agent.args = args.iter().map(ToString::to_string).collect();
+            pinned(&agent)
+        };
+        assert_eq!(version("npx", &["--yes", "@a/b@1.2.3", "--acp"]).as_deref(), Some("1.2.3"));
+        assert_eq!(version("/usr/bin/uvx", &["fast==0.1", "-x"]).as_deref(), Some("0.1"));
+        assert_eq!(version("uvx", &["minion@0.8", "acp"]).as_deref(), Some("0.8"));
+        assert_eq!(version("npx", &["--yes", "@a/b"]), None);
+        assert_eq!(version("claude", &["x@1"]), None);
+    }
+}

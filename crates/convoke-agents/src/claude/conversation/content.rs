@@ -1,0 +1,82 @@
+//! The content of a prompt: words alone as a string, and with pictures or documents as blocks.
+
+use serde_json::{Value, json};
+
+use crate::driver::{Enclosed, Enclosure};
+
+/// The pictures that the model takes.
+const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// The content of the frame that carries a prompt. Claude reads mentioned files by the `@` in front of their paths.
+pub(super) fn of_prompt(text: &str, enclosed: &[Enclosure]) -> Value {
+    if enclosed.is_empty() {
+        return text.into();
+    }
+    let mut blocks = Vec::new();
+    let mut words = text.to_owned();
+    for enclosure in enclosed {
+        match &enclosure.content {
+            Enclosed::Image { media_type, data } if PICTURES.contains(&media_type.as_str()) => {
+                blocks.push(block("image", media_type, data));
+            }
+            Enclosed::Document { media_type, data } => {
+                blocks.push(block("document", media_type, data));
+            }
+            Enclosed::Mention { .. } => {
+                if !text.contains(&enclosure.name) {
+                    add_line(&mut words, &format!("@{}", enclosure.name));
+                }
+            }
+            Enclosed::Image { .. }
+            | Enclosed::Audio { .. }
+            | Enclosed::Text { .. }
+            | Enclosed::File { .. } => {
+                let (name, path) = (&enclosure.name, enclosure.path.display());
+                add_line(&mut words, &format!("[attached file {name}: {path}]"));
+            }
+        }
+    }
+    if blocks.is_empty() {
+        return words.into();
+    }
+    // The model looks at a picture before it reads what is said about it.
+    if !words.trim().is_empty() {
+        blocks.push(json!({"type": "text", "text": words}));
+    }
+    blocks.into()
+}
+
+fn block(kind: &str, media_type: &str, data: &str) -> Value {
+    let source = json!({"type": "base64", "media_type": media_type, "data": data});
+    json!({"type": kind, "source": source})
+}
+
+fn add_line(words: &mut String, line: &str) {
+    if !words.is_empty() {
+        words.push('\n');
+    }
+    words.push_str(line);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn l3_claude_is_given_pictures_as_blocks_and_other_files_by_path() {
+        let enclosure = |name: &str, content: Enclosed| Enclosure {
+            name: name.to_owned(),
+            path: format!("/tmp/a/{name}").into(),
+            content,
+        };
+        let (media_type, data) = ("image/png".to_owned(), "iVBO".to_owned());
+        let picture = enclosure("shot.png", Enclosed::Image { media_type, data });
+        let (media_type, size) = ("application/zip".to_owned(), 3);
+        let file = enclosure("all.zip", Enclosed::File { media_type, size });
+        let mention = enclosure("src/main.rs", Enclosed::Mention { text: None });
+        insta::assert_snapshot!(of_prompt("what is it?", &[picture.clone(), file]), @r#"[{"source":{"data":"iVBO","media_type":"image/png","type":"base64"},"type":"image"},{"text":"what is it?\n[attached file all.zip: /tmp/a/all.zip]","type":"text"}]"#);
+        assert_eq!(of_prompt("see @src/main.rs", &[mention.clone()]), "see @src/main.rs");
+        assert_eq!(of_prompt("see", &[mention]), "see\n@src/main.rs");
+        assert_eq!(of_prompt("", &[picture]).as_array().map(Vec::len), Some(1));
+    }
+}

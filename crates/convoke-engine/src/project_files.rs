@@ -1,0 +1,83 @@
+//! The files of projects, for people who mention them in a prompt. Indexes are kept for the projects used last, and made
+//! again in the background while the old one is used.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use convoke_files::index::{self, FileIndex};
+use tokio::time::Instant;
+
+/// Projects whose index is kept; one has up to some ten megabytes.
+const PROJECTS_MAX: usize = 8;
+/// After how long an index is made again.
+const FRESH: Duration = Duration::from_secs(3);
+
+/// The indexes of projects. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ProjectFiles {
+    known: Arc<Mutex<HashMap<PathBuf, Known>>>,
+}
+
+#[derive(Debug, Clone)]
+struct Known {
+    index: Arc<FileIndex>,
+    made_at: Instant,
+    used_at: Instant,
+    /// Whether another one is being made.
+    is_renewed: bool,
+}
+
+impl ProjectFiles {
+    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, Known>> {
+        // Every entry is replaced in one step, so the map is consistent after a panic.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The files and folders of a project that match, best first.
+    pub(crate) async fn search(&self, root: &Path, query: &str, limit: usize) -> Vec<String> {
+        let index = match self.find(root) {
+            Some(index) => index,
+            None => self.make(root.to_owned()).await,
+        };
+        let (root, query) = (root.to_owned(), query.to_owned());
+        let search = move || {
+            let found = index.search(&query, limit);
+            // The index may be some seconds old.
+            found.into_iter().filter(|path| index::inside(&root, path).is_some()).collect()
+        };
+        tokio::task::spawn_blocking(search).await.unwrap_or_default()
+    }
+
+    /// The index of a project, if it is known; one that is old is made again meanwhile.
+    fn find(&self, root: &Path) -> Option<Arc<FileIndex>> {
+        let mut known = self.known();
+        let found = known.get_mut(root)?;
+        found.used_at = Instant::now();
+        let index = Arc::clone(&found.index);
+        if !found.is_renewed && found.made_at.elapsed() > FRESH {
+            found.is_renewed = true;
+            let (files, root) = (self.clone(), root.to_owned());
+            tokio::spawn(async move { files.make(root).await });
+        }
+        Some(index)
+    }
+
+    async fn make(&self, root: PathBuf) -> Arc<FileIndex> {
+        let place = root.clone();
+        let made = tokio::task::spawn_blocking(move || FileIndex::build(&place)).await;
+        let index = Arc::new(made.unwrap_or_default());
+        let now = Instant::now();
+        let mut known = self.known();
+        let entry =
+            Known { index: Arc::clone(&index), made_at: now, used_at: now, is_renewed: false };
+        known.insert(root, entry);
+        while known.len() > PROJECTS_MAX {
+            let oldest = known.iter().min_by_key(|(_, known)| known.used_at);
+            let Some(oldest) = oldest.map(|(root, _)| root.clone()) else { break };
+            known.remove(&oldest);
+        }
+        index
+    }
+}
