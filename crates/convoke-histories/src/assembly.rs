@@ -169,12 +169,12 @@ impl Assembly {
             let line = text.lines().next().unwrap_or(text);
             self.title(title::from_prompt(line), Titled::ByPrompt);
         }
-        self.words(key, Role::User, text, at, |text| Content::Text { text, partial: false });
+        self.words(key, Role::User, text, at, Content::text);
     }
 
     /// What the agent said.
     pub(crate) fn answer(&mut self, key: &str, text: &str, at: Option<Timestamp>) {
-        self.words(key, Role::Agent, text, at, |text| Content::Text { text, partial: false });
+        self.words(key, Role::Agent, text, at, Content::text);
     }
 
     /// What the agent thought.
