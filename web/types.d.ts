@@ -195,10 +195,12 @@ type Store = {
   agent(cliType: string): { badge: string; title: string };
 };
 
+/** What goes with the words of a prompt: files that were uploaded, and those of the project that it mentions. */
+type Enclosed = { attachments?: Api.Attachment[]; files?: string[] };
 /** A message on its way. `answered`: the daemon has accepted it, at the place `seq` unless it waits. */
-type Letter = { id: string; text: string; answered: boolean; seq?: number };
+type Letter = Enclosed & { id: string; text: string; answered: boolean; seq?: number };
 type Outbox = {
-  post(text: string): Letter;
+  post(text: string, enclosed?: Enclosed): Letter;
   drop(letter: Letter): void;
   /** Those that neither the conversation nor the queue has. */
   pending(entries: Entries): Letter[];
@@ -304,8 +306,8 @@ type MessageWishes = {
   source(entryId: string): string;
   canSend(): boolean;
   /** Puts a text into the message box. */
-  edit(text: string): void;
-  resend(text: string): void;
+  edit(text: string, enclosed: Enclosed): void;
+  resend(text: string, enclosed: Enclosed): void;
   link(seq: number): string;
 };
 /** A run of calls that fold. */
@@ -368,7 +370,38 @@ type LogOptions = Surroundings & MessageWishes & {
 };
 type PickerKind = "mode" | "setting";
 type Picker = { kind: PickerKind; id: string; name: string; current: string; choices: Api.OfferedChoice[] };
+type AttachOptions = { frame: HTMLElement; box: HTMLTextAreaElement; drafts: Drafts; onchange(): void };
+/** Takes files for a message. */
+type Attach = {
+  /** The chips of what was taken. */
+  element: HTMLElement;
+  button: HTMLButtonElement;
+  readonly isEmpty: boolean;
+  /** Whether everything is uploaded. */
+  readonly isReady: boolean;
+  /** Takes what is uploaded out. */
+  take(): Api.Attachment[];
+  /** Puts in what was uploaded before. */
+  put(attachments: Api.Attachment[] | undefined): void;
+  /** Keeps them under a key, and restores those that are. */
+  restore(key: string): void;
+  /** The daemon can be reached again. */
+  wake(): void;
+};
+type Chip = { id: string; name: string; size: number; problem: string; /** How much is uploaded, from 0 to 1. */ part: number; canRetry: boolean; file?: File; stored?: Api.Attachment; request?: XMLHttpRequest };
+type Tray = {
+  readonly count: number;
+  readonly isReady: boolean;
+  readonly stored: Api.Attachment[];
+  add(files: File[]): void;
+  put(attachments: Api.Attachment[]): void;
+  /** Uploads again what could not be. */
+  retry(): void;
+  clear(): void;
+};
 type Composer = HTMLElement & {
+  /** Attaches what was uploaded before. */
+  attach(attachments: Api.Attachment[] | undefined): void;
   text: string;
   commands: Api.OfferedCommand[];
   /** Restores the draft that was kept under a key. */
@@ -380,7 +413,7 @@ type Composer = HTMLElement & {
 type ComposerOptions = {
   drafts: Drafts;
   said(): string[];
-  onsend(text: string): void;
+  onsend(text: string, enclosed: Enclosed): void;
   onstop(): void;
   onpick(kind: PickerKind, id: string, choice: string): void;
 };

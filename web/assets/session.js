@@ -12,7 +12,7 @@ import { makeDrafts } from "./lib/kept.js";
 import { isTyping, shellAction } from "./lib/keys.js";
 import { LineBroken } from "./lib/socket.js";
 import { handlerOf, makeStore } from "./lib/store.js";
-import { sessionOfPath, windowTitle } from "./lib/words.js";
+import { namesOf, sessionOfPath, windowTitle } from "./lib/words.js";
 import { makeOutbox } from "./lib/writing.js";
 import { copy, fill, h, part } from "./ui/dom.js";
 import { connect, lineStatus } from "./ui/line.js";
@@ -50,8 +50,8 @@ const log = makeLog({
 	focusOn: (entryId) => log.reveal(entryId, "nearest"),
 	source: (entryId) => /** @type {any} */ (entries.get(entryId))?.content ?? "",
 	canSend: () => session?.acceptsPrompts === true && !session.archived,
-	edit: (text) => (giveBack(text), composer.focus()),
-	resend: (text) => post(text),
+	edit: (text, enclosed) => (giveBack(text, enclosed), composer.focus()),
+	resend: post,
 	link: (seq) => `${location.origin}/?open=${encodeURIComponent(session?.uid ?? "")}&at=${seq}`,
 });
 const header = makeHeader((title) => ask("session:rename", { title }), menu);
@@ -265,11 +265,12 @@ function trim() {
 /** Messages sent from this browser; they may be older than the loaded entries. @returns {string[]} */
 const saidHere = () => drafts.get(`said.${session?.uid}`) ?? [];
 
-function post(text = "") {
-	drafts.set(`said.${session?.uid}`, [...saidHere(), text].slice(-SAID_MAX));
+/** @param {Enclosed} [enclosed] */
+function post(text = "", enclosed) {
+	if (text.trim()) drafts.set(`said.${session?.uid}`, [...saidHere(), text].slice(-SAID_MAX));
 	if (entries.newer) onnewest();
 	log.toEnd();
-	deliver(outbox.post(text));
+	deliver(outbox.post(text, enclosed));
 }
 
 /** Sends the prompt of a turn again. */
@@ -279,7 +280,7 @@ async function retry(turn = 0) {
 	try {
 		// The prompt of a long turn may not be loaded.
 		found ??= (await line.query("session:page", { sessionId: sessionId(), before: turn + 1, limit: 1 })).entries.find(isIts);
-		if (found) post(found.content);
+		if (found) post(found.content, found);
 	} catch (error) {
 		toastError(error);
 	}
@@ -289,19 +290,23 @@ async function retry(turn = 0) {
 async function deliver(letter) {
 	paint();
 	try {
-		const { seq } = await line.query("session:send", { sessionId: sessionId(), content: letter.text, messageId: letter.id });
+		const { id: messageId, text: content, attachments, files } = letter;
+		const { seq } = await line.query("session:send", { sessionId: sessionId(), content, attachments, files, messageId });
 		Object.assign(letter, { answered: true, seq });
 	} catch (error) {
 		if (error instanceof LineBroken) return;
 		outbox.drop(letter);
-		giveBack(letter.text);
+		giveBack(letter.text, letter);
 		toastError(error);
 	}
 	paint();
 }
 
-/** Puts unsent text back into the box. */
-const giveBack = (text = "") => (composer.text = [text, composer.text].filter(Boolean).join("\n"));
+/** Puts an unsent message back into the box. @param {Enclosed} [enclosed] */
+function giveBack(text = "", enclosed) {
+	composer.text = [text, composer.text].filter(Boolean).join("\n");
+	composer.attach(enclosed?.attachments);
+}
 
 /** Whether a turn runs that can be stopped. */
 function isRunning() {
@@ -338,7 +343,7 @@ function paintNow() {
 	offerCommands();
 	composer.showPickers(pickersOf(entries.state));
 	composer.showUsage(views.usage(entries.state.usage));
-	log.pend(outbox.pending(entries).map(({ text }) => h("article.entry.user.sending", { label: "You" }, h("div.md.plain", text), h("span.when", "Sending…"))));
+	log.pend(outbox.pending(entries).map(({ text, attachments }) => h("article.entry.user.sending", { label: "You" }, h("div.md.plain", text || namesOf(attachments)), h("span.when", "Sending…"))));
 
 	const running = entries.running();
 	const isBusy = running !== undefined || activity !== "idle";

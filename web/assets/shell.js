@@ -139,7 +139,7 @@ const shell = {
 		const { entries } = await line.query("session:page", { sessionId, before: messageCount + 1, limit: RETRY_LOOKS_BACK });
 		const last = /** @type {Entry<"user"> | undefined} */ (entries.findLast(({ type }) => type === "user"));
 		// Without a prompt in reach, or with one resumed alone, the session is opened to write the next one.
-		if (last && (await shell.ask("session:send", { sessionId, content: last.content }))) return;
+		if (last && (await shell.ask("session:send", { sessionId, content: last.content, attachments: last.attachments, files: last.files }))) return;
 		shell.openById(sessionId);
 	},
 	go(uid) {

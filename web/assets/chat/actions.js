@@ -22,8 +22,8 @@ export function makeActions(wishes) {
 			fill(element,
 				iconButton("copy", "Copy", () => put(isUser ? source() : words())),
 				!isUser && iconButton("markdown", "Copy as Markdown", () => put(source(), "Copied as Markdown.")),
-				isUser && wishes.canSend() && iconButton("edit", "Edit and resend", () => wishes.edit(source())),
-				isUser && wishes.canSend() && iconButton("retry", "Send again", () => wishes.resend(source())),
+				isUser && wishes.canSend() && iconButton("edit", "Edit and resend", () => wishes.edit(source(), entry)),
+				isUser && wishes.canSend() && iconButton("retry", "Send again", () => wishes.resend(source(), entry)),
 				iconButton("link", "Copy link", () => put(wishes.link(entry.seq), "Link copied.")));
 			at.append(element);
 		},

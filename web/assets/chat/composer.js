@@ -2,6 +2,7 @@
 
 import { isComposing, isSend } from "../lib/keys.js";
 import { fitting, makeRecall, typedCommand } from "../lib/writing.js";
+import { makeAttach } from "../ui/attach.js";
 import { component, fill, h, icon, on } from "../ui/dom.js";
 import { dialogs, makeListbox } from "../ui/parts.js";
 
@@ -14,6 +15,8 @@ const OFFERED_MAX = 50;
 /** @type {(options: ComposerOptions) => Composer} */
 export const makeComposer = component("convoke-composer", (element, { drafts, said, onsend, onstop, onpick }) => {
 	const box = h("textarea", { rows: 1, label: "Message", ariaAutoComplete: "list", enterKeyHint: isTouch ? "enter" : "send" });
+	const frame = h("div.composer");
+	const attach = makeAttach({ frame, box, drafts, onchange: () => paint() });
 	const pickers = h("div.pickers");
 	const usage = h("div");
 	const send = h("button.round", { label: "Send", title: "Send (Enter)", onclick: () => (submit(), box.focus()) }, icon("send"));
@@ -39,8 +42,8 @@ export const makeComposer = component("convoke-composer", (element, { drafts, sa
 	}
 
 	function paint() {
-		const empty = box.value.trim() === "";
-		send.disabled = empty || !ready;
+		const empty = box.value.trim() === "" && attach.isEmpty;
+		send.disabled = empty || !ready || !attach.isReady;
 		// With nothing to send during a turn, only the stop button is shown.
 		send.hidden = empty && !stop.hidden;
 	}
@@ -59,9 +62,9 @@ export const makeComposer = component("convoke-composer", (element, { drafts, sa
 
 	function submit() {
 		const text = box.value;
-		if (!text.trim() || !ready) return;
+		if (send.disabled) return;
 		setValue("");
-		onsend(text);
+		onsend(text, { attachments: attach.take() });
 	}
 
 	/** Whether the list of commands handled the key. @param {KeyboardEvent} event */
@@ -88,10 +91,10 @@ export const makeComposer = component("convoke-composer", (element, { drafts, sa
 		else return;
 		event.preventDefault();
 	});
-	const frame = h("div.composer", box, h("div.composer-row", pickers, usage, stop, send));
+	frame.append(attach.element, box, h("div.composer-row", attach.button, pickers, usage, stop, send));
 	// A press anywhere in the frame focuses the box.
 	on(frame, "pointerdown", (event) => {
-		if (event.target.closest("button, select, textarea")) return;
+		if (event.target.closest("button, select, textarea, .tray")) return;
 		event.preventDefault();
 		box.focus();
 	});
@@ -102,12 +105,17 @@ export const makeComposer = component("convoke-composer", (element, { drafts, sa
 		set text(text) { setValue(text); },
 		set commands(/** @type {Api.OfferedCommand[]} */ offered) { commands = offered; },
 		focus: () => box.focus(),
+		attach: attach.put,
 		restore(name) {
 			key = name;
 			if (!box.value) setValue(drafts.get(key) ?? "");
+			attach.restore(key);
 		},
 		show(state) {
+			const wasReady = ready;
 			ready = state.ready && !state.disabled;
+			if (ready && !wasReady) attach.wake();
+			attach.button.disabled = state.disabled;
 			box.placeholder = state.placeholder;
 			box.disabled = state.disabled;
 			stop.hidden = !state.running;

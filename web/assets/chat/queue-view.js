@@ -1,7 +1,7 @@
 // Prompts that wait for the running turn: edited in place, moved, removed, or sent now.
 
 import { isComposing, isSend, isTyping } from "../lib/keys.js";
-import { plural } from "../lib/words.js";
+import { namesOf, plural } from "../lib/words.js";
 import { h, icon, iconButton, keyed, on, part, setText } from "../ui/dom.js";
 
 /** @param {QueueWishes} wishes @returns {QueueView} */
@@ -57,7 +57,7 @@ export function makeQueue(wishes) {
 	/** @param {Api.QueuedEntry} prompt */
 	function make({ id }) {
 		const line = h("li", { tabIndex: -1, draggable: true },
-			h("span.grip", icon("grip")), h("span.queue-text", { ondblclick: () => edit(line, id) }),
+			h("span.grip", icon("grip")), h("span.queue-text", { ondblclick: () => edit(line, id) }), h("span.queue-files", icon("attach"), h("span")),
 			h("span.queue-actions",
 				iconButton("send", "Send now", () => wishes.send(id), { title: "Send now: stops the running turn (Ctrl+Enter)" }),
 				iconButton("edit", "Edit", () => edit(line, id), { title: "Edit (Enter)" }),
@@ -113,10 +113,13 @@ export function makeQueue(wishes) {
 				edited = null;
 				wishes.lost(box.value);
 			}
-			keyed(list, prompts, ({ id }) => id, make, (line, { content }) => {
+			keyed(list, prompts, ({ id }) => id, make, (line, { content, attachments }) => {
 				const text = line.querySelector(".queue-text");
 				if (text) setText(text, content);
-				line.title = content;
+				const names = namesOf(attachments);
+				part(line, ".queue-files").hidden = names === "";
+				setText(part(line, ".queue-files span"), names);
+				line.title = [content, names].filter(Boolean).join("\n");
 			});
 			// One of them can be reached with Tab, as in a list.
 			[...list.children].forEach((line, at) => (/** @type {HTMLElement} */ (line).tabIndex = at ? -1 : 0));

@@ -3,7 +3,7 @@
 import { makePermission } from "../cards/permission.js";
 import { makeQuestion } from "../cards/question.js";
 import { callOf } from "../lib/rows.js";
-import { lineCount, money, tokens } from "../lib/words.js";
+import { lineCount, money, namesOf, tokens } from "../lib/words.js";
 import { h, icon, keyed, onLook, setText } from "../ui/dom.js";
 import { setHtml } from "../ui/markdown.js";
 import { noticeView } from "./notice-view.js";
@@ -15,6 +15,8 @@ const STEP_WORDS = { pending: "to do", in_progress: "in progress", completed: "d
 /** The height of a line of text, and the padding around a user's message. */
 const LINE = 24;
 const AROUND = { user: 36, assistant: 0 };
+
+const isPicture = (/** @type {Api.Attachment} */ { mediaType }) => mediaType.startsWith("image/");
 
 /** @type {Views} */
 export const views = {
@@ -49,10 +51,11 @@ export const views = {
 	text(type) {
 		const words = h("div.md");
 		const note = h("span");
+		const files = h("div.attached", { hidden: true });
 		const time = h("time.when");
 		const element = type === "thinking"
 			? h("div.entry.thinking", h("details", h("summary", icon("think"), note, icon("chevron")), words))
-			: h(`article.entry.${type}`, { label: type === "user" ? "You" : "Agent" }, words, type === "user" && time);
+			: h(`article.entry.${type}`, { label: type === "user" ? "You" : "Agent" }, type === "user" && files, words, type === "user" && time);
 		let said = new Date(0);
 		if (type === "user") onLook(element, () => {
 			setText(time, said.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }));
@@ -60,16 +63,23 @@ export const views = {
 		});
 		return {
 			element,
-			update({ html, content, partial, timestamp, state = "" }) {
+			update({ html, content, partial, timestamp, attachments = [], state = "" }) {
 				words.classList.toggle("plain", html === undefined);
 				if (html === undefined) setText(words, content);
 				else setHtml(words, html);
+				words.hidden = !content && attachments.length > 0;
+				// They never change.
+				if (attachments.length && files.hidden) {
+					files.hidden = false;
+					files.classList.toggle("pictures", attachments.some(isPicture));
+					import("../ui/attached.js").then(({ showAttached }) => showAttached(files, attachments), () => setText(files, namesOf(attachments)));
+				}
 				element.classList.toggle("partial", partial === true);
 				element.dataset.state = state;
 				setText(note, partial ? "Thinking…" : "Thought");
 				said = new Date(timestamp);
 				// Entries out of view are not laid out; without an estimated height all of them would count as visible.
-				if (type !== "thinking") element.style.containIntrinsicHeight = `auto ${LINE * lineCount(content) + AROUND[type]}px`;
+				if (type !== "thinking") element.style.containIntrinsicHeight = `auto ${LINE * lineCount(content) + AROUND[type] + (attachments.some(isPicture) ? 130 : attachments.length && 50)}px`;
 			},
 			append({ html, content }) {
 				if (html) setHtml(words, html.html, html.from);

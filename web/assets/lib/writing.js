@@ -49,8 +49,8 @@ export function makeOutbox() {
 	let letters = /** @type {Letter[]} */ ([]);
 	/** @type {Outbox} */
 	const outbox = {
-		post(text) {
-			const letter = { id: newId(), text, answered: false };
+		post(text, { attachments, files } = {}) {
+			const letter = { id: newId(), text, answered: false, ...(attachments?.length && { attachments }), ...(files?.length && { files }) };
 			letters.push(letter);
 			return letter;
 		},

@@ -4,6 +4,7 @@
 // workspace, and says the other · `tool JSON` calls a tool with these fields · `permit TITLE`, `allow TITLE` ask for permission ·
 // `demand JSON` makes a call with these fields that needs permission, and does it or not; `together [JSON…]` makes several at once · `reads N`, `searches N` look N
 // times · `crash TEXT` prints TEXT to stderr and ends the process · `flood N` makes N calls, each a separate entry · `plan TEXT` makes a plan with that step ·
+// `parts` says what the prompt consists of ·
 // `wait` does nothing until it is stopped · `clock N` says N times what time it is ·
 // `die FILE` ends the process with a last word on standard error, unless the file is in the workspace
 //
@@ -108,6 +109,7 @@ const deeds = {
       await deeds.say(id, `@${(performance.timeOrigin + performance.now()).toFixed(3)}; `);
     }
   },
+  parts: (id, rest, session) => deeds.say(id, session.prompt.map(({ type, name, resource }) => `${type} ${name ?? resource?.uri.split("/").at(-1) ?? ""}`.trim()).join(", ")),
   wait: (id, rest, session) => new Promise((resolve) => (session.stop = resolve)),
   die: async (id, rest, session) => {
     if (existsSync(join(session.cwd, rest))) return deeds.say(id, "It works now.");
@@ -118,7 +120,7 @@ const deeds = {
 };
 
 const answers = {
-  initialize: () => ({ protocolVersion: 1, agentCapabilities: { loadSession: true, promptCapabilities: {} }, authMethods: [] }),
+  initialize: () => ({ protocolVersion: 1, agentCapabilities: { loadSession: true, promptCapabilities: { image: true, embeddedContext: true } }, authMethods: [] }),
   "session/new": ({ cwd }) => {
     const sessionId = randomUUID();
     sessions.set(sessionId, { cwd });
@@ -136,7 +138,8 @@ const answers = {
   "session/prompt": async ({ sessionId, prompt }) => {
     const session = sessions.get(sessionId);
     session.stopped = false;
-    const words = prompt.map((block) => block.text ?? "").join("\n");
+    const words = prompt.filter(({ type }) => type === "text").map((block) => block.text).join("\n");
+    session.prompt = prompt;
     const file = join(session.cwd, "story.json");
     const story = existsSync(file) ? JSON.parse(readFileSync(file, "utf8"))[words] : undefined;
     for (const deed of story ?? words.split(" && ")) {
