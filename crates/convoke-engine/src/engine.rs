@@ -32,9 +32,9 @@ use crate::view::Change;
 const CHANGES_MAX: usize = 1024;
 /// How long sessions may take to stop.
 const STOP_PATIENCE: Duration = Duration::from_secs(2);
-/// How long agents may take to stop: eight seconds after the end of their input, then signals. Some need seven to write
-/// down what they know.
-const AGENTS_STOP_PATIENCE: Duration = Duration::from_secs(11);
+/// How long all of a stop may take, so that the daemon ends within five seconds. Agents have what sessions leave of it;
+/// one that is stopped while the daemon goes on has eight seconds (`convoke-agents`).
+const WHOLE_STOP_PATIENCE: Duration = Duration::from_millis(3500);
 
 /// The engine. Cheap to clone; clones share all state.
 #[derive(Debug, Clone)]
@@ -121,12 +121,13 @@ impl Engine {
 
     /// Accepts no new work, stops all agents, and closes the store. The next start ends the turns that were running.
     pub async fn stop(&self) {
+        let deadline = tokio::time::Instant::now() + WHOLE_STOP_PATIENCE;
         let ended = tokio::time::timeout(STOP_PATIENCE, self.sessions.registry.stop()).await;
         if ended.is_err() {
             tracing::warn!("some sessions are still being written, and are cut off");
         }
         let stopped = self.sessions.processes.pool.stop();
-        if tokio::time::timeout(AGENTS_STOP_PATIENCE, stopped).await.is_err() {
+        if tokio::time::timeout_at(deadline, stopped).await.is_err() {
             tracing::warn!("some agents take long to stop, and are killed");
         }
         self.sessions.store.close().await;

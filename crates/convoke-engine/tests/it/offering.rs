@@ -208,13 +208,14 @@ async fn what_an_agent_offers_is_not_noted_again_by_the_next_daemon() {
     let session = scene.session;
     scene.engine.stop().await;
 
-    // The agent begins in its first mode, which is news; that it offers the same as ever is not.
+    // The new process begins in its first mode and is put back into the chosen one; that it offers the same as ever is not
+    // noted.
     let mut scene = world.begin_again(session).await;
     scene.turn("hello").await;
     let [commands_now, mode_now, settings_now] = offered_since(&scene).await;
     assert_eq!((commands_now, settings_now), (commands, settings));
     assert!(mode_now > mode);
-    assert_eq!(current_mode(&scene).await, ("ask".to_owned(), 2));
+    assert_eq!(current_mode(&scene).await, ("code".to_owned(), 2));
     scene.engine.stop().await;
 
     let mut scene = world.begin_again(session).await;
