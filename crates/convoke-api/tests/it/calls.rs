@@ -1,6 +1,8 @@
 //! Every call: what is asked, and that the answer is understood.
 
-use convoke_api::bodies::{Answer, ConfigPatch, NewRepo, NewSession, Prompt, Rejection, SessionPatch};
+use convoke_api::bodies::{
+    Answer, ConfigPatch, NewRepo, NewSession, Prompt, Rejection, SessionPatch,
+};
 use convoke_api::{Client, Result, SearchQuery, SessionQuery};
 use convoke_core::session::QueueChoice;
 use serde_json::{Value, json};
