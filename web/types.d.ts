@@ -452,6 +452,8 @@ type Panels = {
   show(state: TabsState): void;
   /** Opens a session at a message, now or when its panel is made. */
   jump(uid: string, at: number): void;
+  /** Puts words before those in the message box of a session. */
+  write(uid: string, text: string): void;
   /** Puts the focus into the message box of a session, or into a place. */
   focus(uid: string): void;
   /** A frame has its session on the page. */
@@ -504,7 +506,7 @@ type PlaceKind = { title: string; icon: string; frame?: string; load?(): Promise
 type Query = { words: string; filters: Record<string, string> };
 type PaletteRow = { shows: Child[]; run(): void };
 type PaletteCommand = [label: string, icon: string, run: () => void, keys?: string];
-type PaletteOptions = { store: Store; line: Line; commands: PaletteCommand[]; open(session: Opened, at?: number): void; create(projectId: string): void };
+type PaletteOptions = { store: Store; line: Line; commands: PaletteCommand[]; /** Those of the agent in the open tab. */ slash: { name: string; description: string }[]; onslash(name: string): void; open(session: Opened, at?: number): void; create(projectId: string): void };
 type Config = {
   /** What is wrong with the file as a whole. */
   trouble: HTMLElement;
@@ -515,7 +517,7 @@ type Config = {
   /** A list of the settings whose keys are wanted. */
   fields(isWanted: (key: string) => boolean): HTMLElement;
 };
-type Layout = { readonly isShown: boolean; toggle(): void; reveal(): void; close(): void };
+type Layout = { readonly isShown: boolean; /** Whether the inbox covers the conversation. */ readonly isTight: boolean; toggle(): void; reveal(): void; close(): void };
 type ShellDialogs = {
   /** Asks for a path, completed folder by folder. */
   addProject(line: Line, onadded: (project: Project) => void): void;

@@ -1,6 +1,7 @@
 //! What the targets share: a session that hears an agent, a place for files, and words that come back as they were.
 
 mod conversation;
+pub mod history;
 
 use std::fmt::Debug;
 use std::fs;

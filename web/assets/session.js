@@ -1,5 +1,6 @@
 // A session as a separate page, or as a portlet inside the shell.
 
+import { choose, pendingRequest } from "./cards/request.js";
 import { makeComposer, pickersOf } from "./chat/composer.js";
 import { makeHeader, makeStrip } from "./chat/frame.js";
 import { makeLog } from "./chat/log.js";
@@ -79,6 +80,8 @@ let painting = 0;
 let pageSize = PAGE;
 /** The place to open the conversation at; 0 is its end. */
 let wanted = Number(new URLSearchParams(location.search).get("at")) || 0;
+/** The commands that the shell knows. */
+let offered = "[]";
 /** The last activity that was reported as seen. */
 let seenAt = "";
 
@@ -313,23 +316,10 @@ async function cancel(queue) {
 	paint();
 }
 
-/** The first request that waits for an answer. */
-const pendingRequest = () => /** @type {HTMLElement | null} */ (log.querySelector('.request[data-status="pending"]'));
-
 function focusRequest() {
-	const card = pendingRequest();
+	const card = pendingRequest(log);
 	card?.scrollIntoView({ block: "nearest" });
 	card?.focus();
-}
-
-/** A digit chooses an answer of the request on screen, wherever the focus is, but for text fields and other requests. @param {KeyboardEvent} event */
-function choose(event) {
-	const isElsewhere = /** @type {Element} */ (event.target).closest(".request") !== null;
-	const card = /^[1-9]$/.test(event.key) && !event.repeat && !isElsewhere ? pendingRequest() : null;
-	const { bottom = 0, top = 0 } = card?.getBoundingClientRect() ?? {};
-	if (!card || dialogs.isOpen() || bottom <= 0 || top >= innerHeight) return false;
-	card.dispatchEvent(new KeyboardEvent("keydown", { key: event.key }));
-	return true;
 }
 
 /** Debounced: many frames may arrive at once. */
@@ -345,6 +335,7 @@ function paintNow() {
 	header.show(session, project(), agent);
 	document.title = windowTitle(activity === "waiting" ? 1 : 0, title);
 	composer.commands = entries.state.commands?.commands ?? [];
+	offerCommands();
 	composer.showPickers(pickersOf(entries.state));
 	composer.showUsage(views.usage(entries.state.usage));
 	log.pend(outbox.pending(entries).map(({ text }) => h("article.entry.user.sending", { label: "You" }, h("div.md.plain", text), h("span.when", "Sending…"))));
@@ -363,8 +354,17 @@ function paintNow() {
 		ready: isFollowing,
 		running: isBusy && !isStopping && status === "active",
 		disabled: !takesMessages,
-		placeholder: !takesMessages ? "This session does not accept messages" : !isFollowing ? "Not connected; you can keep writing" : isBusy ? "Write the next message; it is queued until the turn ends" : `Message ${agent.title}`,
+		placeholder: !takesMessages ? "This session does not accept messages" : !isFollowing ? "Not connected; you can keep writing" : isBusy ? "Queue the next message" : `Message ${agent.title}`,
 	});
+}
+
+/** Tells the shell which commands its palette can offer. */
+function offerCommands() {
+	const commands = (entries.state.commands?.commands ?? []).map(({ name, description }) => ({ name, description }));
+	const wanted = JSON.stringify(session?.acceptsPrompts && !session.archived ? commands : []);
+	if (!isEmbedded || wanted === offered) return;
+	offered = wanted;
+	tellShell("commands", { commands: JSON.parse(wanted) });
 }
 
 /** @returns {MenuItem[]} */
@@ -416,6 +416,7 @@ line.onframe = (frame) => {
 addEventListener("message", ({ origin, source, data }) => {
 	if (origin !== location.origin || source !== parent) return;
 	if (data?.convoke === "at") return goTo(Number(data.at) || 0);
+	if (data?.convoke === "write") return (composer.text = `${data.text} ${composer.text}`), composer.focus();
 	if (data?.convoke !== "focus" || wanted) return;
 	// Keep the focus inside this portlet if there is one; else focus the message box.
 	const active = /** @type {HTMLElement | null} */ (document.activeElement);
@@ -426,12 +427,11 @@ addEventListener("message", ({ origin, source, data }) => {
 addEventListener("keydown", (event) => {
 	const isText = isTyping(event.target);
 	const wish = shellAction(event, isText);
-	const isPlain = !event.altKey && !event.ctrlKey && !event.metaKey;
 	if ((event.ctrlKey || event.metaKey) && event.key === ".") stopping.stop();
 	else if (event.key === "Escape" && !event.repeat && !document.querySelector("dialog[open], :popover-open")) (composer.focus(), stopping.escape());
 	else if (wish && isEmbedded) tellShell("key", wish);
 	else if (wish?.action === "help") dialogs.help();
-	else if (!isPlain || isText || !choose(event)) return;
+	else if (dialogs.isOpen() || !choose(log, event)) return;
 	event.preventDefault();
 });
 for (const event of ["focus", "visibilitychange", "resize"]) addEventListener(event, look);

@@ -37,6 +37,8 @@ const drafts = makeDrafts(localStorage, () => Date.now());
 // A new window begins at Home, with the tabs of the last one.
 let state = ownTabs() ? tabs.read(ownTabs()) : tabs.activate(tabs.read(kept("tabs")), null);
 let painting = 0;
+/** The commands of the agents in open tabs. @type {Map<string, { name: string, description: string }[]>} */
+const slash = new Map();
 
 /** @type {Shell} */
 const shell = {
@@ -78,7 +80,7 @@ const shell = {
 		state = tabs.open(state, { uid, title, projectId });
 		shell.go(uid);
 		layout.close();
-		if (inboxCovers.matches) shell.showInbox(false);
+		if (layout.isTight) shell.showInbox(false);
 	},
 	async openById(uid, at) {
 		if (PLACES[uid]) return shell.open({ uid, title: PLACES[uid].title, projectId: "" });
@@ -147,7 +149,7 @@ const shell = {
 		else if (!home.contains(document.activeElement)) find("tab-home").focus();
 	},
 	palette() {
-		if (!dialogs.isOpen()) openPalette({ store, line, open: shell.open, create: shell.create, commands: shell.commands() });
+		if (!dialogs.isOpen()) openPalette({ store, line, open: shell.open, create: shell.create, commands: shell.commands(), slash: slash.get(state.active ?? "") ?? [], onslash: (name) => panels.write(state.active ?? "", `/${name}`) });
 	},
 	commands() {
 		const act = (action = "") => () => shell.act({ action });
@@ -222,8 +224,6 @@ const shell = {
 
 /** Messages before the end among which the last prompt of a failed turn is looked for. */
 const RETRY_LOOKS_BACK = 200;
-/** In narrower windows the inbox covers the conversation, instead of squeezing it. */
-const inboxCovers = matchMedia("(max-width: 1440px)");
 
 /** @param {Session} session */
 const erase = (session) => ask.erase(line, session);
@@ -239,7 +239,8 @@ const boardOptions = {
 	},
 	send: async (type, fields) => {
 		if (await shell.ask(type, fields)) return;
-		shell.ask("inbox:list");
+		// It may have been answered elsewhere.
+		line.request("inbox:list").catch(() => {});
 		throw new Error(type);
 	},
 };
@@ -309,6 +310,7 @@ addEventListener("message", ({ origin, source, data }) => {
 	const session = store.sessions.get(uid);
 	if (uid && data.convoke === "ready") panels.ready(uid);
 	else if (uid && data.convoke === "key") shell.act(data);
+	else if (uid && data.convoke === "commands") slash.set(uid, data.commands);
 	else if (uid && data.convoke === "open") shell.openById(data.uid, data.at);
 	else if (session && data.convoke === "archive") shell.archive(session);
 	else if (session && data.convoke === "erase") erase(session);

@@ -36,7 +36,9 @@ test("p3 Home groups sessions: working, finished unseen, failed unseen, and the 
 test("p3 a failure is a sentence and the last output of the agent", () => {
   assert.deepEqual(failureOf({ why: "process_exited", detail: "the agent's process ended: exit code 3, last output: one\ntwo\n" }), { reason: "The agent's process ended: exit code 3", output: "one\ntwo" });
   assert.deepEqual(failureOf({ why: "interrupted", detail: "" }), { reason: "Convoke was restarted while the agent worked", output: "" });
-  assert.deepEqual(failureOf({ why: "agent_error", detail: "no credit" }), { reason: "The agent reported an error", output: "no credit" });
+  assert.deepEqual(failureOf({ why: "agent_error", detail: "no credit" }), { reason: "The agent reported an error: no credit", output: "" });
+  assert.deepEqual(failureOf({ why: "agent_error", detail: "no credit\nsee the bill" }), { reason: "The agent reported an error", output: "no credit\nsee the bill" });
+  assert.deepEqual(failureOf({ why: "interrupted", detail: "Convoke stopped during the turn" }), { reason: "Convoke was restarted while the agent worked", output: "" });
   assert.deepEqual(failureOf(undefined), { reason: "The turn failed", output: "" });
 });
 

@@ -53,9 +53,9 @@ pub struct RunningTurn {
 #[derive(Debug, Clone)]
 pub enum Change {
     /// A session was created.
-    SessionCreated(SessionView),
+    SessionCreated(Box<SessionView>),
     /// What lists show of a session has changed.
-    SessionChanged(SessionChange),
+    SessionChanged(Box<SessionChange>),
     /// A session was erased.
     SessionErased(Box<StoredSession>),
     /// A project was added.

@@ -53,7 +53,11 @@ fn block(text: &str) -> String {
     plain(text).lines().map(|line| format!("{INDENT}{line}\n")).collect()
 }
 
+/// A tool's arguments; nothing for a call without any.
 fn json(value: &Value) -> String {
+    if value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty) {
+        return String::new();
+    }
     // Values without maps of odd keys can always be written.
     block(&serde_json::to_string_pretty(value).unwrap_or_default())
 }

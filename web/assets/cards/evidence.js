@@ -4,6 +4,11 @@ import { bytes, plural } from "../lib/words.js";
 import { commandView, diffView, jsonView, pathView } from "../ui/code-view.js";
 import { h, icon } from "../ui/dom.js";
 
+/** Stands for what the daemon has cut out of a long text. */
+const LEFT_OUT = /\n\[… \d+ bytes left out by Convoke …\]\n/;
+/** What ACP calls the kind of a tool that it has no kind for; no name of a tool. */
+const NO_KIND = "other";
+
 /** What is asked for, in a line. @param {Api.Evidence} evidence */
 export function askOf(evidence) {
 	switch (evidence.kind) {
@@ -19,8 +24,12 @@ export function askOf(evidence) {
 /** What a title says that the evidence does not show. @param {Api.Evidence} evidence */
 export function wordsBeyond(evidence, title = "") {
 	const texts = textOf(evidence).map((text) => text.replaceAll("`", "").trim());
-	// Long titles are cut.
-	const isShown = (words = "") => texts.some((text) => text === words || text.startsWith(words.replace(/…$/, "")));
+	const isCut = "omittedBytes" in evidence && Boolean(evidence.omittedBytes);
+	// Long titles are cut at their end by agents, and in the middle by the daemon.
+	const isShown = (words = "") => {
+		const [head, tail = ""] = words.replace(/…$/, "").split(LEFT_OUT);
+		return texts.some((text) => text === words || (text.startsWith(head) && (isCut || text.endsWith(tail))));
+	};
 	const said = title.replaceAll("`", "").trim();
 	if (said === "" || isShown(said)) return "";
 	// The daemon appends the command to a title that describes it.
@@ -60,7 +69,7 @@ function partsOf(evidence, place) {
 		case "fetch":
 			return [addressView(evidence.url)];
 		case "tool":
-			return [h("p.where", h("code", evidence.tool), evidence.server ? ` of ${evidence.server}` : ""), jsonView(evidence.args)];
+			return [evidence.tool !== NO_KIND && h("p.where", h("code", evidence.tool), evidence.server ? ` of ${evidence.server}` : ""), jsonView(evidence.args)];
 		default:
 			// A newer server may send evidence of a kind that this page does not know.
 			return [jsonView(evidence)];
@@ -70,5 +79,5 @@ function partsOf(evidence, place) {
 /** An address as text, its host in bold: where a request goes matters most. */
 function addressView(url = "") {
 	const [, scheme = "", host = "", rest = url] = /^([a-z][a-z\d+.-]*:\/\/)([^/?#]*)([\s\S]*)$/i.exec(url) ?? [];
-	return h("pre.command", { tabIndex: 0, role: "group", label: "Address" }, scheme, h("b", host), rest);
+	return h("pre.command.address", { tabIndex: 0, role: "group", label: "Address" }, scheme, h("b", host), rest);
 }

@@ -2,14 +2,19 @@
 
 import { choicesOf, verdictOf } from "../lib/choices.js";
 import { component, fill, h, icon, quoted } from "../ui/dom.js";
-import { openMenu } from "../ui/parts.js";
+import { openMenu, toast } from "../ui/parts.js";
 import { askOf, evidenceView, wordsBeyond } from "./evidence.js";
 import { declineForm, keyHints, makeCard } from "./request.js";
 
+/** Characters of a title in the name of a card. */
+const LABEL_MAX = 160;
+
 /** @type {(around: PermissionPlace) => Card<Api.Permission>} */
 export const makePermission = component("convoke-permission", (element, around) => {
-	const { settle, tell } = makeCard(element, around.send);
+	const card = makeCard(element, around.send);
 	let shown = "";
+	/** A note that was written and not sent. */
+	let note = () => "";
 
 	/** @param {Api.Permission} asked */
 	function ask(asked) {
@@ -18,11 +23,17 @@ export const makePermission = component("convoke-permission", (element, around) 
 		const { allow, deny, always, never } = choicesOf(asked);
 		/** @param {string} optionId @param {number} [rule] */
 		const answer = (optionId, rule) => settle("permission:answer", { permissionId, optionId, ...(rule === undefined ? {} : { rule }) });
+		/** @type {CardFrame["settle"]} */
+		const settle = (type, fields) => {
+			note = () => "";
+			return card.settle(type, fields);
+		};
 		const decline = declineForm((reason) => settle("question:reject", { questionId: permissionId, reason }));
+		note = () => decline.box.value.trim();
 		const choice = (style = "", /** @type {Choice} */ { label, name, optionId }) => h(`button.button${style}`, { "data-choice": "", title: name === label ? "" : name, onclick: () => answer(optionId) }, label);
 		fill(element,
 			h("div.request-head", icon("lock"), evidence ? askOf(evidence) : "Permission required"),
-			words && h("p.request-title", words),
+			words && (evidence ? h("p.request-title.said", { title: words }, words) : h("p.request-title", words)),
 			evidence && evidenceView(evidence, around),
 			h("div.request-actions",
 				...allow.map((option, at) => choice(at ? "" : ".primary", option)),
@@ -30,9 +41,10 @@ export const makePermission = component("convoke-permission", (element, around) 
 				...deny.map((option) => choice(".deny", option)),
 				decline.button),
 			decline.form,
-			always.length > 0 && h("p.boundary", "A rule only answers for you. What the agent can reach is limited by its sandbox."));
+			always.length > 0 && h("p.boundary", "A rule only saves you this question. The sandbox decides what the agent can reach."));
 		keyHints(element);
-		element.ariaLabel = `Permission required: ${title}`;
+		// The command itself is read where it stands.
+		element.ariaLabel = `Permission required: ${title.length > LABEL_MAX ? `${title.slice(0, LABEL_MAX)}…` : title}`;
 	}
 
 	return {
@@ -43,8 +55,10 @@ export const makePermission = component("convoke-permission", (element, around) 
 			shown = wanted;
 			element.dataset.status = asked.status;
 			if (asked.status === "pending") return ask(asked);
+			if (note()) toast(`Answered elsewhere. Your note was not sent: “${note()}”`);
+			note = () => "";
 			const { isRefused, text } = verdictOf(asked);
-			tell(asked, { refused: isRefused, title: h("span.request-title", asked.title), outcome: text });
+			card.tell(asked, { refused: isRefused, title: h("span.request-title", asked.title), outcome: text });
 		},
 	};
 });

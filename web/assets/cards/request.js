@@ -40,6 +40,24 @@ export function makeCard(element, send) {
 	};
 }
 
+/**
+ * A digit chooses an answer of the first request on screen, wherever the focus is, but for text fields and other requests.
+ * @param {ParentNode} among @param {KeyboardEvent} event returns whether there was one
+ */
+export function choose(among, event) {
+	const { target, key } = event;
+	const isPlain = !event.altKey && !event.ctrlKey && !event.metaKey && !event.repeat;
+	if (!isPlain || !/^[1-9]$/.test(key) || isTyping(target) || /** @type {Element} */ (target).closest(".request, dialog, .menu")) return false;
+	const card = pendingRequest(among);
+	const { bottom = 0, top = 0 } = card?.getBoundingClientRect() ?? {};
+	if (!card || bottom <= 0 || top >= innerHeight) return false;
+	card.dispatchEvent(new KeyboardEvent("keydown", { key }));
+	return true;
+}
+
+/** The first request that waits for an answer. @param {ParentNode} among */
+export const pendingRequest = (among) => /** @type {HTMLElement | null} */ (among.querySelector('.request[data-status="pending"]'));
+
 /** Shows on every choice of a card the digit that chooses it. @param {HTMLElement} card */
 export function keyHints(card) {
 	[...card.querySelectorAll("button[data-choice]")].slice(0, 9).forEach((button, at) => button.append(h("kbd", { ariaHidden: "true" }, String(at + 1))));

@@ -23,8 +23,8 @@ export function makeHeader(onrename, items) {
 	};
 }
 
-/** Why a session ended by itself. @type {Record<string, string>} */
-const REASONS = { idle_timeout: " It was idle for too long.", made_room: " It was ended to make room for another session." };
+/** That a session has ended, and why if it ended by itself. @type {Record<string, string>} */
+const ENDS = { idle_timeout: "This session ended after a time without activity.", made_room: "This session ended to make room for another one." };
 
 /** @param {StripWishes} wishes @returns {Strip} */
 export function makeStrip({ onresume, onunarchive, onask, queue }) {
@@ -59,7 +59,7 @@ export function makeStrip({ onresume, onunarchive, onask, queue }) {
 			/** @type {Record<string, [string, string, string?, (() => void)?]>} */
 			const words = {
 				archived: ["archive", "This session is archived.", "Restore", onunarchive],
-				completed: ["check", `This session was completed.${REASONS[reason] ?? ""}`, "Resume", onresume],
+				completed: ["check", ENDS[reason] ?? "This session has ended.", "Resume", onresume],
 				error: ["warning", "The agent failed.", "Try again", onresume],
 				cancelled: ["close", "This session was cancelled. It can be read, but not resumed."],
 			};

@@ -6,6 +6,9 @@ import { fill, h, icon, onLook, quoted } from "../ui/dom.js";
 /** Lines of an agent's last words that are shown. */
 const LAST_WORDS = 12;
 
+/** Why a session ended by itself. @type {Record<string, string>} */
+const ENDS = { idle_timeout: "Ended after a time without activity", made_room: "Ended to make room for another session" };
+
 /** @param {Surroundings} around @returns {View} */
 export function noticeView(around) {
 	const element = h("div.entry.notice");
@@ -51,6 +54,8 @@ function wordsOf(entry, isCrash = false, around) {
 			return [h("span", entry.stopReason === "cancelled" ? "You stopped the agent." : entry.text)];
 		case "renamed":
 			return [h("span", `Renamed to “${entry.title}”`)];
+		case "completed":
+			return [h("span", ENDS[entry.reason ?? ""] ?? "Ended")];
 		case "reopened":
 			return [h("span", "Resumed")];
 		case "archived":

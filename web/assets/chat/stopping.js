@@ -24,7 +24,7 @@ export function makeStop({ isRunning, waiting, cancel, hint }) {
 				h("div.choices",
 					button("Stop, and send the next message", "The agent goes on with the first one at once.", "send"),
 					button(`Stop, and keep the ${what} waiting`, "Sent when you say so, or before your next message.", "keep"),
-					button(`Stop, and discard the ${what}`, "They stay in the conversation, unanswered.", "discard", ".bad")),
+					button(`Stop, and discard the ${what}`, `${count > 1 ? "They stay" : "It stays"} in the conversation, unanswered.`, "discard", ".bad")),
 			];
 		});
 	}

@@ -71,7 +71,7 @@ export function toolView(entry, around) {
 		const isFailed = entry.status === "error";
 		const code = exitCode(entry);
 		exit.hidden = code === undefined;
-		setText(exit, `exit ${code}`);
+		setText(exit, code === undefined ? "" : `exit ${code}`);
 		const text = isFailed ? tail(plain(entry.error)) : "";
 		if (isFailed && entry.html?.error) fill(error, ...terminalNodes(tail(entry.html.error)));
 		else setText(error, text);

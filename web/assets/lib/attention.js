@@ -51,7 +51,10 @@ export function failureOf(failure) {
 	// The daemon puts both into one text.
 	const [told, ...output] = detail.split(", last output: ");
 	if (output.length) return { reason: told[0].toUpperCase() + told.slice(1), output: output.join(", last output: ") };
-	return { reason: REASONS[failure?.why ?? ""] ?? "The turn failed", output: detail };
+	const reason = REASONS[failure?.why ?? ""] ?? "The turn failed";
+	// A line of detail completes the sentence; that Convoke stopped is said by the reason alone.
+	if (!detail || failure?.why === "interrupted") return { reason, output: "" };
+	return detail.includes("\n") ? { reason, output: detail } : { reason: `${reason}: ${detail}`, output: "" };
 }
 
 /** What each kind of news looks like in the corner of the icon: told apart by shape as well as by colour. @type {Record<string, string>} */

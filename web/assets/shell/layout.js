@@ -4,6 +4,8 @@ import { keep, kept } from "../lib/kept.js";
 import { on, part } from "../ui/dom.js";
 
 const [NARROWEST, USUAL, WIDEST] = [200, 272, 480];
+/** The inbox beside a conversation of this width at least; with less room it covers the conversation. */
+const [INBOX, CONVERSATION] = [400, 560];
 export const narrow = matchMedia("(max-width: 720px)");
 
 /** @param {() => void} onchange @returns {Layout} */
@@ -20,19 +22,24 @@ export function makeLayout(onchange) {
 		grip.hidden = narrow.matches;
 		// What a sheet covers cannot be reached.
 		cover.hidden = !(main.inert = narrow.matches && !side.hidden);
+		fit();
 		onchange();
 	}
+
+	const fit = () => document.body.classList.toggle("tight", layout.isTight);
 
 	function setWidth(wanted = USUAL) {
 		width = Math.round(Math.max(NARROWEST, Math.min(wanted, WIDEST)));
 		document.documentElement.style.setProperty("--side", `${width}px`);
 		grip.ariaValueNow = String(width);
 		keep("sidebar-width", String(width));
+		fit();
 	}
 
 	/** @type {Layout} */
 	const layout = {
 		get isShown() { return narrow.matches ? isDrawn : isShown; },
+		get isTight() { return innerWidth - (side.hidden || narrow.matches ? 0 : width) < INBOX + CONVERSATION; },
 		toggle() {
 			if (narrow.matches) isDrawn = !isDrawn;
 			else keep("sidebar", (isShown = !isShown) ? "shown" : "hidden");
@@ -55,6 +62,7 @@ export function makeLayout(onchange) {
 	on(cover, "click", layout.close);
 	on(side, "keydown", ({ key }) => key === "Escape" && layout.close());
 	narrow.addEventListener("change", paint);
+	addEventListener("resize", fit);
 	// Safari does not make room for the keyboard by itself (`interactive-widget` in the other browsers).
 	visualViewport?.addEventListener("resize", () => {
 		// Not while the page is zoomed, when the viewport is only a part of the screen.

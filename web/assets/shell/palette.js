@@ -15,7 +15,7 @@ const ROLES = { user: "You", agent: "Agent", system: "Convoke" };
 const EXAMPLES = ["agent:", "project:", "role:user", "until:"];
 
 /** @param {PaletteOptions} options */
-export function openPalette({ store, line, commands, open, create }) {
+export function openPalette({ store, line, commands, slash, onslash, open, create }) {
 	const field = h("input", { role: "combobox", autofocus: true, autocomplete: "off", spellcheck: false, placeholder: "Search sessions, messages and commands", label: "Search", ariaExpanded: "true", ariaAutoComplete: "list", "aria-controls": "palette-list", enterKeyHint: "go" });
 	const list = h("div.palette-list", { id: "palette-list", role: "listbox", label: "Results" });
 	const told = h("p.palette-told.muted", { role: "status" });
@@ -37,7 +37,11 @@ export function openPalette({ store, line, commands, open, create }) {
 			.map(({ id, name }) => ({ shows: [icon("folder"), h("span.title", `New session in ${name}`)], run: () => create(id) }));
 		const known = hasFilters ? [] : commands.filter(([label]) => matching(label, query.words))
 			.map(([label, name, run, keys]) => ({ shows: [icon(name), h("span.title", label), keys ? h("kbd", keys) : ""], run }));
-		return [["Sessions", sessions], ["Messages", hits.map(hitRow)], ["Projects", projects], ["Commands", known]];
+		const agents = hasFilters ? [] : slash.filter(({ name, description }) => query.words && matching(`/${name} ${description}`, query.words))
+			.map(({ name, description }) => ({ shows: [icon("execute"), h("span.title", `/${name}`), h("span.muted.place", description)], run: () => onslash(name) }));
+		// A slash asks for a command.
+		const [first, last] = query.words.startsWith("/") ? [agents, []] : [[], agents];
+		return [["Commands of the agent", first], ["Sessions", sessions], ["Messages", hits.map(hitRow)], ["Projects", projects], ["Commands", known], ["Commands of the agent", last]];
 	}
 
 	/** @param {Session} session */

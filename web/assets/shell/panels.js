@@ -47,6 +47,7 @@ export function makePanels(parent, placeOf) {
 			else if (!panels.has(uid)) places.set(uid, at);
 			else /** @type {HTMLIFrameElement} */ (frameOf(uid)).src = `/s/${encodeURIComponent(uid)}?at=${at}`;
 		},
+		write: (uid, text) => post(uid, "write", { text }),
 		focus(uid) {
 			wanted = uid;
 			before = document.activeElement;

@@ -109,5 +109,5 @@ export function moreAgents({ agents }) {
 /** @param {Agent} agent */
 export function missingAgent({ badge, title, install }) {
 	return h("div.agent.missing", h("span.badge", badge), h("span.title", title), "not installed",
-		install && h("code", install), install && iconButton("copy", `Copy the install command of ${title}`, () => copy(install).then(() => toast("Copied."))));
+		install && h("span.install", h("code", install), iconButton("copy", `Copy the install command of ${title}`, () => copy(install).then(() => toast("Copied.")))));
 }

@@ -144,6 +144,8 @@ export const announce = (text = "") => (spoken.textContent = text);
 
 /** @param {() => void} [run] */
 export function toast(text = "", action = "", run) {
+	// What is said already is not said twice.
+	if (!action) for (const same of [...notes.children]) if (same.textContent === text) same.remove();
 	const note = h("div.toast", h("span", text), action && h("button.link", { onclick: () => (note.remove(), run?.()) }, action));
 	let timer = 0;
 	const wait = () => (timer = setTimeout(() => note.remove(), SHOWN_MS));
@@ -158,8 +160,8 @@ export function toast(text = "", action = "", run) {
 	return note;
 }
 
-/** The error message, with its hint if there is one. @param {any} error */
-export const problem = ({ message, hint }) => [message, hint].filter(Boolean).join(" ");
+/** The error message, with its hint as a sentence of its own if there is one. @param {any} error @returns {string} */
+export const problem = ({ message, hint }) => (hint ? `${message}${/[.!?…:]$/.test(message) ? "" : "."} ${hint[0].toUpperCase()}${hint.slice(1)}` : message);
 
 /** @param {any} error */
 export const toastError = (error) => toast(problem(error)).classList.add("bad");

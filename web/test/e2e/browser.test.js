@@ -66,7 +66,9 @@ async function forgedSocket(origin, headers, frames) {
     const text = Buffer.from(JSON.stringify(frame));
     socket.write(Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), text]));
   }
-  await once(socket, "close");
+  // A daemon that has closed resets what comes after.
+  socket.on("error", () => {});
+  await new Promise((done) => socket.once("close", done));
   return { status: response.statusCode, bytes: Buffer.concat(pieces) };
 }
 

@@ -70,6 +70,8 @@ test("w7 a tool call shows its arguments, folds long output, and shows changes b
   assert.deepEqual([await cells(".removed"), await cells(".added"), await cells(".same")], [["two"], ["2", "four"], ["one", "three"]]);
   await edit.getByRole("button", { name: "Show side by side" }).click();
   assert.equal(await edit.locator("table.split tr").count(), 4);
+  const [before, after] = await edit.locator("table.split tr").first().locator(".text").evaluateAll((cells) => cells.map((cell) => Math.round(cell.getBoundingClientRect().width)));
+  assert.ok(Math.abs(before - after) <= 1, `the sides are as wide as each other: ${before} and ${after}`);
 
   await say(page, `tool ${JSON.stringify({ title: "Break it", status: "failed", content: [{ type: "content", content: { type: "text", text: "no such file" } }] })}`);
   await page.locator('.tool[data-status="error"]', { hasText: "Break it" }).waitFor();
@@ -240,11 +242,11 @@ test("a session that ended says so and can be resumed", async () => {
   await say(page, "hello");
   await idle(page);
   await daemon.api("POST", `/sessions/${new URL(page.url()).pathname.split("/").at(-1)}/complete`);
-  await page.getByText("This session was completed.").waitFor();
+  await page.getByText("This session has ended.").waitFor();
   await until(page, "the composer is disabled", () => box(page).isDisabled());
   assert.equal(await box(page).getAttribute("placeholder"), "This session does not accept messages");
   await page.getByRole("button", { name: "Resume" }).click();
-  await page.getByText("This session was completed.").waitFor({ state: "hidden" });
+  await page.getByText("This session has ended.").waitFor({ state: "hidden" });
   await say(page, "hello again");
   await answer(page).getByText("You said: hello again").waitFor();
   assert.deepEqual(page.problems, []);
@@ -255,7 +257,7 @@ test("s10 a message resumes a session that ended by idleness", async () => {
   daemon = await new Daemon().start({ env: { AGENT_SESSION_IDLE_TIMEOUT: "0.01" } });
   const { id } = await daemon.createSession(await daemon.addProject(), "demo");
   const page = await openPage(browser, daemon, { path: `/s/${id}` });
-  await page.getByText("It was idle for too long.").waitFor();
+  await page.getByText("This session ended after a time without activity.").waitFor();
   await say(page, "hello");
   await answer(page).getByText("You said: hello").waitFor();
   assert.deepEqual(page.problems, []);

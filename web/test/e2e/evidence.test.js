@@ -76,6 +76,35 @@ test("p1 a long script scrolls inside its block", async () => {
   assert.deepEqual(page.problems, []);
 });
 
+test("p1 a script that is too long for a title is shown once, as code", async () => {
+  const page = await session();
+  const script = Array.from({ length: 80 }, (_, number) => `echo "step ${number}" --with-a-long-flag=${number} | tee -a /var/log/deploy/harbour-${number}.log`).join("\n");
+  await say(page, command(script));
+  const block = card(page).getByRole("group", { name: "Command" });
+  await block.waitFor();
+  assert.equal(await block.textContent(), script);
+  // The daemon has cut the middle out of the title.
+  assert.equal(await card(page).locator(".request-title").count(), 0);
+  assert.deepEqual(page.problems, []);
+});
+
+test("p1 on a phone nothing of an address or of a changed line is out of sight", async () => {
+  const page = await session({ viewport: { width: 390, height: 844 } });
+  const fits = (part) => part.evaluate((it) => it.scrollWidth <= it.clientWidth);
+  await say(page, `demand ${JSON.stringify({ title: "Fetch", kind: "fetch", rawInput: { url: `https://example.org/${"a".repeat(200)}` } })}`);
+  const address = card(page).getByRole("group", { name: "Address" });
+  await address.waitFor();
+  assert.ok(await fits(address));
+  await card(page).getByRole("button", { name: "Deny", exact: true }).click();
+  await idle(page);
+  const diff = { type: "diff", path: join(daemon.project, "a.rs"), oldText: "let a = 1;\n", newText: `let a = call(${"argument, ".repeat(20)});\n` };
+  await say(page, `demand ${JSON.stringify({ title: "Edit a.rs", kind: "edit", rawInput: { path: diff.path }, content: [diff] })}`);
+  const body = card(page).locator(".diff-body");
+  await body.waitFor();
+  assert.ok(await fits(body));
+  assert.deepEqual(page.problems, []);
+});
+
 test("p1 changes are asked for with their diff, in the conversation and in the inbox", async () => {
   daemon = await new Daemon().start();
   const { id } = await daemon.createSession(await daemon.addProject(), "scripted");
@@ -137,6 +166,25 @@ test("p1 digits answer the request on screen, and every button shows its own", a
   assert.deepEqual(page.problems, []);
 });
 
+test("p1 a note that was not sent is told when the request is answered elsewhere", async () => {
+  const page = await session();
+  await say(page, command("make all"));
+  await card(page).getByRole("button", { name: /Decline with a note/ }).click();
+  await page.keyboard.type("use the other server");
+  const { items: [{ id }] } = await daemon.api("GET", "/inbox");
+  await daemon.api("POST", `/inbox/${id}/answer`, { optionId: "no" });
+  await page.getByText("Answered elsewhere. Your note was not sent: “use the other server”").waitFor();
+  await idle(page);
+  // One's own note is no news.
+  await say(page, command("make again"));
+  await card(page).getByRole("button", { name: /Decline with a note/ }).click();
+  await page.keyboard.type("not now");
+  await page.keyboard.press("Enter");
+  await page.locator(".tool-reason").getByText("not now").waitFor();
+  assert.equal(await page.getByText("Your note was not sent: “not now”").count(), 0);
+  assert.deepEqual(page.problems, []);
+});
+
 test("p1 a digit in a request answers that request and no other", async () => {
   const page = await session();
   await say(page, `together ${JSON.stringify(["make one", "make two"].map((text) => ({ title: text, kind: "execute", rawInput: { command: text } })))}`);
@@ -157,7 +205,7 @@ test("p2 always has a scope, answers without asking from then on, says so, and i
   await always.waitFor();
   assert.match(await always.textContent(), /cargo test.* in alpha/);
   assert.ok((await always.locator("code").count()) > 0, "the rule is said with the command as code");
-  await card(page).getByText("What the agent can reach is limited by its sandbox.").waitFor();
+  await card(page).getByText("The sandbox decides what the agent can reach.").waitFor();
   await always.click();
   await page.getByText("Outcome: once").waitFor();
   await idle(page);

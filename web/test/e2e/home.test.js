@@ -287,6 +287,8 @@ test("p11 at 1024 pixels the inbox covers the conversation, which keeps 560 pixe
     await page.locator("convoke-inbox convoke-permission").waitFor();
     const wide = (await page.locator(".panel:not([hidden]) iframe").boundingBox()).width;
     assert.ok(wide >= 560, `${wide} at ${width}`);
+    // Where there is room, nothing of the conversation is covered.
+    assert.equal(await page.locator("convoke-inbox").evaluate((it) => getComputedStyle(it).position === "fixed"), width < 1232, String(width));
   }
   // With the widest sidebar, too.
   await page.locator("#grip").focus();

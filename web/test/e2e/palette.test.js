@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { chat, Daemon, idle, openBrowser, openPage, search, until } from "./harness.js";
+import { chat, Daemon, idle, openBrowser, openPage, openSession, search, until } from "./harness.js";
 
 let browser;
 let daemon;
@@ -79,6 +79,24 @@ test("p7 filters narrow the search, and a wrong one says so", async () => {
   await palette(page).getByRole("button", { name: "role:user" }).click();
   assert.equal(await field.inputValue(), "harbour role:user ");
   await until(page, "it is applied", async () => (await rows(page, "Messages").count()) === 2);
+  assert.deepEqual(page.problems, []);
+});
+
+test("p7 commands of the agent in the open tab are found too, and written into its message box", async () => {
+  const { page } = await talked({ "With commands": { agent: "demo", prompts: ["hello"] }, Other: { prompts: ["say nothing"] } });
+  await openSession(page, "With commands");
+  const box = chat(page).getByRole("textbox", { name: "Message" });
+  await box.fill("slowly");
+  await search(page, "/pla");
+  await until(page, "it is the first", async () => (await selected(page).textContent()).startsWith("/plan"));
+  await page.keyboard.press("Enter");
+  await until(page, "the box has it before what was written", async () => (await box.inputValue()) === "/plan slowly");
+  await chat(page).locator("textarea:focus").waitFor();
+  // Another agent has others.
+  await box.fill("");
+  await openSession(page, "Other");
+  await search(page, "/pla");
+  await palette(page).getByText("Nothing found.").waitFor();
   assert.deepEqual(page.problems, []);
 });
 

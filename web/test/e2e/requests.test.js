@@ -92,6 +92,10 @@ test("q19 the inbox gathers what waits in all sessions and answers it in place",
   const item = (title) => asked.filter({ hasText: title });
   await item("Write b.txt").getByRole("button", { name: "Allow once" }).click();
   await until(page, "one is left", async () => (await asked.count()) === 1);
+  // Beside the conversation it stays; where it covers the conversation, it makes way.
+  await item("Write a.txt").getByRole("button", { name: "/write a.txt hello" }).click();
+  assert.equal(await inbox.isVisible(), true);
+  await page.setViewportSize({ width: 1100, height: 800 });
   await item("Write a.txt").getByRole("button", { name: "/write a.txt hello" }).click();
   await inbox.waitFor({ state: "hidden" });
   await page.keyboard.press("Alt+i");

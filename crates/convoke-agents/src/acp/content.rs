@@ -107,21 +107,22 @@ fn with_paths(text: &str, enclosed: &[Enclosure]) -> String {
 
 fn resource(enclosure: &Enclosure, media_type: Option<&str>, text: &str) -> Value {
     let mut resource = json!({"uri": enclosure.uri(), "text": text});
-    if let Some(media_type) = media_type {
-        resource["mimeType"] = media_type.into();
-    }
+    set(&mut resource, "mimeType", media_type);
     json!({"type": "resource", "resource": resource})
 }
 
 fn link(enclosure: &Enclosure, media_type: Option<&str>, size: Option<u64>) -> Value {
     let mut link = json!({"type": "resource_link", "uri": enclosure.uri(), "name": enclosure.name});
-    if let Some(media_type) = media_type {
-        link["mimeType"] = media_type.into();
-    }
-    if let Some(size) = size {
-        link["size"] = size.into();
-    }
+    set(&mut link, "mimeType", media_type);
+    set(&mut link, "size", size);
     link
+}
+
+/// Sets a field of an object, if there is a value for it.
+fn set(object: &mut Value, field: &str, value: Option<impl Into<Value>>) {
+    if let (Some(value), Some(fields)) = (value, object.as_object_mut()) {
+        fields.insert(field.to_owned(), value.into());
+    }
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use convoke_agents::Error;
-use convoke_agents::catalogue::Protocol;
-use convoke_agents::driver::{self, Confinement, Launch, Start};
+use convoke_agents::catalogue::{Mentions, Protocol, Tools};
+use convoke_agents::driver::{self, Confinement, Launch, OwnSandbox, Start};
 use convoke_testkit::agent::Script;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
@@ -61,6 +61,9 @@ impl Machine {
             mentions: convoke_agents::catalogue::Mentions::Link,
             tools: convoke_agents::catalogue::Tools::Stdio,
             temp: None,
+            own_sandbox: OwnSandbox::None,
+            mentions: Mentions::Link,
+            tools: Tools::Stdio,
             mcp_servers: Vec::new(),
             start: Start::New { id: ID.to_owned() },
             patience: PATIENCE,

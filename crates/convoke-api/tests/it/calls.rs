@@ -33,6 +33,11 @@ fn session() -> Value {
     })
 }
 
+fn new_session() -> NewSession {
+    let agent = Some("demo".to_owned());
+    NewSession { repo_id: ID.to_owned(), agent, ..NewSession::default() }
+}
+
 #[tokio::test]
 async fn s8_every_call_asks_what_it_says() {
     let repo = json!({"id": ID, "name": "web", "path": "/home/me/web", "addedAt": AT});
@@ -43,11 +48,7 @@ async fn s8_every_call_asks_what_it_says() {
     let status = json!({"version": "0", "pid": 1, "uptimeMs": 1, "url": "u", "home": "h", "activeSessions": 0, "processes": 0, "busy": 0, "waiting": 0, "inbox": 0});
     let prompted = json!({"accepted": true, "messageId": ID, "seq": 1, "queued": false, "rev": 9});
     let new_repo = NewRepo { path: "/home/me/web".to_owned(), name: None };
-    let new_session = NewSession {
-        repo_id: ID.to_owned(),
-        agent: Some("demo".to_owned()),
-        ..NewSession::default()
-    };
+    let new_session = new_session();
     let hello = Prompt { text: "hello\n".to_owned(), ..Prompt::default() };
     let patch = SessionPatch { archived: Some(true), ..SessionPatch::default() };
     let yes = Answer::Option { option_id: "yes".to_owned(), rule: Some(0) };

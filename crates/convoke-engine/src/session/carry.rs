@@ -348,7 +348,7 @@ impl Task {
         if shown(before) != shown(now) || activity != self.session.activity() {
             let stored = StoredSession { summary: before.clone(), ..self.stored.clone() };
             let (before, now) = (SessionView { stored, activity }, self.view());
-            self.shared.tell(EngineChange::SessionChanged(SessionChange { before, now }));
+            self.shared.tell(EngineChange::SessionChanged(Box::new(SessionChange { before, now })));
         }
     }
 

@@ -176,7 +176,7 @@ impl Task {
                 let before = self.view();
                 self.stored.agent_session_id = Some(agent_session);
                 let now = self.view();
-                self.shared.tell(Change::SessionChanged(SessionChange { before, now }));
+                self.shared.tell(Change::SessionChanged(Box::new(SessionChange { before, now })));
             }
             Err(error) => {
                 tracing::error!(session.id = %self.id, "cannot record an agent's session: {error}");

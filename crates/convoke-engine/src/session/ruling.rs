@@ -178,13 +178,13 @@ fn is_own_question(record: &PermissionRecord) -> bool {
 
 /// How agents name the tools of servers: `mcp__server__tool` most, and some in a way of their own.
 fn is_own_name(name: &str) -> bool {
-    let own = |tool: &&str| {
+    let own = |tool: &str| {
         let joined = ["__", "_", "-", ".", "/", ": "].iter();
         let mut names = joined.map(|sign| format!("{OWN_SERVER}{sign}{tool}"));
         names.any(|own| own == name || format!("mcp__{own}") == name)
             || format!("{tool} ({OWN_SERVER} MCP Server)") == name
     };
-    OWN_QUESTIONS.iter().any(|tool| own(&tool))
+    OWN_QUESTIONS.iter().any(|tool| own(tool))
 }
 
 /// The request is denied, and the agent learns why.

@@ -132,7 +132,7 @@ async fn begin(
     let view = SessionView { stored: stored.clone(), activity: Activity::Idle };
     let agent_session = stored.agent_session_id.clone();
     place.begin(Begin::New { stored: Box::new(stored), reports, first });
-    shared.tell(Change::SessionCreated(view.clone()));
+    shared.tell(Change::SessionCreated(Box::new(view.clone())));
     shared.tell_agent(&ProcessSpec { agent_session, ..spec.clone() }, AgentStatus::Ready);
     Ok(view)
 }

@@ -93,7 +93,7 @@ pub(super) async fn import(shared: &Arc<Sessions>, import: Import) -> Result<Imp
     // The session's own task writes its log, as always.
     let imported = session::ask(shared, id, |reply| Request::Import { import, reply }).await?;
     if is_new {
-        shared.tell(Change::SessionCreated(imported.session.clone()));
+        shared.tell(Change::SessionCreated(Box::new(imported.session.clone())));
     }
     Ok(imported)
 }

@@ -1,7 +1,6 @@
 //! Permissions: asked by agents, answered by humans, once or once and for all.
 
 use convoke_core::request::{PermissionKind, Request};
-use convoke_core::session::QueueChoice;
 use convoke_engine::{Activity, Asker, Change, Kind, Outcome, Remember};
 use convoke_testkit::agent::{Ask, Script, Step, Tool};
 use serde_json::json;

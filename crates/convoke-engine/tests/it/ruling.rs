@@ -264,3 +264,55 @@ async fn p2_rules_of_another_agent_or_project_do_not_decide() {
     scene.log.until_end_of(1).await;
     engine.stop().await;
 }
+
+#[tokio::test]
+async fn p2_a_rule_of_the_first_release_for_every_use_of_a_tool_is_said_and_dropped_and_never_applied()
+ {
+    let world = World::with(&Script::new().turn([runs("ls")]).turn([runs("ls")]));
+    let mut scene = world.begin().await;
+    let engine = scene.engine.clone();
+    // This version makes no such rule, and the database is the store's alone; so another program writes it.
+    let write = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('INSERT INTO permission_rules \
+                 VALUES (?, ?, ?, 1)', sys.argv[2:]); db.commit()";
+    scene.prompt("one").await;
+    let tool = asked(&engine).await.tool.unwrap();
+    let status = std::process::Command::new("python3")
+        .args(["-c", write])
+        .arg(world.home().join("convoke.db"))
+        .args([scene.project.to_string().as_str(), AGENT, tool.as_str()])
+        .status()
+        .unwrap();
+    assert!(status.success());
+    choose(&engine, "no", Remember::No).await;
+    scene.log.until_end_of(1).await;
+    let two = scene.prompt("two").await;
+    scene.log.until(&format!("rule dropped: {tool}")).await;
+    choose(&engine, "no", Remember::No).await;
+    scene.log.until_end_of(two).await;
+    assert_eq!(scene.log.count("agent: left it"), 2);
+    let three = scene.prompt("three").await;
+    scene.log.until_end_of(three).await;
+    assert_eq!(scene.log.count(&format!("rule dropped: {tool}")), 1);
+    engine.stop().await;
+}
+
+#[tokio::test]
+async fn p2_a_team_that_loses_its_trust_is_asked_about_from_then_on() {
+    let turn = || [runs("ls"), Step::say("done")];
+    let world = World::with(&Script::new().turn(turn()).turn(turn()));
+    let mut trusted = team(&world, "a", AGENT);
+    trusted.permissions = Permissions::Skip;
+    let plain = team(&world, "a", AGENT);
+    let teams = Teams::open_as(world, settings(vec![trusted])).await;
+    teams.ask("a", "one").await;
+    assert!(teams.engine.inbox().list().await.unwrap().is_empty());
+    teams.engine.teams().open(settings(vec![plain]), |_| {}).await.unwrap();
+    let (answer, ()) = tokio::join!(teams.ask("a", "two"), async {
+        asked(&teams.engine).await;
+        choose(&teams.engine, "no", Remember::No).await;
+    });
+    let mut log = Log::of(&teams.engine, answer.session_id.unwrap()).await;
+    log.until("agent: left itdone").await;
+    assert_eq!(log.count("rule applied: ls"), 1);
+    teams.engine.stop().await;
+}

@@ -55,11 +55,10 @@ impl News {
     fn announce(&self, change: Change) {
         match change {
             // The sessions of teams have lists of their own.
-            Change::SessionCreated(session)
-            | Change::SessionChanged(SessionChange { now: session, .. })
-                if session.stored.kind == SessionKind::Team => {}
+            Change::SessionCreated(session) if session.stored.kind == SessionKind::Team => {}
+            Change::SessionChanged(change) if change.now.stored.kind == SessionKind::Team => {}
             Change::SessionCreated(session) => {
-                let session = view::session_item(session);
+                let session = view::session_item(*session);
                 let (session_id, uid) = (session.id.clone(), session.uid);
                 let project_id = session.project_id;
                 let refused = None;
@@ -71,7 +70,7 @@ impl News {
                 let (session_id, uid) = view::names(&stored);
                 self.send(ServerFrame::SessionErased { session_id, uid });
             }
-            Change::SessionChanged(change) => self.changed(change),
+            Change::SessionChanged(change) => self.changed(*change),
             Change::ProjectAdded(project) => {
                 self.send(ServerFrame::ProjectAdded { project: view::repo(project) });
             }

@@ -109,7 +109,7 @@ async fn a_second_writer_fails_with_the_pid_of_the_first() {
     assert_eq!(in_use(schema::migrate(&path, at(0)).unwrap_err()), expected);
     assert_eq!(in_use(schema::rollback(&path, 1).unwrap_err()), expected);
     // Looking needs no lock, and does not break it either.
-    assert_eq!(schema::status(&path).unwrap().len(), 3);
+    assert_eq!(schema::status(&path).unwrap().len(), 4);
     schema::check(&path).unwrap();
     assert_eq!(in_use(Store::open(&path, at(0)).await.unwrap_err()), expected);
     world.store.close().await;

@@ -16,7 +16,7 @@ fn objects(path: &std::path::Path) -> Vec<String> {
 }
 
 /// Every migration, first to last.
-fn all(applied_at: Option<i64>) -> [Migration; 3] {
+fn all(applied_at: Option<i64>) -> [Migration; 4] {
     let applied_at = applied_at.map(at);
     [(1, "foundation"), (2, "whole_messages"), (3, "rules"), (4, "attention")]
         .map(|(version, name)| Migration { version, name, applied_at })

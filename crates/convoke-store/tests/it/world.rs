@@ -255,8 +255,8 @@ pub(crate) fn says(text: &str) -> Command {
 
 /// A prompt whose turn is over at once.
 pub(crate) fn prompt(text: impl Into<String>) -> Change {
-    let turn = Turn::Ended(Stop::EndTurn);
-    Change::Begin(Draft::prompt(MessageId::from_random(bytes()), text.into(), turn))
+    let (text, turn): (String, _) = (text.into(), Turn::Ended(Stop::EndTurn));
+    Change::Begin(Draft::prompt(MessageId::from_random(bytes()), text, turn))
 }
 
 /// A whole answer.

@@ -169,6 +169,7 @@ fn tool(seq: u64) -> EntryBody {
             new_text: new,
         }],
         error: None,
+        html: None,
     })
 }
 

@@ -106,6 +106,11 @@ impl List {
         }
     }
 
+    pub(crate) fn put_project(&mut self, project: Repo) {
+        self.projects.retain(|known| known.id != project.id);
+        self.projects.push(project);
+    }
+
     pub(crate) fn remove_project(&mut self, id: ProjectId) {
         self.projects.retain(|project| project.id != id);
         self.sessions.retain(|session| session.project_id != id);

@@ -29,7 +29,7 @@ fn q19_a_person_answers_in_a_terminal_and_the_answers_are_in_the_file() {
     person.types("\x1b[200~\r\npasted\nq\x1b[201~");
     person.sees("pasted").types("\r");
     person.sees("→ Images").sees("→ Other: 日本 q").types("\r");
-    person.sees("Sent: Database").sees("No questions are waiting.");
+    person.sees("Sent: Database").sees("Nothing needs your answer.");
     let mut answers = folder.json(id, "answers.json");
     for answer in answers["answers"].as_array_mut().unwrap() {
         answer.as_object_mut().unwrap().remove("timestamp").unwrap();
@@ -68,22 +68,22 @@ fn q19_a_person_rejects_in_a_terminal_and_the_reason_is_in_the_file() {
 fn q19_questions_appear_when_they_are_asked_and_go_when_others_answer() {
     let folder = Folder::new();
     let mut person = Person::starts("answer_questions", &folder);
-    person.sees("No questions are waiting.").sees("convoke ask");
+    person.sees("Nothing needs your answer.").sees("convoke ask");
     assert!(!person.got("\x07"), "nothing has happened yet");
     let tea = folder.ask_for_tea();
     person.sees("Would you like tea?");
-    person.sees("set 1 of 1");
+    person.sees("1 of 1");
     assert!(person.got("\x07"), "the bell has rung");
     let options = json!([{"label": "Now"}, {"label": "Later"}]);
     let other = folder.ask(6, json!([{"prompt": "When?", "title": "Time", "options": options}]));
-    person.sees("New questions: Time").sees("set 1 of 2");
+    person.sees("Needs your answer: Time").sees("1 of 2");
     folder.answer(other, "Now");
-    person.sees("Answered elsewhere: Time").sees("set 1 of 1");
+    person.sees("Answered elsewhere: Time").sees("1 of 1");
     person.types("ogreen");
     person.sees("│ green");
     folder.answer(tea, "No");
     person.sees("Someone else answered this set first.").sees("│ green").types("\r");
-    person.sees("No questions are waiting.");
+    person.sees("Nothing needs your answer.");
 }
 
 #[test]

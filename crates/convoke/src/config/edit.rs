@@ -70,9 +70,10 @@ pub(crate) fn change(
     })?;
     for (key, value) in changes {
         let setting = settings::find(key).ok_or_else(|| unknown(key))?;
-        match value {
-            Value::Null => remove(document.as_table_mut(), setting.key),
-            value => put(document.as_table_mut(), setting.key, toml(setting, value)?)?,
+        if value.is_null() {
+            remove(document.as_table_mut(), setting.key);
+        } else {
+            put(document.as_table_mut(), setting.key, toml(setting, value)?)?;
         }
     }
     let after = document.to_string();

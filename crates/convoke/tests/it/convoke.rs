@@ -6,10 +6,16 @@ use std::io::{Read, Write};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use convoke_testkit::tools;
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use tempfile::TempDir;
+
+/// How long a terminal may take to show what a test waits for.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A machine with nothing on it but the program.
 pub(crate) struct Convoke {
@@ -161,7 +167,7 @@ impl Convoke {
         command.cwd(self.path());
         let child = pair.slave.spawn_command(command).unwrap();
         let keyboard = pair.master.take_writer().unwrap();
-        let output = pair.master.try_clone_reader().unwrap();
+        let output = read_in_background(pair.master.try_clone_reader().unwrap());
         Terminal { child, keyboard, output, screen: Vec::new(), _master: pair.master }
     }
 
@@ -185,7 +191,7 @@ impl Convoke {
 pub(crate) struct Terminal {
     child: Box<dyn Child + Send + Sync>,
     keyboard: Box<dyn Write + Send>,
-    output: Box<dyn Read + Send>,
+    output: mpsc::Receiver<Vec<u8>>,
     /// Everything that was ever written to it.
     screen: Vec<u8>,
     /// The terminal is there as long as this.
@@ -200,16 +206,20 @@ impl Terminal {
 
     /// Waits until a text stands on the screen.
     pub(crate) fn sees(&mut self, text: &str) {
-        let mut bytes = [0; 4096];
+        let deadline = Instant::now() + PATIENCE;
         let [rows, columns] = [24, 80].map(|count| NonZero::new(count).unwrap());
         loop {
             let mut screen = vt100::Parser::new(rows, columns, 0);
             screen.process(&self.screen);
-            if screen.screen().contents().contains(text) {
+            let contents = screen.screen().contents();
+            if contents.contains(text) {
                 return;
             }
-            let count = self.output.read(&mut bytes).unwrap();
-            self.screen.extend(&bytes[..count]);
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.output.recv_timeout(left) {
+                Ok(bytes) => self.screen.extend(bytes),
+                Err(error) => panic!("there is no “{text}” on the screen ({error}):\n{contents}"),
+            }
         }
     }
 
@@ -220,11 +230,35 @@ impl Terminal {
 
     /// Waits for the program to end; tells all that was written, and the exit code.
     pub(crate) fn ends(mut self) -> (String, u32) {
-        // Linux reports the end of a terminal as an error, after everything has been read.
-        self.output.read_to_end(&mut self.screen).ok();
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match self.output.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(bytes) => self.screen.extend(bytes),
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    panic!("the program does not end:\n{}", self.screen());
+                }
+            }
+        }
         let code = self.child.wait().unwrap().exit_code();
         (String::from_utf8(self.screen).unwrap().replace("\r\n", "\n"), code)
     }
+}
+
+/// Reads a terminal's output on a thread of its own, so that a test can limit how long it waits; the channel closes with
+/// the terminal.
+fn read_in_background(mut output: Box<dyn Read + Send>) -> mpsc::Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = [0; 4096];
+        // Linux reports the end of a terminal as an error, after everything has been read.
+        while let Ok(count @ 1..) = output.read(&mut bytes) {
+            if sender.send(bytes[..count].to_vec()).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
 }
 
 /// Puts `[time]` where a moment stands.

@@ -40,12 +40,7 @@ fn s11_migrations_are_applied_shown_and_taken_back() {
     3        rules           [time]
     4        attention       [time]
     ");
-    insta::assert_snapshot!(machine.run("db rollback --yes"), @r"
-    exit 0
-    --- stdout
-    rolled back 3 rules
-    ");
-    insta::assert_snapshot!(machine.run("db rollback --yes --steps 3"), @r"
+    insta::assert_snapshot!(machine.run("db rollback --yes"), @"
     exit 0
     --- stdout
     rolled back 4 attention
@@ -53,8 +48,14 @@ fn s11_migrations_are_applied_shown_and_taken_back() {
     insta::assert_snapshot!(machine.run("db rollback --yes --steps 3"), @"
     exit 0
     --- stdout
+    rolled back 3 rules
     rolled back 2 whole_messages
     rolled back 1 foundation
+    ");
+    insta::assert_snapshot!(machine.run("db rollback --yes --steps 3"), @"
+    exit 0
+    --- stdout
+    nothing to roll back in [tmp]/.convoke/convoke.db
     ");
     insta::assert_snapshot!(machine.run("db rollback --yes"), @"
     exit 0
@@ -86,6 +87,11 @@ fn s11_machines_get_the_migrations_as_json() {
           "version": 3,
           "name": "rules",
           "appliedAt": null
+        },
+        {
+          "version": 4,
+          "name": "attention",
+          "appliedAt": null
         }
       ]
     }
@@ -110,6 +116,11 @@ fn s11_machines_get_the_migrations_as_json() {
           "version": 3,
           "name": "rules",
           "appliedAt": "[time]"
+        },
+        {
+          "version": 4,
+          "name": "attention",
+          "appliedAt": "[time]"
         }
       ]
     }
@@ -121,8 +132,8 @@ fn s11_machines_get_the_migrations_as_json() {
       "database": "[tmp]/.convoke/convoke.db",
       "rolledBack": [
         {
-          "version": 3,
-          "name": "rules",
+          "version": 4,
+          "name": "attention",
           "appliedAt": "[time]"
         }
       ]

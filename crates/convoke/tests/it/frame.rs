@@ -105,7 +105,7 @@ fn nothing_is_coloured_that_is_not_on_a_terminal() {
 #[test]
 fn more_is_said_on_stderr_on_request_and_the_result_stays_the_same() {
     let machine = Convoke::new();
-    insta::assert_snapshot!(machine.run("db migrate -v"), @r"
+    insta::assert_snapshot!(machine.run("db migrate -v"), @"
     exit 0
     --- stdout
     applied 1 foundation
@@ -113,7 +113,7 @@ fn more_is_said_on_stderr_on_request_and_the_result_stays_the_same() {
     applied 3 rules
     applied 4 attention
     --- stderr
-     INFO migrated [tmp]/.convoke/convoke.db count=3
+     INFO migrated [tmp]/.convoke/convoke.db count=4
     ");
     insta::assert_snapshot!(machine.run("db migrate"), @"
     exit 0

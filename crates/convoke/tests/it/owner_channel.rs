@@ -267,8 +267,8 @@ fn k5_commands_get_in_when_every_descriptor_of_the_daemon_is_taken() {
         stream.read(&mut [0; 16]).unwrap_or(0)
     });
     assert_eq!(refused.unwrap_or(0), 0, "TCP has no descriptor left");
-    for args in [&["status"][..], &["inbox", "list"], &["session", "list"], &["stop", "--agents"]] {
-        in_time(&scene.machine, args);
+    for line in ["status", "inbox list", "rule list", "session list", "stop --agents"] {
+        in_time(&scene.machine, &line.split(' ').collect::<Vec<_>>());
     }
     in_time(&scene.machine, &["stop"]);
     assert!(child.wait().unwrap().success());

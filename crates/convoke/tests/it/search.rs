@@ -47,7 +47,7 @@ fn p7_words_and_filters_find_messages_with_their_sessions() {
     );
     let message = daemon.messages(&second)[1].clone();
     assert_eq!(all["hits"][0]["messageId"], message["id"]);
-    let agents = [(agent.clone(), second.clone()), (agent, first.clone())];
+    let agents = [(agent.clone(), second), (agent, first.clone())];
     assert_eq!(found(&search("q=roof%20role:agent")), agents);
     assert_eq!(found(&search("q=roof&role=agent")), agents);
     assert_eq!(found(&search(&format!("q=roof&sessionId={first}"))).len(), 2);

@@ -138,21 +138,23 @@ fn a_person_allows_or_refuses_by_number() {
     let mut terminal = scene.terminal("spawn --interactive --agent asker --session s");
     terminal.sees("asker›");
     terminal.types("one\r");
-    terminal.sees("The agent asks for permission: write one\n  1. yes\n  2. no\n1 to 2, or no and why:");
+    terminal.sees(
+        "The agent asks for permission to use a tool:\n    write one\n  1. yes\n  2. no\n1 to 2, or no and why:",
+    );
     terminal.types("maybe\r");
     terminal.sees("choose a number from 1 to 2\n1 to 2, or no and why:");
     terminal.types("1\r");
     terminal.sees("one is written\n\nasker›");
     terminal.types("two\r");
-    terminal.sees("permission: write two\n  1. yes\n  2. no\n1 to 2, or no and why:");
+    terminal.sees("use a tool:\n    write two\n  1. yes\n  2. no\n1 to 2, or no and why:");
     terminal.types("n\r");
     terminal.sees("two is not written\n\nasker›");
     terminal.types("three\r");
-    terminal.sees("permission: write three\n  1. yes\n  2. no\n1 to 2, or no and why:");
+    terminal.sees("use a tool:\n    write three\n  1. yes\n  2. no\n1 to 2, or no and why:");
     terminal.types(CTRL_D);
     terminal.sees("three is not written\n\nasker›");
     terminal.types("four\r");
-    terminal.sees("permission: write four\n  1. yes\n  2. no\n1 to 2, or no and why:");
+    terminal.sees("use a tool:\n    write four\n  1. yes\n  2. no\n1 to 2, or no and why:");
     terminal.types(CTRL_C);
     terminal.sees("The turn was cancelled.\n\nasker›");
     terminal.types(CTRL_D);

@@ -40,7 +40,7 @@ fn p1_p3_a_person_works_in_the_terminal_from_the_first_session_to_the_last_key()
     terminal.types("s");
     terminal.sees("Send these answers");
     terminal.types("\r");
-    terminal.sees("Recent");
+    terminal.sees("→ Stop");
     terminal.types(SESSIONS);
     terminal.sees("→ Stop");
 
@@ -54,6 +54,8 @@ fn p1_p3_a_person_works_in_the_terminal_from_the_first_session_to_the_last_key()
     terminal.sees("Reconnected to the daemon.");
     terminal.types("\r");
     terminal.sees("You said: Are you there?");
+    // Two Esc would stop a turn that still runs.
+    terminal.sees("○ /write notes.txt hello");
 
     terminal.types(ESC);
     terminal.sees("i write");

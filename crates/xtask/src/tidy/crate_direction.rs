@@ -5,10 +5,12 @@ use crate::manifest::{self, DependencyKind};
 use crate::tree::Tree;
 
 /// Each crate with those of ours that it may depend on; tests keep to it too.
-const MAY_DEPEND_ON: [(&str, &[&str]); 11] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 13] = [
     ("convoke-core", &[]),
     ("convoke-agents", &["convoke-core"]),
     ("convoke-files", &["convoke-core"]),
+    ("convoke-git", &[]),
+    ("convoke-histories", &["convoke-core"]),
     ("convoke-store", &["convoke-core"]),
     ("convoke-engine", &["convoke-agents", "convoke-core", "convoke-files", "convoke-store"]),
     ("convoke-api", &["convoke-core"]),

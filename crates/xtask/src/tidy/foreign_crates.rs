@@ -27,7 +27,8 @@ const BORDERS: [(&str, &[&str]); 28] = [
     ("ratatui", &["convoke-tui"]),
     ("ratatui-textarea", &["convoke-tui"]),
     ("rmcp", &["convoke", "convoke-server"]),
-    ("rusqlite", &["convoke-store"]),
+    // Our own database, and those of other programs, which are only ever read.
+    ("rusqlite", &["convoke-histories", "convoke-store"]),
     ("rust-embed", &["convoke-server"]),
     // The core derives the schemas of its own JSON: docs/decisions/0010.
     ("schemars", &["convoke-api", "convoke-core"]),

@@ -10,9 +10,9 @@ function overriddenBy(source = "") {
 	return kind === "env" ? `the environment variable ${name}` : kind === "flag" ? `the flag ${name} of the daemon` : "";
 }
 
-/** A key in words: `idle_timeout_minutes` is “Idle timeout minutes”. */
+/** A key in words: `idle_timeout_minutes` is “Idle timeout (minutes)”. */
 const nameOf = (key = "") => {
-	const words = key.slice(key.lastIndexOf(".") + 1).replaceAll("_", " ");
+	const words = key.slice(key.lastIndexOf(".") + 1).replaceAll("_", " ").replace(/ ms$/, " milliseconds").replace(/ (milliseconds|seconds|minutes|hours|days|bytes)$/, " ($1)");
 	return words[0].toUpperCase() + words.slice(1);
 };
 
@@ -33,13 +33,14 @@ export function makeConfig(line) {
 	const about = h("code.path");
 
 	/** @param {any} error */
-	const complain = (error) => fill(trouble, h("b", "The configuration cannot be read or written. "), problem(error), " ", h("button.link", { onclick: load }, "Try again"));
+	const complain = (error) => fill(trouble, h("b", "The configuration cannot be read or written. "), ...quoted(problem(error)), " ", h("button.link", { onclick: load }, "Try again"));
 
 	async function load() {
 		try {
 			take(await line.query("config:get"));
 		} catch (error) {
 			complain(error);
+			if (!settings.length) for (const { element } of lists) fill(element, h("p.muted.setting", "Shown once the configuration can be read."));
 		}
 	}
 

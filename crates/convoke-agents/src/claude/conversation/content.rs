@@ -75,7 +75,10 @@ mod tests {
         let file = enclosure("all.zip", Enclosed::File { media_type, size });
         let mention = enclosure("src/main.rs", Enclosed::Mention { text: None });
         insta::assert_snapshot!(of_prompt("what is it?", &[picture.clone(), file]), @r#"[{"source":{"data":"iVBO","media_type":"image/png","type":"base64"},"type":"image"},{"text":"what is it?\n[attached file all.zip: /tmp/a/all.zip]","type":"text"}]"#);
-        assert_eq!(of_prompt("see @src/main.rs", &[mention.clone()]), "see @src/main.rs");
+        assert_eq!(
+            of_prompt("see @src/main.rs", std::slice::from_ref(&mention)),
+            "see @src/main.rs"
+        );
         assert_eq!(of_prompt("see", &[mention]), "see\n@src/main.rs");
         assert_eq!(of_prompt("", &[picture]).as_array().map(Vec::len), Some(1));
     }

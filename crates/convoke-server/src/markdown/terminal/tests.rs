@@ -1,3 +1,5 @@
+//! What terminals print becomes HTML with colours, and nothing else.
+
 use proptest::prelude::*;
 
 use super::render;

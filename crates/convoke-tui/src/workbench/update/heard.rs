@@ -92,10 +92,7 @@ fn hear(model: &mut Model, frame: ServerFrame) {
             model.list.clear();
             ask_for_sessions(model);
         }
-        ServerFrame::ProjectAdded { project } => {
-            model.list.projects.retain(|known| known.id != project.id);
-            model.list.projects.push(project);
-        }
+        ServerFrame::ProjectAdded { project } => model.list.put_project(project),
         ServerFrame::ProjectRemoved { project_id } => model.list.remove_project(project_id),
         ServerFrame::FolderCompletions { path, folders } => fresh::complete(model, &path, folders),
         ServerFrame::FileCompletions { query, files, .. } => model.take_matches(&query, files),

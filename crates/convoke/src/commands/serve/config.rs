@@ -35,7 +35,7 @@ pub(super) fn access(
 impl Settings {
     fn read(&self) -> Result<Config, ConfigError> {
         self.with(|sources| {
-            let loaded = config::load(sources).map_err(conflict)?;
+            let loaded = config::load(sources).map_err(|mistakes| conflict(&mistakes))?;
             Ok(shown(sources, loaded))
         })
     }
@@ -72,7 +72,7 @@ fn shown(sources: &Sources<'_>, loaded: Loaded) -> Config {
     }
 }
 
-fn conflict(mistakes: Mistakes) -> ConfigError {
+fn conflict(mistakes: &Mistakes) -> ConfigError {
     let lines = mistakes.list.iter().map(|mistake| mistakes.describe(mistake));
     let hint = mistakes.list.first().map(|mistake| mistake.hint.clone()).unwrap_or_default();
     ConfigError::Conflict(lines.collect::<Vec<_>>().join("\n"), hint)
@@ -80,7 +80,7 @@ fn conflict(mistakes: Mistakes) -> ConfigError {
 
 fn refused(error: EditError) -> ConfigError {
     match error {
-        EditError::Mistakes(mistakes) => conflict(mistakes),
+        EditError::Mistakes(mistakes) => conflict(&mistakes),
         EditError::Unknown { .. } => ConfigError::Unknown(error.to_string()),
         EditError::Refused(_) => ConfigError::Invalid(error.to_string()),
         EditError::Changed { .. } => {

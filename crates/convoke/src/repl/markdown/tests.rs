@@ -47,9 +47,9 @@ fn markdown_is_shown_in_words_and_colours() {
     <faint>│</><italic> quoted</>
 
     <faint>```rust</>
-    <code>let a = "**";</>
+    <keyword>let</> a = <string>"**"</>;
 
-    <code># no title</>
+    # no title
     <faint>```</>
     <faint>────────────────────────────────────────</>
     <bold>Sub </><code>x</>
@@ -124,9 +124,20 @@ fn words_are_shown_as_soon_as_they_are_whole() {
 
 #[test]
 fn p12_code_has_colours_and_tables_have_columns() {
-    insta::assert_snapshot!(shown("```rust\nfn a() {} // b\n```\n"), @"");
+    insta::assert_snapshot!(shown("```rust\nfn a() {} // b\n```\n"), @"
+    <faint>```rust</>
+    <keyword>fn</> <name>a</>() {} <faint>// b</>
+    <faint>```</>
+    ");
     let table = "| Name | Price |\n|---|---|\n| **tea** | 2 |\n| coffee | 12 |\n\nEnd\n";
-    insta::assert_snapshot!(shown(table), @"");
+    insta::assert_snapshot!(shown(table), @"
+    Name<faint>   │ </>Price
+    <faint>───────┼──────</>
+    <bold>tea</><faint>    │ </>2
+    coffee<faint> │ </>12
+
+    End
+    ");
     assert_eq!(shown("| no table\nEnd"), "| no table\nEnd");
 }
 
@@ -135,5 +146,12 @@ fn p12_without_colours_only_the_ends_of_lines_change() {
     let text = "Some **words** that are longer than a line of\nso few cells\n```\nlet a = \"a line of code that is longer\";\n```\n";
     let mut markdown = Markdown::new(Colour::Off);
     let out = markdown.push(text, 30) + &markdown.finish(30);
-    insta::assert_snapshot!(out, @"");
+    insta::assert_snapshot!(out, @r#"
+    Some **words** that are longer
+    than a line of
+    so few cells
+    ```
+    let a = "a line of code that is longer";
+    ```
+    "#);
 }

@@ -1,0 +1,119 @@
+//! The checkpoints that exist, and how they are forgotten.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use super::name::folder_of;
+use super::{Checkpoint, Checkpoints, LeftOut, Name, id_of, lock};
+use crate::{Error, Limits, ObjectId, Result};
+
+/// Where the refs lie that keep what the indexes hold; no session can be called like this folder.
+const INDEX_REFS: &str = "refs/convoke-index";
+
+impl Checkpoints {
+    /// Finds a checkpoint by its name.
+    pub fn find(&self, name: &Name, limits: &Limits) -> Result<Option<Checkpoint>> {
+        let found = self.read_refs(&name.to_ref(), limits)?;
+        let found = found.into_iter().find(|(found, ..)| found == name);
+        found.map(|(name, commit, tree)| self.read(name, commit, tree, limits)).transpose()
+    }
+
+    /// The names of all checkpoints of a session, in order of their names.
+    pub fn list(&self, session: &str, limits: &Limits) -> Result<Vec<Name>> {
+        let found = self.read_refs(&folder_of(session)?, limits)?;
+        let mut names: Vec<Name> = found.into_iter().map(|(name, ..)| name).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// Forgets all checkpoints of a session; their content goes with the next `collect`.
+    pub fn forget_session(&self, session: &str, limits: &Limits) -> Result<usize> {
+        let names = self.list(session, limits)?;
+        let input: String =
+            names.iter().map(|name| format!("delete {}\0\0", name.to_ref())).collect();
+        if !names.is_empty() {
+            let command = self.bare("update-ref").args(["--stdin", "-z", "--no-deref"]);
+            command.input(input.as_bytes()).run(limits)?;
+        }
+        Ok(names.len())
+    }
+
+    /// Forgets this work tree, which was removed; checkpoints of it stay.
+    pub fn forget_work_tree(self, limits: &Limits) -> Result<()> {
+        let _lock = self.lock(limits)?;
+        let kept = format!("{INDEX_REFS}/{}", self.key());
+        self.bare("update-ref").args(["-d", &kept]).run(limits)?;
+        for extension in ["index", "state", "restore", "removing", "finish", "finish-lock", "lock"]
+        {
+            let file = self.file(extension);
+            match fs::remove_file(&file) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::io("remove", &file, error));
+                }
+                Ok(()) | Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Packs what is kept, and deletes what no checkpoint needs and is older than `unused`.
+    ///
+    /// Checkpoints can be made at the same time; a snapshot without a name must be younger than `unused` to be safe.
+    pub fn collect(&self, unused: Duration, limits: &Limits) -> Result<()> {
+        let folder = self.repository.join("convoke");
+        let entries = fs::read_dir(&folder).map_err(|source| Error::io("read", &folder, source))?;
+        for entry in entries.flatten() {
+            let path = entry.path();
+            if path.extension().is_some_and(|extension| extension == "index") {
+                self.keep_index(&path, limits)?;
+            }
+        }
+        let prune = format!("--prune={}.seconds.ago", unused.as_secs());
+        self.bare("gc").args(["--quiet", &prune]).run(limits).map(drop)
+    }
+
+    /// Keeps what an index holds: git knows only the one at its usual place, and would delete the content of others.
+    fn keep_index(&self, index: &Path, limits: &Limits) -> Result<()> {
+        let held = lock::take(&index.with_extension("lock"), limits)?;
+        lock::remove_stale(index)?;
+        let write = self.bare("write-tree").env("GIT_INDEX_FILE", index).holding(&held);
+        let tree = match id_of(write, limits) {
+            Ok(tree) => tree,
+            // Damaged: the next snapshot makes a new one from the files, and nothing in this one is needed.
+            Err(Error::Failed { .. }) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let commit = id_of(self.bare("commit-tree").arg(tree.as_str()).input(b"index\n"), limits)?;
+        let key = index.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        self.point(&format!("{INDEX_REFS}/{key}"), &commit, limits)
+    }
+
+    fn read_refs(&self, below: &str, limits: &Limits) -> Result<Vec<(Name, ObjectId, ObjectId)>> {
+        let format = "--format=%(refname) %(objectname) %(tree)";
+        let output = self.bare("for-each-ref").args([format, below]).run(limits)?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let mut found = Vec::new();
+        for line in text.lines() {
+            let mut fields = line.split(' ');
+            let name = fields.next().and_then(Name::from_ref);
+            if let (Some(name), Some(commit), Some(tree)) = (name, fields.next(), fields.next()) {
+                found.push((name, ObjectId::parse(commit)?, ObjectId::parse(tree)?));
+            }
+        }
+        Ok(found)
+    }
+
+    fn read(
+        &self,
+        name: Name,
+        commit: ObjectId,
+        tree: ObjectId,
+        limits: &Limits,
+    ) -> Result<Checkpoint> {
+        let output = self.bare("cat-file").args(["commit", commit.as_str()]).run(limits)?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let left_out = text.lines().filter_map(LeftOut::from_line).collect();
+        Ok(Checkpoint { name, commit, tree, left_out })
+    }
+}

@@ -1,0 +1,113 @@
+//! The names of checkpoints, which are refs of our repository.
+
+use crate::{Error, Result};
+
+/// Where the refs of all sessions lie.
+const REFS: &str = "refs/convoke";
+
+/// How long the name of a session may be; it is one part of a file's path.
+const SESSION_BYTES_MAX: usize = 100;
+
+/// Which checkpoint of which session.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Name {
+    session: String,
+    place: Place,
+}
+
+/// What a checkpoint was made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// Before a turn.
+    Before(u64),
+    /// After a turn.
+    After(u64),
+    /// Before the restore with this number, to undo it.
+    Restore(u64),
+    /// Before the work tree was removed, or finished, for the time with this number.
+    Removal(u64),
+}
+
+impl Name {
+    /// The checkpoint `place` of `session`, which has letters, digits, `-` and `_` only.
+    pub fn new(session: &str, place: Place) -> Result<Self> {
+        check(session)?;
+        Ok(Self { session: session.to_owned(), place })
+    }
+
+    /// The session.
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+
+    /// What it was made for.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    pub(crate) fn to_ref(&self) -> String {
+        let last = match self.place {
+            Place::Before(turn) => format!("{turn}-before"),
+            Place::After(turn) => format!("{turn}-after"),
+            Place::Restore(number) => format!("{number}-restore"),
+            Place::Removal(number) => format!("{number}-removal"),
+        };
+        format!("{REFS}/{}/{last}", self.session)
+    }
+
+    /// Reads a ref; one of another form is no checkpoint.
+    pub(crate) fn from_ref(text: &str) -> Option<Self> {
+        let (session, last) = text.strip_prefix(REFS)?.strip_prefix('/')?.split_once('/')?;
+        let (number, kind) = last.split_once('-')?;
+        let number = number.parse().ok()?;
+        let place = match kind {
+            "before" => Place::Before(number),
+            "after" => Place::After(number),
+            "restore" => Place::Restore(number),
+            "removal" => Place::Removal(number),
+            _ => return None,
+        };
+        Self::new(session, place).ok()
+    }
+}
+
+/// The folder of a session's refs, with the slash at its end.
+pub(crate) fn folder_of(session: &str) -> Result<String> {
+    check(session)?;
+    Ok(format!("{REFS}/{session}/"))
+}
+
+fn check(session: &str) -> Result<()> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let is_name = !session.is_empty() && session.len() <= SESSION_BYTES_MAX;
+    // A name like an option would be one on git's command line.
+    if is_name && session.chars().all(fits) && !session.starts_with('-') {
+        return Ok(());
+    }
+    Err(Error::InvalidName { name: session.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_survive_being_refs() {
+        let places = [Place::Before(1), Place::After(12), Place::Restore(3), Place::Removal(0)];
+        for place in places {
+            let name = Name::new("0192-aB_c", place).unwrap();
+            assert_eq!(Name::from_ref(&name.to_ref()), Some(name));
+        }
+        for text in ["refs/heads/main", "refs/convoke/a/b", "refs/convoke/a/1-x", "refs/convoke/a"]
+        {
+            assert_eq!(Name::from_ref(text), None);
+        }
+    }
+
+    #[test]
+    fn sessions_that_would_leave_their_folder_are_refused() {
+        for session in ["", "..", "a/b", "a b", "-x", "a\0", "ä", &"a".repeat(101)] {
+            assert!(Name::new(session, Place::Before(1)).is_err(), "{session:?}");
+        }
+    }
+}

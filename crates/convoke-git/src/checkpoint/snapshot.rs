@@ -1,0 +1,206 @@
+//! Capturing the files of a work tree as a tree, and keeping it under a name.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use super::scan::input_of;
+use super::state::{Identity, State};
+use super::{Checkpoints, LeftOut, LeftOutReason, Name, id_of, key, lock};
+use crate::{Error, Limits, ObjectId, Result};
+
+/// The files of a work tree at one moment; not kept under a name, so `collect` removes it after a while.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// All captured files.
+    pub tree: ObjectId,
+    /// What was not captured, in order.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A snapshot that is kept under a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// Its name.
+    pub name: Name,
+    /// The commit that holds it; the same as that of the checkpoint before when nothing changed.
+    pub commit: ObjectId,
+    /// All captured files.
+    pub tree: ObjectId,
+    /// What was not captured, in order.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl Checkpoints {
+    /// Captures the files as they are now.
+    pub fn snapshot(&self, limits: &Limits) -> Result<Snapshot> {
+        let lock = self.lock(limits)?;
+        self.snapshot_locked(&lock, limits)
+    }
+
+    /// Captures the files as they are now and keeps them under a name, which may exist already.
+    pub fn checkpoint(&self, name: &Name, limits: &Limits) -> Result<Checkpoint> {
+        let lock = self.lock(limits)?;
+        let snapshot = self.snapshot_locked(&lock, limits)?;
+        match self.keep(name, snapshot, limits) {
+            // The files are as they were, and what was stored of them is lost.
+            Err(Error::Failed { .. }) => {
+                self.forget_index();
+                let snapshot = self.capture(&lock, limits)?;
+                self.keep(name, snapshot, limits)
+            }
+            other => other,
+        }
+    }
+
+    /// Waits for other processes that use our index, and removes what a killed one left.
+    pub(crate) fn lock(&self, limits: &Limits) -> Result<File> {
+        let lock = lock::take(&self.file("lock"), limits)?;
+        lock::remove_stale(&self.file("index"))?;
+        Ok(lock)
+    }
+
+    /// Captures the files; the caller holds the lock.
+    pub(crate) fn snapshot_locked(&self, lock: &File, limits: &Limits) -> Result<Snapshot> {
+        match self.capture(lock, limits) {
+            // A damaged index, or one whose objects were lost with the power: everything is captured anew.
+            Err(Error::Failed { .. }) => {
+                self.forget_index();
+                self.capture(lock, limits)
+            }
+            other => other,
+        }
+    }
+
+    fn forget_index(&self) {
+        for file in [self.file("index"), self.file("index.lock"), self.file("state")] {
+            // What cannot be removed makes the second try fail, with its reason.
+            fs::remove_file(file).ok();
+        }
+    }
+
+    fn capture(&self, lock: &File, limits: &Limits) -> Result<Snapshot> {
+        let index = self.file("index");
+        let mut state = State::read(&self.file("state"));
+        let mut scan = self.scan(state.tracked.as_ref(), limits)?;
+        if !scan.remove.is_empty() {
+            self.remove(&scan.remove, lock, limits)?;
+        }
+        self.add(&scan.add, lock, &mut scan.left_out, limits)?;
+        let left_out = scan.left_out.into_iter().collect();
+        let is_same = scan.add.is_empty() && scan.remove.is_empty();
+        if let Some(tree) = state.tree.clone().filter(|_| is_same && state.index.is_some())
+            && state.index == Identity::read(&index)
+            && state.tracked == scan.tracked
+        {
+            return Ok(Snapshot { tree, left_out });
+        }
+        let tree = self.write_tree(lock, limits)?;
+        state.index = Identity::read(&index);
+        state.tree = Some(tree.clone());
+        state.tracked = scan.tracked;
+        state.write(&self.file("state"))?;
+        Ok(Snapshot { tree, left_out })
+    }
+
+    fn remove(&self, paths: &[PathBuf], lock: &File, limits: &Limits) -> Result<()> {
+        let input = input_of(paths);
+        let command = self.command("update-index").args(["-z", "--force-remove", "--stdin"]);
+        command.input(&input).holding(lock).run(limits).map(drop)
+    }
+
+    /// Captures the content of files; those that fail are found by halving, since git names none and adds none.
+    fn add(
+        &self,
+        paths: &[PathBuf],
+        lock: &File,
+        left_out: &mut BTreeSet<LeftOut>,
+        limits: &Limits,
+    ) -> Result<()> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let input = input_of(paths);
+        let command = self.command("update-index");
+        // Written although unchanged: an index younger than its files need not read them again the next time.
+        let command = command.args(["-z", "--add", "--replace", "--force-write-index", "--stdin"]);
+        let error = match command.input(&input).holding(lock).run(limits) {
+            Ok(_) => return Ok(()),
+            Err(error @ Error::Failed { .. }) => error,
+            Err(error) => return Err(error),
+        };
+        lock::remove_stale(&self.file("index"))?;
+        if let [path] = paths {
+            if is_of_repository(&error) {
+                return Err(error);
+            }
+            // Fails itself when not the path but the index is at fault.
+            self.remove(paths, lock, limits)?;
+            if self.work_tree.join(path).symlink_metadata().is_ok() {
+                left_out.insert(LeftOut { path: path.clone(), reason: LeftOutReason::Unreadable });
+            }
+            return Ok(());
+        }
+        let (first, second) = paths.split_at(paths.len() / 2);
+        self.add(first, lock, left_out, limits)?;
+        self.add(second, lock, left_out, limits)
+    }
+
+    fn write_tree(&self, lock: &File, limits: &Limits) -> Result<ObjectId> {
+        let command = self.command("write-tree").holding(lock);
+        let inner = self.work_tree.strip_prefix(&self.top).unwrap_or(Path::new(""));
+        if inner.as_os_str().is_empty() {
+            return id_of(command, limits);
+        }
+        let mut prefix = std::ffi::OsString::from("--prefix=");
+        prefix.push(inner);
+        prefix.push("/");
+        match id_of(command.arg(prefix), limits) {
+            // Git has no tree for a folder without files.
+            Err(Error::Failed { message, .. }) if message.contains("not found") => {
+                Ok(ObjectId::empty_tree())
+            }
+            other => other,
+        }
+    }
+
+    /// Makes a ref for a snapshot, with a commit of its own unless the last one holds the same.
+    pub(crate) fn keep(
+        &self,
+        name: &Name,
+        snapshot: Snapshot,
+        limits: &Limits,
+    ) -> Result<Checkpoint> {
+        let Snapshot { tree, left_out } = snapshot;
+        let lines: String = left_out.iter().map(LeftOut::to_line).collect();
+        let message = format!("checkpoint\n\n{lines}");
+        let holds = key(Path::new(&format!("{tree} {message}")));
+        let mut state = State::read(&self.file("state"));
+        let known = state.commit.clone().filter(|_| state.holds.as_ref() == Some(&holds));
+        if let Some(commit) = known
+            && self.point(&name.to_ref(), &commit, limits).is_ok()
+        {
+            return Ok(Checkpoint { name: name.clone(), commit, tree, left_out });
+        }
+        // Without parents, so that checkpoints can be forgotten one by one.
+        let command = self.bare("commit-tree").arg(tree.as_str()).input(message.as_bytes());
+        let commit = id_of(command, limits)?;
+        self.point(&name.to_ref(), &commit, limits)?;
+        state.commit = Some(commit.clone());
+        state.holds = Some(holds);
+        state.write(&self.file("state"))?;
+        Ok(Checkpoint { name: name.clone(), commit, tree, left_out })
+    }
+
+    pub(super) fn point(&self, to: &str, commit: &ObjectId, limits: &Limits) -> Result<()> {
+        let command = self.bare("update-ref").args(["--no-deref", to, commit.as_str()]);
+        command.run(limits).map(drop)
+    }
+}
+
+/// Whether our repository could not be written, whatever the path.
+fn is_of_repository(error: &Error) -> bool {
+    let words = ["insufficient permission for adding", "unable to write", "unable to create"];
+    let Error::Failed { message, .. } = error else { return false };
+    words.iter().any(|words| message.contains(words))
+}

@@ -1,0 +1,35 @@
+//! What is to be put right when the removal or finishing of a work tree is interrupted.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::{Error, Result};
+
+/// Writes a short note and syncs it; it is there before the first change.
+pub(super) fn write(path: &Path, text: &str) -> Result<()> {
+    let fail = |source| Error::io("write", path, source);
+    let mut file = File::create(path).map_err(fail)?;
+    // The last line makes half a note void.
+    let written = file.write_all(format!("{text}\nend").as_bytes());
+    written.and_then(|()| file.sync_all()).map_err(fail)
+}
+
+/// Reads the note; `None` when there is none, or none that was complete.
+pub(super) fn read(path: &Path) -> Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(text.strip_suffix("\nend").map(str::to_owned)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("read", path, error)),
+    }
+}
+
+/// Deletes the note: everything is in order again.
+pub(super) fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Error::io("remove", path, error))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}

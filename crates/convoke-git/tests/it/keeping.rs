@@ -1,0 +1,57 @@
+//! Which checkpoints exist, and how long.
+
+use std::time::Duration;
+
+use convoke_git::{Name, Place};
+
+use crate::scene::{Scene, before, limits};
+
+#[test]
+fn c1_a_deleted_sessions_checkpoints_are_forgotten_and_collected() {
+    let scene = Scene::with_git();
+    let checkpoints = scene.checkpoints();
+    let other = Name::new("other", Place::After(1)).unwrap();
+    scene.write("secret", "only in the first");
+    let first = scene.checkpoint(1);
+    scene.write("secret", "now this");
+    scene.checkpoint(2);
+    let kept = checkpoints.checkpoint(&other, &limits()).unwrap();
+    assert_eq!(checkpoints.list("s", &limits()).unwrap(), [before(1), before(2)]);
+    assert_eq!(checkpoints.forget_session("s", &limits()).unwrap(), 2);
+    assert_eq!(checkpoints.list("s", &limits()).unwrap(), []);
+    assert_eq!(checkpoints.find(&before(1), &limits()).unwrap(), None);
+    checkpoints.collect(Duration::ZERO, &limits()).unwrap();
+    let is_there = |id: &str| {
+        let output = scene.user_git(&scene.ours).args(["cat-file", "-e", id]).output();
+        output.unwrap().status.success()
+    };
+    assert!(!is_there(first.commit.as_str()));
+    assert_eq!(checkpoints.find(&other, &limits()).unwrap(), Some(kept.clone()));
+    assert_eq!(scene.files_in(&kept.tree), scene.files());
+}
+
+#[test]
+fn c1_what_the_index_needs_survives_a_collection_without_any_checkpoint() {
+    let scene = Scene::with_git();
+    let checkpoints = scene.checkpoints();
+    scene.checkpoint(1);
+    checkpoints.forget_session("s", &limits()).unwrap();
+    checkpoints.collect(Duration::ZERO, &limits()).unwrap();
+    let saved = scene.checkpoint(2);
+    assert_eq!(scene.files_in(&saved.tree), scene.files());
+    scene.our_git(&["fsck", "--full", "--strict"]);
+}
+
+#[test]
+fn c6_the_work_trees_of_a_project_share_a_repository_and_are_forgotten_one_by_one() {
+    let scene = Scene::with_git();
+    scene.git(&["worktree", "add", "-q", "../side", "-b", "side"]);
+    let side = scene.root().join("side");
+    let (main, other) = (scene.checkpoints(), scene.checkpoints_of(&side));
+    std::fs::write(side.join("README"), "side").unwrap();
+    let saved = other.checkpoint(&before(1), &limits()).unwrap();
+    assert_ne!(scene.checkpoint(2).tree, saved.tree);
+    other.forget_work_tree(&limits()).unwrap();
+    main.collect(Duration::ZERO, &limits()).unwrap();
+    assert_eq!(main.find(&before(1), &limits()).unwrap(), Some(saved));
+}

@@ -1,0 +1,26 @@
+//! Titles of sessions, from the database that Codex keeps beside its files.
+
+use std::collections::HashMap;
+
+use crate::assembly::Titled;
+use crate::database::Database;
+use crate::store::Known;
+
+/// All of them, by id.
+pub(crate) fn threads(database: &Database) -> rusqlite::Result<HashMap<String, Known>> {
+    let has_names = database.has_column("threads", "name")?;
+    let name = if has_names { "coalesce(name, '')" } else { "''" };
+    let sql = format!("SELECT id, title, cwd, {name} FROM threads");
+    let mut statement = database.connection().prepare(&sql)?;
+    let rows = statement.query_map([], |row| {
+        let (id, title): (String, String) = (row.get(0)?, row.get(1)?);
+        let (cwd, name): (String, String) = (row.get(2)?, row.get(3)?);
+        // Without a name the title is the whole first prompt.
+        let (title, titled) = match name.as_str() {
+            "" => (title.lines().next().unwrap_or_default().to_owned(), Titled::ByAgent),
+            _ => (name, Titled::ByUser),
+        };
+        Ok((id, Known { title, titled, cwd, parent: None }))
+    })?;
+    rows.collect()
+}

@@ -1,0 +1,108 @@
+//! What each agent's module says about its store: where it is, which files may be opened, and how they are read.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use crate::agent::Agent;
+use crate::assembly::Assembly;
+use crate::database::{Database, Rows};
+use crate::environment::Environment;
+use crate::store::{Beside, Known};
+use crate::{claude, cline, codex, copilot, droid, gemini, goose, kimi, opencode, qwen, vibe};
+
+/// One agent's store.
+#[derive(Debug)]
+pub(crate) struct Importer {
+    /// The folders that may hold it.
+    pub roots: fn(&Environment) -> Vec<PathBuf>,
+    /// The files that are conversations, or databases of them.
+    pub transcripts: &'static [&'static str],
+    /// The files that may be opened for what is said about conversations. No other file is opened.
+    pub beside: &'static [&'static str],
+    /// The files of another program's lock, which are looked for and never opened; `{id}` is the session's.
+    pub locks: &'static [&'static str],
+    /// What the agent's processes are called.
+    pub programs: &'static [&'static str],
+    /// How its files are read.
+    pub form: Form,
+    /// Reads what a database beside the files says about all conversations.
+    pub known: Option<LoadKnown>,
+}
+
+type LoadKnown = fn(&Database) -> rusqlite::Result<HashMap<String, Known>>;
+
+/// How a store's files are read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Form {
+    /// One JSON value a line.
+    Lines {
+        /// What is known before the first line: the id, and what other files say.
+        begin: Begin,
+        /// Reads one line.
+        line: Parse,
+        /// How lines belong together.
+        order: Order,
+    },
+    /// One JSON document with a list of messages.
+    Document {
+        /// As above.
+        begin: Begin,
+        /// Reads one message, or a field of the document that stands before them, as an object of that one field.
+        element: Parse,
+    },
+    /// A database with many conversations.
+    Database(&'static Rows),
+}
+
+/// How the lines of a file belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// All of them, as they stand there.
+    File,
+    /// Those on the chain from the last one to the first; others were taken back.
+    Chain,
+}
+
+/// Says what is known of the file at this path before it is read.
+pub(crate) type Begin = fn(&mut Assembly, &str, &mut Beside<'_>);
+/// Reads a line or an element; an error makes it a broken one.
+pub(crate) type Parse = fn(&mut Assembly, &[u8]) -> serde_json::Result<()>;
+
+/// The store of an agent.
+pub(crate) const fn of(agent: Agent) -> &'static Importer {
+    match agent {
+        Agent::Claude => &claude::IMPORTER,
+        Agent::Codex => &codex::IMPORTER,
+        Agent::Gemini => &gemini::IMPORTER,
+        Agent::Opencode => &opencode::IMPORTER,
+        Agent::Goose => &goose::IMPORTER,
+        Agent::Qwen => &qwen::IMPORTER,
+        Agent::Copilot => &copilot::IMPORTER,
+        Agent::Cline => &cline::IMPORTER,
+        Agent::Kimi => &kimi::IMPORTER,
+        Agent::Vibe => &vibe::IMPORTER,
+        Agent::Droid => &droid::IMPORTER,
+    }
+}
+
+impl Importer {
+    /// How a file is read; some agents have documents from before they had lines.
+    pub(crate) fn form_of(&self, path: &str) -> Form {
+        match self.form {
+            Form::Lines { begin, line, .. } if path.ends_with(".json") => {
+                Form::Document { begin, element: line }
+            }
+            form @ (Form::Lines { .. } | Form::Document { .. } | Form::Database(_)) => form,
+        }
+    }
+}
+
+/// The name of a file without its folders.
+pub(crate) fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The name of the folder this many steps above a file.
+pub(crate) fn folder_name(path: &str, steps: usize) -> &str {
+    path.rsplit('/').nth(steps).unwrap_or_default()
+}

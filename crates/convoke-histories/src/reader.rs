@@ -1,0 +1,261 @@
+//! Reads a conversation in batches, and knows after each of them from where to go on.
+
+mod chain;
+mod source;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent::Agent;
+use crate::assembly::{Assembly, State};
+use crate::codex;
+use crate::database::{RowCursor, RowPlace};
+use crate::error::{Error, Result};
+use crate::fingerprint::{Change, Fingerprint};
+use crate::folder::facts_of_file;
+use crate::importer::{Begin, Form, Parse};
+use crate::item::{Batch, Identity, Tally};
+use crate::store::{Beside, History, Stamp, StampKind};
+
+use source::{DocumentSource, LineSource, RowSource, Source, Step};
+
+/// What was read of a conversation, to be kept with what was stored of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cursor {
+    place: Place,
+    state: State,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Place {
+    Lines { lines: u64, fingerprint: Fingerprint },
+    Document { stamp: Stamp, messages: u64, ids: u64 },
+    Rows(RowCursor),
+}
+
+impl Cursor {
+    /// What the conversation said about itself so far.
+    pub const fn identity(&self) -> &Identity {
+        &self.state.identity
+    }
+
+    /// What was read so far, and what could not be.
+    pub const fn tally(&self) -> &Tally {
+        &self.state.tally
+    }
+}
+
+/// A conversation that was opened, and what became of it since it was last read.
+#[derive(Debug)]
+pub enum Reading {
+    /// Nothing; there is nothing to read.
+    Unchanged,
+    /// It grew. Items with known keys replace what they replace.
+    Rest(Reader),
+    /// It was never read.
+    Whole(Reader),
+    /// What was read of it is not there any more. This is another conversation, from its beginning, and must not be
+    /// mixed with the first.
+    Rewritten(Reader),
+}
+
+/// Reads a conversation in batches.
+#[derive(Debug)]
+pub struct Reader {
+    agent: Agent,
+    file: PathBuf,
+    source: Source,
+    assembly: Assembly,
+    is_over: bool,
+}
+
+impl Reader {
+    /// Reads from the beginning.
+    pub(crate) fn start(form: Form, beside: &mut Beside<'_>, history: &History) -> Result<Self> {
+        let mut assembly = Assembly::default();
+        let source = match form {
+            Form::Lines { begin, line, order } => {
+                begin(&mut assembly, &history.path, beside);
+                let file = open(beside, history)?;
+                let source = LineSource::open(file, line, order);
+                Source::Lines(Box::new(source.map_err(|source| read_error(history, source))?))
+            }
+            Form::Document { begin, element } => {
+                let (_, source) = document(beside, history, &mut assembly, (begin, element))?;
+                Source::Document(Box::new(source))
+            }
+            Form::Database(rows) => {
+                let source = RowSource::open(beside, history, rows, RowPlace::default())?;
+                source.identify(&mut assembly)?;
+                Source::Rows(Box::new(source))
+            }
+        };
+        Ok(Self::new(history, source, assembly))
+    }
+
+    /// Reads what a cursor has not seen.
+    pub(crate) fn resume(
+        form: Form,
+        beside: &mut Beside<'_>,
+        history: &History,
+        cursor: &Cursor,
+    ) -> Result<Reading> {
+        let resumed = match (form, &cursor.place) {
+            (Form::Lines { begin, line, .. }, Place::Lines { lines, fingerprint }) => {
+                let file = open(beside, history)?;
+                let failed = |source| read_error(history, source);
+                let size = facts_of_file(&file).map_err(failed)?.size;
+                match fingerprint.compare(&file, size).map_err(failed)? {
+                    Change::None => return Ok(Reading::Unchanged),
+                    Change::Rewritten => None,
+                    Change::Grown => {
+                        let mut assembly = Assembly::new(cursor.state.clone());
+                        // The files beside it may say something new, such as a title.
+                        begin(&mut assembly, &history.path, beside);
+                        assembly.state.identity.id.clone_from(&cursor.state.identity.id);
+                        let offset = fingerprint.offset;
+                        let source = LineSource::resume(file, line, offset, *lines);
+                        let source = source.map_err(failed)?;
+                        Some(Self::new(history, Source::Lines(Box::new(source)), assembly))
+                    }
+                }
+            }
+            (Form::Document { begin, element }, Place::Document { stamp, messages, ids }) => {
+                if *stamp == history.stamp {
+                    return Ok(Reading::Unchanged);
+                }
+                let mut assembly = Assembly::default();
+                let (seen, source) = document(beside, history, &mut assembly, (begin, element))?;
+                let is_same = seen.digest_of(*messages) == Some(*ids);
+                is_same.then(|| Self::new(history, Source::Document(Box::new(source)), assembly))
+            }
+            (Form::Database(rows), Place::Rows(then)) => {
+                if history.stamp == Stamp(StampKind::Rows(then.stamp)) {
+                    return Ok(Reading::Unchanged);
+                }
+                let newest = then.last;
+                let place = RowPlace { before: Some(*then), newest, ..RowPlace::default() };
+                let source = RowSource::open(beside, history, rows, place)?;
+                let mut assembly = Assembly::new(cursor.state.clone());
+                if source.is_still_there(then)? {
+                    source.identify(&mut assembly)?;
+                    Some(Self::new(history, Source::Rows(Box::new(source)), assembly))
+                } else {
+                    None
+                }
+            }
+            // The agent changed its format.
+            _ => None,
+        };
+        match resumed {
+            Some(reader) => Ok(Reading::Rest(reader)),
+            None => Self::start(form, beside, history).map(Reading::Rewritten),
+        }
+    }
+
+    fn new(history: &History, source: Source, assembly: Assembly) -> Self {
+        Self { agent: history.agent, file: history.file(), source, assembly, is_over: false }
+    }
+
+    /// The next messages; `None` when all of them were read.
+    pub fn next_batch(&mut self) -> Result<Option<Batch>> {
+        while !self.is_over && !self.assembly.is_full() {
+            self.step()?;
+        }
+        let batch = self.assembly.take();
+        Ok((!batch.is_empty() || !self.is_over).then_some(batch))
+    }
+
+    /// Reads until the conversation said what it is, or that many lines.
+    pub(crate) fn read_until(&mut self, lines: u64) -> Result<()> {
+        let identity = |reader: &Self| {
+            let identity = &reader.assembly.state.identity;
+            identity.cwd.is_some() && identity.title.is_some() && identity.created_at.is_some()
+        };
+        while !self.is_over && !identity(self) && self.assembly.state.tally.lines < lines {
+            self.step()?;
+            if self.assembly.is_full() {
+                self.assembly.take();
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self) -> Result<()> {
+        let step = match &mut self.source {
+            Source::Lines(source) => source.step(&mut self.assembly),
+            Source::Document(source) => source.step(&mut self.assembly),
+            Source::Rows(_) => return self.step_rows(),
+        };
+        match step {
+            Ok(Step::Read) => {}
+            Ok(Step::End) => self.end(),
+            Err(source) => return Err(Error::Read { path: self.file.clone(), source }),
+        }
+        Ok(())
+    }
+
+    fn step_rows(&mut self) -> Result<()> {
+        let Source::Rows(source) = &mut self.source else { return Ok(()) };
+        if source.step(&mut self.assembly)? == Step::End {
+            self.end();
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        self.is_over = true;
+        if self.agent == Agent::Codex {
+            codex::end(&mut self.assembly);
+        }
+    }
+
+    /// What the conversation says about itself, as far as it was read.
+    pub const fn identity(&self) -> &Identity {
+        &self.assembly.state.identity
+    }
+
+    /// What was read so far, and what could not be.
+    pub const fn tally(&self) -> &Tally {
+        &self.assembly.state.tally
+    }
+
+    /// Where to go on after the batches that were handed out. A reading of a database or a document that was not
+    /// finished begins anew.
+    pub fn cursor(&self) -> Result<Cursor> {
+        let failed = |source| Error::Read { path: self.file.clone(), source };
+        let place = match &self.source {
+            Source::Lines(source) => {
+                let fingerprint = source.fingerprint().map_err(failed)?;
+                Place::Lines { lines: source.number(), fingerprint }
+            }
+            Source::Document(source) => source.place(self.is_over),
+            Source::Rows(source) => Place::Rows(source.cursor(self.is_over)),
+        };
+        Ok(Cursor { place, state: self.assembly.state.clone() })
+    }
+}
+
+fn open(beside: &Beside<'_>, history: &History) -> Result<std::fs::File> {
+    beside.folder.open_file(beside.importer.transcripts, &history.path)
+}
+
+fn read_error(history: &History, source: std::io::Error) -> Error {
+    Error::Read { path: history.file(), source }
+}
+
+/// Opens a document, and reads the ids of its messages.
+fn document(
+    beside: &mut Beside<'_>,
+    history: &History,
+    assembly: &mut Assembly,
+    (begin, parse): (Begin, Parse),
+) -> Result<(source::Ids, DocumentSource)> {
+    begin(assembly, &history.path, beside);
+    let failed = |source| read_error(history, source);
+    let ids = source::Ids::read(open(beside, history)?).map_err(failed)?;
+    let file = open(beside, history)?;
+    let source = DocumentSource::open(file, parse, ids.last(), history.stamp);
+    Ok((ids, source))
+}

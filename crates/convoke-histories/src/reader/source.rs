@@ -1,0 +1,304 @@
+//! The three forms of stores behind a reader: lines, a document, rows.
+
+use std::fs::File;
+use std::io::{self, Seek as _, SeekFrom};
+
+use serde::Deserialize;
+
+use super::{Place, chain};
+use crate::assembly::{Assembly, digest};
+use crate::database::{Condition, Database, More, RowCursor, RowPlace, RowStamp, Rows, condition};
+use crate::elements::{Element, Elements};
+use crate::error::{Error, Result};
+use crate::fingerprint::Fingerprint;
+use crate::importer::{Order, Parse};
+use crate::item::BrokenLine;
+use crate::lines::{Line, LineText, Lines};
+use crate::raw::Words;
+use crate::store::{Beside, History, Stamp, StampKind};
+
+#[derive(Debug)]
+pub(super) enum Source {
+    Lines(Box<LineSource>),
+    Document(Box<DocumentSource>),
+    Rows(Box<RowSource>),
+}
+
+/// What a step did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Read,
+    End,
+}
+
+/// A file of lines.
+#[derive(Debug)]
+pub(super) struct LineSource {
+    /// The same file once more, for its fingerprint.
+    file: File,
+    lines: Lines<File>,
+    parse: Parse,
+    /// Lines that were taken back.
+    dead: chain::Dead,
+    /// Where the last line begins that another program may still be writing, and its number.
+    unfinished: Option<(u64, u64)>,
+}
+
+impl LineSource {
+    pub(super) fn open(file: File, parse: Parse, order: Order) -> io::Result<Self> {
+        let dead = match order {
+            Order::File => chain::Dead::default(),
+            Order::Chain => chain::Dead::find(file.try_clone()?)?,
+        };
+        let mut source = Self::resume(file, parse, 0, 0)?;
+        source.dead = dead;
+        Ok(source)
+    }
+
+    pub(super) fn resume(
+        mut file: File,
+        parse: Parse,
+        offset: u64,
+        number: u64,
+    ) -> io::Result<Self> {
+        file.seek(SeekFrom::Start(offset))?;
+        let lines = Lines::new(file.try_clone()?, offset, number);
+        Ok(Self { file, lines, parse, dead: chain::Dead::default(), unfinished: None })
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.unfinished.map_or(self.lines.number(), |(_, number)| number - 1)
+    }
+
+    pub(super) fn fingerprint(&self) -> io::Result<Fingerprint> {
+        let offset = self.unfinished.map_or(self.lines.offset(), |(offset, _)| offset);
+        Fingerprint::take(&self.file, offset)
+    }
+
+    pub(super) fn step(&mut self, assembly: &mut Assembly) -> io::Result<Step> {
+        let Some(line) = self.lines.next()? else { return Ok(Step::End) };
+        assembly.begin_line(line.number, line.offset, line.bytes);
+        if self.dead.contains(line.number) {
+            assembly.state.tally.lines += 1;
+            return Ok(Step::Read);
+        }
+        match line.text {
+            LineText::Whole(text) => {
+                assembly.state.tally.lines += 1;
+                if let Err(error) = read(assembly, self.parse, text) {
+                    assembly.broken(broken(&line, error.to_string()));
+                }
+            }
+            LineText::Unfinished(text) => {
+                if read(assembly, self.parse, text).is_err() {
+                    self.unfinished = Some((line.offset, line.number));
+                } else {
+                    assembly.state.tally.lines += 1;
+                }
+            }
+            LineText::TooLong => {
+                assembly.state.tally.lines += 1;
+                assembly.state.tally.too_long += 1;
+                assembly.broken(broken(&line, "it is too long".to_owned()));
+            }
+        }
+        Ok(Step::Read)
+    }
+}
+
+fn broken(line: &Line<'_>, why: String) -> BrokenLine {
+    BrokenLine { line: line.number, offset: line.offset, bytes: line.bytes, why }
+}
+
+/// Reads a line. Bytes that are not UTF-8 are replaced; zeros that a crash left before a line are passed over.
+fn read(assembly: &mut Assembly, parse: Parse, text: &[u8]) -> serde_json::Result<()> {
+    let start = text.iter().position(|byte| *byte != 0 && !byte.is_ascii_whitespace());
+    let Some(text) = start.and_then(|start| text.get(start..)) else { return Ok(()) };
+    let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
+    match parse(assembly, text) {
+        Ok(()) => Ok(()),
+        Err(error) if std::str::from_utf8(text).is_ok() => Err(error),
+        Err(_) => {
+            parse(assembly, String::from_utf8_lossy(text).as_bytes())?;
+            assembly.state.tally.repaired += 1;
+            Ok(())
+        }
+    }
+}
+
+/// A document with a list of messages. It is written anew whenever the conversation grows, so it is read anew, too.
+#[derive(Debug)]
+pub(super) struct DocumentSource {
+    elements: Elements<File>,
+    parse: Parse,
+    ids: (u64, u64),
+    stamp: Stamp,
+    is_damaged: bool,
+}
+
+impl DocumentSource {
+    pub(super) fn open(file: File, parse: Parse, ids: (u64, u64), stamp: Stamp) -> Self {
+        Self { elements: Elements::new(file), parse, ids, stamp, is_damaged: false }
+    }
+
+    pub(super) const fn place(&self, is_over: bool) -> Place {
+        if is_over {
+            return Place::Document { stamp: self.stamp, messages: self.ids.0, ids: self.ids.1 };
+        }
+        let stamp = Stamp(StampKind::File { inode: 0, size: 0, modified_ns: 0 });
+        Place::Document { stamp, messages: 0, ids: EMPTY }
+    }
+
+    pub(super) fn step(&mut self, assembly: &mut Assembly) -> io::Result<Step> {
+        if self.is_damaged {
+            return Ok(Step::End);
+        }
+        let element = match self.elements.next() {
+            Ok(Some(element)) => element,
+            Ok(None) => return Ok(Step::End),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                self.is_damaged = true;
+                let (line, offset) = (assembly.line + 1, assembly.offset);
+                assembly.broken(BrokenLine { line, offset, bytes: 0, why: error.to_string() });
+                return Ok(Step::End);
+            }
+            Err(error) => return Err(error),
+        };
+        assembly.begin_line(element.number, element.offset, element.bytes);
+        let Element { number: line, offset, bytes, json, is_message } = element;
+        assembly.state.tally.lines += u64::from(is_message);
+        let why = match json {
+            Some(json) => read(assembly, self.parse, &json).err().map(|error| error.to_string()),
+            None => {
+                assembly.state.tally.too_long += 1;
+                Some("it is too long".to_owned())
+            }
+        };
+        if let Some(why) = why.filter(|_| is_message) {
+            assembly.broken(BrokenLine { line, offset, bytes, why });
+        }
+        Ok(Step::Read)
+    }
+}
+
+/// The hash of no ids.
+const EMPTY: u64 = 0;
+
+/// Hashes of the ids of a document's first messages: of one, of two, and so on.
+#[derive(Debug)]
+pub(super) struct Ids(Vec<u64>);
+
+impl Ids {
+    pub(super) fn read(file: File) -> io::Result<Self> {
+        #[derive(Deserialize)]
+        struct Id<'a> {
+            #[serde(borrow, default)]
+            id: Words<'a>,
+        }
+        let mut hashes = Vec::new();
+        let mut last = EMPTY;
+        let mut elements = Elements::new(file);
+        loop {
+            let element = match elements.next() {
+                Ok(Some(element)) => element,
+                Ok(None) => break,
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => break,
+                Err(error) => return Err(error),
+            };
+            if element.is_message {
+                let json = element.json.unwrap_or_default();
+                let id = serde_json::from_slice::<Id<'_>>(&json).ok();
+                let id = id.filter(|id| !id.id.as_str().is_empty());
+                let own = id.map_or_else(|| digest(&json), |id| digest(id.id.as_str().as_bytes()));
+                last = digest(&[last.to_le_bytes(), own.to_le_bytes()].concat());
+                hashes.push(last);
+            }
+        }
+        Ok(Self(hashes))
+    }
+
+    /// How many there are, and the hash of all.
+    pub(super) fn last(&self) -> (u64, u64) {
+        (self.0.len() as u64, self.0.last().copied().unwrap_or(EMPTY))
+    }
+
+    /// The hash of the first so many, if there are as many.
+    pub(super) fn digest_of(&self, messages: u64) -> Option<u64> {
+        let Some(last) = messages.checked_sub(1) else { return Some(EMPTY) };
+        self.0.get(usize::try_from(last).ok()?).copied()
+    }
+}
+
+/// One conversation of a database.
+#[derive(Debug)]
+pub(super) struct RowSource {
+    database: Database,
+    /// What the files were when the database was opened.
+    condition: Condition,
+    root: std::path::PathBuf,
+    name: String,
+    rows: &'static Rows,
+    id: String,
+    place: RowPlace,
+    stamp: RowStamp,
+}
+
+impl RowSource {
+    pub(super) fn open(
+        beside: &Beside<'_>,
+        history: &History,
+        rows: &'static Rows,
+        place: RowPlace,
+    ) -> Result<Self> {
+        let condition = condition(beside.folder, &history.path);
+        let database = Database::open(beside.folder, beside.importer.transcripts, &history.path)?;
+        let stamp = match history.stamp {
+            Stamp(StampKind::Rows(stamp)) => stamp,
+            Stamp(StampKind::File { .. }) => RowStamp::default(),
+        };
+        let id = history.session.clone().unwrap_or_default();
+        let (root, name) = (history.root.clone(), history.path.clone());
+        Ok(Self { database, condition, root, name, rows, id, place, stamp })
+    }
+
+    pub(super) fn identify(&self, assembly: &mut Assembly) -> Result<()> {
+        self.database.ask(|database| (self.rows.identify)(database, &self.id, assembly))
+    }
+
+    pub(super) fn is_still_there(&self, cursor: &RowCursor) -> Result<bool> {
+        let (messages, parts) =
+            self.database.ask(|database| (self.rows.still_there)(database, &self.id, cursor))?;
+        Ok(messages >= cursor.stamp.messages && parts >= cursor.stamp.parts)
+    }
+
+    pub(super) fn step(&mut self, assembly: &mut Assembly) -> Result<Step> {
+        let page = self.rows.page;
+        let (id, place) = (&self.id, &mut self.place);
+        let more = self.database.ask(|database| page(database, id, place, assembly))?;
+        if more == More::Yes {
+            return Ok(Step::Read);
+        }
+        self.check()?;
+        Ok(Step::End)
+    }
+
+    /// What was read without a lock counts only if the database did not change.
+    fn check(&self) -> Result<()> {
+        if self.database.is_locked_for_reading() {
+            return Ok(());
+        }
+        let folder = crate::folder::Folder::open(&self.root)?;
+        let now = folder.map(|folder| condition(&folder, &self.name));
+        if now == Some(self.condition) {
+            return Ok(());
+        }
+        Err(Error::Changed { path: self.root.join(&self.name) })
+    }
+
+    pub(super) fn cursor(&self, is_over: bool) -> RowCursor {
+        if !is_over {
+            return RowCursor::default();
+        }
+        RowCursor { stamp: self.stamp, last: self.place.newest }
+    }
+}

@@ -1,0 +1,9 @@
+//! The JSON in rows of opencode's and goose's databases, whoever wrote it.
+#![no_main]
+
+use convoke_fuzz::history::read_rows;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|json: &[u8]| {
+    read_rows(&String::from_utf8_lossy(json));
+});
