@@ -56,7 +56,7 @@ async fn send_block(events: &mut Events, reply: &Reply, mut block: Value) -> io:
 fn block(reply: &Reply) -> Value {
     match reply {
         Reply::Say { text, .. } => json!({"type": "text", "text": text}),
-        Reply::Call { id, name, args } => {
+        Reply::Call { id, name, args, .. } => {
             json!({"type": "tool_use", "id": id, "name": name, "input": args})
         }
     }

@@ -46,7 +46,7 @@ pub(super) async fn answer(response: Response, body: &Value, reply: &Reply) -> i
 fn message(reply: &Reply) -> Value {
     match reply {
         Reply::Say { text, .. } => json!({"role": "assistant", "content": text}),
-        Reply::Call { id, name, args } => {
+        Reply::Call { id, name, args, .. } => {
             let function = json!({"name": name, "arguments": args.to_string()});
             let call = json!({"index": 0, "id": id, "type": "function", "function": function});
             json!({"role": "assistant", "tool_calls": [call]})

@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::shown::Shown;
+use super::tools::{Meant, meant};
 
 /// How much of a tool's result is repeated.
 const RESULT_CHARS_MAX: usize = 200;
@@ -19,7 +20,7 @@ pub(super) enum Reply {
     /// Text.
     Say { text: String, pace: Pace },
     /// A tool call.
-    Call { id: String, name: String, args: Value },
+    Call { id: String, name: String, args: Value, namespace: Option<String> },
 }
 
 /// How fast the text is sent.
@@ -34,20 +35,30 @@ impl Reply {
     pub(super) fn to(shown: &Shown) -> Result<Self, u16> {
         let turns = shown.turns;
         let line = shown.prompt.lines().last().unwrap_or_default();
-        let echo = |pace| Self::Say { text: format!("ECHO turn={turns}: {line}"), pace };
+        let images = match shown.images {
+            0 => String::new(),
+            count => format!(" images={count}"),
+        };
+        let echo = |pace| Self::Say { text: format!("ECHO turn={turns}{images}: {line}"), pace };
         let wish = line.split_once("[[").and_then(|(_, rest)| rest.rsplit_once("]]"));
         let Some((wish, _)) = wish else { return Ok(echo(AT_ONCE)) };
         let (verb, rest) = wish.split_once(' ').unwrap_or((wish, ""));
         Ok(match (verb, shown.results.last()) {
-            ("tool", Some(result)) => {
+            ("tool" | "shell" | "write" | "ask", Some(result)) => {
                 let result: String = result.chars().take(RESULT_CHARS_MAX).collect();
                 Self::Say { text: format!("DONE turn={turns}: {result}"), pace: AT_ONCE }
             }
-            ("tool", None) if shown.has_tools => {
-                let (name, args) = rest.split_once(' ').unwrap_or((rest, "{}"));
-                // A mistake in a test shows as an invalid tool call.
-                let args = serde_json::from_str(args).unwrap_or_else(|_| json!(args));
-                Self::Call { id: fresh_id("call_"), name: name.to_owned(), args }
+            ("tool" | "shell" | "write" | "ask", None) if !shown.tools.is_empty() => {
+                match meant(verb, rest, &shown.tools) {
+                    Some(Meant { name, args, namespace }) => {
+                        Self::Call { id: fresh_id("call_"), name, args, namespace }
+                    }
+                    None => {
+                        let known: Vec<&str> = shown.tools.keys().map(String::as_str).collect();
+                        let text = format!("NO TOOL for {verb} among {}", known.join(" "));
+                        Self::Say { text, pace: AT_ONCE }
+                    }
+                }
             }
             ("slow", _) => echo(SLOW),
             ("error", _) => return Err(rest.parse().unwrap_or(500)),

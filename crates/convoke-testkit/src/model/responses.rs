@@ -50,9 +50,13 @@ fn item(reply: &Reply) -> Value {
             let content = json!([{"type": "output_text", "text": text, "annotations": []}]);
             json!({"id": fresh_id("msg_"), "type": "message", "role": "assistant", "status": "completed", "content": content})
         }
-        Reply::Call { id, name, args } => {
-            json!({"id": fresh_id("fc_"), "type": "function_call", "call_id": id, "name": name,
-                "arguments": args.to_string(), "status": "completed"})
+        Reply::Call { id, name, args, namespace } => {
+            let mut call = json!({"id": fresh_id("fc_"), "type": "function_call", "call_id": id, "name": name,
+                "arguments": args.to_string(), "status": "completed"});
+            if let Some(namespace) = namespace {
+                call["namespace"] = namespace.as_str().into();
+            }
+            call
         }
     }
 }

@@ -2,8 +2,12 @@
 
 use serde_json::Value;
 
+use super::tools::{Tool, Tools};
+
 /// The tags in which agents wrap their own remarks to the model, inside the text of the user.
-const ASIDES: [&str; 6] = [
+const ASIDES: [&str; 8] = [
+    "session_context",
+    "reminder",
     "system-reminder",
     "info-msg",
     "environment_context",
@@ -15,7 +19,7 @@ const ASIDES: [&str; 6] = [
 const INTERRUPTED: &str = "[Request interrupted";
 
 /// A conversation as a model sees it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Shown {
     /// The last prompt.
     pub(super) prompt: String,
@@ -23,30 +27,37 @@ pub(super) struct Shown {
     pub(super) turns: usize,
     /// What came of the tool calls since the last prompt.
     pub(super) results: Vec<String>,
-    /// Whether there are any tools; agents also ask for titles and the like, without tools.
-    pub(super) has_tools: bool,
+    /// The tools that it is offered; agents also ask for titles and the like, without tools.
+    pub(super) tools: Tools,
+    /// How many pictures the last prompt has.
+    pub(super) images: usize,
 }
 
 impl Shown {
     /// Reads a request for Anthropic's messages.
     pub(super) fn in_messages(body: &Value) -> Self {
-        let mut shown = Self { has_tools: !list(&body["tools"]).is_empty(), ..Self::default() };
+        let named = |tool: &Value| tool_of(&tool["name"], &tool["input_schema"]);
+        let mut shown = Self::with(list(&body["tools"]).iter().filter_map(named));
         for message in list(&body["messages"]).iter().filter(|it| it["role"] == "user") {
             let blocks = list(&message["content"]);
             let results = blocks.iter().filter(|block| block["type"] == "tool_result");
             shown.results.extend(results.map(|block| words(&block["content"])));
-            shown.hear(words(&message["content"]));
+            shown.hear(words(&message["content"]), images(&message["content"]));
         }
         shown
     }
 
     /// Reads a request for OpenAI's chat completions.
     pub(super) fn in_chat(body: &Value) -> Self {
-        let mut shown = Self { has_tools: !list(&body["tools"]).is_empty(), ..Self::default() };
+        let named =
+            |tool: &Value| tool_of(&tool["function"]["name"], &tool["function"]["parameters"]);
+        let mut shown = Self::with(list(&body["tools"]).iter().filter_map(named));
         for message in list(&body["messages"]) {
             match message["role"].as_str() {
                 Some("tool") => shown.results.push(words(&message["content"])),
-                Some("user") => shown.hear(words(&message["content"])),
+                Some("user") => {
+                    shown.hear(words(&message["content"]), images(&message["content"]));
+                }
                 Some(_) | None => {}
             }
         }
@@ -55,25 +66,72 @@ impl Shown {
 
     /// Reads a request for OpenAI's responses.
     pub(super) fn in_responses(body: &Value) -> Self {
-        let mut shown = Self { has_tools: !list(&body["tools"]).is_empty(), ..Self::default() };
+        let mut shown = Self::with(list(&body["tools"]).iter().flat_map(|tool| {
+            // Tools of servers come in groups.
+            let group = tool["name"].as_str().filter(|_| tool["type"] == "namespace");
+            let members =
+                if group.is_some() { list(&tool["tools"]) } else { std::slice::from_ref(tool) };
+            let named = members.iter().filter_map(move |tool| {
+                let (name, known) = tool_of(&tool["name"], &tool["parameters"])?;
+                Some((name, Tool { namespace: group.map(str::to_owned), ..known }))
+            });
+            named.collect::<Vec<_>>()
+        }));
         for item in list(&body["input"]) {
             let kind = item["type"].as_str().unwrap_or_default();
             if kind.ends_with("_output") {
                 shown.results.push(words(&item["output"]));
             } else if item["role"] == "user" {
-                shown.hear(words(&item["content"]));
+                shown.hear(words(&item["content"]), images(&item["content"]));
             }
         }
         shown
     }
 
-    fn hear(&mut self, prompt: String) {
-        if !prompt.is_empty() {
+    /// Reads a request for Gemini's content.
+    pub(super) fn in_gemini(body: &Value) -> Self {
+        let declared = list(&body["tools"]).iter();
+        let declared = declared.flat_map(|it| list(&it["functionDeclarations"]));
+        let mut shown = Self::with(declared.filter_map(|tool| {
+            let schema = [&tool["parametersJsonSchema"], &tool["parameters"]];
+            tool_of(&tool["name"], schema.into_iter().find(|it| !it.is_null())?)
+        }));
+        for content in list(&body["contents"]).iter().filter(|it| it["role"] != "model") {
+            let parts = list(&content["parts"]);
+            let results = parts.iter().filter_map(|part| part.get("functionResponse"));
+            shown.results.extend(results.map(|it| it["response"].to_string()));
+            let images = parts.iter().filter(|part| part.get("inlineData").is_some()).count();
+            shown.hear(words(&content["parts"]), images);
+        }
+        shown
+    }
+
+    fn with(tools: impl Iterator<Item = (String, Tool)>) -> Self {
+        Self { tools: tools.collect(), ..Self::default() }
+    }
+
+    fn hear(&mut self, prompt: String, images: usize) {
+        if !prompt.is_empty() || images > 0 {
             self.prompt = prompt;
+            self.images = images;
             self.turns += 1;
             self.results.clear();
         }
     }
+}
+
+fn tool_of(name: &Value, schema: &Value) -> Option<(String, Tool)> {
+    let name = name.as_str()?.to_owned();
+    Some((name, Tool { schema: schema.clone(), namespace: None }))
+}
+
+/// How many pictures a message has.
+fn images(content: &Value) -> usize {
+    let is_image = |block: &&Value| {
+        let kind = block["type"].as_str().unwrap_or_default();
+        ["image", "image_url", "input_image"].contains(&kind)
+    };
+    list(content).iter().filter(is_image).count()
 }
 
 fn list(value: &Value) -> &[Value] {

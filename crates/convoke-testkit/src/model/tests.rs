@@ -39,7 +39,7 @@ async fn an_echo_counts_the_prompts() {
 #[tokio::test]
 async fn a_tool_is_called_and_its_result_is_returned() {
     let wish = user(r#"[[tool Bash {"command": "ls"}]]"#);
-    let asked = json!({"messages": [wish], "tools": [{}], "stream": true});
+    let asked = json!({"messages": [wish], "tools": [{"name": "Bash", "function": {"name": "Bash"}}], "stream": true});
     for path in ["/v1/messages", "/v1/chat/completions"] {
         let answer = post(path, &asked).await;
         assert!(answer.contains(r#""name":"Bash""#) && answer.contains("ls"), "{answer}");

@@ -1,7 +1,6 @@
 //! Files that are attached to prompts, from the upload to the agent.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 
 use convoke_testkit::agent::Script;
@@ -19,13 +18,7 @@ fn takes_images() -> Script {
 }
 
 fn upload(daemon: &Daemon, name: &str, bytes: &[u8]) -> Answer {
-    let mut stream = daemon.connect();
-    let head = daemon.head("POST", &format!("/api/blobs?name={name}"));
-    write!(stream, "{head}connection: close\r\ncontent-length: {}\r\n\r\n", bytes.len()).unwrap();
-    stream.write_all(bytes).unwrap();
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).unwrap();
-    Answer::of(&answer)
+    daemon.upload(name, bytes)
 }
 
 fn said(messages: &[Value]) -> String {
@@ -156,10 +149,11 @@ fn l3_the_command_line_attaches_files() {
     assert!(text.contains("[image image/png of 16 base64]"), "{text}");
     assert!(text.contains("log.txt: oops]"), "{text}");
     let text = machine.run_args(&["session", "send", &session, "x", "--attach", "gone.png"]);
-    insta::assert_snapshot!(text, @r"
+    insta::assert_snapshot!(text, @"
     exit 1
     --- stderr
-    error: cannot read gone.png: No such file or directory (os error 2)
+    error: cannot read gone.png
+      No such file or directory (os error 2)
     ");
     let folder = machine.path().join("root/app");
     let line = [

@@ -42,6 +42,7 @@ fn q17_every_value_is_shown_with_its_source() {
     pool.spare                               default                            true
     sandbox.layers                           default                            ["bwrap","landlock","seccomp"]
     sandbox.require                          default                            []
+    sandbox.caches                           default                            project
     sandbox.network                          default                            open
     sandbox.domains                          default                            []
     sandbox.hidden                           default                            []
@@ -87,6 +88,7 @@ fn the_agents_are_shown_too() {
     agents.demo.nested_sandbox               default  none
     agents.demo.resume                       default  native
     agents.demo.tools                        default  stdio
+    agents.demo.mentions                     default  link
     agents.demo.domains                      default  []
     agents.demo.memory_max                   default  auto
     agents.demo.tasks_max                    default  auto
@@ -151,6 +153,7 @@ fn secrets_are_masked_and_references_expanded() {
     agents.mine.nested_sandbox               default        none
     agents.mine.resume                       default        native
     agents.mine.tools                        default        stdio
+    agents.mine.mentions                     default        link
     agents.mine.domains                      default        []
     agents.mine.memory_max                   default        auto
     agents.mine.tasks_max                    default        auto

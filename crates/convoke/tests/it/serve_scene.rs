@@ -47,6 +47,11 @@ impl Daemon {
 
     /// The same on a machine that is prepared.
     pub(crate) fn on(machine: Convoke, script: &Script, config: &str) -> Self {
+        Self::on_path(machine, script, config, &search_path())
+    }
+
+    /// The same with another search path.
+    pub(crate) fn on_path(machine: Convoke, script: &Script, config: &str, path: &str) -> Self {
         let script_file = machine.path().join("script.json");
         fs::write(&script_file, serde_json::to_vec(script).unwrap()).unwrap();
         fs::create_dir_all(machine.path().join("root/app")).unwrap();
@@ -58,7 +63,7 @@ impl Daemon {
         );
         let machine = machine
             .env("AGENT_WORKSPACE_ROOT", "~/root")
-            .env("PATH", &search_path())
+            .env("PATH", path)
             .file("config.toml", config);
         let (child, address, token) = start(&machine);
         Self { machine, child, address, token }
@@ -161,6 +166,18 @@ impl Daemon {
         Prompt { id, rev: prompted["rev"].as_u64().unwrap() }
     }
 
+    /// Stores a file, to be attached to a prompt.
+    pub(crate) fn upload(&self, name: &str, bytes: &[u8]) -> Answer {
+        let mut stream = self.connect();
+        let head = self.head("POST", &format!("/api/blobs?name={name}"));
+        let length = bytes.len();
+        write!(stream, "{head}connection: close\r\ncontent-length: {length}\r\n\r\n").unwrap();
+        stream.write_all(bytes).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        Answer::of(&answer)
+    }
+
     /// Says something, waits for the end of the turn, and tells all messages.
     pub(crate) fn turn(&self, session: &str, text: &str) -> Vec<Value> {
         let turn = self.prompt(session, text);
@@ -208,7 +225,7 @@ impl Drop for Daemon {
 }
 
 impl Answer {
-    pub(crate) fn of(bytes: &[u8]) -> Self {
+    fn of(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes);
         let (head, body) =
             text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {text}"));

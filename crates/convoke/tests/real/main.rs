@@ -7,6 +7,8 @@
 #[path = "../it/convoke.rs"]
 mod convoke;
 #[cfg(test)]
+mod matrix;
+#[cfg(test)]
 #[expect(dead_code, reason = "the other tests use the rest of it")]
 #[path = "../it/serve_scene.rs"]
 mod serve_scene;
