@@ -23,6 +23,7 @@ type FieldsOf<Type extends RequestType> = Omit<Extract<Api.ClientFrame, { type: 
 type Answers = {
   "config:get": "config";
   "config:set": "config";
+  "file:complete": "file:completions";
   "folder:complete": "folder:completions";
   "project:add": "project:added";
   "rule:list": "rule:list";
@@ -370,6 +371,23 @@ type LogOptions = Surroundings & MessageWishes & {
 };
 type PickerKind = "mode" | "setting";
 type Picker = { kind: PickerKind; id: string; name: string; current: string; choices: Api.OfferedChoice[] };
+/** Files and folders of a project that match some letters, the best first. */
+type FindFiles = (query: string, limit: number) => Promise<string[]>;
+/** What a completion puts in place of what was `typed` before the caret. */
+type Completed = { typed: string; text: string; shows: Child[]; file?: string };
+type CompletionOptions = { commands(): Api.OfferedCommand[]; find: FindFiles; write(text: string): void };
+type CompletionList = {
+  element: HTMLElement;
+  close(): void;
+  /** The text has changed. */
+  changed(): void;
+  /** Whether the list handled the key. */
+  took(event: KeyboardEvent): boolean;
+  /** The files that the text mentions. */
+  files(): string[];
+  /** These files are in the project. */
+  know(files?: string[]): void;
+};
 type AttachOptions = { frame: HTMLElement; box: HTMLTextAreaElement; drafts: Drafts; onchange(): void };
 /** Takes files for a message. */
 type Attach = {
@@ -400,8 +418,8 @@ type Tray = {
   clear(): void;
 };
 type Composer = HTMLElement & {
-  /** Attaches what was uploaded before. */
-  attach(attachments: Api.Attachment[] | undefined): void;
+  /** Puts in what goes with the words that are put in. */
+  enclose(enclosed: Enclosed | undefined): void;
   text: string;
   commands: Api.OfferedCommand[];
   /** Restores the draft that was kept under a key. */
@@ -413,6 +431,7 @@ type Composer = HTMLElement & {
 type ComposerOptions = {
   drafts: Drafts;
   said(): string[];
+  find: FindFiles;
   onsend(text: string, enclosed: Enclosed): void;
   onstop(): void;
   onpick(kind: PickerKind, id: string, choice: string): void;

@@ -69,6 +69,7 @@ const composer = makeComposer({
 		const loaded = entries.prompts();
 		return [...saidHere().filter((text) => !loaded.includes(text)), ...loaded];
 	},
+	find: (query, limit) => line.query("file:complete", { projectId: session?.projectId ?? "", query, limit }).then(({ files }) => files),
 	onsend: post,
 	onstop: () => stopping.stop(),
 	onpick: (kind, id, choice) => (kind === "mode" ? ask("session:mode", { mode: choice }) : ask("session:setting", { setting: id, choice })).then(paint),
@@ -305,7 +306,7 @@ async function deliver(letter) {
 /** Puts an unsent message back into the box. @param {Enclosed} [enclosed] */
 function giveBack(text = "", enclosed) {
 	composer.text = [text, composer.text].filter(Boolean).join("\n");
-	composer.attach(enclosed?.attachments);
+	composer.enclose(enclosed);
 }
 
 /** Whether a turn runs that can be stopped. */

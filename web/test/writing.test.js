@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeEntries } from "../assets/lib/entries.js";
 import { isSend, isTyping, shellAction } from "../assets/lib/keys.js";
-import { fitting, makeOutbox, makeRecall, newId, typedCommand } from "../assets/lib/writing.js";
+import { fitting, makeOutbox, makeRecall, newId, typedCommand, typedMention, mentioned } from "../assets/lib/writing.js";
 
 const press = (key, more = {}) => ({ key, code: "", altKey: false, ctrlKey: false, metaKey: false, shiftKey: false, ...more });
 const alt = (letter, key = letter.toLowerCase()) => press(key, { code: `Key${letter}`, altKey: true });
@@ -97,4 +97,13 @@ test("after a break what was not answered is sent again under the same id, and n
   entries.update({ rev: 10, entry: user(arrived.id, 2) });
   assert.deepEqual(outbox.unanswered(entries), [lost]);
   assert.deepEqual(outbox.pending(entries), [lost]);
+});
+
+test("l2 a mention is an @ that no word goes before, and counts while its whole path stands in the text", () => {
+  const typed = (text) => typedMention(text, text.length);
+  assert.deepEqual(["@", "see @src/ma", "a\n@x", "(@x", "me@home", "@a b", "plain"].map(typed), ["", "src/ma", "x", "x", null, null, null]);
+  const files = ["src/main.rs", "src/", "a b.txt", "src/main.r"];
+  assert.deepEqual(mentioned("see @src/main.rs, and @a b.txt.", files), ["src/main.rs", "a b.txt"]);
+  assert.deepEqual(mentioned("@src/ and @src/main.rs.bak", files), ["src/"]);
+  assert.deepEqual(mentioned("me@src/main.rs and @src/main.rs.", files), ["src/main.rs"]);
 });

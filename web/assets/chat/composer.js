@@ -1,19 +1,17 @@
 // <convoke-composer>: the message box. Enter sends; pasting and input methods never do.
 
 import { isComposing, isSend } from "../lib/keys.js";
-import { fitting, makeRecall, typedCommand } from "../lib/writing.js";
+import { makeRecall } from "../lib/writing.js";
 import { makeAttach } from "../ui/attach.js";
+import { makeCompletion } from "../ui/completion.js";
 import { component, fill, h, icon, on } from "../ui/dom.js";
-import { dialogs, makeListbox } from "../ui/parts.js";
+import { dialogs } from "../ui/parts.js";
 
 /** On a touch keyboard Enter is the only way to insert a line break. */
 const isTouch = matchMedia("(hover: none) and (pointer: coarse)").matches;
 
-/** Commands that are listed at once; typing finds more. */
-const OFFERED_MAX = 50;
-
 /** @type {(options: ComposerOptions) => Composer} */
-export const makeComposer = component("convoke-composer", (element, { drafts, said, onsend, onstop, onpick }) => {
+export const makeComposer = component("convoke-composer", (element, { drafts, said, find, onsend, onstop, onpick }) => {
 	const box = h("textarea", { rows: 1, label: "Message", ariaAutoComplete: "list", enterKeyHint: isTouch ? "enter" : "send" });
 	const frame = h("div.composer");
 	const attach = makeAttach({ frame, box, drafts, onchange: () => paint() });
@@ -22,16 +20,7 @@ export const makeComposer = component("convoke-composer", (element, { drafts, sa
 	const send = h("button.round", { label: "Send", title: "Send (Enter)", onclick: () => (submit(), box.focus()) }, icon("send"));
 	const stop = h("button.round.stop", { label: "Stop the agent", title: "Stop (Esc twice)", hidden: true, onclick: () => onstop() }, icon("stop"));
 	const recall = makeRecall();
-	const list = makeListbox(box, {
-		id: "commands",
-		label: "Commands",
-		first: 0,
-		show: (/** @type {Api.OfferedCommand} */ { name, description, hint }) => [h("b", `/${name}`), h("span.muted", hint ?? ""), h("span.muted", description)],
-		take: ({ name }) => {
-			setValue(`/${name} `);
-			list.offer([]);
-		},
-	});
+	const completion = makeCompletion(box, { commands: () => commands, find, write: (text) => setValue(text) });
 	let commands = /** @type {Api.OfferedCommand[]} */ ([]);
 	let key = "";
 	let ready = false;
@@ -55,38 +44,29 @@ export const makeComposer = component("convoke-composer", (element, { drafts, sa
 			box.style.height = `${box.scrollHeight}px`;
 		}
 		if (key) drafts.set(key, box.value);
+		if (key) drafts.set(`${key}.files`, completion.files().join("\n"));
 		paint();
-		const typed = document.activeElement === box ? typedCommand(box.value, box.selectionStart) : null;
-		list.offer(typed === null ? [] : fitting(commands, typed).slice(0, OFFERED_MAX));
+		completion.changed();
 	}
 
 	function submit() {
 		const text = box.value;
 		if (send.disabled) return;
+		const enclosed = { attachments: attach.take(), files: completion.files() };
 		setValue("");
-		onsend(text, { attachments: attach.take() });
-	}
-
-	/** Whether the list of commands handled the key. @param {KeyboardEvent} event */
-	function listTook(event) {
-		if (!list.isOpen || !list.picked) return false;
-		if (event.key === "Escape") list.offer([]);
-		else if (event.key === "Tab" || (isSend(event) && box.value !== `/${list.picked.name}`)) setValue(`/${list.picked.name} `);
-		else return list.walk(event);
-		event.stopPropagation();
-		return true;
+		onsend(text, enclosed);
 	}
 
 	on(box, "input", changed);
-	on(box, "blur", () => list.offer([]));
+	on(box, "blur", completion.close);
 	on(box, "keydown", (event) => {
 		if (isComposing(event)) return;
-		if (listTook(event)) return event.preventDefault();
+		if (completion.took(event)) return event.preventDefault();
 		const bare = !event.shiftKey && !event.altKey && !event.ctrlKey && !event.metaKey;
 		const again = !bare ? null : event.key === "ArrowUp" ? recall.back(box.value, said) : event.key === "ArrowDown" ? recall.forward(box.value) : null;
 		if (again !== null) {
 			setValue(again);
-			list.offer([]);
+			completion.close();
 		} else if (isSend(event) && !(isTouch && bare)) submit();
 		else return;
 		event.preventDefault();
@@ -98,16 +78,20 @@ export const makeComposer = component("convoke-composer", (element, { drafts, sa
 		event.preventDefault();
 		box.focus();
 	});
-	element.append(list.element, frame);
+	element.append(completion.element, frame);
 
 	return {
 		get text() { return box.value; },
 		set text(text) { setValue(text); },
 		set commands(/** @type {Api.OfferedCommand[]} */ offered) { commands = offered; },
 		focus: () => box.focus(),
-		attach: attach.put,
+		enclose(enclosed) {
+			attach.put(enclosed?.attachments);
+			completion.know(enclosed?.files);
+		},
 		restore(name) {
 			key = name;
+			completion.know(drafts.get(`${key}.files`)?.split("\n"));
 			if (!box.value) setValue(drafts.get(key) ?? "");
 			attach.restore(key);
 		},

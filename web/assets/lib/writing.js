@@ -26,6 +26,20 @@ export function makeRecall() {
 /** The prefix of a command at the start of the text, when the caret is in it. */
 export const typedCommand = (text = "", caret = 0) => /^\/(\S*)$/.exec(text.slice(0, caret))?.[1] ?? null;
 
+/** The beginning of a path after an `@` at the caret, where no word goes before it. */
+export const typedMention = (text = "", caret = 0) => /(?:^|[\s("'])@(\S*)$/.exec(text.slice(0, caret))?.[1] ?? null;
+
+/** Those of these files that a text mentions, in the order of the text. @param {Iterable<string>} files */
+export function mentioned(text = "", files) {
+	/** Where a file is mentioned; more of a path makes another file of it. @type {(file: string, from?: number) => number} */
+	const placeOf = (file, from = 0) => {
+		const at = text.indexOf(`@${file}`, from);
+		const isWhole = /^($|[^\w/.-]|\.(\s|$))/.test(text.slice(at + file.length + 1));
+		return at < 0 || (isWhole && /(^|[\s("'])$/.test(text.slice(0, at))) ? at : placeOf(file, at + 1);
+	};
+	return [...files].map((file) => ({ file, at: placeOf(file) })).filter(({ at }) => at >= 0).sort((a, b) => a.at - b.at).map(({ file }) => file);
+}
+
 /** Commands that begin with it, then those that contain it. @param {Api.OfferedCommand[]} commands */
 export function fitting(commands, typed = "") {
 	const rank = (/** @type {Api.OfferedCommand} */ { name }) => name.toLowerCase().indexOf(typed.toLowerCase());

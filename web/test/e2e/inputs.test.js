@@ -1,6 +1,8 @@
 // What goes with a message: attachments, and files of the project that it mentions.
 
 import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { findings } from "./judges.js";
 import { Daemon, idle, openBrowser, openPage, say, until } from "./harness.js";
@@ -22,6 +24,8 @@ const notes = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("
 /** A session as a separate page. */
 async function session(options = {}) {
   daemon = await new Daemon().start();
+  mkdirSync(join(daemon.project, "src/store"), { recursive: true });
+  for (const name of ["src/main.rs", "src/store/maintain.rs", "src/<i>x.rs"]) writeFileSync(join(daemon.project, name), "");
   const { id } = await daemon.createSession(await daemon.addProject(), "scripted");
   const page = await openPage(browser, daemon, { path: `/s/${id}`, ...options });
   await page.getByRole("textbox", { name: "Message" }).waitFor();
@@ -186,5 +190,63 @@ test("l3 a page or drawing of the user is shown or downloaded, and never run", a
   assert.equal(await page.evaluate(() => window.pwned), undefined);
   assert.equal(page.context().pages().length, 1);
   await idle(page);
+  assert.deepEqual(page.problems, []);
+});
+
+const list = (page) => page.getByRole("listbox", { name: "Files" });
+const options = (page) => list(page).getByRole("option").allTextContents();
+
+test("l2 an @ offers files and folders of the project, taken by keyboard and mouse and sent with the prompt", async () => {
+  const page = await session();
+  await box(page).pressSequentially("parts @");
+  await until(page, "all are offered", async () => (await options(page)).join() === "README.md,src/,<i>x.rssrc/,main.rssrc/,store/src/,maintain.rssrc/store/");
+  assert.deepEqual(await findings(page, "mentions"), []);
+  assert.equal(await box(page).getAttribute("aria-activedescendant"), "completions-0");
+  await box(page).pressSequentially("srmn");
+  await until(page, "the best come first", async () => (await options(page))[0] === "main.rssrc/" && (await options(page)).length < 5);
+  const [, second] = await options(page);
+  await box(page).press("ArrowDown");
+  assert.equal(await list(page).locator("[aria-selected=true]").textContent(), second);
+  await box(page).press("ArrowUp");
+  await box(page).press("Enter");
+  assert.equal(await box(page).inputValue(), "parts @src/main.rs ");
+  assert.equal(await list(page).isVisible(), false);
+
+  await box(page).pressSequentially("@store");
+  await list(page).getByRole("option").first().click();
+  assert.equal(await box(page).inputValue(), "parts @src/main.rs @src/store/ ");
+  await box(page).pressSequentially("me@home");
+  assert.equal(await list(page).isVisible(), false);
+  await enabled(page);
+  await box(page).press("Enter");
+  await answer(page).getByText("text, resource_link src/main.rs, resource_link src/store/").waitFor();
+  await idle(page);
+  assert.deepEqual(page.problems, []);
+});
+
+test("l2 a mention survives a reload, Escape closes the list, a path typed in full is sent at once, and one that is gone is not mentioned", async () => {
+  const page = await session();
+  await box(page).pressSequentially("parts @mainrs");
+  await list(page).waitFor();
+  await box(page).press("Tab");
+  await box(page).pressSequentially("@src");
+  await list(page).waitFor();
+  await box(page).press("Escape");
+  assert.equal(await list(page).isVisible(), false);
+  await page.reload();
+  await enabled(page);
+  assert.equal(await box(page).inputValue(), "parts @src/main.rs @src");
+  await box(page).press("Enter");
+  await answer(page).getByText("text, resource_link src/main.rs", { exact: true }).waitFor();
+  await idle(page);
+
+  await box(page).pressSequentially("parts @README.md");
+  await until(page, "it is found", async () => (await options(page)).join() === "README.md");
+  await box(page).press("Enter");
+  await answer(page).getByText("text, resource_link README.md").waitFor();
+  await box(page).pressSequentially("parts @nobody");
+  await idle(page);
+  await box(page).press("Enter");
+  await until(page, "it is sent without", async () => (await answer(page).textContent()).trim() === "text");
   assert.deepEqual(page.problems, []);
 });
