@@ -387,6 +387,8 @@ type CompletionList = {
   files(): string[];
   /** These files are in the project. */
   know(files?: string[]): void;
+  /** The project is another one. */
+  forget(): void;
 };
 type AttachOptions = { frame: HTMLElement; box: HTMLTextAreaElement; drafts: Drafts; onchange(): void };
 /** Takes files for a message. */
@@ -397,6 +399,7 @@ type Attach = {
   readonly isEmpty: boolean;
   /** Whether everything is uploaded. */
   readonly isReady: boolean;
+  readonly stored: Api.Attachment[];
   /** Takes what is uploaded out. */
   take(): Api.Attachment[];
   /** Puts in what was uploaded before. */

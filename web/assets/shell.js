@@ -66,6 +66,8 @@ const shell = {
 		panels.receive(frame);
 		if (frame.type === "inbox:changed") shell.ask("inbox:list");
 		if (frame.type === "session:archived" || frame.type === "session:erased") state = tabs.close(state, uid);
+		// An agent tells its models and modes when it is started.
+		if (frame.type === "session:created") shell.ask("agent:list");
 		if (frame.type === "project:added") shell.ask("session:list", { projectId: frame.project.id });
 		// Many frames may arrive at once. A timer also runs while the page is hidden.
 		if (isKnown) painting ||= setTimeout(shell.paint, 16);

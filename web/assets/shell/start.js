@@ -1,29 +1,49 @@
-// <convoke-start>: writes the first prompt of a session; project and agent are chips with the choices of last time.
+// <convoke-start>: writes the first prompt of a session; project, agent, model and mode are chips with the choices of last time.
 
 import { keep, kept } from "../lib/kept.js";
-import { isSend } from "../lib/keys.js";
+import { isComposing, isSend } from "../lib/keys.js";
+import { makeAttach } from "../ui/attach.js";
+import { makeCompletion } from "../ui/completion.js";
 import { component, copy, fill, h, icon, iconButton, on, setText } from "../ui/dom.js";
 import { dialogs, openMenu, problem, toast, toastError } from "../ui/parts.js";
 
 /** The agent that only shows what Convoke does; others are preferred. */
 const DEMO = "demo";
 const DRAFT = "message.home";
+/** What an agent may offer, and what it is called here. @type {[kind: "model" | "mode", name: string][]} */
+const CHOSEN = [["model", "Model"], ["mode", "Mode"]];
 
 /** @type {(options: StartOptions) => Start} */
 export const makeStart = component("convoke-start", (element, { store, line, drafts, oncreated, onadd }) => {
 	const box = h("textarea", { rows: 2, label: "What should be done?", placeholder: "What should be done?", value: drafts.get(DRAFT) ?? "", enterKeyHint: "send" });
 	const place = h("button.chip", { ariaHasPopup: "menu", ariaExpanded: "false", onclick: () => openMenu(place, projects()) });
 	const who = h("button.chip", { ariaHasPopup: "menu", ariaExpanded: "false", onclick: () => openMenu(who, agents()) });
+	const settings = CHOSEN.map(([kind, name]) => {
+		const chip = h("button.chip", { ariaHasPopup: "menu", ariaExpanded: "false", onclick: () => openMenu(chip, choices(kind)) });
+		return { kind, name, chip };
+	});
 	const send = iconButton("send", "Start the session (Enter)", create, { className: "send" });
 	const said = h("p.problem", { role: "alert" });
-	const form = h("div.start", box, h("div.start-foot", place, who, send), said);
+	const form = h("div.start");
+	const attach = makeAttach({ frame: form, box, drafts, onchange: () => paint() });
+	const completion = makeCompletion(box, {
+		commands: () => [],
+		find: (query, limit) => line.query("file:complete", { projectId: project().id, query, limit }).then(({ files }) => files),
+		write: (text) => write(text),
+	});
+	form.append(attach.element, box, h("div.start-foot", attach.button, place, who, ...settings.map(({ chip }) => chip), send), said);
 	const guide = h("div.guide", h("h2", "Welcome to Convoke"), h("ol", h("li", "Add a folder as a project. Agents work in it."), h("li", "Say what should be done. That starts a session, which is kept until you delete it.")),
 		h("button.button.primary", { onclick: onadd }, "Add a project"));
-	let isBusy = false;
+	let [isBusy, wasOpen] = [false, false];
 
 	const project = () => store.projects.find(({ id }) => id === kept("project")) ?? store.projects[0];
 	const usable = () => store.agents.filter(({ installed }) => installed);
 	const agent = () => usable().find(({ cliType }) => cliType === kept("agent")) ?? usable().find(({ cliType }) => cliType !== DEMO) ?? usable()[0];
+
+	const offered = (kind = CHOSEN[0][0]) => agent()?.[`${kind}s`] ?? [];
+	/** What was chosen for this agent, if it still offers that. */
+	const chosen = (kind = CHOSEN[0][0]) => offered(kind).find(({ id }) => id === kept(`${kind}.${agent().cliType}`));
+	const current = (kind = CHOSEN[0][0]) => chosen(kind) ?? offered(kind).find(({ id }) => id === agent()[kind]);
 
 	/** @param {boolean} isChosen */
 	const mark = (isChosen) => (isChosen ? "check" : "none");
@@ -38,26 +58,46 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 		...(usable().length < store.agents.length ? [/** @type {MenuItem} */ (["More agents…", "add", () => moreAgents(store)])] : []),
 	];
 
+	/** @returns {MenuItem[]} */
+	const choices = (kind = CHOSEN[0][0]) => offered(kind).map((one) => [one.name, mark(one === current(kind)), () => choose(`${kind}.${agent().cliType}`, one.id)]);
+
+	function write(text = "") {
+		box.value = text;
+		changed();
+	}
+
+	function changed() {
+		drafts.set(DRAFT, box.value);
+		drafts.set(`${DRAFT}.files`, completion.files().join("\n"));
+		completion.changed();
+		paint();
+	}
+
 	function choose(name = "", value = "") {
 		keep(name, value);
+		if (name === "project") completion.forget();
 		paint();
 		box.focus();
 	}
 
 	async function create() {
-		const prompt = box.value.trim();
-		if (isBusy || !prompt || !line.isOpen || !project() || !agent()) return;
+		paint();
+		if (send.disabled) return;
+		const [prompt, attachments, files] = [box.value.trim(), attach.stored, completion.files()];
 		isBusy = true;
 		setText(said, "");
 		paint();
 		try {
-			const { session, refused } = await line.request("session:create", { projectId: project().id, cliType: agent().cliType, prompt });
+			const { session, refused } = await line.request("session:create", { projectId: project().id, cliType: agent().cliType, model: chosen("model")?.id, mode: chosen("mode")?.id, prompt, attachments, files });
 			keep("project", project().id);
 			keep("agent", agent().cliType);
 			drafts.set(DRAFT, (box.value = ""));
+			attach.take();
+			completion.forget();
 			// The session is there; its message box has the prompt that was not accepted.
 			if (refused) {
 				drafts.set(`message.${session.uid}`, prompt);
+				if (attachments.length) drafts.set(`message.${session.uid}.attachments`, attachments);
 				toastError({ message: refused });
 			}
 			oncreated(session);
@@ -81,20 +121,36 @@ export const makeStart = component("convoke-start", (element, { store, line, dra
 		who.hidden = !whom;
 		who.ariaLabel = `Agent: ${whom?.title}`;
 		fill(who, icon("execute"), h("span.title", whom?.title ?? ""), icon("chevron"));
-		send.disabled = isBusy || !line.isOpen || !where || !whom || !box.value.trim();
+		for (const { kind, name, chip } of settings) {
+			const title = current(kind)?.name ?? "Default";
+			chip.hidden = offered(kind).length < 2;
+			chip.ariaLabel = `${name}: ${title}`;
+			fill(chip, icon(kind === "model" ? "think" : "sliders"), h("span.title", title), icon("chevron"));
+		}
+		if (line.isOpen && !wasOpen) attach.wake();
+		wasOpen = line.isOpen;
+		send.disabled = isBusy || !line.isOpen || !where || !whom || !attach.isReady || (!box.value.trim() && attach.isEmpty);
 	}
 
-	on(box, "input", () => (drafts.set(DRAFT, box.value), paint()));
+	on(box, "input", changed);
+	on(box, "blur", completion.close);
 	on(box, "keydown", (event) => {
+		if (isComposing(event)) return;
+		if (completion.took(event)) return event.preventDefault();
 		if (!isSend(event)) return;
 		event.preventDefault();
 		create();
 	});
-	element.append(guide, form);
+	element.append(guide, form, completion.element);
+	attach.restore(DRAFT);
+	completion.know(drafts.get(`${DRAFT}.files`)?.split("\n"));
 	return {
 		paint,
 		write(projectId) {
-			if (projectId) keep("project", projectId);
+			if (projectId && projectId !== project()?.id) {
+				keep("project", projectId);
+				completion.forget();
+			}
 			paint();
 			(form.hidden ? guide.querySelector("button") : box)?.focus();
 		},

@@ -73,8 +73,9 @@ export function makeAttach({ frame, box, drafts, onchange }) {
 		button,
 		get isEmpty() { return !loading && !tray?.count; },
 		get isReady() { return !loading && (tray?.isReady ?? true); },
+		get stored() { return tray?.stored ?? []; },
 		take() {
-			const stored = tray?.stored ?? [];
+			const { stored } = this;
 			tray?.clear();
 			return stored;
 		},

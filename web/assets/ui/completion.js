@@ -76,6 +76,7 @@ export function makeCompletion(box, { commands, find, write }) {
 			return true;
 		},
 		files: () => mentioned(box.value, known),
+		forget: () => known.clear(),
 		know: (files = []) => files.forEach((file) => known.add(file)),
 	};
 }

@@ -119,13 +119,18 @@ const deeds = {
   offer: async (id, rest) => update(id, { sessionUpdate: "available_commands_update", availableCommands: JSON.parse(rest) }),
 };
 
+/** With `--models` on the command line. */
+const configOptions = (currentValue) => [{ id: "llm", name: "Model", category: "model", type: "select", currentValue, options: [{ value: "small", name: "Small" }, { value: "large", name: "Large" }] }];
+const models = process.argv.includes("--models") ? { configOptions: configOptions("small") } : {};
+
 const answers = {
+  "session/set_config_option": ({ value }) => ({ configOptions: configOptions(value) }),
   initialize: () => ({ protocolVersion: 1, agentCapabilities: { loadSession: true, promptCapabilities: { image: true, embeddedContext: true } }, authMethods: [] }),
   "session/new": ({ cwd }) => {
     const sessionId = randomUUID();
     sessions.set(sessionId, { cwd });
     const availableModes = [{ id: "ask", name: "Ask" }, { id: "auto", name: "Auto" }];
-    return { sessionId, modes: { currentModeId: "ask", availableModes } };
+    return { sessionId, modes: { currentModeId: "ask", availableModes }, ...models };
   },
   "session/load": ({ sessionId, cwd }) => {
     sessions.set(sessionId, { cwd });

@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { findings } from "./judges.js";
-import { Daemon, idle, openBrowser, openPage, say, until } from "./harness.js";
+import { chat, Daemon, idle, openBrowser, openPage, say, until } from "./harness.js";
 
 let browser;
 let daemon;
@@ -248,5 +248,73 @@ test("l2 a mention survives a reload, Escape closes the list, a path typed in fu
   await idle(page);
   await box(page).press("Enter");
   await until(page, "it is sent without", async () => (await answer(page).textContent()).trim() === "text");
+  assert.deepEqual(page.problems, []);
+});
+
+/** Home, with an agent that was started once. */
+async function home(options = {}) {
+  const settings = `
+[agents.choosy]
+protocol = "acp"
+command = ${JSON.stringify(process.execPath)}
+args = [${JSON.stringify(join(import.meta.dirname, "agent.js"))}, "--models"]
+title = "Choosy"
+badge = "CH"
+sandbox = "off"
+`;
+  daemon = await new Daemon({ settings }).start();
+  writeFileSync(join(daemon.project, "main.rs"), "");
+  const repo = await daemon.addProject();
+  await daemon.createSession(repo, "choosy");
+  return openPage(browser, daemon, options);
+}
+
+const start = (page) => page.locator("convoke-start");
+const choose = async (page, kind, title) => {
+  await start(page).getByRole("button", { name: `${kind}: ` }).click();
+  await start(page).getByRole("menuitem", { name: title, exact: true }).click();
+};
+
+test("l1 Home offers models and modes of the agent, remembers them for it, and begins the session with them", async () => {
+  const page = await home();
+  await choose(page, "Agent", "Choosy");
+  await start(page).getByRole("button", { name: "Model: Small" }).waitFor();
+  await start(page).getByRole("button", { name: "Mode: Ask" }).waitFor();
+  await choose(page, "Model", "Large");
+  await choose(page, "Mode", "Auto");
+  assert.deepEqual(await findings(page, "chips of Home"), []);
+  await choose(page, "Agent", "Demo");
+  assert.equal(await start(page).getByRole("button", { name: "Model: " }).isVisible(), false);
+  await page.reload();
+  await choose(page, "Agent", "Choosy");
+  await start(page).getByRole("button", { name: "Model: Large" }).waitFor();
+  await start(page).getByRole("button", { name: "Mode: Auto" }).waitFor();
+  await start(page).getByRole("textbox").fill("say hello");
+  await start(page).getByRole("textbox").press("Enter");
+  await chat(page).locator(".assistant").getByText("hello").waitFor();
+  await until(page, "they hold", async () => (await chat(page).locator(".picker select").evaluateAll((all) => all.map(({ value }) => value).sort())).join() === "auto,large");
+  assert.deepEqual(page.problems, []);
+});
+
+test("l2 l3 Home attaches files and mentions those of the project, and keeps both until the session is there", async () => {
+  const page = await home();
+  await choose(page, "Agent", "Choosy");
+  await pick(page, shot);
+  await chip(page, "my shot.png").locator("canvas").waitFor();
+  await start(page).getByRole("textbox").pressSequentially("parts @mai");
+  await list(page).getByRole("option", { name: "main.rs" }).waitFor();
+  assert.deepEqual(await findings(page, "mentions at Home"), []);
+  await start(page).getByRole("textbox").press("Enter");
+  await page.reload();
+  await chip(page, "my shot.png").locator("canvas").waitFor();
+  assert.equal(await start(page).getByRole("textbox").inputValue(), "parts @main.rs ");
+  await page.getByRole("button", { name: "Start the session (Enter)" }).and(page.locator(":enabled")).click();
+  await chat(page).locator(".assistant").getByText("text, image, resource_link main.rs").waitFor();
+  await page.keyboard.press("Alt+0");
+  await until(page, "Home is empty again", async () => (await chips(page).count()) === 0 && (await start(page).getByRole("textbox").inputValue()) === "");
+  // A file is enough to begin with.
+  await pick(page, notes);
+  await page.getByRole("button", { name: "Start the session (Enter)" }).and(page.locator(":enabled")).click();
+  await chat(page).getByRole("button", { name: "Download notes.txt" }).waitFor();
   assert.deepEqual(page.problems, []);
 });
