@@ -1,9 +1,10 @@
 // The settings page: values of config.toml, rules, browsers, and what belongs to this browser alone.
 
 import assert from "node:assert/strict";
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
+import { findings } from "./judges.js";
 import { anotherWindow, Daemon, openBrowser, openPage, until } from "./harness.js";
 
 let browser;
@@ -128,5 +129,28 @@ test("p9 browsers are listed and signed out, the theme is kept, and the page say
   const { version } = await daemon.api("GET", "/status");
   await page.locator(".about").getByText(version, { exact: true }).waitFor();
   await page.locator(".about").getByText(file()).waitFor();
+  assert.deepEqual(page.problems, []);
+});
+
+test("l1 agents are listed with their version, whether one is logged in, how to log in, and how to install", async () => {
+  daemon = new Daemon();
+  const [bin, user] = ["bin", "user"].map((name) => join(daemon.folder, name));
+  for (const folder of [bin, user]) mkdirSync(folder);
+  for (const [name, version] of [["claude", "2.3.4"], ["gemini", "0.9.1"]]) writeFileSync(join(bin, name), `#!/bin/sh\necho ${version}\n`, { mode: 0o755 });
+  await daemon.start({ env: { PATH: `${bin}:/usr/bin:/bin`, HOME: user, GEMINI_API_KEY: "x", ANTHROPIC_API_KEY: "" } });
+  await daemon.addProject();
+  const page = await openPage(browser, daemon, { permissions: ["clipboard-read", "clipboard-write"] });
+  await page.getByRole("button", { name: "Settings", exact: true }).click();
+  const agent = (name) => page.locator(".settings .agent", { has: page.getByText(name, { exact: true }) });
+  await agent("claude-code").getByText("2.3.4").waitFor();
+  await agent("claude-code").getByText("not logged in").waitFor();
+  assert.match(await agent("claude-code").textContent(), /To log in: run claude and type \/login, or set ANTHROPIC_API_KEY/);
+  await agent("gemini").getByText("0.9.1").waitFor();
+  await agent("gemini").getByText("logged in", { exact: true }).waitFor();
+  assert.equal(await agent("gemini").getByText("To log in").count(), 0);
+  assert.match(await agent("demo").textContent(), /convoke .*installed/);
+  await page.getByRole("button", { name: "Copy the install command of goose" }).click();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "npm install -g @aaif/goose-acp");
+  assert.deepEqual(await findings(page, "agents"), []);
   assert.deepEqual(page.problems, []);
 });

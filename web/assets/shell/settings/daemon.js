@@ -2,7 +2,7 @@
 
 import { timeAgo } from "../../lib/words.js";
 import { call } from "../../ui/access.js";
-import { fill, h } from "../../ui/dom.js";
+import { fill, h, quoted } from "../../ui/dom.js";
 import { dialogs, problem, toastError } from "../../ui/parts.js";
 import { missingAgent } from "../start.js";
 
@@ -17,11 +17,26 @@ async function rest(path = "", method) {
 /** @param {Store} store */
 export function makeAgents(store) {
 	const element = h("div.agents");
-	const paint = () => fill(element, ...store.agents.map((agent) => (agent.installed
-		? h("div.agent", h("span.badge", agent.badge), h("span.title", agent.title), h("code.muted", agent.cliType), h("span.good", "installed"))
-		: missingAgent(agent))));
+	/** Versions that agents told when they were asked, by name. */
+	let versions = /** @type {Record<string, string | undefined>} */ ({});
+	const paint = () => fill(element, ...store.agents.map((agent) => (agent.installed ? installedAgent(agent, versions[agent.cliType] ?? agent.version) : missingAgent(agent))));
 	paint();
+	rest("/api/agents?versions=true").then(({ agents }) => {
+		versions = Object.fromEntries(agents.map((/** @type {{ name: string, version?: string }} */ { name, version }) => [name, version]));
+		paint();
+	}, () => {});
 	return { element, paint };
+}
+
+/** Log-in states as people say them; those that are left out say nothing. @type {Record<string, [words: string, look: string]>} */
+const LOGIN = { logged_in: ["logged in", "good"], logged_out: ["not logged in", "warn"], unknown: ["log-in not known", "muted"] };
+
+/** @param {Agent} agent */
+function installedAgent({ badge, title, cliType, login }, version = "") {
+	const [words, look] = LOGIN[login?.state] ?? ["", ""];
+	const hint = login?.state === "logged_in" ? "" : (login?.hint ?? "");
+	return h("div.agent", h("span.badge", badge), h("span.title", title), h("code.muted", cliType), version && h("span.muted", version), words ? h(`span.${look}`, words) : h("span.good", "installed"),
+		words && hint && h("span.login-hint.muted", "To log in: ", ...quoted(hint)));
 }
 
 /** @param {(theme: string) => void} setTheme */
