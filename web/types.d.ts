@@ -335,6 +335,7 @@ type Views = {
   text(type: "user" | "assistant" | "thinking"): View;
   plan(): View;
   permission(around: Surroundings): View;
+  question(around: Surroundings): View;
   /** What a conversation has used: a ring for the context window, and money where the agent reports it. */
   usage(usage?: Api.Usage): Child;
 };

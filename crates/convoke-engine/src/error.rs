@@ -1,5 +1,7 @@
 //! The engine's errors, and their kinds.
 
+mod kind;
+
 use std::path::PathBuf;
 
 use convoke_core::id::{AgentName, RequestId, SessionId};
@@ -7,6 +9,10 @@ use convoke_core::question::AnswerFault;
 use convoke_core::rule::InvalidRule;
 use convoke_core::session::{EndReason, Refusal, Status};
 use convoke_core::{Invalid, request};
+
+use self::kind::{files_kind, refusal_kind, store_kind, verdict_kind};
+
+pub use self::kind::Kind;
 
 /// The result of the engine's functions.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -325,27 +331,6 @@ pub enum Error {
     },
 }
 
-/// The kind of an error, by which callers translate it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Something that was named does not exist.
-    NotFound,
-    /// The request is invalid.
-    Invalid,
-    /// The request is not allowed.
-    Forbidden,
-    /// The request conflicts with the current state.
-    Conflict,
-    /// A limit is reached; a later attempt may succeed.
-    Busy,
-    /// An agent failed.
-    Agent,
-    /// The daemon cannot do it now: it is stopping, or the disk is full.
-    Unavailable,
-    /// A bug in Convoke, or a failure of the machine.
-    Internal,
-}
-
 impl Error {
     /// The kind of this error.
     pub fn kind(&self) -> Kind {
@@ -428,73 +413,6 @@ impl Error {
                     | Store::Internal { .. }
             )
         )
-    }
-}
-
-const fn refusal_kind(refusal: &Refusal) -> Kind {
-    match refusal {
-        Refusal::EmptyPrompt
-        | Refusal::LongPrompt { .. }
-        | Refusal::TooManyAttachments { .. }
-        | Refusal::TooManyFiles { .. }
-        | Refusal::EmptyTitle
-        | Refusal::LongTitle { .. } => Kind::Invalid,
-        Refusal::QueueFull | Refusal::TooManyRequests => Kind::Busy,
-        Refusal::Ended { .. }
-        | Refusal::Cancelled
-        | Refusal::Active
-        | Refusal::NoTurn
-        | Refusal::Turn(_)
-        | Refusal::RepeatedRequest { .. }
-        | Refusal::NotPending { .. }
-        | Refusal::NotQueued { .. } => Kind::Conflict,
-        Refusal::Request(refusal) => verdict_kind(refusal),
-    }
-}
-
-const fn verdict_kind(refusal: &request::Refusal) -> Kind {
-    match refusal {
-        request::Refusal::Settled(_) => Kind::Conflict,
-        request::Refusal::Answers(_)
-        | request::Refusal::UnknownOption { .. }
-        | request::Refusal::WrongKind { .. } => Kind::Invalid,
-    }
-}
-
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "only what callers treat differently is told apart"
-)]
-const fn files_kind(error: &convoke_files::Error) -> Kind {
-    use convoke_files::Error as Files;
-    match error {
-        Files::NotFound { .. } => Kind::NotFound,
-        Files::Ambiguous { .. } | Files::Settled { .. } => Kind::Conflict,
-        Files::Invalid(_) | Files::Questions(_) | Files::Answers(_) | Files::TooLong { .. } => {
-            Kind::Invalid
-        }
-        Files::TooMany { .. } => Kind::Busy,
-        Files::Locked { .. } => Kind::Unavailable,
-        _ => Kind::Internal,
-    }
-}
-
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "only what callers treat differently is told apart"
-)]
-const fn store_kind(error: &convoke_store::Error) -> Kind {
-    use convoke_store::Error as Store;
-    match error {
-        Store::UnknownSession { .. } | Store::UnknownProject { .. } => Kind::NotFound,
-        Store::ProjectExists { .. } => Kind::Conflict,
-        Store::Misuse { .. } => Kind::Invalid,
-        Store::DiskFull { .. }
-        | Store::ReadOnly { .. }
-        | Store::Lost { .. }
-        | Store::Corrupt { .. }
-        | Store::Closed => Kind::Unavailable,
-        _ => Kind::Internal,
     }
 }
 

@@ -1,11 +1,11 @@
 // How entries look: words, plans, notices, and the cards for what is asked.
 
 import { makePermission } from "../cards/permission.js";
-import { makeQuestion } from "../cards/question.js";
 import { callOf } from "../lib/rows.js";
 import { lineCount, money, namesOf, tokens } from "../lib/words.js";
 import { h, icon, keyed, onLook, setText } from "../ui/dom.js";
 import { setHtml } from "../ui/markdown.js";
+import { toastError } from "../ui/parts.js";
 import { noticeView } from "./notice-view.js";
 import { toolView } from "./tool-view.js";
 
@@ -37,10 +37,8 @@ export const views = {
 				return views.plan();
 			case "permission":
 				return views.permission(around);
-			case "question": {
-				const card = makeQuestion(around);
-				return { element: h("div.entry", card), update: card.show };
-			}
+			case "question":
+				return views.question(around);
 			case "notice":
 				return noticeView(around);
 			default:
@@ -114,6 +112,19 @@ export const views = {
 				if (call && hadFocus) around.focusOn(call.entryId);
 			},
 		};
+	},
+	/** Most conversations have none, so that the card is loaded with the first one. */
+	question(around) {
+		const element = h("div.entry");
+		let asked = /** @type {any} */ (null);
+		let show = /** @type {(entry: any) => void} */ ((entry) => (asked = entry));
+		import("../cards/question.js").then(({ makeQuestion }) => {
+			const card = makeQuestion(around);
+			element.append(card);
+			({ show } = card);
+			if (asked) show(asked);
+		}, toastError);
+		return { element, update: (entry) => show(entry) };
 	},
 	usage({ contextUsed, contextSize, inputTokens = 0, outputTokens = 0, cost } = {}) {
 		const short = [];

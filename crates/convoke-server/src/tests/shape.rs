@@ -26,11 +26,13 @@ async fn every_route_is_described_with_all_that_it_can_answer() {
             }
         }
     }
-    insta::assert_snapshot!(lines.join("\n"), @r"
-    get /api/agents listAgents: 200 401 403 500 503
+    insta::assert_snapshot!(lines.join("\n"), @"
+    get /api/agents listAgents: 200 401 403 422 500 503
     post /api/agents/stop stopAgents: 200 401 403 500 503
     get /api/backups backups: 200 401 403 500 503
     post /api/backups beginBackup: 202 400 401 403 408 409 413 415 422 500 503
+    post /api/blobs storeBlob: 201 400 401 403 408 413 415 422 500 503
+    get /api/blobs/{hash} readBlob: 200 401 403 404 422 500 503
     post /api/browser-links makeBrowserLink: 201 400 401 403 408 413 415 422 500 503
     get /api/browser-sessions listBrowserSessions: 200 401 403 500 503
     post /api/browser-sessions signInBrowser: 200 201 400 403 408 413 415 422 500 503
@@ -45,6 +47,7 @@ async fn every_route_is_described_with_all_that_it_can_answer() {
     get /api/repos listRepos: 200 401 403 500 503
     post /api/repos addRepo: 201 400 401 403 404 408 409 413 415 422 500 503
     delete /api/repos/{id} removeRepo: 204 401 403 404 409 422 500 503
+    get /api/repos/{id}/files findFiles: 200 401 403 404 409 422 500 503
     get /api/rules listRules: 200 401 403 404 409 422 500 503
     post /api/rules addRule: 201 400 401 403 404 408 409 413 415 422 500 503
     delete /api/rules/{id} removeRule: 204 401 403 404 409 422 500 503

@@ -480,23 +480,21 @@ fn a_mistake_in_an_agents_table_is_told_with_its_place() {
 
 #[test]
 fn the_mistakes_of_a_file_are_told_together_and_in_order() {
-    let file = "
-        [sessions]
+    let file = "[sessions]
         max_active = 'ü' # é
         [pool]
         max_processes = 0
         idle = 1
         [server]
-        listen = '${NOPE}'
-    ";
+        listen = '${NOPE}'";
     insta::assert_snapshot!(mistakes(file), @"
-    config.toml:3:22: `sessions.max_active`: expected a whole number, found a string
+    config.toml:2:22: `sessions.max_active`: expected a whole number, found a string
       sessions that may be active at once; by default `max_active = 5`
-    config.toml:5:25: `pool.max_processes`: expected a whole number from 1 to 1000, found 0
+    config.toml:4:25: `pool.max_processes`: expected a whole number from 1 to 1000, found 0
       agent processes that may run at once; further turns wait; by default `max_processes = 10`
-    config.toml:6:9: unknown key `pool.idle`
+    config.toml:5:9: unknown key `pool.idle`
       known are `max_processes`, `idle_timeout_ms`, `health_check_interval_ms`, `spare`
-    config.toml:8:18: the environment variable NOPE is not set
+    config.toml:7:18: the environment variable NOPE is not set
       set it, or give a default: `${NOPE:-…}`
     ");
 }

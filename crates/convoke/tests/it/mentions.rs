@@ -55,7 +55,7 @@ fn l2_a_mentioned_file_is_a_link_for_the_agent() {
     assert_eq!(messages[0]["content"]["files"], json!(["src/main.rs"]));
     let said = messages[1]["content"]["text"].as_str().unwrap();
     assert!(
-        said.contains("[link src/main.rs file://") && said.ends_with("/root/app/src/main.rs]"),
+        said.contains("[link src/main.rs file://") && said.ends_with("/app/src/main.rs]"),
         "{said}"
     );
 }

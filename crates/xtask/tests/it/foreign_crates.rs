@@ -21,10 +21,8 @@ fn a_foreign_crate_stops_at_its_border() {
                 ("crates/convoke-server/Cargo.toml", server)
             ]
         ),
-        [
-            "crates/convoke-server/Cargo.toml:5: convoke-server depends on rusqlite, which stops at convoke-store \
-          — ask convoke-store for what is needed, in our own types"
-        ]
+        ["crates/convoke-server/Cargo.toml:5: convoke-server depends on rusqlite, which stops at \
+          convoke-histories and convoke-store — ask convoke-histories or convoke-store for what is needed, in our own types"]
     );
 }
 
