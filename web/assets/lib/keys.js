@@ -19,28 +19,6 @@ export const SHELL_KEYS = [
 	["?", "help", "This list"],
 ];
 
-export const CHAT_KEYS = [
-	["Enter", "", "Send"],
-	["Shift+Enter", "", "Line break"],
-	["↑", "", "Earlier messages, in an empty box"],
-	["/", "", "Commands of the agent"],
-	["Esc Esc", "", "Stop the agent"],
-	["Esc", "", "Back to the message box"],
-	["J K", "", "Next and previous entry, in the conversation"],
-	["Enter", "", "Open or close the focused entry"],
-	["End", "", "Newest entry, in the conversation"],
-	["1…9", "", "Answer the request on screen"],
-	["Mod+Enter", "", "Send the answers, or a waiting message now"],
-	["Alt+↑ Alt+↓", "", "Move a waiting message"],
-];
-
-export const LIST_KEYS = [
-	["↑ ↓", "", "Move through projects and sessions"],
-	["← →", "", "Collapse or expand a project; move through tabs"],
-	["F2", "", "Rename the session"],
-	["Delete", "", "Archive the session, or close the tab"],
-];
-
 /** Whether a key press goes to a text field. @param {any} target */
 export function isTyping(target) {
 	if (target?.isContentEditable) return true;

@@ -1,6 +1,6 @@
 // Parts shared by several pages: dialogs, menus, listboxes, editable titles, and toasts.
 
-import { CHAT_KEYS, isComposing, LIST_KEYS, SHELL_KEYS } from "../lib/keys.js";
+import { isComposing } from "../lib/keys.js";
 import { fill, h, icon, iconButton, on, quoted } from "./dom.js";
 
 /** @type {DialogModule} */
@@ -31,13 +31,7 @@ export const dialogs = {
 		]);
 	},
 	help() {
-		const isMac = /Mac|iP/.test(navigator.platform);
-		const spelled = (key = "") => (key === "Mod" ? (isMac ? "⌘" : "Ctrl") : key === "Alt" && isMac ? "⌥" : key);
-		const group = (title = "", keys = SHELL_KEYS) => h("section", h("h3", title), h("dl", ...keys.flatMap(([press, , what]) => [
-			h("dt", ...press.split(/[+ ]/).map((key) => h("kbd", spelled(key)))), h("dd", what),
-		])));
-		if (dialogs.isOpen()) return;
-		dialogs.open("Keyboard", () => [h("div.shortcuts", group("Everywhere"), group("In a conversation", CHAT_KEYS), group("In lists", LIST_KEYS))]);
+		if (!dialogs.isOpen()) import("./help.js").then(({ openHelp }) => openHelp(), toastError);
 	},
 };
 
