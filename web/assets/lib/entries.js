@@ -85,7 +85,7 @@ export function makeEntries() {
 		prompts() {
 			const asked = list.flatMap((entry) => (entry.type === "user" ? [entry.content] : []));
 			const said = [...asked, ...entries.queue.map(({ content }) => content)];
-			return said.filter((text, at) => text !== said[at - 1]);
+			return said.filter((text, at) => text && text !== said[at - 1]);
 		},
 		running: () => list.findLast((entry) => entry.type === "user" && entry.state === "running"),
 		get queue() { return state.queue?.prompts ?? []; },
