@@ -136,7 +136,8 @@ test("everything can be done with the keyboard alone", async () => {
   for (const text of ["first words", "second words"]) {
     await press("Alt+n");
     await page.locator("convoke-start textarea:focus").waitFor();
-    await press("Tab", "Tab", "Enter");
+    // Behind the box: attach, project, agent.
+    await press("Tab", "Tab", "Tab", "Enter");
     await page.getByRole("menu").waitFor();
     for (let stops = 0; stops < 20 && !(await page.getByRole("menuitem", { name: "Demo" }).evaluate((it) => it === document.activeElement)); stops += 1) await press("ArrowDown");
     await press("Enter");
