@@ -2,6 +2,7 @@
 
 pub(crate) mod admission;
 mod create;
+mod fork;
 mod import;
 mod read;
 mod recover;
@@ -25,11 +26,13 @@ use crate::processes::Processes;
 use crate::session::registry::Registry;
 use crate::session::{self, Carried, Request};
 use crate::settings::{Around, Settings};
+use crate::snapshots::Snapshots;
 use crate::teams::{Chains, Origin};
 use crate::view::{Change, SessionView};
 use admission::{Admission, Reactivation};
 use spare::SparePlace;
 
+pub use fork::ForkAt;
 pub use import::{Import, ImportOutcome, ImportTurn, ImportedInto, Speaker};
 pub use read::{ListPiece, ListPieces, Listed};
 pub use stop_agents::Stopped;
@@ -50,6 +53,8 @@ pub struct Sessions {
     /// The chains of asks that prompts belong to.
     pub(crate) chains: Chains,
     pub(crate) counted: Counted,
+    /// The checkpoints of the projects.
+    pub(crate) snapshots: Arc<Snapshots>,
     admission: Admission,
     spare: SparePlace,
 }
@@ -107,6 +112,7 @@ impl Sessions {
         changes: broadcast::Sender<Change>,
     ) -> Arc<Self> {
         Arc::new(Self {
+            snapshots: Snapshots::new(&processes.settings, &processes.around),
             settings: Arc::clone(&processes.settings),
             around: Arc::clone(&processes.around),
             store: processes.store.clone(),

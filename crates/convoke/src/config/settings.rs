@@ -70,7 +70,7 @@ const CENTURY_DAYS: u64 = 36_500;
 const LAYERS: [&str; 3] = ["bwrap", "landlock", "seccomp"];
 
 /// Every setting outside of `[agents]`, in the order in which it is shown.
-pub(super) static SETTINGS: [Setting; 34] = [
+pub(super) static SETTINGS: [Setting; 35] = [
     Setting::new(
         "teams_file",
         "the file that describes the teams, relative to the home",
@@ -156,6 +156,11 @@ pub(super) static SETTINGS: [Setting; 34] = [
         "pool.spare",
         "whether a process is kept ready for the next new session, of the agent and project used last",
         Kind::Switch { default: true, field: |c| &mut c.pool.spare },
+    ),
+    Setting::new(
+        "changes.checkpoints",
+        "whether a checkpoint of the project is made before and after every turn, so that changes can be shown and undone",
+        Kind::Switch { default: true, field: |c| &mut c.changes.checkpoints },
     ),
     Setting::new(
         "sandbox.layers",
