@@ -124,6 +124,7 @@ impl Engine {
         if ended.is_err() {
             tracing::warn!("some sessions are still being written, and are cut off");
         }
+        self.sessions.snapshots.stop();
         if tokio::time::timeout(STOP_PATIENCE, self.sessions.processes.pool.stop()).await.is_err() {
             tracing::warn!("some agents take long to stop, and are killed");
         }
