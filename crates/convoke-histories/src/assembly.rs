@@ -24,7 +24,9 @@ pub(crate) use tools::{Call, Outcome};
 
 /// Messages and bytes of a batch; one that is reached ends it.
 const BATCH_ITEMS: usize = 512;
-const BATCH_BYTES: usize = 1 << 20;
+const BATCH_BYTES: u64 = 1 << 20;
+/// Lines up to this length make no message that is too long, even if it takes parts of several.
+const SHORT_BYTES: u64 = 64 << 10;
 /// Ids that are remembered so that their usage is counted once.
 const COUNTED_MAX: usize = 512;
 /// How much of an unknown line is kept.
@@ -85,14 +87,28 @@ pub(crate) struct Assembly {
     /// The number of the line that is being read, and where it begins.
     pub line: u64,
     pub offset: u64,
+    /// How long it is. What a short line says needs no further bound.
+    line_bytes: u64,
     batch: Batch,
-    bytes: usize,
+    /// Bytes of the lines of this batch.
+    bytes: u64,
     places: HashMap<String, usize>,
 }
 
 impl Assembly {
     pub(crate) fn new(state: State) -> Self {
         Self { state, ..Self::default() }
+    }
+
+    /// The next line, or row, is about to be read.
+    pub(crate) const fn begin_line(&mut self, line: u64, offset: u64, bytes: u64) {
+        (self.line, self.offset, self.line_bytes) = (line, offset, bytes);
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+
+    /// Whether all messages of this line are within the bounds of a message.
+    const fn is_short(&self) -> bool {
+        self.line_bytes <= SHORT_BYTES
     }
 
     /// A key for what stands on this line and has no id of its own.
@@ -116,10 +132,7 @@ impl Assembly {
     /// Tokens of one more request.
     pub(crate) fn used(&mut self, tokens: Tokens) {
         let identity = &mut self.state.identity;
-        identity.tokens.input += tokens.input;
-        identity.tokens.output += tokens.output;
-        identity.tokens.cache_read += tokens.cache_read;
-        identity.tokens.cache_write += tokens.cache_write;
+        identity.tokens.add(tokens);
         let read = tokens.input + tokens.cache_read + tokens.cache_write;
         identity.usage.input_tokens = Some(read);
         identity.usage.output_tokens = Some(tokens.output);
@@ -204,7 +217,6 @@ impl Assembly {
     pub(crate) fn unknown(&mut self, kind: &str, line: &[u8]) {
         self.state.tally.unknown += 1;
         let json = String::from_utf8_lossy(line.get(..UNKNOWN_BYTES_MAX).unwrap_or(line));
-        self.bytes += json.len();
         let (kind, json) = (kind.to_owned(), json.into_owned());
         self.batch.unknown.push(UnknownLine { kind, line: self.line, json });
     }
@@ -282,7 +294,6 @@ impl Assembly {
             item.updated_at = item.updated_at.max(at);
             return;
         }
-        self.bytes += content.bytes();
         self.places.insert(key.clone(), self.batch.items.len());
         self.batch.items.push(Item { key, at, updated_at: at, role, content });
     }

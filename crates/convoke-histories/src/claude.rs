@@ -17,6 +17,7 @@ use serde_json::value::RawValue;
 use crate::assembly::{Assembly, Call, Titled, digest};
 use crate::environment::Environment;
 use crate::importer::{Form, Importer, Order, file_name, folder_name};
+use crate::item::Tokens;
 use crate::json::{count, field, is_set, list, time_in, word};
 use crate::raw::{Words, is_true, parse};
 use crate::store::Beside;
@@ -120,6 +121,9 @@ struct Head<'a> {
     cwd: Words<'a>,
     #[serde(borrow, default)]
     timestamp: Words<'a>,
+    /// The same, parsed once.
+    #[serde(skip)]
+    at: Option<Timestamp>,
     #[serde(borrow, default)]
     summary: Words<'a>,
     #[serde(borrow, default)]
@@ -147,13 +151,14 @@ struct Head<'a> {
 }
 
 impl Head<'_> {
-    fn at(&self) -> Option<Timestamp> {
-        time_in(self.timestamp.as_str())
+    const fn at(&self) -> Option<Timestamp> {
+        self.at
     }
 }
 
 fn line(assembly: &mut Assembly, bytes: &[u8]) -> serde_json::Result<()> {
-    let head: Head<'_> = serde_json::from_slice(bytes)?;
+    let mut head: Head<'_> = serde_json::from_slice(bytes)?;
+    head.at = time_in(head.timestamp.as_str());
     let is_subagent = assembly.state.identity.parent.is_some() || is_subagent_file(assembly, &head);
     assembly.cwd(head.cwd.as_str());
     match head.kind.as_str() {
@@ -212,7 +217,7 @@ fn answer(assembly: &mut Assembly, head: &Head<'_>) -> serde_json::Result<()> {
         notes = Notes { message: id.to_owned(), prompted_after, ..Notes::default() };
     }
     for (place, block) in list(&message, "content").iter().enumerate() {
-        let index = index.map(|index| index as usize + place);
+        let index = index.map(|index| (index as usize).saturating_add(place));
         hear_block(assembly, &mut notes, block, (index, head.at()));
     }
     if let Some(text) = field(&message, "content").as_str() {
@@ -287,10 +292,7 @@ fn add_usage(assembly: &mut Assembly, notes: &mut Notes, usage: &Value) {
     }
     let [input, output, cache_read, cache_write] = added;
     let identity = &mut assembly.state.identity;
-    identity.tokens.input += input;
-    identity.tokens.output += output;
-    identity.tokens.cache_read += cache_read;
-    identity.tokens.cache_write += cache_write;
+    identity.tokens.add(Tokens { input, output, cache_read, cache_write });
     let [input, output, cache_read, cache_write] = notes.counted;
     let read = input + cache_read + cache_write;
     identity.usage.input_tokens = Some(read);

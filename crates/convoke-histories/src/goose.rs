@@ -157,6 +157,7 @@ fn hear(
     at: Option<Timestamp>,
 ) {
     assembly.state.tally.lines += 1;
+    assembly.begin_line(row.unsigned_abs(), row.unsigned_abs(), content.map_or(0, str::len) as u64);
     let blocks: Vec<Value> = match content.map(serde_json::from_str) {
         Some(Ok(blocks)) => blocks,
         Some(Err(error)) => return broken(assembly, row, content, &error.to_string()),

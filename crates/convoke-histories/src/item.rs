@@ -106,6 +106,16 @@ pub struct Tokens {
     pub cache_write: u64,
 }
 
+impl Tokens {
+    /// Adds those of another request.
+    pub(crate) const fn add(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
+    }
+}
+
 /// Names of broken lines that are kept; beyond that they are counted only.
 pub(crate) const BROKEN_NAMED_MAX: usize = 100;
 

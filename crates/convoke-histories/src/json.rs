@@ -28,10 +28,14 @@ pub(crate) fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
+/// More tokens than any session has; larger counts are damage, and would overflow when they are added up.
+const COUNT_MAX: u64 = 1 << 40;
+
 /// A number of things.
 pub(crate) fn count(value: &Value, key: &str) -> u64 {
     let value = field(value, key);
-    value.as_u64().or_else(|| value.as_f64().map(|number| number.max(0.0) as u64)).unwrap_or(0)
+    let number = value.as_u64().or_else(|| value.as_f64().map(|number| number.max(0.0) as u64));
+    number.unwrap_or(0).min(COUNT_MAX)
 }
 
 /// A flag that is set.

@@ -136,6 +136,8 @@ fn page(
 /// A row's JSON; one that cannot be read is counted.
 fn parsed(assembly: &mut Assembly, id: &str, data: Option<&str>) -> Option<Value> {
     assembly.state.tally.lines += 1;
+    let lines = assembly.state.tally.lines;
+    assembly.begin_line(lines, lines, data.map_or(0, str::len) as u64);
     let why = match data.map(serde_json::from_str) {
         Some(Ok(value)) => return Some(value),
         Some(Err(error)) => format!("{id}: {error}"),

@@ -1,6 +1,6 @@
 //! Tool calls and their results, which stand on different lines and may be read at different times.
 
-use convoke_core::bounds::{WORDS_BYTES_MAX, clip, fit, fit_args};
+use convoke_core::bounds::{MESSAGE_BYTES_MAX, WORDS_BYTES_MAX, clip, fit, fit_args};
 use convoke_core::content::{Content, Diff, Tool, ToolResult, ToolStatus};
 use convoke_core::message::Role;
 use convoke_core::time::Timestamp;
@@ -13,6 +13,9 @@ use crate::edits;
 const OPEN_MAX: usize = 256;
 /// Calls with results that are remembered, for results that are written twice.
 const SETTLED_MAX: usize = 512;
+
+/// Bytes of a message's names, marks and paths.
+const SLACK: usize = 8 << 10;
 
 /// A call as a line announces it.
 #[derive(Debug, Default)]
@@ -58,11 +61,13 @@ impl Assembly {
             tool: tool.to_owned(),
             title: call.title.or_else(|| edits::gist(&call.args)),
             kind: Some(edits::kind_of(tool).to_owned()),
-            args: fit_args(call.args),
+            args: if self.is_short() { call.args } else { fit_args(call.args) },
             status: ToolStatus::Running,
             result: None,
         };
-        self.put(key, Role::System, Content::Tool(tool).bounded(), call.at);
+        let content = Content::Tool(tool);
+        let content = if self.is_short() { content } else { content.bounded() };
+        self.put(key, Role::System, content, call.at);
     }
 
     /// A result. The first one counts.
@@ -77,8 +82,10 @@ impl Assembly {
         if let Some(item) = place.and_then(|place| self.batch.items.get_mut(place)) {
             if let Content::Tool(tool) = &mut item.content {
                 complete(tool, outcome);
+                if is_long(tool) {
+                    *tool = fit(tool.clone());
+                }
                 item.updated_at = item.updated_at.max(at);
-                self.bytes += item.content.bytes();
             }
             self.seen_at(at);
             return;
@@ -148,6 +155,15 @@ fn unnamed(id: &str) -> Tool {
     }
 }
 
+/// Whether a result may make the message too long. Arguments take at most a quarter of what a message may.
+fn is_long(tool: &Tool) -> bool {
+    let Some(result) = &tool.result else { return false };
+    let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    let diffs = result.diffs.iter().map(|it| it.new_text.len() + text(&it.old_text)).sum::<usize>();
+    // Escapes make a text at most six times as long.
+    text(&result.text) + text(&result.error) + diffs > (MESSAGE_BYTES_MAX / 4 * 3 - SLACK) / 6
+}
+
 fn complete(tool: &mut Tool, outcome: Outcome) {
     let text = Some(cut(outcome.text)).filter(|text| !text.trim().is_empty());
     if let Some(error) = outcome.error {
@@ -176,7 +192,7 @@ fn complete(tool: &mut Tool, outcome: Outcome) {
         diff.old_text = diff.old_text.take().map(cut);
     }
     tool.status = ToolStatus::Complete;
-    tool.result = Some(fit(ToolResult { text, diffs, error: None }));
+    tool.result = Some(ToolResult { text, diffs, error: None });
 }
 
 /// The text, or the head and the tail of one that is too long for a message.

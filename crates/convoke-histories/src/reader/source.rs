@@ -77,7 +77,7 @@ impl LineSource {
 
     pub(super) fn step(&mut self, assembly: &mut Assembly) -> io::Result<Step> {
         let Some(line) = self.lines.next()? else { return Ok(Step::End) };
-        (assembly.line, assembly.offset) = (line.number, line.offset);
+        assembly.begin_line(line.number, line.offset, line.bytes);
         if self.dead.contains(line.number) {
             assembly.state.tally.lines += 1;
             return Ok(Step::Read);
@@ -164,7 +164,7 @@ impl DocumentSource {
             }
             Err(error) => return Err(error),
         };
-        (assembly.line, assembly.offset) = (element.number, element.offset);
+        assembly.begin_line(element.number, element.offset, element.bytes);
         let Element { number: line, offset, bytes, json, is_message } = element;
         assembly.state.tally.lines += u64::from(is_message);
         let why = match json {

@@ -59,6 +59,37 @@ fn h6_a_huge_line_is_named_and_the_rest_is_read() {
 }
 
 #[test]
+fn h6_counts_that_cannot_be_do_not_overflow() {
+    let scene = Scene::new(Agent::Claude);
+    let line = |id: &str| {
+        format!(
+            r#"{{"type":"assistant","uuid":"{id}","apiBlockIndex":18446744073709551615,"message":{{"id":"{id}","content":[{{"type":"text","text":"a"}},{{"type":"text","text":"b"}}],"usage":{{"input_tokens":18446744073709551615,"output_tokens":1e300,"cache_read_input_tokens":-1}}}}}}"#
+        )
+    };
+    scene.lines(CLAUDE, &[&line("m1"), &line("m2")]);
+    let conversation = Conversation::read(scene.reading(None));
+    assert_eq!(conversation.tally.broken, 0);
+    assert_eq!(conversation.identity.tokens.input, 2 << 40);
+}
+
+#[test]
+fn h6_a_tool_call_that_is_longer_than_a_message_is_shortened() {
+    let scene = Scene::new(Agent::Claude);
+    let long = "x".repeat(700 << 10);
+    let call = format!(
+        r#"{{"type":"assistant","uuid":"a1","message":{{"id":"m1","content":[{{"type":"tool_use","id":"t1","name":"Write","input":{{"file_path":"/p/a","content":"{long}"}}}}]}}}}"#
+    );
+    let result = format!(
+        r#"{{"type":"user","uuid":"u1","message":{{"content":[{{"type":"tool_result","tool_use_id":"t1","content":"{long}"}}]}}}}"#
+    );
+    scene.lines(CLAUDE, &[&call, &result]);
+    let conversation = Conversation::read(scene.reading(None));
+    for item in &conversation.items {
+        assert!(serde_json::to_vec(&item.content).unwrap().len() <= 512 << 10);
+    }
+}
+
+#[test]
 fn h6_an_answer_that_is_longer_than_a_message_is_split_and_nothing_of_it_is_lost() {
     let scene = Scene::new(Agent::Claude);
     let long = "wörter ".repeat(100_000);
